@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: ISC */
+/* How weft's libraries say what went wrong.
+ *
+ * A function that can fail returns 0 (or a count) or one of the negative codes below. Those that
+ * read also fill a struct weft_error, if the caller gives one: where in which file, and one
+ * sentence that says what was expected and what was found.
+ *
+ *     struct weft_error err;
+ *     if (weft_reader_open(&r, path, &err) < 0)
+ *         fprintf(stderr, "weft: %s\n", err.text);
+ *
+ * Threads: an error belongs to its caller; nothing here is shared. */
+#ifndef WEFT_FORMAT_ERROR_H
+#define WEFT_FORMAT_ERROR_H
+
+#include <stdarg.h>
+#include <stdint.h>
+
+/* X(name, number, text) */
+#define WEFT_ERRORS(X)                                                                             \
+    X(NOMEM, -1, "out of memory")                                                                  \
+    X(IO, -2, "cannot read or write")                                                              \
+    X(FORMAT, -3, "not a trace that weft can read")                                                \
+    X(LIMIT, -4, "too large")                                                                      \
+    X(INVALID, -5, "not possible for this trace")
+
+enum weft_error_code {
+    WEFT_OK = 0,
+#define X(name, number, text) WEFT_E_##name = number,
+    WEFT_ERRORS(X)
+#undef X
+};
+
+#define WEFT_NO_OFFSET UINT64_MAX
+
+struct weft_error {
+    int code;        /* WEFT_E_… */
+    uint64_t offset; /* in bytes from the start of the file, or WEFT_NO_OFFSET */
+    char text[256];  /* one sentence, without the file's name; control characters replaced */
+};
+
+/* What a code means in general. Never NULL. */
+const char *weft_error_name(int code);
+
+/* Fills err, which may be NULL, and returns code, so that a function can end with it. */
+int weft_error_set(struct weft_error *err, int code, uint64_t offset, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

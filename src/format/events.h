@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: ISC */
+/* Events: what they are called, what they carry, and their bytes in mirage-profile's layout.
+ *
+ *     struct weft_event ev;
+ *     ptrdiff_t n = weft_event_decode(&ev, bytes, size);
+ *     if (n > 0)
+ *         printf("%s at %" PRIu64 "\n", weft_event_kinds[ev.kind].name, ev.time_ns);
+ *
+ * No state; every function may be called from any thread. */
+#ifndef WEFT_FORMAT_EVENTS_H
+#define WEFT_FORMAT_EVENTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* The event loop, "nobody": the actor when no promise is. */
+#define WEFT_ID_LOOP UINT64_MAX
+
+enum weft_event_kind {
+#define EVENT(id, NAME, name, ORIGIN, FIELDS, meaning) WEFT_EVENT_##NAME = id,
+#include "format/events.def"
+    WEFT_EVENT_KINDS
+};
+
+/* One decoded event. Fields that its kind does not have are 0. */
+struct weft_event {
+    uint64_t time_ns;   /* the clock of the trace; differences are meaningful, the origin is not */
+    uint64_t a, b;      /* first and second promise */
+    int64_t value;      /* amount, value or duration */
+    const char *text;   /* borrowed, not terminated, any bytes but NUL */
+    uint32_t text_size; /* in bytes */
+    uint8_t kind;       /* enum weft_event_kind */
+    uint8_t type;       /* type of promise, or reason */
+};
+
+enum weft_field {
+    WEFT_FIELD_PROMISE,  /* into a, the second one into b */
+    WEFT_FIELD_TYPE,     /* into type */
+    WEFT_FIELD_REASON,   /* into type */
+    WEFT_FIELD_SIGNED,   /* into value */
+    WEFT_FIELD_DURATION, /* into value, read as unsigned */
+    WEFT_FIELD_TEXT,     /* into text, text_size */
+};
+
+#define WEFT_FIELDS_MAX 4
+
+struct weft_event_desc {
+    const char *name;
+    const char *meaning;
+    uint8_t fields; /* how many */
+    bool in_mirage; /* mirage-profile knows it */
+    struct {
+        uint8_t field; /* enum weft_field */
+        const char *name;
+    } field[WEFT_FIELDS_MAX];
+};
+
+/* Indexed by enum weft_event_kind. */
+extern const struct weft_event_desc weft_event_kinds[WEFT_EVENT_KINDS];
+
+/* The name of a mirage type number ("bind"), or NULL for a number that is not in the table. */
+const char *weft_type_name(unsigned type);
+#define WEFT_TYPES 18u
+
+/* The name of a reason for a suspension, or NULL. */
+const char *weft_reason_name(unsigned reason);
+
+/* Every event begins with a time (u64) and a kind (u8). */
+#define WEFT_EVENT_HEADER_SIZE 9u
+
+enum {
+    WEFT_DECODE_SHORT = 0,    /* the bytes end in the middle of the event */
+    WEFT_DECODE_UNKNOWN = -1, /* no such kind in mirage's format; its size cannot be known */
+};
+
+/* Decodes one event in mirage's layout from size bytes. Returns how many it took, or one of the two
+ * above; *ev is then undefined. The text stays in bytes. */
+ptrdiff_t weft_event_decode(struct weft_event *ev, const unsigned char *bytes, size_t size);
+
+/* How many bytes weft_event_encode writes for *ev. */
+size_t weft_event_size(const struct weft_event *ev);
+
+/* Writes *ev in mirage's layout to bytes, which has room for weft_event_size(ev). The text must not
+ * contain a NUL. Kinds that mirage lacks are written in the same manner. Returns the size. */
+size_t weft_event_encode(unsigned char *bytes, const struct weft_event *ev);
+
+#endif
