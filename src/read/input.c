@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: ISC */
+#include "read/input.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Copies all of fd into anonymous memory that can be read at any offset. */
+static int spool(struct weft_input *in, int fd, struct weft_error *err)
+{
+    char block[65536];
+    in->fd = memfd_create("weft-input", MFD_CLOEXEC);
+    if (in->fd < 0)
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
+                              strerror(errno));
+    for (;;) {
+        ssize_t got = read(fd, block, sizeof block);
+        if (got == 0)
+            return 0;
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return weft_error_set(err, WEFT_E_IO, in->size, "cannot be read: %s", strerror(errno));
+        for (ssize_t done = 0; done < got;) {
+            ssize_t put = write(in->fd, block + done, (size_t)(got - done));
+            if (put < 0 && errno == EINTR)
+                continue;
+            if (put < 0)
+                return weft_error_set(err, WEFT_E_NOMEM, in->size, "no room to hold it: %s",
+                                      strerror(errno));
+            done += put;
+        }
+        in->size += (uint64_t)got;
+    }
+}
+
+static int adopt(struct weft_input *in, int fd, const char *path, struct weft_error *err)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s", strerror(errno));
+    if (S_ISDIR(st.st_mode))
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "is a directory; a trace is one file");
+    if (S_ISREG(st.st_mode)) {
+        /* Our own descriptor: standard input's offset is somebody else's business. */
+        in->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+        if (in->fd < 0)
+            return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s", strerror(errno));
+        in->size = (uint64_t)st.st_size;
+        return 0;
+    }
+    if (S_ISBLK(st.st_mode) || (S_ISCHR(st.st_mode) && strcmp(path, "-") != 0))
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "is a device; a trace is a file");
+    if (isatty(fd))
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "is a terminal; give a file, or pipe a trace into it");
+    return spool(in, fd, err);
+}
+
+int weft_input_open(struct weft_input *in, const char *path, struct weft_error *err)
+{
+    *in = (struct weft_input){.fd = -1};
+    bool from_stdin = strcmp(path, "-") == 0;
+    int fd = from_stdin ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    if (fd < 0)
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be opened: %s",
+                              strerror(errno));
+    int rc = adopt(in, fd, path, err);
+    if (!from_stdin)
+        close(fd);
+    if (rc < 0)
+        weft_input_close(in);
+    return rc;
+}
+
+void weft_input_close(struct weft_input *in)
+{
+    if (in->fd >= 0)
+        close(in->fd);
+    in->fd = -1;
+}
+
+ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size, uint64_t offset,
+                          struct weft_error *err)
+{
+    size_t done = 0;
+    while (done < size && offset + done < in->size) {
+        uint64_t left = in->size - offset - done;
+        size_t want = size - done < left ? size - done : (size_t)left;
+        ssize_t got = pread(in->fd, (char *)buffer + done, want, (off_t)(offset + done));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return weft_error_set(err, WEFT_E_IO, offset + done, "cannot be read: %s",
+                                  strerror(errno));
+        if (got == 0) /* truncated since it was opened */
+            break;
+        done += (size_t)got;
+    }
+    return (ptrdiff_t)done;
+}
