@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: ISC */
+/* Events into promises, by the rules of docs/model.md, one event at a time. */
+#include "model/build.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        int rc_ = (call);                                                                          \
+        if (rc_ < 0)                                                                               \
+            return rc_;                                                                            \
+    } while (0)
+
+bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item)
+{
+    if (used < *room)
+        return true;
+    if (used >= WEFT_NONE - 1)
+        return false;
+    uint64_t wanted = *room ? (uint64_t)*room * 2 : 64;
+    if (wanted > WEFT_NONE - 1)
+        wanted = WEFT_NONE - 1;
+    void *grown = realloc(*(void **)array, wanted * item);
+    if (!grown)
+        return false;
+    *(void **)array = grown;
+    *room = (uint32_t)wanted;
+    return true;
+}
+
+static int no_room(struct weft_builder *b, uint32_t used, const char *what)
+{
+    if (used >= WEFT_NONE - 1)
+        return weft_error_set(b->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                              "has more than 4294967294 %s; look at a part of it", what);
+    return weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory after %u %s", used,
+                          what);
+}
+
+/* Appends to an array of the model and its twin in the builder. */
+#define APPEND(b, array, count, room, what, ...)                                                   \
+    do {                                                                                           \
+        if (!weft__grow(&(array), (count), &(room), sizeof *(array)))                              \
+            return no_room((b), (count), (what));                                                  \
+        (array)[(count)++] = (__VA_ARGS__);                                                        \
+    } while (0)
+
+static int add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
+                       uint16_t type, uint32_t *out)
+{
+    struct weft_model *m = b->m;
+    uint32_t room = b->promise_room;
+    if (m->promises == room) {
+        /* Three arrays with one room. */
+        uint32_t growing_room = room, final_room = room;
+        if (!weft__grow(&m->promise, room, &b->promise_room, sizeof *m->promise) ||
+            !weft__grow(&b->growing, room, &growing_room, sizeof *b->growing) ||
+            !weft__grow(&m->final, room, &final_room, sizeof *m->final)) {
+            b->promise_room = room;
+            return no_room(b, m->promises, "promises");
+        }
+    }
+    *out = m->promises++;
+    m->final[*out] = *out;
+    b->growing[*out] = (struct weft_growing){
+        .last_child_ns = INT64_MIN, .last_checked_ns = INT64_MIN, .before_last = WEFT_NONE};
+    m->promise[*out] = (struct weft_promise){
+        .id = id,
+        .start_ns = start,
+        .end_ns = start,
+        .creator = creator,
+        .becomes = WEFT_NONE,
+        .reason = WEFT_NONE,
+        .first_label = WEFT_NONE,
+        .last_label = WEFT_NONE,
+        .first_interaction = WEFT_NONE,
+        .last_interaction = WEFT_NONE,
+        .first_run = WEFT_NONE,
+        .last_run = WEFT_NONE,
+        .type = type,
+        .outcome = WEFT_PENDING,
+    };
+    return 0;
+}
+
+/* p followed through everything it became, in amortized constant time. */
+static uint32_t follow(const struct weft_model *m, uint32_t p)
+{
+    while (m->final[p] != p) {
+        m->final[p] = m->final[m->final[p]];
+        p = m->final[p];
+    }
+    return p;
+}
+
+/* The promise that an id in an event means. */
+static int lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
+{
+    uint32_t *at = weft_idmap_at(b->m->ids, id);
+    if (!at)
+        return no_room(b, b->m->promises, "promises");
+    if (*at == WEFT_IDMAP_NONE) {
+        TRY(add_promise(b, id, WEFT_ROOT, 0, WEFT_TYPE_PREEXISTING, out));
+        *at = *out;
+    } else {
+        *out = follow(b->m, *at);
+    }
+    return 0;
+}
+
+static int lookup_both(struct weft_builder *b, const struct weft_event *ev, uint32_t *x,
+                       uint32_t *y)
+{
+    TRY(lookup(b, ev->a, x));
+    return lookup(b, ev->b, y);
+}
+
+static int add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out)
+{
+    *out = weft_strings_add(b->m->strings, ev->text, ev->text_size);
+    return *out == WEFT_STRINGS_NONE ? no_room(b, weft_strings_count(b->m->strings), "texts") : 0;
+}
+
+/* Adds an interaction to its actor's chain. A read takes the place of the actor's wait for the same
+ * promise, if nothing came in between. */
+static int interact(struct weft_builder *b, int64_t now, enum weft_interaction_kind kind,
+                    uint32_t actor, uint32_t other)
+{
+    struct weft_model *m = b->m;
+    uint32_t this = m->interactions;
+    APPEND(b, m->interaction, m->interactions, b->interaction_room, "interactions",
+           (struct weft_interaction){.time_ns = now,
+                                     .actor = actor,
+                                     .other = other,
+                                     .next = WEFT_NONE,
+                                     .kind = (uint8_t)kind});
+    struct weft_promise *p = &m->promise[actor];
+    uint32_t last = p->last_interaction;
+    uint32_t before = last;
+    if (kind == WEFT_READS && last != WEFT_NONE && m->interaction[last].kind == WEFT_WAITS &&
+        m->interaction[last].other == other) {
+        m->interaction[last].replaced = true;
+        before = b->growing[actor].before_last;
+    }
+    if (before == WEFT_NONE)
+        p->first_interaction = this;
+    else
+        m->interaction[before].next = this;
+    b->growing[actor].before_last = before;
+    p->last_interaction = this;
+    return 0;
+}
+
+static int add_label(struct weft_builder *b, int64_t now, uint32_t promise, uint32_t text,
+                     uint32_t change)
+{
+    struct weft_model *m = b->m;
+    uint32_t this = m->labels;
+    APPEND(
+        b, m->label, m->labels, b->label_room, "labels",
+        (struct weft_label){
+            .time_ns = now, .text = text, .change = change, .promise = promise, .next = WEFT_NONE});
+    struct weft_promise *p = &m->promise[promise];
+    if (p->first_label == WEFT_NONE)
+        p->first_label = this;
+    else
+        m->label[p->last_label].next = this;
+    p->last_label = this;
+    return 0;
+}
+
+int weft__model_switch(struct weft_builder *b, int64_t now, uint32_t next)
+{
+    struct weft_model *m = b->m;
+    uint32_t p = b->running;
+    if (p == next)
+        return 0;
+    int64_t since = b->running_since;
+    b->running = next;
+    b->running_since = now;
+    if (p == WEFT_NONE)
+        return 0;
+    struct weft_promise *ran = &m->promise[p];
+    int64_t end = now;
+    if (p != WEFT_ROOT && ran->outcome != WEFT_PENDING && ran->end_ns < end)
+        end = ran->end_ns;
+    if (end < since) /* it was resolved before */
+        return 0;
+    uint32_t this = m->runs;
+    APPEND(b, m->run, m->runs, b->run_room, "runs",
+           (struct weft_run){.start_ns = since, .end_ns = end, .promise = p, .next = WEFT_NONE});
+    if (ran->first_run == WEFT_NONE)
+        ran->first_run = this;
+    else
+        m->run[ran->last_run].next = this;
+    ran->last_run = this;
+    return 0;
+}
+
+/* A creation of a number that is already known. If only its creation was missing, that is made up for
+ * as far as it can be done without a promise becoming its own ancestor. */
+static void create_again(struct weft_builder *b, uint32_t promise, uint32_t parent, uint16_t type)
+{
+    struct weft_promise *p = &b->m->promise[promise];
+    if (promise == WEFT_ROOT) {
+        b->m->contradictions.on_loop++;
+        return;
+    }
+    b->m->contradictions.created_twice++;
+    if (p->created)
+        return;
+    p->created = true;
+    p->type = type;
+    if (!b->growing[promise].children && parent != promise) {
+        p->creator = parent;
+        b->growing[parent].children++;
+    }
+}
+
+static int on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    uint32_t parent, child;
+    TRY(lookup(b, ev->a, &parent));
+    uint32_t *at = weft_idmap_at(b->m->ids, ev->b);
+    if (!at)
+        return no_room(b, b->m->promises, "promises");
+    if (*at != WEFT_IDMAP_NONE) {
+        create_again(b, *at, parent, ev->type);
+        return 0;
+    }
+    TRY(add_promise(b, ev->b, parent, now, ev->type, &child));
+    *at = child;
+    b->m->promise[child].created = true;
+    b->growing[parent].last_child_ns = now;
+    b->growing[parent].children++;
+    return 0;
+}
+
+static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int64_t now,
+                       enum weft_outcome outcome)
+{
+    uint32_t resolver, promise, reason = WEFT_NONE;
+    TRY(lookup_both(b, ev, &resolver, &promise));
+    if (outcome == WEFT_FAILED)
+        TRY(add_text(b, ev, &reason));
+    TRY(interact(b, now, WEFT_RESOLVES, resolver, promise));
+    struct weft_promise *p = &b->m->promise[promise];
+    if (promise == WEFT_ROOT) {
+        b->m->contradictions.on_loop++;
+        return 0;
+    }
+    if (p->outcome != WEFT_PENDING)
+        b->m->contradictions.resolved_twice++;
+    p->outcome = (uint8_t)outcome;
+    p->end_ns = now;
+    p->reason = reason;
+    return 0;
+}
+
+static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    uint32_t p, q;
+    TRY(lookup_both(b, ev, &p, &q));
+    struct weft_model *m = b->m;
+    if (p == WEFT_ROOT) {
+        m->contradictions.on_loop++;
+        return 0;
+    }
+    if (p == q) {
+        m->contradictions.circles++;
+        return 0;
+    }
+    if (m->promise[p].outcome != WEFT_PENDING)
+        m->contradictions.resolved_twice++;
+    m->promise[p].outcome = WEFT_BECAME;
+    m->promise[p].end_ns = now;
+    m->promise[p].becomes = q;
+    m->final[p] = q;
+    return b->running == p ? weft__model_switch(b, now, q) : 0;
+}
+
+static int on_reads(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    if (ev->b == WEFT_ID_LOOP)
+        return 0;
+    uint32_t reader, source;
+    TRY(lookup_both(b, ev, &reader, &source));
+    if (ev->kind == WEFT_EVENT_TRY_READ) {
+        b->growing[source].last_checked_ns = now;
+        return interact(b, now, WEFT_WAITS, reader, source);
+    }
+    if (ev->kind == WEFT_EVENT_READ)
+        TRY(weft__model_switch(b, now, reader));
+    return interact(b, now, WEFT_READS, reader, source);
+}
+
+static int on_signals(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    uint32_t receiver, source;
+    TRY(lookup_both(b, ev, &receiver, &source));
+    if (ev->kind == WEFT_EVENT_SIGNAL)
+        TRY(weft__model_switch(b, now, receiver));
+    b->growing[receiver].last_checked_ns = now;
+    return interact(b, now, WEFT_SIGNALS, source, receiver);
+}
+
+static int on_label(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    uint32_t text, promise;
+    TRY(add_text(b, ev, &text));
+    bool mark = text == b->should_resolve_text;
+    if (ev->a == WEFT_ID_LOOP)
+        return 0;
+    TRY(lookup(b, ev->a, &promise));
+    if (!mark)
+        return add_label(b, now, promise, text, WEFT_NONE);
+    APPEND(b, b->marked, b->marks, b->marked_room, "marks", promise);
+    return 0;
+}
+
+/* The counter with that name, made if need be. */
+static int counter_named(struct weft_builder *b, uint32_t name, uint32_t *out)
+{
+    struct weft_model *m = b->m;
+    while (name >= b->counter_of_room) {
+        uint32_t old = b->counter_of_room;
+        if (!weft__grow(&b->counter_of, old, &b->counter_of_room, sizeof *b->counter_of))
+            return no_room(b, m->counters, "counters");
+        memset(b->counter_of + old, 0xff, (b->counter_of_room - old) * sizeof *b->counter_of);
+    }
+    if (b->counter_of[name] == WEFT_NONE) {
+        b->counter_of[name] = m->counters;
+        APPEND(b, m->counter, m->counters, b->counter_room, "counters",
+               (struct weft_counter_info){
+                   .name = name, .first_change = WEFT_NONE, .last_change = WEFT_NONE});
+    }
+    *out = b->counter_of[name];
+    return 0;
+}
+
+static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    struct weft_model *m = b->m;
+    uint32_t promise, name, counter = 0, this = m->changes;
+    TRY(lookup(b, ev->a, &promise));
+    TRY(add_text(b, ev, &name));
+    TRY(counter_named(b, name, &counter));
+    struct weft_counter_info *c = &m->counter[counter];
+    /* Unsigned, for the values are the file's. */
+    uint64_t old = c->last_change == WEFT_NONE ? 0 : (uint64_t)m->change[c->last_change].value;
+    uint64_t given = (uint64_t)ev->value;
+    bool add = ev->kind == WEFT_EVENT_INCREASE;
+    APPEND(b, m->change, m->changes, b->change_room, "counter changes",
+           (struct weft_change){.time_ns = now,
+                                .value = (int64_t)(add ? old + given : given),
+                                .amount = (int64_t)(add ? given : given - old),
+                                .counter = counter,
+                                .next = WEFT_NONE});
+    if (c->first_change == WEFT_NONE)
+        c->first_change = this;
+    else
+        m->change[c->last_change].next = this;
+    c->last_change = this;
+    return add_label(b, now, promise, WEFT_NONE, this);
+}
+
+static int on_switch(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    uint32_t promise;
+    TRY(lookup(b, ev->a, &promise));
+    return weft__model_switch(b, now, promise);
+}
+
+static int on_gc(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    struct weft_model *m = b->m;
+    uint64_t duration = (uint64_t)ev->value;
+    int64_t start = duration < WEFT_TIME_MAX ? now - (int64_t)duration : -WEFT_TIME_MAX;
+    APPEND(b, m->pause, m->pauses, b->pause_room, "collections",
+           (struct weft_pause){.start_ns = start, .end_ns = now});
+    return 0;
+}
+
+static int on_event(struct weft_builder *b, const struct weft_event *ev)
+{
+    struct weft_model *m = b->m;
+    if (!b->begun)
+        m->first_ns = ev->time_ns;
+    b->begun = true;
+    int64_t now = weft_model_time(ev->time_ns, m->first_ns);
+    if (now > m->end_ns)
+        m->end_ns = now;
+    m->events_total++;
+    m->events[ev->kind]++;
+    switch ((enum weft_event_kind)ev->kind) {
+    case WEFT_EVENT_CREATES:
+        return on_creates(b, ev, now);
+    case WEFT_EVENT_FULFILLS:
+        return on_resolves(b, ev, now, WEFT_FULFILLED);
+    case WEFT_EVENT_FAILS:
+        return on_resolves(b, ev, now, WEFT_FAILED);
+    case WEFT_EVENT_BECOMES:
+        return on_becomes(b, ev, now);
+    case WEFT_EVENT_READ:
+    case WEFT_EVENT_READ_LATER:
+    case WEFT_EVENT_TRY_READ:
+        return on_reads(b, ev, now);
+    case WEFT_EVENT_SIGNAL:
+    case WEFT_EVENT_SIGNAL_ONLY:
+        return on_signals(b, ev, now);
+    case WEFT_EVENT_LABEL:
+        return on_label(b, ev, now);
+    case WEFT_EVENT_INCREASE:
+    case WEFT_EVENT_COUNTER:
+        return on_counter(b, ev, now);
+    case WEFT_EVENT_SWITCH:
+        return on_switch(b, ev, now);
+    case WEFT_EVENT_GC:
+        return on_gc(b, ev, now);
+    case WEFT_EVENT_RESOLVES:
+    case WEFT_EVENT_CANCELS:
+    case WEFT_EVENT_FORGETS:
+    case WEFT_EVENT_NOTIFIES:
+    case WEFT_EVENT_SHOULD_RESOLVE:
+    case WEFT_EVENT_BACKGROUND:
+    case WEFT_EVENT_SUSPEND:
+    case WEFT_EVENT_RESUME:
+    case WEFT_EVENT_KINDS:
+        break; /* no reader hands them out yet */
+    }
+    return 0;
+}
+
+static int begin(struct weft_builder *b)
+{
+    struct weft_model *m = b->m;
+    m->strings = weft_strings_new();
+    m->ids = weft_idmap_new();
+    if (!m->strings || !m->ids)
+        return no_room(b, 0, "promises");
+    const char mark[] = "__should_resolve";
+    b->should_resolve_text = weft_strings_add(m->strings, mark, sizeof mark - 1);
+    if (b->should_resolve_text == WEFT_STRINGS_NONE)
+        return no_room(b, 0, "texts");
+    uint32_t root;
+    TRY(add_promise(b, WEFT_ID_LOOP, WEFT_ROOT, 0, WEFT_TYPE_PREEXISTING, &root));
+    uint32_t *at = weft_idmap_at(m->ids, WEFT_ID_LOOP);
+    if (!at)
+        return no_room(b, 1, "promises");
+    *at = root;
+    return 0;
+}
+
+int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progress_fn *progress,
+                     void *data, struct weft_error *err)
+{
+    *out = NULL;
+    struct weft_builder b = {.running = WEFT_NONE, .err = err};
+    b.m = calloc(1, sizeof *b.m);
+    if (!b.m)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    int rc = begin(&b);
+    const struct weft_event *ev;
+    ptrdiff_t n;
+    while (rc == 0 && (n = weft_reader_next(r, &ev, err)) != 0) {
+        for (ptrdiff_t i = 0; i < n && rc == 0; i++)
+            rc = on_event(&b, &ev[i]);
+        if (n < 0)
+            rc = (int)n;
+        if (progress)
+            progress(data, weft_reader_progress(r));
+    }
+    if (rc == 0)
+        rc = weft__model_finish(&b);
+    free(b.growing);
+    free(b.marked);
+    free(b.counter_of);
+    if (rc < 0)
+        weft_model_free(b.m);
+    else
+        *out = b.m;
+    return rc;
+}

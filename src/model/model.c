@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: ISC */
+/* Questions to a model. */
+#include "model/model.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/build.h"
+
+const char *weft_outcome_name(enum weft_outcome o)
+{
+    static const char *const names[] = {
+#define X(NAME, name) [WEFT_##NAME] = name,
+        WEFT_OUTCOMES(X)
+#undef X
+    };
+    return names[o];
+}
+
+void weft_model_free(struct weft_model *m)
+{
+    if (!m)
+        return;
+    free(m->promise);
+    free(m->label);
+    free(m->interaction);
+    free(m->run);
+    free(m->pause);
+    free(m->change);
+    free(m->counter);
+    free(m->scale);
+    free(m->final);
+    weft_strings_free(m->strings);
+    weft_idmap_free(m->ids);
+    free(m);
+}
+
+const char *weft_model_text(const struct weft_model *m, uint32_t text, uint32_t *size)
+{
+    return weft_strings_get(m->strings, text, size);
+}
+
+const char *weft_model_type(const struct weft_model *m, uint32_t promise)
+{
+    /* Numbers that no table has: made once for all, so that nobody owns them. */
+    static const char unknown[256][9] = {
+#define T(n) [n] = "type-" #n,
+#define T10(n) T(n##0) T(n##1) T(n##2) T(n##3) T(n##4) T(n##5) T(n##6) T(n##7) T(n##8) T(n##9)
+        T(18) T(19) T10(2) T10(3) T10(4) T10(5) T10(6) T10(7) T10(8) T10(9) T10(10) T10(11) T10(12)
+            T10(13) T10(14) T10(15) T10(16) T10(17) T10(18) T10(19) T10(20) T10(21) T10(22) T10(23)
+                T10(24) T(250) T(251) T(252) T(253) T(254) T(255)
+#undef T10
+#undef T
+    };
+    uint16_t type = m->promise[promise].type;
+    if (type == WEFT_TYPE_PREEXISTING)
+        return "preexisting";
+    const char *name = weft_type_name(type);
+    return name ? name : unknown[type & 0xff];
+}
+
+uint32_t weft_model_name(const struct weft_model *m, uint32_t promise)
+{
+    for (uint32_t l = m->promise[promise].first_label; l != WEFT_NONE; l = m->label[l].next)
+        if (m->label[l].text != WEFT_NONE)
+            return m->label[l].text;
+    return WEFT_NONE;
+}
+
+uint32_t weft_model_label_text(const struct weft_model *m, const struct weft_label *l, char *buffer,
+                               uint32_t size)
+{
+    uint32_t name_size, n;
+    char amount[24] = "";
+    const char *text;
+    if (l->change == WEFT_NONE) {
+        text = weft_model_text(m, l->text, &name_size);
+    } else {
+        const struct weft_change *c = &m->change[l->change];
+        text = weft_model_text(m, m->counter[c->counter].name, &name_size);
+        snprintf(amount, sizeof amount, "%+" PRId64, c->amount);
+    }
+    uint32_t amount_size = (uint32_t)strlen(amount);
+    if (size == 0)
+        return 0;
+    n = name_size < size - 1 ? name_size : size - 1;
+    memcpy(buffer, text, n);
+    if (amount_size > size - 1 - n)
+        amount_size = size - 1 - n;
+    memcpy(buffer + n, amount, amount_size);
+    buffer[n + amount_size] = '\0';
+    return n + amount_size;
+}
+
+uint32_t weft_model_find(const struct weft_model *m, uint64_t id)
+{
+    return weft_idmap_get(m->ids, id);
+}
+
+uint32_t weft_model_final(const struct weft_model *m, uint32_t promise)
+{
+    while (m->final[promise] != promise)
+        promise = m->final[promise];
+    return promise;
+}
+
+bool weft_model_overdue(const struct weft_model *m, uint32_t promise)
+{
+    const struct weft_promise *p = &m->promise[promise];
+    return p->should_resolve && p->outcome == WEFT_PENDING;
+}
+
+struct keyed {
+    uint64_t id;
+    uint32_t promise;
+};
+
+static int by_id(const void *a, const void *b)
+{
+    uint64_t x = ((const struct keyed *)a)->id, y = ((const struct keyed *)b)->id;
+    return x < y ? -1 : x > y;
+}
+
+uint32_t *weft_model_by_id(const struct weft_model *m)
+{
+    uint32_t n = m->promises - 1;
+    uint32_t *sorted = malloc((n + 1) * sizeof *sorted);
+    if (!sorted)
+        return NULL;
+    /* Nearly always the promises come in the order of their numbers. */
+    bool ordered = true;
+    for (uint32_t i = 0; i < n; i++) {
+        sorted[i] = i + 1;
+        ordered = ordered && (i == 0 || m->promise[i].id <= m->promise[i + 1].id);
+    }
+    if (ordered)
+        return sorted;
+    struct keyed *keyed = malloc((n + 1) * sizeof *keyed);
+    if (!keyed) {
+        free(sorted);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        keyed[i] = (struct keyed){.id = m->promise[i + 1].id, .promise = i + 1};
+    qsort(keyed, n, sizeof *keyed, by_id);
+    for (uint32_t i = 0; i < n; i++)
+        sorted[i] = keyed[i].promise;
+    free(keyed);
+    return sorted;
+}

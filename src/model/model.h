@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: ISC */
+/* The model: what the events of one trace say about its promises.
+ *
+ *     struct weft_model *m;
+ *     if (weft_model_build(&m, reader, NULL, NULL, &err) == 0) {
+ *         for (uint32_t p = 1; p < m->promises; p++)
+ *             printf("%" PRIu64 " %s\n", m->promise[p].id, weft_model_type(m, p));
+ *         weft_model_free(m);
+ *     }
+ *
+ * Arrays with 32-bit indices; records of one promise (labels, interactions, runs) are chained in the
+ * order of recording. The rules are those of mirage-trace-viewer, as docs/model.md states them.
+ * Times are nanoseconds after the first event; in a damaged trace they may be negative or run
+ * backwards. They are kept within WEFT_TIME_MAX, so that differences of them do not overflow.
+ *
+ * A model does not change once it is built; any number of threads may read it. */
+#ifndef WEFT_MODEL_MODEL_H
+#define WEFT_MODEL_MODEL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "read/reader.h"
+
+#define WEFT_NONE UINT32_MAX
+#define WEFT_TIME_MAX (INT64_C(1) << 61) /* 73 years, either way */
+#define WEFT_ROOT 0u /* the promise with index 0 is the event loop itself, id WEFT_ID_LOOP */
+
+/* X(NAME, "name") */
+#define WEFT_OUTCOMES(X)                                                                           \
+    X(PENDING, "pending")                                                                          \
+    X(FULFILLED, "fulfilled")                                                                      \
+    X(FAILED, "failed")                                                                            \
+    X(BECAME, "became")                                                                            \
+    X(RESOLVED, "resolved")                                                                        \
+    X(CANCELLED, "cancelled")                                                                      \
+    X(FORGOTTEN, "forgotten")
+
+enum weft_outcome {
+#define X(NAME, name) WEFT_##NAME,
+    WEFT_OUTCOMES(X)
+#undef X
+        WEFT_OUTCOME_COUNT
+};
+
+const char *weft_outcome_name(enum weft_outcome o);
+
+struct weft_promise {
+    uint64_t id;
+    int64_t start_ns; /* creation, or 0 if that was not recorded */
+    int64_t end_ns;   /* resolution; of a pending one its last sign of life, or the trace's end */
+    int64_t wake_ns;  /* simplified form: when its line begins; start_ns unless simplified */
+    uint32_t creator; /* promise */
+    uint32_t
+        under; /* simplified form: the promise that it hangs under; creator unless simplified */
+    uint32_t becomes;                             /* promise, or WEFT_NONE */
+    uint32_t reason;                              /* text of the failure, or WEFT_NONE */
+    uint32_t first_label, last_label;             /* or WEFT_NONE */
+    uint32_t first_interaction, last_interaction; /* as the actor; or WEFT_NONE */
+    uint32_t first_run, last_run;                 /* or WEFT_NONE */
+    uint16_t type;                                /* see weft_model_type */
+    uint8_t outcome;                              /* enum weft_outcome */
+    bool created : 1;                             /* its creation was recorded */
+    bool should_resolve : 1;                      /* marked so, or what a marked one became */
+    bool simplified : 1; /* a bind or the like, drawn from its first read on */
+};
+
+/* A text at a time. A counter's change is one too ("queued+1"): see weft_model_label_text. */
+struct weft_label {
+    int64_t time_ns;
+    uint32_t text;   /* or WEFT_NONE: then change says what it is */
+    uint32_t change; /* index of the counter's change, or WEFT_NONE */
+    uint32_t promise;
+    uint32_t next; /* of the same promise, or WEFT_NONE */
+};
+
+enum weft_interaction_kind {
+    WEFT_READS,    /* actor uses other's result */
+    WEFT_WAITS,    /* actor begins to wait for other */
+    WEFT_RESOLVES, /* actor fulfils or fails other */
+    WEFT_SIGNALS,  /* actor signals other */
+};
+
+struct weft_interaction {
+    int64_t time_ns;
+    uint32_t actor, other; /* promises */
+    uint32_t next;         /* of the same actor, or WEFT_NONE */
+    uint8_t kind;          /* enum weft_interaction_kind */
+    bool replaced; /* a wait that the read after it has replaced; not in the actor's chain */
+};
+
+/* A promise ran. The loop's own runs are the times when the process slept. */
+struct weft_run {
+    int64_t start_ns, end_ns;
+    uint32_t promise;
+    uint32_t next; /* of the same promise, or WEFT_NONE */
+};
+
+struct weft_pause { /* a garbage collection */
+    int64_t start_ns, end_ns;
+};
+
+struct weft_change { /* of a counter */
+    int64_t time_ns;
+    int64_t value;  /* the new one */
+    int64_t amount; /* new minus old, modulo 2^64 */
+    uint32_t counter;
+    uint32_t next; /* of the same counter, or WEFT_NONE */
+};
+
+struct weft_counter_info {
+    uint32_t name;  /* text */
+    uint32_t scale; /* counters with equal numbers share a scale */
+    uint32_t first_change, last_change;
+};
+
+struct weft_scale {
+    int64_t min, max; /* includes 0, and max - min >= 10 */
+};
+
+/* Ways in which events contradicted each other. Each is counted, the event is otherwise ignored. */
+struct weft_contradictions {
+    uint64_t created_twice;
+    uint64_t resolved_twice; /* the last resolution wins */
+    uint64_t circles;        /* a promise that would become itself, directly or not */
+    uint64_t on_loop;        /* the event loop created, resolved or becoming something */
+};
+
+struct weft_model {
+    struct weft_promise *promise; /* [0] is the loop, then by first mention */
+    struct weft_label *label;
+    struct weft_interaction *interaction; /* in the order of recording */
+    struct weft_run *run;
+    struct weft_pause *pause;
+    struct weft_change *change;
+    struct weft_counter_info *counter; /* sorted by name */
+    struct weft_scale *scale;
+    uint32_t promises, labels, interactions, runs, pauses, changes, counters, scales;
+
+    int64_t end_ns;    /* latest event */
+    uint64_t first_ns; /* the clock at the first event */
+    uint64_t events_total;
+    uint64_t events[WEFT_EVENT_KINDS];
+    struct weft_contradictions contradictions;
+
+    uint32_t *final;              /* see weft_model_final */
+    struct weft_strings *strings; /* see weft_model_text */
+    struct weft_idmap *ids;
+};
+
+/* A time of the trace's clock as the model counts it. */
+static inline int64_t weft_model_time(uint64_t time_ns, uint64_t first_ns)
+{
+    int64_t since = (int64_t)(time_ns - first_ns);
+    return since > WEFT_TIME_MAX ? WEFT_TIME_MAX : since < -WEFT_TIME_MAX ? -WEFT_TIME_MAX : since;
+}
+
+/* Called now and then with a share from 0 to 1; data is the caller's. */
+typedef void weft_progress_fn(void *data, double share);
+
+/* Reads all events of r and builds their model. progress may be NULL. On success the caller owns
+ * *out; r may be closed. Returns 0 or a negative WEFT_E code (WEFT_E_LIMIT beyond 2^32 - 2 of
+ * anything); *out is then NULL. Linear in the number of events. */
+int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progress_fn *progress,
+                     void *data, struct weft_error *err);
+
+void weft_model_free(struct weft_model *m);
+
+/* The text with that number, terminated; its size in bytes in *size, which may be NULL. The text may
+ * hold any bytes but NUL. Borrowed. */
+const char *weft_model_text(const struct weft_model *m, uint32_t text, uint32_t *size);
+
+/* "bind", "preexisting", "type-77" … Borrowed. */
+const char *weft_model_type(const struct weft_model *m, uint32_t promise);
+
+/* The first label of a promise that is not a counter's change: a text, or WEFT_NONE. */
+uint32_t weft_model_name(const struct weft_model *m, uint32_t promise);
+
+/* The text of a label, a counter's change written as name+1, into buffer, terminated and cut to
+ * size. Returns the size in bytes of what was written. */
+uint32_t weft_model_label_text(const struct weft_model *m, const struct weft_label *l, char *buffer,
+                               uint32_t size);
+
+/* The promise with that id, or WEFT_NONE. */
+uint32_t weft_model_find(const struct weft_model *m, uint64_t id);
+
+/* p followed through everything it became. */
+uint32_t weft_model_final(const struct weft_model *m, uint32_t promise);
+
+/* A promise marked should_resolve that was pending when the trace ended. */
+bool weft_model_overdue(const struct weft_model *m, uint32_t promise);
+
+/* All promises but the loop, sorted by id. The caller frees it. NULL: no memory. */
+uint32_t *weft_model_by_id(const struct weft_model *m);
+
+#endif

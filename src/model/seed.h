@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: ISC */
+/* Hashing of what comes from a file: mixed with a number that the file's author cannot know, so that
+ * he cannot make all of it collide. */
+#ifndef WEFT_MODEL_SEED_H
+#define WEFT_MODEL_SEED_H
+
+#include <stdint.h>
+#include <sys/random.h>
+
+static inline uint64_t weft_seed(void)
+{
+    uint64_t seed = 0x6a09e667f3bcc908u;
+    if (getrandom(&seed, sizeof seed, GRND_NONBLOCK) != sizeof seed)
+        seed ^= (uintptr_t)&seed;
+    return seed;
+}
+
+/* Spreads x over all 64 bits (the finalizer of MurmurHash3, keyed). */
+static inline uint64_t weft_mix(uint64_t x, uint64_t seed)
+{
+    x += seed;
+    x ^= x >> 33;
+    x *= 0xff51afd7ed558ccdu;
+    x ^= (x >> 33) ^ (seed >> 7);
+    x *= 0xc4ceb9fe1a85ec53u;
+    return x ^ x >> 33;
+}
+
+#endif
