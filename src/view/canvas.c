@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: ISC */
+#include "view/canvas.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* A label may be as long as the file; a picture has no use for more. */
+enum { TEXT_MAX = 600 };
+
+static bool grow(void *array, uint32_t wanted, uint32_t *room, size_t item)
+{
+    if (wanted <= *room)
+        return true;
+    uint64_t size = (uint64_t)*room * 2 > wanted ? (uint64_t)*room * 2 : (uint64_t)wanted + 256;
+    void *grown = size < UINT32_MAX ? realloc(*(void **)array, size * item) : NULL;
+    if (!grown)
+        return false;
+    *(void **)array = grown;
+    *room = (uint32_t)size;
+    return true;
+}
+
+/* Never NULL: when there is no room, a draw that is thrown away. */
+static struct weft_draw *push(struct canvas *c, struct weft_draw d)
+{
+    static _Thread_local struct weft_draw nowhere;
+    struct weft_drawlist *list = c->list;
+    d.alpha = 255;
+    d.tip = WEFT_NO_TIP;
+    d.promise = WEFT_NONE;
+    if (!list->failed && !grow(&list->draw, list->draws + 1, &list->draws_room, sizeof *list->draw))
+        list->failed = true;
+    if (list->failed) {
+        nowhere = d;
+        return &nowhere;
+    }
+    list->draw[list->draws] = d;
+    return &list->draw[list->draws++];
+}
+
+struct weft_draw *canvas_rect(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
+                              int32_t x1, int32_t y1)
+{
+    return push(
+        c, (struct weft_draw){
+               .op = WEFT_DRAW_RECT, .ink = (uint8_t)ink, .x0 = x0, .y0 = y0, .x1 = x1, .y1 = y1});
+}
+
+static struct weft_draw *line(struct canvas *c, enum weft_draw_op op, enum weft_ink ink,
+                              int32_t width, const int32_t at[4])
+{
+    return push(c, (struct weft_draw){.op = (uint8_t)op,
+                                      .ink = (uint8_t)ink,
+                                      .size = width,
+                                      .x0 = at[0],
+                                      .y0 = at[1],
+                                      .x1 = at[2],
+                                      .y1 = at[3]});
+}
+
+struct weft_draw *canvas_line(struct canvas *c, enum weft_ink ink, int32_t width, int32_t x0,
+                              int32_t y0, int32_t x1, int32_t y1)
+{
+    return line(c, WEFT_DRAW_LINE, ink, width, (int32_t[]){x0, y0, x1, y1});
+}
+
+struct weft_draw *canvas_arrow(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
+                               int32_t x1, int32_t y1)
+{
+    return line(c, WEFT_DRAW_ARROW, ink, PX, (int32_t[]){x0, y0, x1, y1});
+}
+
+struct weft_draw *canvas_pointer(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
+                                 int32_t x1, int32_t y1)
+{
+    return line(c, WEFT_DRAW_POINTER, ink, PX, (int32_t[]){x0, y0, x1, y1});
+}
+
+/* Keeps a clean text in the list; its place in *at. */
+static bool keep_text(struct canvas *c, const char *text, size_t size, uint32_t *at)
+{
+    struct weft_drawlist *list = c->list;
+    if (!list->failed &&
+        !grow(&list->texts, list->text_bytes + (uint32_t)size, &list->texts_room, 1))
+        list->failed = true;
+    if (list->failed)
+        return false;
+    memcpy(list->texts + list->text_bytes, text, size);
+    *at = list->text_bytes;
+    list->text_bytes += (uint32_t)size;
+    return true;
+}
+
+int32_t canvas_text(struct canvas *c, enum weft_ink ink, int32_t font, bool bold, int32_t x,
+                    int32_t baseline, int32_t max_width, const char *text, size_t size)
+{
+    static const char ellipsis[] = "…";
+    char clean[TEXT_MAX + sizeof ellipsis];
+    int32_t width;
+    size_t n = weft_text_clean(clean, TEXT_MAX, text, size < TEXT_MAX ? size : TEXT_MAX);
+    bool cut = size > TEXT_MAX || n > TEXT_MAX - 4; /* cleaning may make it longer */
+    size_t fits = weft_text_fit(clean, n, font, bold, max_width, &width);
+    if (cut || fits < n) {
+        int32_t dots = weft_text_width(ellipsis, sizeof ellipsis - 1, font, bold);
+        n = weft_text_fit(clean, n, font, bold, max_width - dots, &width);
+        if (n == 0)
+            return 0;
+        memcpy(clean + n, ellipsis, sizeof ellipsis - 1);
+        n += sizeof ellipsis - 1;
+        width += dots;
+    }
+    uint32_t at;
+    if (n == 0 || !keep_text(c, clean, n, &at))
+        return 0;
+    struct weft_draw *d = push(c, (struct weft_draw){.op = WEFT_DRAW_TEXT,
+                                                     .ink = (uint8_t)ink,
+                                                     .bold = bold,
+                                                     .size = font,
+                                                     .x0 = x,
+                                                     .y0 = baseline,
+                                                     .x1 = x + width,
+                                                     .y1 = baseline,
+                                                     .first = at});
+    d->count = (uint32_t)n;
+    return width;
+}
+
+int32_t canvas_text_apart(struct canvas *c, enum weft_ink ink, int32_t font, int32_t x,
+                          int32_t baseline, int32_t max_width, const char *text, size_t size)
+{
+    /* Pushed first, for it lies below; its width is known later. */
+    uint32_t at = c->list->draws;
+    canvas_rect(c, WEFT_INK_GROUND, x - PX, baseline - font * 7 / 8, x, baseline + font / 4)
+        ->alpha = 150;
+    int32_t width = canvas_text(c, ink, font, false, x, baseline, max_width, text, size);
+    if (at < c->list->draws) {
+        if (width)
+            c->list->draw[at].x1 = x + width + PX;
+        else
+            c->list->draws = at;
+    }
+    return width;
+}
+
+struct weft_draw *canvas_steps(struct canvas *c, enum weft_ink ink, int32_t width)
+{
+    struct weft_draw *d =
+        push(c, (struct weft_draw){.op = WEFT_DRAW_STEPS, .ink = (uint8_t)ink, .size = width});
+    d->first = c->list->point_count;
+    return d;
+}
+
+void canvas_point(struct canvas *c, int32_t x, int32_t y)
+{
+    struct weft_drawlist *list = c->list;
+    if (!list->failed &&
+        !grow(&list->points, list->point_count + 1, &list->points_room, sizeof *list->points))
+        list->failed = true;
+    if (list->failed)
+        return;
+    list->points[list->point_count++] = (struct weft_point){x, y};
+    list->draw[list->draws - 1].count++;
+}
+
+void canvas_tip(struct canvas *c, struct weft_draw *d, const char *text, size_t size)
+{
+    char clean[TEXT_MAX];
+    size_t n = weft_text_clean(clean, sizeof clean, text, size);
+    if (keep_text(c, clean, n, &d->tip))
+        d->tip_size = (uint32_t)n;
+}
+
+int32_t canvas_x(const struct canvas *c, int64_t time_ns)
+{
+    const int32_t beyond = 4 * PX;
+    if (time_ns <= c->from_ns)
+        return time_ns == c->from_ns ? c->x0 : c->x0 - beyond;
+    if (time_ns >= c->to_ns)
+        return time_ns == c->to_ns ? c->x1 : c->x1 + beyond;
+    uint64_t since = (uint64_t)time_ns - (uint64_t)c->from_ns;
+    uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
+    /* The width takes at most 20 bits. */
+    for (; span >> 43; span >>= 1)
+        since >>= 1;
+    return c->x0 + (int32_t)(since * (uint64_t)(c->x1 - c->x0) / span);
+}
+
+int32_t canvas_row_height(const struct canvas *c, uint32_t at)
+{
+    return c->shown_y[at + 1] - c->shown_y[at];
+}
+
+int32_t canvas_row_y(const struct canvas *c, uint32_t at)
+{
+    int32_t height = canvas_row_height(c, at);
+    return c->shown_y[at] + (height >= ROW_HEIGHT_TEXT ? height - 5 * PX : height / 2);
+}
+
+bool canvas_y(const struct canvas *c, uint32_t promise, int32_t *y)
+{
+    uint32_t row = c->l->row[promise];
+    if (row == WEFT_NONE || c->shown_at[row] == WEFT_NONE)
+        return false;
+    *y = canvas_row_y(c, c->shown_at[row]);
+    return true;
+}
+
+uint32_t canvas_first_span(const struct canvas *c, uint32_t row)
+{
+    uint32_t low = c->l->first[row], high = c->l->first[row + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->l->until[middle] < c->from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span)
+{
+    if (span + 1 == c->l->first[row + 1])
+        return c->x1;
+    int32_t x = canvas_x(c, weft_layout_start(c->l, &c->m->promise[c->l->spans[span + 1]]));
+    return x < c->x1 ? x : c->x1;
+}
+
+struct unit {
+    int64_t ns;
+    const char *name;
+};
+
+static const struct unit units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "µs"}, {1, "ns"}};
+
+int canvas_format_time(char *out, size_t room, int64_t time_ns, int64_t step_ns)
+{
+    const struct unit *u = units;
+    while (u->ns > step_ns)
+        u++;
+    return snprintf(out, room, "%" PRId64 " %s", time_ns / u->ns, u->name);
+}
+
+int canvas_format_duration(char *out, size_t room, int64_t ns)
+{
+    const struct unit *u = units;
+    const char *sign = ns < 0 ? "-" : "";
+    uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
+    while (u->ns > 1 && n < (uint64_t)u->ns)
+        u++;
+    uint64_t one = (uint64_t)u->ns;
+    int digits = one == 1 || n / one >= 100 ? 0 : n / one >= 10 ? 1 : 2;
+    uint64_t scale = digits == 2 ? 100 : digits == 1 ? 10 : 1;
+    if (digits && n < UINT64_MAX / 2) /* to the nearest */
+        n += one / scale / 2;
+    uint64_t whole = n / one, part = n % one * scale / one;
+    if (digits == 0 || part == 0)
+        return snprintf(out, room, "%s%" PRIu64 " %s", sign, whole, u->name);
+    if (digits == 2 && part % 10 == 0)
+        return snprintf(out, room, "%s%" PRIu64 ".%" PRIu64 " %s", sign, whole, part / 10, u->name);
+    return snprintf(out, room, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign, whole, digits, part,
+                    u->name);
+}

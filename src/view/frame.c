@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: ISC */
+/* What is around and behind the promises: title, ruler and grid, sleep and collections, legend. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "view/canvas.h"
+
+enum {
+    GRID_MIN = 70 * PX,  /* between two lines of the grid, so that a time fits */
+    MINOR_MIN = 5 * PX,  /* between two of the small marks on the ruler */
+    REGION_MIN = PX / 2, /* narrower sleeps are seen only as the sum of them */
+    REGION_TEXT_MIN = 50 * PX,
+    LEGEND_LINE = 17 * PX,
+    LEGEND_SAMPLE = 26 * PX,
+};
+
+void canvas_draw_title(struct canvas *c)
+{
+    const struct weft_model *m = c->m;
+    int32_t y = 18 * PX, width = c->x1 - c->x0;
+    char from[32], length[32], right[160];
+    canvas_format_duration(from, sizeof from, c->from_ns);
+    canvas_format_duration(length, sizeof length, c->to_ns - c->from_ns);
+    int n = snprintf(right, sizeof right, "from %s, %s long; %u promises, %u of %u rows", from,
+                     length, m->promises - 1, c->shown, c->l->rows);
+    if (c->vp->search && c->hits)
+        n += snprintf(right + n, sizeof right - (size_t)n, "; %u found", c->hits);
+    int32_t right_width = weft_text_width(right, (size_t)n, FONT, false);
+    if (right_width > width / 2)
+        right_width = 0;
+    else
+        canvas_text(c, WEFT_INK_FAINT_TEXT, FONT, false, c->x1 - right_width, y, right_width, right,
+                    (size_t)n);
+    const char *title = c->vp->title ? c->vp->title : "weft";
+    canvas_text(c, WEFT_INK_TEXT, 13 * PX, true, c->x0, y, width - right_width - 3 * MARGIN, title,
+                strlen(title));
+}
+
+/* Regions, which come in the order of their times: neighbours that cannot be told apart become one. */
+struct region {
+    int32_t x0, x1;
+    enum weft_ink ink;
+    const char *name;
+};
+
+static void draw_region(struct canvas *c, const struct region *r)
+{
+    int32_t x0 = r->x0 < c->x0 ? c->x0 : r->x0, x1 = r->x1 > c->x1 ? c->x1 : r->x1;
+    if (x1 <= x0)
+        return;
+    canvas_rect(c, r->ink, x0, c->rows_y0, x1, c->rows_y1);
+    int32_t text = weft_text_width(r->name, strlen(r->name), FONT_SMALL, false);
+    if (x1 - x0 >= REGION_TEXT_MIN)
+        canvas_text(c, WEFT_INK_REGION_TEXT, FONT_SMALL, false, x0 + (x1 - x0 - text) / 2,
+                    c->rows_y0 + 11 * PX, text, r->name, strlen(r->name));
+}
+
+static void add_region(struct canvas *c, struct region *open, int64_t start, int64_t end)
+{
+    if (end < c->from_ns || start > c->to_ns)
+        return;
+    int32_t x0 = canvas_x(c, start), x1 = canvas_x(c, end);
+    if (x1 - x0 < REGION_MIN)
+        return;
+    if (open->x1 > open->x0 && x0 <= open->x1 + PX / 2) {
+        open->x1 = x1 > open->x1 ? x1 : open->x1;
+        return;
+    }
+    draw_region(c, open);
+    open->x0 = x0;
+    open->x1 = x1;
+}
+
+void canvas_draw_regions(struct canvas *c)
+{
+    const struct weft_model *m = c->m;
+    struct region sleep = {.ink = WEFT_INK_SLEEP, .name = "sleeping"};
+    for (uint32_t i = m->promise[WEFT_ROOT].first_run; i != WEFT_NONE; i = m->run[i].next)
+        add_region(c, &sleep, m->run[i].start_ns, m->run[i].end_ns);
+    draw_region(c, &sleep);
+    struct region gc = {.ink = WEFT_INK_GC, .name = "GC"};
+    for (uint32_t i = 0; i < m->pauses; i++)
+        add_region(c, &gc, m->pause[i].start_ns, m->pause[i].end_ns);
+    draw_region(c, &gc);
+}
+
+/* The step of the grid: the smallest power of ten that leaves room for the times. */
+static int64_t grid_step(const struct canvas *c)
+{
+    uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
+    uint64_t lines = (uint64_t)((c->x1 - c->x0) / GRID_MIN);
+    uint64_t step = 1;
+    while (span / step > lines && step < UINT64_C(1000000000000000000))
+        step *= 10;
+    return (int64_t)step;
+}
+
+/* The first multiple of step at or after from. */
+static int64_t first_multiple(int64_t from, int64_t step)
+{
+    int64_t rest = from % step;
+    if (rest < 0)
+        rest += step;
+    if (rest == 0)
+        return from;
+    return from - rest + step;
+}
+
+void canvas_draw_ruler(struct canvas *c)
+{
+    int64_t step = grid_step(c), minor = step >= 10 ? step / 10 : 0;
+    canvas_rect(c, WEFT_INK_PANEL, 0, c->ruler_y0, c->list->width, c->rows_y0);
+    uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
+    if (minor && span / (uint64_t)minor < (uint64_t)((c->x1 - c->x0) / MINOR_MIN))
+        for (int64_t t = first_multiple(c->from_ns, minor); t <= c->to_ns; t += minor) {
+            int32_t x = canvas_x(c, t);
+            canvas_line(c, WEFT_INK_GRID, PX, x, c->rows_y0 - 4 * PX, x, c->rows_y0);
+        }
+    for (int64_t t = first_multiple(c->from_ns, step); t <= c->to_ns; t += step) {
+        char time[32];
+        int32_t x = canvas_x(c, t);
+        int n = canvas_format_time(time, sizeof time, t, step);
+        canvas_line(c, WEFT_INK_GRID, PX, x, c->ruler_y0 + 4 * PX, x, c->rows_y1);
+        canvas_text(c, WEFT_INK_FAINT_TEXT, FONT_SMALL, false, x + 3 * PX, c->ruler_y0 + 12 * PX,
+                    c->x1 - x - 3 * PX, time, (size_t)n);
+    }
+}
+
+/* The legend: a sample and a word for each thing that this trace can show. */
+
+enum sample { BAR, RUNNING, PENDING, FAIL, FOLD, DOWN, STEP, BOX };
+
+struct entry {
+    enum sample sample;
+    enum weft_ink ink;
+    const char *text;
+};
+
+static const struct entry entries[] = {
+    {BAR, WEFT_INK_WAIT, "a promise, waiting"},
+    {RUNNING, WEFT_INK_RUN, "running"},
+    {PENDING, WEFT_INK_PENDING, "not resolved"},
+    {FAIL, WEFT_INK_FAILED, "failed, or never resolved though it should"},
+    {FOLD, WEFT_INK_FOLD, "many short ones"},
+    {DOWN, WEFT_INK_EDGE, "creates, becomes"},
+    {STEP, WEFT_INK_READ, "result used by"},
+    {STEP, WEFT_INK_READ_FAILED, "failure used by"},
+    {STEP, WEFT_INK_WAITS, "begins to wait for"},
+    {STEP, WEFT_INK_RESOLVE, "resolves"},
+    {STEP, WEFT_INK_SIGNAL, "signals"},
+    {BOX, WEFT_INK_SLEEP, "sleeping"},
+    {BOX, WEFT_INK_GC, "garbage collection"},
+    {BOX, WEFT_INK_HIT, "found"},
+    {BOX, WEFT_INK_SELECTED, "selected"},
+};
+
+static bool entry_applies(const struct canvas *c, const struct entry *e)
+{
+    switch (e->ink) {
+    case WEFT_INK_GC:
+        return c->m->pauses != 0;
+    case WEFT_INK_HIT:
+        return c->vp->search != NULL;
+    case WEFT_INK_SELECTED:
+        return c->in_chain != NULL;
+    case WEFT_INK_SIGNAL:
+        return c->m->events[WEFT_EVENT_SIGNAL] + c->m->events[WEFT_EVENT_SIGNAL_ONLY] != 0;
+    case WEFT_INK_WAITS:
+        return c->m->events[WEFT_EVENT_TRY_READ] != 0;
+    case WEFT_INK_READ_FAILED:
+        return c->m->events[WEFT_EVENT_FAILS] != 0;
+    default:
+        return true;
+    }
+}
+
+static int32_t entry_width(const struct entry *e)
+{
+    return LEGEND_SAMPLE + weft_text_width(e->text, strlen(e->text), FONT_SMALL, false) +
+           2 * MARGIN;
+}
+
+static void draw_sample(struct canvas *c, const struct entry *e, int32_t x, int32_t y)
+{
+    int32_t end = x + LEGEND_SAMPLE - 6 * PX;
+    switch (e->sample) {
+    case BAR:
+        canvas_rect(c, e->ink, x, y - PX, end, y + PX);
+        break;
+    case RUNNING:
+        canvas_rect(c, e->ink, x, y - 5 * PX / 2, end, y + 5 * PX / 2);
+        break;
+    case PENDING:
+        canvas_rect(c, e->ink, x, y - PX, end - 4 * PX, y + PX);
+        canvas_pointer(c, e->ink, x, y, end, y);
+        break;
+    case FAIL:
+        canvas_rect(c, e->ink, x, y - PX, end, y + PX);
+        canvas_rect(c, e->ink, end - 2 * PX, y - 6 * PX, end, y + 6 * PX);
+        break;
+    case FOLD:
+        canvas_rect(c, e->ink, x, y - 3 * PX, end, y + 3 * PX)->alpha = 140;
+        break;
+    case DOWN:
+        canvas_line(c, e->ink, PX, x + 10 * PX, y - 6 * PX, x + 10 * PX, y + 6 * PX);
+        break;
+    case STEP:
+        canvas_arrow(c, e->ink, x, y, end, y);
+        break;
+    case BOX:
+        canvas_rect(c, e->ink, x, y - 5 * PX, end, y + 5 * PX);
+        break;
+    }
+}
+
+/* Goes through the legend as it will be laid out; draws it if asked to. Returns the lines it takes. */
+static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
+{
+    int32_t x = c->x0, lines = 1;
+    for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
+        if (!entry_applies(c, &entries[i]))
+            continue;
+        int32_t width = entry_width(&entries[i]);
+        if (x > c->x0 && x + width > c->x1) {
+            x = c->x0;
+            lines++;
+        }
+        int32_t y = y0 + (lines - 1) * LEGEND_LINE + LEGEND_LINE / 2 + 4 * PX;
+        if (draw) {
+            draw_sample(c, &entries[i], x, y);
+            canvas_text(c, WEFT_INK_FAINT_TEXT, FONT_SMALL, false, x + LEGEND_SAMPLE,
+                        y + 7 * PX / 2, width, entries[i].text, strlen(entries[i].text));
+        }
+        x += width;
+    }
+    return lines;
+}
+
+int32_t canvas_legend_height(struct canvas *c)
+{
+    return (walk_legend(c, false, 0) + 1 + (c->in_chain != NULL)) * LEGEND_LINE + 8 * PX;
+}
+
+/* "ARP response (wait) #413": n bytes in out. */
+static int describe(const struct canvas *c, uint32_t promise, char *out, size_t room)
+{
+    uint32_t label = weft_model_name(c->m, promise);
+    if (promise == WEFT_ROOT)
+        return snprintf(out, room, "the event loop");
+    return snprintf(out, room, "%.60s%s(%s) #%" PRIu64,
+                    label == WEFT_NONE ? "" : weft_model_text(c->m, label, NULL),
+                    label == WEFT_NONE ? "" : " ", weft_model_type(c->m, promise),
+                    c->m->promise[promise].id);
+}
+
+/* What is known of the selected promise, in a line. */
+static void draw_selection(struct canvas *c, int32_t baseline)
+{
+    const struct weft_model *m = c->m;
+    const struct weft_promise *p = &m->promise[c->vp->selected];
+    char text[600], self[120], creator[120], other[120], at[32], length[32];
+    uint64_t ran = 0;
+    for (uint32_t r = p->first_run; r != WEFT_NONE; r = m->run[r].next)
+        ran += (uint64_t)(m->run[r].end_ns - m->run[r].start_ns);
+    describe(c, c->vp->selected, self, sizeof self);
+    describe(c, p->creator, creator, sizeof creator);
+    canvas_format_duration(at, sizeof at, p->start_ns);
+    canvas_format_duration(length, sizeof length, p->end_ns - p->start_ns);
+    int n = snprintf(text, sizeof text, "Selected: %s, created at %s by %s; %s after %s", self, at,
+                     creator, weft_outcome_name((enum weft_outcome)p->outcome), length);
+    if (p->becomes != WEFT_NONE) {
+        describe(c, p->becomes, other, sizeof other);
+        n += snprintf(text + n, sizeof text - (size_t)n, " %s", other);
+    }
+    canvas_format_duration(length, sizeof length,
+                           ran < WEFT_TIME_MAX ? (int64_t)ran : WEFT_TIME_MAX);
+    n += snprintf(text + n, sizeof text - (size_t)n, "; ran for %s.", length);
+    canvas_text(c, WEFT_INK_TEXT, FONT_SMALL, false, c->x0, baseline, c->x1 - c->x0, text,
+                (size_t)n);
+}
+
+/* The last line says what the picture leaves out. */
+void canvas_draw_legend(struct canvas *c, int32_t y0)
+{
+    char step[32], note[320];
+    int32_t height = canvas_legend_height(c);
+    canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->list->width, y0 + height);
+    int32_t lines = walk_legend(c, true, y0);
+    canvas_format_time(step, sizeof step, grid_step(c), grid_step(c));
+    int n = snprintf(note, sizeof note, "Each grid division: %s.", step);
+    if (c->folded)
+        n += snprintf(note + n, sizeof note - (size_t)n,
+                      " %u promises are too short to be drawn singly.", c->folded);
+    if (c->arrows_left_out)
+        n += snprintf(note + n, sizeof note - (size_t)n,
+                      " %u arrows of short-lived promises are left out.", c->arrows_left_out);
+    if (c->scales_left_out)
+        n += snprintf(note + n, sizeof note - (size_t)n, " %u more groups of counters.",
+                      c->scales_left_out);
+    int32_t y = y0 + lines * LEGEND_LINE + LEGEND_LINE / 2 + 15 * PX / 2;
+    if (c->in_chain) {
+        draw_selection(c, y);
+        y += LEGEND_LINE;
+    }
+    canvas_text(c, WEFT_INK_FAINT_TEXT, FONT_SMALL, false, c->x0, y, c->x1 - c->x0, note,
+                (size_t)n);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: ISC */
+/* Texts above the lines: labels at their times, the type after the first one, why it failed. A text may
+ * go on beyond the end of its line as long as nothing else is there. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "view/canvas.h"
+
+enum {
+    LINE_MIN = 3 * PX,  /* shorter lines have no label */
+    ROOM_MIN = 12 * PX, /* less room is not worth a text */
+    GAP = 4 * PX,
+    ABOVE = 4 * PX, /* of the baseline over the line */
+    TICK = 4 * PX,
+    NAME_NEAR = 12 * PX, /* a name that comes so soon belongs to the start of the line */
+    TYPE_ROOM = 40 * PX,
+};
+
+struct writing {
+    struct canvas *c;
+    int32_t y;    /* of the line */
+    int32_t next; /* x from which on there is room */
+    int32_t end;  /* … up to where */
+};
+
+static bool put(struct writing *w, enum weft_ink ink, int32_t x, const char *text, size_t size)
+{
+    x = x < w->next ? w->next : x;
+    int32_t room = w->end - x;
+    if (room < ROOM_MIN)
+        return false;
+    int32_t width = canvas_text_apart(w->c, ink, FONT, x, w->y - ABOVE, room, text, size);
+    if (width)
+        w->next = x + width + GAP;
+    return width != 0;
+}
+
+static void put_type(struct writing *w, uint32_t promise)
+{
+    const char *type = weft_model_type(w->c->m, promise);
+    int32_t width = weft_text_width(type, strlen(type), FONT, false);
+    if (w->end - w->next >= width)
+        put(w, WEFT_INK_FAINT_TEXT, w->next, type, strlen(type));
+}
+
+static void put_reason(struct writing *w, uint32_t promise)
+{
+    const struct weft_model *m = w->c->m;
+    const struct weft_promise *p = &m->promise[promise];
+    static const char never[] = "never resolved";
+    uint32_t size = sizeof never - 1;
+    const char *text = never;
+    if (p->outcome == WEFT_FAILED)
+        text = p->reason != WEFT_NONE ? weft_model_text(m, p->reason, &size) : "";
+    else if (!weft_model_overdue(m, promise))
+        return;
+    if (p->outcome == WEFT_FAILED && (p->end_ns < w->c->from_ns || p->end_ns > w->c->to_ns))
+        return;
+    int32_t x = canvas_x(w->c, p->end_ns) + GAP;
+    int32_t width = weft_text_width(text, strnlen(text, size), FONT, false);
+    if (x + width > w->end) /* to the left of the end, then */
+        x = w->end - width;
+    put(w, WEFT_INK_FAILED, x, text, size);
+}
+
+/* The label that stands where the line begins: the promise's name, if that comes soon enough, so that a
+ * counter's change does not take its place. WEFT_NONE: there is no label yet. */
+static uint32_t label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0)
+{
+    const struct weft_model *m = c->m;
+    uint32_t l = p->first_label, chosen = l;
+    for (; l != WEFT_NONE && canvas_x(c, m->label[l].time_ns) <= x0 + NAME_NEAR;
+         l = m->label[l].next)
+        if (m->label[l].text != WEFT_NONE)
+            return l;
+        else if (m->label[l].time_ns < c->from_ns)
+            chosen = l;
+    return chosen;
+}
+
+static bool has_room_after(const struct writing *w, uint32_t label)
+{
+    uint32_t next = w->c->m->label[label].next;
+    return next == WEFT_NONE || canvas_x(w->c, w->c->m->label[next].time_ns) > w->next + TYPE_ROOM;
+}
+
+/* The labels of one promise whose line is visible from x0 to x1. */
+static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_t x1)
+{
+    struct canvas *c = w->c;
+    const struct weft_model *m = c->m;
+    char text[256];
+    uint32_t l = label_at_start(c, &m->promise[promise], x0);
+    bool typed = false;
+    if (l == WEFT_NONE) {
+        int n = snprintf(text, sizeof text, "%" PRIu64, m->promise[promise].id);
+        if (weft_text_width(text, (size_t)n, FONT, false) <= w->end - w->next)
+            put(w, WEFT_INK_FAINT_TEXT, x0, text, (size_t)n);
+    }
+    for (; l != WEFT_NONE && m->label[l].time_ns <= c->to_ns; l = m->label[l].next) {
+        int32_t x = canvas_x(c, m->label[l].time_ns);
+        x = x < x0 ? x0 : x;
+        if (x > x1 + PX || w->next > w->end - ROOM_MIN)
+            break;
+        if (w->next > x + GAP) /* another label is there */
+            continue;
+        uint32_t n = weft_model_label_text(m, &m->label[l], text, sizeof text);
+        if (put(w, WEFT_INK_TEXT, x, text, n) && x > x0 + PX)
+            canvas_line(c, WEFT_INK_TEXT, PX, x, w->y - TICK, x, w->y);
+        if (!typed && has_room_after(w, l))
+            put_type(w, promise);
+        typed = true;
+    }
+    if (!typed)
+        put_type(w, promise);
+    put_reason(w, promise);
+}
+
+void canvas_draw_labels(struct canvas *c)
+{
+    for (uint32_t at = 0; at < c->shown; at++) {
+        if (canvas_row_height(c, at) < ROW_HEIGHT_TEXT)
+            continue;
+        uint32_t row = c->shown_row[at];
+        int32_t next = c->x0;
+        for (uint32_t s = canvas_first_span(c, row); s < c->l->first[row + 1]; s++) {
+            uint32_t promise = c->l->spans[s];
+            const struct weft_promise *p = &c->m->promise[promise];
+            int64_t start = weft_layout_start(c->l, p);
+            if (start > c->to_ns)
+                break;
+            if (p->end_ns < c->from_ns)
+                continue;
+            int32_t x0 = canvas_x(c, start), x1 = canvas_x(c, p->end_ns);
+            if (x1 - x0 < LINE_MIN)
+                continue;
+            x0 = x0 < c->x0 ? c->x0 : x0;
+            struct writing w = {.c = c,
+                                .y = canvas_row_y(c, at),
+                                .next = x0 + PX > next ? x0 + PX : next,
+                                .end = canvas_span_room(c, row, s) - 2 * PX};
+            write_labels(&w, promise, x0, x1);
+            next = w.next;
+        }
+    }
+}

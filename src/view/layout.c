@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: ISC */
+#include "view/layout.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Sets of rows, with the lowest member from some row on found in constant time: a bit for each row, a
+ * bit for each word of those that is not zero, and so on. */
+enum { LEVELS = 6 }; /* 64^6 > 2^32 */
+
+struct rowset {
+    uint64_t *level[LEVELS];
+    uint32_t levels;
+};
+
+static int rowset_init(struct rowset *s, uint32_t rows)
+{
+    *s = (struct rowset){0};
+    uint64_t words = rows;
+    do {
+        words = words / 64 + 1;
+        s->level[s->levels] = calloc(words, sizeof(uint64_t));
+        if (!s->level[s->levels++])
+            return WEFT_E_NOMEM;
+    } while (words > 1);
+    return 0;
+}
+
+static void rowset_fini(struct rowset *s)
+{
+    for (uint32_t i = 0; i < s->levels; i++)
+        free(s->level[i]);
+}
+
+static void rowset_add(struct rowset *s, uint32_t row)
+{
+    for (uint32_t i = 0; i < s->levels; i++, row /= 64)
+        s->level[i][row / 64] |= UINT64_C(1) << (row % 64);
+}
+
+static void rowset_remove(struct rowset *s, uint32_t row)
+{
+    for (uint32_t i = 0; i < s->levels; i++, row /= 64) {
+        s->level[i][row / 64] &= ~(UINT64_C(1) << (row % 64));
+        if (s->level[i][row / 64])
+            return;
+    }
+}
+
+static bool rowset_has(const struct rowset *s, uint32_t row)
+{
+    return s->level[0][row / 64] >> (row % 64) & 1;
+}
+
+/* The lowest member at or above row; WEFT_NONE: there is none. */
+static uint32_t rowset_next(const struct rowset *s, uint32_t row)
+{
+    uint64_t at = row;
+    for (uint32_t i = 0; i < s->levels; i++) {
+        /* Within the word that at lies in; then, one level up, in the words after it. */
+        uint64_t word = s->level[i][at / 64] & (UINT64_MAX << (at % 64));
+        if (word) {
+            at = at / 64 * 64 + (uint64_t)__builtin_ctzll(word);
+            while (i-- > 0)
+                at = at * 64 + (uint64_t)__builtin_ctzll(s->level[i][at]);
+            return (uint32_t)at;
+        }
+        at = at / 64 + 1;
+    }
+    return WEFT_NONE;
+}
+
+/* Ends of lines, earliest first. */
+struct ending {
+    int64_t end_ns;
+    uint32_t row;
+};
+
+struct heap {
+    struct ending *item; /* room for one a promise */
+    uint32_t used;
+};
+
+static void heap_push(struct heap *h, struct ending e)
+{
+    uint32_t i = h->used++;
+    for (; i > 0 && h->item[(i - 1) / 2].end_ns > e.end_ns; i = (i - 1) / 2)
+        h->item[i] = h->item[(i - 1) / 2];
+    h->item[i] = e;
+}
+
+static struct ending heap_pop(struct heap *h)
+{
+    struct ending top = h->item[0], e = h->item[--h->used];
+    uint64_t i = 0;
+    for (uint64_t child = 1; child < h->used; child = 2 * i + 1) {
+        if (child + 1 < h->used && h->item[child + 1].end_ns < h->item[child].end_ns)
+            child++;
+        if (h->item[child].end_ns >= e.end_ns)
+            break;
+        h->item[i] = h->item[child];
+        i = child;
+    }
+    h->item[i] = e;
+    return top;
+}
+
+/* All promises but the loop by the start of their lines, those that start together in the order of
+ * their indices. Sorted by radix, for most of them are in order already and all are numbers. */
+struct start {
+    uint64_t key;
+    uint32_t promise;
+};
+
+static struct start *by_start(const struct weft_layout *l, const struct weft_model *m)
+{
+    enum { BITS = 11, BUCKETS = 1 << BITS };
+    uint32_t n = m->promises - 1;
+    struct start *from = malloc((n + 1) * sizeof *from), *to = malloc((n + 1) * sizeof *to);
+    if (!from || !to)
+        goto fail;
+    uint64_t all_or = 0, min = UINT64_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        uint64_t key = (uint64_t)weft_layout_start(l, &m->promise[i + 1]) ^ (UINT64_C(1) << 63);
+        from[i] = (struct start){.key = key, .promise = i + 1};
+        min = key < min ? key : min;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        all_or |= from[i].key -= min;
+    for (unsigned shift = 0; shift < 64 && all_or >> shift; shift += BITS) {
+        uint32_t count[BUCKETS + 1] = {0};
+        for (uint32_t i = 0; i < n; i++)
+            count[(from[i].key >> shift & (BUCKETS - 1)) + 1]++;
+        for (unsigned b = 0; b < BUCKETS; b++)
+            count[b + 1] += count[b];
+        for (uint32_t i = 0; i < n; i++)
+            to[count[from[i].key >> shift & (BUCKETS - 1)]++] = from[i];
+        struct start *swap = from;
+        from = to;
+        to = swap;
+    }
+    free(to);
+    return from;
+fail:
+    free(from);
+    free(to);
+    return NULL;
+}
+
+struct placing {
+    const struct weft_model *m;
+    struct weft_layout *l;
+    struct rowset free_rows;
+    struct heap heap;
+    uint32_t *occupant;  /* of each row, the latest */
+    int64_t *busy_until; /* each row */
+};
+
+/* Frees the rows whose lines end before now. */
+static void free_rows(struct placing *p, int64_t now)
+{
+    while (p->heap.used && p->heap.item[0].end_ns < now) {
+        struct ending e = heap_pop(&p->heap);
+        if (p->busy_until[e.row] == e.end_ns)
+            rowset_add(&p->free_rows, e.row);
+    }
+}
+
+static uint32_t choose_row(struct placing *p, uint32_t promise, int64_t start)
+{
+    const struct weft_promise *q = &p->m->promise[promise];
+    uint32_t parent = weft_layout_parent(p->l, q);
+    if (p->l->row[parent] == WEFT_NONE) /* only in a damaged trace, or below its own descendant */
+        parent = q->creator;
+    uint32_t at = p->l->row[parent];
+    if (at == WEFT_NONE) {
+        at = 0;
+    } else if (p->m->promise[parent].becomes == promise) {
+        if (p->occupant[at] == parent)
+            return at; /* goes on where the parent is, though that has not ended yet */
+    } else if (p->m->promise[parent].end_ns >= start) {
+        at++;
+    }
+    uint32_t row = at < p->l->rows ? rowset_next(&p->free_rows, at) : WEFT_NONE;
+    return row == WEFT_NONE ? p->l->rows : row;
+}
+
+static void place(struct placing *p, uint32_t promise)
+{
+    const struct weft_promise *q = &p->m->promise[promise];
+    int64_t start = weft_layout_start(p->l, q);
+    int64_t end = q->end_ns > start ? q->end_ns : start;
+    free_rows(p, start);
+    uint32_t row = choose_row(p, promise, start);
+    if (row == p->l->rows)
+        p->l->rows++;
+    else if (rowset_has(&p->free_rows, row))
+        rowset_remove(&p->free_rows, row);
+    else if (p->busy_until[row] > end)
+        end = p->busy_until[row]; /* what becomes it ends later still */
+    p->l->row[promise] = row;
+    p->occupant[row] = promise;
+    p->busy_until[row] = end;
+    heap_push(&p->heap, (struct ending){.end_ns = end, .row = row});
+}
+
+/* Sorts the promises, which come by their starts, into rows. */
+static int make_spans(struct weft_layout *l, const struct weft_model *m, const struct start *order)
+{
+    uint32_t n = m->promises - 1;
+    l->first = calloc((size_t)l->rows + 2, sizeof *l->first);
+    l->spans = malloc(((size_t)n + 1) * sizeof *l->spans);
+    l->until = malloc(((size_t)n + 1) * sizeof *l->until);
+    if (!l->first || !l->spans || !l->until)
+        return WEFT_E_NOMEM;
+    uint32_t *next = l->first + 1; /* becomes first[] itself when all are counted */
+    for (uint32_t i = 0; i < n; i++)
+        next[l->row[order[i].promise] + 1]++;
+    for (uint32_t r = 0; r < l->rows; r++)
+        next[r + 1] += next[r];
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t promise = order[i].promise;
+        l->spans[next[l->row[promise]]++] = promise;
+    }
+    for (uint32_t r = 0; r < l->rows; r++) {
+        int64_t until = INT64_MIN;
+        for (uint32_t s = l->first[r]; s < l->first[r + 1]; s++) {
+            int64_t end = m->promise[l->spans[s]].end_ns;
+            l->until[s] = until = end > until ? end : until;
+        }
+    }
+    return 0;
+}
+
+int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool raw)
+{
+    *out = NULL;
+    struct weft_layout *l = calloc(1, sizeof *l);
+    if (!l)
+        return WEFT_E_NOMEM;
+    l->raw = raw;
+    uint32_t n = m->promises;
+    struct placing p = {.m = m, .l = l};
+    struct start *order = by_start(l, m);
+    int rc = rowset_init(&p.free_rows, n);
+    l->row = malloc(n * sizeof *l->row);
+    p.occupant = malloc(n * sizeof *p.occupant);
+    p.busy_until = malloc(n * sizeof *p.busy_until);
+    p.heap.item = malloc(n * sizeof *p.heap.item);
+    if (rc == 0 && (!order || !l->row || !p.occupant || !p.busy_until || !p.heap.item))
+        rc = WEFT_E_NOMEM;
+    if (rc == 0) {
+        memset(l->row, 0xff, n * sizeof *l->row);
+        for (uint32_t i = 0; i < n - 1; i++)
+            place(&p, order[i].promise);
+        rc = make_spans(l, m, order);
+    }
+    free(order);
+    rowset_fini(&p.free_rows);
+    free(p.occupant);
+    free(p.busy_until);
+    free(p.heap.item);
+    if (rc < 0)
+        weft_layout_free(l);
+    else
+        *out = l;
+    return rc;
+}
+
+void weft_layout_free(struct weft_layout *l)
+{
+    if (!l)
+        return;
+    free(l->row);
+    free(l->spans);
+    free(l->until);
+    free(l->first);
+    free(l);
+}

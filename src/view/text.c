@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: ISC */
+#include "view/text.h"
+
+#include <string.h>
+
+#include "view/textwidth.h"
+
+#define REPLACEMENT 0xfffd
+
+struct range {
+    uint32_t first, last;
+};
+
+/* Become a space: controls, ends of lines, and what turns the direction of writing, so that a label
+ * cannot rearrange the picture around it. */
+static const struct range to_space[] = {
+    {0x0000, 0x001f}, {0x007f, 0x009f}, {0x061c, 0x061c},
+    {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
+};
+
+/* Left out: what nobody can see, so that texts that look the same are the same. */
+static const struct range invisible[] = {
+    {0x00ad, 0x00ad}, {0x180e, 0x180e}, {0x200b, 0x200d}, {0x2060, 0x2065},
+    {0x206a, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+};
+
+/* Drawn over the character before them. */
+static const struct range combining[] = {
+    {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x05bf, 0x05bf},   {0x05c1, 0x05c2},
+    {0x05c4, 0x05c5}, {0x0610, 0x061a}, {0x064b, 0x065f}, {0x0670, 0x0670},   {0x06d6, 0x06dc},
+    {0x0e31, 0x0e31}, {0x0e34, 0x0e3a}, {0x0e47, 0x0e4e}, {0x1ab0, 0x1aff},   {0x1dc0, 0x1dff},
+    {0x20d0, 0x20ff}, {0xfe00, 0xfe0f}, {0xfe20, 0xfe2f}, {0xe0100, 0xe01ef},
+};
+
+/* As wide as high: Chinese, Japanese, Korean, emoji. */
+static const struct range full[] = {
+    {0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
+    {0xff01, 0xff60}, {0xffe0, 0xffe6}, {0x1f000, 0x1faff}, {0x20000, 0x3ffff},
+};
+
+#define IN(table, code) in_ranges(table, sizeof(table) / sizeof((table)[0]), code)
+
+static bool in_ranges(const struct range *range, size_t count, uint32_t code)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (code >= range[i].first && code <= range[i].last)
+            return true;
+    }
+    return false;
+}
+
+/* One character from text, of which size > 0 bytes are left; returns how many bytes it takes. What
+ * is not UTF-8 gives U+FFFD and is as long as the part that could have begun a character (Unicode
+ * 15, section 3.9, table 3-8; Python and the browsers count alike). */
+static size_t decode(const char *text, size_t size, uint32_t *code)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    unsigned lead = s[0], low = 0x80, high = 0xbf;
+    size_t want;
+
+    if (lead < 0x80) {
+        *code = lead;
+        return 1;
+    }
+    *code = REPLACEMENT;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 1;
+    want = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    /* Only the second byte has narrower bounds: no overlong form or surrogate, none past 10FFFF. */
+    if (lead == 0xe0)
+        low = 0xa0;
+    else if (lead == 0xed)
+        high = 0x9f;
+    else if (lead == 0xf0)
+        low = 0x90;
+    else if (lead == 0xf4)
+        high = 0x8f;
+
+    uint32_t value = lead & (0x7fu >> want);
+    for (size_t i = 1; i < want; i++) {
+        if (i == size || s[i] < low || s[i] > high)
+            return i;
+        value = value << 6 | (s[i] & 0x3fu);
+        low = 0x80;
+        high = 0xbf;
+    }
+    /* Noncharacters: two of them XML forbids, and none has a glyph. */
+    if ((value & 0xfffe) != 0xfffe && !(value >= 0xfdd0 && value <= 0xfdef))
+        *code = value;
+    return want;
+}
+
+size_t weft_text_clean(char *out, size_t room, const char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t at = 0; at < size;) {
+        uint32_t code;
+        size_t length = decode(text + at, size - at, &code);
+        const char *from = text + at;
+
+        at += length;
+        if (IN(to_space, code)) {
+            from = " ";
+            length = 1;
+        } else if (code == REPLACEMENT) {
+            from = "\xef\xbf\xbd";
+            length = 3;
+        } else if (code > 0x7f && IN(invisible, code)) {
+            continue;
+        }
+        if (length > room - used)
+            break;
+        memcpy(out + used, from, length);
+        used += length;
+    }
+    return used;
+}
+
+/* In 1/2048 em. */
+static uint32_t advance(uint32_t code, bool bold)
+{
+    if (code > 0x7e) {
+        if (IN(combining, code) || IN(invisible, code))
+            return 0;
+        if (IN(full, code))
+            return EM;
+    }
+    for (size_t i = 0; i < sizeof(ranges) / sizeof(ranges[0]); i++) {
+        if (code >= ranges[i].first && code <= ranges[i].last)
+            return widths[bold][ranges[i].at + (code - ranges[i].first)];
+    }
+    return DEFAULT_WIDTH;
+}
+
+/* Rounded up, so that parts are never narrower together than the whole. */
+static int32_t units(uint64_t ems, int32_t font_size)
+{
+    if (font_size <= 0 || ems == 0)
+        return 0;
+    if (ems > (uint64_t)INT32_MAX * EM / (uint64_t)font_size)
+        return INT32_MAX;
+    return (int32_t)((ems * (uint64_t)font_size + EM - 1) / EM);
+}
+
+int32_t weft_text_width(const char *text, size_t size, int32_t font_size, bool bold)
+{
+    int32_t width;
+
+    weft_text_fit(text, size, font_size, bold, INT32_MAX, &width);
+    return width;
+}
+
+size_t weft_text_fit(const char *text, size_t size, int32_t font_size, bool bold, int32_t width,
+                     int32_t *fits)
+{
+    uint64_t ems = 0;
+    size_t at = 0;
+
+    *fits = 0;
+    while (at < size) {
+        uint32_t code;
+        size_t length = decode(text + at, size - at, &code);
+
+        ems += advance(code, bold);
+        if (units(ems, font_size) > width)
+            break;
+        *fits = units(ems, font_size);
+        at += length;
+    }
+    return at;
+}
