@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: ISC */
+/* A draw list as one SVG file that stands alone: no script, nothing fetched, every text as text.
+ *
+ * Numbers are printed from integers, so that neither locale nor floating point has a say: the file
+ * is the same everywhere. Consecutive draws that look alike share a <g>, and if nobody can tell
+ * them apart (opaque, without a tip) a <path>. */
+#include "paint/paint.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "paint/shape.h"
+#include "view/text.h"
+
+#define PATH_DRAWS 256   /* that share a <path> at most */
+#define PATH_POINTS 4096 /* of steps in a <path> */
+
+struct svg {
+    FILE *out;
+    const struct weft_drawlist *list;
+    char *scratch; /* room for any text of the list once it is cleaned */
+    size_t room;
+    int64_t x, y; /* the pen, in 1/100 px */
+    bool open;    /* a path, in which the pen is somewhere */
+    bool alone;   /* the element has no group that says how it looks */
+};
+
+/* value / unit, unit being a power of ten, without trailing zeros. */
+static void put_decimal(FILE *out, int64_t value, int64_t unit)
+{
+    char digits[24];
+    size_t n = sizeof(digits);
+    uint64_t rest = (uint64_t)(value < 0 ? -value : value);
+    uint64_t whole = rest / (uint64_t)unit;
+    bool some = false;
+
+    for (rest %= (uint64_t)unit; unit > 1; unit /= 10, rest /= 10) {
+        if (some || rest % 10 != 0) {
+            digits[--n] = (char)('0' + rest % 10);
+            some = true;
+        }
+    }
+    if (some)
+        digits[--n] = '.';
+    for (; whole != 0 || (!some && n == sizeof(digits)); whole /= 10)
+        digits[--n] = (char)('0' + whole % 10);
+    if (value < 0)
+        digits[--n] = '-';
+    fwrite(digits + n, 1, sizeof(digits) - n, out);
+}
+
+static int64_t hundredths(int64_t units)
+{
+    return (units * 100 + (units < 0 ? -WEFT_PX / 2 : WEFT_PX / 2)) / WEFT_PX;
+}
+
+static void put_px(FILE *out, int64_t units)
+{
+    put_decimal(out, hundredths(units), 100);
+}
+
+static void put_pair(FILE *out, int64_t a, int64_t b)
+{
+    put_decimal(out, a, 100);
+    if (b >= 0) /* a minus separates as well */
+        fputc(' ', out);
+    put_decimal(out, b, 100);
+}
+
+static void put_text(struct svg *svg, uint32_t first, uint32_t count)
+{
+    /* The list promises clean texts; one that is not must not make the file unreadable. */
+    size_t size = weft_text_clean(svg->scratch, svg->room, svg->list->texts + first, count);
+
+    for (size_t i = 0; i < size; i++) {
+        switch (svg->scratch[i]) {
+        case '&':
+            fputs("&amp;", svg->out);
+            break;
+        case '<':
+            fputs("&lt;", svg->out);
+            break;
+        case '>':
+            fputs("&gt;", svg->out);
+            break;
+        default:
+            fputc(svg->scratch[i], svg->out);
+        }
+    }
+}
+
+static bool has_tip(const struct weft_draw *d)
+{
+    return d->tip != WEFT_NO_TIP;
+}
+
+static void put_tip(struct svg *svg, const struct weft_draw *d)
+{
+    if (has_tip(d)) {
+        fputs("<title>", svg->out);
+        put_text(svg, d->tip, d->tip_size);
+        fputs("</title>", svg->out);
+    }
+}
+
+static bool is_line(const struct weft_draw *d)
+{
+    return d->op == WEFT_DRAW_LINE || d->op == WEFT_DRAW_ARROW || d->op == WEFT_DRAW_STEPS;
+}
+
+/* Of each thing in a group, not of the group: what lies upon each other adds up, as in cairo. */
+static void put_alpha(FILE *out, const char *attribute, int alpha)
+{
+    if (alpha == 255)
+        return;
+    fprintf(out, " %s=\"", attribute);
+    put_decimal(out, (alpha * 1000 + 127) / 255, 1000);
+    fputc('"', out);
+}
+
+/* The attributes that a group of draws shares. */
+static void put_look(struct svg *svg, const struct weft_draw *d)
+{
+    const char *role = d->op == WEFT_DRAW_ARROW ? "" : is_line(d) ? "l " : "f ";
+
+    fprintf(svg->out, " class=\"%s%s\"", role, weft_inks[d->ink].css);
+    if (d->op == WEFT_DRAW_TEXT) {
+        fputs(" font-size=\"", svg->out);
+        put_px(svg->out, d->size);
+        fputs(d->bold ? "\" font-weight=\"bold\"" : "\"", svg->out);
+    } else if (is_line(d) && weft__shape_width(d) != WEFT_PX) { /* 1 is what SVG assumes */
+        fputs(" stroke-width=\"", svg->out);
+        put_px(svg->out, weft__shape_width(d));
+        fputc('"', svg->out);
+    }
+    if (is_line(d))
+        put_alpha(svg->out, "stroke-opacity", d->alpha);
+    if (!is_line(d) || d->op == WEFT_DRAW_ARROW)
+        put_alpha(svg->out, "fill-opacity", d->alpha);
+}
+
+/* Paths: absolute where they begin, relative from there. The differences are of rounded numbers, so
+ * that nothing adds up. */
+
+static void path_begin(struct svg *svg, const struct weft_draw *d, bool head)
+{
+    fputs("<path", svg->out);
+    if (svg->alone)
+        put_look(svg, d);
+    else if (d->op == WEFT_DRAW_ARROW) /* whose group says neither */
+        fputs(head ? " class=\"f\"" : " class=\"l\"", svg->out);
+    fputs(" d=\"", svg->out);
+    svg->open = false;
+}
+
+static void path_move(struct svg *svg, int32_t x, int32_t y)
+{
+    int64_t to_x = hundredths(x), to_y = hundredths(y);
+
+    if (svg->open && to_x == svg->x && to_y == svg->y)
+        return;
+    fputc('M', svg->out);
+    put_pair(svg->out, to_x, to_y);
+    svg->x = to_x;
+    svg->y = to_y;
+    svg->open = true;
+}
+
+static void path_line(struct svg *svg, int32_t x, int32_t y)
+{
+    int64_t dx = hundredths(x) - svg->x, dy = hundredths(y) - svg->y;
+
+    if (dx != 0 && dy != 0) {
+        fputc('l', svg->out);
+        put_pair(svg->out, dx, dy);
+    } else if (dx != 0 || dy != 0) {
+        fputc(dx != 0 ? 'h' : 'v', svg->out);
+        put_decimal(svg->out, dx != 0 ? dx : dy, 100);
+    }
+    svg->x += dx;
+    svg->y += dy;
+}
+
+static void path_body(struct svg *svg, const struct weft_draw *d, const struct weft__shape *s)
+{
+    svg->open = false; /* joining two lines would mitre them */
+    path_move(svg, s->x0, s->y0);
+    if (d->op == WEFT_DRAW_RECT) {
+        path_line(svg, s->x1, s->y0);
+        path_line(svg, s->x1, s->y1);
+        path_line(svg, s->x0, s->y1);
+        fputc('z', svg->out);
+    } else {
+        path_line(svg, s->x1, s->y1);
+    }
+}
+
+static void path_head(struct svg *svg, const struct weft__shape *s)
+{
+    svg->open = false;
+    path_move(svg, s->corner[0].x, s->corner[0].y);
+    path_line(svg, s->corner[1].x, s->corner[1].y);
+    path_line(svg, s->corner[2].x, s->corner[2].y);
+    fputc('z', svg->out);
+}
+
+/* One path of the bodies or of the heads of draws that look alike. */
+static void put_parts(struct svg *svg, const struct weft_draw *d, uint32_t count, bool heads)
+{
+    struct weft__shape s;
+    bool begun = false;
+
+    for (uint32_t i = 0; i < count; i++) {
+        if (!weft__shape(&s, svg->list, &d[i]) || !(heads ? s.head : s.body))
+            continue;
+        if (!begun)
+            path_begin(svg, d, heads);
+        begun = true;
+        if (heads)
+            path_head(svg, &s);
+        else
+            path_body(svg, &d[i], &s);
+    }
+    if (!begun)
+        return;
+    if (count == 1 && d->op != WEFT_DRAW_ARROW && has_tip(d)) {
+        fputs("\">", svg->out);
+        put_tip(svg, d);
+        fputs("</path>\n", svg->out);
+    } else {
+        fputs("\"/>\n", svg->out);
+    }
+}
+
+static void put_shapes(struct svg *svg, const struct weft_draw *d, uint32_t count)
+{
+    bool grouped = d->op == WEFT_DRAW_ARROW && has_tip(d);
+
+    if (grouped) {
+        fputs("<g>", svg->out);
+        put_tip(svg, d);
+    }
+    put_parts(svg, d, count, false);
+    put_parts(svg, d, count, true);
+    if (grouped)
+        fputs("</g>\n", svg->out);
+}
+
+static void put_steps(struct svg *svg, const struct weft_draw *d)
+{
+    struct weft__shape s;
+    uint32_t in_path = 0;
+
+    if (has_tip(d)) {
+        fputs("<g>", svg->out);
+        put_tip(svg, d);
+    }
+    for (uint32_t i = 1; i < d->count; i++) {
+        if (!weft__shape_step(&s, svg->list, d, i))
+            continue;
+        if (in_path == PATH_POINTS) {
+            fputs("\"/>\n", svg->out);
+            in_path = 0;
+        }
+        if (in_path++ == 0)
+            path_begin(svg, d, false);
+        path_move(svg, s.x0, s.y0);
+        path_line(svg, s.x1, s.y1);
+    }
+    if (in_path != 0)
+        fputs("\"/>\n", svg->out);
+    if (has_tip(d))
+        fputs("</g>\n", svg->out);
+}
+
+static void put_words(struct svg *svg, const struct weft_draw *d)
+{
+    if (!weft__shape_text(svg->list, d))
+        return;
+    fputs("<text", svg->out);
+    if (svg->alone)
+        put_look(svg, d);
+    fputs(" x=\"", svg->out);
+    put_px(svg->out, d->x0);
+    fputs("\" y=\"", svg->out);
+    put_px(svg->out, d->y0);
+    fputs("\" textLength=\"", svg->out);
+    put_px(svg->out, (int64_t)d->x1 - d->x0);
+    fputs("\" lengthAdjust=\"spacingAndGlyphs\">", svg->out);
+    put_tip(svg, d);
+    put_text(svg, d->first, d->count);
+    fputs("</text>\n", svg->out);
+}
+
+static bool alike(const struct weft_draw *a, const struct weft_draw *b)
+{
+    if (a->op != b->op || a->ink != b->ink || a->alpha != b->alpha)
+        return false;
+    if (a->op == WEFT_DRAW_TEXT)
+        return a->size == b->size && a->bold == b->bold;
+    return !is_line(a) || weft__shape_width(a) == weft__shape_width(b);
+}
+
+/* How many of these draws share a path: opaque ones without a tip are one. */
+static uint32_t path_draws(const struct weft_draw *d, uint32_t count)
+{
+    uint32_t n = 1;
+
+    if (d->op == WEFT_DRAW_TEXT || d->op == WEFT_DRAW_STEPS || d->alpha != 255 || has_tip(d))
+        return 1;
+    while (n < count && n < PATH_DRAWS && !has_tip(&d[n]))
+        n++;
+    return n;
+}
+
+/* Draws that look alike. */
+static void put_group(struct svg *svg, const struct weft_draw *d, uint32_t count)
+{
+    svg->alone =
+        path_draws(d, count) == count && d->op != WEFT_DRAW_ARROW && d->op != WEFT_DRAW_STEPS;
+    if (!svg->alone) {
+        fputs("<g", svg->out);
+        put_look(svg, d);
+        fputs(">\n", svg->out);
+    }
+    for (uint32_t i = 0, n; i < count; i += n) {
+        n = path_draws(&d[i], count - i);
+        if (d->op == WEFT_DRAW_TEXT)
+            put_words(svg, &d[i]);
+        else if (d->op == WEFT_DRAW_STEPS)
+            put_steps(svg, &d[i]);
+        else
+            put_shapes(svg, &d[i], n);
+    }
+    if (!svg->alone)
+        fputs("</g>\n", svg->out);
+}
+
+static void put_colours(FILE *out, enum weft_theme theme)
+{
+    for (int i = 0; i < WEFT_INKS; i++) {
+        unsigned rgb = weft_inks[i].rgb[theme == WEFT_DARK];
+        fprintf(out, ".%s{fill:#%06x;stroke:#%06x}\n", weft_inks[i].css, rgb, rgb);
+    }
+}
+
+static void put_style(FILE *out, enum weft_theme theme)
+{
+    fputs("<style>\n", out);
+    put_colours(out, theme);
+    if (theme == WEFT_AUTO) {
+        fputs("@media (prefers-color-scheme:dark){\n", out);
+        put_colours(out, WEFT_DARK);
+        fputs("}\n", out);
+    }
+    fputs(".f{stroke:none}\n.l{fill:none}\n</style>\n", out); /* last, so that they win */
+}
+
+static void put_start(struct svg *svg, enum weft_theme theme)
+{
+    const struct weft_drawlist *list = svg->list;
+    FILE *out = svg->out;
+
+    for (int i = 0; i < 2; i++) {
+        fputs(i == 0 ? "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"" : "\" height=\"", out);
+        put_px(out, i == 0 ? list->width : list->height);
+    }
+    fputs("\" viewBox=\"0 0 ", out);
+    put_pair(out, hundredths(list->width), hundredths(list->height));
+    fputs("\" role=\"img\" xml:space=\"preserve\" font-family=\"'DejaVu "
+          "Sans',Verdana,sans-serif\">\n",
+          out);
+    for (uint32_t i = 0; i < list->draws; i++) {
+        if (list->draw[i].op == WEFT_DRAW_TEXT) {
+            fputs("<title>", out);
+            put_text(svg, list->draw[i].first, list->draw[i].count);
+            fputs("</title>\n", out);
+            break;
+        }
+    }
+    put_style(out, theme);
+    fprintf(out, "<rect class=\"f %s\" width=\"100%%\" height=\"100%%\"/>\n",
+            weft_inks[WEFT_INK_GROUND].css);
+}
+
+/* How long the longest text can get: a byte that is not UTF-8 becomes three. */
+static size_t text_room(const struct weft_drawlist *list)
+{
+    size_t longest = 0;
+
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+
+        if (d->op == WEFT_DRAW_TEXT && d->count > longest)
+            longest = d->count;
+        if (has_tip(d) && d->tip_size > longest)
+            longest = d->tip_size;
+    }
+    return 3 * longest + 1;
+}
+
+int weft_paint_svg(const struct weft_drawlist *list, FILE *out, enum weft_theme theme)
+{
+    struct svg svg = {.out = out, .list = list, .room = text_room(list)};
+
+    svg.scratch = malloc(svg.room);
+    if (!svg.scratch)
+        return WEFT_E_NOMEM;
+    put_start(&svg, theme);
+    for (uint32_t i = 0, n; i < list->draws; i += n) {
+        for (n = 1; i + n < list->draws && alike(&list->draw[i], &list->draw[i + n]);)
+            n++;
+        put_group(&svg, &list->draw[i], n);
+    }
+    fputs("</svg>\n", out);
+    free(svg.scratch);
+    return ferror(out) ? WEFT_E_IO : 0;
+}
