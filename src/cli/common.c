@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/common.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio_ext.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "view/text.h"
+
+/* ---- Messages ---- */
+
+struct weft__shown weft__shown(const char *name)
+{
+    struct weft__shown s;
+    if (strcmp(name, "-") == 0)
+        name = "standard input";
+    size_t size = weft_text_clean(s.text, sizeof s.text - 1, name, strlen(name));
+    s.text[size] = 0;
+    return s;
+}
+
+struct weft__duration weft__duration(int64_t ns)
+{
+    static const struct {
+        uint64_t ns;
+        const char *name;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "µs"}};
+    struct weft__duration d;
+    uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
+    const char *sign = ns < 0 ? "-" : "";
+    for (unsigned i = 0; i < sizeof units / sizeof *units; i++) {
+        if (size < units[i].ns)
+            continue;
+        uint64_t unit = units[i].ns / 1000, thousandths = (size + unit / 2) / unit;
+        snprintf(d.text, sizeof d.text, "%s%" PRIu64 ".%03" PRIu64 " %s", sign, thousandths / 1000,
+                 thousandths % 1000, units[i].name);
+        return d;
+    }
+    snprintf(d.text, sizeof d.text, "%s%" PRIu64 " ns", sign, size);
+    return d;
+}
+
+const char *weft__plural(uint64_t n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static void say(const char *name, const char *format, va_list args)
+{
+    fprintf(stderr, "weft: %s: ", weft__shown(name).text);
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+}
+
+void weft__say(const char *name, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    say(name, format, args);
+    va_end(args);
+}
+
+/* Ends the line with the place, but lets what to do about it come last. */
+static void say_error(const char *path, const char *prefix, const struct weft_error *err)
+{
+    const char *text = *err->text ? err->text : weft_error_name(err->code);
+    if (err->offset == WEFT_NO_OFFSET) {
+        weft__say(path, "%s%s", prefix, text);
+        return;
+    }
+    const char *advice = strstr(text, "; ");
+    int what = advice ? (int)(advice - text) : (int)strlen(text);
+    weft__say(path, "%s%.*s, at offset %" PRIu64 "%s", prefix, what, text, err->offset,
+              text + what);
+}
+
+void weft__complain(const char *path, const struct weft_error *err)
+{
+    say_error(path, "", err);
+}
+
+_Noreturn void weft__misuse(const char *command, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    const char *space = *command ? " " : "";
+    fprintf(stderr, "weft%s%s: %s; see weft%s%s --help\n", space, command, weft__shown(text).text,
+            space, command);
+    exit(WEFT__MISUSED);
+}
+
+/* ---- Options ---- */
+
+int weft__option(const struct weft__command *command, int argc, char **argv, const char *letters,
+                 const struct option *options)
+{
+    opterr = 0;
+    int c = getopt_long(argc, argv, letters, options, NULL);
+    if (c == WEFT__HELP || (c == '?' && optopt == 'h')) {
+        fputs(command->help, stdout);
+        exit(weft__finish(WEFT__DONE));
+    }
+    bool letter = optopt > ' ' && optopt < WEFT__HELP;
+    if (c == ':' && letter)
+        weft__misuse(command->name, "option -%c needs a value", optopt);
+    if (c == ':')
+        weft__misuse(command->name, "option %s needs a value", argv[optind - 1]);
+    if (c == '?' && letter)
+        weft__misuse(command->name, "there is no option -%c", optopt);
+    if (c == '?')
+        weft__misuse(command->name, optopt ? "option %s takes no value" : "there is no option %s",
+                     argv[optind - 1]);
+    return c;
+}
+
+const char *weft__one_file(const struct weft__command *command, int argc, char **argv)
+{
+    if (optind >= argc)
+        weft__misuse(command->name, "no FILE is given");
+    if (argc - optind > 1)
+        weft__misuse(command->name, "one FILE is wanted, but there is also %s", argv[optind + 1]);
+    return argv[optind];
+}
+
+static const struct {
+    const char *name;
+    int digits; /* the unit in nanoseconds is factor * 10^digits */
+    int64_t factor;
+} time_units[] = {{"", 0, 1},          {"ns", 0, 1},  {"us", 3, 1}, {"\xc2\xb5s", 3, 1},
+                  {"\xce\xbcs", 3, 1}, {"ms", 6, 1},  {"s", 9, 1},  {"min", 9, 60},
+                  {"m", 9, 60},        {"h", 9, 3600}};
+
+static bool append_digit(uint64_t *number, unsigned digit)
+{
+    return !__builtin_mul_overflow(*number, 10, number) &&
+           !__builtin_add_overflow(*number, digit, number);
+}
+
+bool weft__parse_time(const char *text, int64_t *ns)
+{
+    bool negative = *text == '-';
+    const char *whole = text + (negative || *text == '+');
+    size_t whole_digits = strspn(whole, "0123456789");
+    const char *fraction = whole + whole_digits;
+    size_t fraction_digits = *fraction == '.' ? strspn(++fraction, "0123456789") : 0;
+    const char *unit = fraction + fraction_digits;
+    if (whole_digits + fraction_digits == 0)
+        return false;
+    size_t u = 0;
+    while (u < sizeof time_units / sizeof *time_units && strcmp(unit, time_units[u].name) != 0)
+        u++;
+    if (u == sizeof time_units / sizeof *time_units)
+        return false;
+
+    uint64_t number = 0;
+    for (size_t i = 0; i < whole_digits; i++)
+        if (!append_digit(&number, (unsigned)(whole[i] - '0')))
+            return false;
+    for (size_t i = 0; i < (size_t)time_units[u].digits; i++)
+        if (!append_digit(&number, i < fraction_digits ? (unsigned)(fraction[i] - '0') : 0))
+            return false;
+    for (size_t i = (size_t)time_units[u].digits; i < fraction_digits; i++)
+        if (fraction[i] != '0') /* finer than a nanosecond */
+            return false;
+    if (__builtin_mul_overflow(number, (uint64_t)time_units[u].factor, &number) ||
+        number > INT64_MAX)
+        return false;
+    *ns = negative ? -(int64_t)number : (int64_t)number;
+    return true;
+}
+
+int64_t weft__time_value(const struct weft__command *command, const char *option, const char *text)
+{
+    int64_t ns;
+    if (!weft__parse_time(text, &ns))
+        weft__misuse(command->name,
+                     "%s: \"%s\" is not a time; expected for instance 39.5ms, 2s or 1500 "
+                     "(nanoseconds)",
+                     option, text);
+    return ns;
+}
+
+bool weft__parse_number(const char *text, uint64_t max, uint64_t *number)
+{
+    size_t digits = strspn(text, "0123456789");
+    *number = 0;
+    if (digits == 0 || text[digits])
+        return false;
+    for (size_t i = 0; i < digits; i++)
+        if (!append_digit(number, (unsigned)(text[i] - '0')))
+            return false;
+    return *number <= max;
+}
+
+bool weft__parse_size(const char *text, int32_t *width, int32_t *height)
+{
+    char number[16];
+    uint64_t w, h = 0;
+    size_t digits = strcspn(text, "x");
+    if (digits >= sizeof number)
+        return false;
+    memcpy(number, text, digits);
+    number[digits] = 0;
+    if (!weft__parse_number(number, INT32_MAX, &w))
+        return false;
+    if (text[digits] && (!weft__parse_number(text + digits + 1, INT32_MAX, &h) || h == 0))
+        return false;
+    *width = (int32_t)w;
+    *height = (int32_t)h;
+    return true;
+}
+
+/* ---- Traces ---- */
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+#define PROGRESS_AFTER_NS 1000000000
+#define PROGRESS_EVERY_NS 100000000
+
+struct weft__progress weft__progress_begin(const char *path)
+{
+    bool wanted = path && isatty(STDERR_FILENO);
+    return (struct weft__progress){.path = path,
+                                   .next_ns = wanted ? now_ns() + PROGRESS_AFTER_NS : 0};
+}
+
+void weft__progress_show(void *progress, double share)
+{
+    struct weft__progress *p = progress;
+    if (!p->next_ns || now_ns() < p->next_ns)
+        return;
+    p->shown = true;
+    p->next_ns = now_ns() + PROGRESS_EVERY_NS;
+    fprintf(stderr, "\rweft: %s: %d %% read ", weft__shown(p->path).text, (int)(share * 100));
+    fflush(stderr);
+}
+
+void weft__progress_end(struct weft__progress *p)
+{
+    if (p->shown)
+        fputs("\r\x1b[K", stderr);
+    *p = (struct weft__progress){.next_ns = 0};
+}
+
+struct weft_reader *weft__open(const char *path)
+{
+    struct weft_reader *reader;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    if (weft_reader_open(&reader, path, &err) < 0)
+        weft__complain(path, &err);
+    return reader;
+}
+
+#define PLACES_SHOWN 5
+
+void weft__warn(const char *path, const struct weft_damage *d)
+{
+    uint64_t kept = d->problems < WEFT_DAMAGE_KEPT ? d->problems : WEFT_DAMAGE_KEPT;
+    uint64_t shown = kept < PLACES_SHOWN ? kept : PLACES_SHOWN;
+    for (uint64_t i = 0; i < shown; i++)
+        say_error(path, "warning: ", &d->first[i]);
+    if (d->problems > shown)
+        weft__say(path, "warning: … and %" PRIu64 " more such places", d->problems - shown);
+    if (d->skipped_bytes)
+        weft__say(path, "warning: skipped what could not be read: %" PRIu64 " byte%s",
+                  d->skipped_bytes, weft__plural(d->skipped_bytes));
+    if (d->backward_times)
+        weft__say(path, "warning: time runs backwards at %" PRIu64 " event%s", d->backward_times,
+                  weft__plural(d->backward_times));
+    if (d->unknown_types)
+        weft__say(path, "warning: %" PRIu64 " promise%s of a type that weft does not know",
+                  d->unknown_types, weft__plural(d->unknown_types));
+}
+
+static void warn_contradictions(const char *path, const struct weft_contradictions *c)
+{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } list[] = {
+        {c->created_twice, "creations are of promises that were known already"},
+        {c->resolved_twice,
+         "resolutions are of promises that were resolved already; the last counts"},
+        {c->circles, "promises that would have become themselves were left as they were"},
+        {c->on_loop, "resolutions of the event loop itself were ignored"},
+    };
+    for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].count)
+            weft__say(path, "warning: %" PRIu64 " %s", list[i].count, list[i].what);
+}
+
+int weft__status(const char *path, const struct weft_damage *damage, uint64_t events)
+{
+    if (events > 0 || damage->problems == 0)
+        return WEFT__DONE;
+    weft__say(path, "not a single event can be read");
+    return WEFT__FAILED;
+}
+
+struct weft_model *weft__model(const char *path)
+{
+    struct weft_reader *reader = weft__open(path);
+    if (!reader)
+        return NULL;
+    struct weft_model *model;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    struct weft__progress progress = weft__progress_begin(path);
+    int rc = weft_model_build(&model, reader, weft__progress_show, &progress, &err);
+    weft__progress_end(&progress);
+    const struct weft_damage *damage = weft_reader_damage(reader);
+    if (rc < 0) {
+        weft__complain(path, &err);
+    } else {
+        weft__warn(path, damage);
+        warn_contradictions(path, &model->contradictions);
+        if (weft__status(path, damage, model->events_total) != WEFT__DONE) {
+            weft_model_free(model);
+            model = NULL;
+        }
+    }
+    weft_reader_close(reader);
+    return model;
+}
+
+/* ---- Output ---- */
+
+/* What to remove when a signal ends us. Written before the handler is installed. */
+static char *unfinished;
+
+static void remove_unfinished(int signal_number)
+{
+    unlink(unfinished);
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void on_end_signals(void (*handler)(int))
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (signal(signals[i], handler) == SIG_IGN && handler != SIG_DFL)
+            signal(signals[i], SIG_IGN); /* nohup */
+}
+
+static bool say_errno(const char *path, const char *what)
+{
+    weft__say(path, "%s: %s", what, strerror(errno));
+    return false;
+}
+
+static bool open_temporary(struct weft__output *out)
+{
+    static const char suffix[] = ".XXXXXX";
+    size_t size = strlen(out->target) + sizeof suffix;
+    out->temporary = malloc(size);
+    if (!out->temporary)
+        return false;
+    snprintf(out->temporary, size, "%s%s", out->target, suffix);
+    int fd = mkostemp(out->temporary, O_CLOEXEC);
+    if (fd < 0) {
+        free(out->temporary);
+        out->temporary = NULL;
+        return false;
+    }
+    unfinished = out->temporary;
+    on_end_signals(remove_unfinished);
+    mode_t mask = umask(0);
+    umask(mask);
+    fchmod(fd, 0666 & ~mask);
+    out->file = fdopen(fd, "w");
+    if (!out->file)
+        close(fd);
+    return out->file != NULL;
+}
+
+static void output_fini(struct weft__output *out)
+{
+    if (out->temporary) {
+        on_end_signals(SIG_DFL);
+        unlink(out->temporary); /* nothing to do once it is renamed */
+    }
+    free(out->temporary);
+    free(out->target);
+    *out = (struct weft__output){0};
+}
+
+bool weft__output_open(struct weft__output *out, const char *path)
+{
+    *out = (struct weft__output){.path = path};
+    if (strcmp(path, "-") == 0) {
+        out->file = stdout;
+        return true;
+    }
+    struct stat st;
+    bool exists = stat(path, &st) == 0;
+    if (exists && S_ISDIR(st.st_mode)) {
+        weft__say(path, "is a folder; give the name of a file");
+        return false;
+    }
+    if (exists && !S_ISREG(st.st_mode)) {
+        out->file = fopen(path, "we");
+        return out->file || say_errno(path, "cannot be opened");
+    }
+    /* The file that a symbolic link leads to, so that renaming does not replace the link. */
+    out->target = exists ? realpath(path, NULL) : strdup(path);
+    if (out->target && open_temporary(out))
+        return true;
+    say_errno(path, "cannot be created");
+    output_fini(out);
+    return false;
+}
+
+bool weft__output_close(struct weft__output *out, bool keep)
+{
+    const char *path = out->path;
+    bool failed = ferror(out->file) != 0;
+    if (out->file == stdout) {
+        if (!keep) { /* what went wrong has been said */
+            __fpurge(stdout);
+            clearerr(stdout);
+        }
+        output_fini(out);
+        return true; /* weft__finish looks after it */
+    }
+    failed |= fclose(out->file) != 0;
+    if (keep && failed)
+        say_errno(path, "cannot be written");
+    bool kept = keep && !failed;
+    if (kept && out->temporary && rename(out->temporary, out->target) < 0)
+        kept = say_errno(path, "cannot be created");
+    output_fini(out);
+    return kept;
+}
+
+bool weft__stdout_left(void)
+{
+    struct pollfd p = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    return poll(&p, 1, 0) > 0 && p.revents & POLLERR;
+}
+
+int weft__finish(int status)
+{
+    errno = 0;
+    if ((fflush(stdout) == 0 && !ferror(stdout)) || weft__stdout_left())
+        return status;
+    weft__say("standard output", "cannot be written%s%s", errno ? ": " : "",
+              errno ? strerror(errno) : "");
+    return WEFT__FAILED;
+}

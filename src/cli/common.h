@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: ISC */
+/* What the subcommands share: messages, options, times, opening traces, writing files.
+ *
+ * Everything here may print to standard error, and what concerns the command line may exit. One
+ * thread. */
+#ifndef WEFT_CLI_COMMON_H
+#define WEFT_CLI_COMMON_H
+
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "model/model.h"
+
+/* Exit statuses. */
+enum {
+    WEFT__DONE = 0,
+    WEFT__FAILED = 1, /* the input, or writing the output */
+    WEFT__MISUSED = 2 /* the command line */
+};
+
+struct weft__command {
+    const char *name;
+    const char *summary;               /* one line */
+    const char *help;                  /* the whole text of --help */
+    int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit status */
+};
+
+extern const struct weft__command weft__info, weft__dump, weft__promises, weft__render,
+    weft__export;
+
+/* ---- Messages ---- */
+
+/* A name or a text from a trace as it may go to a terminal. */
+struct weft__shown {
+    char text[512];
+};
+struct weft__shown weft__shown(const char *name);
+
+/* A length of time for people: "39.5 ms". */
+struct weft__duration {
+    char text[32];
+};
+struct weft__duration weft__duration(int64_t ns);
+
+/* "" for one, "s" for another number. */
+const char *weft__plural(uint64_t n);
+
+/* weft: NAME: … */
+void weft__say(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* weft: FILE: what is wrong, at offset N; what to do */
+void weft__complain(const char *path, const struct weft_error *err);
+
+/* weft COMMAND: what is wrong; see weft COMMAND --help. Exits. */
+_Noreturn void weft__misuse(const char *command, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* ---- Options ---- */
+
+#define WEFT__HELP 1000
+#define WEFT__HELP_OPTION                                                                          \
+    {                                                                                              \
+        "help", no_argument, NULL, WEFT__HELP                                                      \
+    }
+
+/* getopt_long, with our own messages; --help prints the command's text and exits. */
+int weft__option(const struct weft__command *command, int argc, char **argv, const char *letters,
+                 const struct option *options);
+
+/* The only file that is left on the command line; exits if there is none or more. */
+const char *weft__one_file(const struct weft__command *command, int argc, char **argv);
+
+/* "39.5ms", "-2s", "1500" (nanoseconds): exactly, without floating point. */
+bool weft__parse_time(const char *text, int64_t *ns);
+
+/* As above, for the value of an option; exits if it is none. */
+int64_t weft__time_value(const struct weft__command *command, const char *option, const char *text);
+
+/* A decimal number of all digits of text, at most max. */
+bool weft__parse_number(const char *text, uint64_t max, uint64_t *number);
+
+/* "1600x900", or "1600": height 0. */
+bool weft__parse_size(const char *text, int32_t *width, int32_t *height);
+
+/* ---- Traces ---- */
+
+/* Progress on standard error, if that is a terminal, after a second. */
+struct weft__progress {
+    const char *path;
+    int64_t next_ns; /* when to show it next; 0: never */
+    bool shown;
+};
+struct weft__progress weft__progress_begin(const char *path); /* NULL: off */
+void weft__progress_show(void *progress, double share);       /* a weft_progress_fn */
+void weft__progress_end(struct weft__progress *p);
+
+/* Opens a trace, or says why not and returns NULL. */
+struct weft_reader *weft__open(const char *path);
+
+/* Opens a trace, builds its model and warns of damage; or says why not and returns NULL. */
+struct weft_model *weft__model(const char *path);
+
+/* Says what was wrong with the trace, in a few lines. */
+void weft__warn(const char *path, const struct weft_damage *damage);
+
+/* The exit status for a trace that was read to its end: failed, and said so, if it is so damaged that
+ * not a single event came out. */
+int weft__status(const char *path, const struct weft_damage *damage, uint64_t events);
+
+/* ---- Output ---- */
+
+/* A file that appears under its name when it is complete. "-" is standard output; what is not a
+ * regular file (a pipe, a device) is written directly. */
+struct weft__output {
+    FILE *file;
+    const char *path;
+    char *target;    /* path without symbolic links, or NULL */
+    char *temporary; /* beside target, or NULL */
+};
+
+/* Says what is wrong and returns false. */
+bool weft__output_open(struct weft__output *out, const char *path);
+
+/* Keeps what was written, or throws it away; says what is wrong and returns false. */
+bool weft__output_close(struct weft__output *out, bool keep);
+
+/* The reader of standard output has gone away. That is no failure, and nothing to talk about. */
+bool weft__stdout_left(void);
+
+/* Flushes standard output. Returns status, or WEFT__FAILED after saying that it cannot be
+ * written. */
+int weft__finish(int status);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: ISC */
+/* weft dump: every event as a line. */
+#include <stdlib.h>
+
+#include "cli/common.h"
+#include "cli/sink.h"
+
+static const char help[] =
+    "usage: weft dump [--from TIME] [--to TIME] FILE\n\n"
+    "Prints every event as a line: the time in nanoseconds after the first event, the stream, the\n"
+    "event's name, then name=value for each field, separated by single spaces.\n\n"
+    "  --from TIME  only events at that time or later (39.5ms, 2s; a bare number is nanoseconds)\n"
+    "  --to TIME    only events at that time or earlier\n"
+    "  --help       this text\n\n"
+    "Example: weft dump --from 39.5ms --to 47.5ms net.ctf | grep label\n";
+
+enum { FROM = WEFT__HELP + 1, TO };
+
+static const struct option options[] = {
+    {"from", required_argument, NULL, FROM},
+    {"to", required_argument, NULL, TO},
+    WEFT__HELP_OPTION,
+    {0},
+};
+
+/* How many bytes the character that begins at text takes, or 0 if it is not valid UTF-8 or a control
+ * character, which also U+0080 to U+009F are. */
+static size_t printable(const unsigned char *text, size_t size)
+{
+    unsigned c = text[0];
+    if (c < 0x80)
+        return c >= 0x20 && c != 0x7f;
+    size_t n = c >= 0xc2 && c < 0xe0   ? 2
+               : c >= 0xe0 && c < 0xf0 ? 3
+               : c >= 0xf0 && c < 0xf5 ? 4
+                                       : 0;
+    if (n == 0 || n > size)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    unsigned second = text[1];
+    bool wrong = (c == 0xc2 && second < 0xa0) ||  /* control characters */
+                 (c == 0xe0 && second < 0xa0) ||  /* longer than need be */
+                 (c == 0xed && second >= 0xa0) || /* surrogates */
+                 (c == 0xf0 && second < 0x90) ||
+                 (c == 0xf4 && second >= 0x90); /* beyond U+10FFFF */
+    return wrong ? 0 : n;
+}
+
+static void put_quoted(struct sink *s, const char *text, size_t size)
+{
+    put_byte(s, '"');
+    for (size_t i = 0; i < size;) {
+        size_t plain = i, n;
+        while (plain < size && text[plain] != '"' && text[plain] != '\\' &&
+               (n = printable((const unsigned char *)text + plain, size - plain)) > 0)
+            plain += n;
+        put_bytes(s, text + i, plain - i);
+        if (plain < size && !put_escape(s, text[plain]))
+            put_hex(s, (unsigned char)text[plain]);
+        i = plain + 1;
+    }
+    put_byte(s, '"');
+}
+
+static void put_name(struct sink *s, const char *name, unsigned number)
+{
+    if (name)
+        put_text(s, name);
+    else
+        put_unsigned(s, number);
+}
+
+static void put_field(struct sink *s, const struct weft_event *ev, enum weft_field field,
+                      bool second)
+{
+    switch (field) {
+    case WEFT_FIELD_PROMISE:
+        put_id(s, second ? ev->b : ev->a);
+        break;
+    case WEFT_FIELD_TYPE:
+        put_name(s, weft_type_name(ev->type), ev->type);
+        break;
+    case WEFT_FIELD_REASON:
+        put_name(s, weft_reason_name(ev->type), ev->type);
+        break;
+    case WEFT_FIELD_SIGNED:
+        put_signed(s, ev->value);
+        break;
+    case WEFT_FIELD_DURATION:
+        put_unsigned(s, (uint64_t)ev->value);
+        break;
+    case WEFT_FIELD_TEXT:
+        put_quoted(s, ev->text, ev->text_size);
+        break;
+    }
+}
+
+static bool is_number(uint8_t field)
+{
+    return field == WEFT_FIELD_SIGNED || field == WEFT_FIELD_DURATION;
+}
+
+static void put_event(struct sink *s, const struct weft_event *ev, int64_t time, uint32_t stream)
+{
+    const struct weft_event_desc *d = &weft_event_kinds[ev->kind];
+    put_signed(s, time);
+    put_byte(s, ' ');
+    put_unsigned(s, stream);
+    put_byte(s, ' ');
+    put_text(s, d->name);
+    /* In the order of the table, but a number, which says what became of the text, after it. */
+    for (unsigned numbers = 0; numbers < 2; numbers++) {
+        unsigned promises = 0;
+        for (unsigned i = 0; i < d->fields; i++) {
+            uint8_t field = d->field[i].field;
+            if (is_number(field) != numbers)
+                continue;
+            put_byte(s, ' ');
+            put_text(s, d->field[i].name);
+            put_byte(s, '=');
+            put_field(s, ev, field, promises > 0);
+            promises += field == WEFT_FIELD_PROMISE;
+        }
+    }
+    put_byte(s, '\n');
+}
+
+/* Returns the exit status. */
+static int dump(const char *path, struct weft_reader *reader, int64_t from, int64_t to)
+{
+    static struct sink sink;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    const struct weft_event *events;
+    uint64_t first_ns = 0, total = 0;
+    ptrdiff_t n;
+    sink_open(&sink);
+    struct weft__progress progress = weft__progress_begin(sink.terminal ? NULL : path);
+    for (unsigned batch = 0; (n = weft_reader_next(reader, &events, &err)) > 0 && !sink.error;) {
+        if (total == 0)
+            first_ns = events[0].time_ns;
+        total += (uint64_t)n;
+        uint32_t stream = weft_reader_stream(reader);
+        for (ptrdiff_t i = 0; i < n; i++) {
+            int64_t time = (int64_t)(events[i].time_ns - first_ns);
+            if (time >= from && time <= to)
+                put_event(&sink, &events[i], time, stream);
+        }
+        if (++batch % 256 == 0)
+            weft__progress_show(&progress, weft_reader_progress(reader));
+    }
+    weft__progress_end(&progress);
+    int status = sink_close(&sink);
+    const struct weft_damage *damage = weft_reader_damage(reader);
+    weft__warn(path, damage);
+    if (n < 0) {
+        weft__complain(path, &err);
+        status = WEFT__FAILED;
+    }
+    return status != WEFT__DONE ? status : weft__status(path, damage, total);
+}
+
+static int run(int argc, char **argv)
+{
+    int64_t from = INT64_MIN, to = INT64_MAX;
+    int c;
+    while ((c = weft__option(&weft__dump, argc, argv, ":", options)) != -1) {
+        if (c == FROM)
+            from = weft__time_value(&weft__dump, "--from", optarg);
+        else if (c == TO)
+            to = weft__time_value(&weft__dump, "--to", optarg);
+    }
+    if (from > to)
+        weft__misuse("dump", "--from is later than --to");
+    const char *path = weft__one_file(&weft__dump, argc, argv);
+    struct weft_reader *reader = weft__open(path);
+    if (!reader)
+        return WEFT__FAILED;
+    int status = dump(path, reader, from, to);
+    weft_reader_close(reader);
+    return status;
+}
+
+const struct weft__command weft__dump = {"dump", "print every event as a line", help, run};

@@ -1,0 +1,238 @@
+#!/bin/bash
+# SPDX-License-Identifier: ISC
+# The command line itself: help, wrong usage, exit statuses, files that cannot be read or written.
+. "$(dirname "$0")/lib.sh"
+need_mktrace
+
+commands='info dump promises render export'
+cat >"$tmp/lines" <<'EOF'
+0 0 creates parent=-1 child=1 type=task
+5 0 switch p=1
+10 0 creates parent=1 child=2 type=bind
+15 0 label p=2 text="wait for it"
+1500000 0 fulfills resolver=1 p=2
+2000000 0 switch p=-1
+EOF
+good=$tmp/good.ctf
+"$MKTRACE" "$good" <"$tmp/lines"
+
+# Help and version
+run 2 "$WEFT"
+says "$tmp/err" '^usage: weft COMMAND'
+silent "$tmp/out"
+run 0 "$WEFT" --version
+says "$tmp/out" '^weft [0-9]+\.[0-9]+'
+for form in --help help; do
+    run 0 "$WEFT" "$form"
+    says "$tmp/out" '^usage: weft COMMAND'
+    silent "$tmp/err"
+done
+for command in $commands; do
+    run 0 "$WEFT" help
+    says "$tmp/out" "^  $command "
+    run 0 "$WEFT" help "$command"
+    says "$tmp/out" "^usage: weft $command "
+    cp "$tmp/out" "$tmp/help"
+    run 0 "$WEFT" "$command" --help
+    same "$command --help" "$tmp/help" "$tmp/out"
+    silent "$tmp/err"
+    # The help names every option that there is, and the manual page does, too.
+    # shellcheck disable=SC2013 # words
+    for option in $(grep -oE -e '--[a-z-]+' "$tmp/help" | sort -u); do
+        [ "$option" != --help ] || continue
+        says "$SOURCE_ROOT/docs/man/weft-$command.1.md" "\`$option\`"
+        says "$SOURCE_ROOT/completions/weft.bash" "(^| |')$option( |'|\$)"
+    done
+done
+
+# Wrong usage: one line, status 2, nothing on standard output
+usage() {
+    run 2 "$WEFT" "$@"
+    silent "$tmp/out"
+    equal "lines said by weft $*" 1 "$(wc -l <"$tmp/err")"
+    says "$tmp/err" '^weft( [a-z]+)?: .*; see weft( [a-z]+)? --help$'
+}
+usage ifno "$good"
+says "$tmp/err" '"info"'
+usage frobnicate
+usage --frobnicate
+usage help ifno
+for command in $commands; do
+    usage "$command" --frobnicate "$good"
+    says "$tmp/err" "--frobnicate"
+    usage "$command" -z "$good"
+done
+for command in info dump promises; do
+    usage "$command"
+done
+usage dump "$good" "$good"
+usage dump --from
+usage dump --from 3parsecs "$good"
+usage dump --from 1.5ns "$good"
+usage dump --from '' "$good"
+usage dump --from 99999999999999999999 "$good"
+usage dump --from 2s --to 1s "$good"
+usage info --json=yes "$good"
+usage render "$good"
+usage render -o "$tmp/x.gif" "$good"
+usage render -o "$tmp/x" "$good"
+usage render -o - "$good"
+usage render -o "$tmp/x.svg"
+usage render -o "$tmp/x.svg" --format gif "$good"
+usage render -o "$tmp/x.svg" --size 0x0 "$good"
+usage render -o "$tmp/x.svg" --size 800x "$good"
+usage render -o "$tmp/x.svg" --size 1000000 "$good"
+usage render -o "$tmp/x.svg" --theme pink "$good"
+usage render -o "$tmp/x.svg" --select two "$good"
+usage render -o "$tmp/x.svg" --from 2ms --to 1ms "$good"
+usage export -o "$tmp/x" "$good"
+usage export --to ctf "$good"
+usage export --to ctf -o - "$good"
+usage export --to parquet -o "$tmp/x" "$good"
+says "$tmp/err" 'ctf and mirage'
+equal "files made by wrong usage" '' "$(find "$tmp" -name 'x*')"
+
+# Every command on files that are no traces: one line that names the file, status 1
+mkdir "$tmp/folder"
+: >"$tmp/empty"
+echo 'this is not a trace' >"$tmp/text"
+head -c 100000 /dev/zero >"$tmp/zeros"
+printf '\xc1\x1f\xfc\xc1 something else' >"$tmp/foreign"
+head -c 10 "$good" >"$tmp/cut"
+evil=$tmp/$'new\nline\x1b[31m'
+: >"$evil"
+each_command() { # STATUS FILE
+    local command
+    for command in info dump promises 'render -o x.svg' 'export --to ctf -o x'; do
+        # shellcheck disable=SC2086 # words
+        (cd "$tmp" && run "$1" "$WEFT" $command "$2" && echo "$failures" >"$tmp/failures")
+        checks=$((checks + 1))
+        failures=$(cat "$tmp/failures")
+        if [ "$1" -ne 0 ]; then
+            [ "$command" = info ] || [ ! -s "$tmp/out" ] || says "$tmp/out" '^id'
+            equal "lines said by weft $command $2" 1 "$(wc -l <"$tmp/err")"
+            says "$tmp/err" '^weft: .*: .'
+        fi
+        checks=$((checks + 1))
+        [ ! -e "$tmp/x.svg" ] || [ "$1" -eq 0 ] || fail "$command $2 left a picture"
+        [ ! -e "$tmp/x" ] || [ "$1" -eq 0 ] || fail "$command $2 left a folder"
+        rm -rf "$tmp/x" "$tmp/x.svg"
+    done
+}
+for file in missing folder empty text zeros foreign cut "${evil##*/}" missing/file; do
+    each_command 1 "$file"
+done
+run 1 "$WEFT" info "$evil"
+checks=$((checks + 1))
+! LC_ALL=C grep -q $'\x1b' "$tmp/err" || fail 'the name of a file was printed with its control characters'
+if [ "$(id -u)" -ne 0 ]; then
+    cp "$good" "$tmp/secret"
+    chmod 000 "$tmp/secret"
+    each_command 1 secret
+fi
+
+# Packets without events: a trace of nothing
+"$MKTRACE" --unused 3 "$tmp/unused.ctf" </dev/null
+each_command 0 unused.ctf
+run 0 "$WEFT" dump "$tmp/unused.ctf"
+silent "$tmp/out"
+run 0 "$WEFT" promises "$tmp/unused.ctf"
+equal 'lines of promises' 1 "$(wc -l <"$tmp/out")"
+each_command 0 good.ctf
+
+# dump: what comes out is what went in
+run 0 "$WEFT" dump "$good"
+same dump "$tmp/lines" "$tmp/out"
+silent "$tmp/err"
+run 0 "$WEFT" dump --from 1.5ms --to 2ms "$good"
+equal 'dump --from --to' 2 "$(wc -l <"$tmp/out")"
+run 0 "$WEFT" dump --from 5ns --to 0.015us "$good"
+equal 'dump --from --to' 3 "$(wc -l <"$tmp/out")"
+for time in 1500000 1500000ns 1500us 1500µs 1.5ms 0.0015s 1500.000us 0001.5000ms; do
+    run 0 "$WEFT" dump --from "$time" --to "$time" "$good"
+    says "$tmp/out" '^1500000 0 fulfills resolver=1 p=2$'
+    equal "lines at $time" 1 "$(wc -l <"$tmp/out")"
+done
+run 0 "$WEFT" dump --to=-1ns "$good"
+silent "$tmp/out"
+
+# render: what the options ask for must be there
+run 1 "$WEFT" render -o "$tmp/x.svg" --select 77 "$good"
+says "$tmp/err" 'no promise 77'
+run 1 "$WEFT" render -o "$tmp/x.svg" --from 1s "$good"
+says "$tmp/err" 'outside the trace'
+run 1 "$WEFT" render -o "$tmp/x.svg" --from -5s --to -1ns "$good"
+says "$tmp/err" 'outside the trace'
+checks=$((checks + 1))
+[ ! -e "$tmp/x.svg" ] || fail 'a failure left a picture'
+run 0 "$WEFT" render -o "$tmp/x.svg" --search nowhere "$good"
+says "$tmp/err" '^weft: .*: "nowhere" marks 0 promises$'
+says "$tmp/x.svg" '<svg'
+run 0 "$WEFT" render -o "$tmp/x.svg" "$good"
+silent "$tmp/err"
+run 0 "$WEFT" render -o - --format svg "$good"
+same 'render -o -' "$tmp/x.svg" "$tmp/out"
+silent "$tmp/err"
+run 0 "$WEFT" render -o "$tmp/x.SVG" --select 2 --raw --no-counters --no-legend --theme dark \
+    --size 800x600 --from 1us --to 1.9ms "$good"
+says "$tmp/x.SVG" '<svg'
+equal 'temporary files' '' "$(find "$tmp" -name '*svg.??????')"
+
+# Output that cannot be written
+: >"$tmp/old.svg"
+echo old >"$tmp/old.svg"
+if [ -e /dev/full ]; then
+    for command in 'info' 'info --json' dump promises 'export --to mirage -o -' \
+        'render -o - --format svg' --help 'help dump' 'dump --help'; do
+        checks=$((checks + 1))
+        file=$good
+        case $command in *help*) file= ;; esac
+        # shellcheck disable=SC2086 # words
+        if "$WEFT" $command ${file:+"$file"} >/dev/full 2>"$tmp/err" </dev/null; then
+            fail "$command did not notice a full disk"
+        fi
+        says "$tmp/err" 'No space left|cannot be written'
+        equal "lines said by $command" 1 "$(wc -l <"$tmp/err")"
+    done
+    for command in 'export --to mirage' 'render --format svg'; do
+        # shellcheck disable=SC2086 # words
+        run 1 "$WEFT" $command -o /dev/full "$good"
+        says "$tmp/err" 'No space left|cannot be written'
+    done
+fi
+for command in 'export --to mirage' 'export --to ctf' 'render --format svg'; do
+    # shellcheck disable=SC2086 # words
+    run 1 "$WEFT" $command -o "$tmp/nowhere/out" "$good"
+    says "$tmp/err" '^weft: .*nowhere/out: '
+    # shellcheck disable=SC2086
+    run 1 "$WEFT" $command -o "$tmp/old.svg/out" "$good"
+    mkdir -p "$tmp/full"
+    : >"$tmp/full/file"
+    # shellcheck disable=SC2086
+    run 1 "$WEFT" $command -o "$tmp/full" "$good"
+    equal 'a folder in use' file "$(ls "$tmp/full")"
+done
+# … and through a symbolic link: the link stays
+ln -s old.svg "$tmp/link.svg"
+run 0 "$WEFT" render -o "$tmp/link.svg" "$good"
+says "$tmp/old.svg" '<svg'
+checks=$((checks + 1))
+[ -L "$tmp/link.svg" ] || fail 'a symbolic link was replaced'
+
+# A reader that goes away is no failure, and nothing to talk about
+"$WEFT" dump "$good" >"$tmp/all"
+i=0
+while [ $i -lt 12 ]; do
+    cat "$tmp/all" "$tmp/all" >"$tmp/twice"
+    mv "$tmp/twice" "$tmp/all"
+    i=$((i + 1))
+done
+"$MKTRACE" "$tmp/long.ctf" <"$tmp/all" # times run backwards, too
+for command in dump promises 'export --to mirage -o -'; do
+    checks=$((checks + 1))
+    # shellcheck disable=SC2086 # words
+    (set +e; "$WEFT" $command "$tmp/long.ctf" 2>"$tmp/err"; echo $? >"$tmp/status") | head -c 1 >/dev/null
+    equal "status of $command | head" 0 "$(cat "$tmp/status")"
+    equal 'said of it' '' "$(grep -v warning "$tmp/err" || :)"
+done
+finish

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: ISC
+# For the scripts here: what fails is printed and counted, and the script goes on. Sourced, not run.
+# shellcheck shell=bash
+set -eu
+
+: "${WEFT:?the weft program}"
+SOURCE_ROOT=${SOURCE_ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
+SHARED=${SHARED:-$SOURCE_ROOT/../shared}
+DATA=$SHARED/data/mirage
+
+tmp=$(mktemp -d)
+trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
+checks=0
+failures=0
+
+skip() {
+    echo "skipped: $*"
+    exit 77
+}
+
+need_shared() {
+    [ -d "$DATA" ] || skip "$DATA is not there"
+}
+
+need_mktrace() {
+    [ -x "${MKTRACE:-}" ] || skip "MKTRACE is not set"
+}
+
+fail() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+}
+
+# run STATUS COMMAND...: runs it, output in $tmp/out, messages in $tmp/err, and checks the status.
+run() {
+    local wanted=$1 status=0
+    shift
+    checks=$((checks + 1))
+    "$@" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+    if [ "$status" -ne "$wanted" ]; then
+        fail "status $status instead of $wanted: $*"
+        head -n 5 "$tmp/err"
+    fi
+}
+
+# equal WHAT EXPECTED FOUND: two strings
+equal() {
+    checks=$((checks + 1))
+    [ "$2" = "$3" ] || fail "$1: expected '$2', found '$3'"
+}
+
+# same WHAT EXPECTED FOUND: two files
+same() {
+    checks=$((checks + 1))
+    if ! cmp -s "$2" "$3"; then
+        fail "$1: differs"
+        diff -a -U 1 "$2" "$3" | head -n 20 | cut -c 1-200 || :
+    fi
+}
+
+# says FILE PATTERN: some line matches
+says() {
+    checks=$((checks + 1))
+    if ! grep -Eq -e "$2" "$1"; then
+        fail "no line matches '$2'; it says:"
+        head -n 5 "$1"
+    fi
+}
+
+# silent FILE: it is empty
+silent() {
+    checks=$((checks + 1))
+    if [ -s "$1" ]; then
+        fail "should be empty, but says:"
+        head -n 5 "$1"
+    fi
+}
+
+# json FILE EXPRESSION: a value, with d for the object
+json() {
+    python3 -c 'import json, sys; d = json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$1" "$2"
+}
+
+finish() {
+    echo "$checks checks, $failures failed"
+    [ "$failures" -eq 0 ] || exit 1
+    [ "$checks" -gt 0 ] || exit 1
+    exit 0
+}

@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: ISC */
+/* What is written must be what a decoder reads back. */
+#include <dirent.h>
+#include <fcntl.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "format/mirage.h"
+#include "format/tsdl.h"
+#include "write/ctf.h"
+#include "write/mirage.h"
+
+/* One of every kind that mirage has, with every value different. */
+static unsigned sample_events(struct weft_event events[WEFT_EVENT_KINDS])
+{
+    unsigned n = 0;
+    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++) {
+        const struct weft_event_desc *d = &weft_event_kinds[k];
+        if (!d->in_mirage)
+            continue;
+        struct weft_event ev = {.time_ns = 1000 + k, .kind = (uint8_t)k};
+        unsigned promises = 0;
+        for (unsigned i = 0; i < d->fields; i++) {
+            switch ((enum weft_field)d->field[i].field) {
+            case WEFT_FIELD_PROMISE:
+                *(promises++ ? &ev.b : &ev.a) = WEFT_ID_LOOP - 10 * k - i;
+                break;
+            case WEFT_FIELD_TYPE:
+            case WEFT_FIELD_REASON:
+                ev.type = (uint8_t)(200 + k);
+                break;
+            case WEFT_FIELD_SIGNED:
+                ev.value = INT64_MIN + k;
+                break;
+            case WEFT_FIELD_DURATION:
+                ev.value = 77;
+                break;
+            case WEFT_FIELD_TEXT:
+                ev.text = "caf\xc3\xa9 \xff\t\"";
+                ev.text_size = 9;
+                break;
+            }
+        }
+        events[n++] = ev;
+    }
+    return n;
+}
+
+static void assert_event(const struct weft_event *found, const struct weft_event *expected)
+{
+    assert_int_equal(found->kind, expected->kind);
+    assert_int_equal(found->time_ns, expected->time_ns);
+    assert_int_equal(found->a, expected->a);
+    assert_int_equal(found->b, expected->b);
+    assert_int_equal(found->type, expected->type);
+    assert_int_equal(found->value, expected->value);
+    assert_int_equal(found->text_size, expected->text_size);
+    if (expected->text_size)
+        assert_memory_equal(found->text, expected->text, expected->text_size);
+}
+
+struct memory {
+    FILE *file;
+    char *bytes;
+    size_t size;
+};
+
+static struct weft_mirage_writer *open_writer(struct memory *m, uint32_t packet_bytes,
+                                              uint16_t first_sequence)
+{
+    struct weft_mirage_writer *w;
+    m->bytes = NULL;
+    m->file = open_memstream(&m->bytes, &m->size);
+    assert_non_null(m->file);
+    struct weft_mirage_options options = {.packet_bytes = packet_bytes,
+                                          .first_sequence = first_sequence};
+    assert_int_equal(weft_mirage_writer_open(&w, m->file, &options, NULL), 0);
+    return w;
+}
+
+static void close_writer(struct memory *m, struct weft_mirage_writer *w)
+{
+    assert_int_equal(weft_mirage_writer_close(w, NULL), 0);
+    assert_int_equal(fclose(m->file), 0);
+}
+
+/* Walks the packets; calls check for each event. Returns how many packets there are. */
+typedef void event_fn(void *data, const struct weft_event *ev);
+static unsigned walk(const struct memory *m, uint16_t first_sequence, event_fn *check, void *data)
+{
+    unsigned packets = 0;
+    const unsigned char *bytes = (const unsigned char *)m->bytes;
+    for (size_t at = 0; at < m->size; packets++) {
+        assert_true(m->size - at >= WEFT_MIRAGE_HEADER_SIZE);
+        assert_memory_equal(bytes + at, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE);
+        struct weft_mirage_header h = weft_mirage_header_read(bytes + at);
+        assert_int_equal(h.packet_bits, h.content_bits);
+        assert_int_equal(h.packet_bits % 8, 0);
+        assert_int_equal(h.sequence, (uint16_t)(first_sequence + packets));
+        size_t end = at + h.packet_bits / 8;
+        assert_true(end <= m->size);
+        for (at += WEFT_MIRAGE_HEADER_SIZE; at < end;) {
+            struct weft_event ev;
+            ptrdiff_t n = weft_event_decode(&ev, bytes + at, end - at);
+            assert_true(n > 0);
+            check(data, &ev);
+            at += (size_t)n;
+        }
+    }
+    return packets;
+}
+
+struct expected {
+    const struct weft_event *next;
+    unsigned seen;
+};
+
+static void check_next(void *data, const struct weft_event *ev)
+{
+    struct expected *e = data;
+    assert_event(ev, e->next++);
+    e->seen++;
+}
+
+static void every_kind_comes_back(void **state)
+{
+    (void)state;
+    struct weft_event events[WEFT_EVENT_KINDS];
+    unsigned n = sample_events(events);
+    assert_int_equal(n, 14);
+    /* From one event a packet to all in one. */
+    for (uint32_t packet_bytes = 1; packet_bytes < 1000; packet_bytes += 7) {
+        struct memory m;
+        struct weft_mirage_writer *w = open_writer(&m, packet_bytes, 65530);
+        for (unsigned i = 0; i < n; i++)
+            assert_int_equal(weft_mirage_writer_append(w, &events[i], NULL), 0);
+        close_writer(&m, w);
+        struct expected e = {.next = events};
+        unsigned packets = walk(&m, 65530, check_next, &e);
+        assert_int_equal(e.seen, n);
+        if (packet_bytes == 1)
+            assert_int_equal(packets, n);
+        free(m.bytes);
+    }
+}
+
+static void an_empty_trace_has_a_packet(void **state)
+{
+    (void)state;
+    struct memory m;
+    close_writer(&m, open_writer(&m, 0, 7));
+    struct expected e = {.next = NULL};
+    assert_int_equal(walk(&m, 7, check_next, &e), 1);
+    assert_int_equal(m.size, WEFT_MIRAGE_HEADER_SIZE);
+    free(m.bytes);
+}
+
+static void packets_are_no_longer_than_asked(void **state)
+{
+    (void)state;
+    struct memory m;
+    struct weft_event ev = {.kind = WEFT_EVENT_SWITCH, .a = 1};
+    size_t size = weft_event_size(&ev);
+    struct weft_mirage_writer *w =
+        open_writer(&m, (uint32_t)(WEFT_MIRAGE_HEADER_SIZE + 3 * size), 0);
+    for (unsigned i = 0; i < 7; i++)
+        assert_int_equal(weft_mirage_writer_append(w, &ev, NULL), 0);
+    close_writer(&m, w);
+    assert_int_equal(m.size, 3 * WEFT_MIRAGE_HEADER_SIZE + 7 * size);
+    free(m.bytes);
+}
+
+static void a_large_text_has_a_packet_of_its_own(void **state)
+{
+    (void)state;
+    enum { SIZE = 3 << 20 };
+    char *text = malloc(SIZE);
+    assert_non_null(text);
+    memset(text, 'x', SIZE);
+    struct weft_event events[3] = {
+        {.kind = WEFT_EVENT_SWITCH, .time_ns = 1, .a = 1},
+        {.kind = WEFT_EVENT_LABEL, .time_ns = 2, .a = 1, .text = text, .text_size = SIZE},
+        {.kind = WEFT_EVENT_SWITCH, .time_ns = 3, .a = 2},
+    };
+    struct memory m;
+    struct weft_mirage_writer *w = open_writer(&m, 0, 0);
+    for (unsigned i = 0; i < 3; i++)
+        assert_int_equal(weft_mirage_writer_append(w, &events[i], NULL), 0);
+    close_writer(&m, w);
+    struct expected e = {.next = events};
+    assert_int_equal(walk(&m, 0, check_next, &e), 3);
+    assert_int_equal(e.seen, 3);
+    free(m.bytes);
+    free(text);
+}
+
+static void foreign_kinds_are_refused(void **state)
+{
+    (void)state;
+    struct memory m;
+    struct weft_mirage_writer *w = open_writer(&m, 0, 0);
+    struct weft_error err;
+    struct weft_event ev = {.kind = WEFT_EVENT_CANCELS};
+    assert_int_equal(weft_mirage_writer_append(w, &ev, &err), WEFT_E_INVALID);
+    assert_non_null(strstr(err.text, "cancels"));
+    ev.kind = 255;
+    assert_int_equal(weft_mirage_writer_append(w, &ev, &err), WEFT_E_INVALID);
+    weft_mirage_writer_abandon(w);
+    fclose(m.file);
+    free(m.bytes);
+}
+
+static void a_full_disk_is_told(void **state)
+{
+    (void)state;
+    FILE *full = fopen("/dev/full", "w");
+    if (!full)
+        skip();
+    struct weft_mirage_writer *w;
+    struct weft_error err = {.code = 0};
+    assert_int_equal(weft_mirage_writer_open(&w, full, NULL, NULL), 0);
+    assert_int_equal(weft_mirage_writer_close(w, &err), WEFT_E_IO);
+    assert_int_equal(err.code, WEFT_E_IO);
+    fclose(full);
+}
+
+/* ---- CTF ---- */
+
+static char scratch[] = "/tmp/weft-test-write-XXXXXX";
+
+static int make_scratch(void **state)
+{
+    (void)state;
+    return mkdtemp(scratch) ? 0 : -1;
+}
+
+static int remove_scratch(void **state)
+{
+    (void)state;
+    return rmdir(scratch);
+}
+
+static const char *in_scratch(const char *name)
+{
+    static char path[2][256];
+    static unsigned turn;
+    turn = !turn;
+    snprintf(path[turn], sizeof path[turn], "%s/%s", scratch, name);
+    return path[turn];
+}
+
+static struct memory read_file(const char *path)
+{
+    struct memory m = {.bytes = malloc(1 << 16)};
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    assert_non_null(m.bytes);
+    m.size = fread(m.bytes, 1, 1 << 16, f);
+    fclose(f);
+    return m;
+}
+
+static void remove_ctf(const char *folder, unsigned streams)
+{
+    char path[300];
+    for (unsigned i = 0; i < streams; i++) {
+        snprintf(path, sizeof path, "%s/stream_%u", folder, i);
+        assert_int_equal(unlink(path), 0);
+    }
+    snprintf(path, sizeof path, "%s/metadata", folder);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
+}
+
+static void times_never_run_backwards_in_ctf(void **state)
+{
+    (void)state;
+    const uint64_t times[] = {5, 9, 7, 9, UINT64_MAX, 10, (uint64_t)INT64_MAX};
+    const uint64_t written[] = {5, 9, 9, 9, 9, 10, (uint64_t)INT64_MAX};
+    enum { N = sizeof times / sizeof *times };
+    struct weft_event expected[N];
+    struct weft_ctf_writer *w;
+    const char *folder = in_scratch("backwards");
+    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL), 0);
+    for (unsigned i = 0; i < N; i++) {
+        struct weft_event ev = {.kind = WEFT_EVENT_SWITCH, .time_ns = times[i], .a = i};
+        assert_int_equal(weft_ctf_writer_append(w, 0, &ev, NULL), 0);
+        expected[i] = ev;
+        expected[i].time_ns = written[i];
+    }
+    assert_int_equal(weft_ctf_writer_moved(w), 2);
+    assert_int_equal(weft_ctf_writer_close(w, NULL), 0);
+
+    struct memory m = read_file(in_scratch("backwards/stream_0"));
+    struct expected e = {.next = expected};
+    walk(&m, 0, check_next, &e);
+    assert_int_equal(e.seen, N);
+    free(m.bytes);
+    remove_ctf(folder, 1);
+}
+
+static void a_clock_may_begin_anywhere(void **state)
+{
+    (void)state;
+    const uint64_t origins[] = {0, 1, UINT64_C(1) << 62, UINT64_C(1) << 63, UINT64_MAX - 2};
+    for (unsigned i = 0; i < sizeof origins / sizeof *origins; i++) {
+        struct weft_event expected[2];
+        struct weft_ctf_writer *w;
+        const char *folder = in_scratch("clock");
+        assert_int_equal(weft_ctf_writer_open(&w, folder, NULL), 0);
+        for (unsigned n = 0; n < 2; n++) {
+            struct weft_event ev = {.kind = WEFT_EVENT_SWITCH, .time_ns = origins[i] + n};
+            assert_int_equal(weft_ctf_writer_append(w, 0, &ev, NULL), 0);
+            expected[n] = ev;
+            if (i >= 2)
+                expected[n].time_ns = n;
+        }
+        assert_int_equal(weft_ctf_writer_moved(w), 0);
+        assert_int_equal(weft_ctf_writer_close(w, NULL), 0);
+        struct memory m = read_file(in_scratch("clock/stream_0"));
+        struct expected e = {.next = expected};
+        walk(&m, 0, check_next, &e);
+        assert_int_equal(e.seen, 2);
+        free(m.bytes);
+        remove_ctf(folder, 1);
+    }
+}
+
+static void each_stream_has_a_file(void **state)
+{
+    (void)state;
+    struct weft_ctf_writer *w;
+    const char *folder = in_scratch("streams");
+    assert_int_equal(mkdir(folder, 0777), 0); /* empty: allowed */
+    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL), 0);
+    /* Time is in order within a stream only. */
+    struct weft_event first = {.kind = WEFT_EVENT_SWITCH, .time_ns = 9};
+    struct weft_event second = {.kind = WEFT_EVENT_SWITCH, .time_ns = 3};
+    assert_int_equal(weft_ctf_writer_append(w, 1, &first, NULL), 0);
+    assert_int_equal(weft_ctf_writer_append(w, 0, &second, NULL), 0);
+    assert_int_equal(weft_ctf_writer_moved(w), 0);
+    assert_int_equal(weft_ctf_writer_close(w, NULL), 0);
+    remove_ctf(folder, 2);
+}
+
+static void a_folder_in_use_is_refused(void **state)
+{
+    (void)state;
+    struct weft_ctf_writer *w;
+    struct weft_error err;
+    const char *folder = in_scratch("used"), *file = in_scratch("used/mine");
+    assert_int_equal(mkdir(folder, 0777), 0);
+    close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
+    assert_int_equal(weft_ctf_writer_open(&w, folder, &err), WEFT_E_IO);
+    assert_null(w);
+    assert_int_equal(weft_ctf_writer_open(&w, file, &err), WEFT_E_IO);
+    assert_int_equal(access(file, F_OK), 0);
+    assert_int_equal(unlink(file), 0);
+    assert_int_equal(rmdir(folder), 0); /* nothing else was left in it */
+    assert_int_equal(weft_ctf_writer_open(&w, "/nonexistent/folder", &err), WEFT_E_IO);
+}
+
+static void abandoning_leaves_nothing(void **state)
+{
+    (void)state;
+    struct weft_ctf_writer *w;
+    const char *folder = in_scratch("abandoned");
+    struct weft_event ev = {.kind = WEFT_EVENT_SWITCH};
+    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL), 0);
+    assert_int_equal(weft_ctf_writer_append(w, 0, &ev, NULL), 0);
+    weft_ctf_writer_abandon(w);
+    assert_int_equal(access(folder, F_OK), -1);
+}
+
+static void metadata_names_all_of_mirage(void **state)
+{
+    (void)state;
+    struct memory m;
+    m.file = open_memstream(&m.bytes, &m.size);
+    weft_tsdl_write_mirage(m.file);
+    fclose(m.file);
+    assert_int_equal(strncmp(m.bytes, "/* CTF 1.8", 10), 0);
+    assert_non_null(strstr(m.bytes, "uuid = \"05883b8d-521a-487b-b397-456ab150680c\""));
+    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++) {
+        char line[64];
+        snprintf(line, sizeof line, "name = \"%s\";\n    id = %u;", weft_event_kinds[k].name, k);
+        assert_int_equal(strstr(m.bytes, line) != NULL, weft_event_kinds[k].in_mirage);
+    }
+    for (unsigned t = 0; t < WEFT_TYPES; t++) {
+        char line[64];
+        snprintf(line, sizeof line, "\"%s\" = %u,", weft_type_name(t), t);
+        assert_non_null(strstr(m.bytes, line));
+    }
+    free(m.bytes);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_kind_comes_back),
+        cmocka_unit_test(an_empty_trace_has_a_packet),
+        cmocka_unit_test(packets_are_no_longer_than_asked),
+        cmocka_unit_test(a_large_text_has_a_packet_of_its_own),
+        cmocka_unit_test(foreign_kinds_are_refused),
+        cmocka_unit_test(a_full_disk_is_told),
+        cmocka_unit_test(times_never_run_backwards_in_ctf),
+        cmocka_unit_test(a_clock_may_begin_anywhere),
+        cmocka_unit_test(each_stream_has_a_file),
+        cmocka_unit_test(a_folder_in_use_is_refused),
+        cmocka_unit_test(abandoning_leaves_nothing),
+        cmocka_unit_test(metadata_names_all_of_mirage),
+    };
+    return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
+}
