@@ -50,25 +50,26 @@ static void end_pending(struct weft_builder *b)
 
 /* The types whose creation says less than their first read: they are made in one go with what they
  * will wait for. */
-static bool is_bind(uint16_t type)
+static bool is_bind(const char *type)
 {
     static const char *const names[] = {"bind",          "try",        "map",
                                         "ignore_result", "on_failure", "on_termination"};
-    const char *name = weft_type_name(type);
-    for (size_t i = 0; name && i < sizeof names / sizeof *names; i++)
-        if (!strcmp(name, names[i]))
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(type, names[i]))
             return true;
     return false;
 }
 
 /* The read with which its line begins in the simplified form, or WEFT_NONE. first_wait: the earliest
- * wait for it that no read has replaced. */
-static uint32_t waking_read(const struct weft_model *m, uint32_t index, int64_t first_wait)
+ * wait for it that no read has replaced. bind: of each type, whether it is one. */
+static uint32_t waking_read(const struct weft_model *m, const bool bind[WEFT_TYPES], uint32_t index,
+                            int64_t first_wait)
 {
     const struct weft_promise *p = &m->promise[index];
     uint32_t i = p->first_interaction;
-    if (index == WEFT_ROOT || !is_bind(p->type) || m->promise[p->creator].becomes == index ||
-        i == WEFT_NONE || m->interaction[i].kind != WEFT_READS)
+    if (index == WEFT_ROOT || p->type >= WEFT_TYPES || !bind[p->type] ||
+        m->promise[p->creator].becomes == index || i == WEFT_NONE ||
+        m->interaction[i].kind != WEFT_READS)
         return WEFT_NONE;
     int64_t wake = m->interaction[i].time_ns;
     if (first_wait <= wake)
@@ -82,6 +83,9 @@ static uint32_t waking_read(const struct weft_model *m, uint32_t index, int64_t 
 static int simplify(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
+    bool bind[WEFT_TYPES];
+    for (unsigned t = 0; t < WEFT_TYPES; t++)
+        bind[t] = is_bind(weft_type_name(t));
     int64_t *first_wait = malloc(m->promises * sizeof *first_wait);
     if (!first_wait)
         return weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
@@ -94,7 +98,7 @@ static int simplify(struct weft_builder *b)
     }
     for (uint32_t i = 0; i < m->promises; i++) {
         struct weft_promise *p = &m->promise[i];
-        uint32_t read = waking_read(m, i, first_wait[i]);
+        uint32_t read = waking_read(m, bind, i, first_wait[i]);
         p->simplified = read != WEFT_NONE;
         p->wake_ns = p->simplified ? m->interaction[read].time_ns : p->start_ns;
         p->under = p->simplified ? m->interaction[read].other : p->creator;

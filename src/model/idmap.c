@@ -51,7 +51,8 @@ void weft_idmap_free(struct weft_idmap *map)
 /* The slot of key, or the free one where it belongs. */
 static struct slot *find(const struct weft_idmap *map, uint64_t key)
 {
-    uint64_t i = weft_mix(key, map->seed) & (map->room - 1);
+    /* Neighbours share a line of the cache. */
+    uint64_t i = (weft_mix(key >> 2, map->seed) << 2 | (key & 3)) & (map->room - 1);
     while (map->slot[i].block && map->slot[i].key != key)
         i = (i + 1) & (map->room - 1);
     return &map->slot[i];

@@ -50,19 +50,30 @@ void weft_strings_free(struct weft_strings *s)
     free(s);
 }
 
+/* The bytes of a text of less than 8 in one word; another one for each text of that size. Not copied
+ * byte by byte: to load what has just been stored in pieces stalls. */
+static uint64_t short_word(const char *text, uint32_t size)
+{
+    const unsigned char *t = (const unsigned char *)text;
+    if (size >= 4) {
+        uint32_t first, last;
+        memcpy(&first, t, 4);
+        memcpy(&last, t + size - 4, 4);
+        return first | (uint64_t)last << 32;
+    }
+    return size ? (uint64_t)(t[0] | t[size / 2] << 8 | t[size - 1] << 16) : 0;
+}
+
 static uint32_t hash_of(const char *text, uint32_t size, uint64_t seed)
 {
-    uint64_t h = seed ^ size;
-    while (size >= 8) {
-        uint64_t word;
-        memcpy(&word, text, 8);
+    uint64_t h = seed ^ size, word;
+    if (size < 8)
+        return (uint32_t)weft_mix(h ^ short_word(text, size), seed);
+    for (uint32_t at = 0; at + 8 < size; at += 8) {
+        memcpy(&word, text + at, 8);
         h = weft_mix(h ^ word, seed);
-        text += 8;
-        size -= 8;
     }
-    uint64_t word = 0;
-    if (size)
-        memcpy(&word, text, size);
+    memcpy(&word, text + size - 8, 8); /* may overlap the one before */
     return (uint32_t)weft_mix(h ^ word, seed);
 }
 
