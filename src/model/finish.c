@@ -10,6 +10,19 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+/* Lets each promise point to the last one of its chain, so that nobody has to walk along it again. Every
+ * link is followed twice. */
+static void shorten_chains(struct weft_model *m)
+{
+    for (uint32_t i = 0; i < m->promises; i++) {
+        uint32_t last = weft_model_final(m, i);
+        for (uint32_t p = i, next; p != last; p = next) {
+            next = m->final[p];
+            m->final[p] = last;
+        }
+    }
+}
+
 /* A promise that should resolve and did not, directly or as what such a one became, ends with the
  * trace. */
 static void end_overdue(struct weft_builder *b)
@@ -186,6 +199,7 @@ int weft__model_finish(struct weft_builder *b)
     int rc = weft__model_switch(b, b->m->end_ns, WEFT_NONE);
     if (rc < 0)
         return rc;
+    shorten_chains(b->m);
     end_overdue(b);
     end_pending(b);
     rc = simplify(b);

@@ -184,7 +184,7 @@ static int scan_packets(struct weft_reader *r, struct weft_error *err)
 {
     uint64_t previous = NOWHERE;
     r->skipped_at = NOWHERE;
-    for (uint64_t offset = 0, next; offset < r->input.size; offset = next) {
+    for (uint64_t offset = 0, next = 0; offset < r->input.size; offset = next) {
         unsigned char head[HEAD_SIZE];
         ptrdiff_t got = weft_input_read(&r->input, head, sizeof head, offset, err);
         if (got < 0)
@@ -390,10 +390,10 @@ static ptrdiff_t decode_at(struct weft_reader *r, uint64_t position, uint64_t en
 static uint64_t earliest_time(const struct weft_reader *r)
 {
     uint64_t i = r->current;
-    uint64_t first = r->packet[i].first_ns;
-    if (first == UINT64_MAX)
-        first = 0;
-    return i > 0 && r->packet[i - 1].first_ns > first ? r->packet[i - 1].first_ns : first;
+    uint64_t first = r->packet[i].first_ns != UINT64_MAX ? r->packet[i].first_ns : 0;
+    uint64_t before =
+        i > 0 && r->packet[i - 1].first_ns != UINT64_MAX ? r->packet[i - 1].first_ns : 0;
+    return before > first ? before : first;
 }
 
 /* Whether everything from position to the end of the newest packet is older than the packet. The

@@ -31,6 +31,12 @@ static int not_a_trace(struct weft_reader *r, struct weft_error *err)
         return (int)n;
     if (n == 0)
         return weft_error_set(err, WEFT_E_FORMAT, 0, "is empty: nothing was recorded into it");
+    if (r->input.size < WEFT_MIRAGE_HEADER_SIZE && memcmp(head, WEFT_MIRAGE_MARK, (size_t)n) == 0)
+        return weft_error_set(err, WEFT_E_FORMAT, r->input.size,
+                              "ends in the middle of its first packet's header");
+    if (memcmp(head, WEFT_MIRAGE_MARK, sizeof head) == 0)
+        return weft_error_set(err, WEFT_E_FORMAT, r->damage.first[0].offset,
+                              "has no packet that can be read: %.200s", r->damage.first[0].text);
     if (n >= 4 && weft_read_u32(head) == WEFT_CTF_MAGIC)
         return weft_error_set(err, WEFT_E_FORMAT, 4,
                               "is a CTF stream, but not of mirage-profile (another UUID); "
