@@ -95,7 +95,7 @@ static void collect(struct canvas *c, struct arrows *a)
         new.x1 = canvas_x(c, time[1]);
         if (!canvas_y(c, end[0], &new.y0)) { /* its row is empty in this part of the trace */
             new.y0 = new.y1;
-            new.x0 = new.x1 - STUB;
+            new.x0 = new.x1 - STUB > c->x0 ? new.x1 - STUB : c->x0;
         }
         new.ink = (uint8_t)ink;
         new.lived_ns = other->end_ns - other->start_ns;
@@ -120,6 +120,18 @@ static int by_look(const void *a, const void *b)
         if (p[i] != q[i])
             return p[i] < q[i] ? -1 : 1;
     return 0;
+}
+
+/* The same on every machine, whatever its qsort does with equals. */
+static int by_look_and_place(const void *a, const void *b)
+{
+    const struct arrow *x = a, *y = b;
+    int look = by_look(a, b);
+    if (look != 0)
+        return look;
+    if (x->x1 != y->x1)
+        return x->x1 < y->x1 ? -1 : 1;
+    return x->x0 < y->x0 ? -1 : x->x0 > y->x0;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -191,7 +203,7 @@ void canvas_draw_arrows(struct canvas *c)
     struct arrows a = {0};
     collect(c, &a);
     if (a.count)
-        qsort(a.arrow, a.count, sizeof *a.arrow, by_look);
+        qsort(a.arrow, a.count, sizeof *a.arrow, by_look_and_place);
     uint32_t n = 0;
     for (uint32_t i = 0; i < a.count; i++)
         if (n == 0 || by_look(&a.arrow[n - 1], &a.arrow[i]) != 0)

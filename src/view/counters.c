@@ -9,7 +9,8 @@
 enum {
     STRIP = 46 * PX,
     STRIPS_MAX = 8,
-    NAMES_MAX = 4, /* in a strip; more would not fit below one another */
+    NAMES_MAX = 4,  /* in a strip; more would not fit below one another */
+    LINES_MAX = 32, /* in a strip; more could not be told apart */
     NAME_LINE = 11 * PX,
 };
 
@@ -48,7 +49,8 @@ static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink in
     while (i != WEFT_NONE && m->change[i].time_ns <= c->to_ns) {
         int32_t x = canvas_x(c, m->change[i].time_ns), y = y_of(s, y0, value);
         int64_t low = value, high = value;
-        for (; i != WEFT_NONE && canvas_x(c, m->change[i].time_ns) / PX == x / PX;
+        /* Times that run backwards count as standing still. */
+        for (; i != WEFT_NONE && canvas_x(c, m->change[i].time_ns) / PX <= x / PX;
              i = m->change[i].next) {
             value = m->change[i].value;
             low = value < low ? value : low;
@@ -74,7 +76,7 @@ static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0)
     canvas_line(c, WEFT_INK_GRID, PX, c->x0, zero, c->x1, zero);
     uint32_t drawn = 0;
     int32_t name_y = y0 + NAME_LINE;
-    for (uint32_t i = 0; i < m->counters; i++) {
+    for (uint32_t i = 0; i < m->counters && drawn < LINES_MAX; i++) {
         if (m->counter[i].scale != scale)
             continue;
         enum weft_ink ink = (enum weft_ink)(WEFT_INK_COUNTER_0 + i % 4);
@@ -90,6 +92,7 @@ static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0)
         memcpy(text + cut, number, strlen(number));
         size_t n = cut + strlen(number);
         int32_t width = weft_text_width(text, n, FONT, false);
+        width = width < (c->x1 - c->x0) / 2 ? width : (c->x1 - c->x0) / 2;
         canvas_text_apart(c, ink, FONT, c->x1 - width, name_y, width, text, n);
         name_y += NAME_LINE;
     }

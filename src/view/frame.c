@@ -29,12 +29,12 @@ void canvas_draw_title(struct canvas *c)
     int32_t right_width = weft_text_width(right, (size_t)n, FONT, false);
     if (right_width > width / 2)
         right_width = 0;
-    else
-        canvas_text(c, WEFT_INK_FAINT_TEXT, FONT, false, c->x1 - right_width, y, right_width, right,
-                    (size_t)n);
     const char *title = c->vp->title ? c->vp->title : "weft";
     canvas_text(c, WEFT_INK_TEXT, 13 * PX, true, c->x0, y, width - right_width - 3 * MARGIN, title,
                 strlen(title));
+    if (right_width)
+        canvas_text(c, WEFT_INK_FAINT_TEXT, FONT, false, c->x1 - right_width, y, right_width, right,
+                    (size_t)n);
 }
 
 /* Regions, which come in the order of their times: neighbours that cannot be told apart become one. */
@@ -230,7 +230,8 @@ static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
         if (draw) {
             draw_sample(c, &entries[i], x, y);
             canvas_text(c, WEFT_INK_FAINT_TEXT, FONT_SMALL, false, x + LEGEND_SAMPLE,
-                        y + 7 * PX / 2, width, entries[i].text, strlen(entries[i].text));
+                        y + 7 * PX / 2, c->x1 - x - LEGEND_SAMPLE, entries[i].text,
+                        strlen(entries[i].text));
         }
         x += width;
     }
@@ -290,13 +291,13 @@ void canvas_draw_legend(struct canvas *c, int32_t y0)
     canvas_format_time(step, sizeof step, grid_step(c), grid_step(c));
     int n = snprintf(note, sizeof note, "Each grid division: %s.", step);
     if (c->folded)
-        n += snprintf(note + n, sizeof note - (size_t)n,
-                      " %u promises are too short to be drawn singly.", c->folded);
+        n += snprintf(note + n, sizeof note - (size_t)n, " Too short to be drawn singly: %u.",
+                      c->folded);
     if (c->arrows_left_out)
         n += snprintf(note + n, sizeof note - (size_t)n,
-                      " %u arrows of short-lived promises are left out.", c->arrows_left_out);
+                      " Arrows of short-lived promises left out: %u.", c->arrows_left_out);
     if (c->scales_left_out)
-        n += snprintf(note + n, sizeof note - (size_t)n, " %u more groups of counters.",
+        n += snprintf(note + n, sizeof note - (size_t)n, " More groups of counters: %u.",
                       c->scales_left_out);
     int32_t y = y0 + lines * LEGEND_LINE + LEGEND_LINE / 2 + 15 * PX / 2;
     if (c->in_chain) {

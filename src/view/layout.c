@@ -220,15 +220,14 @@ static int make_spans(struct weft_layout *l, const struct weft_model *m, const s
         next[r + 1] += next[r];
     for (uint32_t i = 0; i < n; i++) {
         uint32_t promise = order[i].promise;
-        l->spans[next[l->row[promise]]++] = promise;
+        uint32_t at = next[l->row[promise]]++;
+        l->spans[at] = promise;
+        l->until[at] = m->promise[promise].end_ns;
     }
-    for (uint32_t r = 0; r < l->rows; r++) {
-        int64_t until = INT64_MIN;
-        for (uint32_t s = l->first[r]; s < l->first[r + 1]; s++) {
-            int64_t end = m->promise[l->spans[s]].end_ns;
-            l->until[s] = until = end > until ? end : until;
-        }
-    }
+    for (uint32_t r = 0; r < l->rows; r++)
+        for (uint32_t s = l->first[r] + 1; s < l->first[r + 1]; s++)
+            if (l->until[s] < l->until[s - 1])
+                l->until[s] = l->until[s - 1];
     return 0;
 }
 

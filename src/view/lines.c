@@ -22,6 +22,7 @@ struct cell {
     int32_t cover;  /* folded promises that begin here, less those that ended before */
     uint32_t count; /* folded promises that begin here */
     uint32_t busy;  /* coordinate units in which one runs, over all rows of the lane */
+    bool failed;    /* a folded promise that failed ends here */
 };
 
 struct lane {
@@ -29,7 +30,6 @@ struct lane {
     uint32_t cells;
     uint32_t first, last; /* shown rows, last excluded */
     int32_t y0, y1;
-    int32_t failed_x;       /* where the last mark of a failure was put */
     int32_t run_x0, run_x1; /* a run not drawn yet */
     uint32_t tips;
 };
@@ -95,10 +95,8 @@ static void fold(struct canvas *c, struct lane *lane, uint32_t promise, int32_t 
     lane->cell[begin].count++;
     lane->cell[end + 1].cover--; /* there is one more than cells */
     c->folded++;
-    if (is_red(c, promise) && x1 >= lane->failed_x + 2 * PX) {
-        canvas_rect(c, WEFT_INK_FAILED, x1 - PX, lane->y0, x1 + PX, lane->y1);
-        lane->failed_x = x1;
-    }
+    if (is_red(c, promise))
+        lane->cell[end].failed = true;
 }
 
 static void flush_run(struct canvas *c, struct lane *lane)
@@ -126,7 +124,8 @@ static void add_run(struct canvas *c, struct lane *lane, int32_t x0, int32_t x1)
             lane->cell[cell].busy += (uint32_t)(end - at);
             at = end;
         }
-    } else if (lane->run_x1 > lane->run_x0 && x0 <= lane->run_x1 + PX / 4) {
+    } else if (lane->run_x1 > lane->run_x0 &&
+               (x0 <= lane->run_x1 + PX / 4 || x0 <= lane->run_x0 + 3 * PX / 2)) {
         lane->run_x1 = x1 > lane->run_x1 ? x1 : lane->run_x1;
     } else {
         flush_run(c, lane);
@@ -187,6 +186,20 @@ static void draw_cells(struct canvas *c, const struct lane *lane, uint32_t from,
     }
 }
 
+static void draw_failures(struct canvas *c, const struct lane *lane)
+{
+    for (uint32_t i = 0, next; i < lane->cells; i = next) {
+        for (next = i; next < lane->cells && lane->cell[next].failed; next++)
+            ;
+        int32_t x1 = c->x0 + (int32_t)next * CELL;
+        if (next > i)
+            canvas_rect(c, WEFT_INK_FAILED, c->x0 + (int32_t)i * CELL, lane->y0,
+                        x1 < c->x1 ? x1 : c->x1, lane->y1);
+        else
+            next++;
+    }
+}
+
 /* Cells of one shade that lie side by side become one draw. */
 static void draw_folds(struct canvas *c, struct lane *lane)
 {
@@ -235,7 +248,6 @@ void canvas_draw_promises(struct canvas *c)
         memset(lane.cell, 0, (lane.cells + 1) * sizeof *lane.cell);
         lane.first = at;
         lane.y0 = c->shown_y[at];
-        lane.failed_x = INT32_MIN / 2;
         for (lane.last = at + 1; lane.last < c->shown; lane.last++)
             if (c->shown_y[lane.last] - lane.y0 >= LANE_MIN)
                 break;
@@ -243,6 +255,7 @@ void canvas_draw_promises(struct canvas *c)
         for (uint32_t i = at; i < lane.last; i++)
             draw_row(c, &lane, c->shown_row[i]);
         draw_folds(c, &lane);
+        draw_failures(c, &lane);
     }
     free(lane.cell);
 }
@@ -285,7 +298,9 @@ static int by_place(const void *a, const void *b)
         return x->x / PX < y->x / PX ? -1 : 1;
     if (x->y0 != y->y0)
         return x->y0 < y->y0 ? -1 : 1;
-    return x->y1 < y->y1 ? -1 : x->y1 > y->y1;
+    if (x->y1 != y->y1)
+        return x->y1 < y->y1 ? -1 : 1;
+    return x->x < y->x ? -1 : x->x > y->x;
 }
 
 void canvas_draw_edges(struct canvas *c)
@@ -323,6 +338,8 @@ void canvas_draw_edges(struct canvas *c)
 
 /* What was searched or selected */
 
+#define BAND_MIN (4 * PX)
+
 static void draw_band(struct canvas *c, enum weft_ink ink, uint32_t at, int32_t x0, int32_t x1)
 {
     int32_t height = canvas_row_height(c, at), y = canvas_row_y(c, at);
@@ -330,9 +347,40 @@ static void draw_band(struct canvas *c, enum weft_ink ink, uint32_t at, int32_t 
     int32_t down = height >= ROW_HEIGHT_TEXT ? 4 * PX : height / 2;
     if (up + down < 4 * PX)
         up = down = 2 * PX;
-    if (x1 - x0 < 4 * PX)
-        x1 = x0 + 4 * PX;
-    canvas_rect(c, ink, x0 < c->x0 ? c->x0 : x0, y - up, x1 > c->x1 ? c->x1 : x1, y + down);
+    canvas_rect(c, ink, x0, y - up, x1, y + down);
+}
+
+/* Bands that cannot be told apart are drawn once: whether one covers something that none before it in
+ * rows at the same height does. covered: a byte for each BAND_MIN of the axis. */
+static bool cover(const struct canvas *c, char *covered, int32_t x0, int32_t x1)
+{
+    size_t first = (size_t)((x0 - c->x0) / BAND_MIN), last = (size_t)((x1 - c->x0 - 1) / BAND_MIN);
+    if (!memchr(covered + first, 0, last - first + 1))
+        return false;
+    memset(covered + first, 1, last - first + 1);
+    return true;
+}
+
+static void mark_row(struct canvas *c, uint32_t at, const char *search, char *covered[2])
+{
+    uint32_t row = c->shown_row[at];
+    for (uint32_t s = canvas_first_span(c, row); s < c->l->first[row + 1]; s++) {
+        uint32_t promise = c->l->spans[s];
+        const struct weft_promise *p = &c->m->promise[promise];
+        int64_t start = weft_layout_start(c->l, p);
+        if (start > c->to_ns)
+            break;
+        bool chained = c->in_chain && c->in_chain[promise];
+        bool hit = search && weft_view_matches(c->m, promise, search);
+        if (p->end_ns < c->from_ns || (!chained && !hit))
+            continue;
+        c->hits += hit;
+        int32_t x0 = canvas_x(c, start), x1 = canvas_x(c, p->end_ns);
+        x0 = x0 < c->x0 ? c->x0 : x0 > c->x1 - BAND_MIN ? c->x1 - BAND_MIN : x0;
+        x1 = x1 < x0 + BAND_MIN ? x0 + BAND_MIN : x1 > c->x1 ? c->x1 : x1;
+        if (cover(c, covered[chained], x0, x1))
+            draw_band(c, chained ? WEFT_INK_SELECTED : WEFT_INK_HIT, at, x0, x1);
+    }
 }
 
 void canvas_draw_marks(struct canvas *c)
@@ -340,24 +388,19 @@ void canvas_draw_marks(struct canvas *c)
     const char *search = c->vp->search && *c->vp->search ? c->vp->search : NULL;
     if (!search && !c->in_chain)
         return;
-    for (uint32_t at = 0; at < c->shown; at++) {
-        uint32_t row = c->shown_row[at];
-        int32_t drawn_to = INT32_MIN;
-        for (uint32_t s = canvas_first_span(c, row); s < c->l->first[row + 1]; s++) {
-            uint32_t promise = c->l->spans[s];
-            const struct weft_promise *p = &c->m->promise[promise];
-            int64_t start = weft_layout_start(c->l, p);
-            if (start > c->to_ns)
-                break;
-            bool chained = c->in_chain && c->in_chain[promise];
-            bool hit = search && weft_view_matches(c->m, promise, search);
-            if (p->end_ns < c->from_ns || (!chained && !hit))
-                continue;
-            c->hits += hit;
-            int32_t x0 = canvas_x(c, start), x1 = canvas_x(c, p->end_ns);
-            if (x1 > drawn_to) /* not each of a thousand in one pixel */
-                draw_band(c, chained ? WEFT_INK_SELECTED : WEFT_INK_HIT, at, x0, x1);
-            drawn_to = x1 > drawn_to ? x1 : drawn_to;
+    size_t cells = (size_t)((c->x1 - c->x0) / BAND_MIN) + 1;
+    char *covered[2] = {malloc(cells), malloc(cells)};
+    int32_t y = INT32_MIN / 2;
+    if (!covered[0] || !covered[1])
+        c->list->failed = true;
+    for (uint32_t at = 0; at < c->shown && !c->list->failed; at++) {
+        if (c->shown_y[at] - y >= 2 * PX) {
+            memset(covered[0], 0, cells);
+            memset(covered[1], 0, cells);
+            y = c->shown_y[at];
         }
+        mark_row(c, at, search, covered);
     }
+    free(covered[0]);
+    free(covered[1]);
 }

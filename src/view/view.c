@@ -15,7 +15,8 @@ enum {
     DEFAULT_WIDTH = 1600,
     TITLE_HEIGHT = 26 * PX,
     RULER_HEIGHT = 18 * PX,
-    ROWS_MIN_HEIGHT = 40 * PX,
+    REGION_NAMES = 8 * PX, /* above the rows, where it says "sleeping" */
+    ROWS_MIN_HEIGHT = 48 * PX,
     /* A picture without a given height has room for that many rows; more are squeezed. */
     ROWS_MAX_HEIGHT = 140 * ROW_HEIGHT,
     FOCUS_ROWS = 12, /* above and below a selection that are not squeezed */
@@ -105,7 +106,8 @@ static void place_rows(struct canvas *c, int32_t height)
     int64_t room = height - kept < squeezed ? height - kept : squeezed;
     int64_t full = 0, thin = 0; /* heights so far */
     for (uint32_t at = 0; at <= n; at++) {
-        c->shown_y[at] = c->rows_y0 + (int32_t)(full + (squeezed ? room * thin / squeezed : 0));
+        c->shown_y[at] =
+            c->rows_y0 + REGION_NAMES + (int32_t)(full + (squeezed ? room * thin / squeezed : 0));
         if (at == n)
             break;
         *(at >= low && at < high ? &full : &thin) += natural_height(c, at);
@@ -132,8 +134,13 @@ static void draw(struct canvas *c)
     struct weft_drawlist *list = c->list;
     int32_t counters = vp->no_counters ? 0 : canvas_counters_height(c);
     int32_t legend = vp->no_legend ? 0 : canvas_legend_height(c);
+    if (vp->height_px) { /* the promises come first */
+        int32_t room = vp->height_px * PX - TITLE_HEIGHT - RULER_HEIGHT - MARGIN / 2;
+        legend = legend <= room - ROWS_MIN_HEIGHT ? legend : 0;
+        counters = counters <= room - legend - ROWS_MIN_HEIGHT ? counters : 0;
+    }
     int32_t others = TITLE_HEIGHT + RULER_HEIGHT + counters + legend + MARGIN / 2;
-    int64_t wanted = natural_heights(c, 0, c->shown) + MARGIN;
+    int64_t wanted = natural_heights(c, 0, c->shown) + REGION_NAMES + MARGIN;
     int32_t rows;
     if (vp->height_px)
         rows = vp->height_px * PX - others;
@@ -145,7 +152,7 @@ static void draw(struct canvas *c)
     c->ruler_y0 = TITLE_HEIGHT;
     c->rows_y0 = TITLE_HEIGHT + RULER_HEIGHT;
     c->rows_y1 = c->rows_y0 + rows;
-    place_rows(c, rows - MARGIN);
+    place_rows(c, rows - REGION_NAMES - MARGIN);
 
     canvas_draw_title(c); /* first, for readers of the SVG take the first text as its title */
     canvas_draw_regions(c);
@@ -155,9 +162,9 @@ static void draw(struct canvas *c)
     canvas_draw_promises(c);
     canvas_draw_arrows(c);
     canvas_draw_labels(c);
-    if (!vp->no_counters)
+    if (counters)
         canvas_draw_counters(c, c->rows_y1);
-    if (!vp->no_legend)
+    if (legend)
         canvas_draw_legend(c, list->height - legend);
 }
 
