@@ -1,0 +1,338 @@
+/* SPDX-License-Identifier: ISC */
+/* Takes bytes through everything that reads a trace: reader, model, layout, view, SVG. Aborts, saying
+ * why, where a promise of one of them is broken. Whether the bytes are a trace does not matter. */
+#ifndef TRY_H
+#define TRY_H
+
+#include <inttypes.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "format/mirage.h"
+#include "model/model.h"
+#include "paint/paint.h"
+#include "view/view.h"
+
+#define REQUIRE(what)                                                                              \
+    do {                                                                                           \
+        if (!(what)) {                                                                             \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what);                     \
+            abort();                                                                               \
+        }                                                                                          \
+    } while (0)
+
+/* The bytes as a file, which the next call overwrites; its path. */
+static inline const char *try_file(const void *bytes, size_t size)
+{
+    static char path[64];
+    static int fd = -1;
+    if (fd < 0) {
+        fd = memfd_create("try", MFD_CLOEXEC);
+        REQUIRE(fd >= 0);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    }
+    REQUIRE(ftruncate(fd, 0) == 0);
+    REQUIRE(pwrite(fd, bytes, size, 0) == (ssize_t)size);
+    return path;
+}
+
+/* ---- Reader ---- */
+
+static inline void try_error(const struct weft_error *err, int rc)
+{
+    REQUIRE(rc < 0 && err->code == rc);
+    REQUIRE(err->text[0] != '\0');
+    for (const char *c = err->text; *c; c++)
+        REQUIRE((unsigned char)*c >= 0x20 && *c != 0x7f);
+}
+
+static inline void try_damage(const struct weft_damage *d, uint64_t file_bytes)
+{
+    uint64_t kept = d->problems < WEFT_DAMAGE_KEPT ? d->problems : WEFT_DAMAGE_KEPT;
+    for (uint64_t i = 0; i < kept; i++) {
+        try_error(&d->first[i], WEFT_E_FORMAT);
+        REQUIRE(d->first[i].offset <= file_bytes);
+    }
+    REQUIRE(d->half_written <= 1);
+    REQUIRE(d->skipped_bytes <= file_bytes);
+    REQUIRE(d->skipped_bytes == 0 || d->problems + d->half_written > 0);
+}
+
+/* Every byte is a header, an event, skipped, or beyond a packet's content. Returns how many events
+ * there are, or -1 if it is not a trace. */
+static inline int64_t try_events(const char *path, size_t size)
+{
+    struct weft_reader *r;
+    struct weft_error err = {.code = 1};
+    int rc = weft_reader_open(&r, path, &err);
+    if (rc < 0) {
+        REQUIRE(rc == WEFT_E_FORMAT && r == NULL);
+        try_error(&err, rc);
+        return -1;
+    }
+    const struct weft_event *ev;
+    uint64_t events = 0, decoded = 0;
+    ptrdiff_t n;
+    while ((n = weft_reader_next(r, &ev, &err)) > 0) {
+        for (ptrdiff_t i = 0; i < n; i++) {
+            REQUIRE(ev[i].kind < WEFT_EVENT_KINDS && weft_event_kinds[ev[i].kind].in_mirage);
+            REQUIRE(ev[i].text_size == 0 || !memchr(ev[i].text, 0, ev[i].text_size));
+            decoded += weft_event_size(&ev[i]);
+        }
+        events += (uint64_t)n;
+        double progress = weft_reader_progress(r);
+        REQUIRE(progress >= 0 && progress <= 1);
+    }
+    REQUIRE(n == 0 && weft_reader_next(r, &ev, &err) == 0);
+
+    const struct weft_reader_facts *f = weft_reader_facts(r);
+    const struct weft_damage *d = weft_reader_damage(r);
+    uint64_t headers = f->packets * WEFT_MIRAGE_HEADER_SIZE;
+    uint64_t unused = f->unused_packets * WEFT_MIRAGE_HEADER_SIZE;
+    REQUIRE(f->file_bytes == size);
+    REQUIRE(f->packets + f->unused_packets + d->problems > 0);
+    REQUIRE(headers + decoded <= f->content_bytes);
+    uint64_t skipped_within = f->content_bytes - headers - decoded;
+    REQUIRE(skipped_within <= d->skipped_bytes);
+    REQUIRE(f->content_bytes + unused + (d->skipped_bytes - skipped_within) <= size);
+    REQUIRE(weft_reader_progress(r) == 1);
+    try_damage(d, size);
+    weft_reader_close(r);
+    return (int64_t)events;
+}
+
+/* ---- Model ---- */
+
+static inline void try_text(const struct weft_model *m, uint32_t text)
+{
+    uint32_t size;
+    const char *at = weft_model_text(m, text, &size);
+    REQUIRE(strlen(at) == size);
+}
+
+static inline void try_promise(const struct weft_model *m, uint32_t index)
+{
+    const struct weft_promise *p = &m->promise[index];
+    char text[64];
+    REQUIRE(p->creator < m->promises && p->under < m->promises);
+    REQUIRE(p->becomes == WEFT_NONE || p->becomes < m->promises);
+    REQUIRE((p->becomes != WEFT_NONE) == (p->outcome == WEFT_BECAME));
+    REQUIRE(m->promise[weft_model_final(m, index)].becomes == WEFT_NONE);
+    REQUIRE(weft_model_find(m, p->id) == index);
+    REQUIRE(*weft_outcome_name((enum weft_outcome)p->outcome) && *weft_model_type(m, index));
+    if (p->reason != WEFT_NONE)
+        try_text(m, p->reason);
+    if (weft_model_name(m, index) != WEFT_NONE)
+        try_text(m, weft_model_name(m, index));
+    for (uint32_t i = p->first_label; i != WEFT_NONE; i = m->label[i].next) {
+        REQUIRE(i < m->labels && m->label[i].promise == index);
+        REQUIRE((m->label[i].text == WEFT_NONE) != (m->label[i].change == WEFT_NONE));
+        uint32_t n = weft_model_label_text(m, &m->label[i], text, sizeof text);
+        REQUIRE(n < sizeof text && strlen(text) == n);
+        REQUIRE((m->label[i].next == WEFT_NONE) == (i == p->last_label));
+    }
+    for (uint32_t i = p->first_interaction; i != WEFT_NONE; i = m->interaction[i].next) {
+        REQUIRE(i < m->interactions && m->interaction[i].actor == index);
+        REQUIRE(m->interaction[i].other < m->promises && !m->interaction[i].replaced);
+        REQUIRE((m->interaction[i].next == WEFT_NONE) == (i == p->last_interaction));
+    }
+    for (uint32_t i = p->first_run; i != WEFT_NONE; i = m->run[i].next) {
+        REQUIRE(i < m->runs && m->run[i].promise == index);
+        REQUIRE(m->run[i].start_ns <= m->run[i].end_ns);
+        REQUIRE((m->run[i].next == WEFT_NONE) == (i == p->last_run));
+    }
+}
+
+static inline void try_counters(const struct weft_model *m)
+{
+    uint32_t changes = 0;
+    for (uint32_t c = 0; c < m->counters; c++) {
+        const struct weft_scale *s = &m->scale[m->counter[c].scale];
+        REQUIRE(m->counter[c].scale < m->scales);
+        REQUIRE(s->min <= 0 && s->max >= 0 && (uint64_t)s->max - (uint64_t)s->min >= 10);
+        try_text(m, m->counter[c].name);
+        REQUIRE(c == 0 || strcmp(weft_model_text(m, m->counter[c - 1].name, NULL),
+                                 weft_model_text(m, m->counter[c].name, NULL)) < 0);
+        for (uint32_t i = m->counter[c].first_change; i != WEFT_NONE; i = m->change[i].next) {
+            REQUIRE(i < m->changes && m->change[i].counter == c);
+            REQUIRE(m->change[i].value >= s->min && m->change[i].value <= s->max);
+            changes++;
+        }
+    }
+    REQUIRE(changes == m->changes);
+}
+
+static inline void try_model(const struct weft_model *m)
+{
+    uint64_t kinds = 0;
+    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
+        kinds += m->events[k];
+    REQUIRE(kinds == m->events_total);
+    for (uint32_t i = 0; i < m->promises; i++)
+        try_promise(m, i);
+    for (uint32_t i = 0; i < m->pauses; i++)
+        REQUIRE(m->pause[i].start_ns <= m->pause[i].end_ns);
+    try_counters(m);
+    uint32_t *sorted = weft_model_by_id(m);
+    REQUIRE(sorted);
+    for (uint32_t i = 1; i + 1 < m->promises; i++)
+        REQUIRE(m->promise[sorted[i - 1]].id < m->promise[sorted[i]].id);
+    free(sorted);
+}
+
+/* ---- Layout ---- */
+
+/* Every promise stands once, in order, and over no other but one that it goes on from. */
+static inline void try_layout(const struct weft_model *m, const struct weft_layout *l)
+{
+    uint32_t found = 0;
+    REQUIRE(l->row[WEFT_ROOT] == WEFT_NONE && l->first[0] == 0);
+    for (uint32_t row = 0; row < l->rows; row++) {
+        int64_t start = INT64_MIN, busy = INT64_MIN, until = INT64_MIN;
+        REQUIRE(l->first[row] < l->first[row + 1]);
+        for (uint32_t s = l->first[row]; s < l->first[row + 1]; s++) {
+            uint32_t promise = l->spans[s],
+                     before = s > l->first[row] ? l->spans[s - 1] : WEFT_ROOT;
+            const struct weft_promise *p = &m->promise[promise];
+            int64_t begin = weft_layout_start(l, p), end = p->end_ns;
+            REQUIRE(l->row[promise] == row && begin >= start);
+            REQUIRE(s == l->first[row] || begin > busy || m->promise[before].becomes == promise);
+            start = begin;
+            end = end > begin ? end : begin;
+            busy = end > busy ? end : busy;
+            until = p->end_ns > until ? p->end_ns : until;
+            REQUIRE(l->until[s] == until);
+            found++;
+        }
+    }
+    REQUIRE(found == m->promises - 1);
+}
+
+/* ---- View ---- */
+
+static inline void try_place(const struct weft_drawlist *list, int32_t x, int32_t y)
+{
+    REQUIRE(x >= 0 && x <= list->width);
+    REQUIRE(y >= 0 && y <= list->height);
+}
+
+static inline void try_drawlist(const struct weft_drawlist *list)
+{
+    REQUIRE(list->width > 0 && list->height > 0);
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        REQUIRE(d->ink < WEFT_INKS && d->op <= WEFT_DRAW_TEXT);
+        try_place(list, d->x0, d->y0);
+        try_place(list, d->x1, d->y1);
+        if (d->op == WEFT_DRAW_RECT)
+            REQUIRE(d->x0 <= d->x1 && d->y0 <= d->y1);
+        if (d->op == WEFT_DRAW_STEPS)
+            REQUIRE(d->first <= list->point_count && d->count <= list->point_count - d->first);
+        if (d->op == WEFT_DRAW_TEXT)
+            REQUIRE(d->first <= list->text_bytes && d->count <= list->text_bytes - d->first);
+        if (d->tip != WEFT_NO_TIP)
+            REQUIRE(d->tip <= list->text_bytes && d->tip_size <= list->text_bytes - d->tip);
+    }
+    for (uint32_t i = 0; i < list->point_count; i++)
+        try_place(list, list->points[i].x, list->points[i].y);
+}
+
+/* Every pixel can be drawn over a few times, and no more. */
+static inline void try_size(const struct weft_drawlist *list)
+{
+    uint64_t pixels = (uint64_t)(list->width / WEFT_PX) * (uint64_t)(list->height / WEFT_PX);
+    REQUIRE(list->draws <= 20000 + pixels / 4);
+    REQUIRE(list->point_count <= 20000 + pixels / 4);
+    REQUIRE(list->text_bytes <= 4000000 + pixels);
+}
+
+static inline void try_view(const struct weft_model *m, const struct weft_layout *l,
+                            struct weft_viewport vp)
+{
+    static FILE *nowhere;
+    struct weft_drawlist list = {0};
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    REQUIRE(nowhere);
+    REQUIRE(weft_view_draw(&list, m, l, &vp) == 0);
+    try_drawlist(&list);
+    try_size(&list);
+    REQUIRE(weft_paint_svg(&list, nowhere, WEFT_AUTO) == 0);
+    weft_drawlist_fini(&list);
+}
+
+/* The n-th of some ways to look at it. */
+#define TRY_VIEWPORTS 6u
+static inline struct weft_viewport try_viewport(const struct weft_model *m, unsigned n)
+{
+    struct weft_viewport vp = {.selected = WEFT_NONE, .title = "a\xff<b>"};
+    int64_t end = m->end_ns < WEFT_TIME_MAX ? m->end_ns : WEFT_TIME_MAX;
+    switch (n % TRY_VIEWPORTS) {
+    case 0: /* all of it, a search and a selection */
+        vp.selected = m->promises / 3;
+        vp.search = "e";
+        break;
+    case 1: /* small */
+        vp.width_px = vp.height_px = WEFT_PICTURE_MIN_PX;
+        vp.selected = m->promises / 2;
+        break;
+    case 2: /* a piece from the middle */
+        vp.from_ns = end / 3;
+        vp.to_ns = end / 3 + end / 10 + 1;
+        vp.no_legend = true;
+        vp.selected = m->promises - 1;
+        break;
+    case 3: /* everything that a number can say */
+        vp.from_ns = -WEFT_TIME_MAX;
+        vp.to_ns = WEFT_TIME_MAX;
+        vp.height_px = 900;
+        break;
+    case 4: /* one nanosecond */
+        vp.from_ns = end - 1;
+        vp.to_ns = end;
+        vp.no_counters = true;
+        vp.search = "1";
+        break;
+    case 5: /* before the beginning */
+        vp.from_ns = -5000000;
+        vp.to_ns = end / 2 + 1;
+        vp.width_px = 3000;
+        vp.height_px = 300;
+        break;
+    }
+    return vp;
+}
+
+/* Takes the bytes all the way, with the viewports first to first + count - 1. Returns how many events
+ * there are, or -1 if it is not a trace. */
+static inline int64_t try_bytes(const void *bytes, size_t size, unsigned first, unsigned count)
+{
+    const char *path = try_file(bytes, size);
+    int64_t events = try_events(path, size);
+    if (events < 0)
+        return events;
+    struct weft_reader *r;
+    struct weft_model *m;
+    REQUIRE(weft_reader_open(&r, path, NULL) == 0);
+    REQUIRE(weft_model_build(&m, r, NULL, NULL, NULL) == 0);
+    weft_reader_close(r);
+    REQUIRE((int64_t)m->events_total == events);
+    try_model(m);
+    for (int raw = 0; raw < 2; raw++) {
+        struct weft_layout *l;
+        REQUIRE(weft_layout_new(&l, m, raw) == 0);
+        try_layout(m, l);
+        for (unsigned i = 0; i < count; i++)
+            if (count < 2 || raw == (int)(i % 2)) /* each in one of the two forms at least */
+                try_view(m, l, try_viewport(m, first + i));
+        weft_layout_free(l);
+    }
+    weft_model_free(m);
+    return events;
+}
+
+#endif

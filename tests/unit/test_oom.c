@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: ISC */
+/* Lets the n-th allocation fail, for n = 1, 2, 3 … until all succeed: each time "out of memory" comes
+ * back, nothing is leaked, and nothing crashes. Linked with --wrap=malloc and so on. */
+#include "read/reader.h"
+#include "trace.h"
+#include "view/view.h"
+#include "write/mirage.h"
+
+static long fail_at; /* this one fails, counting down; 0: none */
+static long live;    /* allocations that nobody has freed */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void __real_free(void *p);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void __wrap_free(void *p);
+
+static bool fails_now(void)
+{
+    return fail_at > 0 && --fail_at == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    void *p = fails_now() ? NULL : __real_malloc(size);
+    live += p != NULL;
+    return p;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    void *p = fails_now() ? NULL : __real_calloc(count, size);
+    live += p != NULL;
+    return p;
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    void *p = fails_now() ? NULL : __real_realloc(old, size);
+    live += p != NULL && old == NULL;
+    return p;
+}
+
+void __wrap_free(void *p)
+{
+    live -= p != NULL;
+    __real_free(p);
+}
+
+/* Runs what until no allocation fails; returns how many there were. */
+static long try_each_failure(int what(void *data, struct weft_error *err), void *data)
+{
+    for (long n = 1;; n++) {
+        struct weft_error err = {.code = 1};
+        long before = live;
+        fail_at = n;
+        int rc = what(data, &err);
+        bool failed = fail_at == 0;
+        fail_at = 0;
+        if (live != before)
+            print_error("allocation %ld: %ld leaked\n", n, live - before);
+        assert_int_equal(live, before);
+        if (!failed) {
+            assert_int_equal(rc, 0);
+            return n - 1;
+        }
+        if (rc != WEFT_E_NOMEM)
+            print_error("allocation %ld: %d\n", n, rc);
+        assert_int_equal(rc, WEFT_E_NOMEM);
+        if (err.code != 1) { /* who fills it, says so */
+            assert_int_equal(err.code, WEFT_E_NOMEM);
+            assert_true(err.text[0] != '\0');
+        }
+        assert_true(n < 10000);
+    }
+}
+
+/* A trace with enough of everything that all arrays grow more than once. */
+static void make_trace(struct trace *t)
+{
+    static char text[32];
+    for (uint64_t p = 0; p < 100; p++) {
+        trace_begin(t, p);
+        for (uint64_t i = 100 * p; i < 100 * p + 12; i++) {
+            snprintf(text, sizeof text, "text %u", (unsigned)i);
+            trace_add(t, creates(1000 * i, i % 3 ? i - 1 : LOOP, i, (unsigned)(i % WEFT_TYPES)));
+            trace_add(t, label(1000 * i + 1, i, text));
+            trace_add(t, label(1000 * i + 1, i, "__should_resolve"));
+            trace_add(t, switches(1000 * i + 2, i));
+            trace_add(t, counter(1000 * i + 3, i, (int64_t)i, text));
+            trace_add(t, reads(1000 * i + 4, i, i / 2));
+            trace_add(t, gc(1000 * i + 10, 3));
+            trace_add(t,
+                      i % 2 ? fails(1000 * i + 900, i, i, text) : becomes(1000 * i + 9, i, i + 1));
+        }
+    }
+}
+
+static int read_model(void *data, struct weft_error *err)
+{
+    struct weft_reader *r;
+    struct weft_model *m = NULL;
+    int rc = weft_reader_open(&r, data, err);
+    if (rc == 0)
+        rc = weft_model_build(&m, r, NULL, NULL, err);
+    else
+        assert_null(r);
+    if (rc < 0)
+        assert_null(m);
+    weft_reader_close(r);
+    weft_model_free(m);
+    return rc;
+}
+
+static void reader_and_model(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    make_trace(&t);
+    char path[sizeof t.path];
+    memcpy(path, trace_path(&t), sizeof path);
+    assert_true(try_each_failure(read_model, path) > 60);
+    trace_fini(&t);
+}
+
+/* A text so long that the reader's window must grow. */
+static void window(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    char *text = malloc(1 << 20), path[sizeof t.path];
+    memset(text, 'x', (1 << 20) - 1);
+    text[(1 << 20) - 1] = '\0';
+    trace_begin(&t, 0);
+    trace_add(&t, label(1, 1, text));
+    memcpy(path, trace_path(&t), sizeof path);
+    assert_true(try_each_failure(read_model, path) > 10);
+    trace_fini(&t);
+    free(text);
+}
+
+static struct weft_model *model_of(struct trace *t)
+{
+    struct weft_reader *r;
+    struct weft_model *m;
+    assert_int_equal(weft_reader_open(&r, trace_path(t), NULL), 0);
+    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
+    weft_reader_close(r);
+    return m;
+}
+
+static int lay_out_and_draw(void *data, struct weft_error *err)
+{
+    const struct weft_model *m = data;
+    struct weft_layout *l;
+    struct weft_drawlist list = {0};
+    struct weft_viewport vp = {.selected = 40, .search = "text", .title = "title"};
+    (void)err;
+    int rc = weft_layout_new(&l, m, false);
+    if (rc < 0)
+        assert_null(l);
+    else
+        rc = weft_view_draw(&list, m, l, &vp);
+    weft_drawlist_fini(&list);
+    weft_layout_free(l);
+    return rc;
+}
+
+static void layout_and_view(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    make_trace(&t);
+    struct weft_model *m = model_of(&t);
+    trace_fini(&t);
+    assert_true(try_each_failure(lay_out_and_draw, m) > 20);
+    weft_model_free(m);
+}
+
+static int ask(void *data, struct weft_error *err)
+{
+    const struct weft_model *m = data;
+    uint32_t count, *sorted = weft_model_by_id(m), *chain = weft_view_chain(m, 40, &count);
+    (void)err;
+    int rc = sorted && chain ? 0 : WEFT_E_NOMEM;
+    free(sorted);
+    free(chain);
+    return rc;
+}
+
+static void questions(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    trace_begin(&t, 0);
+    for (uint64_t i = 100; i > 0; i--) /* so that they must be sorted */
+        trace_add(&t, creates(i, LOOP, i, 1));
+    struct weft_model *m = model_of(&t);
+    trace_fini(&t);
+    assert_int_equal(try_each_failure(ask, m), 4);
+    weft_model_free(m);
+}
+
+static int write_events(void *data, struct weft_error *err)
+{
+    struct weft_mirage_writer *w;
+    int rc = weft_mirage_writer_open(&w, data, NULL, err);
+    for (uint64_t i = 0; rc == 0 && i < 1000; i++) {
+        struct weft_event ev = label(i, i, "some text");
+        rc = weft_mirage_writer_append(w, &ev, err);
+    }
+    if (rc < 0)
+        weft_mirage_writer_abandon(w);
+    else
+        rc = weft_mirage_writer_close(w, err);
+    return rc;
+}
+
+static void writer(void **state)
+{
+    (void)state;
+    FILE *out = fopen("/dev/null", "w");
+    assert_non_null(out);
+    assert_true(try_each_failure(write_events, out) > 3);
+    fclose(out);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(reader_and_model), cmocka_unit_test(window),
+        cmocka_unit_test(layout_and_view),  cmocka_unit_test(questions),
+        cmocka_unit_test(writer),
+    };
+    return cmocka_run_group_tests_name("oom", tests, NULL, NULL);
+}

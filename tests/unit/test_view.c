@@ -1,0 +1,686 @@
+/* SPDX-License-Identifier: ISC */
+/* Layout and picture: what must hold for every trace (fuzz/try.h checks that), and that each thing that
+ * happens can be seen. */
+#include "../fuzz/try.h"
+#include "trace.h"
+#include "view/text.h"
+
+enum { MILLION = 1000000 };
+
+/* ---- Making pictures ---- */
+
+static struct weft_model *build_trace(struct trace *t)
+{
+    struct weft_reader *r;
+    struct weft_model *m;
+    assert_int_equal(weft_reader_open(&r, trace_path(t), NULL), 0);
+    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
+    weft_reader_close(r);
+    trace_fini(t);
+    return m;
+}
+
+static struct weft_model *build(const struct weft_event *ev, size_t count)
+{
+    struct trace t = {.fd = -1};
+    trace_packet(&t, 0, ev, count);
+    return build_trace(&t);
+}
+
+#define BUILD(...)                                                                                 \
+    build((const struct weft_event[]){__VA_ARGS__},                                                \
+          COUNT(((const struct weft_event[]){__VA_ARGS__})))
+
+static struct weft_model *build_many(uint64_t events, struct weft_event make(uint64_t i))
+{
+    struct trace t = {.fd = -1};
+    trace_begin(&t, 0);
+    for (uint64_t i = 0; i < events; i++) {
+        struct weft_event ev = make(i);
+        weft_event_encode(trace_extend(&t, weft_event_size(&ev)), &ev);
+    }
+    trace_set_sizes(&t, t.size);
+    return build_trace(&t);
+}
+
+static struct weft_layout *lay_out(const struct weft_model *m, bool raw)
+{
+    struct weft_layout *l;
+    assert_int_equal(weft_layout_new(&l, m, raw), 0);
+    try_layout(m, l);
+    return l;
+}
+
+static struct weft_drawlist draw(const struct weft_model *m, struct weft_viewport vp)
+{
+    struct weft_drawlist list = {0};
+    struct weft_layout *l = lay_out(m, false);
+    assert_int_equal(weft_view_draw(&list, m, l, &vp), 0);
+    try_drawlist(&list);
+    try_size(&list);
+    weft_layout_free(l);
+    return list;
+}
+
+static struct weft_viewport whole(void)
+{
+    return (struct weft_viewport){.selected = WEFT_NONE};
+}
+
+/* How many draws there are of that sort; above the legend, which shows a sample of each. */
+static unsigned count_draws(const struct weft_drawlist *list, enum weft_draw_op op,
+                            enum weft_ink ink)
+{
+    unsigned n = 0;
+    for (uint32_t i = 0; i < list->draws; i++)
+        n += list->draw[i].op == op && list->draw[i].ink == ink;
+    return n;
+}
+
+static bool has_text(const struct weft_drawlist *list, const char *text)
+{
+    size_t size = strlen(text);
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        if (d->op == WEFT_DRAW_TEXT && memmem(list->texts + d->first, d->count, text, size))
+            return true;
+    }
+    return false;
+}
+
+/* ---- Layout ---- */
+
+static void expect_rows(struct weft_model *m, const char *wanted)
+{
+    char found[256] = "";
+    size_t used = 0;
+    struct weft_layout *l = lay_out(m, false);
+    uint32_t *sorted = weft_model_by_id(m);
+    for (uint32_t i = 0; i + 1 < m->promises; i++)
+        used += (size_t)snprintf(found + used, sizeof found - used, "%s%" PRIu64 ":%u",
+                                 i ? " " : "", m->promise[sorted[i]].id, l->row[sorted[i]]);
+    assert_string_equal(found, wanted);
+    free(sorted);
+    weft_layout_free(l);
+    weft_model_free(m);
+}
+
+static void children_go_below(void **state)
+{
+    (void)state;
+    expect_rows(BUILD(creates(0, LOOP, 1, TASK), creates(10, 1, 2, TASK), creates(20, 1, 3, TASK),
+                      creates(30, 2, 4, TASK), fulfills(100, LOOP, 4), fulfills(100, LOOP, 3),
+                      fulfills(100, LOOP, 2), fulfills(100, LOOP, 1)),
+                "1:0 2:1 3:2 4:3");
+}
+
+static void rows_are_used_again(void **state)
+{
+    (void)state;
+    expect_rows(BUILD(creates(0, LOOP, 1, TASK), creates(10, 1, 2, TASK), fulfills(20, LOOP, 2),
+                      creates(30, 1, 3, TASK), /* where 2 was */
+                      creates(30, 1, 4, TASK), fulfills(40, LOOP, 3),
+                      creates(40, 1, 5, TASK), /* not where 3 ends at the same moment */
+                      fulfills(100, LOOP, 5), fulfills(100, LOOP, 4), fulfills(100, LOOP, 1),
+                      creates(101, LOOP, 6, TASK)),
+                "1:0 2:1 3:1 4:2 5:3 6:0");
+}
+
+static void what_it_becomes_goes_on_in_its_row(void **state)
+{
+    (void)state;
+    expect_rows(BUILD(creates(0, LOOP, 1, TASK), creates(5, 1, 2, TASK), creates(6, 1, 3, TASK),
+                      becomes(10, 1, 2), fulfills(30, LOOP, 3), fulfills(40, LOOP, 2)),
+                "1:0 2:0 3:1");
+}
+
+static void a_simplified_bind_hangs_under_what_it_read(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, 1, 3, BIND),
+              reads(50, 3, 2), fulfills(60, 3, 3), fulfills(60, LOOP, 1), fulfills(60, LOOP, 2));
+    struct weft_layout *l = lay_out(m, true);
+    uint32_t p = weft_model_find(m, 3);
+    assert_int_equal(weft_layout_start(l, &m->promise[p]), 0);
+    assert_int_equal(weft_layout_parent(l, &m->promise[p]), weft_model_find(m, 1));
+    weft_layout_free(l);
+    l = lay_out(m, false);
+    assert_int_equal(weft_layout_start(l, &m->promise[p]), 50);
+    assert_int_equal(weft_layout_parent(l, &m->promise[p]), weft_model_find(m, 2));
+    assert_true(l->row[p] > l->row[weft_model_find(m, 2)]);
+    weft_layout_free(l);
+    weft_model_free(m);
+}
+
+static uint64_t random_state;
+
+static uint64_t random_below(uint64_t limit)
+{
+    random_state = random_state * 6364136223846793005u + 1442695040888963407u;
+    return (random_state >> 33) % limit;
+}
+
+/* Anything, in order of time. */
+static struct weft_event random_event(uint64_t i)
+{
+    uint64_t a = random_below(i / 4 + 1), b = random_below(i / 4 + 1), t = i / 2 * 100;
+    switch (random_below(8)) {
+    case 0:
+    case 1:
+        return creates(t, a, i, (unsigned)random_below(WEFT_TYPES));
+    case 2:
+        return fulfills(t, a, b);
+    case 3:
+        return becomes(t, a, b);
+    case 4:
+        return reads(t, a, b);
+    case 5:
+        return try_read(t, a, b);
+    case 6:
+        return fails(t, a, b, "Not_found");
+    default:
+        return label(t, a, "some label");
+    }
+}
+
+/* No child above the promise that it hangs under. */
+static void require_descent(const struct weft_model *m, const struct weft_layout *l)
+{
+    for (uint32_t i = 1; i < m->promises; i++) {
+        const struct weft_promise *p = &m->promise[i];
+        uint32_t parent = weft_layout_parent(l, p);
+        bool known = parent != WEFT_ROOT &&
+                     weft_layout_start(l, &m->promise[parent]) < weft_layout_start(l, p);
+        if (known)
+            assert_true(l->row[i] >= l->row[parent]);
+        if (known && m->promise[parent].end_ns >= weft_layout_start(l, p) &&
+            m->promise[parent].becomes != i)
+            assert_true(l->row[i] > l->row[parent]);
+    }
+}
+
+static void random_traces_are_laid_out(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 60; seed++) {
+        random_state = seed;
+        struct weft_model *m = build_many(UINT64_C(20) << (seed % 8), random_event);
+        try_model(m);
+        for (int raw = 0; raw < 2; raw++) {
+            struct weft_layout *l = lay_out(m, raw);
+            require_descent(m, l);
+            for (unsigned i = 0; i < TRY_VIEWPORTS; i++)
+                try_view(m, l, try_viewport(m, i));
+            weft_layout_free(l);
+        }
+        weft_model_free(m);
+    }
+}
+
+/* ---- A million promises: time is in proportion, or the test's time limit ends it ---- */
+
+static struct weft_event chain_of_becomes(uint64_t i)
+{
+    return i % 2 ? becomes(100 * i, i / 2, i / 2 + 1) : creates(100 * i, LOOP, i / 2 + 1, BIND);
+}
+
+static struct weft_event chain_of_creations(uint64_t i)
+{
+    return creates(100 * i, i, i + 1, TASK);
+}
+
+static struct weft_event alive_at_once(uint64_t i)
+{
+    return i < MILLION ? creates(i, LOOP, i, TASK) : fulfills(i, LOOP, 2 * MILLION - 1 - i);
+}
+
+static struct weft_event all_at_the_same_time(uint64_t i)
+{
+    return creates(5, i / 2, i + 1, BIND);
+}
+
+static struct weft_event short_ones(uint64_t i)
+{
+    uint64_t p = i / 4;
+    switch (i % 4) {
+    case 0:
+        return creates(1000 * p, p > 200 && p % 7 ? p - 200 : LOOP, p, BIND);
+    case 1:
+        return reads(1000 * p + 300, p, p ? p - 1 : 0);
+    case 2:
+        return label(1000 * p + 301, p, "a name");
+    default:
+        return p % 3 ? fulfills(1000 * p + 500, p, p) : fails(1000 * p + 700, p, p, "error");
+    }
+}
+
+static struct weft_event counter_zigzag(uint64_t i)
+{
+    return counter(i % 2 ? i : MILLION - i, 1, (int64_t)(i * i % 1000), i % 3 ? "a" : "b");
+}
+
+static struct weft_event many_counters(uint64_t i)
+{
+    static char name[32];
+    snprintf(name, sizeof name, "c#%u", (unsigned)i);
+    return counter(i, 1, (int64_t)i, name);
+}
+
+static struct weft_event runs_by_turns(uint64_t i)
+{
+    return i < 100 ? creates(0, LOOP, i, TASK) : switches(1000 * i, i % 3 ? i * 7 % 100 : LOOP);
+}
+
+static void pictures_of_millions_are_bounded(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t events;
+        struct weft_event (*make)(uint64_t i);
+    } sorts[] = {
+        {"chain_of_becomes", 2 * MILLION, chain_of_becomes},
+        {"chain_of_creations", MILLION, chain_of_creations},
+        {"alive_at_once", 2 * MILLION, alive_at_once},
+        {"all_at_the_same_time", MILLION, all_at_the_same_time},
+        {"short_ones", 4 * MILLION, short_ones},
+        {"counter_zigzag", MILLION, counter_zigzag},
+        {"many_counters", MILLION / 5, many_counters},
+        {"runs_by_turns", MILLION, runs_by_turns},
+    };
+    for (size_t i = 0; i < COUNT(sorts); i++) {
+        struct weft_model *m = build_many(sorts[i].events, sorts[i].make);
+        struct weft_viewport vp = whole();
+        vp.search = "a name";
+        vp.selected = m->promises / 2;
+        struct weft_drawlist list = draw(m, vp);
+        print_message("%s: %u promises, %u draws, %u points, %u bytes of text\n", sorts[i].name,
+                      m->promises - 1, list.draws, list.point_count, list.text_bytes);
+        assert_true(list.draws < 150000);
+        assert_true(list.point_count < 100000);
+        weft_drawlist_fini(&list);
+        weft_model_free(m);
+    }
+}
+
+/* ---- The picture ---- */
+
+static void out_of_range(void **state)
+{
+    (void)state;
+    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(100, LOOP, 1));
+    struct weft_layout *l = lay_out(m, false);
+    const struct weft_viewport bad[] = {
+        {.from_ns = 5, .to_ns = 5},
+        {.from_ns = 6, .to_ns = 5},
+        {.from_ns = 1},
+        {.from_ns = INT64_MIN, .to_ns = INT64_MAX},
+        {.to_ns = WEFT_TIME_MAX + 1},
+        {.width_px = WEFT_PICTURE_MIN_PX - 1},
+        {.width_px = WEFT_PICTURE_MAX_PX + 1},
+        {.height_px = WEFT_PICTURE_MIN_PX - 1},
+        {.height_px = WEFT_PICTURE_MAX_PX + 1},
+        {.width_px = -1},
+        {.height_px = INT32_MIN},
+    };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct weft_drawlist list = {0};
+        assert_int_equal(weft_view_draw(&list, m, l, &bad[i]), WEFT_E_INVALID);
+        weft_drawlist_fini(&list);
+    }
+    weft_layout_free(l);
+    weft_model_free(m);
+}
+
+static void sizes_are_what_was_asked_for(void **state)
+{
+    (void)state;
+    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(100, LOOP, 1));
+    static const int32_t sizes[] = {WEFT_PICTURE_MIN_PX, 333, 1000, WEFT_PICTURE_MAX_PX};
+    for (size_t i = 0; i < COUNT(sizes); i++) {
+        struct weft_viewport vp = whole();
+        vp.width_px = sizes[i];
+        vp.height_px = sizes[COUNT(sizes) - 1 - i];
+        struct weft_drawlist list = draw(m, vp);
+        assert_int_equal(list.width, vp.width_px * WEFT_PX);
+        assert_int_equal(list.height, vp.height_px * WEFT_PX);
+        weft_drawlist_fini(&list);
+    }
+    struct weft_drawlist list = draw(m, whole());
+    assert_int_equal(list.width, 1600 * WEFT_PX);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+/* One event or two more, one thing more that can be seen. */
+static void each_thing_is_drawn(void **state)
+{
+    (void)state;
+    const struct weft_event before[] = {switches(0, 3), creates(0, LOOP, 1, TASK),
+                                        creates(10, LOOP, 2, TASK), creates(20, LOOP, 3, TASK),
+                                        label(30, 1, "some name")};
+    const struct weft_event after[] = {fulfills(990, LOOP, 1), fulfills(990, LOOP, 2),
+                                       fulfills(990, LOOP, 3), label(1000, LOOP, "the end")};
+    const struct {
+        const char *name;
+        enum weft_draw_op op;
+        enum weft_ink ink;
+        struct weft_event ev[3];
+        unsigned events;
+    } thing[] = {
+        {"running", WEFT_DRAW_RECT, WEFT_INK_RUN, {switches(300, 1), switches(600, 2)}, 2},
+        {"sleeping", WEFT_DRAW_RECT, WEFT_INK_SLEEP, {switches(300, LOOP), switches(600, 2)}, 2},
+        {"gc", WEFT_DRAW_RECT, WEFT_INK_GC, {gc(600, 200)}, 1},
+        {"pending",
+         WEFT_DRAW_POINTER,
+         WEFT_INK_PENDING,
+         {creates(300, 1, 4, TASK), label(600, 4, "x")},
+         2},
+        {"failed",
+         WEFT_DRAW_RECT,
+         WEFT_INK_FAILED,
+         {creates(300, 1, 4, TASK), fails(600, 1, 4, "No")},
+         2},
+        {"overdue",
+         WEFT_DRAW_RECT,
+         WEFT_INK_FAILED,
+         {creates(300, 1, 4, TASK), label(301, 4, "__should_resolve")},
+         2},
+        {"creation",
+         WEFT_DRAW_LINE,
+         WEFT_INK_EDGE,
+         {creates(300, 1, 4, TASK), label(600, 4, "x")},
+         2},
+        {"read",
+         WEFT_DRAW_ARROW,
+         WEFT_INK_READ,
+         {creates(300, 1, 4, TASK), fulfills(400, LOOP, 4), read_later(500, 2, 4)},
+         3},
+        {"read failure",
+         WEFT_DRAW_ARROW,
+         WEFT_INK_READ_FAILED,
+         {creates(300, 1, 4, TASK), fails(400, LOOP, 4, ""), read_later(500, 2, 4)},
+         3},
+        {"wait", WEFT_DRAW_ARROW, WEFT_INK_WAITS, {try_read(500, 2, 1)}, 1},
+        {"resolve",
+         WEFT_DRAW_ARROW,
+         WEFT_INK_RESOLVE,
+         {creates(300, 1, 4, TASK), fulfills(600, 2, 4)},
+         2},
+        {"signal", WEFT_DRAW_ARROW, WEFT_INK_SIGNAL, {signal_only(500, 1, 2)}, 1},
+        {"counter", WEFT_DRAW_STEPS, WEFT_INK_COUNTER_0, {counter(500, 1, 7, "queue")}, 1},
+    };
+    const unsigned head = COUNT(before), tail = COUNT(after);
+    for (size_t i = 0; i < COUNT(thing); i++) {
+        struct weft_event ev[16];
+        memcpy(ev, before, sizeof before);
+        memcpy(ev + head, after, sizeof after);
+        struct weft_model *without = build(ev, head + tail);
+        memcpy(ev + head, thing[i].ev, thing[i].events * sizeof *ev);
+        memcpy(ev + head + thing[i].events, after, sizeof after);
+        struct weft_model *with = build(ev, head + thing[i].events + tail);
+        struct weft_viewport vp = whole();
+        vp.no_legend = true;
+        struct weft_drawlist a = draw(without, vp), b = draw(with, vp);
+        unsigned n = count_draws(&a, thing[i].op, thing[i].ink);
+        unsigned more = count_draws(&b, thing[i].op, thing[i].ink);
+        if (more <= n)
+            print_error("%s: %u, then %u\n", thing[i].name, n, more);
+        assert_true(more > n);
+        weft_drawlist_fini(&a);
+        weft_drawlist_fini(&b);
+        weft_model_free(without);
+        weft_model_free(with);
+    }
+}
+
+static void texts_are_shown(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), creates(10, LOOP, 2, TASK), creates(20, LOOP, 31337, TRY),
+              label(100, 1, "first name"), label(50000, 1, "second\tname\x1b"),
+              label(2, 2, "__should_resolve"), counter(60000, 2, 5, "queue"),
+              fails(70000, LOOP, 1, "Not_found"), gc(90000, 9000), fulfills(100000, LOOP, 31337));
+    struct weft_viewport vp = whole();
+    vp.title = "net.ctf";
+    struct weft_drawlist list = draw(m, vp);
+    static const char *const texts[] = {"first name", "second name ", "31337",   "Not_found",
+                                        "GC",         "queue+5",      "queue 5", "task",
+                                        "net.ctf",    "try",          "100 µs",  "never resolved"};
+    for (size_t i = 0; i < COUNT(texts); i++) {
+        if (!has_text(&list, texts[i]))
+            print_error("not there: %s\n", texts[i]);
+        assert_true(has_text(&list, texts[i]));
+    }
+    weft_drawlist_fini(&list);
+    vp.no_counters = true;
+    list = draw(m, vp);
+    assert_false(has_text(&list, "queue 5"));
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+static void labels_are_texts_and_nothing_else(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), label(1, 1, "\xff\xc3\x01\xe2\x80\xae<b>\xed\xa0\x80"),
+              label(1000, LOOP, ""), fulfills(1000, LOOP, 1));
+    struct weft_drawlist list = draw(m, whole());
+    assert_true(has_text(&list, "<b>"));
+    for (uint32_t i = 0; i < list.text_bytes; i++)
+        assert_true((unsigned char)list.texts[i] >= 0x20 && list.texts[i] != 0x7f);
+    char *clean = malloc(list.text_bytes + 1);
+    assert_int_equal(weft_text_clean(clean, list.text_bytes, list.texts, list.text_bytes),
+                     list.text_bytes);
+    assert_memory_equal(clean, list.texts, list.text_bytes);
+    free(clean);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+static void hits_and_selection(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, BIND), creates(0, LOOP, 3, TASK),
+              creates(0, LOOP, 44, TASK), label(1, 1, "Connect"), counter(2, 3, 1, "Queue#1"),
+              fails(50, LOOP, 3, "Refused"), becomes(60, 2, 1), fulfills(100, LOOP, 1),
+              fulfills(100, LOOP, 44));
+    static const struct {
+        const char *search;
+        uint64_t id; /* LOOP: none */
+    } cases[] = {{"connect", 1}, {"CONN", 1}, {"REFUSE", 3}, {"queue#", 3}, {"bind", 2},
+                 {"44", 44},     {"4", LOOP}, {"", LOOP},    {"zzz", LOOP}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        for (uint32_t p = 1; p < m->promises; p++)
+            assert_int_equal(weft_view_matches(m, p, cases[i].search),
+                             m->promise[p].id == cases[i].id);
+        struct weft_viewport vp = whole();
+        vp.no_legend = true;
+        vp.search = cases[i].search;
+        struct weft_drawlist list = draw(m, vp);
+        assert_int_equal(count_draws(&list, WEFT_DRAW_RECT, WEFT_INK_HIT), cases[i].id != LOOP);
+        weft_drawlist_fini(&list);
+    }
+
+    uint32_t count, *chain = weft_view_chain(m, weft_model_find(m, 1), &count);
+    assert_int_equal(count, 2);
+    assert_int_equal(chain[0] + chain[1], weft_model_find(m, 1) + weft_model_find(m, 2));
+    free(chain);
+    chain = weft_view_chain(m, weft_model_find(m, 44), &count);
+    assert_int_equal(count, 1);
+    free(chain);
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    vp.selected = weft_model_find(m, 2);
+    struct weft_drawlist list = draw(m, vp);
+    assert_int_equal(count_draws(&list, WEFT_DRAW_RECT, WEFT_INK_SELECTED), 2);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+/* What can be pointed at says which promise it is. */
+static void shapes_know_their_promises(void **state)
+{
+    (void)state;
+    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), creates(100, 1, 2, TASK),
+                                 fulfills(900, 1, 2), fulfills(1000, LOOP, 1));
+    struct weft_drawlist list = draw(m, whole());
+    bool found[3] = {0};
+    for (uint32_t i = 0; i < list.draws; i++) {
+        const struct weft_draw *d = &list.draw[i];
+        if (d->promise == WEFT_NONE)
+            continue;
+        assert_in_range(d->promise, 1, 2);
+        found[d->promise] = true;
+        char number[8];
+        snprintf(number, sizeof number, "#%u", (unsigned)m->promise[d->promise].id);
+        assert_int_not_equal(d->tip, WEFT_NO_TIP);
+        assert_non_null(memmem(list.texts + d->tip, d->tip_size, number, 2));
+    }
+    assert_true(found[1] && found[2]);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+static void only_what_is_in_the_time_span_is_drawn(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), label(0, 1, "early"), fulfills(1000, LOOP, 1),
+              creates(0, LOOP, 2, TASK), creates(5000, LOOP, 3, TASK), label(5000, 3, "late"),
+              fulfills(9000, LOOP, 3), label(9000, 2, "long"), fulfills(9001, LOOP, 2));
+    struct weft_viewport vp = whole();
+    vp.from_ns = 2000;
+    vp.to_ns = 3000;
+    struct weft_drawlist list = draw(m, vp);
+    assert_false(has_text(&list, "early") || has_text(&list, "late"));
+    unsigned shapes = 0;
+    for (uint32_t i = 0; i < list.draws; i++)
+        shapes += list.draw[i].promise != WEFT_NONE;
+    assert_int_equal(shapes, 1);
+    weft_drawlist_fini(&list);
+    vp.from_ns = 20000; /* nothing at all */
+    vp.to_ns = 30000;
+    list = draw(m, vp);
+    for (uint32_t i = 0; i < list.draws; i++)
+        assert_int_equal(list.draw[i].promise, WEFT_NONE);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+static struct weft_event two_failures_among_many(uint64_t i)
+{
+    if (i < 3000)
+        return creates(0, LOOP, i, TASK);
+    return i == 3000   ? fails(250000, LOOP, 101, "first")
+           : i == 3001 ? fails(750000, LOOP, 100, "second")
+                       : fulfills(1000000, LOOP, i == 3100 + 2 || i == 3101 + 2 ? 0 : i - 3002);
+}
+
+/* Rows that are squeezed together still show each failure where it happened. */
+static void failures_are_seen_from_afar(void **state)
+{
+    (void)state;
+    struct weft_model *m = build_many(6002, two_failures_among_many);
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    struct weft_drawlist list = draw(m, vp);
+    bool seen[2] = {0};
+    for (uint32_t i = 0; i < list.draws; i++) {
+        const struct weft_draw *d = &list.draw[i];
+        if (d->op != WEFT_DRAW_RECT || d->ink != WEFT_INK_FAILED)
+            continue;
+        for (int k = 0; k < 2; k++) {
+            int32_t x = list.width / 4 * (k ? 3 : 1);
+            seen[k] = seen[k] || (d->x0 < x + 8 * WEFT_PX && d->x1 > x - 8 * WEFT_PX);
+        }
+    }
+    assert_true(seen[0]);
+    assert_true(seen[1]);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+/* The same list again, from a model and a layout made anew, whose tables are hashed otherwise. */
+static void the_same_trace_gives_the_same_picture(void **state)
+{
+    (void)state;
+    struct weft_drawlist list[2] = {{0}, {0}};
+    for (int i = 0; i < 2; i++) {
+        random_state = 7;
+        struct weft_model *m = build_many(20000, random_event);
+        struct weft_viewport vp = whole();
+        vp.selected = 77;
+        vp.search = "1";
+        list[i] = draw(m, vp);
+        weft_model_free(m);
+    }
+    assert_int_equal(list[0].draws, list[1].draws);
+    assert_int_equal(list[0].text_bytes, list[1].text_bytes);
+    assert_memory_equal(list[0].draw, list[1].draw, list[0].draws * sizeof *list[0].draw);
+    assert_memory_equal(list[0].texts, list[1].texts, list[0].text_bytes);
+    weft_drawlist_fini(&list[0]);
+    weft_drawlist_fini(&list[1]);
+}
+
+static void a_list_can_be_used_again(void **state)
+{
+    (void)state;
+    random_state = 3;
+    struct weft_model *m = build_many(3000, random_event);
+    struct weft_layout *l = lay_out(m, false);
+    struct weft_drawlist list = {0}, fresh = {0};
+    struct weft_viewport vp = whole();
+    assert_int_equal(weft_view_draw(&list, m, l, &vp), 0);
+    vp.from_ns = 5000;
+    vp.to_ns = 9000;
+    assert_int_equal(weft_view_draw(&list, m, l, &vp), 0);
+    assert_int_equal(weft_view_draw(&fresh, m, l, &vp), 0);
+    assert_int_equal(list.draws, fresh.draws);
+    assert_memory_equal(list.draw, fresh.draw, list.draws * sizeof *list.draw);
+    weft_drawlist_fini(&list);
+    weft_drawlist_fini(&fresh);
+    weft_layout_free(l);
+    weft_model_free(m);
+}
+
+static void nothing_at_all(void **state)
+{
+    (void)state;
+    struct weft_model *m = build(NULL, 0);
+    struct weft_layout *l = lay_out(m, false);
+    assert_int_equal(l->rows, 0);
+    for (unsigned i = 0; i < TRY_VIEWPORTS; i++)
+        try_view(m, l, try_viewport(m, i));
+    weft_layout_free(l);
+    weft_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(children_go_below),
+        cmocka_unit_test(rows_are_used_again),
+        cmocka_unit_test(what_it_becomes_goes_on_in_its_row),
+        cmocka_unit_test(a_simplified_bind_hangs_under_what_it_read),
+        cmocka_unit_test(random_traces_are_laid_out),
+        cmocka_unit_test(pictures_of_millions_are_bounded),
+        cmocka_unit_test(out_of_range),
+        cmocka_unit_test(sizes_are_what_was_asked_for),
+        cmocka_unit_test(each_thing_is_drawn),
+        cmocka_unit_test(texts_are_shown),
+        cmocka_unit_test(labels_are_texts_and_nothing_else),
+        cmocka_unit_test(hits_and_selection),
+        cmocka_unit_test(shapes_know_their_promises),
+        cmocka_unit_test(only_what_is_in_the_time_span_is_drawn),
+        cmocka_unit_test(failures_are_seen_from_afar),
+        cmocka_unit_test(the_same_trace_gives_the_same_picture),
+        cmocka_unit_test(a_list_can_be_used_again),
+        cmocka_unit_test(nothing_at_all),
+    };
+    return cmocka_run_group_tests_name("view", tests, NULL, NULL);
+}
