@@ -158,6 +158,8 @@ static const struct entry entries[] = {
 static bool entry_applies(const struct canvas *c, const struct entry *e)
 {
     switch (e->ink) {
+    case WEFT_INK_SLEEP:
+        return c->m->promise[WEFT_ROOT].first_run != WEFT_NONE;
     case WEFT_INK_GC:
         return c->m->pauses != 0;
     case WEFT_INK_HIT:
