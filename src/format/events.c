@@ -106,6 +106,10 @@ ptrdiff_t weft_event_decode(struct weft_event *ev, const unsigned char *bytes, s
     ev->value = (int64_t)(weft_read_u64(p + s->value_at) & s->mask_value);
     ev->text = NULL;
     ev->text_size = 0;
+    ev->total = 0;
+    ev->origin = NULL;
+    ev->stream = 0;
+    ev->has_total = false;
     if (!s->has_text)
         return s->fixed_size;
 

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: ISC */
+/* The packets of weft's own traces, as docs/format.md describes them: little endian, every structure at a
+ * multiple of 8 bytes. The recorder fills them in place, the reader copies them out of a file. */
+#ifndef WEFT_FORMAT_PACKET_H
+#define WEFT_FORMAT_PACKET_H
+
+#include <assert.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WEFT_PACKET_MAGIC 0xC1FC1FC1u
+#define WEFT_PACKET_SIGNATURE 0x74666577u /* "weft" */
+#define WEFT_FORMAT_VERSION 1u
+
+enum weft_packet_class {
+    WEFT_PACKET_EVENTS = 1,
+    WEFT_PACKET_STRINGS = 2,
+    WEFT_PACKET_FACTS = 3,
+    WEFT_PACKET_METADATA = 4,
+    WEFT_PACKET_PROMOTED = 5, /* reserved: events of pending promises whose packets were overwritten */
+};
+
+/* What every packet begins with. */
+struct weft_packet_header {
+    uint32_t magic;
+    uint8_t uuid[16]; /* of the trace: random */
+    uint32_t signature;
+    uint16_t version;
+    uint16_t class;        /* enum weft_packet_class */
+    uint32_t header_bytes; /* this one and the one of its class */
+    uint64_t packet_bits;
+    uint64_t content_bits; /* with the header. In a packet of events it is stored last, with release */
+};
+
+/* Times are ticks of the trace's clock. A clock pair is one moment by two clocks. */
+struct weft_events_header {
+    struct weft_packet_header packet;
+    uint64_t begin_ticks;
+    uint64_t end_ticks; /* 0: still being written */
+    uint32_t stream;    /* counts threads from 0 */
+    uint32_t thread;    /* the system's number of it */
+    uint64_t sequence;  /* counts the trace's packets from 1; 0 while the packet changes hands */
+    uint64_t events_before;    /* recorded in this stream before this packet */
+    uint64_t discarded_before; /* … and discarded */
+    uint64_t running;          /* promise that runs as the packet begins */
+    uint64_t base;             /* what short ids are relative to */
+    uint64_t pair_ticks;
+    uint64_t pair_mono_ns;   /* CLOCK_MONOTONIC */
+    uint64_t pair_real_ns;   /* CLOCK_REALTIME */
+    uint32_t pair_error;     /* ticks that reading the pair took */
+    uint32_t events;         /* in this packet; known once end_ticks is */
+    char thread_name[16];    /* padded with zeros */
+};
+
+struct weft_strings_header {
+    struct weft_packet_header packet;
+    uint64_t used_bytes; /* after the header; may run beyond the packet when it is full */
+    uint64_t lost;       /* texts that did not fit */
+};
+
+/* Texts and sites lie after it, each at a multiple of 4 bytes. Their number is their offset in the
+ * packet, divided by 4. The head is stored last; 0 means nothing is here (yet). */
+#define WEFT_STRING_TEXT 1u /* head >> 24; head & 0xffffff is its size; bytes, a NUL, padding */
+#define WEFT_STRING_SITE 2u /* then struct weft_site_entry */
+#define WEFT_STRING_INLINE UINT32_MAX /* the text that stands before the event */
+
+struct weft_site_entry {
+    uint32_t type, label, file; /* numbers of texts; 0: none */
+    uint32_t line;
+};
+
+enum weft_trace_state {
+    WEFT_TRACE_RECORDING = 1, /* or the process was killed */
+    WEFT_TRACE_STOPPED = 2,
+    WEFT_TRACE_SAVED = 3, /* a copy of one that was recording */
+};
+
+enum weft_clock_kind {
+    WEFT_CLOCK_TSC = 1,
+    WEFT_CLOCK_ARM64 = 2,
+    WEFT_CLOCK_MONOTONIC = 3, /* nanoseconds */
+    WEFT_CLOCK_CALLER = 4,    /* no relation to the pairs' clocks but what they say */
+};
+
+/* The first packet of the file; the only one that is written to by all threads. */
+struct weft_facts_header {
+    struct weft_packet_header packet;
+    uint32_t state; /* enum weft_trace_state */
+    uint32_t pid;
+    uint32_t clock; /* enum weft_clock_kind */
+    uint32_t event_packet_bytes;
+    uint64_t hz; /* nominal ticks a second */
+    uint64_t events_at, event_packets;
+    uint64_t strings_at;
+    uint64_t start_ticks, start_mono_ns, start_real_ns;
+    uint64_t stop_ticks, stop_mono_ns; /* 0 until then */
+    uint64_t overwritten_events, overwritten_packets;
+    uint64_t discarded_events;
+    uint64_t lost_texts; /* cut, or left out because there was no room */
+    uint64_t streams;
+    uint8_t boot_id[16];
+    uint64_t process_start; /* field 22 of /proc/PID/stat: tells that a process id was used again */
+    /* Then texts "key=value", each with its NUL: program, arg (repeated), host, version. */
+};
+
+static_assert(sizeof(struct weft_packet_header) == 48, "docs/format.md");
+static_assert(offsetof(struct weft_packet_header, packet_bits) == 32, "docs/format.md");
+static_assert(sizeof(struct weft_events_header) == 160, "docs/format.md");
+static_assert(offsetof(struct weft_events_header, thread_name) == 144, "docs/format.md");
+static_assert(sizeof(struct weft_strings_header) == 64, "docs/format.md");
+static_assert(sizeof(struct weft_facts_header) == 200, "docs/format.md");
+
+/* A form's code and sizes; see src/format/events.def. */
+enum weft_form {
+#define FORM(words, number, NAME, KIND, FIELDS) WEFT_FORM_##NAME = (words) * 32 + (number),
+#include "format/events.def"
+};
+
+#define WEFT_TIME_BITS 56
+#define WEFT_SHORT_LOOP INT32_MIN
+
+#endif
