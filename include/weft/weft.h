@@ -363,7 +363,8 @@ WEFT__CALL void weft_background(weft_promise p)
         weft__event(WEFT__BACKGROUND, p);
 }
 
-/* The counter changes by amount; the counter has that value. */
+/* The counter changes by amount; the counter has that value. What happens while nothing is recorded is
+ * not counted. */
 WEFT__CALL void weft_counter_add(struct weft_counter *counter, int64_t amount)
 {
     if (WEFT__ON())

@@ -17,7 +17,7 @@ enum weft_packet_class {
     WEFT_PACKET_STRINGS = 2,
     WEFT_PACKET_FACTS = 3,
     WEFT_PACKET_METADATA = 4,
-    WEFT_PACKET_PROMOTED = 5, /* reserved: events of pending promises whose packets were overwritten */
+    WEFT_PACKET_PROMOTED = 5, /* reserved: of pending promises whose packets were overwritten */
 };
 
 /* What every packet begins with. */
@@ -29,7 +29,7 @@ struct weft_packet_header {
     uint16_t class;        /* enum weft_packet_class */
     uint32_t header_bytes; /* this one and the one of its class */
     uint64_t packet_bits;
-    uint64_t content_bits; /* with the header. In a packet of events it is stored last, with release */
+    uint64_t content_bits; /* with the header. Of events: stored after each, with release */
 };
 
 /* Times are ticks of the trace's clock. A clock pair is one moment by two clocks. */
@@ -45,11 +45,11 @@ struct weft_events_header {
     uint64_t running;          /* promise that runs as the packet begins */
     uint64_t base;             /* what short ids are relative to */
     uint64_t pair_ticks;
-    uint64_t pair_mono_ns;   /* CLOCK_MONOTONIC */
-    uint64_t pair_real_ns;   /* CLOCK_REALTIME */
-    uint32_t pair_error;     /* ticks that reading the pair took */
-    uint32_t events;         /* in this packet; known once end_ticks is */
-    char thread_name[16];    /* padded with zeros */
+    uint64_t pair_mono_ns; /* CLOCK_MONOTONIC */
+    uint64_t pair_real_ns; /* CLOCK_REALTIME */
+    uint32_t pair_error;   /* ticks that reading the pair took */
+    uint32_t events;       /* in this packet; known once end_ticks is */
+    char thread_name[16];  /* padded with zeros */
 };
 
 struct weft_strings_header {
@@ -112,7 +112,7 @@ static_assert(sizeof(struct weft_facts_header) == 200, "docs/format.md");
 
 /* A form's code and sizes; see src/format/events.def. */
 enum weft_form {
-#define FORM(words, number, NAME, KIND, FIELDS) WEFT_FORM_##NAME = (words) * 32 + (number),
+#define FORM(words, number, NAME, KIND, FIELDS) WEFT_FORM_##NAME = (words)*32 + (number),
 #include "format/events.def"
 };
 

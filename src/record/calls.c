@@ -1,0 +1,564 @@
+/* SPDX-License-Identifier: ISC */
+/* The calls of weft.h: each writes one event into the packet of its thread.
+ *
+ * An event is written behind what content_bits covers, then content_bits is advanced, with release. Until
+ * then no reader sees it: killed in the middle, it was not recorded. A signal handler that interrupts the
+ * writing finds the slot busy and uses the slot's second writer, a stream of its own.
+ *
+ * weft_stop and weft__threads_quiet rely on this order: busy is set before the state is looked at again,
+ * and cleared after the last store. The processor may reorder the two; weft_stop makes every thread pass a
+ * barrier (membarrier) after it has cleared the state. */
+#include <string.h>
+
+#include "record/record.h"
+#include <weft/weft.h>
+
+enum {
+    ID_BLOCK = 1 << 12, /* numbers that a thread takes at once */
+    EVENT_MAX = 40,     /* largest form */
+    TEXT_HEAD = 16,     /* of a text that stands before its event */
+};
+
+uint32_t weft__state;
+struct recorder weft__rec;
+static uint64_t blocks_taken; /* of numbers */
+
+/* One event being recorded. */
+struct pen {
+    struct thread *t;
+    struct writer *w;
+    uint64_t ticks;
+    unsigned char *at; /* where its next bytes go */
+};
+
+static void discard(struct writer *w)
+{
+    if (w)
+        w->discarded++;
+    __atomic_fetch_add(&weft__rec.facts->discarded_events, 1, __ATOMIC_RELAXED);
+}
+
+static bool records(void)
+{
+    return __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 1;
+}
+
+/* Begins an event. False: there is none to be recorded. */
+static inline bool pen_up(struct pen *pen)
+{
+    struct thread *t = weft__thread();
+    if (!t)
+        return false;
+    uint32_t level = t->busy;
+    if (level >= 2)
+        return false;
+    t->busy = level + 1;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (!records()) {
+        t->busy = level;
+        return false;
+    }
+    if (__builtin_expect(t->generation != weft__rec.generation, 0) && level == 0)
+        weft__thread_renew(t);
+    pen->t = t;
+    pen->w = &t->writer[level];
+    pen->ticks = clock_ticks(&weft__rec.clock);
+    return true;
+}
+
+static inline void pen_down(struct pen *pen)
+{
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    pen->t->busy--;
+}
+
+/* Room for an event and extra bytes before it. id: a promise in the event. */
+static inline bool pen_room(struct pen *pen, size_t extra, uint64_t id)
+{
+    struct writer *w = pen->w;
+    if (__builtin_expect((size_t)(w->end - w->at) < EVENT_MAX + extra, 0) &&
+        !weft__pool_claim(pen->t, w, EVENT_MAX + extra, pen->ticks, id)) {
+        discard(w);
+        return false;
+    }
+    pen->at = w->at;
+    return true;
+}
+
+static inline void put32(struct pen *pen, uint32_t v)
+{
+    memcpy(pen->at, &v, 4);
+    pen->at += 4;
+}
+
+static inline void put64(struct pen *pen, uint64_t v)
+{
+    memcpy(pen->at, &v, 8);
+    pen->at += 8;
+}
+
+static inline void put_head(struct pen *pen, unsigned form)
+{
+    put64(pen,
+          (uint64_t)form << WEFT_TIME_BITS | (pen->ticks & ((UINT64_C(1) << WEFT_TIME_BITS) - 1)));
+}
+
+/* Makes the event visible. */
+static inline void pen_publish(struct pen *pen)
+{
+    struct writer *w = pen->w;
+    w->at = pen->at;
+    w->events++;
+    w->packet_events++;
+    __atomic_store_n(&w->packet->packet.content_bits,
+                     (uint64_t)(pen->at - (unsigned char *)w->packet) * 8, __ATOMIC_RELEASE);
+}
+
+static inline bool short_id(const struct writer *w, uint64_t id, uint32_t *out)
+{
+    int64_t d = (int64_t)(id - w->base);
+    if (id == WEFT_LOOP) {
+        *out = (uint32_t)WEFT_SHORT_LOOP;
+        return true;
+    }
+    *out = (uint32_t)d;
+    return d > INT32_MIN && d <= INT32_MAX;
+}
+
+/* A text that the strings packet had no room for. */
+static void put_text_before(struct pen *pen, const struct text_ref *text)
+{
+    uint32_t words = 1 + (text->size + 3) / 4;
+    put_head(pen, WEFT_FORM_TEXT_FOLLOWS);
+    put32(pen, words);
+    put32(pen, text->size);
+    memset(pen->at + (words - 1) * 4 - 4 * (words > 1), 0, words > 1 ? 4 : 0);
+    if (text->size)
+        memcpy(pen->at, text->text, text->size);
+    pen->at += (words - 1) * 4;
+}
+
+static size_t before_size(const struct text_ref *text)
+{
+    return text->number == WEFT_STRING_INLINE ? TEXT_HEAD + ((size_t)text->size + 3) / 4 * 4 : 0;
+}
+
+/* In a handler that interrupted an event, what runs is the interrupted stream's, not its own. */
+static inline bool implicit(const struct pen *pen)
+{
+    return pen->w == &pen->t->writer[0];
+}
+
+static inline uint64_t running(const struct pen *pen)
+{
+    return pen->t->writer[0].running;
+}
+
+static inline void set_running(struct pen *pen, uint64_t p)
+{
+    if (implicit(pen))
+        pen->w->running = p;
+}
+
+/* Events with an actor and a promise: forms 1, 2, 4 words * 32 + kind. */
+static void put_pair(struct pen *pen, unsigned kind, bool by_running, uint64_t a, uint64_t b)
+{
+    uint32_t short_a, short_b;
+    if (!short_id(pen->w, a, &short_a) || !short_id(pen->w, b, &short_b)) {
+        put_head(pen, 4 * 32 + kind);
+        put64(pen, a);
+        put64(pen, b);
+    } else if (by_running) {
+        put_head(pen, 1 * 32 + kind);
+        put32(pen, short_b);
+    } else {
+        put_head(pen, 2 * 32 + kind);
+        put32(pen, short_a);
+        put32(pen, short_b);
+    }
+}
+
+/* Events with one promise and no actor: forms 1 and 2 words. */
+static void put_single(struct pen *pen, unsigned kind, uint64_t p)
+{
+    uint32_t short_p;
+    if (short_id(pen->w, p, &short_p)) {
+        put_head(pen, 1 * 32 + kind);
+        put32(pen, short_p);
+    } else {
+        put_head(pen, 2 * 32 + kind);
+        put64(pen, p);
+    }
+}
+
+static bool has_actor(unsigned kind)
+{
+    return kind != WEFT__FORGET && kind != WEFT__SHOULD_RESOLVE && kind != WEFT__BACKGROUND;
+}
+
+void weft__event(unsigned kind, weft_promise p)
+{
+    struct pen pen;
+    if (!p || !pen_up(&pen))
+        return;
+    if (pen_room(&pen, 0, p)) {
+        if (has_actor(kind))
+            put_pair(&pen, kind, implicit(&pen), running(&pen), p);
+        else
+            put_single(&pen, kind, p);
+        pen_publish(&pen);
+    }
+    pen_down(&pen);
+}
+
+void weft__event_by(unsigned kind, weft_promise actor, weft_promise p)
+{
+    struct pen pen;
+    if (!p || !actor || !pen_up(&pen))
+        return;
+    if (pen_room(&pen, 0, p)) {
+        put_pair(&pen, kind, false, actor, p);
+        pen_publish(&pen);
+    }
+    if (kind == WEFT__READ || kind == WEFT__SIGNAL)
+        set_running(&pen, actor);
+    else if (kind == WEFT__BECOME && running(&pen) == actor)
+        set_running(&pen, p);
+    pen_down(&pen);
+}
+
+weft_promise weft__run(weft_promise p)
+{
+    struct pen pen;
+    if (!pen_up(&pen))
+        return WEFT_LOOP;
+    weft_promise before = running(&pen);
+    if (p && pen_room(&pen, 0, p)) {
+        put_single(&pen, WEFT_FORM_SWITCH % 32, p);
+        pen_publish(&pen);
+    }
+    if (p)
+        set_running(&pen, p);
+    pen_down(&pen);
+    return before;
+}
+
+void weft__suspend(enum weft_reason why)
+{
+    struct pen pen;
+    if (!pen_up(&pen))
+        return;
+    if (pen_room(&pen, 0, WEFT_LOOP)) {
+        put_head(&pen, WEFT_FORM_SUSPEND);
+        put32(&pen, (uint32_t)why);
+        pen_publish(&pen);
+    }
+    set_running(&pen, WEFT_LOOP);
+    pen_down(&pen);
+}
+
+void weft__resume(void)
+{
+    struct pen pen;
+    if (!pen_up(&pen))
+        return;
+    if (pen_room(&pen, 0, WEFT_LOOP)) {
+        put_head(&pen, WEFT_FORM_RESUME);
+        pen_publish(&pen);
+    }
+    set_running(&pen, WEFT_LOOP);
+    pen_down(&pen);
+}
+
+void weft__gc(uint64_t duration_ns)
+{
+    struct pen pen;
+    if (!pen_up(&pen))
+        return;
+    if (pen_room(&pen, 0, WEFT_LOOP)) {
+        put_head(&pen, duration_ns <= INT32_MAX ? WEFT_FORM_GC : WEFT_FORM_GC_WIDE);
+        if (duration_ns <= INT32_MAX)
+            put32(&pen, (uint32_t)duration_ns);
+        else
+            put64(&pen, duration_ns);
+        pen_publish(&pen);
+    }
+    pen_down(&pen);
+}
+
+/* Texts */
+
+static uint64_t mark_known(uint32_t number)
+{
+    return (uint64_t)weft__rec.generation << 32 | number;
+}
+
+/* What a place remembers of this recording; 0: nothing. */
+static uint32_t known_number(const uint64_t *known)
+{
+    uint64_t k = __atomic_load_n(known, __ATOMIC_RELAXED);
+    return k >> 32 == weft__rec.generation ? (uint32_t)k : 0;
+}
+
+static struct text_ref text_of(struct weft_text *place, const char *text)
+{
+    uint32_t number = place->literal && text ? known_number(&place->known) : 0;
+    if (number)
+        return (struct text_ref){.number = number};
+    struct text_ref ref = weft__text(text);
+    if (place->literal && ref.number && ref.number != WEFT_STRING_INLINE)
+        __atomic_store_n(&place->known, mark_known(ref.number), __ATOMIC_RELAXED);
+    return ref;
+}
+
+void weft__label(struct weft_text *place, weft_promise p, const char *text)
+{
+    struct pen pen;
+    if (!p || !text || !pen_up(&pen))
+        return;
+    struct text_ref ref = text_of(place, text);
+    if (pen_room(&pen, before_size(&ref), p)) {
+        uint32_t short_p;
+        if (ref.number == WEFT_STRING_INLINE)
+            put_text_before(&pen, &ref);
+        if (short_id(pen.w, p, &short_p)) {
+            put_head(&pen, WEFT_FORM_LABEL);
+            put32(&pen, short_p);
+        } else {
+            put_head(&pen, WEFT_FORM_LABEL_WIDE);
+            put64(&pen, p);
+        }
+        put32(&pen, ref.number);
+        pen_publish(&pen);
+    }
+    pen_down(&pen);
+}
+
+static void fail_by(struct pen *pen, bool by_running, weft_promise actor, weft_promise p,
+                    const struct text_ref *reason)
+{
+    uint32_t short_a, short_p;
+    if (!pen_room(pen, before_size(reason), p))
+        return;
+    if (reason->number == WEFT_STRING_INLINE)
+        put_text_before(pen, reason);
+    if (!short_id(pen->w, actor, &short_a) || !short_id(pen->w, p, &short_p)) {
+        put_head(pen, WEFT_FORM_FAIL_WIDE);
+        put64(pen, actor);
+        put64(pen, p);
+    } else {
+        put_head(pen, by_running ? WEFT_FORM_FAIL : WEFT_FORM_FAIL_BY);
+        if (!by_running)
+            put32(pen, short_a);
+        put32(pen, short_p);
+    }
+    put32(pen, reason->number);
+    pen_publish(pen);
+}
+
+void weft__fail(struct weft_text *place, weft_promise p, const char *reason)
+{
+    struct pen pen;
+    if (!p || !pen_up(&pen))
+        return;
+    struct text_ref ref = text_of(place, reason);
+    fail_by(&pen, implicit(&pen), running(&pen), p, &ref);
+    pen_down(&pen);
+}
+
+void weft__resolve_by(struct weft_text *place, weft_promise resolver, weft_promise p,
+                      enum weft_ending ending, const char *reason)
+{
+    static const uint8_t kinds[] = {[WEFT_BY_VALUE] = WEFT__FULFILL,
+                                    [WEFT_BY_ERROR] = 0,
+                                    [WEFT_BY_UNKNOWN] = WEFT__RESOLVE,
+                                    [WEFT_BY_CANCEL] = WEFT__CANCEL};
+    struct pen pen;
+    if ((unsigned)ending >= sizeof kinds)
+        return;
+    if (kinds[ending]) {
+        weft__event_by(kinds[ending], resolver, p);
+        return;
+    }
+    if (!p || !resolver || !pen_up(&pen))
+        return;
+    struct text_ref ref = text_of(place, reason);
+    fail_by(&pen, false, resolver, p, &ref);
+    pen_down(&pen);
+}
+
+void weft__counter(struct weft_counter *counter, int64_t n, int add)
+{
+    struct pen pen;
+    if (!pen_up(&pen))
+        return;
+    int64_t total = n;
+    if (add)
+        total =
+            (int64_t)__atomic_add_fetch((uint64_t *)&counter->value, (uint64_t)n, __ATOMIC_RELAXED);
+    else
+        __atomic_store_n(&counter->value, n, __ATOMIC_RELAXED);
+    struct text_ref name = {.number = known_number(&counter->known)};
+    if (!name.number) {
+        name = weft__text(counter->name);
+        if (name.number != WEFT_STRING_INLINE)
+            __atomic_store_n(&counter->known, mark_known(name.number), __ATOMIC_RELAXED);
+    }
+    bool small = n == (int32_t)n && total == (int32_t)total;
+    if (pen_room(&pen, before_size(&name), running(&pen))) {
+        if (name.number == WEFT_STRING_INLINE)
+            put_text_before(&pen, &name);
+        if (add)
+            put_head(&pen, small ? WEFT_FORM_INCREASE : WEFT_FORM_INCREASE_WIDE);
+        else
+            put_head(&pen, small ? WEFT_FORM_COUNTER : WEFT_FORM_COUNTER_WIDE);
+        put32(&pen, name.number);
+        for (int i = 0; i <= (add != 0); i++) {
+            int64_t v = i == 0 ? n : total;
+            if (small)
+                put32(&pen, (uint32_t)v);
+            else
+                put64(&pen, (uint64_t)v);
+        }
+        pen_publish(&pen);
+    }
+    pen_down(&pen);
+}
+
+/* Creation */
+
+static weft_promise new_id(struct writer *w)
+{
+    if (w->next_id == w->ids_end) {
+        w->next_id =
+            __atomic_fetch_add(&blocks_taken, 1, __ATOMIC_RELAXED) * (uint64_t)ID_BLOCK + 1;
+        w->ids_end = w->next_id + ID_BLOCK;
+    }
+    return w->next_id++;
+}
+
+/* Texts of a creation: its site's number, and a label that is not the site's. */
+struct place {
+    uint32_t site;
+    struct text_ref type, label;
+};
+
+static struct place place_of(struct weft_site *site, const char *type, const char *label)
+{
+    struct place place = {.site = 0};
+    bool label_here = site->literal & 2;
+    bool all_literal = site->literal == 3;
+    if (!label_here)
+        place.label = weft__text(label);
+    if (site->literal & 1)
+        place.site = known_number(&site->known);
+    if (place.site)
+        return place;
+    struct text_ref literal_label = label_here ? weft__text(label) : (struct text_ref){0};
+    struct text_ref file = weft__text(site->file);
+    place.type = weft__text(type);
+    if (place.type.number != WEFT_STRING_INLINE && literal_label.number != WEFT_STRING_INLINE)
+        place.site = weft__site(&(struct weft_site_entry){
+            .type = place.type.number,
+            .label = literal_label.number,
+            .file = file.number != WEFT_STRING_INLINE ? file.number : 0,
+            .line = site->line,
+        });
+    else
+        place.site = WEFT_STRING_INLINE;
+    if (place.site == WEFT_STRING_INLINE) { /* the texts go before the event */
+        place.type = (struct text_ref){.number = WEFT_STRING_INLINE,
+                                       .size = (uint32_t)strnlen(type ? type : "", 255),
+                                       .text = type ? type : ""};
+        if (label_here)
+            place.label = literal_label;
+    } else if (all_literal || (site->literal & 1)) {
+        __atomic_store_n(&site->known, mark_known(place.site), __ATOMIC_RELAXED);
+    }
+    return place;
+}
+
+static void put_creation(struct pen *pen, bool by_running, weft_promise parent, weft_promise id,
+                         const struct place *place)
+{
+    uint32_t short_parent, short_id_;
+    bool inline_site = place->site == WEFT_STRING_INLINE;
+    size_t extra = before_size(&place->label) + (inline_site ? before_size(&place->type) : 0);
+    if (!pen_room(pen, extra, id))
+        return;
+    if (inline_site)
+        put_text_before(pen, &place->type);
+    if (place->label.number == WEFT_STRING_INLINE)
+        put_text_before(pen, &place->label);
+    if (!short_id(pen->w, parent, &short_parent) || !short_id(pen->w, id, &short_id_)) {
+        put_head(pen, WEFT_FORM_CREATE_WIDE);
+        put64(pen, parent);
+        put64(pen, id);
+        put32(pen, place->site);
+        put32(pen, place->label.number);
+    } else if (!by_running) {
+        put_head(pen, WEFT_FORM_CREATE_BY);
+        put32(pen, short_parent);
+        put32(pen, short_id_);
+        put32(pen, place->site);
+        put32(pen, place->label.number);
+    } else {
+        put_head(pen, place->label.number ? WEFT_FORM_CREATE_LABELLED : WEFT_FORM_CREATE);
+        put32(pen, short_id_);
+        put32(pen, place->site);
+        if (place->label.number)
+            put32(pen, place->label.number);
+    }
+    pen_publish(pen);
+}
+
+/* A number while nothing is recorded, if that was asked for. */
+static weft_promise standby_id(void)
+{
+    struct thread *t = __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 2 ? weft__thread() : NULL;
+    if (!t || t->busy >= 2)
+        return 0;
+    t->busy++;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    weft_promise id = new_id(&t->writer[t->busy - 1]);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    t->busy--;
+    return id;
+}
+
+weft_promise weft__create(struct weft_site *site, const char *type, const char *label)
+{
+    struct pen pen;
+    if (!pen_up(&pen))
+        return standby_id();
+    weft_promise id = new_id(pen.w);
+    struct place place = place_of(site, type, label);
+    put_creation(&pen, implicit(&pen), running(&pen), id, &place);
+    pen_down(&pen);
+    return id;
+}
+
+weft_promise weft__create_from(struct weft_site *site, weft_promise parent, const char *type,
+                               const char *label)
+{
+    struct pen pen;
+    if (!pen_up(&pen))
+        return standby_id();
+    weft_promise id = new_id(pen.w);
+    struct place place = place_of(site, type, label);
+    put_creation(&pen, false, parent ? parent : WEFT_LOOP, id, &place);
+    pen_down(&pen);
+    return id;
+}
+
+weft_promise weft__create_id(struct weft_site *site, weft_promise parent, weft_promise id,
+                             const char *type, const char *label)
+{
+    struct pen pen;
+    if (!id || id == WEFT_LOOP || !pen_up(&pen))
+        return 0;
+    struct place place = place_of(site, type, label);
+    put_creation(&pen, false, parent ? parent : WEFT_LOOP, id, &place);
+    pen_down(&pen);
+    return id;
+}

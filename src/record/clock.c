@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: ISC */
+#include "record/clock.h"
+
+#ifdef __x86_64__
+#include <cpuid.h>
+#endif
+
+/* Whether the counter rises at one rate in all states of the processor (CPUID 80000007H, EDX bit 8). */
+static int counter_is_even(void)
+{
+#ifdef __x86_64__
+    unsigned a, b, c, d;
+    return __get_cpuid(0x80000007u, &a, &b, &c, &d) && (d >> 8 & 1);
+#elif defined __aarch64__
+    return 1; /* the architecture says so */
+#else
+    return 0;
+#endif
+}
+
+struct clock_pair weft__clock_pair(const struct clock_source *c)
+{
+    /* An interrupt may come in between: the best of a few is taken. */
+    struct clock_pair best = {.error = UINT32_MAX};
+    for (int i = 0; i < 3; i++) {
+        uint64_t before = clock_ticks(c), mono = clock_ns(CLOCK_MONOTONIC), after = clock_ticks(c);
+        uint64_t took = after - before;
+        if (took < best.error)
+            best = (struct clock_pair){
+                .ticks = before + took / 2, .mono_ns = mono, .error = (uint32_t)took};
+        if (took < c->hz / 5000000) /* 200 ns */
+            break;
+    }
+    best.real_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - best.mono_ns);
+    return best;
+}
+
+static uint64_t measure_hz(struct clock_source *c)
+{
+#ifdef __aarch64__
+    if (c->kind == WEFT_CLOCK_ARM64) {
+        uint64_t hz;
+        __asm__ volatile("mrs %0, cntfrq_el0" : "=r"(hz));
+        return hz;
+    }
+#endif
+    /* Only for traces that end before there is a second pair; so a millisecond is enough. */
+    c->hz = 1000000000;
+    struct clock_pair from = weft__clock_pair(c), to = from;
+    while (to.mono_ns - from.mono_ns < 1000000)
+        to = weft__clock_pair(c);
+    return (uint64_t)((__uint128_t)(to.ticks - from.ticks) * 1000000000u /
+                      (to.mono_ns - from.mono_ns));
+}
+
+void weft__clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz)
+{
+    *c = (struct clock_source){.kind = WEFT_CLOCK_MONOTONIC, .caller = caller, .hz = 1000000000};
+    if (caller) {
+        c->kind = WEFT_CLOCK_CALLER;
+        if (caller_hz)
+            c->hz = caller_hz;
+    } else if (counter_is_even()) {
+#ifdef __aarch64__
+        c->kind = WEFT_CLOCK_ARM64;
+#else
+        c->kind = WEFT_CLOCK_TSC;
+#endif
+        c->hz = measure_hz(c);
+    }
+}

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: ISC */
+/* The recorder's clocks. */
+#ifndef WEFT_RECORD_CLOCK_H
+#define WEFT_RECORD_CLOCK_H
+
+#include <stdint.h>
+#include <time.h>
+
+#include "format/packet.h"
+
+struct clock_source {
+    enum weft_clock_kind kind;
+    uint64_t (*caller)(void);
+    uint64_t hz; /* nominal */
+};
+
+/* One moment by three clocks. error: ticks that it took. */
+struct clock_pair {
+    uint64_t ticks, mono_ns, real_ns;
+    uint32_t error;
+};
+
+static inline uint64_t clock_ns(clockid_t id)
+{
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static inline uint64_t clock_ticks(const struct clock_source *c)
+{
+#if defined __x86_64__
+    if (__builtin_expect(c->kind == WEFT_CLOCK_TSC, 1))
+        return __builtin_ia32_rdtsc();
+#elif defined __aarch64__
+    if (__builtin_expect(c->kind == WEFT_CLOCK_ARM64, 1)) {
+        uint64_t ticks;
+        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+        return ticks;
+    }
+#endif
+    return c->kind == WEFT_CLOCK_CALLER ? c->caller() : clock_ns(CLOCK_MONOTONIC);
+}
+
+/* Chooses the fastest clock that rises evenly on this machine, or the caller's. */
+void weft__clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz);
+
+struct clock_pair weft__clock_pair(const struct clock_source *c);
+
+#endif
