@@ -1,6 +1,31 @@
 # SPDX-License-Identifier: ISC
 # bash completion for weft
 
+# Programs, then their arguments as they complete theirs.
+_weft_program()
+{
+    local i
+    for ((i = 2; i <= COMP_CWORD; i++)); do
+        case ${COMP_WORDS[i]} in
+            -o | --output | --size) ((i++)) ;;
+            --)
+                ((i++))
+                break
+                ;;
+            -*) ;;
+            *) break ;;
+        esac
+    done
+    [ "$i" -le "$COMP_CWORD" ] || return 1
+    if declare -F _command_offset >/dev/null; then
+        _command_offset "$i"
+    elif [ "$i" -eq "$COMP_CWORD" ]; then
+        mapfile -t COMPREPLY < <(compgen -c -- "${COMP_WORDS[i]}")
+    else
+        mapfile -t COMPREPLY < <(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")
+    fi
+}
+
 # Files whose names end in one of the suffixes (a|b|c), and directories.
 _weft_files()
 {
@@ -16,7 +41,7 @@ _weft_words()
 _weft()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='info dump promises render export' options
+    local command=${COMP_WORDS[1]} commands='record save info dump promises render export' options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -24,6 +49,14 @@ _weft()
         return
     fi
     case $command in
+        record)
+            options='--output --size --force --help'
+            case $previous in
+                -o | --output | --size) ;;
+                *) ! _weft_program || return ;;
+            esac
+            ;;
+        save) options='--output --help' ;;
         info) options='--json --promises --help' ;;
         dump) options='--from --to --help' ;;
         promises) options='--raw --help' ;;
@@ -38,6 +71,8 @@ _weft()
     esac
 
     case $command:$previous in
+        record:-o | record:--output | save:-o | save:--output) _weft_files 'weft|trace' "$current" ;;
+        record:--size) ;;
         render:-o | render:--output) _weft_files 'svg|png|pdf' "$current" ;;
         render:--format) _weft_words 'svg png pdf' "$current" ;;
         render:--theme) _weft_words 'light dark auto' "$current" ;;

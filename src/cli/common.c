@@ -49,6 +49,20 @@ struct weft__duration weft__duration(int64_t ns)
     return d;
 }
 
+struct weft__digits weft__grouped(uint64_t n)
+{
+    struct weft__digits d;
+    char *at = d.text + sizeof d.text;
+    *--at = 0;
+    for (unsigned i = 0; i == 0 || n; i++, n /= 10) {
+        if (i && i % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + n % 10);
+    }
+    memmove(d.text, at, (size_t)(d.text + sizeof d.text - at));
+    return d;
+}
+
 const char *weft__plural(uint64_t n)
 {
     return n == 1 ? "" : "s";
@@ -314,11 +328,13 @@ int weft__status(const char *path, const struct weft_damage *damage, uint64_t ev
     return WEFT__FAILED;
 }
 
-struct weft_model *weft__model(const char *path)
+struct weft_model *weft__model(const char *path, bool *is_weft)
 {
     struct weft_reader *reader = weft__open(path);
     if (!reader)
         return NULL;
+    if (is_weft)
+        *is_weft = weft_reader_facts(reader)->is_weft;
     struct weft_model *model;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     struct weft__progress progress = weft__progress_begin(path);

@@ -27,8 +27,11 @@ struct weft__command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit status */
 };
 
-extern const struct weft__command weft__info, weft__dump, weft__promises, weft__render,
-    weft__export;
+extern const struct weft__command weft__record, weft__save, weft__info, weft__dump, weft__promises,
+    weft__render, weft__export;
+
+/* What SIGPIPE did when weft was started; weft ignores it. */
+extern void (*weft__sigpipe)(int);
 
 /* ---- Messages ---- */
 
@@ -43,6 +46,12 @@ struct weft__duration {
     char text[32];
 };
 struct weft__duration weft__duration(int64_t ns);
+
+/* 1234567 as 1,234,567 */
+struct weft__digits {
+    char text[32];
+};
+struct weft__digits weft__grouped(uint64_t n);
 
 /* "" for one, "s" for another number. */
 const char *weft__plural(uint64_t n);
@@ -99,8 +108,9 @@ void weft__progress_end(struct weft__progress *p);
 /* Opens a trace, or says why not and returns NULL. */
 struct weft_reader *weft__open(const char *path);
 
-/* Opens a trace, builds its model and warns of damage; or says why not and returns NULL. */
-struct weft_model *weft__model(const char *path);
+/* Opens a trace, builds its model and warns of damage; or says why not and returns NULL. is_weft, which may
+ * be NULL: whether it is one of weft's own. */
+struct weft_model *weft__model(const char *path, bool *is_weft);
 
 /* Says what was wrong with the trace, in a few lines. */
 void weft__warn(const char *path, const struct weft_damage *damage);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft dump: every event as a line. */
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "cli/common.h"
@@ -23,34 +24,8 @@ static const struct option options[] = {
     {0},
 };
 
-/* How many bytes the character that begins at text takes, or 0 if it is not valid UTF-8 or a control
- * character, which also U+0080 to U+009F are. */
-static size_t printable(const unsigned char *text, size_t size)
+static void put_escaped(struct sink *s, const char *text, size_t size)
 {
-    unsigned c = text[0];
-    if (c < 0x80)
-        return c >= 0x20 && c != 0x7f;
-    size_t n = c >= 0xc2 && c < 0xe0   ? 2
-               : c >= 0xe0 && c < 0xf0 ? 3
-               : c >= 0xf0 && c < 0xf5 ? 4
-                                       : 0;
-    if (n == 0 || n > size)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    unsigned second = text[1];
-    bool wrong = (c == 0xc2 && second < 0xa0) ||  /* control characters */
-                 (c == 0xe0 && second < 0xa0) ||  /* longer than need be */
-                 (c == 0xed && second >= 0xa0) || /* surrogates */
-                 (c == 0xf0 && second < 0x90) ||
-                 (c == 0xf4 && second >= 0x90); /* beyond U+10FFFF */
-    return wrong ? 0 : n;
-}
-
-static void put_quoted(struct sink *s, const char *text, size_t size)
-{
-    put_byte(s, '"');
     for (size_t i = 0; i < size;) {
         size_t plain = i, n;
         while (plain < size && text[plain] != '"' && text[plain] != '\\' &&
@@ -61,6 +36,12 @@ static void put_quoted(struct sink *s, const char *text, size_t size)
             put_hex(s, (unsigned char)text[plain]);
         i = plain + 1;
     }
+}
+
+static void put_quoted(struct sink *s, const char *text, size_t size)
+{
+    put_byte(s, '"');
+    put_escaped(s, text, size);
     put_byte(s, '"');
 }
 
@@ -72,6 +53,39 @@ static void put_name(struct sink *s, const char *name, unsigned number)
         put_unsigned(s, number);
 }
 
+/* A type is a word, as a rule. */
+static void put_type(struct sink *s, const char *type)
+{
+    const char *c = type;
+    while (*c > ' ' && *c < 0x7f && *c != '"' && *c != '\\')
+        c++;
+    if (*c || c == type)
+        put_quoted(s, type, strlen(type));
+    else
+        put_text(s, type);
+}
+
+/* What only weft's own traces say: of a creation its label and its place in the program, of an increase the
+ * counter's new value. */
+static void put_more(struct sink *s, const struct weft_event *ev)
+{
+    if (ev->kind == WEFT_EVENT_CREATES && ev->text) {
+        put_text(s, " label=");
+        put_quoted(s, ev->text, ev->text_size);
+    }
+    if (ev->origin && ev->origin->file) {
+        char line[16];
+        put_text(s, " at=\"");
+        put_escaped(s, ev->origin->file, strlen(ev->origin->file));
+        snprintf(line, sizeof line, ":%" PRIu32 "\"", ev->origin->line);
+        put_text(s, line);
+    }
+    if (ev->has_total) {
+        put_text(s, " value=");
+        put_signed(s, ev->total);
+    }
+}
+
 static void put_field(struct sink *s, const struct weft_event *ev, enum weft_field field,
                       bool second)
 {
@@ -80,7 +94,10 @@ static void put_field(struct sink *s, const struct weft_event *ev, enum weft_fie
         put_id(s, second ? ev->b : ev->a);
         break;
     case WEFT_FIELD_TYPE:
-        put_name(s, weft_type_name(ev->type), ev->type);
+        if (ev->origin)
+            put_type(s, ev->origin->type);
+        else
+            put_name(s, weft_type_name(ev->type), ev->type);
         break;
     case WEFT_FIELD_REASON:
         put_name(s, weft_reason_name(ev->type), ev->type);
@@ -124,6 +141,7 @@ static void put_event(struct sink *s, const struct weft_event *ev, int64_t time,
             promises += field == WEFT_FIELD_PROMISE;
         }
     }
+    put_more(s, ev);
     put_byte(s, '\n');
 }
 
@@ -141,11 +159,12 @@ static int dump(const char *path, struct weft_reader *reader, int64_t from, int6
         if (total == 0)
             first_ns = events[0].time_ns;
         total += (uint64_t)n;
-        uint32_t stream = weft_reader_stream(reader);
+        const struct weft_stream_facts *stream = weft_reader_facts(reader)->stream;
         for (ptrdiff_t i = 0; i < n; i++) {
-            int64_t time = (int64_t)(events[i].time_ns - first_ns);
+            const struct weft_event *ev = &events[i];
+            int64_t time = (int64_t)(ev->time_ns - first_ns);
             if (time >= from && time <= to)
-                put_event(&sink, &events[i], time, stream);
+                put_event(&sink, ev, time, stream ? stream[ev->stream].number : ev->stream);
         }
         if (++batch % 256 == 0)
             weft__progress_show(&progress, weft_reader_progress(reader));

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "write/ctf.h"
+#include "write/downgrade.h"
 #include "write/mirage.h"
 
 static const char help[] =
@@ -36,8 +37,7 @@ struct failure {
     bool reading;
 };
 
-typedef int append_fn(void *writer, uint32_t stream, const struct weft_event *ev,
-                      struct weft_error *err);
+typedef int append_fn(void *writer, const struct weft_event *ev, struct weft_error *err);
 
 /* Hands every event of the trace to append. */
 static int copy_events(struct weft_reader *reader, const char *path, append_fn *append,
@@ -49,9 +49,8 @@ static int copy_events(struct weft_reader *reader, const char *path, append_fn *
     int rc = 0;
     *total = 0;
     for (unsigned batch = 0; (n = weft_reader_next(reader, &events, &f->err)) > 0 && rc == 0;) {
-        uint32_t stream = weft_reader_stream(reader);
         for (ptrdiff_t i = 0; i < n && rc == 0; i++)
-            rc = append(writer, stream, &events[i], &f->err);
+            rc = append(writer, &events[i], &f->err);
         *total += (uint64_t)n;
         if (++batch % 256 == 0)
             weft__progress_show(&progress, weft_reader_progress(reader));
@@ -61,53 +60,133 @@ static int copy_events(struct weft_reader *reader, const char *path, append_fn *
     return n < 0 ? (int)n : rc;
 }
 
-static int append_ctf(void *writer, uint32_t stream, const struct weft_event *ev,
-                      struct weft_error *err)
+/* What a CTF folder cannot say of a trace. */
+static void warn_losses(const char *path, const struct weft_reader_facts *f)
 {
-    return weft_ctf_writer_append(writer, stream, ev, err);
+    if (f->is_weft && f->overwritten_events + f->discarded_events)
+        weft__say(path,
+                  "warning: not there, and not written: %" PRIu64 " events overwritten, %" PRIu64
+                  " discarded",
+                  f->overwritten_events, f->discarded_events);
 }
 
-static int append_mirage(void *writer, uint32_t stream, const struct weft_event *ev,
-                         struct weft_error *err)
+/* ---- CTF ---- */
+
+struct ctf {
+    struct weft_ctf_writer *writer;
+    struct weft_reader *reader;
+    uint32_t streams; /* whose threads the writer knows */
+};
+
+static int append_ctf(void *data, const struct weft_event *ev, struct weft_error *err)
 {
-    (void)stream; /* the format has only one */
-    return weft_mirage_writer_append(writer, ev, err);
+    struct ctf *c = data;
+    const struct weft_stream_facts *stream = weft_reader_facts(c->reader)->stream;
+    int rc = 0;
+    for (; stream && c->streams <= ev->stream && rc == 0; c->streams++) {
+        const struct weft_stream_facts *s = &stream[c->streams];
+        rc = weft_ctf_writer_thread(c->writer, c->streams, s->thread, s->name, err);
+    }
+    return rc < 0 ? rc : weft_ctf_writer_append(c->writer, ev, err);
 }
 
-/* Both return 0 or a negative WEFT_E code, with *f saying what is wrong, or nothing if that has been
- * said. */
+/* All of these return 0 or a negative WEFT_E code, with *f saying what is wrong, or nothing if that has
+ * been said. */
 static int export_ctf(struct weft_reader *reader, const char *path, const char *folder,
                       uint64_t *total, struct failure *f)
 {
-    struct weft_ctf_writer *writer;
-    int rc = weft_ctf_writer_open(&writer, folder, &f->err);
+    const struct weft_reader_facts *facts = weft_reader_facts(reader);
+    const struct weft_process_facts *process = &facts->process;
+    struct weft_tsdl_trace trace = {
+        .host = process->host,
+        .program = process->program,
+        .version = process->version,
+        .pid = process->pid,
+        .start_ns = process->start_ns,
+        .start_real_ns = process->start_real_ns,
+    };
+    struct ctf ctf = {.reader = reader};
+    int rc = weft_ctf_writer_open(&ctf.writer, folder, facts->is_weft ? &trace : NULL, &f->err);
     if (rc < 0)
         return rc;
-    rc = copy_events(reader, path, append_ctf, writer, total, f);
+    rc = copy_events(reader, path, append_ctf, &ctf, total, f);
     if (rc < 0) {
-        weft_ctf_writer_abandon(writer);
+        weft_ctf_writer_abandon(ctf.writer);
         return rc;
     }
-    uint64_t moved = weft_ctf_writer_moved(writer);
-    rc = weft_ctf_writer_close(writer, &f->err);
+    uint64_t moved = weft_ctf_writer_moved(ctf.writer);
+    rc = weft_ctf_writer_close(ctf.writer, &f->err);
     if (rc == 0 && moved)
         weft__say(path,
                   "warning: %" PRIu64 " events, at which time runs backwards or beyond what CTF "
                   "readers know, got the time of the event before",
                   moved);
+    if (rc == 0)
+        warn_losses(path, weft_reader_facts(reader));
     return rc;
+}
+
+/* ---- mirage ---- */
+
+static int append_mirage(void *writer, const struct weft_event *ev, struct weft_error *err)
+{
+    return weft_mirage_writer_append(writer, ev, err);
+}
+
+struct downgrading {
+    struct weft_mirage_writer *writer;
+    struct weft_downgrade lost;
+};
+
+static int append_downgraded(void *data, const struct weft_event *ev, struct weft_error *err)
+{
+    struct downgrading *d = data;
+    struct weft_event out[WEFT_DOWNGRADED_MAX];
+    unsigned n = weft_downgrade(&d->lost, out, ev);
+    int rc = 0;
+    for (unsigned i = 0; i < n && rc == 0; i++)
+        rc = weft_mirage_writer_append(d->writer, &out[i], err);
+    return rc;
+}
+
+static void tell_downgrade(const char *path, const struct weft_downgrade *d,
+                           const struct weft_reader_facts *f)
+{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } list[] = {
+        {d->left_out[WEFT_EVENT_NOTIFIES], "notifications were left out"},
+        {d->left_out[WEFT_EVENT_BACKGROUND], "marks as background were left out"},
+        {d->left_out[WEFT_EVENT_RESUME], "resumptions of the event loop were left out"},
+        {d->endings,
+         "promises that were resolved, cancelled or forgotten are written as fulfilled"},
+        {d->types, "promises have a type that mirage lacks; they are tasks with the type as label"},
+        {d->places, "source locations were left out"},
+        {f->streams > 1 ? f->streams : 0, "streams are written as one, in order of time"},
+    };
+    for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].count)
+            weft__say(path, "mirage's format cannot say all: %" PRIu64 " %s", list[i].count,
+                      list[i].what);
+    warn_losses(path, f);
 }
 
 static int export_mirage(struct weft_reader *reader, const char *path, const char *file,
                          uint64_t *total, struct failure *f)
 {
+    static struct downgrading down;
     struct weft__output out;
     struct weft_mirage_writer *writer;
+    bool is_weft = weft_reader_facts(reader)->is_weft;
     f->err.code = 0;
     if (!weft__output_open(&out, file))
         return WEFT_E_IO;
     int rc = weft_mirage_writer_open(&writer, out.file, NULL, &f->err);
-    if (rc == 0)
+    down.writer = writer;
+    if (rc == 0 && is_weft)
+        rc = copy_events(reader, path, append_downgraded, &down, total, f);
+    else if (rc == 0)
         rc = copy_events(reader, path, append_mirage, writer, total, f);
     if (rc == 0) {
         rc = weft_mirage_writer_close(writer, &f->err);
@@ -116,9 +195,13 @@ static int export_mirage(struct weft_reader *reader, const char *path, const cha
     weft_mirage_writer_abandon(writer);
     if (out.file == stdout && weft__stdout_left())
         rc = 0;
+    else if (rc == 0 && is_weft)
+        tell_downgrade(path, &down.lost, weft_reader_facts(reader));
     bool kept = weft__output_close(&out, rc == 0);
     return rc < 0 || kept ? rc : WEFT_E_IO;
 }
+
+/* ---- */
 
 typedef int export_fn(struct weft_reader *reader, const char *path, const char *target,
                       uint64_t *total, struct failure *f);

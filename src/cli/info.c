@@ -4,9 +4,9 @@
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-#include "cli/common.h"
-#include "cli/idset.h"
+#include "cli/summary.h"
 
 static const char help[] =
     "usage: weft info [--json] [--promises] FILE…\n\n"
@@ -27,95 +27,12 @@ static const struct option options[] = {
     {0},
 };
 
-struct summary {
-    const char *path;
-    struct weft_reader_facts facts;
-    struct weft_damage damage;
-    uint64_t events[WEFT_EVENT_KINDS];
-    uint64_t events_total;
-    uint64_t promises;
-    uint64_t span_ns; /* from the first event to the latest */
-
+struct report {
+    struct weft__summary sum;
     bool has_model; /* the rest is known */
     struct weft_contradictions contradictions;
     json_t *by_type; /* {type: {outcome: count}} */
 };
-
-/* ---- Counting events ---- */
-
-/* Which promises an event of each kind mentions. */
-struct mention {
-    bool first, second;
-    bool only_if_source; /* and none at all if the second one is the loop: the model's rule */
-};
-
-static void find_mentions(struct mention mention[WEFT_EVENT_KINDS])
-{
-    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++) {
-        const struct weft_event_desc *d = &weft_event_kinds[k];
-        unsigned promises = 0;
-        for (unsigned i = 0; i < d->fields; i++)
-            promises += d->field[i].field == WEFT_FIELD_PROMISE;
-        mention[k] = (struct mention){.first = promises > 0, .second = promises > 1};
-    }
-    mention[WEFT_EVENT_READ].only_if_source = true;
-    mention[WEFT_EVENT_READ_LATER].only_if_source = true;
-    mention[WEFT_EVENT_TRY_READ].only_if_source = true;
-}
-
-struct count {
-    struct idset ids;
-    struct mention mention[WEFT_EVENT_KINDS];
-    uint64_t first_ns;
-    int64_t latest; /* after the first */
-};
-
-static bool count_batch(struct summary *s, struct count *c, const struct weft_event *ev,
-                        ptrdiff_t n)
-{
-    bool fits = true;
-    int64_t latest = c->latest;
-    for (const struct weft_event *end = ev + n; ev < end; ev++) {
-        const struct mention *m = &c->mention[ev->kind];
-        int64_t time = weft_model_time(ev->time_ns, c->first_ns);
-        latest = time > latest ? time : latest;
-        s->events[ev->kind]++;
-        if (m->only_if_source && ev->b == WEFT_ID_LOOP)
-            continue;
-        if (m->first && ev->a != WEFT_ID_LOOP)
-            fits &= idset_add(&c->ids, ev->a);
-        if (m->second && ev->b != WEFT_ID_LOOP)
-            fits &= idset_add(&c->ids, ev->b);
-    }
-    c->latest = latest;
-    return fits;
-}
-
-static int count_events(struct summary *s, struct weft_reader *reader, struct weft_error *err)
-{
-    struct count c = {.latest = 0};
-    if (!idset_init(&c.ids))
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    find_mentions(c.mention);
-    struct weft__progress progress = weft__progress_begin(s->path);
-    const struct weft_event *events;
-    ptrdiff_t n;
-    int rc = 0;
-    for (unsigned batch = 0; (n = weft_reader_next(reader, &events, err)) > 0 && rc == 0;) {
-        if (s->events_total == 0)
-            c.first_ns = events[0].time_ns;
-        s->events_total += (uint64_t)n;
-        if (!count_batch(s, &c, events, n))
-            rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-        if (++batch % 4096 == 0)
-            weft__progress_show(&progress, weft_reader_progress(reader));
-    }
-    weft__progress_end(&progress);
-    s->span_ns = (uint64_t)c.latest;
-    s->promises = idset_count(&c.ids);
-    idset_fini(&c.ids);
-    return n < 0 ? (int)n : rc;
-}
 
 /* ---- Counting promises ---- */
 
@@ -123,8 +40,16 @@ static void add_to(json_t *by_type, const char *type, const char *outcome)
 {
     json_t *counts = json_object_get(by_type, type);
     if (!counts) {
-        counts = json_object();
-        json_object_set_new(by_type, type, counts);
+        struct weft__shown shown; /* of a type that is not UTF-8 */
+        json_t *empty = json_object();
+        if (json_object_set(by_type, type, empty) < 0) {
+            shown = weft__shown(type);
+            counts = json_object_get(by_type, shown.text);
+            if (!counts)
+                json_object_set(by_type, shown.text, empty);
+        }
+        counts = counts ? counts : empty;
+        json_decref(empty);
     }
     json_t *count = json_object_get(counts, outcome);
     if (count)
@@ -133,25 +58,29 @@ static void add_to(json_t *by_type, const char *type, const char *outcome)
         json_object_set_new(counts, outcome, json_integer(1));
 }
 
-static int count_promises(struct summary *s, struct weft_reader *reader, struct weft_error *err)
+static bool count_promises(struct report *r)
 {
     struct weft_model *m;
+    struct weft__summary *s = &r->sum;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
     struct weft__progress progress = weft__progress_begin(s->path);
-    int rc = weft_model_build(&m, reader, weft__progress_show, &progress, err);
+    int rc = weft_model_build(&m, s->reader, weft__progress_show, &progress, &err);
     weft__progress_end(&progress);
-    if (rc < 0)
-        return rc;
+    if (rc < 0) {
+        weft__complain(s->path, &err);
+        return false;
+    }
     memcpy(s->events, m->events, sizeof s->events);
     s->events_total = m->events_total;
     s->span_ns = (uint64_t)m->end_ns;
     s->promises = m->promises - 1; /* the loop is none */
-    s->has_model = true;
-    s->contradictions = m->contradictions;
-    s->by_type = json_object();
+    r->has_model = true;
+    r->contradictions = m->contradictions;
+    r->by_type = json_object();
     for (uint32_t p = 1; p < m->promises; p++)
-        add_to(s->by_type, weft_model_type(m, p), weft_outcome_name(m->promise[p].outcome));
+        add_to(r->by_type, weft_model_type(m, p), weft_outcome_name(m->promise[p].outcome));
     weft_model_free(m);
-    return 0;
+    return true;
 }
 
 /* ---- For programs ---- */
@@ -189,51 +118,94 @@ static json_t *contradictions_json(const struct weft_contradictions *c)
                      number(c->on_loop));
 }
 
-static json_t *summary_json(const struct summary *s)
+static json_t *streams_json(const struct weft_reader_facts *f)
 {
-    const struct weft_reader_facts *f = &s->facts;
+    json_t *streams = json_array();
+    for (uint32_t i = 0; f->stream && i < f->streams; i++) {
+        const struct weft_stream_facts *t = &f->stream[i];
+        json_array_append_new(streams,
+                              json_pack("{so so so so so so}", "stream", number(t->number),
+                                        "thread", number(t->thread), "name", string(t->name),
+                                        "kept", number(t->kept), "overwritten",
+                                        number(t->overwritten), "discarded", number(t->discarded)));
+    }
+    return streams;
+}
+
+static json_t *maybe(const char *text)
+{
+    return text ? string(text) : json_null();
+}
+
+static json_t *provenance_json(const struct weft_process_facts *p)
+{
+    char boot_id[33];
+    json_t *args = json_array();
+    for (uint32_t i = 0; i < p->args; i++)
+        json_array_append_new(args, string(p->arg[i]));
+    for (unsigned i = 0; i < sizeof p->boot_id; i++)
+        snprintf(boot_id + 2 * i, 3, "%02x", p->boot_id[i]);
+    return json_pack("{so so so so ss so so so}", "program", maybe(p->program), "args", args, "pid",
+                     number(p->pid), "host", maybe(p->host), "boot_id", boot_id, "version",
+                     maybe(p->version), "start_real_ns", number(p->start_real_ns), "stop_real_ns",
+                     p->stop_real_ns ? number(p->stop_real_ns) : json_null());
+}
+
+/* What only weft's own traces have. */
+static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
+{
+    const struct {
+        const char *key;
+        uint64_t value;
+    } counts[] = {
+        {"streams_recorded", f->streams_recorded},
+        {"overwritten_packets", f->overwritten_packets},
+        {"lost_texts", f->lost_texts},
+        {"unknown_events", f->unknown_events},
+        {"unknown_packets", f->unknown_packets},
+        {"other_packets", f->other_packets},
+        {"repeated_packets", f->repeated_packets},
+        {"changed_packets", f->changed_packets},
+        {"clock_hz", f->clock_hz},
+    };
+    for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
+        json_object_set_new(o, counts[i].key, number(counts[i].value));
+    json_object_set_new(o, "streams_by", streams_json(f));
+    json_object_set_new(o, "ended", json_string(weft_ended_name(f->ended)));
+    json_object_set_new(o, "provenance", provenance_json(&f->process));
+}
+
+static json_t *report_json(const struct report *r)
+{
+    const struct weft__summary *s = &r->sum;
+    const struct weft_reader_facts *f = weft_reader_facts(s->reader);
     json_t *events = json_object();
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
-        if (weft_event_kinds[k].in_mirage || s->events[k])
+        if (f->is_weft || weft_event_kinds[k].in_mirage || s->events[k])
             json_object_set_new(events, weft_event_kinds[k].name, number(s->events[k]));
     json_t *o =
         json_pack("{so ss so so so so so}", "file", string(s->path), "format", f->format, "bytes",
                   number(f->file_bytes), "events_total", number(s->events_total), "events", events,
                   "promises", number(s->promises), "span_ns", number(s->span_ns));
-    if (s->has_model) {
-        json_object_set(o, "promises_by", s->by_type);
-        json_object_set_new(o, "contradictions", contradictions_json(&s->contradictions));
+    if (r->has_model) {
+        json_object_set(o, "promises_by", r->by_type);
+        json_object_set_new(o, "contradictions", contradictions_json(&r->contradictions));
     }
-    json_t *rest = json_pack("{si so so sb so so si ss so}", "streams", (int)f->streams, "packets",
-                             number(f->packets), "unused_packets", number(f->unused_packets),
-                             "wrapped", (int)f->wrapped, "overwritten",
-                             number(f->overwritten_packets), "missing", number(f->missing_packets),
-                             "discarded", 0, "clock", f->clock, "damage", damage_json(&s->damage));
+    json_t *rest = json_pack(
+        "{so so so sb so ss so so ss so}", "streams", number(f->streams), "packets",
+        number(f->packets), "unused_packets", number(f->unused_packets), "wrapped", (int)f->wrapped,
+        "overwritten", number(f->is_weft ? f->overwritten_events : f->overwritten_packets),
+        "overwritten_unit", f->is_weft ? "events" : "packets", "missing",
+        number(f->missing_packets), "discarded", number(f->discarded_events), "clock", f->clock,
+        "damage", damage_json(weft_reader_damage(s->reader)));
     json_object_update(o, rest);
     json_decref(rest);
+    if (f->is_weft)
+        add_weft_json(o, f);
     return o;
 }
 
 /* ---- For people ---- */
-
-struct digits {
-    char text[32];
-};
-
-/* 1234567 as 1,234,567 */
-static struct digits grouped(uint64_t n)
-{
-    struct digits d;
-    char *at = d.text + sizeof d.text;
-    *--at = 0;
-    for (unsigned i = 0; i == 0 || n; i++, n /= 10) {
-        if (i && i % 3 == 0)
-            *--at = ',';
-        *--at = (char)('0' + n % 10);
-    }
-    memmove(d.text, at, (size_t)(d.text + sizeof d.text - at));
-    return d;
-}
 
 /* A row for each type, a column for each outcome that occurs. */
 static void print_by_type(const json_t *by_type)
@@ -251,44 +223,132 @@ static void print_by_type(const json_t *by_type)
     putchar('\n');
     json_object_foreach((json_t *)by_type, type, counts)
     {
-        printf("    %-14s", type);
+        printf("    %-14s", weft__shown(type).text);
         for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++) {
             const json_t *n = json_object_get(counts, weft_outcome_name(o));
             if (occurs[o])
-                printf(" %11s", n ? grouped((uint64_t)json_integer_value(n)).text : "-");
+                printf(" %11s", n ? weft__grouped((uint64_t)json_integer_value(n)).text : "-");
         }
         putchar('\n');
     }
 }
 
-static void print_ring(const struct weft_reader_facts *f)
+static void print_overwritten_packets(const struct weft_reader_facts *f)
 {
     if (f->overwritten_packets)
         printf("  overwritten   %s packet%s or more before the oldest one\n",
-               grouped(f->overwritten_packets).text, weft__plural(f->overwritten_packets));
+               weft__grouped(f->overwritten_packets).text, weft__plural(f->overwritten_packets));
     else
         printf("  overwritten   nothing%s\n", f->wrapped ? " known, but the ring has wrapped" : "");
-    if (f->missing_packets)
-        printf("  missing       %s packet%s in between\n", grouped(f->missing_packets).text,
-               weft__plural(f->missing_packets));
-    printf("  discarded     none\n");
 }
 
-static void print_damage(const struct summary *s)
+static void print_ring(const struct weft_reader_facts *f)
 {
-    const struct weft_damage *d = &s->damage;
+    uint64_t events = f->overwritten_events;
+    if (!f->is_weft)
+        print_overwritten_packets(f);
+    else if (events || f->overwritten_packets)
+        printf("  overwritten   %s event%s in %s packet%s\n", weft__grouped(events).text,
+               weft__plural(events), weft__grouped(f->overwritten_packets).text,
+               weft__plural(f->overwritten_packets));
+    else
+        printf("  overwritten   nothing\n");
+    if (f->missing_packets)
+        printf("  missing       %s packet%s in between\n", weft__grouped(f->missing_packets).text,
+               weft__plural(f->missing_packets));
+    if (f->discarded_events)
+        printf("  discarded     %s event%s: there was no packet for them\n",
+               weft__grouped(f->discarded_events).text, weft__plural(f->discarded_events));
+    else
+        printf("  discarded     none\n");
+}
+
+/* What was left out of a trace of weft's. */
+static void print_left_out(const struct weft_reader_facts *f)
+{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } list[] = {
+        {f->lost_texts, "texts, cut or left out by the recorder"},
+        {f->unknown_events, "events that this version of weft does not know"},
+        {f->unknown_packets, "packets that this version of weft does not know"},
+        {f->other_packets, "packets of another trace"},
+        {f->repeated_packets, "packets that are there twice"},
+        {f->changed_packets, "packets overwritten while they were read"},
+    };
+    for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].count)
+            printf("  left out      %s %s\n", weft__grouped(list[i].count).text, list[i].what);
+}
+
+#define STREAMS_SHOWN 16
+
+static void print_streams(const struct weft_reader_facts *f)
+{
+    printf("  streams       %14s\n", weft__grouped(f->streams).text);
+    if (!f->stream || !f->streams)
+        return;
+    printf("    %7s %8s  %-16s %12s %12s %12s\n", "", "thread", "", "kept", "overwritten",
+           "discarded");
+    for (uint32_t i = 0; i < f->streams && i < STREAMS_SHOWN; i++) {
+        const struct weft_stream_facts *t = &f->stream[i];
+        printf("    %7" PRIu32 " %8" PRIu32 "  %-16s %12s %12s %12s\n", t->number, t->thread,
+               weft__shown(t->name).text, weft__grouped(t->kept).text,
+               weft__grouped(t->overwritten).text, weft__grouped(t->discarded).text);
+    }
+    if (f->streams > STREAMS_SHOWN)
+        printf("    … and %s more; --json has all\n",
+               weft__grouped(f->streams - STREAMS_SHOWN).text);
+    if (f->streams_recorded > f->streams)
+        printf("    and %s of which nothing is left\n",
+               weft__grouped(f->streams_recorded - f->streams).text);
+}
+
+static void print_time(const char *what, uint64_t real_ns)
+{
+    char text[64];
+    struct tm tm;
+    time_t seconds = (time_t)(real_ns / 1000000000);
+    if (real_ns && gmtime_r(&seconds, &tm) && strftime(text, sizeof text, "%F %T", &tm))
+        printf("  %-13s %s.%03u UTC\n", what, text, (unsigned)(real_ns / 1000000 % 1000));
+}
+
+static void print_provenance(const struct weft_reader_facts *f)
+{
+    const struct weft_process_facts *p = &f->process;
+    if (p->program)
+        printf("  program       %s\n", weft__shown(p->program).text);
+    if (p->args) {
+        printf("  arguments    ");
+        for (uint32_t i = 0; i < p->args; i++)
+            printf(" %s", weft__shown(p->arg[i]).text);
+        putchar('\n');
+    }
+    if (p->pid)
+        printf("  process       %" PRIu32 "%s%s%s%s\n", p->pid, p->host ? " on " : "",
+               p->host ? weft__shown(p->host).text : "", p->version ? ", recorded by weft " : "",
+               p->version ? weft__shown(p->version).text : "");
+    print_time("started", p->start_real_ns);
+    print_time("stopped", p->stop_real_ns);
+    printf("  ended         %s\n", weft_ended_name(f->ended));
+}
+
+static void print_damage(const struct report *r)
+{
+    const struct weft_damage *d = weft_reader_damage(r->sum.reader);
     if (!d->problems && !d->skipped_bytes && !d->unknown_types && !d->backward_times)
         printf("  damage        none%s\n",
                d->half_written ? " (a last event that was not finished is left out)" : "");
     else
-        printf("  damage        %s place%s, %s byte%s skipped\n", grouped(d->problems).text,
-               weft__plural(d->problems), grouped(d->skipped_bytes).text,
+        printf("  damage        %s place%s, %s byte%s skipped\n", weft__grouped(d->problems).text,
+               weft__plural(d->problems), weft__grouped(d->skipped_bytes).text,
                weft__plural(d->skipped_bytes));
     for (uint64_t i = 0; i < d->problems && i < WEFT_DAMAGE_KEPT; i++)
         printf("    at offset %-12" PRIu64 " %s\n", d->first[i].offset, d->first[i].text);
     if (d->problems > WEFT_DAMAGE_KEPT)
-        printf("    … and %s more\n", grouped(d->problems - WEFT_DAMAGE_KEPT).text);
-    const struct weft_contradictions *c = &s->contradictions;
+        printf("    … and %s more\n", weft__grouped(d->problems - WEFT_DAMAGE_KEPT).text);
+    const struct weft_contradictions *c = &r->contradictions;
     const struct {
         uint64_t count;
         const char *what;
@@ -302,49 +362,54 @@ static void print_damage(const struct summary *s)
     };
     for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].count)
-            printf("    %s %s\n", grouped(list[i].count).text, list[i].what);
+            printf("    %s %s\n", weft__grouped(list[i].count).text, list[i].what);
 }
 
-static void print_summary(const struct summary *s)
+static void print_report(const struct report *r)
 {
-    const struct weft_reader_facts *f = &s->facts;
+    const struct weft__summary *s = &r->sum;
+    const struct weft_reader_facts *f = weft_reader_facts(s->reader);
     printf("%s\n", weft__shown(s->path).text);
-    printf("  format        %s, %s bytes, %s packet%s", f->format, grouped(f->file_bytes).text,
-           grouped(f->packets).text, weft__plural(f->packets));
+    printf("  format        %s, %s bytes, %s packet%s", f->format,
+           weft__grouped(f->file_bytes).text, weft__grouped(f->packets).text,
+           weft__plural(f->packets));
     if (f->unused_packets)
-        printf(" and %s unused", grouped(f->unused_packets).text);
+        printf(" and %s unused", weft__grouped(f->unused_packets).text);
+    putchar('\n');
+    if (f->is_weft)
+        print_provenance(f);
     int64_t span = s->span_ns < INT64_MAX ? (int64_t)s->span_ns : INT64_MAX;
-    printf("\n  time span     %s (%s ns)\n", weft__duration(span).text, grouped(s->span_ns).text);
-    printf("  events        %14s\n", grouped(s->events_total).text);
+    printf("  time span     %s (%s ns)\n", weft__duration(span).text,
+           weft__grouped(s->span_ns).text);
+    printf("  events        %14s\n", weft__grouped(s->events_total).text);
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
         if (s->events[k])
-            printf("    %-11s %14s\n", weft_event_kinds[k].name, grouped(s->events[k]).text);
-    printf("  promises      %14s\n", grouped(s->promises).text);
-    if (s->has_model)
-        print_by_type(s->by_type);
-    printf("  streams       %14s\n", grouped(f->streams).text);
+            printf("    %-11s %14s\n", weft_event_kinds[k].name, weft__grouped(s->events[k]).text);
+    printf("  promises      %14s\n", weft__grouped(s->promises).text);
+    if (r->has_model)
+        print_by_type(r->by_type);
+    print_streams(f);
     print_ring(f);
+    if (f->is_weft)
+        print_left_out(f);
     printf("  clock         %s\n", f->clock);
-    print_damage(s);
+    print_damage(r);
 }
 
 /* ---- */
 
-/* Fills *s. Returns false after saying what is wrong. A damaged trace has a summary, too. */
-static bool summarise(struct summary *s, const char *path, bool promises)
+/* Fills *r. Returns false after saying what is wrong. A damaged trace has a report, too. */
+static bool report(struct report *r, const char *path, bool promises)
 {
-    *s = (struct summary){.path = path};
-    struct weft_reader *reader = weft__open(path);
-    if (!reader)
-        return false;
-    struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    int rc = promises ? count_promises(s, reader, &err) : count_events(s, reader, &err);
-    if (rc < 0)
-        weft__complain(path, &err);
-    s->facts = *weft_reader_facts(reader);
-    s->damage = *weft_reader_damage(reader);
-    weft_reader_close(reader);
-    return rc == 0;
+    *r = (struct report){.has_model = false};
+    return weft__summary_open(&r->sum, path) &&
+           (promises ? count_promises(r) : weft__summary_count(&r->sum));
+}
+
+static void report_fini(struct report *r)
+{
+    weft__summary_close(&r->sum);
+    json_decref(r->by_type);
 }
 
 static void print_json(json_t *o)
@@ -369,21 +434,19 @@ static int run(int argc, char **argv)
     uint64_t total = 0;
     json_t *traces = json_array();
     for (int i = optind; i < argc; i++) {
-        struct summary s;
-        if (!summarise(&s, argv[i], promises)) {
+        struct report r;
+        bool known = report(&r, argv[i], promises);
+        if (!known || weft__status(argv[i], weft_reader_damage(r.sum.reader), r.sum.events_total) !=
+                          WEFT__DONE)
             status = WEFT__FAILED;
-            continue;
-        }
-        if (weft__status(s.path, &s.damage, s.events_total) != WEFT__DONE)
-            status = WEFT__FAILED;
-        total += s.events_total;
-        if (json)
-            json_array_append_new(traces, summary_json(&s));
-        else
-            print_summary(&s);
-        if (!json && i + 1 < argc)
+        total += known ? r.sum.events_total : 0;
+        if (known && json)
+            json_array_append_new(traces, report_json(&r));
+        else if (known)
+            print_report(&r);
+        if (known && !json && i + 1 < argc)
             putchar('\n');
-        json_decref(s.by_type);
+        report_fini(&r);
     }
     if (json && several)
         print_json(json_pack("{sO so}", "traces", traces, "events_total", number(total)));

@@ -6,21 +6,25 @@
 #include "cli/common.h"
 
 static const struct weft__command *const commands[] = {
-    &weft__info, &weft__dump, &weft__promises, &weft__render, &weft__export,
+    &weft__record,   &weft__save,   &weft__info,   &weft__dump,
+    &weft__promises, &weft__render, &weft__export,
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
+
+void (*weft__sigpipe)(int) = SIG_DFL;
 
 static void print_overview(FILE *out)
 {
     fputs("weft shows what an asynchronous program was waiting for.\n\n"
           "usage: weft COMMAND [OPTION…] FILE…\n"
+          "       weft record [OPTION…] PROGRAM [ARG…]\n"
           "       weft help COMMAND\n"
           "       weft --version\n\n",
           out);
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    fputs("\n\"weft COMMAND --help\" says more. FILE is a trace of mirage-profile; - is standard "
-          "input.\n"
+    fputs("\n\"weft COMMAND --help\" says more. FILE is a trace of weft or mirage-profile; - is "
+          "standard input.\n"
           "Exit status: 0, 1 for a problem with a file, 2 for one with the command line.\n",
           out);
 }
@@ -85,7 +89,7 @@ static int help(const char *name)
 
 int main(int argc, char **argv)
 {
-    signal(SIGPIPE, SIG_IGN); /* weft__finish looks after a reader that goes away */
+    weft__sigpipe = signal(SIGPIPE, SIG_IGN); /* weft__finish looks after a reader that goes away */
     if (argc < 2) {
         print_overview(stderr);
         return WEFT__MISUSED;

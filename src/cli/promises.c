@@ -22,14 +22,18 @@ static const struct option options[] = {
     {0},
 };
 
-/* mirage-profile's texts have no encoding. As in mirage-trace-viewer's own listing, each byte stands
- * for the character of Latin-1 with that number, so that the output is always valid UTF-8 (and a label
- * that was UTF-8 comes out encoded twice). */
-static void put_label(struct sink *s, const char *text, uint32_t size)
+/* The output is always valid UTF-8. Texts of weft's own traces are UTF-8, as a rule. mirage-profile's have
+ * no encoding: as in mirage-trace-viewer's own listing, each byte stands for the character of Latin-1 with
+ * that number (and a label that was UTF-8 comes out encoded twice). So do bytes that are not valid. */
+static void put_label(struct sink *s, const char *text, uint32_t size, bool utf8)
 {
     for (uint32_t i = 0; i < size; i++) {
         unsigned char c = (unsigned char)text[i];
-        if (c == '\t' || c == '\n' || c == '\\') {
+        size_t whole = utf8 ? printable((const unsigned char *)text + i, size - i) : 0;
+        if (whole > 1) {
+            put_bytes(s, text + i, whole);
+            i += (uint32_t)whole - 1;
+        } else if (c == '\t' || c == '\n' || c == '\\') {
             put_escape(s, text[i]);
         } else if (s->terminal && (c < 0x20 || (c >= 0x7f && c < 0xa0))) {
             put_hex(s, c);
@@ -42,7 +46,8 @@ static void put_label(struct sink *s, const char *text, uint32_t size)
     }
 }
 
-static void put_promise(struct sink *s, const struct weft_model *m, uint32_t index, bool raw)
+static void put_promise(struct sink *s, const struct weft_model *m, uint32_t index, bool raw,
+                        bool utf8)
 {
     const struct weft_promise *p = &m->promise[index];
     put_unsigned(s, p->id);
@@ -65,12 +70,12 @@ static void put_promise(struct sink *s, const struct weft_model *m, uint32_t ind
     uint32_t name = weft_model_name(m, index), size;
     if (name != WEFT_NONE) {
         const char *text = weft_model_text(m, name, &size);
-        put_label(s, text, size);
+        put_label(s, text, size, utf8);
     }
     put_byte(s, '\n');
 }
 
-static int print(const struct weft_model *m, bool raw)
+static int print(const struct weft_model *m, bool raw, bool utf8)
 {
     static struct sink sink;
     uint32_t *sorted = weft_model_by_id(m);
@@ -81,21 +86,21 @@ static int print(const struct weft_model *m, bool raw)
     sink_open(&sink);
     put_text(&sink, "id\ttype\tcreator\tstart_ns\tend_ns\toutcome\tbecomes\tlabel\n");
     for (uint32_t i = 0; i + 1 < m->promises && !sink.error; i++)
-        put_promise(&sink, m, sorted[i], raw);
+        put_promise(&sink, m, sorted[i], raw, utf8);
     free(sorted);
     return sink_close(&sink);
 }
 
 static int run(int argc, char **argv)
 {
-    bool raw = false;
+    bool raw = false, is_weft;
     int c;
     while ((c = weft__option(&weft__promises, argc, argv, ":", options)) != -1)
         raw |= c == RAW;
-    struct weft_model *model = weft__model(weft__one_file(&weft__promises, argc, argv));
+    struct weft_model *model = weft__model(weft__one_file(&weft__promises, argc, argv), &is_weft);
     if (!model)
         return WEFT__FAILED;
-    int status = print(model, raw);
+    int status = print(model, raw, is_weft);
     weft_model_free(model);
     return status;
 }

@@ -283,7 +283,7 @@ static int run(int argc, char **argv)
 {
     struct request request;
     parse(&request, argc, argv);
-    struct weft_model *model = weft__model(request.path);
+    struct weft_model *model = weft__model(request.path, NULL);
     if (!model)
         return WEFT__FAILED;
     int status = draw(&request, model);

@@ -126,6 +126,31 @@ static inline bool put_escape(struct sink *s, char c)
     return true;
 }
 
+/* How many bytes the character that begins at text takes, or 0 if it is not valid UTF-8 or a control
+ * character, which also U+0080 to U+009F are. */
+static inline size_t printable(const unsigned char *text, size_t size)
+{
+    unsigned c = text[0];
+    if (c < 0x80)
+        return c >= 0x20 && c != 0x7f;
+    size_t n = c >= 0xc2 && c < 0xe0   ? 2
+               : c >= 0xe0 && c < 0xf0 ? 3
+               : c >= 0xf0 && c < 0xf5 ? 4
+                                       : 0;
+    if (n == 0 || n > size)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    unsigned second = text[1];
+    bool wrong = (c == 0xc2 && second < 0xa0) ||  /* control characters */
+                 (c == 0xe0 && second < 0xa0) ||  /* longer than need be */
+                 (c == 0xed && second >= 0xa0) || /* surrogates */
+                 (c == 0xf0 && second < 0x90) ||
+                 (c == 0xf4 && second >= 0x90); /* beyond U+10FFFF */
+    return wrong ? 0 : n;
+}
+
 /* \xNN */
 static inline void put_hex(struct sink *s, unsigned char c)
 {

@@ -107,9 +107,11 @@ ptrdiff_t weft_event_decode(struct weft_event *ev, const unsigned char *bytes, s
     ev->text = NULL;
     ev->text_size = 0;
     ev->total = 0;
+    ev->running = 0;
     ev->origin = NULL;
     ev->stream = 0;
     ev->has_total = false;
+    ev->gap = false;
     if (!s->has_text)
         return s->fixed_size;
 

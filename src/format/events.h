@@ -23,27 +23,35 @@ enum weft_event_kind {
     WEFT_EVENT_KINDS
 };
 
-/* Where a promise was created. Borrowed from the reader, until it is closed. */
+/* Where a promise was created. */
 struct weft_origin {
     const char *type; /* terminated; never NULL */
     const char *file; /* terminated, or NULL */
     uint32_t line;
+    uint32_t
+        number; /* of the place in its trace, from 1: such a one stays until the reader is closed.
+                      * 0: valid no longer than the event */
 };
 
 /* One decoded event. Fields that its kind does not have are 0. */
 struct weft_event {
-    uint64_t time_ns;   /* the clock of the trace; differences are meaningful, the origin is not */
-    uint64_t a, b;      /* first and second promise */
-    int64_t value;      /* amount, value or duration */
-    int64_t total;      /* an increase's new value, if has_total */
-    const char *text;   /* borrowed, not terminated, any bytes but NUL. In weft's own traces creates has
+    uint64_t time_ns; /* the clock of the trace; differences are meaningful, the origin is not. In
+                         * weft's own traces CLOCK_MONOTONIC, unless the program gave a clock */
+    uint64_t a, b;    /* first and second promise */
+    int64_t value;    /* amount, value or duration */
+    int64_t total;    /* an increase's new value, if has_total */
+    uint64_t
+        running; /* weft's own traces: what runs on the stream, before the event changes that */
+    const char
+        *text; /* borrowed, not terminated, any bytes but NUL. In weft's own traces creates has
                          * one too, the label; NULL: none */
     const struct weft_origin *origin; /* of creates in weft's own traces; else NULL */
-    uint32_t stream;
-    uint32_t text_size; /* in bytes */
-    uint8_t kind;       /* enum weft_event_kind */
-    uint8_t type;       /* mirage's type of promise, or reason */
+    uint32_t stream;                  /* index in the reader's table of streams */
+    uint32_t text_size;               /* in bytes */
+    uint8_t kind;                     /* enum weft_event_kind */
+    uint8_t type;                     /* mirage's type of promise, or reason */
     bool has_total;
+    bool gap; /* events of the stream are missing before it: something else runs now */
 };
 
 enum weft_field {

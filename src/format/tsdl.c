@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "format/tsdl.h"
 
+#include <inttypes.h>
+
 #include "format/events.h"
 #include "format/mirage.h"
 
@@ -17,26 +19,28 @@ static void write_uuid(FILE *out)
                 (unsigned)(unsigned char)uuid[i]);
 }
 
-static void write_preamble(FILE *out)
+static void write_integers(FILE *out)
 {
     fputs("/* CTF 1.8 */\n\n"
           "typealias integer { size = 8; align = 8; signed = false; } := uint8_t;\n"
           "typealias integer { size = 16; align = 8; signed = false; } := uint16_t;\n"
           "typealias integer { size = 32; align = 8; signed = false; } := uint32_t;\n"
           "typealias integer { size = 64; align = 8; signed = false; } := uint64_t;\n"
-          "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n\n"
-          "trace {\n    major = 1;\n    minor = 8;\n    uuid = \"",
+          "typealias integer { size = 64; align = 8; signed = true; } := int64_t;\n\n",
           out);
-    write_uuid(out);
-    fputs("\";\n    byte_order = le;\n"
-          "    packet.header := struct {\n"
-          "        uint32_t magic;\n"
-          "        uint8_t uuid[16];\n"
-          "    };\n};\n\n"
-          "clock {\n"
-          "    name = monotonic;\n"
-          "    description = \"nanoseconds, origin unknown\";\n"
-          "    freq = 1000000000;\n"
+}
+
+/* More about the clock may stand between these two. */
+static void begin_clock(FILE *out)
+{
+    fputs("clock {\n"
+          "    name = monotonic;\n",
+          out);
+}
+
+static void end_clock(FILE *out)
+{
+    fputs("    freq = 1000000000;\n"
           "};\n\n"
           "typealias integer {\n"
           "    size = 64; align = 8; signed = false;\n"
@@ -45,15 +49,36 @@ static void write_preamble(FILE *out)
           out);
 }
 
-static void write_enums(FILE *out)
+static void write_preamble(FILE *out)
+{
+    write_integers(out);
+    fputs("trace {\n    major = 1;\n    minor = 8;\n    uuid = \"", out);
+    write_uuid(out);
+    fputs("\";\n    byte_order = le;\n"
+          "    packet.header := struct {\n"
+          "        uint32_t magic;\n"
+          "        uint8_t uuid[16];\n"
+          "    };\n};\n\n",
+          out);
+    begin_clock(out);
+    fputs("    description = \"nanoseconds, origin unknown\";\n", out);
+    end_clock(out);
+}
+
+static void write_event_ids(FILE *out)
+{
+    fputs("enum event_id : uint8_t {\n", out);
+    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
+        if (weft_event_kinds[k].in_mirage)
+            fprintf(out, "    \"%s\" = %u,\n", weft_event_kinds[k].name, k);
+    fputs("};\n\n", out);
+}
+
+static void write_types(FILE *out)
 {
     fputs("enum promise_type : uint8_t {\n", out);
     for (unsigned t = 0; t < WEFT_TYPES; t++)
         fprintf(out, "    \"%s\" = %u,\n", weft_type_name(t), t);
-    fputs("};\n\nenum event_id : uint8_t {\n", out);
-    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
-        if (weft_event_kinds[k].in_mirage)
-            fprintf(out, "    \"%s\" = %u,\n", weft_event_kinds[k].name, k);
     fputs("};\n\n", out);
 }
 
@@ -90,11 +115,17 @@ static const char *field_type(uint8_t field)
     return "uint8_t";
 }
 
-static void write_event(FILE *out, unsigned kind)
+static void begin_event(FILE *out, unsigned kind, unsigned id)
 {
     const struct weft_event_desc *d = &weft_event_kinds[kind];
     fprintf(out, "\n/* %s */\nevent {\n    name = \"%s\";\n    id = %u;\n    fields := struct {\n",
-            d->meaning, d->name, kind);
+            d->meaning, d->name, id);
+}
+
+static void write_event(FILE *out, unsigned kind)
+{
+    const struct weft_event_desc *d = &weft_event_kinds[kind];
+    begin_event(out, kind, kind);
     for (unsigned i = 0; i < d->fields; i++)
         fprintf(out, "        %s %s;\n", field_type(d->field[i].field), d->field[i].name);
     fputs("    };\n};\n", out);
@@ -103,9 +134,119 @@ static void write_event(FILE *out, unsigned kind)
 void weft_tsdl_write_mirage(FILE *out)
 {
     write_preamble(out);
-    write_enums(out);
+    write_types(out);
+    write_event_ids(out);
     write_stream(out);
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
         if (weft_event_kinds[k].in_mirage)
             write_event(out, k);
+}
+
+/* ---- weft's own traces ---- */
+
+/* Any bytes, as the value of a string. What is not printable ASCII becomes a question mark. */
+static void write_text(FILE *out, const char *key, const char *text)
+{
+    if (!text)
+        return;
+    fprintf(out, "    %s = \"", key);
+    for (const char *c = text; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            fputc('\\', out);
+        fputc(*c >= ' ' && *c < 0x7f ? *c : '?', out);
+    }
+    fputs("\";\n", out);
+}
+
+static void write_environment(FILE *out, const struct weft_tsdl_trace *t)
+{
+    fputs("env {\n    tracer_name = \"weft\";\n", out);
+    write_text(out, "tracer_version", t->version);
+    write_text(out, "hostname", t->host);
+    write_text(out, "procname", t->program);
+    if (t->pid)
+        fprintf(out, "    vpid = %" PRIu32 ";\n", t->pid);
+    fputs("};\n\n", out);
+}
+
+static void write_clock(FILE *out, const struct weft_tsdl_trace *t)
+{
+    begin_clock(out);
+    if (t->start_real_ns && t->start_real_ns >= t->start_ns) {
+        uint64_t offset = t->start_real_ns - t->start_ns;
+        fprintf(out, "    offset_s = %" PRIu64 ";\n    offset = %" PRIu64 ";\n",
+                offset / 1000000000, offset % 1000000000);
+        fputs("    absolute = true;\n", out);
+    }
+    end_clock(out);
+}
+
+/* A class of events: what is left out is a combination of WEFT_TSDL_NO_…. */
+static void write_class(FILE *out, unsigned kind, unsigned left_out)
+{
+    const struct weft_event_desc *d = &weft_event_kinds[kind];
+    begin_event(out, kind, kind | left_out << 5);
+    for (unsigned i = 0; i < d->fields; i++) {
+        uint8_t field = d->field[i].field;
+        if ((field == WEFT_FIELD_TEXT && left_out & WEFT_TSDL_NO_TEXT) ||
+            (field == WEFT_FIELD_TYPE && left_out & WEFT_TSDL_NO_TYPE))
+            continue;
+        const char *type = field == WEFT_FIELD_TYPE     ? "string"
+                           : field == WEFT_FIELD_REASON ? "enum reason"
+                                                        : field_type(field);
+        fprintf(out, "        %s %s;\n", type, d->field[i].name);
+    }
+    if (kind == WEFT_EVENT_CREATES && !(left_out & WEFT_TSDL_NO_TEXT))
+        fputs("        string label;\n", out);
+    if (kind == WEFT_EVENT_CREATES && !(left_out & WEFT_TSDL_NO_PLACE))
+        fputs("        string file;\n        uint32_t line;\n", out);
+    if (kind == WEFT_EVENT_INCREASE)
+        fputs("        int64_t value;\n", out);
+    fputs("    };\n};\n", out);
+}
+
+static void write_classes(FILE *out, unsigned kind)
+{
+    const struct weft_event_desc *d = &weft_event_kinds[kind];
+    unsigned possible = 0;
+    if (d->fields && d->field[d->fields - 1].field == WEFT_FIELD_TEXT)
+        possible = WEFT_TSDL_NO_TEXT;
+    if (kind == WEFT_EVENT_CREATES)
+        possible = WEFT_TSDL_NO_TEXT | WEFT_TSDL_NO_TYPE | WEFT_TSDL_NO_PLACE;
+    for (unsigned left_out = 0; left_out <= possible; left_out++)
+        write_class(out, kind, left_out);
+}
+
+void weft_tsdl_write_weft(FILE *out, const struct weft_tsdl_trace *trace)
+{
+    write_integers(out);
+    fputs("trace {\n    major = 1;\n    minor = 8;\n    byte_order = le;\n"
+          "    packet.header := struct {\n"
+          "        uint32_t magic;\n"
+          "        uint64_t stream_instance_id;\n"
+          "    };\n};\n\n",
+          out);
+    write_environment(out, trace);
+    write_clock(out, trace);
+    fputs("enum reason : uint8_t {\n", out);
+    for (unsigned r = 0; weft_reason_name(r); r++)
+        fprintf(out, "    \"%s\" = %u,\n", weft_reason_name(r), r);
+    fputs("};\n\n", out);
+    fputs("stream {\n"
+          "    packet.context := struct {\n"
+          "        uint64_t packet_size;\n"
+          "        uint64_t content_size;\n"
+          "        time_t timestamp_begin;\n"
+          "        time_t timestamp_end;\n"
+          "        uint64_t packet_seq_num;\n"
+          "        uint32_t thread;\n"
+          "        string thread_name;\n"
+          "    };\n"
+          "    event.header := struct {\n"
+          "        time_t timestamp;\n"
+          "        uint8_t id;\n"
+          "    };\n};\n",
+          out);
+    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
+        write_classes(out, k);
 }

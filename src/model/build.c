@@ -5,13 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRY(call)                                                                                  \
-    do {                                                                                           \
-        int rc_ = (call);                                                                          \
-        if (rc_ < 0)                                                                               \
-            return rc_;                                                                            \
-    } while (0)
-
 bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item)
 {
     if (used < *room)
@@ -29,7 +22,7 @@ bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item)
     return true;
 }
 
-static int no_room(struct weft_builder *b, uint32_t used, const char *what)
+int weft__no_room(struct weft_builder *b, uint32_t used, const char *what)
 {
     if (used >= WEFT_NONE - 1)
         return weft_error_set(b->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
@@ -38,16 +31,8 @@ static int no_room(struct weft_builder *b, uint32_t used, const char *what)
                           what);
 }
 
-/* Appends to an array of the model and its twin in the builder. */
-#define APPEND(b, array, count, room, what, ...)                                                   \
-    do {                                                                                           \
-        if (!weft__grow(&(array), (count), &(room), sizeof *(array)))                              \
-            return no_room((b), (count), (what));                                                  \
-        (array)[(count)++] = (__VA_ARGS__);                                                        \
-    } while (0)
-
-static int add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
-                       uint16_t type, uint32_t *out)
+int weft__add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
+                      uint32_t type, uint32_t *out)
 {
     struct weft_model *m = b->m;
     uint32_t room = b->promise_room;
@@ -58,13 +43,17 @@ static int add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, in
             !weft__grow(&b->growing, room, &growing_room, sizeof *b->growing) ||
             !weft__grow(&m->final, room, &final_room, sizeof *m->final)) {
             b->promise_room = room;
-            return no_room(b, m->promises, "promises");
+            return weft__no_room(b, m->promises, "promises");
         }
     }
     *out = m->promises++;
     m->final[*out] = *out;
     b->growing[*out] = (struct weft_growing){
-        .last_child_ns = INT64_MIN, .last_checked_ns = INT64_MIN, .before_last = WEFT_NONE};
+        .last_child_ns = INT64_MIN,
+        .last_checked_ns = INT64_MIN,
+        .seen_ns = b->now,
+        .before_last = WEFT_NONE,
+    };
     m->promise[*out] = (struct weft_promise){
         .id = id,
         .start_ns = start,
@@ -79,6 +68,7 @@ static int add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, in
         .first_run = WEFT_NONE,
         .last_run = WEFT_NONE,
         .type = type,
+        .origin = WEFT_NONE,
         .outcome = WEFT_PENDING,
     };
     return 0;
@@ -95,13 +85,13 @@ static uint32_t follow(const struct weft_model *m, uint32_t p)
 }
 
 /* The promise that an id in an event means. */
-static int lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
+int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
 {
     uint32_t *at = weft_idmap_at(b->m->ids, id);
     if (!at)
-        return no_room(b, b->m->promises, "promises");
+        return weft__no_room(b, b->m->promises, "promises");
     if (*at == WEFT_IDMAP_NONE) {
-        TRY(add_promise(b, id, WEFT_ROOT, 0, WEFT_TYPE_PREEXISTING, out));
+        TRY(weft__add_promise(b, id, WEFT_ROOT, 0, b->preexisting_text, out));
         *at = *out;
     } else {
         *out = follow(b->m, *at);
@@ -112,14 +102,22 @@ static int lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
 static int lookup_both(struct weft_builder *b, const struct weft_event *ev, uint32_t *x,
                        uint32_t *y)
 {
-    TRY(lookup(b, ev->a, x));
-    return lookup(b, ev->b, y);
+    TRY(weft__lookup(b, ev->a, x));
+    return weft__lookup(b, ev->b, y);
 }
 
-static int add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out)
+int weft__add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out)
 {
     *out = weft_strings_add(b->m->strings, ev->text, ev->text_size);
-    return *out == WEFT_STRINGS_NONE ? no_room(b, weft_strings_count(b->m->strings), "texts") : 0;
+    return *out == WEFT_STRINGS_NONE ? weft__no_room(b, weft_strings_count(b->m->strings), "texts")
+                                     : 0;
+}
+
+int weft__add_name(struct weft_builder *b, const char *name, uint32_t *out)
+{
+    *out = weft_strings_add(b->m->strings, name, (uint32_t)strlen(name));
+    return *out == WEFT_STRINGS_NONE ? weft__no_room(b, weft_strings_count(b->m->strings), "texts")
+                                     : 0;
 }
 
 /* Adds an interaction to its actor's chain. A read takes the place of the actor's wait for the same
@@ -152,8 +150,8 @@ static int interact(struct weft_builder *b, int64_t now, enum weft_interaction_k
     return 0;
 }
 
-static int add_label(struct weft_builder *b, int64_t now, uint32_t promise, uint32_t text,
-                     uint32_t change)
+int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, uint32_t text,
+                    uint32_t change)
 {
     struct weft_model *m = b->m;
     uint32_t this = m->labels;
@@ -170,80 +168,13 @@ static int add_label(struct weft_builder *b, int64_t now, uint32_t promise, uint
     return 0;
 }
 
-int weft__model_switch(struct weft_builder *b, int64_t now, uint32_t next)
-{
-    struct weft_model *m = b->m;
-    uint32_t p = b->running;
-    if (p == next)
-        return 0;
-    int64_t since = b->running_since;
-    b->running = next;
-    b->running_since = now;
-    if (p == WEFT_NONE)
-        return 0;
-    struct weft_promise *ran = &m->promise[p];
-    int64_t end = now;
-    if (p != WEFT_ROOT && ran->outcome != WEFT_PENDING && ran->end_ns < end)
-        end = ran->end_ns;
-    if (end < since) /* it was resolved before */
-        return 0;
-    uint32_t this = m->runs;
-    APPEND(b, m->run, m->runs, b->run_room, "runs",
-           (struct weft_run){.start_ns = since, .end_ns = end, .promise = p, .next = WEFT_NONE});
-    if (ran->first_run == WEFT_NONE)
-        ran->first_run = this;
-    else
-        m->run[ran->last_run].next = this;
-    ran->last_run = this;
-    return 0;
-}
-
-/* A creation of a number that is already known. If only its creation was missing, that is made up for
- * as far as it can be done without a promise becoming its own ancestor. */
-static void create_again(struct weft_builder *b, uint32_t promise, uint32_t parent, uint16_t type)
-{
-    struct weft_promise *p = &b->m->promise[promise];
-    if (promise == WEFT_ROOT) {
-        b->m->contradictions.on_loop++;
-        return;
-    }
-    b->m->contradictions.created_twice++;
-    if (p->created)
-        return;
-    p->created = true;
-    p->type = type;
-    if (!b->growing[promise].children && parent != promise) {
-        p->creator = parent;
-        b->growing[parent].children++;
-    }
-}
-
-static int on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now)
-{
-    uint32_t parent, child;
-    TRY(lookup(b, ev->a, &parent));
-    uint32_t *at = weft_idmap_at(b->m->ids, ev->b);
-    if (!at)
-        return no_room(b, b->m->promises, "promises");
-    if (*at != WEFT_IDMAP_NONE) {
-        create_again(b, *at, parent, ev->type);
-        return 0;
-    }
-    TRY(add_promise(b, ev->b, parent, now, ev->type, &child));
-    *at = child;
-    b->m->promise[child].created = true;
-    b->growing[parent].last_child_ns = now;
-    b->growing[parent].children++;
-    return 0;
-}
-
 static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int64_t now,
                        enum weft_outcome outcome)
 {
     uint32_t resolver, promise, reason = WEFT_NONE;
     TRY(lookup_both(b, ev, &resolver, &promise));
-    if (outcome == WEFT_FAILED)
-        TRY(add_text(b, ev, &reason));
+    if (ev->text)
+        TRY(weft__add_text(b, ev, &reason));
     TRY(interact(b, now, WEFT_RESOLVES, resolver, promise));
     struct weft_promise *p = &b->m->promise[promise];
     if (promise == WEFT_ROOT) {
@@ -256,6 +187,29 @@ static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int6
     p->end_ns = now;
     p->reason = reason;
     return 0;
+}
+
+/* Nobody can resolve it any more; if it has been resolved, that says nothing. */
+static int on_forgets(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    uint32_t promise;
+    TRY(weft__lookup(b, ev->a, &promise));
+    struct weft_promise *p = &b->m->promise[promise];
+    if (promise == WEFT_ROOT) {
+        b->m->contradictions.on_loop++;
+    } else if (p->outcome == WEFT_PENDING) {
+        p->outcome = WEFT_FORGOTTEN;
+        p->end_ns = now;
+    }
+    return 0;
+}
+
+static int on_notifies(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    uint32_t notifier, condition;
+    TRY(lookup_both(b, ev, &notifier, &condition));
+    b->growing[condition].last_checked_ns = now;
+    return interact(b, now, WEFT_NOTIFIES, notifier, condition);
 }
 
 static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64_t now)
@@ -277,21 +231,30 @@ static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64
     m->promise[p].end_ns = now;
     m->promise[p].becomes = q;
     m->final[p] = q;
-    return b->running == p ? weft__model_switch(b, now, q) : 0;
+    struct weft_running *s = weft__model_stream(b, ev->stream);
+    return s->promise == p ? weft__model_switch(b, s, now, q) : 0;
+}
+
+/* p runs from now on, on the event's stream. */
+static int runs_on(struct weft_builder *b, const struct weft_event *ev, uint32_t p)
+{
+    return weft__model_switch(b, weft__model_stream(b, ev->stream), b->now, p);
 }
 
 static int on_reads(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
-    if (ev->b == WEFT_ID_LOOP)
+    if (ev->b == WEFT_ID_LOOP && !b->is_weft)
         return 0;
     uint32_t reader, source;
     TRY(lookup_both(b, ev, &reader, &source));
+    if (ev->kind == WEFT_EVENT_READ)
+        TRY(runs_on(b, ev, reader));
+    if (source == WEFT_ROOT && ev->b == WEFT_ID_LOOP)
+        return 0;
     if (ev->kind == WEFT_EVENT_TRY_READ) {
         b->growing[source].last_checked_ns = now;
         return interact(b, now, WEFT_WAITS, reader, source);
     }
-    if (ev->kind == WEFT_EVENT_READ)
-        TRY(weft__model_switch(b, now, reader));
     return interact(b, now, WEFT_READS, reader, source);
 }
 
@@ -300,23 +263,39 @@ static int on_signals(struct weft_builder *b, const struct weft_event *ev, int64
     uint32_t receiver, source;
     TRY(lookup_both(b, ev, &receiver, &source));
     if (ev->kind == WEFT_EVENT_SIGNAL)
-        TRY(weft__model_switch(b, now, receiver));
+        TRY(runs_on(b, ev, receiver));
     b->growing[receiver].last_checked_ns = now;
     return interact(b, now, WEFT_SIGNALS, source, receiver);
+}
+
+static int mark(struct weft_builder *b, uint32_t promise)
+{
+    APPEND(b, b->marked, b->marks, b->marked_room, "marks", promise);
+    return 0;
+}
+
+static int on_mark(struct weft_builder *b, const struct weft_event *ev)
+{
+    uint32_t promise;
+    TRY(weft__lookup(b, ev->a, &promise));
+    if (promise == WEFT_ROOT)
+        return 0;
+    if (ev->kind == WEFT_EVENT_SHOULD_RESOLVE)
+        return mark(b, promise);
+    b->m->promise[promise].background = true;
+    return 0;
 }
 
 static int on_label(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
     uint32_t text, promise;
-    TRY(add_text(b, ev, &text));
-    bool mark = text == b->should_resolve_text;
+    TRY(weft__add_text(b, ev, &text));
     if (ev->a == WEFT_ID_LOOP)
         return 0;
-    TRY(lookup(b, ev->a, &promise));
-    if (!mark)
-        return add_label(b, now, promise, text, WEFT_NONE);
-    APPEND(b, b->marked, b->marks, b->marked_room, "marks", promise);
-    return 0;
+    TRY(weft__lookup(b, ev->a, &promise));
+    if (text == b->should_resolve_text)
+        return mark(b, promise);
+    return weft__add_label(b, now, promise, text, WEFT_NONE);
 }
 
 /* The counter with that name, made if need be. */
@@ -326,7 +305,7 @@ static int counter_named(struct weft_builder *b, uint32_t name, uint32_t *out)
     while (name >= b->counter_of_room) {
         uint32_t old = b->counter_of_room;
         if (!weft__grow(&b->counter_of, old, &b->counter_of_room, sizeof *b->counter_of))
-            return no_room(b, m->counters, "counters");
+            return weft__no_room(b, m->counters, "counters");
         memset(b->counter_of + old, 0xff, (b->counter_of_room - old) * sizeof *b->counter_of);
     }
     if (b->counter_of[name] == WEFT_NONE) {
@@ -343,17 +322,18 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64
 {
     struct weft_model *m = b->m;
     uint32_t promise, name, counter = 0, this = m->changes;
-    TRY(lookup(b, ev->a, &promise));
-    TRY(add_text(b, ev, &name));
+    TRY(weft__lookup(b, ev->a, &promise));
+    TRY(weft__add_text(b, ev, &name));
     TRY(counter_named(b, name, &counter));
     struct weft_counter_info *c = &m->counter[counter];
     /* Unsigned, for the values are the file's. */
     uint64_t old = c->last_change == WEFT_NONE ? 0 : (uint64_t)m->change[c->last_change].value;
     uint64_t given = (uint64_t)ev->value;
     bool add = ev->kind == WEFT_EVENT_INCREASE;
+    uint64_t value = !add ? given : ev->has_total ? (uint64_t)ev->total : old + given;
     APPEND(b, m->change, m->changes, b->change_room, "counter changes",
            (struct weft_change){.time_ns = now,
-                                .value = (int64_t)(add ? old + given : given),
+                                .value = (int64_t)value,
                                 .amount = (int64_t)(add ? given : given - old),
                                 .counter = counter,
                                 .next = WEFT_NONE});
@@ -362,14 +342,14 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64
     else
         m->change[c->last_change].next = this;
     c->last_change = this;
-    return add_label(b, now, promise, WEFT_NONE, this);
+    return weft__add_label(b, now, promise, WEFT_NONE, this);
 }
 
-static int on_switch(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+static int on_switch(struct weft_builder *b, const struct weft_event *ev)
 {
     uint32_t promise;
-    TRY(lookup(b, ev->a, &promise));
-    return weft__model_switch(b, now, promise);
+    TRY(weft__lookup(b, ev->a, &promise));
+    return runs_on(b, ev, promise);
 }
 
 static int on_gc(struct weft_builder *b, const struct weft_event *ev, int64_t now)
@@ -382,24 +362,43 @@ static int on_gc(struct weft_builder *b, const struct weft_event *ev, int64_t no
     return 0;
 }
 
-static int on_event(struct weft_builder *b, const struct weft_event *ev)
+/* What runs on the event's stream, where the events do not say: at its beginning, and after a gap. */
+static int on_stream(struct weft_builder *b, const struct weft_event *ev)
 {
-    struct weft_model *m = b->m;
-    if (!b->begun)
-        m->first_ns = ev->time_ns;
-    b->begun = true;
-    int64_t now = weft_model_time(ev->time_ns, m->first_ns);
-    if (now > m->end_ns)
-        m->end_ns = now;
-    m->events_total++;
-    m->events[ev->kind]++;
+    struct weft_running *s = weft__model_stream(b, ev->stream);
+    if (!s)
+        return weft__no_room(b, b->streams, "streams");
+    bool new = !s->begun;
+    if (new) {
+        s->begun = true;
+        s->first_ns = b->now;
+    }
+    if (b->is_weft && (new || ev->gap)) {
+        uint32_t running;
+        s->suspended = false;
+        TRY(weft__model_switch(b, s, s->last_ns, WEFT_NONE));
+        TRY(weft__lookup(b, ev->running, &running));
+        TRY(weft__model_switch(b, s, b->now, running));
+    }
+    s->last_ns = b->now;
+    return 0;
+}
+
+static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
     switch ((enum weft_event_kind)ev->kind) {
     case WEFT_EVENT_CREATES:
-        return on_creates(b, ev, now);
+        return weft__on_creates(b, ev, now);
     case WEFT_EVENT_FULFILLS:
         return on_resolves(b, ev, now, WEFT_FULFILLED);
     case WEFT_EVENT_FAILS:
         return on_resolves(b, ev, now, WEFT_FAILED);
+    case WEFT_EVENT_RESOLVES:
+        return on_resolves(b, ev, now, WEFT_RESOLVED);
+    case WEFT_EVENT_CANCELS:
+        return on_resolves(b, ev, now, WEFT_CANCELLED);
+    case WEFT_EVENT_FORGETS:
+        return on_forgets(b, ev, now);
     case WEFT_EVENT_BECOMES:
         return on_becomes(b, ev, now);
     case WEFT_EVENT_READ:
@@ -409,27 +408,43 @@ static int on_event(struct weft_builder *b, const struct weft_event *ev)
     case WEFT_EVENT_SIGNAL:
     case WEFT_EVENT_SIGNAL_ONLY:
         return on_signals(b, ev, now);
+    case WEFT_EVENT_NOTIFIES:
+        return on_notifies(b, ev, now);
     case WEFT_EVENT_LABEL:
         return on_label(b, ev, now);
+    case WEFT_EVENT_SHOULD_RESOLVE:
+    case WEFT_EVENT_BACKGROUND:
+        return on_mark(b, ev);
     case WEFT_EVENT_INCREASE:
     case WEFT_EVENT_COUNTER:
         return on_counter(b, ev, now);
     case WEFT_EVENT_SWITCH:
-        return on_switch(b, ev, now);
+        return on_switch(b, ev);
+    case WEFT_EVENT_SUSPEND:
+        return weft__model_suspend(b, weft__model_stream(b, ev->stream));
+    case WEFT_EVENT_RESUME:
+        return runs_on(b, ev, WEFT_ROOT);
     case WEFT_EVENT_GC:
         return on_gc(b, ev, now);
-    case WEFT_EVENT_RESOLVES:
-    case WEFT_EVENT_CANCELS:
-    case WEFT_EVENT_FORGETS:
-    case WEFT_EVENT_NOTIFIES:
-    case WEFT_EVENT_SHOULD_RESOLVE:
-    case WEFT_EVENT_BACKGROUND:
-    case WEFT_EVENT_SUSPEND:
-    case WEFT_EVENT_RESUME:
     case WEFT_EVENT_KINDS:
-        break; /* no reader hands them out yet */
+        break;
     }
     return 0;
+}
+
+static int on_event(struct weft_builder *b, const struct weft_event *ev)
+{
+    struct weft_model *m = b->m;
+    if (!b->begun)
+        m->first_ns = ev->time_ns;
+    b->begun = true;
+    b->now = weft_model_time(ev->time_ns, m->first_ns);
+    if (b->now > m->end_ns)
+        m->end_ns = b->now;
+    m->events_total++;
+    m->events[ev->kind]++;
+    TRY(on_stream(b, ev));
+    return on_kind(b, ev, b->now);
 }
 
 static int begin(struct weft_builder *b)
@@ -438,16 +453,18 @@ static int begin(struct weft_builder *b)
     m->strings = weft_strings_new();
     m->ids = weft_idmap_new();
     if (!m->strings || !m->ids)
-        return no_room(b, 0, "promises");
+        return weft__no_room(b, 0, "promises");
     const char mark[] = "__should_resolve";
     b->should_resolve_text = weft_strings_add(m->strings, mark, sizeof mark - 1);
     if (b->should_resolve_text == WEFT_STRINGS_NONE)
-        return no_room(b, 0, "texts");
+        return weft__no_room(b, 0, "texts");
+    memset(b->type_text, 0xff, sizeof b->type_text);
+    TRY(weft__add_name(b, "preexisting", &b->preexisting_text));
     uint32_t root;
-    TRY(add_promise(b, WEFT_ID_LOOP, WEFT_ROOT, 0, WEFT_TYPE_PREEXISTING, &root));
+    TRY(weft__add_promise(b, WEFT_ID_LOOP, WEFT_ROOT, 0, b->preexisting_text, &root));
     uint32_t *at = weft_idmap_at(m->ids, WEFT_ID_LOOP);
     if (!at)
-        return no_room(b, 1, "promises");
+        return weft__no_room(b, 1, "promises");
     *at = root;
     return 0;
 }
@@ -456,10 +473,11 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
                      void *data, struct weft_error *err)
 {
     *out = NULL;
-    struct weft_builder b = {.running = WEFT_NONE, .err = err};
+    struct weft_builder b = {.is_weft = weft_reader_facts(r)->is_weft, .err = err};
     b.m = calloc(1, sizeof *b.m);
     if (!b.m)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    b.m->is_weft = b.is_weft;
     int rc = begin(&b);
     const struct weft_event *ev;
     ptrdiff_t n;
@@ -476,6 +494,9 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     free(b.growing);
     free(b.marked);
     free(b.counter_of);
+    free(b.site);
+    free(b.stream);
+    free(b.sleeper);
     if (rc < 0)
         weft_model_free(b.m);
     else

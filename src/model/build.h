@@ -7,29 +7,52 @@
 #include "model/model.h"
 #include "model/strings.h"
 
-#define WEFT_TYPE_PREEXISTING 0xffffu
-
 /* What is known of a promise only while events are read. */
 struct weft_growing {
     int64_t last_child_ns;   /* creation of its latest child */
     int64_t last_checked_ns; /* latest wait for it or signal to it */
+    int64_t seen_ns;         /* first mention */
     uint32_t before_last;    /* interaction before the last one, or WEFT_NONE */
     uint32_t children;
+};
+
+/* A stream: what runs on it. */
+struct weft_running {
+    uint32_t promise; /* or WEFT_NONE */
+    bool begun;
+    bool suspended;
+    bool suspends; /* has ever been suspended */
+    int64_t since_ns;
+    int64_t suspended_ns;      /* when it was suspended last */
+    int64_t first_ns, last_ns; /* events */
+};
+
+/* A creation's site: what its promises have in common. */
+struct weft_site_known {
+    uint32_t type;   /* text, or WEFT_NONE: not seen yet */
+    uint32_t origin; /* or WEFT_NONE */
 };
 
 struct weft_builder {
     struct weft_model *m;
     struct weft_growing *growing; /* beside m->promise */
     uint32_t *marked;             /* promises marked should_resolve */
-    uint32_t promise_room, label_room, interaction_room, run_room, pause_room, change_room,
-        counter_room, marked_room, marks;
+    uint32_t promise_room, label_room, interaction_room, run_room, sleep_room, pause_room,
+        change_room, counter_room, origin_room, marked_room, marks;
     uint32_t *counter_of; /* from texts to counters; WEFT_NONE */
     uint32_t counter_of_room;
-    uint32_t should_resolve_text;
+    uint32_t should_resolve_text, preexisting_text;
+    uint32_t type_text[256];      /* of mirage's numbers; WEFT_NONE: not seen yet */
+    struct weft_site_known *site; /* by the number of a creation's origin */
+    uint32_t site_room;
+    struct weft_running *stream;
+    uint32_t streams, stream_room;
+    uint32_t *sleeper; /* beside m->sleep: the stream, until all are known */
+    uint32_t sleeper_room;
 
-    uint32_t running; /* promise, or WEFT_NONE */
-    int64_t running_since;
+    bool is_weft; /* a trace of weft's own */
     bool begun;
+    int64_t now; /* of the event at hand */
     struct weft_error *err;
 };
 
@@ -40,7 +63,55 @@ bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item);
  * are simplified, and the scales of the counters. 0 or a negative WEFT_E code. */
 int weft__model_finish(struct weft_builder *b);
 
-/* From now on next runs (WEFT_NONE: nothing). */
-int weft__model_switch(struct weft_builder *b, int64_t now, uint32_t next);
+/* Says that there is no memory for another one of what, or that there are too many. */
+int weft__no_room(struct weft_builder *b, uint32_t used, const char *what);
+
+#define TRY(call)                                                                                  \
+    do {                                                                                           \
+        int rc_ = (call);                                                                          \
+        if (rc_ < 0)                                                                               \
+            return rc_;                                                                            \
+    } while (0)
+
+/* Appends to an array of the model and its twin in the builder. */
+#define APPEND(b, array, count, room, what, ...)                                                   \
+    do {                                                                                           \
+        if (!weft__grow(&(array), (count), &(room), sizeof *(array)))                              \
+            return weft__no_room((b), (count), (what));                                            \
+        (array)[(count)++] = (__VA_ARGS__);                                                        \
+    } while (0)
+
+/* Adding; build.c. All return 0 or a negative WEFT_E code. */
+
+int weft__add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
+                      uint32_t type, uint32_t *out);
+
+/* The promise that an id in an event means. */
+int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out);
+
+/* The number of the event's text, or of a terminated one. */
+int weft__add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out);
+int weft__add_name(struct weft_builder *b, const char *name, uint32_t *out);
+
+/* A label, or a counter's change; the other one is WEFT_NONE. */
+int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, uint32_t text,
+                    uint32_t change);
+
+/* Creations; create.c */
+int weft__on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now);
+
+/* What runs; running.c */
+
+/* The stream with that index, new if need be. NULL: no memory. */
+struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream);
+
+/* From now on next runs on s (WEFT_NONE: nothing). */
+int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, uint32_t next);
+
+/* s is suspended. */
+int weft__model_suspend(struct weft_builder *b, struct weft_running *s);
+
+/* Ends the last runs and finds out when the process slept. */
+int weft__model_rest(struct weft_builder *b);
 
 #endif

@@ -63,26 +63,27 @@ static void end_pending(struct weft_builder *b)
 
 /* The types whose creation says less than their first read: they are made in one go with what they
  * will wait for. */
-static bool is_bind(const char *type)
+#define BINDS 6
+static const char *const bind_names[BINDS] = {"bind",          "try",        "map",
+                                              "ignore_result", "on_failure", "on_termination"};
+
+static bool is_bind(const uint32_t bind[BINDS], uint32_t type)
 {
-    static const char *const names[] = {"bind",          "try",        "map",
-                                        "ignore_result", "on_failure", "on_termination"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!strcmp(type, names[i]))
+    for (unsigned i = 0; i < BINDS; i++)
+        if (bind[i] == type)
             return true;
     return false;
 }
 
 /* The read with which its line begins in the simplified form, or WEFT_NONE. first_wait: the earliest
- * wait for it that no read has replaced. bind: of each type, whether it is one. */
-static uint32_t waking_read(const struct weft_model *m, const bool bind[WEFT_TYPES], uint32_t index,
+ * wait for it that no read has replaced. bind: the texts of those types. */
+static uint32_t waking_read(const struct weft_model *m, const uint32_t bind[BINDS], uint32_t index,
                             int64_t first_wait)
 {
     const struct weft_promise *p = &m->promise[index];
     uint32_t i = p->first_interaction;
-    if (index == WEFT_ROOT || p->type >= WEFT_TYPES || !bind[p->type] ||
-        m->promise[p->creator].becomes == index || i == WEFT_NONE ||
-        m->interaction[i].kind != WEFT_READS)
+    if (index == WEFT_ROOT || i == WEFT_NONE || m->interaction[i].kind != WEFT_READS ||
+        !is_bind(bind, p->type) || m->promise[p->creator].becomes == index)
         return WEFT_NONE;
     int64_t wake = m->interaction[i].time_ns;
     if (first_wait <= wake)
@@ -96,9 +97,12 @@ static uint32_t waking_read(const struct weft_model *m, const bool bind[WEFT_TYP
 static int simplify(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
-    bool bind[WEFT_TYPES];
-    for (unsigned t = 0; t < WEFT_TYPES; t++)
-        bind[t] = is_bind(weft_type_name(t));
+    uint32_t bind[BINDS];
+    for (unsigned t = 0; t < BINDS; t++) {
+        bind[t] = weft_strings_add(m->strings, bind_names[t], (uint32_t)strlen(bind_names[t]));
+        if (bind[t] == WEFT_STRINGS_NONE)
+            return weft__no_room(b, weft_strings_count(m->strings), "texts");
+    }
     int64_t *first_wait = malloc(m->promises * sizeof *first_wait);
     if (!first_wait)
         return weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
@@ -196,7 +200,7 @@ out:
 
 int weft__model_finish(struct weft_builder *b)
 {
-    int rc = weft__model_switch(b, b->m->end_ns, WEFT_NONE);
+    int rc = weft__model_rest(b);
     if (rc < 0)
         return rc;
     shorten_chains(b->m);

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/build.h"
+#include "model/idmap.h"
+#include "model/strings.h"
 
 const char *weft_outcome_name(enum weft_outcome o)
 {
@@ -27,6 +28,8 @@ void weft_model_free(struct weft_model *m)
     free(m->label);
     free(m->interaction);
     free(m->run);
+    free(m->sleep);
+    free(m->origin);
     free(m->pause);
     free(m->change);
     free(m->counter);
@@ -44,21 +47,7 @@ const char *weft_model_text(const struct weft_model *m, uint32_t text, uint32_t 
 
 const char *weft_model_type(const struct weft_model *m, uint32_t promise)
 {
-    /* Numbers that no table has: made once for all, so that nobody owns them. */
-    static const char unknown[256][9] = {
-#define T(n) [n] = "type-" #n,
-#define T10(n) T(n##0) T(n##1) T(n##2) T(n##3) T(n##4) T(n##5) T(n##6) T(n##7) T(n##8) T(n##9)
-        T(18) T(19) T10(2) T10(3) T10(4) T10(5) T10(6) T10(7) T10(8) T10(9) T10(10) T10(11) T10(12)
-            T10(13) T10(14) T10(15) T10(16) T10(17) T10(18) T10(19) T10(20) T10(21) T10(22) T10(23)
-                T10(24) T(250) T(251) T(252) T(253) T(254) T(255)
-#undef T10
-#undef T
-    };
-    uint16_t type = m->promise[promise].type;
-    if (type == WEFT_TYPE_PREEXISTING)
-        return "preexisting";
-    const char *name = weft_type_name(type);
-    return name ? name : unknown[type & 0xff];
+    return weft_strings_get(m->strings, m->promise[promise].type, NULL);
 }
 
 uint32_t weft_model_name(const struct weft_model *m, uint32_t promise)

@@ -58,11 +58,19 @@ struct weft_promise {
     uint32_t first_label, last_label;             /* or WEFT_NONE */
     uint32_t first_interaction, last_interaction; /* as the actor; or WEFT_NONE */
     uint32_t first_run, last_run;                 /* or WEFT_NONE */
-    uint16_t type;                                /* see weft_model_type */
+    uint32_t type;                                /* text; see weft_model_type */
+    uint32_t origin;                              /* where it was created, or WEFT_NONE */
     uint8_t outcome;                              /* enum weft_outcome */
     bool created : 1;                             /* its creation was recorded */
     bool should_resolve : 1;                      /* marked so, or what a marked one became */
+    bool background : 1;                          /* marked so: meant to be pending for long */
     bool simplified : 1; /* a bind or the like, drawn from its first read on */
+};
+
+/* A place in the program's source. */
+struct weft_place {
+    uint32_t file; /* text */
+    uint32_t line;
 };
 
 /* A text at a time. A counter's change is one too ("queued+1"): see weft_model_label_text. */
@@ -77,8 +85,9 @@ struct weft_label {
 enum weft_interaction_kind {
     WEFT_READS,    /* actor uses other's result */
     WEFT_WAITS,    /* actor begins to wait for other */
-    WEFT_RESOLVES, /* actor fulfils or fails other */
+    WEFT_RESOLVES, /* actor fulfils, fails, resolves or cancels other */
     WEFT_SIGNALS,  /* actor signals other */
+    WEFT_NOTIFIES, /* actor signals the condition other, whether or not somebody waits for it */
 };
 
 struct weft_interaction {
@@ -89,11 +98,15 @@ struct weft_interaction {
     bool replaced; /* a wait that the read after it has replaced; not in the actor's chain */
 };
 
-/* A promise ran. The loop's own runs are the times when the process slept. */
+/* A promise ran, on one of the streams; in the order of their ends. */
 struct weft_run {
     int64_t start_ns, end_ns;
     uint32_t promise;
     uint32_t next; /* of the same promise, or WEFT_NONE */
+};
+
+struct weft_sleep { /* the process slept: in order, they do not overlap */
+    int64_t start_ns, end_ns;
 };
 
 struct weft_pause { /* a garbage collection */
@@ -131,12 +144,16 @@ struct weft_model {
     struct weft_label *label;
     struct weft_interaction *interaction; /* in the order of recording */
     struct weft_run *run;
+    struct weft_sleep *sleep;
     struct weft_pause *pause;
     struct weft_change *change;
     struct weft_counter_info *counter; /* sorted by name */
     struct weft_scale *scale;
-    uint32_t promises, labels, interactions, runs, pauses, changes, counters, scales;
+    struct weft_place *origin; /* see weft_promise.origin */
+    uint32_t promises, labels, interactions, runs, sleeps, pauses, changes, counters, scales;
+    uint32_t origins;
 
+    bool is_weft;      /* of weft's own format: counters' changes are no labels there */
     int64_t end_ns;    /* latest event */
     uint64_t first_ns; /* the clock at the first event */
     uint64_t events_total;
@@ -170,7 +187,7 @@ void weft_model_free(struct weft_model *m);
  * hold any bytes but NUL. Borrowed. */
 const char *weft_model_text(const struct weft_model *m, uint32_t text, uint32_t *size);
 
-/* "bind", "preexisting", "type-77" … Borrowed. */
+/* "bind", "preexisting", "type-77" …, never empty; in weft's own traces any text. Borrowed. */
 const char *weft_model_type(const struct weft_model *m, uint32_t promise);
 
 /* The first label of a promise that is not a counter's change: a text, or WEFT_NONE. */

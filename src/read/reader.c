@@ -5,7 +5,10 @@
 #include <stdlib.h>
 
 #include "format/mirage.h"
-#include "read/mirage.h"
+#include "format/packet.h"
+#include "read/state.h"
+
+enum { SIGNATURE_AT = 20, MARK_SIZE = 24, WINDOW = 64 << 10 };
 
 void weft__reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
                           const char *format, ...)
@@ -22,21 +25,66 @@ void weft__reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipp
     d->problems++;
 }
 
+/* Whose packet begins with these bytes. NULL: nobody's. */
+static const struct weft_reader_format *format_of(const unsigned char *bytes, size_t size)
+{
+    if (size >= WEFT_MIRAGE_MARK_SIZE && !memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE))
+        return &weft__mirage_format;
+    if (size >= MARK_SIZE && weft_read_u32(bytes) == WEFT_PACKET_MAGIC &&
+        weft_read_u32(bytes + SIGNATURE_AT) == WEFT_PACKET_SIGNATURE)
+        return &weft__weft_format;
+    return NULL;
+}
+
+/* The format of the first packet in the file; mirage's if there is none. */
+static int find_format(const struct weft_input *in, const struct weft_reader_format **format,
+                       struct weft_error *err)
+{
+    *format = &weft__mirage_format;
+    unsigned char *window = malloc(WINDOW);
+    if (!window)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    ptrdiff_t got = 0;
+    for (uint64_t at = 0, want = MARK_SIZE; at < in->size; want = WINDOW) {
+        got = weft_input_read(in, window, want, at, err);
+        if (got < MARK_SIZE && at)
+            break;
+        for (unsigned char *hit = window, *end = window + (got > 0 ? got : 0);
+             (hit = memmem(hit, (size_t)(end - hit), WEFT_MIRAGE_MARK, 4)); hit++) {
+            const struct weft_reader_format *found = format_of(hit, (size_t)(end - hit));
+            if (found) {
+                *format = found;
+                free(window);
+                return 0;
+            }
+        }
+        if (got <= 0)
+            break;
+        at += at ? (uint64_t)got - (MARK_SIZE - 1) : 1;
+    }
+    free(window);
+    return got < 0 ? (int)got : 0;
+}
+
 /* Says what the file is instead of a trace. */
 static int not_a_trace(struct weft_reader *r, struct weft_error *err)
 {
-    unsigned char head[WEFT_MIRAGE_MARK_SIZE] = {0};
+    unsigned char head[MARK_SIZE] = {0};
     ptrdiff_t n = weft_input_read(&r->input, head, sizeof head, 0, err);
     if (n < 0)
         return (int)n;
     if (n == 0)
         return weft_error_set(err, WEFT_E_FORMAT, 0, "is empty: nothing was recorded into it");
-    if (r->input.size < WEFT_MIRAGE_HEADER_SIZE && memcmp(head, WEFT_MIRAGE_MARK, (size_t)n) == 0)
+    if (r->input.size < WEFT_MIRAGE_HEADER_SIZE &&
+        memcmp(head, WEFT_MIRAGE_MARK, n < 20 ? (size_t)n : 20) == 0)
         return weft_error_set(err, WEFT_E_FORMAT, r->input.size,
                               "ends in the middle of its first packet's header");
-    if (memcmp(head, WEFT_MIRAGE_MARK, sizeof head) == 0)
+    if (r->damage.problems && format_of(head, (size_t)n))
         return weft_error_set(err, WEFT_E_FORMAT, r->damage.first[0].offset,
                               "has no packet that can be read: %.200s", r->damage.first[0].text);
+    if (format_of(head, (size_t)n))
+        return weft_error_set(err, WEFT_E_FORMAT, 0,
+                              "has no packet that this version of weft can read");
     if (n >= 4 && weft_read_u32(head) == WEFT_CTF_MAGIC)
         return weft_error_set(err, WEFT_E_FORMAT, 4,
                               "is a CTF stream, but not of mirage-profile (another UUID); "
@@ -47,25 +95,38 @@ static int not_a_trace(struct weft_reader *r, struct weft_error *err)
                           head[0], head[1], head[2], head[3]);
 }
 
-int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err)
+/* Makes the reader that fits the file; it takes over in. */
+static int make(struct weft_reader **out, struct weft_input *in, struct weft_error *err)
 {
-    *out = NULL;
-    struct weft_reader *r = calloc(1, sizeof *r);
+    const struct weft_reader_format *format;
+    int rc = find_format(in, &format, err);
+    if (rc < 0)
+        return rc;
+    struct weft_reader *r = calloc(1, format->size);
     if (!r)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    int rc = weft_input_open(&r->input, path, err);
-    if (rc < 0)
-        goto out;
-    r->facts = (struct weft_reader_facts){
-        .format = "mirage",
-        .clock = "nanoseconds, origin unknown",
-        .file_bytes = r->input.size,
-        .streams = 1,
-    };
-    rc = weft__mirage_index(r, err);
-    if (rc == 0 && r->facts.packets + r->facts.unused_packets == 0)
+    *out = r;
+    r->format = format;
+    r->input = *in;
+    in->fd = -1;
+    r->facts.format = format->name;
+    r->facts.file_bytes = r->input.size;
+    return 0;
+}
+
+int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err)
+{
+    struct weft_reader *r = NULL;
+    struct weft_input in;
+    *out = NULL;
+    int rc = weft_input_open(&in, path, err);
+    if (rc == 0)
+        rc = make(&r, &in, err);
+    if (rc == 0)
+        rc = r->format->index(r, err);
+    if (rc == 0 && !r->is_trace)
         rc = not_a_trace(r, err);
-out:
+    weft_input_close(&in);
     if (rc < 0)
         weft_reader_close(r);
     else
@@ -77,9 +138,8 @@ void weft_reader_close(struct weft_reader *r)
 {
     if (!r)
         return;
+    r->format->fini(r);
     weft_input_close(&r->input);
-    free(r->packet);
-    free(r->window);
     free(r);
 }
 
@@ -87,13 +147,7 @@ ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **even
                            struct weft_error *err)
 {
     *events = r->batch;
-    return weft__mirage_next(r, err);
-}
-
-uint32_t weft_reader_stream(const struct weft_reader *r)
-{
-    (void)r;
-    return 0; /* mirage has only one */
+    return r->format->next(r, err);
 }
 
 const struct weft_damage *weft_reader_damage(const struct weft_reader *r)
@@ -108,8 +162,15 @@ const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r)
 
 double weft_reader_progress(const struct weft_reader *r)
 {
-    uint64_t done = r->done_bytes;
-    if (r->position)
-        done += r->position - r->packet[r->current].offset;
-    return r->facts.content_bytes ? (double)done / (double)r->facts.content_bytes : 1;
+    return r->format->progress(r);
+}
+
+const char *weft_ended_name(enum weft_ended ended)
+{
+    static const char *const names[] = {
+        [WEFT_ENDED_UNKNOWN] = "unknown", [WEFT_ENDED_STOPPED] = "stopped",
+        [WEFT_ENDED_SAVED] = "saved",     [WEFT_ENDED_RUNNING] = "still running",
+        [WEFT_ENDED_KILLED] = "killed",
+    };
+    return names[ended];
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A trace file as a sequence of events, in the order in which they were recorded.
+/* A trace file, mirage-profile's or weft's own, as a sequence of events in order of time.
  *
  *     struct weft_reader *r;
  *     const struct weft_event *ev;
@@ -29,18 +29,18 @@ struct weft_reader;
 /* Opens the trace at path ("-": standard input, which is read to its end first), finds its packets
  * and puts them in order. On success the caller owns *out. Returns 0 or a negative WEFT_E code;
  * *out is then NULL. A file in which no packet can be found is WEFT_E_FORMAT; one that is merely
- * damaged opens. */
+ * damaged opens. What is recorded into the file after it was opened may be seen or not. */
 int weft_reader_open(struct weft_reader **out, const char *path, struct weft_error *err);
 
 void weft_reader_close(struct weft_reader *r);
 
 /* Hands out the next events, some hundreds at a time. *events and the texts in them are the reader's
- * and stay valid until the next call. Returns how many, 0 at the end, or a negative WEFT_E code. */
+ * and stay valid until the next call. Returns how many, 0 at the end, or a negative WEFT_E code.
+ *
+ * In weft's own traces the streams are merged: times never run backwards. Clocks of different threads
+ * differ a little, so a promise may be used slightly before its creation comes. */
 ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **events,
                            struct weft_error *err);
-
-/* The stream (OS thread or core) that the events last handed out belong to. */
-uint32_t weft_reader_stream(const struct weft_reader *r);
 
 /* What is wrong with the file. */
 #define WEFT_DAMAGE_KEPT 16
@@ -58,19 +58,75 @@ struct weft_damage {
 /* What has been found so far; complete once weft_reader_next has returned 0. */
 const struct weft_damage *weft_reader_damage(const struct weft_reader *r);
 
+/* What else is known of the trace. Numbers that a format does not have are 0. */
+
+enum weft_ended {
+    WEFT_ENDED_UNKNOWN, /* the file does not say: mirage's, or a part of one */
+    WEFT_ENDED_STOPPED, /* by weft_stop, or because the program ended */
+    WEFT_ENDED_SAVED,   /* a copy of one that was recording */
+    WEFT_ENDED_RUNNING, /* not ended: the process is alive on this machine */
+    WEFT_ENDED_KILLED,  /* neither stopped nor alive (or of another machine) */
+};
+
+/* "unknown", "stopped", "saved", "still running", "killed" */
+const char *weft_ended_name(enum weft_ended ended);
+
+/* An OS thread. Recorded = kept + overwritten + discarded events. */
+struct weft_stream_facts {
+    uint32_t number;      /* counts the threads that recorded something, from 0; unlike the index in
+                          * the table, which is what events have */
+    uint32_t thread;      /* the system's number of it */
+    char name[17];        /* of the thread: terminated, any bytes */
+    uint64_t kept;        /* events that are there, unknown ones included */
+    uint64_t overwritten; /* … that later ones have overwritten */
+    uint64_t discarded; /* … not recorded, because there was no room; known up to its last packet */
+};
+
+struct weft_process_facts {
+    uint32_t pid;        /* 0: nothing is known of the process */
+    const char *program; /* these: terminated, any bytes; NULL: not known */
+    const char *host;
+    const char *version;    /* of the recorder */
+    const char *const *arg; /* args of them */
+    uint32_t args;
+    uint8_t boot_id[16];    /* of the system */
+    uint64_t started_at;    /* field 22 of /proc/PID/stat */
+    uint64_t start_ns;      /* of the recording, on the clock of the events */
+    uint64_t start_real_ns; /* … as nanoseconds since 1970, UTC */
+    uint64_t stop_real_ns;  /* 0: not stopped */
+};
+
 struct weft_reader_facts {
-    const char *format; /* "mirage" */
-    const char *clock;  /* what is known of it, for people */
+    const char *format; /* "mirage" or "weft" */
+    bool is_weft;
+    const char *clock;   /* what is known of it, for people */
+    uint32_t clock_kind; /* enum weft_clock_kind; 0: not known */
+    uint64_t clock_hz;   /* nominal ticks a second */
     uint64_t file_bytes;
     uint64_t packets; /* that hold events */
     uint64_t unused_packets;
     uint64_t content_bytes;       /* headers and events, without unused tails */
-    uint64_t overwritten_packets; /* before the oldest one; mirage says it modulo 2^16 only */
-    uint64_t missing_packets;     /* gaps in the sequence numbers */
-    uint32_t streams;
-    bool wrapped; /* the oldest packet is not the first one in the file */
+    uint64_t overwritten_packets; /* mirage says it modulo 2^16 only */
+    uint64_t missing_packets;     /* neither there nor overwritten: gaps in the sequence numbers */
+    bool
+        wrapped; /* the oldest packet is not the first one in the file; weft: some were overwritten */
+
+    uint32_t streams;                       /* in the table */
+    const struct weft_stream_facts *stream; /* of weft's own traces, else NULL; valid until the next
+                                             * call of weft_reader_next */
+    uint64_t streams_recorded;              /* with those of which nothing is left */
+    uint64_t overwritten_events, discarded_events;
+    uint64_t lost_texts;       /* cut, or left out, because there was no room */
+    uint64_t unknown_events;   /* of forms that this version does not know; left out */
+    uint64_t unknown_packets;  /* of classes or versions that it does not know; left out */
+    uint64_t other_packets;    /* of another trace in the same file; left out */
+    uint64_t repeated_packets; /* there twice, as in files put together; left out */
+    uint64_t changed_packets;  /* overwritten while they were read; left out */
+    enum weft_ended ended;
+    struct weft_process_facts process;
 };
 
+/* Complete once weft_reader_next has returned 0. */
 const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r);
 
 /* How much of the content has been handed out, 0 to 1: for progress on long work. */

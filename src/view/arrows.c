@@ -58,6 +58,7 @@ static bool ends_of(const struct canvas *c, const struct weft_interaction *x, ui
         *ink = WEFT_INK_RESOLVE;
         return true;
     case WEFT_SIGNALS:
+    case WEFT_NOTIFIES:
         *ink = WEFT_INK_SIGNAL;
         return true;
     }
@@ -144,7 +145,8 @@ static int by_weight(const void *a, const void *b)
     return by_look(a, b);
 }
 
-/* Faint ones first, so that the others lie above them; then in the order of the kinds. */
+/* Faint ones first, so that the others lie above them; then in the order of the kinds. The beginning of a
+ * wait comes last: it often stands where something was just resolved, and must not be hidden. */
 static int by_layer(const void *a, const void *b)
 {
     const struct arrow *x = a, *y = b;
@@ -153,6 +155,8 @@ static int by_layer(const void *a, const void *b)
     int32_t wide = abs(x->x1 - x->x0) > FADE_FROM, wide_too = abs(y->x1 - y->x0) > FADE_FROM;
     if (wide != wide_too)
         return wide ? -1 : 1;
+    if ((x->ink == WEFT_INK_WAITS) != (y->ink == WEFT_INK_WAITS))
+        return x->ink == WEFT_INK_WAITS ? 1 : -1;
     return by_look(a, b);
 }
 

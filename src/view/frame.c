@@ -76,8 +76,8 @@ void canvas_draw_regions(struct canvas *c)
 {
     const struct weft_model *m = c->m;
     struct region sleep = {.ink = WEFT_INK_SLEEP, .name = "sleeping"};
-    for (uint32_t i = m->promise[WEFT_ROOT].first_run; i != WEFT_NONE; i = m->run[i].next)
-        add_region(c, &sleep, m->run[i].start_ns, m->run[i].end_ns);
+    for (uint32_t i = 0; i < m->sleeps; i++)
+        add_region(c, &sleep, m->sleep[i].start_ns, m->sleep[i].end_ns);
     draw_region(c, &sleep);
     struct region gc = {.ink = WEFT_INK_GC, .name = "GC"};
     for (uint32_t i = 0; i < m->pauses; i++)
@@ -159,7 +159,7 @@ static bool entry_applies(const struct canvas *c, const struct entry *e)
 {
     switch (e->ink) {
     case WEFT_INK_SLEEP:
-        return c->m->promise[WEFT_ROOT].first_run != WEFT_NONE;
+        return c->m->sleeps != 0;
     case WEFT_INK_GC:
         return c->m->pauses != 0;
     case WEFT_INK_HIT:
@@ -167,7 +167,9 @@ static bool entry_applies(const struct canvas *c, const struct entry *e)
     case WEFT_INK_SELECTED:
         return c->in_chain != NULL;
     case WEFT_INK_SIGNAL:
-        return c->m->events[WEFT_EVENT_SIGNAL] + c->m->events[WEFT_EVENT_SIGNAL_ONLY] != 0;
+        return c->m->events[WEFT_EVENT_SIGNAL] + c->m->events[WEFT_EVENT_SIGNAL_ONLY] +
+                   c->m->events[WEFT_EVENT_NOTIFIES] !=
+               0;
     case WEFT_INK_WAITS:
         return c->m->events[WEFT_EVENT_TRY_READ] != 0;
     case WEFT_INK_READ_FAILED:

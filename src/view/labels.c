@@ -51,8 +51,8 @@ static void put_reason(struct writing *w, uint32_t promise)
     static const char never[] = "never resolved";
     uint32_t size = sizeof never - 1;
     const char *text = never;
-    if (p->outcome == WEFT_FAILED)
-        text = p->reason != WEFT_NONE ? weft_model_text(m, p->reason, &size) : "";
+    if (p->outcome == WEFT_FAILED && p->reason != WEFT_NONE)
+        text = weft_model_text(m, p->reason, &size);
     else if (!weft_model_overdue(m, promise))
         return;
     if (p->outcome == WEFT_FAILED && (p->end_ns < w->c->from_ns || p->end_ns > w->c->to_ns))
@@ -64,12 +64,25 @@ static void put_reason(struct writing *w, uint32_t promise)
     put(w, WEFT_INK_FAILED, x, text, size);
 }
 
+/* In weft's own traces a counter's change says nothing about what runs; its strip shows it. */
+static bool is_shown(const struct weft_model *m, uint32_t label)
+{
+    return !m->is_weft || m->label[label].text != WEFT_NONE;
+}
+
+static uint32_t next_shown(const struct weft_model *m, uint32_t label)
+{
+    while (label != WEFT_NONE && !is_shown(m, label))
+        label = m->label[label].next;
+    return label;
+}
+
 /* The label that stands where the line begins: the promise's name, if that comes soon enough, so that a
  * counter's change does not take its place. WEFT_NONE: there is no label yet. */
 static uint32_t label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0)
 {
     const struct weft_model *m = c->m;
-    uint32_t l = p->first_label, chosen = l;
+    uint32_t l = next_shown(m, p->first_label), chosen = l;
     for (; l != WEFT_NONE && canvas_x(c, m->label[l].time_ns) <= x0 + NAME_NEAR;
          l = m->label[l].next)
         if (m->label[l].text != WEFT_NONE)
@@ -81,7 +94,7 @@ static uint32_t label_at_start(const struct canvas *c, const struct weft_promise
 
 static bool has_room_after(const struct writing *w, uint32_t label)
 {
-    uint32_t next = w->c->m->label[label].next;
+    uint32_t next = next_shown(w->c->m, w->c->m->label[label].next);
     return next == WEFT_NONE || canvas_x(w->c, w->c->m->label[next].time_ns) > w->next + TYPE_ROOM;
 }
 
@@ -94,11 +107,15 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
     uint32_t l = label_at_start(c, &m->promise[promise], x0);
     bool typed = false;
     if (l == WEFT_NONE) {
+        /* The number, if the type has room, too: that says more. */
         int n = snprintf(text, sizeof text, "%" PRIu64, m->promise[promise].id);
-        if (weft_text_width(text, (size_t)n, FONT, false) <= w->end - w->next)
+        const char *type = weft_model_type(m, promise);
+        int32_t both = weft_text_width(text, (size_t)n, FONT, false) + GAP +
+                       weft_text_width(type, strlen(type), FONT, false);
+        if (both <= w->end - w->next)
             put(w, WEFT_INK_FAINT_TEXT, x0, text, (size_t)n);
     }
-    for (; l != WEFT_NONE && m->label[l].time_ns <= c->to_ns; l = m->label[l].next) {
+    for (; l != WEFT_NONE && m->label[l].time_ns <= c->to_ns; l = next_shown(m, m->label[l].next)) {
         int32_t x = canvas_x(c, m->label[l].time_ns);
         x = x < x0 ? x0 : x;
         if (x > x1 + PX || w->next > w->end - ROOM_MIN)

@@ -126,6 +126,7 @@ static void add_run(struct canvas *c, struct lane *lane, int32_t x0, int32_t x1)
         }
     } else if (lane->run_x1 > lane->run_x0 &&
                (x0 <= lane->run_x1 + PX / 4 || x0 <= lane->run_x0 + 3 * PX / 2)) {
+        lane->run_x0 = x0 < lane->run_x0 ? x0 : lane->run_x0; /* on another thread */
         lane->run_x1 = x1 > lane->run_x1 ? x1 : lane->run_x1;
     } else {
         flush_run(c, lane);

@@ -10,16 +10,22 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "format/tsdl.h"
+#include "write/ctf_packet.h"
 #include "write/mirage.h"
 
 #define METADATA "metadata"
 #define STREAM_NAME_SIZE 24
 #define FAR_NS (UINT64_C(1) << 62)
 
+#define PACKET_BYTES (1u << 20)         /* when it holds as much, it is written */
+#define HELD_BYTES (UINT64_C(64) << 20) /* by all streams together: then all are written */
+
+/* A stream in mirage's layout has a file and a writer. One in weft's layout has a packet, whose bytes are
+ * appended to the file now and then: there may be more threads than files can be open. */
 struct stream {
     FILE *file; /* NULL: no event yet */
     struct weft_mirage_writer *writer;
+    struct weft_ctf_packet packet;
     uint64_t last_ns;
     bool made; /* the file is ours to remove */
 };
@@ -32,6 +38,8 @@ struct weft_ctf_writer {
     uint32_t streams;
     uint64_t base_ns; /* what all times are relative to */
     bool begun;       /* base_ns is set */
+    bool weft;        /* layout: weft's, not mirage's */
+    uint64_t held;    /* bytes in packets */
     uint64_t moved;
 };
 
@@ -87,21 +95,26 @@ static int create_file(FILE **file, int folder, const char *name, struct weft_er
     return rc;
 }
 
-static int write_metadata(struct weft_ctf_writer *w, struct weft_error *err)
+static int write_metadata(struct weft_ctf_writer *w, const struct weft_tsdl_trace *trace,
+                          struct weft_error *err)
 {
     FILE *file;
     int rc = create_file(&file, w->fd, METADATA, err);
     if (rc < 0)
         return rc;
     w->made_metadata = true;
-    weft_tsdl_write_mirage(file);
+    if (trace)
+        weft_tsdl_write_weft(file, trace);
+    else
+        weft_tsdl_write_mirage(file);
     bool failed = ferror(file) != 0;
     if (fclose(file) != 0 || failed)
         return io_error(err, METADATA " cannot be written");
     return 0;
 }
 
-int weft_ctf_writer_open(struct weft_ctf_writer **out, const char *folder, struct weft_error *err)
+int weft_ctf_writer_open(struct weft_ctf_writer **out, const char *folder,
+                         const struct weft_tsdl_trace *trace, struct weft_error *err)
 {
     *out = NULL;
     struct weft_ctf_writer *w = calloc(1, sizeof *w);
@@ -109,13 +122,14 @@ int weft_ctf_writer_open(struct weft_ctf_writer **out, const char *folder, struc
     if (!w)
         return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
     w->fd = -1;
+    w->weft = trace != NULL;
     w->folder = strdup(folder);
     if (!w->folder)
         rc = weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
     else
         rc = open_folder(w, err);
     if (rc == 0)
-        rc = write_metadata(w, err);
+        rc = write_metadata(w, trace, err);
     if (rc < 0)
         weft_ctf_writer_abandon(w);
     else
@@ -128,36 +142,112 @@ static void stream_name(char name[STREAM_NAME_SIZE], uint32_t stream)
     snprintf(name, STREAM_NAME_SIZE, "stream_%u", stream);
 }
 
+/* Makes room for a stream in the table. */
+static int reserve(struct weft_ctf_writer *w, uint32_t stream, struct weft_error *err)
+{
+    if (stream < w->streams)
+        return 0;
+    struct stream *grown = realloc(w->stream, ((size_t)stream + 1) * sizeof *grown);
+    if (!grown)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    memset(grown + w->streams, 0, (stream + 1 - w->streams) * sizeof *grown);
+    w->stream = grown;
+    w->streams = stream + 1;
+    return 0;
+}
+
 static int open_stream(struct weft_ctf_writer *w, uint32_t stream, struct weft_error *err)
 {
-    if (stream >= w->streams) {
-        struct stream *grown = realloc(w->stream, ((size_t)stream + 1) * sizeof *grown);
-        if (!grown)
-            return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-        memset(grown + w->streams, 0, (stream + 1 - w->streams) * sizeof *grown);
-        w->stream = grown;
-        w->streams = stream + 1;
-    }
+    int rc = reserve(w, stream, err);
+    if (rc < 0)
+        return rc;
     struct stream *s = &w->stream[stream];
     char name[STREAM_NAME_SIZE];
     stream_name(name, stream);
-    int rc = create_file(&s->file, w->fd, name, err);
+    rc = create_file(&s->file, w->fd, name, err);
     if (rc < 0)
         return rc;
     s->made = true;
     return weft_mirage_writer_open(&s->writer, s->file, NULL, err);
 }
 
-int weft_ctf_writer_append(struct weft_ctf_writer *w, uint32_t stream, const struct weft_event *ev,
+/* Appends the stream's packet to its file. */
+static int write_packet(struct weft_ctf_writer *w, uint32_t stream, struct weft_error *err)
+{
+    struct stream *s = &w->stream[stream];
+    struct weft_ctf_packet *p = &s->packet;
+    char name[STREAM_NAME_SIZE];
+    stream_name(name, stream);
+    w->held -= p->used;
+    int rc = weft__ctf_packet_end(p, stream, err);
+    if (rc < 0)
+        return rc;
+    int fd = openat(w->fd, name,
+                    O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC | (s->made ? 0 : O_CREAT | O_EXCL),
+                    0666);
+    s->made |= fd >= 0;
+    ssize_t n = fd < 0 ? -1 : 0;
+    for (size_t done = 0; n >= 0 && done < p->used; done += (size_t)n) {
+        n = write(fd, p->bytes + done, p->used - done);
+        if (n < 0 && errno == EINTR)
+            n = 0;
+    }
+    if (n < 0)
+        rc = io_error(err, "cannot be written");
+    if (fd >= 0 && close(fd) < 0 && rc == 0)
+        rc = io_error(err, "cannot be written");
+    weft__ctf_packet_clear(p);
+    return rc;
+}
+
+static int write_held(struct weft_ctf_writer *w, struct weft_error *err)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < w->streams; i++)
+        if (w->stream[i].packet.used)
+            rc = write_packet(w, i, err);
+    return rc;
+}
+
+static int append_weft(struct weft_ctf_writer *w, const struct weft_event *ev,
+                       struct weft_error *err)
+{
+    struct weft_ctf_packet *p = &w->stream[ev->stream].packet;
+    size_t before = p->used;
+    int rc = weft__ctf_packet_append(p, ev, err);
+    w->held += p->used - before;
+    if (rc == 0 && p->used >= PACKET_BYTES)
+        rc = write_packet(w, ev->stream, err);
+    if (rc == 0 && w->held >= HELD_BYTES)
+        rc = write_held(w, err);
+    return rc;
+}
+
+int weft_ctf_writer_thread(struct weft_ctf_writer *w, uint32_t stream, uint32_t thread,
+                           const char *name, struct weft_error *err)
+{
+    int rc = reserve(w, stream, err);
+    if (rc < 0)
+        return rc;
+    struct weft_ctf_packet *p = &w->stream[stream].packet;
+    p->thread = thread;
+    memset(p->thread_name, 0, sizeof p->thread_name);
+    memcpy(p->thread_name, name, strnlen(name, sizeof p->thread_name));
+    return 0;
+}
+
+int weft_ctf_writer_append(struct weft_ctf_writer *w, const struct weft_event *ev,
                            struct weft_error *err)
 {
-    int rc;
-    if ((stream >= w->streams || !w->stream[stream].file) && (rc = open_stream(w, stream, err)) < 0)
+    int rc = reserve(w, ev->stream, err);
+    if (rc == 0 && !w->weft && !w->stream[ev->stream].file)
+        rc = open_stream(w, ev->stream, err);
+    if (rc < 0)
         return rc;
     if (!w->begun && ev->time_ns >= FAR_NS)
         w->base_ns = ev->time_ns;
     w->begun = true;
-    struct stream *s = &w->stream[stream];
+    struct stream *s = &w->stream[ev->stream];
     struct weft_event sound = *ev;
     sound.time_ns -= w->base_ns;
     if (ev->time_ns < w->base_ns || sound.time_ns < s->last_ns || sound.time_ns > INT64_MAX) {
@@ -165,7 +255,8 @@ int weft_ctf_writer_append(struct weft_ctf_writer *w, uint32_t stream, const str
         w->moved++;
     }
     s->last_ns = sound.time_ns;
-    return weft_mirage_writer_append(s->writer, &sound, err);
+    return w->weft ? append_weft(w, &sound, err)
+                   : weft_mirage_writer_append(s->writer, &sound, err);
 }
 
 uint64_t weft_ctf_writer_moved(const struct weft_ctf_writer *w)
@@ -180,6 +271,7 @@ static void release(struct weft_ctf_writer *w, bool keep)
     for (uint32_t i = 0; i < w->streams; i++) {
         struct stream *s = &w->stream[i];
         weft_mirage_writer_abandon(s->writer);
+        weft__ctf_packet_clear(&s->packet);
         if (s->file)
             fclose(s->file);
         stream_name(name, i);
@@ -211,8 +303,13 @@ static int close_stream(struct stream *s, struct weft_error *err)
 int weft_ctf_writer_close(struct weft_ctf_writer *w, struct weft_error *err)
 {
     int rc = 0;
-    if (w->streams == 0) /* a folder without a stream is no trace to babeltrace2 */
-        rc = open_stream(w, 0, err);
+    if (w->streams == 0) { /* a folder without a stream is no trace to babeltrace2 */
+        rc = w->weft ? reserve(w, 0, err) : open_stream(w, 0, err);
+        if (w->weft && rc == 0)
+            rc = write_packet(w, 0, err);
+    }
+    if (rc == 0)
+        rc = write_held(w, err);
     for (uint32_t i = 0; rc == 0 && i < w->streams; i++)
         if (w->stream[i].file)
             rc = close_stream(&w->stream[i], err);

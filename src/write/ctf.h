@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 /* Writes a trace as a CTF 1.8 folder, which babeltrace2 and other CTF readers open: a file `metadata`
- * and a file `stream_N` for each stream, in mirage-profile's layout.
+ * and a file `stream_N` for each stream. mirage's traces keep their layout; weft's own have one in which
+ * every kind has all its fields, types and labels as texts.
  *
  *     struct weft_ctf_writer *w;
- *     if (weft_ctf_writer_open(&w, "folder", &err) == 0) {
- *         rc = weft_ctf_writer_append(w, 0, &event, &err);
+ *     if (weft_ctf_writer_open(&w, "folder", NULL, &err) == 0) {
+ *         rc = weft_ctf_writer_append(w, &event, &err);
  *         …
  *         rc = weft_ctf_writer_close(w, &err);
  *     }
@@ -22,17 +23,25 @@
 
 #include "format/error.h"
 #include "format/events.h"
+#include "format/tsdl.h"
 
 struct weft_ctf_writer;
 
 /* Creates the folder, which must not exist or be empty. No file is followed through a symbolic link
- * or replaced. On success the caller owns *out. Returns 0 or a negative WEFT_E code; *out is then
- * NULL and nothing is left behind. */
-int weft_ctf_writer_open(struct weft_ctf_writer **out, const char *folder, struct weft_error *err);
+ * or replaced. trace: what is known of a trace of weft's own; NULL: it is one of mirage's. On success
+ * the caller owns *out. Returns 0 or a negative WEFT_E code; *out is then NULL and nothing is left
+ * behind. */
+int weft_ctf_writer_open(struct weft_ctf_writer **out, const char *folder,
+                         const struct weft_tsdl_trace *trace, struct weft_error *err);
 
-/* Adds an event to a stream; streams are numbered from 0 without large gaps. Returns 0 or a negative
+/* Which OS thread a stream is, before its first event. name: up to its NUL or 16 bytes. Returns 0 or
+ * WEFT_E_NOMEM. */
+int weft_ctf_writer_thread(struct weft_ctf_writer *w, uint32_t stream, uint32_t thread,
+                           const char *name, struct weft_error *err);
+
+/* Adds an event to its stream; streams are numbered from 0 without large gaps. Returns 0 or a negative
  * WEFT_E code (as weft_mirage_writer_append). */
-int weft_ctf_writer_append(struct weft_ctf_writer *w, uint32_t stream, const struct weft_event *ev,
+int weft_ctf_writer_append(struct weft_ctf_writer *w, const struct weft_event *ev,
                            struct weft_error *err);
 
 /* How many events had their time changed. */

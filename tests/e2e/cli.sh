@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_mktrace
 
-commands='info dump promises render export'
+commands='record save info dump promises render export'
 cat >"$tmp/lines" <<'EOF'
 0 0 creates parent=-1 child=1 type=task
 5 0 switch p=1
@@ -62,9 +62,17 @@ for command in $commands; do
     says "$tmp/err" "--frobnicate"
     usage "$command" -z "$good"
 done
-for command in info dump promises; do
+for command in record info dump promises; do
     usage "$command"
 done
+usage save -o "$tmp/x"
+usage save "$good"
+usage save -o "$tmp/x" "$good" "$good"
+usage record -o
+usage record -o '' true
+usage record -o - true
+usage record --size 64 true
+usage record --size '' true
 usage dump "$good" "$good"
 usage dump --from
 usage dump --from 3parsecs "$good"
@@ -103,7 +111,7 @@ evil=$tmp/$'new\nline\x1b[31m'
 : >"$evil"
 each_command() { # STATUS FILE
     local command
-    for command in info dump promises 'render -o x.svg' 'export --to ctf -o x'; do
+    for command in info dump promises 'render -o x.svg' 'export --to ctf -o x' 'save -o x.weft'; do
         # shellcheck disable=SC2086 # words
         (cd "$tmp" && run "$1" "$WEFT" $command "$2" && echo "$failures" >"$tmp/failures")
         checks=$((checks + 1))
@@ -116,7 +124,8 @@ each_command() { # STATUS FILE
         checks=$((checks + 1))
         [ ! -e "$tmp/x.svg" ] || [ "$1" -eq 0 ] || fail "$command $2 left a picture"
         [ ! -e "$tmp/x" ] || [ "$1" -eq 0 ] || fail "$command $2 left a folder"
-        rm -rf "$tmp/x" "$tmp/x.svg"
+        [ ! -e "$tmp/x.weft" ] || [ "$1" -eq 0 ] || fail "$command $2 left a copy"
+        rm -rf "$tmp/x" "$tmp/x.svg" "$tmp/x.weft"
     done
 }
 for file in missing folder empty text zeros foreign cut "${evil##*/}" missing/file; do
@@ -183,7 +192,7 @@ equal 'temporary files' '' "$(find "$tmp" -name '*svg.??????')"
 echo old >"$tmp/old.svg"
 if [ -e /dev/full ]; then
     for command in 'info' 'info --json' dump promises 'export --to mirage -o -' \
-        'render -o - --format svg' --help 'help dump' 'dump --help'; do
+        'save -o -' 'render -o - --format svg' --help 'help dump' 'dump --help'; do
         checks=$((checks + 1))
         file=$good
         case $command in *help*) file= ;; esac
@@ -194,13 +203,13 @@ if [ -e /dev/full ]; then
         says "$tmp/err" 'No space left|cannot be written'
         equal "lines said by $command" 1 "$(wc -l <"$tmp/err")"
     done
-    for command in 'export --to mirage' 'render --format svg'; do
+    for command in 'export --to mirage' 'render --format svg' save; do
         # shellcheck disable=SC2086 # words
         run 1 "$WEFT" $command -o /dev/full "$good"
         says "$tmp/err" 'No space left|cannot be written'
     done
 fi
-for command in 'export --to mirage' 'export --to ctf' 'render --format svg'; do
+for command in 'export --to mirage' 'export --to ctf' 'render --format svg' save; do
     # shellcheck disable=SC2086 # words
     run 1 "$WEFT" $command -o "$tmp/nowhere/out" "$good"
     says "$tmp/err" '^weft: .*nowhere/out: '
@@ -228,7 +237,7 @@ while [ $i -lt 12 ]; do
     i=$((i + 1))
 done
 "$MKTRACE" "$tmp/long.ctf" <"$tmp/all" # times run backwards, too
-for command in dump promises 'export --to mirage -o -'; do
+for command in dump promises 'export --to mirage -o -' 'save -o -'; do
     checks=$((checks + 1))
     # shellcheck disable=SC2086 # words
     (set +e; "$WEFT" $command "$tmp/long.ctf" 2>"$tmp/err"; echo $? >"$tmp/status") | head -c 1 >/dev/null

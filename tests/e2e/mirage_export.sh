@@ -71,6 +71,25 @@ equal 'made.ctf: promises' "$(("$("$WEFT" promises "$tmp/made.ctf" 2>/dev/null |
 run 0 "$WEFT" dump "$tmp/again.ctf"
 same 'dump of a made trace' "$tmp/dumped" "$tmp/out"
 
+# A trace of weft's own that uses mirage's types only says the same in mirage's format.
+if [ -x "${RECORDED:-}" ]; then
+    "$WEFT" record -o "$tmp/own.weft" "$RECORDED" type bind rounds 200 type task threads 2 100 2>"$tmp/err"
+    run 0 "$WEFT" export --to mirage -o "$tmp/own.ctf" "$tmp/own.weft"
+    says "$tmp/err" 'mirage.s format cannot say all: 400 source locations were left out'
+    equal 'what is said' 2 "$(wc -l <"$tmp/err")"
+    run 0 "$WEFT" promises "$tmp/own.weft"
+    mv "$tmp/out" "$tmp/before"
+    run 0 "$WEFT" promises "$tmp/own.ctf"
+    same 'promises in mirage format' "$tmp/before" "$tmp/out"
+    equal 'promises' 401 "$(wc -l <"$tmp/out")"
+    # Other types become labels of tasks.
+    "$WEFT" record -o "$tmp/own.weft" "$RECORDED" rounds 3 2>"$tmp/err"
+    run 0 "$WEFT" export --to mirage -o "$tmp/own.ctf" "$tmp/own.weft"
+    says "$tmp/err" ': 3 promises have a type that mirage lacks'
+    run 0 "$WEFT" dump "$tmp/own.ctf"
+    equal 'types as labels' 3 "$(grep -c 'label p=[0-9]* text="round"' "$tmp/out")"
+fi
+
 # Onto itself, and with the permissions that the umask leaves
 cp "$tmp/made.ctf" "$tmp/self.ctf"
 run 0 "$WEFT" export --to mirage -o "$tmp/self.ctf" "$tmp/self.ctf"

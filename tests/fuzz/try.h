@@ -62,8 +62,62 @@ static inline void try_damage(const struct weft_damage *d, uint64_t file_bytes)
     REQUIRE(d->skipped_bytes == 0 || d->problems + d->half_written > 0);
 }
 
-/* Every byte is a header, an event, skipped, or beyond a packet's content. Returns how many events
- * there are, or -1 if it is not a trace. */
+static inline void try_text_of(const char *text, uint32_t size)
+{
+    REQUIRE(size == 0 || !memchr(text, 0, size));
+}
+
+/* The events of a batch. *decoded: their bytes in mirage's layout. */
+static inline void try_batch(const struct weft_reader_facts *f, const struct weft_event *ev,
+                             ptrdiff_t n, uint64_t *last_ns, uint64_t *decoded)
+{
+    for (const struct weft_event *end = ev + n; ev < end; ev++) {
+        REQUIRE(ev->kind < WEFT_EVENT_KINDS);
+        REQUIRE(ev->stream < f->streams);
+        try_text_of(ev->text, ev->text_size);
+        *decoded += weft_event_size(ev);
+        if (!f->is_weft) {
+            REQUIRE(weft_event_kinds[ev->kind].in_mirage && !ev->origin && !ev->gap);
+            continue;
+        }
+        REQUIRE(ev->time_ns >= *last_ns);
+        *last_ns = ev->time_ns;
+        REQUIRE((ev->origin != NULL) == (ev->kind == WEFT_EVENT_CREATES));
+        if (ev->origin)
+            REQUIRE(*ev->origin->type && (!ev->origin->file || strlen(ev->origin->file) < 1 << 24));
+    }
+}
+
+/* In mirage's: every byte is a header, an event, skipped, or beyond a packet's content. */
+static inline void try_mirage_facts(const struct weft_reader_facts *f, const struct weft_damage *d,
+                                    size_t size, uint64_t decoded)
+{
+    uint64_t headers = f->packets * WEFT_MIRAGE_HEADER_SIZE;
+    uint64_t unused = f->unused_packets * WEFT_MIRAGE_HEADER_SIZE;
+    REQUIRE(f->packets + f->unused_packets + d->problems > 0);
+    REQUIRE(headers + decoded <= f->content_bytes);
+    uint64_t skipped_within = f->content_bytes - headers - decoded;
+    REQUIRE(skipped_within <= d->skipped_bytes);
+    REQUIRE(f->content_bytes + unused + (d->skipped_bytes - skipped_within) <= size);
+}
+
+static inline void try_weft_facts(const struct weft_reader_facts *f, uint64_t events)
+{
+    uint64_t kept = 0;
+    REQUIRE(f->content_bytes <= f->file_bytes);
+    REQUIRE(f->streams == 0 || f->stream);
+    for (uint32_t i = 0; i < f->streams; i++) {
+        kept += f->stream[i].kept;
+        REQUIRE(strlen(f->stream[i].name) < sizeof f->stream[i].name);
+    }
+    REQUIRE(kept == events + f->unknown_events);
+    REQUIRE(f->streams_recorded >= f->streams);
+    REQUIRE(*f->clock && *weft_ended_name(f->ended));
+    for (uint32_t i = 0; i < f->process.args; i++)
+        REQUIRE(strlen(f->process.arg[i]) < f->file_bytes);
+}
+
+/* Returns how many events there are, or -1 if it is not a trace. */
 static inline int64_t try_events(const char *path, size_t size)
 {
     struct weft_reader *r;
@@ -75,14 +129,10 @@ static inline int64_t try_events(const char *path, size_t size)
         return -1;
     }
     const struct weft_event *ev;
-    uint64_t events = 0, decoded = 0;
+    uint64_t events = 0, decoded = 0, last_ns = 0;
     ptrdiff_t n;
     while ((n = weft_reader_next(r, &ev, &err)) > 0) {
-        for (ptrdiff_t i = 0; i < n; i++) {
-            REQUIRE(ev[i].kind < WEFT_EVENT_KINDS && weft_event_kinds[ev[i].kind].in_mirage);
-            REQUIRE(ev[i].text_size == 0 || !memchr(ev[i].text, 0, ev[i].text_size));
-            decoded += weft_event_size(&ev[i]);
-        }
+        try_batch(weft_reader_facts(r), ev, n, &last_ns, &decoded);
         events += (uint64_t)n;
         double progress = weft_reader_progress(r);
         REQUIRE(progress >= 0 && progress <= 1);
@@ -91,14 +141,11 @@ static inline int64_t try_events(const char *path, size_t size)
 
     const struct weft_reader_facts *f = weft_reader_facts(r);
     const struct weft_damage *d = weft_reader_damage(r);
-    uint64_t headers = f->packets * WEFT_MIRAGE_HEADER_SIZE;
-    uint64_t unused = f->unused_packets * WEFT_MIRAGE_HEADER_SIZE;
     REQUIRE(f->file_bytes == size);
-    REQUIRE(f->packets + f->unused_packets + d->problems > 0);
-    REQUIRE(headers + decoded <= f->content_bytes);
-    uint64_t skipped_within = f->content_bytes - headers - decoded;
-    REQUIRE(skipped_within <= d->skipped_bytes);
-    REQUIRE(f->content_bytes + unused + (d->skipped_bytes - skipped_within) <= size);
+    if (f->is_weft)
+        try_weft_facts(f, events);
+    else
+        try_mirage_facts(f, d, size, decoded);
     REQUIRE(weft_reader_progress(r) == 1);
     try_damage(d, size);
     weft_reader_close(r);
@@ -126,6 +173,10 @@ static inline void try_promise(const struct weft_model *m, uint32_t index)
     REQUIRE(*weft_outcome_name((enum weft_outcome)p->outcome) && *weft_model_type(m, index));
     if (p->reason != WEFT_NONE)
         try_text(m, p->reason);
+    if (p->origin != WEFT_NONE) {
+        REQUIRE(p->origin < m->origins);
+        try_text(m, m->origin[p->origin].file);
+    }
     if (weft_model_name(m, index) != WEFT_NONE)
         try_text(m, weft_model_name(m, index));
     for (uint32_t i = p->first_label; i != WEFT_NONE; i = m->label[i].next) {
@@ -174,6 +225,8 @@ static inline void try_model(const struct weft_model *m)
     REQUIRE(kinds == m->events_total);
     for (uint32_t i = 0; i < m->promises; i++)
         try_promise(m, i);
+    for (uint32_t i = 0; i < m->sleeps; i++)
+        REQUIRE(m->sleep[i].start_ns <= m->sleep[i].end_ns);
     for (uint32_t i = 0; i < m->pauses; i++)
         REQUIRE(m->pause[i].start_ns <= m->pause[i].end_ns);
     try_counters(m);

@@ -3,6 +3,7 @@
 #include <ctype.h>
 
 #include "format/error.h"
+#include "format/forms.h"
 #include "format/tsdl.h"
 #include "trace.h"
 
@@ -208,7 +209,233 @@ static void metadata_describes_every_event(void **state)
     free(text);
 }
 
-/* ---- The table in docs/format.md ---- */
+/* ---- Forms of weft's own packets ---- */
+
+#define BASE UINT64_C(0x7700000000)
+#define BEGIN UINT64_C(0xabcd00000000000)
+
+/* Values that a word of that many times four bytes can hold. */
+static uint64_t value_of(unsigned words, size_t n, bool is_unsigned)
+{
+    static const int64_t narrow[] = {0, 1, -1, INT32_MAX, INT32_MIN + 1, 77};
+    static const uint64_t wide[] = {0, 1, UINT64_MAX, INT64_MAX, 1ull << 63, BASE};
+    if (words == 2)
+        return wide[n % COUNT(wide)];
+    int64_t v = narrow[n % COUNT(narrow)];
+    return words ? (is_unsigned ? (uint32_t)v : (uint64_t)v) : 0;
+}
+
+static uint64_t promise_of(unsigned words, size_t n)
+{
+    if (words == 1 && n % 7 == 6)
+        return LOOP;
+    return words == 1 ? BASE + value_of(1, n, false) : value_of(words, n, false);
+}
+
+/* Some event that the form can say, with the n-th values. */
+static struct weft_event form_event(const struct weft_form_desc *f, size_t n, uint64_t running)
+{
+    struct weft_event ev = {.kind = f->kind, .time_ns = BEGIN + edges[n % 6], .running = running};
+    ev.a = f->by_running ? running : promise_of(f->words[WEFT_WORD_A], n);
+    ev.b = promise_of(f->words[WEFT_WORD_B], n + 1);
+    ev.value = (int64_t)value_of(f->words[WEFT_WORD_VALUE], n + 2, f->is_unsigned);
+    ev.total = (int64_t)value_of(f->words[WEFT_WORD_TOTAL], n + 3, false);
+    ev.has_total = f->words[WEFT_WORD_TOTAL];
+    ev.type = f->words[WEFT_WORD_REASON] ? (uint8_t)(n % 3) : 0;
+    return ev;
+}
+
+static void every_form_round_trips(void **state)
+{
+    (void)state;
+    unsigned forms = 0;
+    for (unsigned code = 0; code < 256; code++) {
+        const struct weft_form_desc *f = &weft_forms[code];
+        if (!f->name)
+            continue;
+        forms++;
+        assert_int_equal(f->bytes, 8 + code / 32 * 4);
+        for (size_t n = 0; n < 42; n++) {
+            struct weft_event wanted = form_event(f, n, 4000 + n), found;
+            struct weft_form_context c = {.base = BASE, .site = 100, .text = 200};
+            unsigned char bytes[64];
+            memset(bytes, 0xaa, sizeof bytes);
+            assert_int_equal(weft_form_encode(bytes, code, &wanted, &c), f->bytes);
+            assert_int_equal(bytes[f->bytes], 0xaa);
+            assert_int_equal(bytes[7], code);
+            for (size_t size = 0; size <= f->bytes; size++) {
+                unsigned char *copy = malloc(size + !size);
+                c = (struct weft_form_context){
+                    .base = BASE, .begin_ticks = BEGIN, .running = 4000 + n};
+                memcpy(copy, bytes, size);
+                ptrdiff_t got = weft_form_decode(&found, &c, copy, size);
+                assert_int_equal(got, size < f->bytes ? WEFT_DECODE_SHORT : f->bytes);
+                free(copy);
+            }
+            assert_event(&found, &wanted);
+            assert_int_equal(found.total, wanted.total);
+            assert_int_equal(found.has_total, wanted.has_total);
+            assert_int_equal(found.running, wanted.running);
+            assert_int_equal(c.site, f->words[WEFT_WORD_SITE] ? 100 : 0);
+            assert_int_equal(c.text, f->words[WEFT_WORD_TEXT] ? 200 : 0);
+            assert_int_equal(c.unknown, 0);
+        }
+    }
+    assert_int_equal(forms, 48);
+}
+
+/* Each kind but those that only mirage's traces have can be written, with promises of 64 bits. */
+static void every_kind_has_a_wide_form(void **state)
+{
+    (void)state;
+    for (unsigned kind = 0; kind < WEFT_EVENT_KINDS; kind++) {
+        bool found = kind == WEFT_EVENT_SIGNAL_ONLY;
+        for (unsigned code = 0; code < 256; code++) {
+            const struct weft_form_desc *f = &weft_forms[code];
+            found |= f->name && f->kind == kind && f->words[WEFT_WORD_A] != 1 &&
+                     f->words[WEFT_WORD_B] != 1 && f->words[WEFT_WORD_VALUE] != 1;
+        }
+        assert_true(found);
+    }
+}
+
+/* One event byte by byte, from docs/format.md. */
+static void bytes_are_those_of_the_document(void **state)
+{
+    (void)state;
+    static const unsigned char bytes[] = {0x04, 0,    0,    0,
+                                          0,    0,    0x01, 2 * 32 + 10, /* time, code of WAIT_BY */
+                                          0xfe, 0xff, 0xff, 0xff,        /* a: base - 2 */
+                                          0,    0,    0,    0x80};       /* b: the loop */
+    struct weft_form_context c = {.base = 1000, .begin_ticks = 0x3301000000000003};
+    struct weft_event ev;
+    assert_int_equal(weft_form_decode(&ev, &c, bytes, sizeof bytes), sizeof bytes);
+    assert_event(
+        &ev, &(struct weft_event){
+                 .kind = WEFT_EVENT_TRY_READ, .time_ns = 0x3301000000000004, .a = 998, .b = LOOP});
+    /* Its low bits are before those of the beginning, so it is in the next round of 2^56 ticks. */
+    c.begin_ticks = 0x3301000000000005;
+    assert_int_equal(weft_form_ticks(bytes, c.begin_ticks), 0x3401000000000004);
+}
+
+static void unknown_forms_are_skipped(void **state)
+{
+    (void)state;
+    unsigned char bytes[64] = {0};
+    struct weft_event ev;
+    for (unsigned code = 0; code < 256; code++) {
+        if (weft_forms[code].name || code == WEFT_FORM_TEXT_FOLLOWS ||
+            code == WEFT_FORM_STREAM_BEGINS)
+            continue;
+        struct weft_form_context c = {.running = 5};
+        ptrdiff_t size = 8 + 4 * (ptrdiff_t)(code / 32);
+        bytes[7] = (unsigned char)code;
+        assert_int_equal(weft_form_decode(&ev, &c, bytes, sizeof bytes), size);
+        assert_int_equal(ev.kind, WEFT_FORM_NO_EVENT);
+        assert_int_equal(c.unknown, 1);
+        assert_int_equal(c.running, 5);
+        assert_int_equal(weft_form_decode(&ev, &c, bytes, (size_t)size - 1), WEFT_DECODE_SHORT);
+    }
+}
+
+/* Decodes all of bytes; returns the last event. */
+static struct weft_event decode_all(struct weft_form_context *c, const unsigned char *bytes,
+                                    size_t size)
+{
+    struct weft_event ev = {0};
+    while (size) {
+        ptrdiff_t n = weft_form_decode(&ev, c, bytes, size);
+        assert_true(n > 0 && n % 4 == 0 && (size_t)n <= size);
+        bytes += n;
+        size -= (size_t)n;
+    }
+    return ev;
+}
+
+static void texts_stand_before_their_events(void **state)
+{
+    (void)state;
+    for (uint32_t size = 0; size < 9; size++) {
+        unsigned char bytes[128];
+        struct weft_event ev = {.kind = WEFT_EVENT_CREATES, .b = 1};
+        struct weft_form_context c = {.site = WEFT_STRING_INLINE, .text = WEFT_STRING_INLINE};
+        size_t used = weft_form_encode_text(bytes, 0, "a type ..", size);
+        assert_int_equal(used, 16 + (size + 3) / 4 * 4);
+        used += weft_form_encode_text(bytes + used, 0, "label", 5);
+        used += weft_form_encode(bytes + used, WEFT_FORM_CREATE_LABELLED, &ev, &c);
+        c = (struct weft_form_context){.running = LOOP};
+        ev = decode_all(&c, bytes, used);
+        assert_int_equal(c.site, WEFT_STRING_INLINE);
+        assert_int_equal(c.site_text.size, size);
+        assert_memory_equal(c.site_text.text, "a type ..", size);
+        assert_int_equal(ev.text_size, 5);
+        assert_memory_equal(ev.text, "label", 5);
+        assert_int_equal(ev.a, LOOP);
+        /* The next event has none. */
+        used = weft_form_encode(bytes, WEFT_FORM_LABEL, &ev,
+                                &(struct weft_form_context){.text = WEFT_STRING_INLINE});
+        ev = decode_all(&c, bytes, used);
+        assert_null(ev.text);
+    }
+}
+
+/* What the text's size says is not believed, and a NUL ends it. */
+static void hostile_texts(void **state)
+{
+    (void)state;
+    unsigned char bytes[64];
+    struct weft_event ev = {.kind = WEFT_EVENT_LABEL, .a = 1};
+    struct weft_form_context c = {.text = WEFT_STRING_INLINE};
+    size_t used = weft_form_encode_text(bytes, 0, "ab\0cdefg", 8);
+    used += weft_form_encode(bytes + used, WEFT_FORM_LABEL, &ev, &c);
+    weft_write_u32(bytes + 12, UINT32_MAX);
+    ev = decode_all(&c, bytes, used);
+    assert_int_equal(ev.text_size, 2);
+    for (uint32_t words = 0; words < 12; words++) {
+        weft_write_u32(bytes + 8, words);
+        ptrdiff_t n = weft_form_decode(&ev, &c, bytes, 36);
+        assert_int_equal(n, words <= 6 ? 12 + 4 * (ptrdiff_t)words : WEFT_DECODE_SHORT);
+    }
+    weft_write_u32(bytes + 8, UINT32_MAX);
+    assert_int_equal(weft_form_decode(&ev, &c, bytes, 36), WEFT_DECODE_SHORT);
+    assert_int_equal(weft_form_decode(&ev, &c, bytes, 11), WEFT_DECODE_SHORT);
+}
+
+static void what_runs_is_followed(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned form;
+        uint64_t a, b, then;
+    } steps[] = {
+        {WEFT_FORM_SWITCH, 5, 0, 5},        {WEFT_FORM_WAIT, 0, 9, 5},
+        {WEFT_FORM_BECOME, 6, 7, 5},        {WEFT_FORM_BECOME, 5, 7, 7},
+        {WEFT_FORM_READ, 8, 5, 8},          {WEFT_FORM_READ_LATER, 9, 5, 8},
+        {WEFT_FORM_SIGNAL_WIDE, 10, 5, 10}, {WEFT_FORM_SUSPEND, 0, 0, LOOP},
+        {WEFT_FORM_SWITCH_WIDE, 11, 0, 11}, {WEFT_FORM_RESUME, 0, 0, LOOP},
+    };
+    struct weft_form_context c = {.running = 4};
+    uint64_t before = 4;
+    for (size_t i = 0; i < COUNT(steps); i++) {
+        unsigned char bytes[WEFT_FORM_MAX];
+        struct weft_event ev = {.a = steps[i].a, .b = steps[i].b};
+        size_t size = weft_form_encode(bytes, steps[i].form, &ev, &c);
+        ev = decode_all(&c, bytes, size);
+        assert_int_equal(ev.running, before);
+        assert_int_equal(c.running, steps[i].then);
+        before = c.running;
+    }
+    unsigned char begins[32] = {[7] = WEFT_FORM_STREAM_BEGINS, [8] = 3, [12] = 77, [16] = 'x'};
+    c.running = 4;
+    struct weft_event ev = decode_all(&c, begins, sizeof begins);
+    assert_int_equal(ev.kind, WEFT_FORM_NEW_STREAM);
+    assert_int_equal(c.running, LOOP);
+    assert_int_equal(c.stream, 3);
+    assert_int_equal(c.thread, 77);
+    assert_memory_equal(c.thread_name, "x\0", 2);
+}
+
+/* ---- The tables in docs/format.md ---- */
 
 static const char *type_of(uint8_t field)
 {
@@ -231,6 +458,40 @@ static void write_table(FILE *out)
     }
 }
 
+static void put_words(FILE *out, unsigned code)
+{
+    static const char *const names[] = {
+        [WEFT_WORD_A] = "a",          [WEFT_WORD_B] = "b",         [WEFT_WORD_SITE] = "site",
+        [WEFT_WORD_TEXT] = "text",    [WEFT_WORD_VALUE] = "value", [WEFT_WORD_TOTAL] = "total",
+        [WEFT_WORD_REASON] = "reason"};
+    const struct weft_form_desc *f = &weft_forms[code];
+    const char *comma = "";
+    for (unsigned w = 0; w < WEFT_WORDS; w++) {
+        if (f->words[w])
+            fprintf(out, "%s %s%s", comma,
+                    w == WEFT_WORD_VALUE && f->is_unsigned ? "duration" : names[w],
+                    f->words[w] == 2 ? ":64" : "");
+        comma = f->words[w] ? "," : comma;
+    }
+}
+
+static void write_forms(FILE *out)
+{
+    static const unsigned codes[] = {
+#define FORM(words, number, NAME, KIND, FIELDS) WEFT_FORM_##NAME,
+#include "format/events.def"
+    };
+    fputs("| code | event | words after the first two |\n| --- | --- | --- |\n", out);
+    for (size_t i = 0; i < COUNT(codes); i++) {
+        fprintf(out, "| %u | %s |", codes[i], weft_event_kinds[weft_forms[codes[i]].kind].name);
+        put_words(out, codes[i]);
+        fputs(" |\n", out);
+    }
+    fprintf(out, "| %u | (stream begins) | stream, thread, name:128 |\n", WEFT_FORM_STREAM_BEGINS);
+    fprintf(out, "| %u | (text follows) | count of the words after this one, size, text |\n",
+            WEFT_FORM_TEXT_FOLLOWS);
+}
+
 static char *read_whole(const char *path)
 {
     FILE *file = fopen(path, "rb");
@@ -244,13 +505,14 @@ static char *read_whole(const char *path)
     return text;
 }
 
-static void document_has_the_table(void **state)
+/* Whether the document has, between two comments of that name, what write makes. */
+static void expect_table(const char *name, void (*write)(FILE *out))
 {
-    (void)state;
-    static const char begin[] = "<!-- events -->\n", end[] = "<!-- /events -->";
     const char *root = getenv("SOURCE_ROOT");
-    char path[4096];
+    char path[4096], begin[32], end[32];
     snprintf(path, sizeof path, "%s/docs/format.md", root ? root : ".");
+    snprintf(begin, sizeof begin, "<!-- %s -->\n", name);
+    snprintf(end, sizeof end, "<!-- /%s -->", name);
     char *document = read_whole(path);
     if (!document) {
         print_message("no %s\n", path);
@@ -259,7 +521,7 @@ static void document_has_the_table(void **state)
     char *wanted, *at = strstr(document, begin), *stop = at ? strstr(at, end) : NULL;
     size_t size;
     FILE *out = open_memstream(&wanted, &size);
-    write_table(out);
+    write(out);
     assert_int_equal(fclose(out), 0);
     bool same = false;
     if (stop) {
@@ -276,6 +538,18 @@ static void document_has_the_table(void **state)
     assert_true(same);
 }
 
+static void document_has_the_table(void **state)
+{
+    (void)state;
+    expect_table("events", write_table);
+}
+
+static void document_has_the_forms(void **state)
+{
+    (void)state;
+    expect_table("forms", write_forms);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +562,14 @@ int main(void)
         cmocka_unit_test(errors_are_one_plain_sentence),
         cmocka_unit_test(metadata_describes_every_event),
         cmocka_unit_test(document_has_the_table),
+        cmocka_unit_test(every_form_round_trips),
+        cmocka_unit_test(every_kind_has_a_wide_form),
+        cmocka_unit_test(bytes_are_those_of_the_document),
+        cmocka_unit_test(unknown_forms_are_skipped),
+        cmocka_unit_test(texts_stand_before_their_events),
+        cmocka_unit_test(hostile_texts),
+        cmocka_unit_test(what_runs_is_followed),
+        cmocka_unit_test(document_has_the_forms),
     };
     return cmocka_run_group_tests_name("format", tests, NULL, NULL);
 }

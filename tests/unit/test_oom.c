@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Lets the n-th allocation fail, for n = 1, 2, 3 … until all succeed: each time "out of memory" comes
  * back, nothing is leaked, and nothing crashes. Linked with --wrap=malloc and so on. */
+#include "packets.h"
 #include "read/reader.h"
-#include "trace.h"
 #include "view/view.h"
 #include "write/mirage.h"
 
@@ -126,6 +126,51 @@ static void reader_and_model(void **state)
     trace_fini(&t);
 }
 
+/* The same for weft's own: many streams, sites and clock pairs. */
+static void make_weft_trace(struct trace *t)
+{
+    struct strings s = {.used = 0};
+    uint32_t site[90], type = strings_text(&s, "task");
+    for (uint32_t i = 0; i < COUNT(site); i++)
+        site[i] = strings_site(&s, type, 0, type, i);
+    facts_packet(t, (struct weft_facts_header){.clock = WEFT_CLOCK_TSC},
+                 "program=x\narg=1\narg=2\nhost=h\n");
+    for (int i = 0; i < 20; i++)
+        packet_bytes(t, "arg=3\0", 6);
+    strings_packet(t, &s);
+    for (uint64_t p = 1; p < 100; p++) {
+        uint64_t begin = 1000000000 * p;
+        struct weft_events_header h = {.stream = (uint32_t)p / 2,
+                                       .sequence = p,
+                                       .begin_ticks = begin,
+                                       .pair_ticks = begin,
+                                       .pair_mono_ns = begin};
+        events_begin(t, h);
+        for (uint64_t i = 0; i < 12; i++) {
+            uint64_t id = 50 * p + i;
+            events_put(t, with_text(creates(begin + i, LOOP, id, 0), "label"), site[id % 90]);
+            events_put(t, switches(begin + i, id), 0);
+            events_put(t, should_resolve(begin + i, id), 0);
+            events_put(t, suspends(begin + i + 1), 0);
+            events_put(t, resumes(begin + i + 100), 0);
+            events_put(t, fails(begin + i + 101, id, id / 2, "text"), 0);
+        }
+        events_stream(t, begin + 500, 1000 + (uint32_t)p, 7, "x");
+        events_put(t, notifies(begin + 600, p, 2 * p), 0);
+    }
+}
+
+static void weft_reader_and_model(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    make_weft_trace(&t);
+    char path[sizeof t.path];
+    memcpy(path, trace_path(&t), sizeof path);
+    assert_true(try_each_failure(read_model, path) > 60);
+    trace_fini(&t);
+}
+
 /* A text so long that the reader's window must grow. */
 static void window(void **state)
 {
@@ -231,9 +276,9 @@ static void writer(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reader_and_model), cmocka_unit_test(window),
-        cmocka_unit_test(layout_and_view),  cmocka_unit_test(questions),
-        cmocka_unit_test(writer),
+        cmocka_unit_test(reader_and_model), cmocka_unit_test(weft_reader_and_model),
+        cmocka_unit_test(window),           cmocka_unit_test(layout_and_view),
+        cmocka_unit_test(questions),        cmocka_unit_test(writer),
     };
     return cmocka_run_group_tests_name("oom", tests, NULL, NULL);
 }

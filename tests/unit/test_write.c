@@ -17,6 +17,7 @@
 #include "format/mirage.h"
 #include "format/tsdl.h"
 #include "write/ctf.h"
+#include "write/downgrade.h"
 #include "write/mirage.h"
 
 /* One of every kind that mirage has, with every value different. */
@@ -290,10 +291,10 @@ static void times_never_run_backwards_in_ctf(void **state)
     struct weft_event expected[N];
     struct weft_ctf_writer *w;
     const char *folder = in_scratch("backwards");
-    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL), 0);
+    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, NULL), 0);
     for (unsigned i = 0; i < N; i++) {
         struct weft_event ev = {.kind = WEFT_EVENT_SWITCH, .time_ns = times[i], .a = i};
-        assert_int_equal(weft_ctf_writer_append(w, 0, &ev, NULL), 0);
+        assert_int_equal(weft_ctf_writer_append(w, &ev, NULL), 0);
         expected[i] = ev;
         expected[i].time_ns = written[i];
     }
@@ -316,10 +317,10 @@ static void a_clock_may_begin_anywhere(void **state)
         struct weft_event expected[2];
         struct weft_ctf_writer *w;
         const char *folder = in_scratch("clock");
-        assert_int_equal(weft_ctf_writer_open(&w, folder, NULL), 0);
+        assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, NULL), 0);
         for (unsigned n = 0; n < 2; n++) {
             struct weft_event ev = {.kind = WEFT_EVENT_SWITCH, .time_ns = origins[i] + n};
-            assert_int_equal(weft_ctf_writer_append(w, 0, &ev, NULL), 0);
+            assert_int_equal(weft_ctf_writer_append(w, &ev, NULL), 0);
             expected[n] = ev;
             if (i >= 2)
                 expected[n].time_ns = n;
@@ -341,12 +342,12 @@ static void each_stream_has_a_file(void **state)
     struct weft_ctf_writer *w;
     const char *folder = in_scratch("streams");
     assert_int_equal(mkdir(folder, 0777), 0); /* empty: allowed */
-    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL), 0);
+    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, NULL), 0);
     /* Time is in order within a stream only. */
-    struct weft_event first = {.kind = WEFT_EVENT_SWITCH, .time_ns = 9};
+    struct weft_event first = {.kind = WEFT_EVENT_SWITCH, .time_ns = 9, .stream = 1};
     struct weft_event second = {.kind = WEFT_EVENT_SWITCH, .time_ns = 3};
-    assert_int_equal(weft_ctf_writer_append(w, 1, &first, NULL), 0);
-    assert_int_equal(weft_ctf_writer_append(w, 0, &second, NULL), 0);
+    assert_int_equal(weft_ctf_writer_append(w, &first, NULL), 0);
+    assert_int_equal(weft_ctf_writer_append(w, &second, NULL), 0);
     assert_int_equal(weft_ctf_writer_moved(w), 0);
     assert_int_equal(weft_ctf_writer_close(w, NULL), 0);
     remove_ctf(folder, 2);
@@ -360,13 +361,13 @@ static void a_folder_in_use_is_refused(void **state)
     const char *folder = in_scratch("used"), *file = in_scratch("used/mine");
     assert_int_equal(mkdir(folder, 0777), 0);
     close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
-    assert_int_equal(weft_ctf_writer_open(&w, folder, &err), WEFT_E_IO);
+    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, &err), WEFT_E_IO);
     assert_null(w);
-    assert_int_equal(weft_ctf_writer_open(&w, file, &err), WEFT_E_IO);
+    assert_int_equal(weft_ctf_writer_open(&w, file, NULL, &err), WEFT_E_IO);
     assert_int_equal(access(file, F_OK), 0);
     assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(folder), 0); /* nothing else was left in it */
-    assert_int_equal(weft_ctf_writer_open(&w, "/nonexistent/folder", &err), WEFT_E_IO);
+    assert_int_equal(weft_ctf_writer_open(&w, "/nonexistent/folder", NULL, &err), WEFT_E_IO);
 }
 
 static void abandoning_leaves_nothing(void **state)
@@ -375,8 +376,8 @@ static void abandoning_leaves_nothing(void **state)
     struct weft_ctf_writer *w;
     const char *folder = in_scratch("abandoned");
     struct weft_event ev = {.kind = WEFT_EVENT_SWITCH};
-    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL), 0);
-    assert_int_equal(weft_ctf_writer_append(w, 0, &ev, NULL), 0);
+    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, NULL), 0);
+    assert_int_equal(weft_ctf_writer_append(w, &ev, NULL), 0);
     weft_ctf_writer_abandon(w);
     assert_int_equal(access(folder, F_OK), -1);
 }
@@ -403,6 +404,280 @@ static void metadata_names_all_of_mirage(void **state)
     free(m.bytes);
 }
 
+/* ---- weft's own layout ---- */
+
+static void metadata_of_weft_names_everything(void **state)
+{
+    (void)state;
+    struct memory m;
+    struct weft_tsdl_trace trace = {.host = "a\"b\\c\n\xff",
+                                    .program = NULL,
+                                    .version = "1",
+                                    .pid = 77,
+                                    .start_ns = 5,
+                                    .start_real_ns = UINT64_C(1700000000123456789)};
+    m.file = open_memstream(&m.bytes, &m.size);
+    weft_tsdl_write_weft(m.file, &trace);
+    fclose(m.file);
+    assert_int_equal(strncmp(m.bytes, "/* CTF 1.8", 10), 0);
+    assert_non_null(strstr(m.bytes, "hostname = \"a\\\"b\\\\c??\";"));
+    assert_null(strstr(m.bytes, "procname"));
+    assert_non_null(strstr(m.bytes, "vpid = 77;"));
+    assert_non_null(strstr(m.bytes, "offset_s = 1700000000;\n    offset = 123456784;"));
+    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++) {
+        char line[64];
+        snprintf(line, sizeof line, "name = \"%s\";\n    id = %u;", weft_event_kinds[k].name, k);
+        assert_non_null(strstr(m.bytes, line));
+    }
+    free(m.bytes);
+}
+
+/* Reads what was written, field by field. */
+struct cursor {
+    const unsigned char *at;
+};
+
+static uint64_t take_u64(struct cursor *c)
+{
+    c->at += 8;
+    return weft_read_u64(c->at - 8);
+}
+
+static uint32_t take_u32(struct cursor *c)
+{
+    c->at += 4;
+    return weft_read_u32(c->at - 4);
+}
+
+static const char *take_text(struct cursor *c)
+{
+    const char *text = (const char *)c->at;
+    c->at += strlen(text) + 1;
+    return text;
+}
+
+static void check_packet(struct cursor *c, uint64_t stream, uint64_t size, uint64_t begin,
+                         uint64_t end, const char *thread_name)
+{
+    assert_int_equal(take_u32(c), WEFT_CTF_MAGIC);
+    assert_int_equal(take_u64(c), stream);
+    assert_int_equal(take_u64(c), size * 8);
+    assert_int_equal(take_u64(c), size * 8);
+    assert_int_equal(take_u64(c), begin);
+    assert_int_equal(take_u64(c), end);
+    assert_int_equal(take_u64(c), 0); /* number */
+    assert_int_equal(take_u32(c), 4711);
+    assert_string_equal(take_text(c), thread_name);
+}
+
+static void events_of_weft_keep_all_fields(void **state)
+{
+    (void)state;
+    const struct weft_tsdl_trace trace = {.pid = 1};
+    const struct weft_origin origin = {.type = "rpc call", .file = "main.c", .line = 12};
+    const struct weft_event events[] = {
+        {.time_ns = 3,
+         .a = 1,
+         .b = 2,
+         .stream = 1,
+         .text = "lab",
+         .text_size = 3,
+         .origin = &origin},
+        {.time_ns = 4, .a = WEFT_ID_LOOP, .b = 2, .stream = 1, .type = 200},
+        {.time_ns = 5,
+         .kind = WEFT_EVENT_INCREASE,
+         .a = 1,
+         .stream = 1,
+         .value = -2,
+         .total = 7,
+         .has_total = true,
+         .text = "c",
+         .text_size = 1},
+        {.time_ns = 9, .kind = WEFT_EVENT_SUSPEND, .stream = 1, .type = 1},
+        {.time_ns = 9, .kind = WEFT_EVENT_RESUME, .stream = 1},
+    };
+    struct weft_ctf_writer *w;
+    const char *folder = in_scratch("fields");
+    assert_int_equal(weft_ctf_writer_open(&w, folder, &trace, NULL), 0);
+    assert_int_equal(weft_ctf_writer_thread(w, 1, 4711, "sixteen letters!", NULL), 0);
+    for (unsigned i = 0; i < sizeof events / sizeof *events; i++)
+        assert_int_equal(weft_ctf_writer_append(w, &events[i], NULL), 0);
+    assert_int_equal(weft_ctf_writer_close(w, NULL), 0);
+
+    assert_int_equal(access(in_scratch("fields/stream_0"), F_OK), -1);
+    struct memory m = read_file(in_scratch("fields/stream_1"));
+    struct cursor c = {(const unsigned char *)m.bytes};
+    check_packet(&c, 1, m.size, 3, 9, "sixteen letters!");
+    assert_int_equal(take_u64(&c), 3);
+    assert_int_equal(*c.at++, WEFT_EVENT_CREATES);
+    assert_int_equal(take_u64(&c), 1);
+    assert_int_equal(take_u64(&c), 2);
+    assert_string_equal(take_text(&c), "rpc call");
+    assert_string_equal(take_text(&c), "lab");
+    assert_string_equal(take_text(&c), "main.c");
+    assert_int_equal(take_u32(&c), 12);
+    c.at += 8; /* the second creation */
+    assert_int_equal(*c.at++, WEFT_EVENT_CREATES | (WEFT_TSDL_NO_TEXT | WEFT_TSDL_NO_PLACE) << 5);
+    c.at += 8 + 8;
+    assert_string_equal(take_text(&c), "type-200");
+    c.at += 9 + 8; /* time, kind and promise of the increase */
+    assert_int_equal(take_u64(&c), -2);
+    assert_string_equal(take_text(&c), "c");
+    assert_int_equal(take_u64(&c), 7);
+    c.at += 8;
+    assert_int_equal(*c.at++, WEFT_EVENT_SUSPEND);
+    assert_int_equal(*c.at++, 1);
+    c.at += 8;
+    assert_int_equal(*c.at++, WEFT_EVENT_RESUME);
+    assert_ptr_equal(c.at, m.bytes + m.size);
+    free(m.bytes);
+    assert_int_equal(unlink(in_scratch("fields/stream_1")), 0);
+    remove_ctf(in_scratch("fields"), 0);
+}
+
+/* More streams than files may be open, and more bytes than are held. */
+static void streams_may_be_many(void **state)
+{
+    (void)state;
+    enum { STREAMS = 3000, ROUNDS = 2 };
+    static char text[12000];
+    const struct weft_tsdl_trace trace = {.pid = 1};
+    struct weft_ctf_writer *w;
+    struct stat st;
+    const char *folder = in_scratch("many");
+    memset(text, 'x', sizeof text);
+    assert_int_equal(weft_ctf_writer_open(&w, folder, &trace, NULL), 0);
+    for (unsigned i = 0; i < ROUNDS * STREAMS; i++) {
+        struct weft_event ev = {.kind = WEFT_EVENT_LABEL,
+                                .time_ns = i,
+                                .stream = i % STREAMS,
+                                .text = text,
+                                .text_size = sizeof text};
+        assert_int_equal(weft_ctf_writer_append(w, &ev, NULL), 0);
+    }
+    assert_int_equal(weft_ctf_writer_close(w, NULL), 0);
+    for (unsigned i = 0; i < STREAMS; i += STREAMS - 1) {
+        char name[32];
+        snprintf(name, sizeof name, "many/stream_%u", i);
+        assert_int_equal(stat(in_scratch(name), &st), 0);
+        assert_true((size_t)st.st_size > ROUNDS * sizeof text);
+        assert_true((size_t)st.st_size < ROUNDS * (sizeof text + 100));
+    }
+    remove_ctf(in_scratch("many"), STREAMS);
+}
+
+/* ---- weft's events in mirage's terms ---- */
+
+static struct weft_downgrade down;
+
+static unsigned downgraded(struct weft_event out[WEFT_DOWNGRADED_MAX], struct weft_event ev)
+{
+    unsigned n = weft_downgrade(&down, out, &ev);
+    for (unsigned i = 0; i < n; i++) {
+        assert_true(weft_event_kinds[out[i].kind].in_mirage);
+        assert_int_equal(out[i].time_ns, ev.time_ns);
+    }
+    return n;
+}
+
+static void creations_in_mirages_terms(void **state)
+{
+    (void)state;
+    struct weft_event out[WEFT_DOWNGRADED_MAX];
+    struct weft_origin origin = {.type = "bind"};
+    struct weft_event ev = {.time_ns = 8, .a = 1, .b = 2, .origin = &origin};
+    memset(&down, 0, sizeof down);
+    assert_int_equal(downgraded(out, ev), 1);
+    assert_int_equal(out[0].type, 2);
+    origin = (struct weft_origin){.type = "rpc", .file = "x.c", .line = 1};
+    ev.text = "lab";
+    ev.text_size = 3;
+    assert_int_equal(downgraded(out, ev), 3);
+    assert_int_equal(out[0].type, 1);
+    assert_int_equal(out[1].a, 2);
+    assert_memory_equal(out[1].text, "rpc", 3);
+    assert_memory_equal(out[2].text, "lab", 3);
+    assert_int_equal(down.types, 1);
+    assert_int_equal(down.places, 1);
+}
+
+static void kinds_in_mirages_terms(void **state)
+{
+    (void)state;
+    struct weft_event out[WEFT_DOWNGRADED_MAX];
+    memset(&down, 0, sizeof down);
+    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++) {
+        struct weft_event ev = {.time_ns = k, .kind = (uint8_t)k, .a = 5, .b = 6};
+        if (weft_event_kinds[k].in_mirage)
+            ev.text = "", ev.text_size = 0;
+        unsigned n = downgraded(out, ev);
+        bool gone =
+            k == WEFT_EVENT_NOTIFIES || k == WEFT_EVENT_BACKGROUND || k == WEFT_EVENT_RESUME;
+        assert_int_equal(down.left_out[k], gone);
+        assert_int_equal(n == 0, gone);
+        if (k == WEFT_EVENT_FORGETS) {
+            assert_int_equal(out[0].kind, WEFT_EVENT_FULFILLS);
+            assert_true(out[0].a == WEFT_ID_LOOP);
+            assert_int_equal(out[0].b, 5);
+        } else if (k == WEFT_EVENT_CANCELS || k == WEFT_EVENT_RESOLVES) {
+            assert_int_equal(out[0].kind, WEFT_EVENT_FULFILLS);
+            assert_int_equal(out[0].a, 5);
+            assert_int_equal(out[0].b, 6);
+        } else if (k == WEFT_EVENT_SHOULD_RESOLVE) {
+            assert_int_equal(out[0].text_size, 16);
+            assert_memory_equal(out[0].text, "__should_resolve", 16);
+        } else if (k == WEFT_EVENT_SUSPEND) {
+            assert_int_equal(out[0].kind, WEFT_EVENT_SWITCH);
+            assert_true(out[0].a == WEFT_ID_LOOP);
+        }
+    }
+    assert_int_equal(down.endings, 3);
+}
+
+static void counters_in_mirages_terms(void **state)
+{
+    (void)state;
+    const struct {
+        int64_t amount, total;
+        uint8_t kind;
+        int64_t value; /* what is written */
+    } steps[] = {
+        {5, 105, WEFT_EVENT_COUNTER, 105}, /* older changes are gone */
+        {-3, 102, WEFT_EVENT_INCREASE, -3},
+        {1, 110, WEFT_EVENT_COUNTER, 110}, /* … some more */
+        {INT64_MAX, INT64_MIN + 109, WEFT_EVENT_COUNTER, INT64_MIN + 109},
+    };
+    struct weft_event out[WEFT_DOWNGRADED_MAX];
+    memset(&down, 0, sizeof down);
+    for (unsigned i = 0; i < sizeof steps / sizeof *steps; i++) {
+        assert_int_equal(downgraded(out, (struct weft_event){.kind = WEFT_EVENT_INCREASE,
+                                                             .value = steps[i].amount,
+                                                             .total = steps[i].total,
+                                                             .has_total = true,
+                                                             .text = "n",
+                                                             .text_size = 1}),
+                         1);
+        assert_int_equal(out[0].kind, steps[i].kind);
+        assert_int_equal(out[0].value, steps[i].value);
+    }
+    /* More counters than are kept: their values are still right. */
+    for (unsigned i = 0; i < 2 * WEFT_DOWNGRADE_COUNTERS; i++) {
+        char name[16];
+        int size = snprintf(name, sizeof name, "%u", i);
+        struct weft_event ev = {.kind = WEFT_EVENT_INCREASE,
+                                .value = 1,
+                                .total = 1,
+                                .has_total = true,
+                                .text = name,
+                                .text_size = (uint32_t)size};
+        assert_int_equal(downgraded(out, ev), 1);
+        assert_int_equal(out[0].value, 1);
+        ev.total = 2;
+        assert_int_equal(downgraded(out, ev), 1);
+        assert_int_equal(out[0].value, out[0].kind == WEFT_EVENT_INCREASE ? 1 : 2);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -418,6 +693,12 @@ int main(void)
         cmocka_unit_test(a_folder_in_use_is_refused),
         cmocka_unit_test(abandoning_leaves_nothing),
         cmocka_unit_test(metadata_names_all_of_mirage),
+        cmocka_unit_test(metadata_of_weft_names_everything),
+        cmocka_unit_test(events_of_weft_keep_all_fields),
+        cmocka_unit_test(streams_may_be_many),
+        cmocka_unit_test(creations_in_mirages_terms),
+        cmocka_unit_test(kinds_in_mirages_terms),
+        cmocka_unit_test(counters_in_mirages_terms),
     };
     return cmocka_run_group_tests(tests, make_scratch, remove_scratch);
 }

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/program.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+
+/* What names weft in a program: the word that its calls test, and the library. */
+static const char *const marks[] = {"weft__state", "libweft.so", "WEFT_TRACE"};
+#define MARKS (sizeof marks / sizeof *marks)
+#define MARK_MAX 16
+
+/* The file that execvp would take. */
+static bool find_program(const char *name, char *path, size_t size)
+{
+    const char *at = getenv("PATH");
+    if (strchr(name, '/') || !at)
+        return (size_t)snprintf(path, size, "%s", name) < size;
+    for (;; at++) {
+        size_t n = strcspn(at, ":");
+        int length = snprintf(path, size, "%.*s%s%s", (int)n, at, n ? "/" : "", name);
+        if (length > 0 && (size_t)length < size && access(path, X_OK) == 0)
+            return true;
+        at += n;
+        if (!*at)
+            return false;
+    }
+}
+
+static bool names_weft(int fd)
+{
+    static char block[1 << 16];
+    size_t kept = 0;
+    off_t at = 0;
+    ssize_t n;
+    while ((n = pread(fd, block + kept, sizeof block - kept, at)) > 0) {
+        size_t size = kept + (size_t)n;
+        for (unsigned i = 0; i < MARKS; i++)
+            if (memmem(block, size, marks[i], strlen(marks[i])))
+                return true;
+        at += n;
+        kept = size < MARK_MAX ? size : MARK_MAX; /* a name may lie across two blocks */
+        memmove(block, block + size - kept, kept);
+    }
+    return false;
+}
+
+/* An ELF program without an interpreter. Both classes have the fields that are wanted, at other places. */
+static bool is_static(int fd)
+{
+    union {
+        unsigned char ident[EI_NIDENT];
+        Elf32_Ehdr narrow;
+        Elf64_Ehdr wide;
+    } h;
+    if (pread(fd, &h, sizeof h, 0) < (ssize_t)sizeof h)
+        return false;
+    bool wide = h.ident[EI_CLASS] == ELFCLASS64;
+    unsigned count = wide ? h.wide.e_phnum : h.narrow.e_phnum;
+    size_t step = wide ? sizeof(Elf64_Phdr) : sizeof(Elf32_Phdr);
+    off_t at = wide ? (off_t)h.wide.e_phoff : (off_t)h.narrow.e_phoff;
+    for (unsigned i = 0; i < count; i++, at += (off_t)step) {
+        Elf32_Word type; /* the first field of both */
+        if (pread(fd, &type, sizeof type, at) != sizeof type || type == PT_INTERP)
+            return false;
+    }
+    return true;
+}
+
+/* The kernel hides the environment from weft where a program gets rights that its caller has not. */
+static const char *secure(int fd)
+{
+    struct stat st;
+    if (fstat(fd, &st) < 0)
+        return NULL;
+    if (st.st_mode & S_ISUID && st.st_uid != getuid())
+        return "set-user-id";
+    if (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getgid())
+        return "set-group-id";
+    if (getuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0)
+        return "given capabilities";
+    return NULL;
+}
+
+static void look(int fd, struct weft__why *why)
+{
+    char head[128];
+    ssize_t n = pread(fd, head, sizeof head - 1, 0);
+    head[n > 0 ? n : 0] = 0;
+    if (strncmp(head, "#!", 2) == 0) {
+        const char *interpreter = head + 2 + strspn(head + 2, " \t");
+        struct weft__shown shown = weft__shown("");
+        head[strcspn(head, "\r\n")] = 0;
+        shown = weft__shown(interpreter);
+        snprintf(why->text, sizeof why->text,
+                 "is a script for %.200s; give the program that it runs, or let the script exec it",
+                 shown.text);
+    } else if (strncmp(head, ELFMAG, SELFMAG) != 0) {
+        snprintf(why->text, sizeof why->text, "is no ELF program; give the program that it runs");
+    } else if (!names_weft(fd)) {
+        snprintf(why->text, sizeof why->text,
+                 "is not linked with weft%s; what it starts is not recorded, give that instead",
+                 is_static(fd) ? ", but statically without it" : "");
+    } else {
+        const char *right = secure(fd);
+        snprintf(why->text, sizeof why->text,
+                 right ? "is %s: weft takes nothing from the environment of such a program"
+                       : "is linked with weft, but did not begin to record; what it says may tell "
+                         "why%s",
+                 right ? right : "");
+    }
+}
+
+struct weft__why weft__program_why(const char *name)
+{
+    struct weft__why why = {"cannot be read, so weft cannot say why"};
+    char path[PATH_MAX];
+    int fd = find_program(name, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    if (fd >= 0) {
+        look(fd, &why);
+        close(fd);
+    }
+    return why;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+/* A program, looked at from outside: why it may have recorded nothing. */
+#ifndef WEFT_CLI_PROGRAM_H
+#define WEFT_CLI_PROGRAM_H
+
+#include <stddef.h>
+
+struct weft__why {
+    char text[512];
+};
+
+/* Why the program, which was named like this on a command line, did not even begin to record, as far as
+ * its file tells: a part of a sentence. */
+struct weft__why weft__program_why(const char *name);
+
+#endif

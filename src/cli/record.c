@@ -1,0 +1,471 @@
+/* SPDX-License-Identifier: ISC */
+/* weft record: runs a program with recording on, as if it had been run without weft. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/live.h"
+#include "cli/program.h"
+#include "cli/summary.h"
+
+static const char help[] =
+    "usage: weft record [-o FILE] [--size SIZE] [--force] [--] PROGRAM [ARG…]\n\n"
+    "Runs a program that is linked with weft, and records what it waits for. Signals go on to the\n"
+    "program, and weft ends as it does. What was recorded is told on standard error; if nothing "
+    "was,\n"
+    "why not. What the program starts itself is not recorded.\n\n"
+    "  -o, --output FILE  the trace; %p in it is the process id (default: weft.trace). An older "
+    "trace\n"
+    "                     of that name is kept as FILE.old\n"
+    "      --size SIZE    of the trace, from 64K to 1T; when it is full, the oldest events are\n"
+    "                     overwritten (default: 64M)\n"
+    "      --force        do not keep an older trace; replace FILE also if it is no trace\n"
+    "      --help         this text\n\n"
+    "Example: weft record -o slow.weft -- ./server 8080\n";
+
+enum { SIZE = WEFT__HELP + 1, FORCE };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"size", required_argument, NULL, SIZE},
+    {"force", no_argument, NULL, FORCE},
+    WEFT__HELP_OPTION,
+    {0},
+};
+
+#define DEFAULT_PATH "weft.trace"
+#define DEFAULT_BYTES (UINT64_C(64) << 20)
+#define MIN_BYTES (UINT64_C(64) << 10)
+#define MAX_BYTES (UINT64_C(1) << 40)
+#define TEMPORARY_SUFFIX 7 /* the recorder renames FILE.XXXXXX */
+
+struct request {
+    const char *output;
+    uint64_t bytes;
+    bool force;
+    char **argv; /* of the program */
+};
+
+/* What stands at the trace's place, before and while the program runs. */
+struct place {
+    char path[PATH_MAX];
+    char name[PATH_MAX];      /* to be shown */
+    char old[PATH_MAX + 16];  /* FILE.old, or "" */
+    char kept[PATH_MAX + 48]; /* the older trace's second name until it is known what becomes of the
+                               * first; "" if there is none */
+    ino_t before;             /* of the older file; 0: none */
+    bool usable;
+};
+
+/* ---- The command line ---- */
+
+static bool parse_bytes(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char number[32];
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits;
+    if (digits == 0 || digits >= sizeof number)
+        return false;
+    memcpy(number, text, digits);
+    number[digits] = 0;
+    if (!weft__parse_number(number, UINT64_MAX, bytes))
+        return false;
+    if (!*unit)
+        return true;
+    const char *u = strchr(units, *unit >= 'a' ? *unit - ('a' - 'A') : *unit);
+    if (!u || !*u || (unit[1] && strcmp(unit + 1, "B") != 0 && strcmp(unit + 1, "iB") != 0))
+        return false;
+    unsigned shift = 10 * (unsigned)(u - units + 1);
+    if (*bytes > UINT64_MAX >> shift)
+        *bytes = UINT64_MAX; /* too much in any case */
+    else
+        *bytes <<= shift;
+    return true;
+}
+
+static void parse(struct request *r, int argc, char **argv)
+{
+    *r = (struct request){.output = DEFAULT_PATH, .bytes = DEFAULT_BYTES};
+    int c;
+    while ((c = weft__option(&weft__record, argc, argv, "+:o:", options)) != -1) {
+        if (c == 'o')
+            r->output = optarg;
+        else if (c == FORCE)
+            r->force = true;
+        else if (c == SIZE && !parse_bytes(optarg, &r->bytes))
+            weft__misuse("record", "--size: \"%s\" is not a size; expected for instance 64M",
+                         optarg);
+        if (c == SIZE && (r->bytes < MIN_BYTES || r->bytes > MAX_BYTES))
+            weft__misuse("record", "--size: %s is too %s; possible is 64K to 1T", optarg,
+                         r->bytes < MIN_BYTES ? "small" : "large");
+    }
+    if (optind >= argc)
+        weft__misuse("record", "no PROGRAM is given");
+    if (!*r->output)
+        weft__misuse("record", "-o: the name of the trace is empty");
+    if (strcmp(r->output, "-") == 0)
+        weft__misuse("record", "a trace is recorded into a file; weft save -o - copies it out");
+    r->argv = argv + optind;
+}
+
+/* ---- The place for the trace ---- */
+
+/* The program may change its directory before it reads its environment. */
+static bool expand_path(char *path, size_t size, const char *output, pid_t pid)
+{
+    char folder[PATH_MAX] = "";
+    if (*output != '/' && !getcwd(folder, sizeof folder - 1))
+        return false;
+    size_t n = strlen(folder);
+    if (n)
+        folder[n++] = '/';
+    folder[n] = 0;
+    n = 0;
+    for (const char *part = folder; part; part = part == folder ? output : NULL)
+        for (const char *c = part; *c && n < size; c++) {
+            if (c[0] == '%' && c[1] == 'p') {
+                n += (size_t)snprintf(path + n, size - n, "%d", (int)pid);
+                c++;
+            } else {
+                path[n++] = *c;
+            }
+        }
+    if (n + TEMPORARY_SUFFIX >= size)
+        return false;
+    path[n] = 0;
+    return true;
+}
+
+static bool refuse(const struct place *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+static bool refuse(const struct place *p, const char *format, ...)
+{
+    char why[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    weft__say(p->name, "%s; the program runs on without recording", why);
+    return false;
+}
+
+enum stands { NOTHING, A_TRACE, SOMETHING, LIVE };
+
+static enum stands what_stands(const char *path, uint32_t *pid)
+{
+    struct weft_facts_header facts;
+    struct stat st;
+    if (lstat(path, &st) < 0)
+        return NOTHING;
+    int fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    enum stands s = SOMETHING;
+    if (fd >= 0 && weft__facts_read(fd, &facts)) {
+        s = weft__facts_live(&facts) ? LIVE : A_TRACE;
+        *pid = facts.pid;
+    }
+    if (fd >= 0)
+        close(fd);
+    return s;
+}
+
+struct amount {
+    char text[32];
+};
+
+static struct amount amount(uint64_t bytes)
+{
+    struct amount a;
+    unsigned unit = 0;
+    for (; bytes >= 10240 && unit < 4; unit++)
+        bytes /= 1024;
+    snprintf(a.text, sizeof a.text, "%" PRIu64 " %s", bytes,
+             (const char *const[]){"bytes", "KiB", "MiB", "GiB", "TiB"}[unit]);
+    return a;
+}
+
+/* Whether there is a folder for it with enough room; says it if not. */
+static bool check_folder(const struct place *p, uint64_t bytes)
+{
+    char folder[PATH_MAX];
+    struct statvfs fs;
+    snprintf(folder, sizeof folder, "%s", p->path);
+    *(strrchr(folder, '/') + 1) = 0;
+    if (access(folder, W_OK | X_OK) < 0)
+        return refuse(p, "cannot be created: %s", strerror(errno));
+    if (statvfs(folder, &fs) < 0 || fs.f_blocks == 0)
+        return true;
+    uint64_t room = (uint64_t)fs.f_frsize * (geteuid() == 0 ? fs.f_bfree : fs.f_bavail);
+    return room >= bytes ||
+           refuse(p, "needs %s, but its disk has only %s left; give a smaller --size",
+                  amount(bytes).text, amount(room).text);
+}
+
+static bool check_file(const struct place *p, bool force)
+{
+    const char *path = p->path;
+    struct stat st;
+    uint32_t pid = 0;
+    enum stands stands = what_stands(path, &pid);
+    if (stands == LIVE)
+        return refuse(p, "is being written by process %" PRIu32 "; give another name", pid);
+    if (stands != SOMETHING || lstat(path, &st) < 0)
+        return true;
+    if (S_ISDIR(st.st_mode))
+        return refuse(p, "is a folder; give the name of a file");
+    if (force)
+        return unlink(path) == 0 || refuse(p, "cannot be replaced: %s", strerror(errno));
+    if (S_ISLNK(st.st_mode))
+        return refuse(p, "is a symbolic link, which weft does not follow; give another name");
+    if (S_ISREG(st.st_mode) && st.st_size == 0)
+        return true;
+    return refuse(p, "is a file that is no trace; it is left alone, give another name");
+}
+
+/* Gives an older trace another name beside its own, so that it survives a new one. */
+static bool keep_older(struct place *p, bool force)
+{
+    struct stat st;
+    uint32_t pid;
+    p->before = lstat(p->path, &st) == 0 ? st.st_ino : 0;
+    if (force || what_stands(p->path, &pid) != A_TRACE)
+        return true;
+    snprintf(p->old, sizeof p->old, "%s.old", p->path);
+    enum stands old = what_stands(p->old, &pid);
+    if (old != NOTHING && old != A_TRACE)
+        return refuse(p, "cannot be kept: there is another file with .old behind its name; give "
+                         "another name, or --force");
+    snprintf(p->kept, sizeof p->kept, "%s.%d", p->old, (int)getpid());
+    if (link(p->path, p->kept) == 0)
+        return true;
+    p->kept[0] = 0; /* no such links here */
+    return rename(p->path, p->old) == 0 ||
+           refuse(p, "cannot be kept: %s; move it away, or give --force", strerror(errno));
+}
+
+static void prepare(struct place *p, const struct request *r)
+{
+    bool fits = expand_path(p->path, sizeof p->path, r->output, getpid());
+    snprintf(p->name, sizeof p->name, "%s", fits && strstr(r->output, "%p") ? p->path : r->output);
+    if (!fits)
+        refuse(p, "the name is too long");
+    else
+        p->usable = check_folder(p, r->bytes) && check_file(p, r->force) && keep_older(p, r->force);
+}
+
+/* The program has ended: the older trace is FILE.old, or still FILE if there is no new one. */
+static void settle(const struct place *p)
+{
+    struct stat st;
+    if (!*p->kept)
+        return;
+    bool replaced = lstat(p->path, &st) == 0 && st.st_ino != p->before;
+    if (replaced && rename(p->kept, p->old) == 0)
+        return;
+    unlink(p->kept);
+}
+
+/* ---- Running ---- */
+
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+#define PASSED_ON (sizeof passed_on / sizeof *passed_on)
+
+static volatile pid_t child;
+
+/* A key on the terminal (ctrl-C) reaches the program by itself. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int saved = errno;
+    if (info->si_code <= 0 && child > 0)
+        kill(child, number);
+    errno = saved;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction catch = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART}, was;
+    sigemptyset(&catch.sa_mask);
+    for (unsigned i = 0; i < PASSED_ON; i++)
+        if (sigaction(passed_on[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup */
+            sigaction(passed_on[i], &catch, NULL);
+}
+
+/* Becomes the program, or writes the error to failed. */
+_Noreturn static void become(const struct request *r, struct place *place, const sigset_t *mask,
+                             int failed)
+{
+    char bytes[32], pid[32];
+    for (unsigned i = 0; i < PASSED_ON; i++) {
+        struct sigaction was;
+        if (sigaction(passed_on[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+            signal(passed_on[i], SIG_DFL);
+    }
+    prepare(place, r);
+    unsetenv("WEFT_TRACE"); /* it may be another's */
+    if (place->usable) {
+        snprintf(bytes, sizeof bytes, "%" PRIu64, r->bytes);
+        snprintf(pid, sizeof pid, "%d", (int)getpid());
+        setenv("WEFT_TRACE", place->path, 1);
+        setenv("WEFT_TRACE_SIZE", bytes, 1);
+        setenv("WEFT_TRACE_FOR", pid, 1);
+    }
+    signal(SIGPIPE, weft__sigpipe);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(r->argv[0], r->argv);
+    int error = errno;
+    _exit(write(failed, &error, sizeof error) < 0 ? 126 : 127);
+}
+
+/* Runs the program to its end. Returns 0 and how it ended, or the errno with which it could not be
+ * executed. */
+static int run_program(const struct request *r, struct place *place, int *status)
+{
+    int failed[2], error = 0;
+    sigset_t all, before;
+    if (pipe2(failed, O_CLOEXEC) < 0)
+        return errno;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    catch_signals();
+    child = fork();
+    if (child == 0)
+        become(r, place, &before, failed[1]);
+    if (child < 0)
+        error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(failed[1]);
+    if (child > 0) {
+        while (read(failed[0], &error, sizeof error) < 0 && errno == EINTR)
+            ;
+        while (waitpid(child, status, 0) < 0 && errno == EINTR)
+            ;
+        child = 0;
+    }
+    close(failed[0]);
+    return error;
+}
+
+/* Ends as the program did. A core file is its own, not ours. */
+_Noreturn static void end_as(int status)
+{
+    if (WIFSIGNALED(status)) {
+        int number = WTERMSIG(status);
+        sigset_t one;
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        sigemptyset(&one);
+        sigaddset(&one, number);
+        signal(number, SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &one, NULL);
+        raise(number);
+        exit(128 + number);
+    }
+    exit(WEXITSTATUS(status));
+}
+
+/* ---- What came of it ---- */
+
+static void tell_ending(int status)
+{
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "; killed by signal %d (%s)", WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status))
+        fprintf(stderr, "; exit status %d", WEXITSTATUS(status));
+}
+
+static void tell_losses(const char *name, const struct weft_reader_facts *f)
+{
+    const struct {
+        uint64_t count;
+        const char *what;
+    } list[] = {
+        {f->overwritten_events, "older events were overwritten; a larger --size keeps more"},
+        {f->discarded_events, "events were discarded, because there was no packet for them"},
+        {f->lost_texts, "texts were cut or left out"},
+    };
+    for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].count)
+            weft__say(name, "%s %s", weft__grouped(list[i].count).text, list[i].what);
+}
+
+/* A trace is there. */
+static void tell_trace(const struct place *place, int status)
+{
+    struct weft__summary s;
+    if (!weft__summary_open(&s, place->path) || !weft__summary_count(&s))
+        return;
+    const struct weft_reader_facts *f = weft_reader_facts(s.reader);
+    if (s.events_total == 0 && f->overwritten_events == 0) {
+        fprintf(stderr,
+                "weft: %s: recording was on, but the program recorded no event: it made no "
+                "call of weft's, or paused it",
+                weft__shown(place->name).text);
+    } else {
+        int64_t span = s.span_ns < INT64_MAX ? (int64_t)s.span_ns : INT64_MAX;
+        fprintf(stderr, "weft: %s: %s event%s, %s promise%s, %s thread%s, %s, %s KiB",
+                weft__shown(place->name).text, weft__grouped(s.events_total).text,
+                weft__plural(s.events_total), weft__grouped(s.promises).text,
+                weft__plural(s.promises), weft__grouped(f->streams_recorded).text,
+                weft__plural(f->streams_recorded), weft__duration(span).text,
+                weft__grouped((f->content_bytes + 1023) / 1024).text);
+    }
+    tell_ending(status);
+    fputc('\n', stderr);
+    tell_losses(place->name, f);
+    weft__summary_close(&s);
+}
+
+/* Whether the trace at the place is that of the program. */
+static bool is_its_own(const struct place *p)
+{
+    struct stat st;
+    return stat(p->path, &st) == 0 && (!p->before || st.st_ino != p->before);
+}
+
+static void tell(const struct request *r, const struct place *place, int status)
+{
+    if (!place->usable)
+        return; /* why is said */
+    if (is_its_own(place))
+        tell_trace(place, status);
+    else
+        weft__say(r->argv[0], "nothing was recorded: it %s", weft__program_why(r->argv[0]).text);
+}
+
+static int run(int argc, char **argv)
+{
+    struct request request;
+    int status = 0;
+    parse(&request, argc, argv);
+    struct place *place = mmap(NULL, sizeof *place, PROT_READ | PROT_WRITE,
+                               MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* with the child */
+    if (place == MAP_FAILED) {
+        weft__say("record", "out of memory");
+        return WEFT__FAILED;
+    }
+    int error = run_program(&request, place, &status);
+    if (error) {
+        settle(place);
+        weft__say(request.argv[0], "cannot be executed: %s", strerror(error));
+        return error == ENOENT ? 127 : 126;
+    }
+    tell(&request, place, status);
+    settle(place);
+    end_as(status);
+}
+
+const struct weft__command weft__record = {"record", "run a program and record what it waits for",
+                                           help, run};

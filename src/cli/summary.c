@@ -1,0 +1,99 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/summary.h"
+
+#include "cli/idset.h"
+
+bool weft__summary_open(struct weft__summary *s, const char *path)
+{
+    *s = (struct weft__summary){.path = path, .reader = weft__open(path)};
+    return s->reader != NULL;
+}
+
+void weft__summary_close(struct weft__summary *s)
+{
+    weft_reader_close(s->reader);
+    s->reader = NULL;
+}
+
+/* Which promises an event of each kind mentions. */
+struct mention {
+    bool first, second;
+    bool only_if_source; /* and none at all if the second one is the loop: the model's rule */
+};
+
+static void find_mentions(struct mention mention[WEFT_EVENT_KINDS])
+{
+    for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++) {
+        const struct weft_event_desc *d = &weft_event_kinds[k];
+        unsigned promises = 0;
+        for (unsigned i = 0; i < d->fields; i++)
+            promises += d->field[i].field == WEFT_FIELD_PROMISE;
+        mention[k] = (struct mention){.first = promises > 0, .second = promises > 1};
+    }
+    mention[WEFT_EVENT_READ].only_if_source = true;
+    mention[WEFT_EVENT_READ_LATER].only_if_source = true;
+    mention[WEFT_EVENT_TRY_READ].only_if_source = true;
+}
+
+struct count {
+    struct idset ids;
+    struct mention mention[WEFT_EVENT_KINDS];
+    uint64_t first_ns;
+    int64_t latest; /* after the first */
+};
+
+static bool count_batch(struct weft__summary *s, struct count *c, const struct weft_event *ev,
+                        ptrdiff_t n)
+{
+    bool fits = true;
+    int64_t latest = c->latest;
+    for (const struct weft_event *end = ev + n; ev < end; ev++) {
+        const struct mention *m = &c->mention[ev->kind];
+        int64_t time = weft_model_time(ev->time_ns, c->first_ns);
+        latest = time > latest ? time : latest;
+        s->events[ev->kind]++;
+        if (m->only_if_source && ev->b == WEFT_ID_LOOP)
+            continue;
+        if (m->first && ev->a != WEFT_ID_LOOP)
+            fits &= idset_add(&c->ids, ev->a);
+        if (m->second && ev->b != WEFT_ID_LOOP)
+            fits &= idset_add(&c->ids, ev->b);
+    }
+    c->latest = latest;
+    return fits;
+}
+
+static int count_events(struct weft__summary *s, struct weft_error *err)
+{
+    struct count c = {.latest = 0};
+    if (!idset_init(&c.ids))
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    find_mentions(c.mention);
+    struct weft__progress progress = weft__progress_begin(s->path);
+    const struct weft_event *events;
+    ptrdiff_t n;
+    int rc = 0;
+    for (unsigned batch = 0; (n = weft_reader_next(s->reader, &events, err)) > 0 && rc == 0;) {
+        if (s->events_total == 0)
+            c.first_ns = events[0].time_ns;
+        s->events_total += (uint64_t)n;
+        if (!count_batch(s, &c, events, n))
+            rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        if (++batch % 4096 == 0)
+            weft__progress_show(&progress, weft_reader_progress(s->reader));
+    }
+    weft__progress_end(&progress);
+    s->span_ns = (uint64_t)c.latest;
+    s->promises = idset_count(&c.ids);
+    idset_fini(&c.ids);
+    return n < 0 ? (int)n : rc;
+}
+
+bool weft__summary_count(struct weft__summary *s)
+{
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    int rc = count_events(s, &err);
+    if (rc < 0)
+        weft__complain(s->path, &err);
+    return rc == 0;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: ISC */
+/* The forms in which weft's own packets hold events: their bytes, made from the table in events.def.
+ *
+ *     struct weft_form_context c = {.begin_ticks = …, .base = …, .running = …};  of the packet's header
+ *     while ((n = weft_form_decode(&ev, &c, bytes, size)) > 0) {
+ *         if (ev.kind < WEFT_EVENT_KINDS)
+ *             use(&ev, &c);            ev.time_ns is in ticks; texts are numbers, in c
+ *         bytes += n, size -= n;
+ *     }
+ *
+ * No state; every function may be called from any thread. */
+#ifndef WEFT_FORMAT_FORMS_H
+#define WEFT_FORMAT_FORMS_H
+
+#include "format/events.h"
+#include "format/packet.h"
+
+struct weft_form_text {
+    const char *text; /* borrowed from the packet, not terminated, no NUL in it */
+    uint32_t size;
+};
+
+#define WEFT_FORM_TEXTS 2 /* so many can stand before an event */
+
+struct weft_form_context {
+    uint64_t begin_ticks, base; /* the packet's */
+    uint64_t running; /* what runs on the stream; at first what the packet's header says */
+
+    /* Of the event decoded last. Numbers of a site and a text; 0: none; WEFT_STRING_INLINE: a text that
+     * stood before the event. That of a text is in the event, that of a site is its type: site_text. */
+    uint32_t site, text;
+    struct weft_form_text site_text;
+
+    /* Of the stream that began last (WEFT_FORM_STREAM_BEGINS). */
+    uint32_t stream, thread;
+    char thread_name[16];
+
+    uint64_t unknown; /* forms skipped so far */
+
+    struct weft_form_text before[WEFT_FORM_TEXTS]; /* texts for the next event */
+    unsigned befores;
+};
+
+/* What ev->kind is where no event was decoded. */
+enum {
+    WEFT_FORM_NO_EVENT = WEFT_EVENT_KINDS, /* an unknown form, or a text for the next event */
+    WEFT_FORM_NEW_STREAM,                  /* the context says which */
+};
+
+/* Decodes what stands at bytes, of which there are size up to the end of the packet's content. Returns
+ * how many bytes it took, a multiple of 4, or WEFT_DECODE_SHORT; *ev is then undefined. Any bytes are
+ * allowed. */
+ptrdiff_t weft_form_decode(struct weft_event *ev, struct weft_form_context *c,
+                           const unsigned char *bytes, size_t size);
+
+/* The time of what stands at bytes (8 of them), in ticks. */
+uint64_t weft_form_ticks(const unsigned char *bytes, uint64_t begin_ticks);
+
+/* For tests and tools; the recorder has its own code. Both return the size in bytes. */
+
+/* Writes ev in that form to bytes; at most WEFT_FORM_MAX. The form must be able to say it. Of c, base,
+ * site and text count. */
+#define WEFT_FORM_MAX 40u
+size_t weft_form_encode(unsigned char *bytes, unsigned form, const struct weft_event *ev,
+                        const struct weft_form_context *c);
+
+/* Writes a text for the next event; 16 + size + 3 bytes at most. */
+size_t weft_form_encode_text(unsigned char *bytes, uint64_t ticks, const char *text, uint32_t size);
+
+enum weft_form_word {
+    WEFT_WORD_A,
+    WEFT_WORD_B,
+    WEFT_WORD_SITE,
+    WEFT_WORD_TEXT,
+    WEFT_WORD_VALUE,
+    WEFT_WORD_TOTAL,
+    WEFT_WORD_REASON,
+    WEFT_WORDS
+};
+
+struct weft_form_desc {
+    const char *name;          /* "CREATE_BY"; NULL: there is no form with this code */
+    uint8_t kind;              /* enum weft_event_kind */
+    uint8_t bytes;             /* all of it */
+    bool by_running;           /* a is what runs on the stream */
+    bool is_unsigned;          /* the value: a duration */
+    uint8_t at[WEFT_WORDS];    /* in bytes, from the beginning of the event */
+    uint8_t words[WEFT_WORDS]; /* 0, 1 or 2: of four bytes each */
+};
+
+/* Indexed by code. */
+extern const struct weft_form_desc weft_forms[256];
+
+#endif

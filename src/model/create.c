@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: ISC */
+/* Creations of promises: what they say, and what becomes of those that come late. */
+#include <stdio.h>
+#include <string.h>
+
+#include "model/build.h"
+
+enum { ANCESTORS_MAX = 64 }; /* looked at to find out whether a promise would be its own */
+
+/* The label that a promise was created with. It is the first one, also where another thread gave it one
+ * already. */
+static int label_creation(struct weft_builder *b, uint32_t promise, const struct weft_event *ev)
+{
+    struct weft_model *m = b->m;
+    uint32_t text, first = m->promise[promise].first_label, last = m->promise[promise].last_label;
+    TRY(weft__add_text(b, ev, &text));
+    TRY(weft__add_label(b, m->promise[promise].start_ns, promise, text, WEFT_NONE));
+    if (first != WEFT_NONE) {
+        struct weft_promise *p = &m->promise[promise];
+        uint32_t this = p->last_label;
+        m->label[last].next = WEFT_NONE;
+        m->label[this].next = first;
+        p->first_label = this;
+        p->last_label = last;
+    }
+    return 0;
+}
+
+/* What a creation says. */
+struct creation {
+    uint32_t parent;
+    uint32_t type;   /* text */
+    uint32_t origin; /* or WEFT_NONE */
+};
+
+/* The text of a type by its number in mirage's table. */
+static int mirage_type(struct weft_builder *b, uint8_t type, uint32_t *out)
+{
+    char unknown[16];
+    const char *name = weft_type_name(type);
+    if (b->type_text[type] == WEFT_NONE) {
+        if (!name) {
+            snprintf(unknown, sizeof unknown, "type-%u", type);
+            name = unknown;
+        }
+        TRY(weft__add_name(b, name, &b->type_text[type]));
+    }
+    *out = b->type_text[type];
+    return 0;
+}
+
+/* Type and place of a creation in a trace of weft's own. Those of a site that is kept are looked up once. */
+static int read_origin(struct weft_builder *b, const struct weft_origin *o, struct creation *c)
+{
+    struct weft_model *m = b->m;
+    while (o->number >= b->site_room) {
+        uint32_t old = b->site_room;
+        if (!weft__grow(&b->site, old, &b->site_room, sizeof *b->site))
+            return weft__no_room(b, old, "sites");
+        memset(b->site + old, 0xff, (b->site_room - old) * sizeof *b->site);
+    }
+    struct weft_site_known *known = &b->site[o->number]; /* [0] is for those that are not kept */
+    if (known->type == WEFT_NONE || !o->number) {
+        TRY(weft__add_name(b, o->type, &known->type));
+        known->origin = WEFT_NONE;
+        if (o->file && o->number) {
+            struct weft_place place = {.line = o->line};
+            TRY(weft__add_name(b, o->file, &place.file));
+            known->origin = m->origins;
+            APPEND(b, m->origin, m->origins, b->origin_room, "places", place);
+        }
+    }
+    c->type = known->type;
+    c->origin = known->origin;
+    return 0;
+}
+
+/* Whether parent may become promise's creator without it becoming its own ancestor. Looks along a few
+ * ancestors only, so that many of them cost little. */
+static bool may_create(const struct weft_builder *b, uint32_t parent, uint32_t promise)
+{
+    if (parent == promise)
+        return false;
+    if (!b->growing[promise].children)
+        return true;
+    uint32_t p = parent;
+    for (unsigned i = 0; b->is_weft && i < ANCESTORS_MAX && p != promise; i++) {
+        if (p == WEFT_ROOT)
+            return true;
+        p = b->m->promise[p].creator;
+    }
+    return false;
+}
+
+/* A creation of a number that is already known. If only its creation was missing, that is made up for
+ * as far as it can be done without a promise becoming its own ancestor. Where there are several threads
+ * that is to be expected: their clocks differ a little. */
+static bool create_again(struct weft_builder *b, uint32_t promise, const struct creation *c)
+{
+    struct weft_promise *p = &b->m->promise[promise];
+    if (promise == WEFT_ROOT) {
+        b->m->contradictions.on_loop++;
+        return false;
+    }
+    if (p->created || !b->is_weft)
+        b->m->contradictions.created_twice++;
+    if (p->created)
+        return false;
+    p->created = true;
+    p->type = c->type;
+    p->origin = c->origin;
+    if (b->is_weft)
+        p->start_ns = b->growing[promise].seen_ns < b->now ? b->growing[promise].seen_ns : b->now;
+    if (may_create(b, c->parent, promise)) {
+        p->creator = c->parent;
+        b->growing[c->parent].children++;
+        if (b->is_weft)
+            b->growing[c->parent].last_child_ns = b->now;
+    }
+    return true;
+}
+
+int weft__on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    struct creation c = {.origin = WEFT_NONE};
+    uint32_t child;
+    TRY(weft__lookup(b, ev->a, &c.parent));
+    TRY(ev->origin ? read_origin(b, ev->origin, &c) : mirage_type(b, ev->type, &c.type));
+    uint32_t *at = weft_idmap_at(b->m->ids, ev->b);
+    if (!at)
+        return weft__no_room(b, b->m->promises, "promises");
+    if (*at != WEFT_IDMAP_NONE) {
+        child = *at;
+        if (!create_again(b, child, &c))
+            return 0;
+    } else {
+        TRY(weft__add_promise(b, ev->b, c.parent, now, c.type, &child));
+        *at = child;
+        b->m->promise[child].created = true;
+        b->m->promise[child].origin = c.origin;
+        b->growing[c.parent].last_child_ns = now;
+        b->growing[c.parent].children++;
+    }
+    return ev->text ? label_creation(b, child, ev) : 0;
+}

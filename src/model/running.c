@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: ISC */
+/* What runs on each stream, and when nothing does. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/build.h"
+
+struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream)
+{
+    while (stream >= b->streams) {
+        if (!weft__grow(&b->stream, b->streams, &b->stream_room, sizeof *b->stream))
+            return NULL;
+        b->stream[b->streams++] = (struct weft_running){.promise = WEFT_NONE};
+    }
+    return &b->stream[stream];
+}
+
+static int add_run(struct weft_builder *b, uint32_t promise, int64_t start, int64_t end)
+{
+    struct weft_model *m = b->m;
+    struct weft_promise *ran = &m->promise[promise];
+    uint32_t this = m->runs;
+    if (!weft__grow(&m->run, m->runs, &b->run_room, sizeof *m->run))
+        return weft__no_room(b, m->runs, "runs");
+    m->run[m->runs++] =
+        (struct weft_run){.start_ns = start, .end_ns = end, .promise = promise, .next = WEFT_NONE};
+    if (ran->first_run == WEFT_NONE)
+        ran->first_run = this;
+    else
+        m->run[ran->last_run].next = this;
+    ran->last_run = this;
+    return 0;
+}
+
+static int add_sleep(struct weft_builder *b, uint32_t stream, int64_t start, int64_t end)
+{
+    struct weft_model *m = b->m;
+    if (start > end)
+        return 0;
+    if (!weft__grow(&m->sleep, m->sleeps, &b->sleep_room, sizeof *m->sleep) ||
+        !weft__grow(&b->sleeper, m->sleeps, &b->sleeper_room, sizeof *b->sleeper))
+        return weft__no_room(b, m->sleeps, "suspensions");
+    b->sleeper[m->sleeps] = stream;
+    m->sleep[m->sleeps++] = (struct weft_sleep){.start_ns = start, .end_ns = end};
+    return 0;
+}
+
+static uint32_t index_of(const struct weft_builder *b, const struct weft_running *s)
+{
+    return (uint32_t)(s - b->stream);
+}
+
+int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, uint32_t next)
+{
+    const struct weft_model *m = b->m;
+    uint32_t p = s->promise;
+    if (s->suspended && next != WEFT_NONE) {
+        s->suspended = false;
+        int rc = add_sleep(b, index_of(b, s), s->suspended_ns, now);
+        if (rc < 0)
+            return rc;
+    }
+    if (p == next)
+        return 0;
+    int64_t since = s->since_ns, end = now;
+    s->promise = next;
+    s->since_ns = now;
+    if (p == WEFT_NONE)
+        return 0;
+    const struct weft_promise *ran = &m->promise[p];
+    if (p != WEFT_ROOT && ran->outcome != WEFT_PENDING && ran->end_ns < end)
+        end = ran->end_ns;
+    if (end < since) /* it was resolved before */
+        return 0;
+    int rc = add_run(b, p, since, end);
+    if (rc == 0 && p == WEFT_ROOT && !b->is_weft) /* mirage says that it sleeps in this way */
+        rc = add_sleep(b, index_of(b, s), since, end);
+    return rc;
+}
+
+int weft__model_suspend(struct weft_builder *b, struct weft_running *s)
+{
+    if (s->suspended)
+        return 0;
+    int rc = weft__model_switch(b, s, b->now, WEFT_NONE);
+    s->suspended = s->suspends = true;
+    s->suspended_ns = b->now;
+    return rc;
+}
+
+/* A stream goes to sleep or wakes up. */
+struct change {
+    int64_t time_ns;
+    int64_t awake; /* 1 or -1: how many more streams are awake */
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct change *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->awake > y->awake ? -1 : x->awake < y->awake;
+}
+
+/* The process sleeps while all streams do that are ever suspended. Before its first event a stream is asleep
+ * too, and after its last one unless it runs a promise; but before the first and after the last of all
+ * nothing is known. */
+static int intersect_sleeps(struct weft_builder *b)
+{
+    struct weft_model *m = b->m;
+    size_t count = 0;
+    struct change *change = malloc(2 * ((size_t)m->sleeps + b->streams) * sizeof *change);
+    if (!change)
+        return weft__no_room(b, m->sleeps, "suspensions");
+    for (uint32_t i = 0; i < m->sleeps; i++) {
+        change[count++] = (struct change){m->sleep[i].start_ns, -1};
+        change[count++] = (struct change){m->sleep[i].end_ns, 1};
+    }
+    for (uint32_t i = 0; i < b->streams; i++) {
+        const struct weft_running *s = &b->stream[i];
+        if (!s->suspends)
+            continue;
+        change[count++] = (struct change){s->first_ns, 1};
+        change[count++] = (struct change){s->suspended ? m->end_ns : s->last_ns, -1};
+    }
+    qsort(change, count, sizeof *change, by_time);
+    int64_t awake = 0;
+    m->sleeps = 0; /* there are not more of them than before */
+    for (size_t i = 0; i < count; i++) {
+        if (awake == 0 && i && change[i].time_ns > change[i - 1].time_ns)
+            m->sleep[m->sleeps++] = (struct weft_sleep){change[i - 1].time_ns, change[i].time_ns};
+        awake += change[i].awake;
+    }
+    free(change);
+    return 0;
+}
+
+int weft__model_rest(struct weft_builder *b)
+{
+    int64_t end = b->m->end_ns;
+    uint32_t sleepers = 0;
+    for (uint32_t i = 0; i < b->streams; i++) {
+        struct weft_running *s = &b->stream[i];
+        if (s->promise != WEFT_NONE && s->promise != WEFT_ROOT)
+            s->last_ns = end;
+        int rc = weft__model_switch(b, s, end, WEFT_NONE);
+        if (rc == 0 && s->suspended)
+            rc = add_sleep(b, i, s->suspended_ns, end);
+        if (rc < 0)
+            return rc;
+        sleepers += s->suspends;
+    }
+    return sleepers > 1 ? intersect_sleeps(b) : 0;
+}

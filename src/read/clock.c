@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: ISC */
+/* Each packet brings a pair of readings, ticks and nanoseconds. Some may be wrong: read with an
+ * interruption in between, or damaged. What is believed is the longest sequence of pairs in which the
+ * nanoseconds never run backwards, and never faster than twice what the clock's nominal frequency says.
+ * (Slower they may be: a counter may go on while the machine is suspended, and CLOCK_MONOTONIC not.)
+ * Of those, pairs that are close together are left out, since their errors would make the slope. */
+#include "read/clock.h"
+
+#include <stdlib.h>
+
+__extension__ typedef unsigned __int128 wide;
+
+#define SECOND UINT64_C(1000000000)
+
+enum {
+    APART_NS = 10000000, /* two pairs with errors of 100 ns give a slope that is right to 2e-5 */
+    ERRORS_MAX = 8,      /* a pair may be worse than the best one by this factor … */
+    ERROR_FREE_NS = 1000 /* … and this much more */
+};
+
+bool clock_add(struct clock *c, uint64_t ticks, uint64_t ns, uint64_t error)
+{
+    if (c->pairs == c->room) {
+        uint64_t room = c->room ? c->room * 2 : 64;
+        void *grown = realloc(c->pair, room * sizeof *c->pair);
+        if (!grown)
+            return false;
+        c->pair = grown;
+        c->room = room;
+    }
+    c->pair[c->pairs++] = (struct clock_pair){.ticks = ticks, .ns = ns, .error = error};
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct clock_pair *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+}
+
+/* Leaves out the pairs whose reading took much longer than that of the best one. */
+static void drop_slow(struct clock *c, uint64_t hz)
+{
+    uint64_t best = UINT64_MAX, kept = 0;
+    for (uint64_t i = 0; i < c->pairs; i++)
+        best = c->pair[i].error < best ? c->pair[i].error : best;
+    wide most = (wide)best * ERRORS_MAX + (wide)hz * ERROR_FREE_NS / SECOND;
+    for (uint64_t i = 0; i < c->pairs; i++)
+        if (c->pair[i].error == CLOCK_NO_ERROR || c->pair[i].error <= most)
+            c->pair[kept++] = c->pair[i];
+    c->pairs = kept;
+}
+
+/* The longest sequence in which both the time and the excess, by which twice the nominal time is ahead of
+ * it, never fall. Sorted by time, it is the longest that rises in the excess. */
+static bool keep_consistent(struct clock *c, uint64_t hz)
+{
+    if (c->pairs < 2)
+        return true;
+    double per_tick = hz ? 2e9 / (double)hz : 1;
+    uint64_t *end_of =
+        malloc(c->pairs * sizeof *end_of); /* pair that ends the best one of a length */
+    uint64_t *before = malloc(c->pairs * sizeof *before); /* of each pair */
+    uint64_t length = 0;
+    if (end_of && before) {
+        qsort(c->pair, c->pairs, sizeof *c->pair, by_time);
+        const struct clock_pair first = c->pair[0];
+        for (uint64_t i = 0; i < c->pairs; i++) {
+            struct clock_pair *p = &c->pair[i];
+            p->excess = (double)(int64_t)(p->ticks - first.ticks) * per_tick;
+            p->excess -= hz ? (double)(p->ns - first.ns) : 0;
+            uint64_t low = 0, high = length;
+            while (low < high) {
+                uint64_t middle = (low + high) / 2;
+                if (c->pair[end_of[middle]].excess <= p->excess)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            before[i] = low ? end_of[low - 1] : i;
+            end_of[low] = i;
+            length = low == length ? length + 1 : length;
+        }
+        for (uint64_t n = length, i = end_of[length - 1]; n--; i = before[i])
+            end_of[n] = i;
+        for (uint64_t n = 0; n < length; n++) /* end_of[n] >= n */
+            c->pair[n] = c->pair[end_of[n]];
+        c->pairs = length;
+    }
+    free(end_of);
+    free(before);
+    return length > 0;
+}
+
+static uint64_t slope_of(uint64_t ns, uint64_t ticks, unsigned shift)
+{
+    wide slope = ((wide)ns << shift) / (ticks ? ticks : 1);
+    return slope < UINT64_MAX ? (uint64_t)slope : UINT64_MAX;
+}
+
+static void add_point(struct clock *c, uint64_t ticks, uint64_t ns, uint64_t nominal)
+{
+    if (c->points) {
+        struct clock_point *last = &c->point[c->points - 1];
+        if (ticks <= last->ticks || ns - last->ns < APART_NS)
+            return;
+        last->slope = slope_of(ns - last->ns, ticks - last->ticks, c->shift);
+        nominal = last->slope;
+    }
+    c->point[c->points++] = (struct clock_point){ticks, ns, nominal};
+}
+
+bool clock_finish(struct clock *c, uint32_t kind, uint64_t hz)
+{
+    bool related = kind != WEFT_CLOCK_CALLER;
+    uint64_t nominal_hz = hz ? hz : SECOND;
+    c->plain = kind == WEFT_CLOCK_MONOTONIC;
+    c->shift = nominal_hz > 50000 ? 44 : 28;
+    drop_slow(c, nominal_hz);
+    if (related && !keep_consistent(c, hz))
+        return false;
+    c->point = malloc((c->pairs + 1) * sizeof *c->point);
+    if (!c->point)
+        return false;
+    uint64_t nominal = slope_of(SECOND, nominal_hz, c->shift);
+    for (uint64_t i = 0; related && i < c->pairs; i++)
+        add_point(c, c->pair[i].ticks, c->pair[i].ns, nominal);
+    if (!c->points)
+        add_point(c, 0, 0, nominal);
+    free(c->pair);
+    c->pair = NULL;
+    return true;
+}
+
+void clock_fini(struct clock *c)
+{
+    free(c->pair);
+    free(c->point);
+}
+
+/* The point that ticks come after, or the first one. */
+static uint64_t find_point(const struct clock *c, uint64_t ticks)
+{
+    uint64_t low = 0, high = c->points;
+    while (high - low > 1) {
+        uint64_t middle = low + (high - low) / 2;
+        if (c->point[middle].ticks <= ticks)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint64_t clock_convert(const struct clock *c, uint64_t ticks, uint64_t *hint)
+{
+    if (c->plain)
+        return ticks;
+    uint64_t i = *hint;
+    bool inside = i < c->points && ticks >= c->point[i].ticks &&
+                  (i + 1 == c->points || ticks < c->point[i + 1].ticks);
+    if (!inside)
+        *hint = i = find_point(c, ticks);
+    const struct clock_point *p = &c->point[i];
+    const uint64_t half = UINT64_C(1) << (c->shift - 1);
+    if (ticks < p->ticks) {
+        wide back = ((wide)(p->ticks - ticks) * p->slope + half) >> c->shift;
+        return back < p->ns ? p->ns - (uint64_t)back : 0;
+    }
+    wide on = ((wide)(ticks - p->ticks) * p->slope + half) >> c->shift;
+    return on < UINT64_MAX - p->ns ? p->ns + (uint64_t)on : UINT64_MAX;
+}

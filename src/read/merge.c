@@ -1,0 +1,478 @@
+/* SPDX-License-Identifier: ISC */
+/* The packets of a weft trace as one sequence of events.
+ *
+ * A packet has one writer at a time, so its events are in order; the events of several packets are merged
+ * by time, through a heap of those that have begun and not ended. Only these are in memory: one for each
+ * thread that recorded at that moment. They do not overlap in the file, so what they take is bounded by
+ * it.
+ *
+ * A packet may be overwritten while the file is read. Its header is read before and after its content, and
+ * the sequence number must be the same; if not, the packet is left out. Of a packet that grows, what was
+ * there when the file was opened is taken. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/weft.h"
+
+/* Handlers of signals make times run backwards by a little: that is no damage. */
+#define BACKWARD_NS UINT64_C(1000000)
+
+/* When something is handed out. Sequence numbers are unique. */
+struct key {
+    uint64_t ns, sequence;
+};
+
+/* A packet that is being read. */
+struct source {
+    struct key key; /* of what comes next */
+    uint64_t next_ticks, end_ticks;
+    uint64_t clock_hint;
+    size_t at, size, room; /* in bytes, after the header */
+    unsigned char *bytes;
+    struct weft_form_context form;
+    struct source *retired;
+    const struct packet *packet;
+    uint32_t stream;
+    uint32_t says_events; /* UINT32_MAX: not closed */
+    uint64_t events;
+};
+
+struct merge {
+    struct source **heap; /* the earliest is the first */
+    size_t heaped, room;
+    uint64_t opened; /* packets: those before it in the file's array */
+    uint64_t done_bytes;
+    struct source *retired; /* to be freed before the next batch: texts point into them */
+    struct source *spare;
+    bool finished;
+
+    /* Beside the batch: what its events point to. */
+    struct weft_origin loose[WEFT_BATCH];
+    char missing[WEFT_BATCH][2][12];
+};
+
+/* Heap */
+
+static bool earlier(struct key a, struct key b)
+{
+    return a.ns < b.ns || (a.ns == b.ns && a.sequence < b.sequence);
+}
+
+static void sift_down(struct merge *m)
+{
+    struct source *moving = m->heap[0];
+    size_t at = 0;
+    for (size_t child; (child = 2 * at + 1) < m->heaped; at = child) {
+        child += child + 1 < m->heaped && earlier(m->heap[child + 1]->key, m->heap[child]->key);
+        if (!earlier(m->heap[child]->key, moving->key))
+            break;
+        m->heap[at] = m->heap[child];
+    }
+    m->heap[at] = moving;
+}
+
+static bool push(struct merge *m, struct source *s)
+{
+    if (m->heaped == m->room) {
+        size_t room = m->room ? m->room * 2 : 16;
+        void *grown = realloc(m->heap, room * sizeof(struct source *));
+        if (!grown)
+            return false;
+        m->heap = grown;
+        m->room = room;
+    }
+    size_t at = m->heaped++;
+    for (; at && earlier(s->key, m->heap[(at - 1) / 2]->key); at = (at - 1) / 2)
+        m->heap[at] = m->heap[(at - 1) / 2];
+    m->heap[at] = s;
+    return true;
+}
+
+/* Packets */
+
+static void free_source(struct source *s)
+{
+    if (s)
+        free(s->bytes);
+    free(s);
+}
+
+static struct source *new_source(struct merge *m, size_t size)
+{
+    struct source *s = m->spare;
+    m->spare = NULL;
+    if (s && s->room < size) {
+        free_source(s);
+        s = NULL;
+    }
+    if (s) {
+        *s = (struct source){.bytes = s->bytes, .room = s->room};
+        return s;
+    }
+    s = calloc(1, sizeof *s);
+    unsigned char *bytes = malloc(size + !size);
+    if (!s || !bytes) {
+        free(s);
+        free(bytes);
+        return NULL;
+    }
+    s->bytes = bytes;
+    s->room = size;
+    return s;
+}
+
+/* Reads the packet into s. Returns 1, 0 if it is not there any more, or a negative WEFT_E code. */
+static int load(struct weft_file *f, struct source *s, const struct packet *p,
+                struct weft_error *err)
+{
+    const struct weft_input *in = &f->common.input;
+    struct weft_events_header h;
+    uint64_t after = 0;
+    ptrdiff_t got = weft_input_read(in, &h, sizeof h, p->offset, err);
+    if (got < 0)
+        return (int)got;
+    bool same = got == (ptrdiff_t)sizeof h && h.sequence == p->sequence;
+    size_t size = (size_t)(p->content - p->header_bytes);
+    if (same) {
+        got = weft_input_read(in, s->bytes, size, p->offset + p->header_bytes, err);
+        if (got < 0)
+            return (int)got;
+        s->size = (size_t)got;
+        got = weft_input_read(in, &after, sizeof after,
+                              p->offset + offsetof(struct weft_events_header, sequence), err);
+        if (got < 0)
+            return (int)got;
+    }
+    if (after != p->sequence)
+        return 0;
+    if (s->size < size && !p->cut)
+        weft__reader_problem(&f->common, p->offset + p->header_bytes + s->size, 0,
+                             "the file became shorter while it was read");
+    s->form.begin_ticks = h.begin_ticks;
+    s->form.base = h.base;
+    s->form.running = h.running ? h.running : WEFT_ID_LOOP;
+    s->next_ticks = h.begin_ticks;
+    s->end_ticks = h.end_ticks > h.begin_ticks ? h.end_ticks : UINT64_MAX;
+    /* What was added since the file was opened is counted, but left out. */
+    bool all = h.packet.content_bits / 8 == p->content;
+    s->says_events = h.end_ticks && all ? h.events : UINT32_MAX;
+    return 1;
+}
+
+/* Sets the time of what comes next. Within a packet time does not run backwards, nor beyond its end. */
+static inline void look_ahead(struct weft_file *f, struct source *s)
+{
+    if (s->size - s->at < sizeof(uint64_t))
+        return;
+    uint64_t ticks = weft_form_ticks(s->bytes + s->at, s->form.begin_ticks);
+    if (__builtin_expect(ticks < s->next_ticks || ticks > s->end_ticks, 0)) {
+        uint64_t hint = s->clock_hint, ns = clock_convert(&f->clock, ticks, &hint);
+        f->common.damage.backward_times += ticks > s->end_ticks || s->key.ns - ns > BACKWARD_NS;
+        if (ticks < s->next_ticks)
+            return;
+        ticks = s->end_ticks;
+    }
+    s->next_ticks = ticks;
+    s->key.ns = clock_convert(&f->clock, ticks, &s->clock_hint);
+}
+
+/* Opens the next packet, if it has not gone meanwhile. */
+static int open_next(struct weft_file *f, struct weft_error *err)
+{
+    struct merge *m = f->merge;
+    const struct packet *p = &f->packet[m->opened];
+    struct source *s = new_source(m, (size_t)(p->content - p->header_bytes));
+    if (!s)
+        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for a packet");
+    int rc = load(f, s, p, err);
+    if (rc <= 0) {
+        free_source(s);
+        if (rc < 0)
+            return rc;
+        f->common.facts.changed_packets++;
+        m->done_bytes += p->content;
+        m->opened++;
+        return 0;
+    }
+    s->packet = p;
+    s->stream = p->stream;
+    s->key = (struct key){p->begin_ns, p->sequence};
+    look_ahead(f, s);
+    if (!push(m, s)) {
+        free_source(s);
+        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for a packet");
+    }
+    m->opened++;
+    return 0;
+}
+
+/* Says what is wrong with the packet now that it has been read. */
+static void check_end(struct weft_file *f, const struct source *s)
+{
+    const struct packet *p = s->packet;
+    uint64_t left = s->size - s->at, position = p->offset + p->header_bytes + s->at;
+    if (left && p->cut)
+        f->common.damage.skipped_bytes += left; /* the end has been reported */
+    else if (left)
+        weft__reader_problem(&f->common, position, left,
+                             "an event does not end within its packet; skipped %zu bytes",
+                             (size_t)left);
+    else if (s->says_events != UINT32_MAX && s->says_events != s->events && !p->cut)
+        weft__reader_problem(&f->common, p->offset + offsetof(struct weft_events_header, events), 0,
+                             "packet says it holds %u events, found %" PRIu64, s->says_events,
+                             s->events);
+}
+
+/* The first packet in the heap has been read. */
+static void close_first(struct weft_file *f)
+{
+    struct merge *m = f->merge;
+    struct source *s = m->heap[0];
+    check_end(f, s);
+    m->done_bytes += s->packet->content;
+    f->common.facts.unknown_events += s->form.unknown;
+    m->heap[0] = m->heap[--m->heaped];
+    if (m->heaped)
+        sift_down(m);
+    s->retired = m->retired;
+    m->retired = s;
+}
+
+static void free_retired(struct merge *m)
+{
+    for (struct source *s; (s = m->retired);) {
+        m->retired = s->retired;
+        if (!m->spare || m->spare->room < s->room) {
+            free_source(m->spare);
+            m->spare = s;
+        } else {
+            free_source(s);
+        }
+    }
+}
+
+/* Texts */
+
+/* "#123" for a text that is not there. */
+static void set_missing(struct weft_event *ev, char out[12], uint32_t number)
+{
+    ev->text = out;
+    ev->text_size = (uint32_t)snprintf(out, 12, "#%" PRIu32, number);
+}
+
+/* A text that stood before its event as a terminated one: moved over the size in front of it. */
+static const char *terminate(const struct weft_form_text *text)
+{
+    char *at = (char *)(uintptr_t)text->text - 1;
+    memmove(at, text->text, text->size);
+    at[text->size] = '\0';
+    return at;
+}
+
+static bool set_origin(struct weft_file *f, struct weft_event *ev, size_t n, uint32_t number,
+                       const struct weft_form_context *c)
+{
+    struct weft_origin *loose = &f->merge->loose[n];
+    bool no_memory = false;
+    const struct site *site =
+        number == WEFT_STRING_INLINE ? NULL : texts_site(&f->texts, number, &no_memory);
+    if (site) {
+        ev->origin = &site->origin;
+        if (site->label && !c->text) {
+            ev->text = site->label;
+            ev->text_size = site->label_size;
+        }
+        return true;
+    }
+    *loose = (struct weft_origin){.type = "promise"};
+    ev->origin = loose;
+    if (number == WEFT_STRING_INLINE && c->site_text.size)
+        loose->type = terminate(&c->site_text);
+    else if (number && number != WEFT_STRING_INLINE) {
+        snprintf(f->merge->missing[n][0], 12, "#%" PRIu32, number);
+        loose->type = f->merge->missing[n][0];
+    }
+    return !no_memory;
+}
+
+/* Puts the texts into ev, the n-th of the batch. False: no memory. */
+static bool set_texts(struct weft_file *f, struct weft_event *ev, size_t n,
+                      const struct weft_form_context *c)
+{
+    if (c->text && !ev->text) {
+        ev->text =
+            c->text == WEFT_STRING_INLINE ? NULL : texts_get(&f->texts, c->text, &ev->text_size);
+        if (!ev->text)
+            set_missing(ev, f->merge->missing[n][1], c->text);
+    }
+    return ev->kind != WEFT_EVENT_CREATES || set_origin(f, ev, n, c->site, c);
+}
+
+/* Events */
+
+static void count_event(struct weft_file *f, struct source *s)
+{
+    struct weft_stream_facts *stream = &f->streams.stream[s->stream];
+    s->events++;
+    stream->kept++;
+    f->streams.running[s->stream] = s->form.running;
+    bool before_newest = !s->packet->newest || s->stream != s->packet->stream;
+    if (before_newest && stream->overwritten)
+        stream->overwritten--;
+}
+
+static bool begin_stream(struct weft_file *f, struct source *s)
+{
+    const struct weft_form_context *c = &s->form;
+    uint32_t stream = weft__streams_add(&f->streams, c->stream, c->thread, c->thread_name);
+    if (stream == WEFT_NO_STREAM)
+        return false;
+    s->stream = stream;
+    return true;
+}
+
+/* Decodes what s has before that time, but at least one thing, as far as the batch has room. *more: there
+ * is more in s. False: no memory. */
+static bool decode(struct weft_file *f, struct source *s, struct key until, size_t *count,
+                   bool *more)
+{
+    *more = true;
+    do {
+        struct weft_event *ev = &f->common.batch[*count];
+        uint64_t unknown = s->form.unknown;
+        ptrdiff_t size = weft_form_decode(ev, &s->form, s->bytes + s->at, s->size - s->at);
+        if (size == WEFT_DECODE_SHORT) {
+            *more = false;
+            break;
+        }
+        s->at += (size_t)size;
+        if (ev->kind < WEFT_EVENT_KINDS) {
+            ev->time_ns = s->key.ns;
+            ev->stream = s->stream;
+            ev->gap = !s->events && f->streams.running[s->stream] &&
+                      f->streams.running[s->stream] != ev->running;
+            if ((s->form.site | s->form.text || ev->kind == WEFT_EVENT_CREATES) &&
+                !set_texts(f, ev, *count, &s->form))
+                return false;
+            count_event(f, s);
+            ++*count;
+        } else if (ev->kind == WEFT_FORM_NEW_STREAM) {
+            if (!begin_stream(f, s))
+                return false;
+        } else if (s->form.unknown != unknown) {
+            count_event(f, s);
+        }
+        look_ahead(f, s);
+    } while (*count < WEFT_BATCH && earlier(s->key, until));
+    return true;
+}
+
+/* What the first packet in the heap may be decoded up to: the next one of those that are open, or the
+ * next one that is not. */
+static struct key limit_of(const struct weft_file *f)
+{
+    const struct merge *m = f->merge;
+    struct key limit = {UINT64_MAX, UINT64_MAX};
+    for (size_t i = 1; i < 3 && i < m->heaped; i++)
+        if (earlier(m->heap[i]->key, limit))
+            limit = m->heap[i]->key;
+    if (m->opened < f->packets) {
+        const struct packet *p = &f->packet[m->opened];
+        struct key next = {p->begin_ns, p->sequence};
+        if (earlier(next, limit))
+            limit = next;
+    }
+    return limit;
+}
+
+/* Whether the next packet that is not open must be opened before anything else. */
+static bool opens_next(const struct weft_file *f)
+{
+    const struct merge *m = f->merge;
+    if (m->opened == f->packets)
+        return false;
+    return !m->heaped || f->packet[m->opened].begin_ns <= m->heap[0]->key.ns;
+}
+
+/* All has been read: sums up what the facts do not say. */
+static void finish(struct weft_file *f)
+{
+    struct weft_reader_facts *facts = &f->common.facts;
+    if (f->merge->finished)
+        return;
+    f->merge->finished = true;
+    if (!f->facts.content)
+        for (uint32_t i = 0; i < f->streams.count; i++) {
+            facts->overwritten_events += f->streams.stream[i].overwritten;
+            facts->discarded_events += f->streams.stream[i].discarded;
+        }
+}
+
+static void show_streams(struct weft_file *f)
+{
+    f->common.facts.streams = f->streams.count;
+    f->common.facts.stream = f->streams.stream;
+    if (f->common.facts.streams_recorded < f->streams.count)
+        f->common.facts.streams_recorded = f->streams.count;
+}
+
+ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err)
+{
+    struct weft_file *f = (struct weft_file *)r;
+    struct merge *m = f->merge;
+    size_t count = 0;
+    free_retired(m);
+    while (count < WEFT_BATCH) {
+        while (opens_next(f)) {
+            int rc = open_next(f, err);
+            if (rc < 0)
+                return rc;
+        }
+        if (!m->heaped) {
+            finish(f);
+            break;
+        }
+        struct key limit = limit_of(f);
+        bool more;
+        if (!decode(f, m->heap[0], limit, &count, &more))
+            return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        if (more)
+            sift_down(m);
+        else
+            close_first(f);
+    }
+    show_streams(f);
+    return (ptrdiff_t)count;
+}
+
+double weft__merge_progress(const struct weft_reader *r)
+{
+    const struct weft_file *f = (const struct weft_file *)r;
+    uint64_t done = f->merge->done_bytes, all = r->facts.content_bytes;
+    if (f->merge->heaped == 1)
+        done += f->merge->heap[0]->at;
+    return done < all ? (double)done / (double)all : 1;
+}
+
+int weft__merge_begin(struct weft_file *f, struct weft_error *err)
+{
+    f->merge = calloc(1, sizeof *f->merge);
+    if (!f->merge)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    show_streams(f);
+    return 0;
+}
+
+void weft__merge_end(struct merge *m)
+{
+    if (!m)
+        return;
+    free_retired(m);
+    free_source(m->spare);
+    for (size_t i = 0; i < m->heaped; i++)
+        free_source(m->heap[i]);
+    free(m->heap);
+    free(m);
+}

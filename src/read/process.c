@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: ISC */
+/* The packet of facts: the process that recorded, its clock, what was lost, and how it ended. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "read/weft.h"
+
+/* A small file of the system, terminated. */
+static bool read_small(const char *path, char *text, size_t room)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return false;
+    ssize_t n = read(fd, text, room - 1);
+    close(fd);
+    if (n < 0)
+        return false;
+    text[n] = '\0';
+    return true;
+}
+
+static bool same_boot(const uint8_t boot_id[16])
+{
+    char text[64], hex[3] = "";
+    if (!read_small("/proc/sys/kernel/random/boot_id", text, sizeof text))
+        return false;
+    const char *at = text;
+    for (unsigned i = 0; i < 16; i++, at += 2) {
+        at += *at == '-';
+        if (!at[0] || !at[1])
+            return false;
+        memcpy(hex, at, 2);
+        if (strtoul(hex, NULL, 16) != boot_id[i])
+            return false;
+    }
+    return true;
+}
+
+/* Whether that process is alive: the same number, and the same start (field 22). */
+static bool alive(uint32_t pid, uint64_t started_at)
+{
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%u/stat", pid);
+    if (!read_small(path, text, sizeof text))
+        return false;
+    const char *at = strrchr(text, ')'); /* the name before it may hold anything */
+    for (unsigned field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at && strtoull(at, NULL, 10) == started_at;
+}
+
+static enum weft_ended how_it_ended(uint32_t state, const struct weft_process_facts *p)
+{
+    if (state == WEFT_TRACE_STOPPED)
+        return WEFT_ENDED_STOPPED;
+    if (state == WEFT_TRACE_SAVED)
+        return WEFT_ENDED_SAVED;
+    if (state != WEFT_TRACE_RECORDING || !p->pid)
+        return WEFT_ENDED_UNKNOWN;
+    return same_boot(p->boot_id) && alive(p->pid, p->started_at) ? WEFT_ENDED_RUNNING
+                                                                 : WEFT_ENDED_KILLED;
+}
+
+/* Finds the texts "key=value", each with its NUL, in size bytes; a NUL stands after them. */
+static bool find_texts(struct weft_file *f, char *text, size_t size)
+{
+    struct weft_process_facts *p = &f->common.facts.process;
+    uint32_t room = 0;
+    for (char *at = text, *end = text + size; at < end; at += strlen(at) + 1) {
+        char *value = strchr(at, '=');
+        if (!value)
+            continue;
+        size_t key = (size_t)(value++ - at);
+        if (key == 7 && !memcmp(at, "program", key)) {
+            p->program = value;
+        } else if (key == 4 && !memcmp(at, "host", key)) {
+            p->host = value;
+        } else if (key == 7 && !memcmp(at, "version", key)) {
+            p->version = value;
+        } else if (key == 3 && !memcmp(at, "arg", key)) {
+            if (p->args == room) {
+                room = room ? room * 2 : 16;
+                void *grown = realloc(f->arg, room * sizeof *f->arg);
+                if (!grown)
+                    return false;
+                f->arg = grown;
+            }
+            f->arg[p->args++] = value;
+        }
+    }
+    p->arg = f->arg;
+    return true;
+}
+
+static void take_counts(struct weft_file *f, const struct weft_facts_header *h)
+{
+    struct weft_reader_facts *facts = &f->common.facts;
+    facts->clock_kind = h->clock;
+    facts->clock_hz = h->hz;
+    facts->overwritten_events = h->overwritten_events;
+    facts->overwritten_packets = h->overwritten_packets;
+    facts->discarded_events = h->discarded_events;
+    facts->lost_texts = h->lost_texts;
+    facts->streams_recorded = h->streams;
+    struct weft_process_facts *p = &facts->process;
+    p->pid = h->pid;
+    p->started_at = h->process_start;
+    memcpy(p->boot_id, h->boot_id, sizeof p->boot_id);
+    p->start_ns = h->start_mono_ns;
+    p->start_real_ns = h->start_real_ns;
+    if (h->state == WEFT_TRACE_STOPPED && h->stop_mono_ns >= h->start_mono_ns)
+        p->stop_real_ns = h->start_real_ns + (h->stop_mono_ns - h->start_mono_ns);
+    f->trace_state = h->state;
+    facts->ended = how_it_ended(h->state, p);
+}
+
+int weft__process_load(struct weft_file *f, struct weft_error *err)
+{
+    struct weft_facts_header h = {0};
+    if (!f->facts.content)
+        return 0;
+    size_t size = (size_t)(f->facts.content - f->facts.header_bytes);
+    ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, f->facts.offset, err);
+    if (got < 0)
+        return (int)got;
+    f->process_text = malloc(size + 1);
+    if (!f->process_text)
+        return weft_error_set(err, WEFT_E_NOMEM, f->facts.offset, "out of memory for its facts");
+    take_counts(f, &h);
+    got = weft_input_read(&f->common.input, f->process_text, size,
+                          f->facts.offset + f->facts.header_bytes, err);
+    if (got < 0)
+        return (int)got;
+    f->process_text[got] = '\0';
+    bool room =
+        find_texts(f, f->process_text, (size_t)got) &&
+        (!h.start_ticks || clock_add(&f->clock, h.start_ticks, h.start_mono_ns, CLOCK_NO_ERROR)) &&
+        (!h.stop_ticks || clock_add(&f->clock, h.stop_ticks, h.stop_mono_ns, CLOCK_NO_ERROR));
+    return room ? 0 : weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: ISC */
+/* The strings packet of a weft trace: texts and sites by their numbers. */
+#ifndef WEFT_READ_TEXTS_H
+#define WEFT_READ_TEXTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/events.h"
+#include "read/input.h"
+
+struct site {
+    struct weft_origin origin;
+    const char *label; /* or NULL */
+    uint32_t label_size;
+    char missing[3][12]; /* "#123", for a type, label or file that is not there */
+};
+
+#define SITE_BLOCK 64u
+
+struct texts {
+    unsigned char *bytes; /* the packet, its header included */
+    size_t size, first;   /* of it; where the first entry may stand */
+    uint32_t *slot;       /* of each 4 bytes: what is known of them */
+    struct site **block;  /* of SITE_BLOCK sites each, so that they stay where they are */
+    uint32_t sites, blocks_room;
+};
+
+/* Reads the packet at offset, of which size bytes are there and used. 0 or a negative WEFT_E code. */
+int texts_load(struct texts *t, const struct weft_input *in, uint64_t offset, uint64_t size,
+               uint32_t header_bytes, struct weft_error *err);
+
+void texts_fini(struct texts *t);
+
+/* The text with that number, terminated, and its size; NULL if it is not there. */
+const char *texts_get(struct texts *t, uint32_t number, uint32_t *size);
+
+/* The site with that number. NULL: it is not there, or (*no_memory) there is no memory for it. */
+const struct site *texts_site(struct texts *t, uint32_t number, bool *no_memory);
+
+#endif

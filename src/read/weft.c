@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: ISC */
+/* Finding the packets of a weft trace.
+ *
+ * Nothing in the file is believed that can be checked. A packet's size is checked by looking for the next
+ * packet where it says; if none is there, the next one is found by its mark: the magic and, behind the
+ * UUID, the signature. Packets never overlap, so memory is bounded by the file. */
+#include "read/weft.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are copied as they are");
+
+enum {
+    WINDOW = 64 << 10,
+    HEADER = sizeof(struct weft_packet_header),
+    MARK = 24, /* up to the signature's end */
+    TRIES = 4, /* to see a packet that is just changing hands */
+};
+
+#define NOWHERE UINT64_MAX
+#define LONG(n) ((unsigned long long)(n))
+
+static bool is_mark(const unsigned char *bytes)
+{
+    struct weft_packet_header h;
+    memcpy(&h, bytes, MARK);
+    return h.magic == WEFT_PACKET_MAGIC && h.signature == WEFT_PACKET_SIGNATURE;
+}
+
+static bool all_zero(const unsigned char *bytes, size_t size)
+{
+    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
+}
+
+/* The next place at or after from where a packet's mark stands, or NOWHERE; *zeros: only zeros stand
+ * before it. Reads little at first: a hostile file has marks close together. */
+static int find_mark(struct weft_file *f, uint64_t from, uint64_t *found, bool *zeros,
+                     struct weft_error *err)
+{
+    static const uint32_t magic = WEFT_PACKET_MAGIC;
+    const struct weft_input *in = &f->common.input;
+    *found = NOWHERE;
+    *zeros = true;
+    for (size_t step = 1024; from < in->size; step = step < WINDOW / 4 ? step * 4 : WINDOW) {
+        ptrdiff_t got = weft_input_read(in, f->window, step, from, err);
+        if (got < 0)
+            return (int)got;
+        unsigned char *hit = f->window, *end = f->window + got;
+        for (; (hit = memmem(hit, (size_t)(end - hit), &magic, sizeof magic)); hit++) {
+            if (end - hit < MARK)
+                hit = NULL;
+            if (!hit || is_mark(hit))
+                break;
+        }
+        *zeros = *zeros && all_zero(f->window, (size_t)((hit ? hit : end) - f->window));
+        if (hit) {
+            *found = from + (uint64_t)(hit - f->window);
+            return 0;
+        }
+        if (got < MARK)
+            break;
+        from += (uint64_t)got - (MARK - 1);
+    }
+    return 0;
+}
+
+static int add_packet(struct weft_file *f, const struct packet *p, struct weft_error *err)
+{
+    if (f->packets == f->packets_room) {
+        uint64_t room = f->packets_room ? f->packets_room * 2 : 64;
+        void *grown = realloc(f->packet, room * sizeof *f->packet);
+        if (!grown)
+            return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
+        f->packet = grown;
+        f->packets_room = room;
+    }
+    f->packet[f->packets++] = *p;
+    return 0;
+}
+
+/* A packet as it has been found, its sizes checked against the file. */
+struct found {
+    struct weft_packet_header h;
+    uint64_t offset;
+    uint64_t size;    /* up to where the next packet, or the file's end, should be */
+    uint64_t content; /* what is there of it, with the header */
+    bool cut;
+};
+
+static int check_sizes(struct weft_file *f, struct found *p, struct weft_error *err)
+{
+    struct weft_reader *r = &f->common;
+    uint64_t left = r->input.size - p->offset, says = p->h.packet_bits / 8;
+    p->size = says;
+    p->content = p->h.content_bits / 8;
+    if (says < HEADER || says > left) {
+        /* Cut off by the end of the file, or a wrong number? Another packet within tells. */
+        uint64_t next;
+        bool zeros;
+        int rc = find_mark(f, p->offset + HEADER, &next, &zeros, err);
+        if (rc < 0)
+            return rc;
+        p->size = next != NOWHERE ? next - p->offset : left;
+        if (next != NOWHERE)
+            weft__reader_problem(r, p->offset + 32, 0,
+                                 "packet says it is %llu bytes long, but another begins after %llu",
+                                 LONG(says), LONG(p->size));
+        else if (says < HEADER)
+            weft__reader_problem(r, p->offset + 32, 0,
+                                 "packet says it is %llu bytes long, less than its header",
+                                 LONG(says));
+        else if (p->content > left)
+            weft__reader_problem(r, r->input.size, 0,
+                                 "the file ends in the middle of a packet: %llu bytes are missing",
+                                 LONG(p->content - left));
+        p->cut = p->content > p->size;
+    } else if (p->content > says) {
+        weft__reader_problem(r, p->offset + 40, 0, "packet of %llu bytes says it holds %llu bytes",
+                             LONG(says), LONG(p->content));
+    }
+    p->content = p->content < p->size ? p->content : p->size;
+    return 0;
+}
+
+/* Whether the packet has the header of its class; says so if not. */
+static bool has_header(struct weft_file *f, const struct found *p, size_t least)
+{
+    uint64_t says = p->h.header_bytes;
+    if (says >= least && says <= p->content)
+        return true;
+    f->skipped_at = p->offset;
+    weft__reader_problem(&f->common, p->offset + 28, p->size - HEADER,
+                         "packet of %llu bytes that holds %llu says its header has %llu; skipped",
+                         LONG(p->size), LONG(p->content), LONG(says));
+    return false;
+}
+
+static int take_events(struct weft_file *f, const struct found *p, struct weft_error *err)
+{
+    struct weft_events_header h;
+    struct weft_reader_facts *facts = &f->common.facts;
+    if (!has_header(f, p, sizeof h))
+        return 0;
+    for (int tries = 0; tries < TRIES; tries++) {
+        ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, p->offset, err);
+        if (got < 0)
+            return (int)got;
+        if (got < (ptrdiff_t)sizeof h)
+            return 0; /* the file has become shorter */
+        if (h.sequence || !h.begin_ticks)
+            break;
+    }
+    if (!h.sequence) {
+        *(h.begin_ticks ? &facts->changed_packets : &facts->unused_packets) += 1;
+        return 0;
+    }
+    if (weft__streams_add(&f->streams, h.stream, h.thread, h.thread_name) == WEFT_NO_STREAM ||
+        (h.pair_ticks | h.pair_mono_ns &&
+         !clock_add(&f->clock, h.pair_ticks, h.pair_mono_ns, h.pair_error)))
+        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its streams");
+    uint64_t content = h.packet.content_bits / 8;
+    return add_packet(
+        f,
+        &(struct packet){
+            .offset = p->offset,
+            .content = content > p->content && content <= p->size ? content : p->content,
+            .sequence = h.sequence,
+            .begin_ticks = h.begin_ticks,
+            .events_before = h.events_before,
+            .discarded_before = h.discarded_before,
+            .header_bytes = p->h.header_bytes,
+            .stream = h.stream,
+            .cut = p->cut,
+        },
+        err);
+}
+
+/* Keeps the larger one: both are of the same trace, and only grow. */
+static void take_place(struct weft_file *f, const struct found *p, size_t least,
+                       struct place *place, uint64_t content)
+{
+    if (!has_header(f, p, least))
+        return;
+    if (place->content)
+        f->common.facts.repeated_packets++;
+    if (content > place->content)
+        *place = (struct place){p->offset, content, p->h.header_bytes};
+}
+
+static int take_strings(struct weft_file *f, const struct found *p, struct weft_error *err)
+{
+    struct weft_strings_header h = {0};
+    ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, p->offset, err);
+    if (got < 0)
+        return (int)got;
+    uint64_t header = p->h.header_bytes, room = p->size > header ? p->size - header : 0;
+    take_place(f, p, sizeof h, &f->strings, header + (h.used_bytes < room ? h.used_bytes : room));
+    return 0;
+}
+
+/* Takes in the packet at offset, whose first bytes are head. */
+static int take_packet(struct weft_file *f, struct found *p, struct weft_error *err)
+{
+    struct weft_reader_facts *facts = &f->common.facts;
+    int rc = check_sizes(f, p, err);
+    if (rc < 0)
+        return rc;
+    if (!f->has_uuid)
+        memcpy(f->uuid, p->h.uuid, sizeof f->uuid);
+    f->has_uuid = true;
+    if (memcmp(f->uuid, p->h.uuid, sizeof f->uuid) != 0) {
+        facts->other_packets++;
+        return 0;
+    }
+    if (p->h.version != WEFT_FORMAT_VERSION) {
+        facts->unknown_packets++;
+        return 0;
+    }
+    f->common.is_trace = true;
+    switch (p->h.class) {
+    case WEFT_PACKET_EVENTS:
+        return take_events(f, p, err);
+    case WEFT_PACKET_STRINGS:
+        return take_strings(f, p, err);
+    case WEFT_PACKET_FACTS:
+        take_place(f, p, sizeof(struct weft_facts_header), &f->facts, p->content);
+        return 0;
+    case WEFT_PACKET_METADATA:
+        return 0;
+    default:
+        facts->unknown_packets++;
+        return 0;
+    }
+}
+
+/* The packet at offset, just taken in, does not go on beyond end, where another one begins. */
+static void shorten_last(struct weft_file *f, uint64_t offset, uint64_t end)
+{
+    struct packet *last = f->packets ? &f->packet[f->packets - 1] : NULL;
+    uint64_t content = end - offset;
+    if (last && last->offset == offset && last->content > content) {
+        last->content = content;
+        last->cut = true;
+        if (content < last->header_bytes)
+            f->packets--;
+    }
+    struct place *place[] = {&f->strings, &f->facts};
+    for (int i = 0; i < 2; i++)
+        if (place[i]->offset == offset && place[i]->content > content)
+            place[i]->content = content >= place[i]->header_bytes ? content : 0;
+}
+
+/* No packet stands where the one before (at previous, or NOWHERE) says that the next one begins. Goes on
+ * at the next mark, which may be within the packet before, if its size was wrong. Zeros are packets that
+ * were never used. */
+static int resynchronise(struct weft_file *f, uint64_t offset, uint64_t previous, uint64_t *next,
+                         struct weft_error *err)
+{
+    uint64_t found, after;
+    bool zeros;
+    int rc = find_mark(f, offset, &found, &zeros, err);
+    *next = found != NOWHERE ? found : f->common.input.size;
+    if (rc < 0 || zeros)
+        return rc;
+    if (previous != NOWHERE) {
+        rc = find_mark(f, previous + HEADER, &after, &zeros, err);
+        if (rc < 0)
+            return rc;
+        if (after < offset) {
+            weft__reader_problem(&f->common, previous + 32, 0,
+                                 "packet says it is %llu bytes long, but another begins after %llu",
+                                 LONG(offset - previous), LONG(after - previous));
+            if (f->skipped_at == previous)
+                f->common.damage.skipped_bytes -= offset - after;
+            shorten_last(f, previous, after);
+            *next = after;
+            return 0;
+        }
+    }
+    weft__reader_problem(&f->common, offset, *next - offset,
+                         "expected a packet, found something else; skipped %llu bytes",
+                         LONG(*next - offset));
+    return 0;
+}
+
+static int scan_packets(struct weft_file *f, struct weft_error *err)
+{
+    uint64_t previous = NOWHERE, size = f->common.input.size;
+    f->skipped_at = NOWHERE;
+    for (uint64_t offset = 0, next = 0; offset < size; offset = next) {
+        struct found p = {.offset = offset};
+        ptrdiff_t got = weft_input_read(&f->common.input, &p.h, sizeof p.h, offset, err);
+        if (got < 0)
+            return (int)got;
+        if (got == 0)
+            break;
+        int rc = 0;
+        if (got < MARK || !is_mark((const unsigned char *)&p.h)) {
+            rc = resynchronise(f, offset, previous, &next, err);
+            previous = NOWHERE;
+        } else if (got < HEADER) {
+            weft__reader_problem(&f->common, offset, (uint64_t)got,
+                                 "the file ends in the middle of a packet's header");
+            next = size;
+        } else {
+            rc = take_packet(f, &p, err);
+            next = offset + p.size;
+            previous = offset;
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Putting them in order */
+
+static int by_sequence(const void *a, const void *b)
+{
+    const struct packet *x = a, *y = b;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return x->content > y->content ? -1 : x->content < y->content;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct packet *x = a, *y = b;
+    if (x->begin_ns != y->begin_ns)
+        return x->begin_ns < y->begin_ns ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+/* What the headers say of the streams. The packets are sorted by sequence. */
+static void count_losses(struct weft_file *f)
+{
+    struct weft_reader_facts *facts = &f->common.facts;
+    for (uint64_t i = f->packets; i--;) {
+        struct packet *p = &f->packet[i];
+        struct weft_stream_facts *s = &f->streams.stream[p->stream];
+        p->newest = s->kept == 0;
+        if (p->newest) {
+            s->overwritten = p->events_before; /* less those that will be found */
+            s->discarded = p->discarded_before;
+            s->kept = 1; /* seen */
+        }
+    }
+    for (uint32_t i = 0; i < f->streams.count; i++)
+        f->streams.stream[i].kept = 0;
+    uint64_t claimed = f->packets ? f->packet[f->packets - 1].sequence : 0;
+    uint64_t gone = claimed - f->packets;
+    if (!f->facts.content)
+        facts->overwritten_packets = gone;
+    else if (gone > facts->overwritten_packets + facts->changed_packets)
+        facts->missing_packets = gone - facts->overwritten_packets - facts->changed_packets;
+    facts->wrapped = facts->overwritten_packets > 0;
+}
+
+static void order_packets(struct weft_file *f)
+{
+    struct weft_reader_facts *facts = &f->common.facts;
+    uint64_t kept = 0, hint = 0;
+    if (f->packets)
+        qsort(f->packet, f->packets, sizeof *f->packet, by_sequence);
+    weft__streams_sort(&f->streams);
+    for (uint64_t i = 0; i < f->packets; i++) {
+        if (kept && f->packet[i].sequence == f->packet[kept - 1].sequence)
+            facts->repeated_packets++;
+        else
+            f->packet[kept++] = f->packet[i];
+    }
+    f->packets = kept;
+    for (uint64_t i = 0; i < f->packets; i++)
+        f->packet[i].stream = weft__streams_index(&f->streams, f->packet[i].stream);
+    count_losses(f);
+    for (uint64_t i = 0; i < f->packets; i++) {
+        struct packet *p = &f->packet[i];
+        p->begin_ns = clock_convert(&f->clock, p->begin_ticks, &hint);
+        facts->content_bytes += p->content;
+    }
+    if (f->packets)
+        qsort(f->packet, f->packets, sizeof *f->packet, by_begin);
+    facts->packets = f->packets;
+}
+
+static void describe_clock(struct weft_file *f)
+{
+    static const char *const names[] = {
+        [WEFT_CLOCK_TSC] = "TSC",
+        [WEFT_CLOCK_ARM64] = "arm64's counter",
+        [WEFT_CLOCK_MONOTONIC] = "CLOCK_MONOTONIC",
+        [WEFT_CLOCK_CALLER] = "the program's own",
+    };
+    struct weft_reader_facts *facts = &f->common.facts;
+    const char *name = "an unknown counter";
+    if (facts->clock_kind < sizeof names / sizeof *names && names[facts->clock_kind])
+        name = names[facts->clock_kind];
+    if (f->clock.plain)
+        snprintf(f->clock_text, sizeof f->clock_text, "%s, nanoseconds", name);
+    else if (facts->clock_kind == WEFT_CLOCK_CALLER)
+        snprintf(f->clock_text, sizeof f->clock_text, "%s, %" PRIu64 " ticks a second", name,
+                 facts->clock_hz);
+    else
+        snprintf(f->clock_text, sizeof f->clock_text,
+                 "%s of %" PRIu64 " Hz, as CLOCK_MONOTONIC by %" PRIu64 " readings", name,
+                 facts->clock_hz, f->clock.points);
+    facts->clock = f->clock_text;
+}
+
+static int open_weft(struct weft_reader *r, struct weft_error *err)
+{
+    struct weft_file *f = (struct weft_file *)r;
+    r->facts.is_weft = true;
+    f->window = malloc(WINDOW);
+    if (!f->window)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    int rc = scan_packets(f, err);
+    if (rc == 0)
+        rc = weft__process_load(f, err);
+    /* After the headers: texts stand in the file before the events that use them. */
+    if (rc == 0 && f->strings.content)
+        rc = texts_load(&f->texts, &r->input, f->strings.offset, f->strings.content,
+                        f->strings.header_bytes, err);
+    if (rc < 0)
+        return rc;
+    if (!clock_finish(&f->clock, r->facts.clock_kind, r->facts.clock_hz))
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its clock");
+    order_packets(f);
+    describe_clock(f);
+    return weft__merge_begin(f, err);
+}
+
+static void fini(struct weft_reader *r)
+{
+    struct weft_file *f = (struct weft_file *)r;
+    free(f->packet);
+    free(f->window);
+    free(f->process_text);
+    free(f->arg);
+    texts_fini(&f->texts);
+    clock_fini(&f->clock);
+    weft__streams_fini(&f->streams);
+    weft__merge_end(f->merge);
+}
+
+const struct weft_reader_format weft__weft_format = {
+    "weft", sizeof(struct weft_file), open_weft, weft__merge_next, weft__merge_progress, fini};

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: ISC */
+/* A packet of a CTF stream in the layout that weft_tsdl_write_weft describes, while it is being filled.
+ *
+ *     struct weft_ctf_packet p = {.thread = 4711};
+ *     weft__ctf_packet_append(&p, &event, &err);  …
+ *     weft__ctf_packet_end(&p, stream);
+ *     write(fd, p.bytes, p.used);
+ *     weft__ctf_packet_clear(&p);
+ *
+ * One thread. */
+#ifndef WEFT_WRITE_CTF_PACKET_H
+#define WEFT_WRITE_CTF_PACKET_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/error.h"
+#include "format/events.h"
+
+struct weft_ctf_packet {
+    unsigned char *bytes; /* NULL: empty */
+    size_t used, room;
+    uint64_t begin_ns, end_ns;
+    uint64_t number;      /* of the packet in its stream */
+    uint32_t thread;      /* the system's number of it */
+    char thread_name[16]; /* padded with zeros */
+};
+
+/* Adds an event; events are in order of time. Returns 0 or WEFT_E_NOMEM. */
+int weft__ctf_packet_append(struct weft_ctf_packet *p, const struct weft_event *ev,
+                            struct weft_error *err);
+
+/* Completes the header, which an empty packet has, too. Returns 0 or WEFT_E_NOMEM. */
+int weft__ctf_packet_end(struct weft_ctf_packet *p, uint32_t stream, struct weft_error *err);
+
+/* Empties it; what comes next is the stream's next packet. */
+void weft__ctf_packet_clear(struct weft_ctf_packet *p);
+
+#endif

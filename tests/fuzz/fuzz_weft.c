@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: ISC */
+/* Any bytes as a trace of weft's own. */
+#include "try.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    try_bytes(data, size, 0, TRY_VIEWPORTS);
+    return 0;
+}

@@ -1,0 +1,400 @@
+/* SPDX-License-Identifier: ISC */
+/* The rules of docs/model.md for weft's own traces: what mirage's lack, and several threads. */
+#include <inttypes.h>
+
+#include "model/model.h"
+#include "packets.h"
+
+/* ---- Building and describing ---- */
+
+enum site { S_TASK, S_QUEUE, S_BIND, S_UNNAMED, S_COUNT };
+
+/* An event of a stream; of creations, where. */
+struct step {
+    struct weft_event ev;
+    uint32_t stream;
+    enum site site;
+};
+
+static struct weft_model *build_trace(struct trace *t)
+{
+    struct weft_reader *r;
+    struct weft_model *m;
+    assert_int_equal(weft_reader_open(&r, trace_path(t), NULL), 0);
+    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
+    assert_int_equal(weft_reader_damage(r)->problems, 0);
+    weft_reader_close(r);
+    trace_fini(t);
+    return m;
+}
+
+/* A packet for each stream; running: what the first stream's header says. */
+static struct weft_model *build(const struct step *step, size_t count, uint64_t running)
+{
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    uint32_t file = strings_text(&s, "main.c"), site[S_COUNT];
+    site[S_TASK] = strings_site(&s, strings_text(&s, "task"), 0, file, 10);
+    site[S_QUEUE] = strings_site(&s, strings_text(&s, "queue"), strings_text(&s, "q"), file, 20);
+    site[S_BIND] = strings_site(&s, strings_text(&s, "bind"), 0, 0, 0);
+    site[S_UNNAMED] = strings_site(&s, 0, 0, file, 10);
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&t, &s);
+    for (uint32_t stream = 0, found = 1; found; stream++) {
+        found = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (step[i].stream != stream)
+                continue;
+            if (!found++)
+                events_begin(&t, (struct weft_events_header){.stream = stream,
+                                                             .sequence = stream + 1,
+                                                             .begin_ticks = step[i].ev.time_ns,
+                                                             .running = stream ? 0 : running});
+            events_put(&t, step[i].ev, site[step[i].site]);
+        }
+    }
+    return build_trace(&t);
+}
+
+#define BUILD(...)                                                                                 \
+    build((const struct step[]){__VA_ARGS__}, COUNT(((const struct step[]){__VA_ARGS__})), LOOP)
+
+static struct step first(struct weft_event ev)
+{
+    return (struct step){.ev = ev};
+}
+
+static struct step second(struct weft_event ev)
+{
+    return (struct step){.ev = ev, .stream = 1};
+}
+
+static struct step third(struct weft_event ev)
+{
+    return (struct step){.ev = ev, .stream = 2};
+}
+
+static struct step made(struct weft_event ev, enum site site)
+{
+    return (struct step){.ev = ev, .site = site};
+}
+
+static void print_id(FILE *out, const struct weft_model *m, uint32_t promise)
+{
+    if (promise == WEFT_NONE)
+        fputs(" -", out);
+    else
+        fprintf(out, " %" PRId64, (int64_t)m->promise[promise].id);
+}
+
+/* "id type creator start end outcome becomes label", a line each, by id. */
+static void expect_model(struct weft_model *m, const char *wanted)
+{
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    uint32_t *sorted = weft_model_by_id(m);
+    assert_non_null(sorted);
+    for (uint32_t i = 0; i + 1 < m->promises; i++) {
+        const struct weft_promise *p = &m->promise[sorted[i]];
+        uint32_t name = weft_model_name(m, sorted[i]);
+        fprintf(out, "%" PRId64 " %s", (int64_t)p->id, weft_model_type(m, sorted[i]));
+        print_id(out, m, p->creator);
+        fprintf(out, " %" PRId64 " %" PRId64 " %s", p->start_ns, p->end_ns,
+                weft_outcome_name((enum weft_outcome)p->outcome));
+        print_id(out, m, p->becomes);
+        fprintf(out, " %s%s%s%s\n", name == WEFT_NONE ? "-" : weft_model_text(m, name, NULL),
+                p->should_resolve ? " should" : "", p->background ? " background" : "",
+                p->simplified ? " simplified" : "");
+    }
+    free(sorted);
+    fclose(out);
+    if (strcmp(text, wanted) != 0)
+        fprintf(stderr, "expected:\n%sfound:\n%s", wanted, text);
+    assert_string_equal(text, wanted);
+    free(text);
+    weft_model_free(m);
+}
+
+static void assert_no_contradiction(const struct weft_model *m)
+{
+    const struct weft_contradictions *c = &m->contradictions;
+    assert_int_equal(c->created_twice + c->resolved_twice + c->circles + c->on_loop, 0);
+}
+
+static void expect_runs(const struct weft_model *m, uint64_t id, const char *wanted)
+{
+    char found[256] = "";
+    size_t used = 0;
+    uint32_t p = weft_model_find(m, id);
+    assert_int_not_equal(p, WEFT_NONE);
+    for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
+        used += (size_t)snprintf(found + used, sizeof found - used, "%s%" PRId64 "-%" PRId64,
+                                 used ? " " : "", m->run[r].start_ns, m->run[r].end_ns);
+    assert_string_equal(found, wanted);
+}
+
+static void expect_sleeps(struct weft_model *m, const char *wanted)
+{
+    char found[256] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < m->sleeps; i++)
+        used += (size_t)snprintf(found + used, sizeof found - used, "%s%" PRId64 "-%" PRId64,
+                                 used ? " " : "", m->sleep[i].start_ns, m->sleep[i].end_ns);
+    assert_string_equal(found, wanted);
+    weft_model_free(m);
+}
+
+/* ---- Types, labels, places ---- */
+
+static void types_and_labels(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(creates(10, LOOP, 1, 0)), made(creates(11, 1, 2, 0), S_QUEUE),
+              made(with_text(creates(12, 1, 3, 0), "given"), S_QUEUE), first(label(13, 3, "later")),
+              made(creates(14, LOOP, 4, 0), S_UNNAMED), first(creates(15, LOOP, 5, 0)));
+    const struct weft_promise *p = &m->promise[weft_model_find(m, 2)];
+    assert_string_equal(weft_model_text(m, m->origin[p->origin].file, NULL), "main.c");
+    assert_int_equal(m->origin[p->origin].line, 20);
+    assert_int_equal(m->promise[weft_model_find(m, 3)].origin, p->origin);
+    assert_int_equal(m->origins, 3);
+    assert_no_contradiction(m);
+    expect_model(m, "1 task -1 0 2 pending - -\n"
+                    "2 queue 1 1 1 pending - q\n"
+                    "3 queue 1 2 3 pending - given\n"
+                    "4 promise -1 4 4 pending - -\n"
+                    "5 task -1 5 5 pending - -\n");
+}
+
+static void a_label_at_creation_keeps_a_bind_whole(void **state)
+{
+    (void)state;
+    expect_model(BUILD(first(creates(0, LOOP, 1, 0)), made(creates(10, LOOP, 2, 0), S_BIND),
+                       made(with_text(creates(11, LOOP, 3, 0), "x"), S_BIND),
+                       first(reads(20, 2, 1)), first(reads(21, 3, 1))),
+                 "1 task -1 0 0 pending - -\n"
+                 "2 bind -1 10 21 pending - - simplified\n"
+                 "3 bind -1 11 21 pending - x\n");
+}
+
+/* ---- Outcomes and marks ---- */
+
+static void ways_to_end(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
+              first(creates(2, LOOP, 3, 0)), first(creates(3, LOOP, 4, 0)),
+              first(creates(4, LOOP, 5, 0)), first(resolves(10, 1, 2)), first(cancels(20, 1, 3)),
+              first(forgets(30, 4)), first(fails(40, 1, 5, "why")), first(forgets(50, 5)));
+    assert_no_contradiction(m);
+    assert_int_equal(m->interactions, 3);
+    for (uint32_t i = 0; i < m->interactions; i++)
+        assert_int_equal(m->interaction[i].kind, WEFT_RESOLVES);
+    expect_model(m, "1 task -1 0 40 pending - -\n"
+                    "2 task -1 1 10 resolved - -\n"
+                    "3 task -1 2 20 cancelled - -\n"
+                    "4 task -1 3 30 forgotten - -\n"
+                    "5 task -1 4 40 failed - -\n");
+}
+
+static void a_failure_without_a_reason(void **state)
+{
+    (void)state;
+    struct weft_event ev = fails(40, 1, 2, "");
+    ev.text = NULL;
+    struct weft_model *m =
+        BUILD(first(creates(0, LOOP, 1, 0)), first(ev), first(fails(50, 1, 3, "r")));
+    assert_int_equal(m->promise[weft_model_find(m, 2)].reason, WEFT_NONE);
+    assert_string_equal(weft_model_text(m, m->promise[weft_model_find(m, 3)].reason, NULL), "r");
+    weft_model_free(m);
+}
+
+static void ended_twice(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(creates(0, LOOP, 1, 0)), first(forgets(10, 1)), first(cancels(20, 2, 1)),
+              first(resolves(30, 2, 1)), first(forgets(40, LOOP)), first(cancels(50, 1, LOOP)));
+    assert_int_equal(m->contradictions.resolved_twice, 2);
+    assert_int_equal(m->contradictions.on_loop, 2);
+    expect_model(m, "1 task -1 0 30 resolved - -\n2 preexisting -1 0 30 pending - -\n");
+}
+
+static void marks(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
+              first(creates(2, LOOP, 3, 0)), first(should_resolve(3, 1)), first(background(4, 2)),
+              first(becomes(5, 1, 3)), first(background(6, LOOP)), first(should_resolve(7, LOOP)),
+              first(label(8, 2, "__should_resolve")), first(switches(20, LOOP)));
+    assert_no_contradiction(m);
+    assert_true(weft_model_overdue(m, weft_model_find(m, 3)));
+    expect_model(m, "1 task -1 0 5 became 3 - should\n"
+                    "2 task -1 1 20 pending - - should background\n"
+                    "3 task -1 2 20 pending - - should\n");
+}
+
+static void notifying_is_a_sign_of_life(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
+              first(notifies(10, 1, 2)), first(notifies(20, 1, 2)), first(switches(30, LOOP)));
+    assert_int_equal(m->interactions, 2);
+    assert_int_equal(m->interaction[1].kind, WEFT_NOTIFIES);
+    assert_int_equal(m->interaction[1].other, weft_model_find(m, 2));
+    expect_model(m, "1 task -1 0 20 pending - -\n2 task -1 1 20 pending - -\n");
+}
+
+static void totals_are_right_although_the_beginning_is_gone(void **state)
+{
+    (void)state;
+    struct weft_event ev = increases(10, 1, 5, "queued");
+    ev.total = 105;
+    ev.has_total = true;
+    struct weft_event again = increases(20, 1, -3, "queued");
+    again.total = 102;
+    struct weft_model *m = BUILD(first(ev), first(again), first(counter(30, 1, 7, "queued")));
+    assert_int_equal(m->counters, 1);
+    assert_int_equal(m->changes, 3);
+    assert_int_equal(m->change[0].value, 105);
+    assert_int_equal(m->change[0].amount, 5);
+    assert_int_equal(m->change[1].value, 102);
+    assert_int_equal(m->change[2].value, 7);
+    assert_int_equal(m->change[2].amount, -95);
+    weft_model_free(m);
+}
+
+/* ---- What runs ---- */
+
+static void each_stream_runs_by_itself(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(switches(0, 1)), second(switches(10, 2)), first(switches(20, LOOP)),
+              second(reads(30, 1, 3)), first(switches(40, 1)), second(becomes(50, 1, 2)),
+              first(switches(60, LOOP)), second(switches(70, LOOP)));
+    expect_runs(m, 1, "0-20 30-50 40-50");
+    expect_runs(m, 2, "10-30 50-70");
+    expect_runs(m, LOOP, "0-0 10-10 20-40 60-70 70-70");
+    weft_model_free(m);
+}
+
+static void the_header_says_what_runs(void **state)
+{
+    (void)state;
+    const struct step steps[] = {first(label(10, 5, "x")), first(switches(20, 6)),
+                                 first(switches(30, LOOP))};
+    struct weft_model *m = build(steps, COUNT(steps), 5);
+    expect_runs(m, 5, "0-10");
+    expect_runs(m, 6, "10-20");
+    assert_int_equal(m->sleeps, 0);
+    weft_model_free(m);
+}
+
+static void after_a_gap_something_else_runs(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    for (uint64_t n = 0; n < 3; n++) {
+        static const uint64_t running[] = {1, 2, 2};
+        events_begin(&t, (struct weft_events_header){
+                             .sequence = n + 1, .begin_ticks = 100 * n, .running = running[n]});
+        events_put(&t, label(100 * n, 9, "a"), 0);
+        events_put(&t, label(100 * n + 10, 9, "b"), 0);
+    }
+    struct weft_model *m = build_trace(&t);
+    expect_runs(m, 1, "0-10");
+    expect_runs(m, 2, "100-210");
+    weft_model_free(m);
+}
+
+/* ---- Sleep ---- */
+
+static void suspended_is_asleep(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(switches(0, 1)), first(suspends(10)), first(suspends(15)), first(resumes(20)),
+              first(switches(25, 1)), first(suspends(30)), first(reads(40, 1, 2)),
+              first(suspends(50)), first(label(60, 1, "x")));
+    expect_runs(m, 1, "0-10 25-30 40-50");
+    expect_runs(m, LOOP, "0-0 20-25");
+    expect_sleeps(m, "10-20 30-40 50-60");
+}
+
+static void the_loop_alone_does_not_sleep(void **state)
+{
+    (void)state;
+    expect_sleeps(BUILD(first(switches(0, 1)), first(switches(10, LOOP)), first(switches(20, 1))),
+                  "");
+}
+
+static void all_streams_that_suspend(void **state)
+{
+    (void)state;
+    /* The third one never does. */
+    expect_sleeps(BUILD(first(switches(0, 1)), first(suspends(10)), second(switches(30, 1)),
+                        second(suspends(40)), third(switches(45, 9)), first(resumes(50)),
+                        first(suspends(60)), second(resumes(70)), second(suspends(80)),
+                        first(resumes(90)), third(switches(95, 9)), first(switches(100, 1)),
+                        third(label(120, 1, "x"))),
+                  "10-30 40-50 60-70 80-90");
+}
+
+/* ---- Several threads ---- */
+
+static void used_before_it_is_created(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(creates(0, LOOP, 1, 0)), second(fulfills(20, 1, 2)),
+              second(label(21, 2, "late")), second(creates(22, 2, 3, 0)),
+              made(with_text(creates(30, 1, 2, 0), "first"), S_QUEUE), second(label(40, 4, "x")));
+    assert_no_contradiction(m);
+    assert_true(m->promise[weft_model_find(m, 2)].created);
+    expect_model(m, "1 task -1 0 30 pending - -\n"
+                    "2 queue 1 20 20 fulfilled - first\n"
+                    "3 task 2 22 22 pending - -\n"
+                    "4 preexisting -1 0 40 pending - x\n");
+}
+
+static void nobody_is_his_own_ancestor(void **state)
+{
+    (void)state;
+    struct weft_model *m = BUILD(first(creates(0, 1, 2, 0)), first(creates(10, 2, 3, 0)),
+                                 first(creates(20, 3, 1, 0)), first(creates(30, 4, 4, 0)),
+                                 first(creates(40, LOOP, 2, 0)), first(creates(50, 1, LOOP, 0)));
+    assert_int_equal(m->contradictions.created_twice, 1);
+    assert_int_equal(m->contradictions.on_loop, 1);
+    expect_model(m, "1 task -1 0 0 pending - -\n"
+                    "2 task 1 0 10 pending - -\n"
+                    "3 task 2 10 10 pending - -\n"
+                    "4 task -1 30 30 pending - -\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(types_and_labels),
+        cmocka_unit_test(a_label_at_creation_keeps_a_bind_whole),
+        cmocka_unit_test(ways_to_end),
+        cmocka_unit_test(a_failure_without_a_reason),
+        cmocka_unit_test(ended_twice),
+        cmocka_unit_test(marks),
+        cmocka_unit_test(notifying_is_a_sign_of_life),
+        cmocka_unit_test(totals_are_right_although_the_beginning_is_gone),
+        cmocka_unit_test(each_stream_runs_by_itself),
+        cmocka_unit_test(the_header_says_what_runs),
+        cmocka_unit_test(after_a_gap_something_else_runs),
+        cmocka_unit_test(suspended_is_asleep),
+        cmocka_unit_test(the_loop_alone_does_not_sleep),
+        cmocka_unit_test(all_streams_that_suspend),
+        cmocka_unit_test(used_before_it_is_created),
+        cmocka_unit_test(nobody_is_his_own_ancestor),
+    };
+    return cmocka_run_group_tests_name("model_weft", tests, NULL, NULL);
+}
