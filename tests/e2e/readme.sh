@@ -1,0 +1,60 @@
+#!/bin/bash
+# SPDX-License-Identifier: ISC
+# "Record your program" of README.md does what it says: the program is compiled with the library of this
+# build, the commands are run, and the promises are those that it shows.
+. "$(dirname "$0")/lib.sh"
+
+build=$(cd "$(dirname "$WEFT")/.." && pwd)
+readme=$SOURCE_ROOT/README.md
+ls "$build"/src/libweft.so.* >/dev/null 2>&1 || skip "there is no libweft in $build/src"
+! grep -Eaq '__([atm]|ub)san_' "$build"/src/libweft.so || skip 'this libweft needs a sanitizer in every program'
+command -v pkg-config >/dev/null || skip 'pkg-config is not installed'
+
+# block NAME: the fenced block after <!-- NAME -->
+block() {
+    sed -n "/^<!-- $1 -->\$/,/^\`\`\`\$/p" "$readme" | sed '1,2d; $d'
+}
+
+# What the commands find on the PATH and by pkg-config after an installation
+WEFT=$build/src/weft
+export PATH=$build/src:$PATH
+export PKG_CONFIG_PATH=$build/meson-uninstalled
+export LD_LIBRARY_PATH=$build/src
+cd "${tmp:?}" || exit 1
+block hello.c >hello.c
+block shell >hello.sh
+block promises >expected
+for file in hello.c hello.sh expected; do
+    checks=$((checks + 1))
+    [ -s "$file" ] || fail "README.md has no block $file"
+done
+
+run 0 bash -e -o pipefail hello.sh
+sed 's/\t/ /g; s/  */ /g' out >found
+sed -i 's/  */ /g' expected
+same 'weft promises hello.weft' expected found
+says err 'hello\.weft: [0-9]+ events'
+says hello.svg '^<svg'
+says hello.svg 'GET /users/7'
+
+# The environment does the same, and off is off.
+run 0 env WEFT_TRACE="$tmp/other.weft" ./hello
+silent err
+run 0 "$WEFT" promises other.weft
+cut -f 1,2,3,6,8 out | sed 's/\t/ /g' >found
+same 'weft promises other.weft' expected found
+run 0 ./hello
+silent err
+equal 'traces made' 'hello.weft other.weft' "$(echo *.weft* *.trace | sed 's/ \*.trace//')"
+
+# It compiles without a warning, as C and as C++; with recording left out it needs no library.
+flags=$(pkg-config --cflags weft)
+# shellcheck disable=SC2086 # words
+for compiler in 'cc -std=gnu11' 'c++ -x c++ -std=gnu++17' 'cc -DWEFT_DISABLE'; do
+    command -v ${compiler%% *} >/dev/null || continue
+    run 0 $compiler -Wall -Wextra -Werror $flags -c -o some.o hello.c
+    silent err
+done
+run 0 cc -o plain some.o
+run 0 ./plain
+finish
