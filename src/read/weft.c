@@ -15,6 +15,7 @@ static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are copied as 
 
 enum {
     WINDOW = 64 << 10,
+    GLANCE = 1024,
     HEADER = sizeof(struct weft_packet_header),
     MARK = 24, /* up to the signature's end */
     TRIES = 4, /* to see a packet that is just changing hands */
@@ -30,21 +31,14 @@ static bool is_mark(const unsigned char *bytes)
     return h.magic == WEFT_PACKET_MAGIC && h.signature == WEFT_PACKET_SIGNATURE;
 }
 
-static bool all_zero(const unsigned char *bytes, size_t size)
-{
-    return size == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, size - 1) == 0);
-}
-
-/* The next place at or after from where a packet's mark stands, or NOWHERE; *zeros: only zeros stand
- * before it. Reads little at first: a hostile file has marks close together. */
-static int find_mark(struct weft_file *f, uint64_t from, uint64_t *found, bool *zeros,
-                     struct weft_error *err)
+/* The next place at or after from where a packet's mark stands, or NOWHERE. Reads little at first: a
+ * hostile file has marks close together. */
+static int find_mark(struct weft_file *f, uint64_t from, uint64_t *found, struct weft_error *err)
 {
     static const uint32_t magic = WEFT_PACKET_MAGIC;
     const struct weft_input *in = &f->common.input;
     *found = NOWHERE;
-    *zeros = true;
-    for (size_t step = 1024; from < in->size; step = step < WINDOW / 4 ? step * 4 : WINDOW) {
+    for (size_t step = GLANCE; from < in->size; step = step < WINDOW / 4 ? step * 4 : WINDOW) {
         ptrdiff_t got = weft_input_read(in, f->window, step, from, err);
         if (got < 0)
             return (int)got;
@@ -55,7 +49,6 @@ static int find_mark(struct weft_file *f, uint64_t from, uint64_t *found, bool *
             if (!hit || is_mark(hit))
                 break;
         }
-        *zeros = *zeros && all_zero(f->window, (size_t)((hit ? hit : end) - f->window));
         if (hit) {
             *found = from + (uint64_t)(hit - f->window);
             return 0;
@@ -99,8 +92,7 @@ static int check_sizes(struct weft_file *f, struct found *p, struct weft_error *
     if (says < HEADER || says > left) {
         /* Cut off by the end of the file, or a wrong number? Another packet within tells. */
         uint64_t next;
-        bool zeros;
-        int rc = find_mark(f, p->offset + HEADER, &next, &zeros, err);
+        int rc = find_mark(f, p->offset + HEADER, &next, err);
         if (rc < 0)
             return rc;
         p->size = next != NOWHERE ? next - p->offset : left;
@@ -253,36 +245,48 @@ static void shorten_last(struct weft_file *f, uint64_t offset, uint64_t end)
             place[i]->content = content >= place[i]->header_bytes ? content : 0;
 }
 
+/* Where zeros, which stand at offset, end: packets that were never used. Looks at size bytes at most; if
+ * something else begins within them that is no packet, they are no gap: *end is offset. */
+static int skip_zeros(struct weft_file *f, uint64_t offset, size_t size, uint64_t *end,
+                      struct weft_error *err)
+{
+    ptrdiff_t got = weft_input_read(&f->common.input, f->window, size, offset, err);
+    if (got < 0)
+        return (int)got;
+    ptrdiff_t zeros = 0;
+    while (zeros < got && f->window[zeros] == 0)
+        zeros++;
+    bool gap = zeros == got || (got - zeros >= MARK && is_mark(f->window + zeros));
+    *end = gap ? offset + (uint64_t)zeros : offset;
+    return 0;
+}
+
 /* No packet stands where the one before (at previous, or NOWHERE) says that the next one begins. Goes on
- * at the next mark, which may be within the packet before, if its size was wrong. Zeros are packets that
- * were never used. */
+ * at the next mark, which may be within the packet before, if its size was wrong. How far is looked ahead
+ * before going back is bounded, so that a hostile file does not make it quadratic. */
 static int resynchronise(struct weft_file *f, uint64_t offset, uint64_t previous, uint64_t *next,
                          struct weft_error *err)
 {
-    uint64_t found, after;
-    bool zeros;
-    int rc = find_mark(f, offset, &found, &zeros, err);
-    *next = found != NOWHERE ? found : f->common.input.size;
-    if (rc < 0 || zeros)
+    uint64_t found;
+    int rc = skip_zeros(f, offset, previous != NOWHERE ? GLANCE : WINDOW, next, err);
+    if (rc < 0 || *next > offset)
         return rc;
-    if (previous != NOWHERE) {
-        rc = find_mark(f, previous + HEADER, &after, &zeros, err);
-        if (rc < 0)
-            return rc;
-        if (after < offset) {
-            weft__reader_problem(&f->common, previous + 32, 0,
-                                 "packet says it is %llu bytes long, but another begins after %llu",
-                                 LONG(offset - previous), LONG(after - previous));
-            if (f->skipped_at == previous)
-                f->common.damage.skipped_bytes -= offset - after;
-            shorten_last(f, previous, after);
-            *next = after;
-            return 0;
-        }
+    rc = find_mark(f, previous != NOWHERE ? previous + HEADER : offset, &found, err);
+    if (rc < 0)
+        return rc;
+    *next = found != NOWHERE ? found : f->common.input.size;
+    if (*next >= offset) {
+        weft__reader_problem(&f->common, offset, *next - offset,
+                             "expected a packet, found something else; skipped %llu bytes",
+                             LONG(*next - offset));
+        return 0;
     }
-    weft__reader_problem(&f->common, offset, *next - offset,
-                         "expected a packet, found something else; skipped %llu bytes",
-                         LONG(*next - offset));
+    weft__reader_problem(&f->common, previous + 32, 0,
+                         "packet says it is %llu bytes long, but another begins after %llu",
+                         LONG(offset - previous), LONG(*next - previous));
+    if (f->skipped_at == previous)
+        f->common.damage.skipped_bytes -= offset - *next;
+    shorten_last(f, previous, *next);
     return 0;
 }
 

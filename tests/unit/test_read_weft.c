@@ -9,6 +9,7 @@
 
 /* ---- Files that change while they are read ---- */
 
+static uint64_t bytes_read;
 static uint64_t reads_left; /* before it changes; 0: it does not */
 static int changes;         /* file */
 static const struct trace *changed_to;
@@ -20,7 +21,9 @@ ssize_t __wrap_pread64(int fd, void *buffer, size_t size, off_t offset)
 {
     if (reads_left && --reads_left == 0)
         assert_int_equal(pwrite(changes, changed_to->bytes, changed_to->size, 0), changed_to->size);
-    return __real_pread64(fd, buffer, size, offset);
+    ssize_t got = __real_pread64(fd, buffer, size, offset);
+    bytes_read += got > 0 ? (uint64_t)got : 0;
+    return got;
 }
 
 /* ---- Reading all of a file ---- */
@@ -631,6 +634,32 @@ static void packets_that_were_never_used(void **state)
     assert_int_equal(res.damage.problems, 0);
 }
 
+/* Headers that all say that they go on up to the same place, where something stands that is no packet. */
+static void headers_without_end(void **state)
+{
+    (void)state;
+    enum { HEADERS = 5000, REST = 400000 };
+    for (int fill = 0; fill < 3; fill++) {
+        struct trace t = {.fd = -1};
+        struct weft_packet_header h = {0};
+        for (uint64_t i = 0; i < HEADERS; i++)
+            packet_begin(&t, WEFT_PACKET_PROMOTED, &h, sizeof h);
+        for (uint64_t i = 0; i < HEADERS; i++) {
+            weft_write_u64(t.bytes + i * sizeof h + 32, ((HEADERS - i) * sizeof h) * 8);
+            weft_write_u64(t.bytes + i * sizeof h + 40, ((HEADERS - i) * sizeof h) * 8);
+        }
+        memset(trace_extend(&t, REST), fill ? 'x' : 0, REST);
+        if (fill == 2)
+            memset(t.bytes + t.size - REST, 0, 900);
+        uint64_t size = t.size;
+        bytes_read = 0;
+        struct result res = read_trace(&t);
+        assert_int_equal(res.rc, 0);
+        assert_int_equal(res.events, 0);
+        assert_true(bytes_read < 60 * size);
+    }
+}
+
 /* ---- While it is recorded ---- */
 
 /* The file changes at any of the reader's steps: each packet is read as it was or not at all. */
@@ -915,6 +944,7 @@ int main(void)
         cmocka_unit_test(a_wrong_number_of_events),
         cmocka_unit_test(times_run_backwards),
         cmocka_unit_test(packets_that_were_never_used),
+        cmocka_unit_test(headers_without_end),
         cmocka_unit_test(packets_change_hands),
         cmocka_unit_test(packets_grow),
         cmocka_unit_test(ticks_become_nanoseconds),
