@@ -136,14 +136,18 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
     struct weft_reader_facts *facts = &f->common.facts;
     if (!has_header(f, p, sizeof h))
         return 0;
+    /* Its size is that of the owner whose number was there before and after it was read. */
+    uint64_t sequence = 0;
     for (int tries = 0; tries < TRIES; tries++) {
         ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, p->offset, err);
         if (got < 0)
             return (int)got;
         if (got < (ptrdiff_t)sizeof h)
             return 0; /* the file has become shorter */
-        if (h.sequence || !h.begin_ticks)
+        if ((h.sequence && h.sequence == sequence) || !h.begin_ticks)
             break;
+        sequence = h.sequence;
+        h.sequence = 0;
     }
     if (!h.sequence) {
         *(h.begin_ticks ? &facts->changed_packets : &facts->unused_packets) += 1;
@@ -154,20 +158,21 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
          !clock_add(&f->clock, h.pair_ticks, h.pair_mono_ns, h.pair_error)))
         return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its streams");
     uint64_t content = h.packet.content_bits / 8;
-    return add_packet(
-        f,
-        &(struct packet){
-            .offset = p->offset,
-            .content = content > p->content && content <= p->size ? content : p->content,
-            .sequence = h.sequence,
-            .begin_ticks = h.begin_ticks,
-            .events_before = h.events_before,
-            .discarded_before = h.discarded_before,
-            .header_bytes = p->h.header_bytes,
-            .stream = h.stream,
-            .cut = p->cut,
-        },
-        err);
+    if (content < p->h.header_bytes)
+        content = p->h.header_bytes;
+    return add_packet(f,
+                      &(struct packet){
+                          .offset = p->offset,
+                          .content = content < p->size ? content : p->size,
+                          .sequence = h.sequence,
+                          .begin_ticks = h.begin_ticks,
+                          .events_before = h.events_before,
+                          .discarded_before = h.discarded_before,
+                          .header_bytes = p->h.header_bytes,
+                          .stream = h.stream,
+                          .cut = p->cut,
+                      },
+                      err);
 }
 
 /* Keeps the larger one: both are of the same trace, and only grow. */
@@ -179,17 +184,40 @@ static void take_place(struct weft_file *f, const struct found *p, size_t least,
     if (place->content)
         f->common.facts.repeated_packets++;
     if (content > place->content)
-        *place = (struct place){p->offset, content, p->h.header_bytes};
+        *place = (struct place){p->offset, p->size, content, p->h.header_bytes};
+}
+
+/* How many bytes of a packet of strings are used, of size that it has. */
+static int used_of_strings(struct weft_file *f, uint64_t offset, uint64_t header, uint64_t size,
+                           uint64_t *used, struct weft_error *err)
+{
+    struct weft_strings_header h = {0};
+    ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, offset, err);
+    if (got < 0)
+        return (int)got;
+    uint64_t room = size > header ? size - header : 0;
+    *used = header + (h.used_bytes < room ? h.used_bytes : room);
+    return 0;
+}
+
+/* Of a trace that is being recorded, more may be used now than when the packet was found. */
+static int grow_strings(struct weft_file *f, struct weft_error *err)
+{
+    uint64_t used = 0;
+    int rc =
+        used_of_strings(f, f->strings.offset, f->strings.header_bytes, f->strings.size, &used, err);
+    if (rc == 0 && used > f->strings.content)
+        f->strings.content = used;
+    return rc;
 }
 
 static int take_strings(struct weft_file *f, const struct found *p, struct weft_error *err)
 {
-    struct weft_strings_header h = {0};
-    ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, p->offset, err);
-    if (got < 0)
-        return (int)got;
-    uint64_t header = p->h.header_bytes, room = p->size > header ? p->size - header : 0;
-    take_place(f, p, sizeof h, &f->strings, header + (h.used_bytes < room ? h.used_bytes : room));
+    uint64_t used = 0;
+    int rc = used_of_strings(f, p->offset, p->h.header_bytes, p->size, &used, err);
+    if (rc < 0)
+        return rc;
+    take_place(f, p, sizeof(struct weft_strings_header), &f->strings, used);
     return 0;
 }
 
@@ -425,6 +453,8 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     if (rc == 0)
         rc = weft__process_load(f, err);
     /* After the headers: texts stand in the file before the events that use them. */
+    if (rc == 0 && f->strings.content)
+        rc = grow_strings(f, err);
     if (rc == 0 && f->strings.content)
         rc = texts_load(&f->texts, &r->input, f->strings.offset, f->strings.content,
                         f->strings.header_bytes, err);

@@ -30,7 +30,7 @@ struct packet {
 
 /* A packet of another class. */
 struct place {
-    uint64_t offset, content; /* as above; content 0: there is none */
+    uint64_t offset, size, content; /* content as above; 0: there is none */
     uint32_t header_bytes;
 };
 
