@@ -19,8 +19,6 @@ enum {
     TEXT_HEAD = 16,     /* of a text that stands before its event */
 };
 
-uint32_t weft__state;
-struct recorder weft__rec;
 static uint64_t blocks_taken; /* of numbers */
 
 /* One event being recorded. */
@@ -40,7 +38,12 @@ static void discard(struct writer *w)
 
 static bool records(void)
 {
-    return __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 1;
+    return __atomic_load_n(&weft__state, __ATOMIC_ACQUIRE) & 1; /* with (G): all is set up */
+}
+
+static inline void set_busy(struct thread *t, uint32_t level)
+{
+    __atomic_store_n(&t->busy, level, __ATOMIC_RELEASE); /* (H) the last event is written */
 }
 
 /* Begins an event. False: there is none to be recorded. */
@@ -50,18 +53,22 @@ static inline bool pen_up(struct pen *pen)
     if (!t)
         return false;
     uint32_t level = t->busy;
-    if (level >= 2)
-        return false;
-    t->busy = level + 1;
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (!records()) {
-        t->busy = level;
+    if (__builtin_expect(level >= 2, 0)) {
+        if (records()) /* weft_stop waits for the events that were interrupted */
+            discard(NULL);
         return false;
     }
-    if (__builtin_expect(t->generation != weft__rec.generation, 0) && level == 0)
-        weft__thread_renew(t);
+    set_busy(t, level + 1);
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (!records()) {
+        set_busy(t, level);
+        return false;
+    }
+    struct writer *w = &t->writer[level];
+    if (__builtin_expect(w->generation != weft__rec.generation, 0))
+        weft__thread_renew(t, w);
     pen->t = t;
-    pen->w = &t->writer[level];
+    pen->w = w;
     pen->ticks = clock_ticks(&weft__rec.clock);
     return true;
 }
@@ -69,7 +76,7 @@ static inline bool pen_up(struct pen *pen)
 static inline void pen_down(struct pen *pen)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    pen->t->busy--;
+    set_busy(pen->t, pen->t->busy - 1);
 }
 
 /* Room for an event and extra bytes before it. id: a promise in the event. */
@@ -143,34 +150,45 @@ static size_t before_size(const struct text_ref *text)
     return text->number == WEFT_STRING_INLINE ? TEXT_HEAD + ((size_t)text->size + 3) / 4 * 4 : 0;
 }
 
-/* In a handler that interrupted an event, what runs is the interrupted stream's, not its own. */
-static inline bool implicit(const struct pen *pen)
-{
-    return pen->w == &pen->t->writer[0];
-}
-
+/* What runs is the thread's, and a stream knows it from its own events alone; a thread has two streams
+ * once a handler has interrupted an event. */
 static inline uint64_t running(const struct pen *pen)
 {
-    return pen->t->writer[0].running;
+    return pen->t->running;
+}
+
+/* Whether who reads the stream knows what runs. */
+static inline bool implicit(const struct pen *pen)
+{
+    return pen->t->running == pen->w->running;
 }
 
 static inline void set_running(struct pen *pen, uint64_t p)
 {
-    if (implicit(pen))
-        pen->w->running = p;
+    pen->t->running = p;
+    pen->w->running = p;
+}
+
+static inline void rename_running(struct pen *pen, uint64_t p, uint64_t q)
+{
+    if (pen->t->running == p)
+        pen->t->running = q;
+    if (pen->w->running == p)
+        pen->w->running = q;
 }
 
 /* Events with an actor and a promise: forms 1, 2, 4 words * 32 + kind. */
 static void put_pair(struct pen *pen, unsigned kind, bool by_running, uint64_t a, uint64_t b)
 {
     uint32_t short_a, short_b;
-    if (!short_id(pen->w, a, &short_a) || !short_id(pen->w, b, &short_b)) {
+    bool near_b = short_id(pen->w, b, &short_b);
+    if (by_running && near_b) {
+        put_head(pen, 1 * 32 + kind);
+        put32(pen, short_b);
+    } else if (!near_b || !short_id(pen->w, a, &short_a)) {
         put_head(pen, 4 * 32 + kind);
         put64(pen, a);
         put64(pen, b);
-    } else if (by_running) {
-        put_head(pen, 1 * 32 + kind);
-        put32(pen, short_b);
     } else {
         put_head(pen, 2 * 32 + kind);
         put32(pen, short_a);
@@ -222,8 +240,8 @@ void weft__event_by(unsigned kind, weft_promise actor, weft_promise p)
     }
     if (kind == WEFT__READ || kind == WEFT__SIGNAL)
         set_running(&pen, actor);
-    else if (kind == WEFT__BECOME && running(&pen) == actor)
-        set_running(&pen, p);
+    else if (kind == WEFT__BECOME)
+        rename_running(&pen, actor, p);
     pen_down(&pen);
 }
 
@@ -342,14 +360,17 @@ static void fail_by(struct pen *pen, bool by_running, weft_promise actor, weft_p
         return;
     if (reason->number == WEFT_STRING_INLINE)
         put_text_before(pen, reason);
-    if (!short_id(pen->w, actor, &short_a) || !short_id(pen->w, p, &short_p)) {
+    bool near_p = short_id(pen->w, p, &short_p);
+    if (by_running && near_p) {
+        put_head(pen, WEFT_FORM_FAIL);
+        put32(pen, short_p);
+    } else if (!near_p || !short_id(pen->w, actor, &short_a)) {
         put_head(pen, WEFT_FORM_FAIL_WIDE);
         put64(pen, actor);
         put64(pen, p);
     } else {
-        put_head(pen, by_running ? WEFT_FORM_FAIL : WEFT_FORM_FAIL_BY);
-        if (!by_running)
-            put32(pen, short_a);
+        put_head(pen, WEFT_FORM_FAIL_BY);
+        put32(pen, short_a);
         put32(pen, short_p);
     }
     put32(pen, reason->number);
@@ -447,7 +468,6 @@ static struct place place_of(struct weft_site *site, const char *type, const cha
 {
     struct place place = {.site = 0};
     bool label_here = site->literal & 2;
-    bool all_literal = site->literal == 3;
     if (!label_here)
         place.label = weft__text(label);
     if (site->literal & 1)
@@ -467,12 +487,11 @@ static struct place place_of(struct weft_site *site, const char *type, const cha
     else
         place.site = WEFT_STRING_INLINE;
     if (place.site == WEFT_STRING_INLINE) { /* the texts go before the event */
-        place.type = (struct text_ref){.number = WEFT_STRING_INLINE,
-                                       .size = (uint32_t)strnlen(type ? type : "", 255),
-                                       .text = type ? type : ""};
+        if (place.type.number != WEFT_STRING_INLINE)
+            place.type = weft__text_inline(type ? type : "");
         if (label_here)
             place.label = literal_label;
-    } else if (all_literal || (site->literal & 1)) {
+    } else if (site->literal & 1) {
         __atomic_store_n(&site->known, mark_known(place.site), __ATOMIC_RELAXED);
     }
     return place;
@@ -490,25 +509,22 @@ static void put_creation(struct pen *pen, bool by_running, weft_promise parent, 
         put_text_before(pen, &place->type);
     if (place->label.number == WEFT_STRING_INLINE)
         put_text_before(pen, &place->label);
-    if (!short_id(pen->w, parent, &short_parent) || !short_id(pen->w, id, &short_id_)) {
+    bool near = short_id(pen->w, id, &short_id_);
+    if (by_running && near) {
+        put_head(pen, place->label.number ? WEFT_FORM_CREATE_LABELLED : WEFT_FORM_CREATE);
+        put32(pen, short_id_);
+    } else if (!near || !short_id(pen->w, parent, &short_parent)) {
         put_head(pen, WEFT_FORM_CREATE_WIDE);
         put64(pen, parent);
         put64(pen, id);
-        put32(pen, place->site);
-        put32(pen, place->label.number);
-    } else if (!by_running) {
+    } else {
         put_head(pen, WEFT_FORM_CREATE_BY);
         put32(pen, short_parent);
         put32(pen, short_id_);
-        put32(pen, place->site);
-        put32(pen, place->label.number);
-    } else {
-        put_head(pen, place->label.number ? WEFT_FORM_CREATE_LABELLED : WEFT_FORM_CREATE);
-        put32(pen, short_id_);
-        put32(pen, place->site);
-        if (place->label.number)
-            put32(pen, place->label.number);
     }
+    put32(pen, place->site);
+    if (place->label.number || !(by_running && near))
+        put32(pen, place->label.number);
     pen_publish(pen);
 }
 
@@ -518,11 +534,12 @@ static weft_promise standby_id(void)
     struct thread *t = __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 2 ? weft__thread() : NULL;
     if (!t || t->busy >= 2)
         return 0;
-    t->busy++;
+    uint32_t level = t->busy;
+    set_busy(t, level + 1);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    weft_promise id = new_id(&t->writer[t->busy - 1]);
+    weft_promise id = new_id(&t->writer[level]);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    t->busy--;
+    set_busy(t, level);
     return id;
 }
 

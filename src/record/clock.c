@@ -21,13 +21,14 @@ static int counter_is_even(void)
 struct clock_pair weft__clock_pair(const struct clock_source *c)
 {
     /* An interrupt may come in between: the best of a few is taken. */
-    struct clock_pair best = {.error = UINT32_MAX};
+    struct clock_pair best = {0};
     for (int i = 0; i < 3; i++) {
         uint64_t before = clock_ticks(c), mono = clock_ns(CLOCK_MONOTONIC), after = clock_ticks(c);
         uint64_t took = after - before;
-        if (took < best.error)
-            best = (struct clock_pair){
-                .ticks = before + took / 2, .mono_ns = mono, .error = (uint32_t)took};
+        if (i == 0 || took < best.error)
+            best = (struct clock_pair){.ticks = before + took / 2,
+                                       .mono_ns = mono,
+                                       .error = took < UINT32_MAX ? (uint32_t)took : UINT32_MAX};
         if (took < c->hz / 5000000) /* 200 ns */
             break;
     }

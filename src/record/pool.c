@@ -23,34 +23,49 @@ static uint64_t number_of(const struct weft_events_header *p)
     return (uint64_t)((const unsigned char *)p - weft__rec.pool) / weft__rec.packet_bytes;
 }
 
+/* The queue of packets that were let go. A cell holds a packet's number plus 1, or 0, and above that how
+ * often it was emptied: its turn. Positions count up; a position's cell is its own in one turn only. A
+ * thread that is interrupted as it puts a packet in keeps nobody waiting: its position is passed over, and
+ * it takes another one. */
+enum { CELL_BITS = 26 };
+
+static uint64_t cell_of(uint64_t position, uint64_t content)
+{
+    return position / (weft__rec.queue_mask + 1) << CELL_BITS | content;
+}
+
 static void queue_put(uint64_t packet)
 {
     struct recorder *r = &weft__rec;
-    uint64_t at = __atomic_fetch_add(&r->queue_tail, 1, __ATOMIC_RELAXED);
-    struct cell *c = &r->queue[at & r->queue_mask];
-    /* The queue has a place for each packet, so the cell is free, or about to be. */
-    c->packet = packet;
-    __atomic_store_n(&c->turn, at + 1, __ATOMIC_RELEASE); /* (A) the packet is in the cell */
+    uint64_t at, expected;
+    do {
+        at = __atomic_fetch_add(&r->queue_tail, 1, __ATOMIC_RELAXED);
+        expected = cell_of(at, 0);
+        /* (A) the packet, and what was stored in it */
+    } while (!__atomic_compare_exchange_n(&r->queue[at & r->queue_mask], &expected,
+                                          cell_of(at, packet + 1), false, __ATOMIC_RELEASE,
+                                          __ATOMIC_RELAXED));
 }
 
-/* Returns false if the queue is empty, or if the one who puts the next packet in has not finished. */
+/* Returns false if the queue is empty. */
 static bool queue_take(uint64_t *packet)
 {
     struct recorder *r = &weft__rec;
-    uint64_t at = __atomic_load_n(&r->queue_head, __ATOMIC_RELAXED);
     for (;;) {
-        struct cell *c = &r->queue[at & r->queue_mask];
-        /* with (A): the packet, and what its last writer stored in it */
-        if (__atomic_load_n(&c->turn, __ATOMIC_ACQUIRE) != at + 1) {
-            uint64_t now = __atomic_load_n(&r->queue_head, __ATOMIC_RELAXED);
-            if (now == at)
-                return false;
-            at = now;
+        uint64_t at = __atomic_load_n(&r->queue_head, __ATOMIC_ACQUIRE);
+        uint64_t *cell = &r->queue[at & r->queue_mask];
+        uint64_t have = __atomic_load_n(cell, __ATOMIC_ACQUIRE); /* with (A) */
+        if (have == cell_of(at, 0) && __atomic_load_n(&r->queue_tail, __ATOMIC_RELAXED) <= at)
+            return false;
+        bool here = have >> CELL_BITS == cell_of(at, 0) >> CELL_BITS; /* else somebody was faster */
+        if (here && !__atomic_compare_exchange_n(cell, &have, cell_of(at + r->queue_mask + 1, 0),
+                                                 false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
             continue;
-        }
-        *packet = c->packet;
-        if (__atomic_compare_exchange_n(&r->queue_head, &at, at + 1, false, __ATOMIC_RELAXED,
-                                        __ATOMIC_RELAXED))
+        *packet = (have & ((UINT64_C(1) << CELL_BITS) - 1)) - 1;
+        bool got = here && have != cell_of(at, 0);
+        __atomic_compare_exchange_n(&r->queue_head, &at, at + 1, false, __ATOMIC_RELEASE,
+                                    __ATOMIC_RELAXED);
+        if (got)
             return true;
     }
 }
@@ -99,17 +114,25 @@ void weft__pool_init(void)
     }
 }
 
-/* Writes the header of a packet that begins with an event at ticks. */
+/* Makes a packet nobody's, at once when it has been claimed: it is the oldest, and those after it may be
+ * overwritten while this thread is interrupted. */
+static void empty(struct weft_events_header *p)
+{
+    struct weft_facts_header *facts = weft__rec.facts;
+    bool held_events = p->sequence != 0;
+    __atomic_store_n(&p->sequence, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_RELEASE); /* (C) what follows is not seen with the old number */
+    if (held_events) {
+        __atomic_fetch_add(&facts->overwritten_events, p->events, __ATOMIC_RELAXED);
+        __atomic_fetch_add(&facts->overwritten_packets, 1, __ATOMIC_RELAXED);
+    }
+}
+
+/* Writes the header of an empty packet that begins with an event at ticks. */
 static void begin_packet(struct thread *t, struct writer *w, struct weft_events_header *p,
                          uint64_t ticks, uint64_t id)
 {
     struct recorder *r = &weft__rec;
-    if (p->sequence) { /* it held events */
-        __atomic_fetch_add(&r->facts->overwritten_events, p->events, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&r->facts->overwritten_packets, 1, __ATOMIC_RELAXED);
-    }
-    __atomic_store_n(&p->sequence, 0, __ATOMIC_RELAXED);
-    __atomic_thread_fence(__ATOMIC_RELEASE); /* (C) what follows is not seen with the old number */
     struct clock_pair pair = weft__clock_pair(&r->clock);
     __atomic_store_n(&p->packet.content_bits, sizeof *p * 8, __ATOMIC_RELAXED);
     p->begin_ticks = ticks;
@@ -164,26 +187,6 @@ static bool adopt(struct thread *t, struct writer *w, size_t size, uint64_t tick
     return true;
 }
 
-bool weft__pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t ticks, uint64_t id)
-{
-    struct recorder *r = &weft__rec;
-    uint64_t packet;
-    bool is_new = !w->stream;
-    if (w->packet)
-        weft__pool_close(w);
-    if (size > r->packet_bytes - sizeof *w->packet)
-        return false;
-    if (is_new)
-        w->stream = (uint32_t)__atomic_add_fetch(&r->facts->streams, 1, __ATOMIC_RELAXED);
-    if (is_new && !w->discarded && adopt(t, w, size, ticks))
-        return true;
-    if (!queue_take(&packet) && !left_pop(&packet))
-        return false;
-    begin_packet(t, w, packet_at(packet), ticks, id);
-    take_up(w, packet_at(packet));
-    return true;
-}
-
 /* Says how many events the packet holds, which the one who overwrites it wants to know. */
 static void finish(struct writer *w)
 {
@@ -200,6 +203,41 @@ void weft__pool_close(struct writer *w)
     finish(w);
     __atomic_store_n(&p->end_ticks, clock_ticks(&weft__rec.clock), __ATOMIC_RELEASE);
     queue_put(number_of(p));
+}
+
+/* Gets an empty packet in exchange for the writer's, or NULL. */
+static struct weft_events_header *exchange(struct writer *w)
+{
+    uint64_t packet;
+    if (queue_take(&packet) || left_pop(&packet)) {
+        empty(packet_at(packet));
+        weft__pool_close(w);
+        return packet_at(packet);
+    }
+    /* All are in use; another thread that has none may come first. */
+    weft__pool_close(w);
+    if (!queue_take(&packet) && !left_pop(&packet))
+        return NULL;
+    empty(packet_at(packet));
+    return packet_at(packet);
+}
+
+bool weft__pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t ticks, uint64_t id)
+{
+    struct recorder *r = &weft__rec;
+    bool is_new = !w->stream;
+    if (size > r->packet_bytes - sizeof *w->packet)
+        return false;
+    if (is_new)
+        w->stream = (uint32_t)__atomic_add_fetch(&r->facts->streams, 1, __ATOMIC_RELAXED);
+    if (is_new && adopt(t, w, size, ticks))
+        return true;
+    struct weft_events_header *p = exchange(w);
+    if (!p)
+        return false;
+    begin_packet(t, w, p, ticks, id);
+    take_up(w, p);
+    return true;
 }
 
 void weft__pool_leave(struct writer *w)

@@ -26,34 +26,29 @@
 struct writer {
     struct weft_events_header *packet; /* that it is writing to, or NULL */
     unsigned char *at, *end;
-    uint64_t base; /* the packet's */
-    uint64_t running;
+    uint64_t base;              /* the packet's */
+    uint64_t running;           /* as who reads the stream knows it */
     uint64_t events, discarded; /* of the stream */
     uint64_t next_id, ids_end;  /* numbers for new promises */
     uint32_t packet_events;
-    uint32_t stream; /* plus 1; 0: it has none yet */
+    uint32_t stream;     /* plus 1; 0: it has none yet */
+    uint32_t generation; /* recording that all of this belongs to */
 };
 
 struct thread {
-    volatile uint32_t
-        busy; /* writers in use: 1 while an event is recorded, 2 in a handler meanwhile */
-    volatile uint32_t in_use;
-    uint32_t generation; /* recording that the writers belong to */
-    uint32_t next_free;  /* plus 1; while the slot is free */
+    uint32_t busy; /* writers in use: 1 while an event is recorded, 2 in a handler meanwhile */
+    uint32_t in_use;
+    uint32_t next_free; /* plus 1; while the slot is free */
     uint32_t tid;
     char name[16];
+    uint64_t running; /* promise */
     struct writer writer[2];
 };
 
-/* A lock-free queue of packet numbers, first in, first out (D. Vyukov's bounded queue). */
-struct cell {
-    uint64_t turn;
-    uint64_t packet;
-};
-
 struct recorder {
-    uint32_t generation;    /* counts recordings */
-    volatile uint32_t open; /* there is one, perhaps paused */
+    uint32_t generation; /* counts recordings */
+    uint32_t open;       /* there is one, perhaps paused */
+    bool stuck;          /* the last one ended with a thread in the middle of an event */
     struct clock_source clock;
     struct weft_facts_header *facts;
     struct weft_strings_header *strings;
@@ -66,7 +61,7 @@ struct recorder {
 
     void *private; /* the rest, in pages of our own */
     uint64_t private_bytes;
-    struct cell *queue;
+    uint64_t *queue; /* of packets that were let go; see pool.c */
     uint64_t queue_mask;
     uint64_t queue_head, queue_tail; /* taken, put: counts */
     uint64_t sequence;               /* of the packet claimed last */
@@ -89,8 +84,8 @@ bool weft__threads_quiet(void);
 /* Once for the process. forked: called in the child of a fork. */
 void weft__threads_init(void (*forked)(void));
 
-/* Makes the slot's writers those of the present recording. */
-void weft__thread_renew(struct thread *t);
+/* Makes the slot's writer one of the present recording. */
+void weft__thread_renew(struct thread *t, struct writer *w);
 
 /* pool.c */
 
@@ -117,10 +112,10 @@ struct text_ref {
 /* Finds or adds a text; NULL is none. */
 struct text_ref weft__text(const char *text);
 
+/* A text that is not looked for. */
+struct text_ref weft__text_inline(const char *text);
+
 /* Finds or adds a site. WEFT_STRING_INLINE if there is no room. */
 uint32_t weft__site(const struct weft_site_entry *site);
-
-/* How much of a text may stand before an event. */
-uint32_t weft__inline_max(void);
 
 #endif

@@ -27,7 +27,21 @@
 #define PACKETS_WANTED 64 /* rather smaller packets than fewer */
 #define METADATA_BYTES (UINT64_C(12) << 10)
 
-static uint32_t starting; /* a lock that is only ever tried */
+/* Here, so that whoever links the static library has the environment looked at. */
+uint32_t weft__state;
+struct recorder weft__rec;
+
+static uint32_t starting; /* a lock */
+
+static bool try_lock(void)
+{
+    return !__atomic_exchange_n(&starting, 1, __ATOMIC_ACQUIRE);
+}
+
+static void unlock(void)
+{
+    __atomic_store_n(&starting, 0, __ATOMIC_RELEASE);
+}
 
 /* Where things lie in so many bytes. */
 struct plan {
@@ -70,13 +84,15 @@ static void read_small(const char *path, char *out, size_t room)
 }
 
 /* The start of a process in clock ticks after boot: field 22 of its stat, after the name, which may
- * contain anything. 0: there is no such process. */
+ * contain anything. 0: there is no such process, or it has ended and waits for its parent. */
 static uint64_t process_start(uint32_t pid)
 {
     char path[32], stat[1024];
     snprintf(path, sizeof path, "/proc/%u/stat", pid);
     read_small(path, stat, sizeof stat);
     const char *at = strrchr(stat, ')');
+    if (at && (!strncmp(at, ") Z", 3) || !strncmp(at, ") X", 3)))
+        return 0;
     for (int field = 2; at && field < 22; field++)
         at = strchr(at + 1, ' ');
     return at ? strtoull(at, NULL, 10) : 0;
@@ -188,7 +204,9 @@ static int allocate(int fd, uint64_t bytes)
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &limit, &before);
-    int rc = -posix_fallocate(fd, 0, (off_t)bytes);
+    int rc = -EINTR;
+    for (int i = 0; rc == -EINTR && i < 100; i++)
+        rc = -posix_fallocate(fd, 0, (off_t)bytes);
     if (rc == -EFBIG && !sigismember(&before, SIGXFSZ))
         sigtimedwait(&limit, NULL, &(struct timespec){0});
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -326,17 +344,21 @@ static int set_up(const struct weft_options *o, const struct plan *plan, unsigne
     r->sequence = 0;
     write_headers(r, plan, base);
     weft__pool_init();
+    uint64_t end = plan->pool_at + plan->packets * plan->packet_bytes;
+    memset(base + end, 0, plan->bytes - end); /* the caller's memory may hold anything */
     write_facts(r, plan);
     return 0;
 }
 
 static void forked(void)
 {
-    weft__state = 0;
+    weft__state &= ~1u;
     weft__rec.open = 0;
+    weft__rec.stuck = false;
     weft__rec.generation++;
     weft__rec.map = NULL;
     weft__rec.private = NULL;
+    unlock(); /* who held it is not here */
 }
 
 static int barrier(int command)
@@ -377,6 +399,22 @@ static int start_in(const struct weft_options *o, const struct plan *plan)
     return 0;
 }
 
+/* Lets the pages of a recording go that has ended. False: a thread is still in the middle of an event. */
+static bool release(void)
+{
+    struct recorder *r = &weft__rec;
+    if (r->stuck && !weft__threads_quiet())
+        return false;
+    r->stuck = false;
+    if (r->map)
+        munmap(r->map, r->map_bytes);
+    if (r->private)
+        munmap(r->private, r->private_bytes);
+    r->map = NULL;
+    r->private = NULL;
+    return true;
+}
+
 int weft_start(const struct weft_options *options)
 {
     struct recorder *r = &weft__rec;
@@ -389,55 +427,50 @@ int weft_start(const struct weft_options *options)
     if (!make_plan(&plan, o.bytes ? o.bytes : DEFAULT_BYTES) || (uintptr_t)o.memory % 8 ||
         (o.memory && !o.bytes) || (o.path && !*o.path))
         return -EINVAL;
-    if (__atomic_exchange_n(&starting, 1, __ATOMIC_ACQUIRE))
+    if (!try_lock())
         return -EALREADY;
     int rc = -EALREADY;
-    if (!r->open) {
+    if (!r->open && (!r->stuck || release())) {
         weft__threads_init(forked);
         barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
         r->generation++;
         rc = start_in(&o, &plan);
         if (rc == 0) {
-            r->open = 1;
+            /* (G) all of it */
+            __atomic_store_n(&r->open, 1, __ATOMIC_RELEASE);
             if (!(o.flags & WEFT_START_PAUSED))
                 __atomic_or_fetch(&weft__state, 1, __ATOMIC_RELEASE);
         }
     }
-    __atomic_store_n(&starting, 0, __ATOMIC_RELEASE);
+    unlock();
     return rc;
-}
-
-/* No thread is within an event any more; or one does not leave it. */
-static bool wait_for_threads(void)
-{
-    /* From here on every thread sees the state that was stored, or is seen to be busy. */
-    if (barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) < 0)
-        usleep(10000);
-    return weft__threads_quiet();
 }
 
 void weft_stop(void)
 {
     struct recorder *r = &weft__rec;
-    if (__atomic_exchange_n(&starting, 1, __ATOMIC_ACQUIRE))
-        return;
+    /* Another thread may hold the lock for a moment. One that this very thread has interrupted never
+     * lets it go. */
+    for (int i = 0; !try_lock(); i++) {
+        if (i == 1000)
+            return;
+        usleep(1000);
+    }
     if (r->open) {
         __atomic_and_fetch(&weft__state, ~1u, __ATOMIC_SEQ_CST);
-        r->open = 0;
-        bool quiet = wait_for_threads();
+        __atomic_store_n(&r->open, 0, __ATOMIC_SEQ_CST);
+        /* From here on every thread sees what was stored, or is seen to be busy. */
+        if (barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) < 0)
+            usleep(10000);
+        r->stuck = !weft__threads_quiet();
         struct clock_pair pair = weft__clock_pair(&r->clock);
         r->facts->stop_ticks = pair.ticks;
         r->facts->stop_mono_ns = pair.mono_ns;
         __atomic_store_n(&r->facts->state, WEFT_TRACE_STOPPED, __ATOMIC_RELEASE);
-        if (quiet) { /* otherwise the pages stay until the process ends */
-            if (r->map)
-                munmap(r->map, r->map_bytes);
-            munmap(r->private, r->private_bytes);
-        }
-        r->map = NULL;
-        r->private = NULL;
+        if (!r->stuck)
+            release();
     }
-    __atomic_store_n(&starting, 0, __ATOMIC_RELEASE);
+    unlock();
 }
 
 void weft_pause(void)
@@ -447,8 +480,12 @@ void weft_pause(void)
 
 void weft_unpause(void)
 {
+    /* Not while another thread stops. If one starts, it records soon. */
+    if (!try_lock())
+        return;
     if (weft__rec.open)
         __atomic_or_fetch(&weft__state, 1, __ATOMIC_SEQ_CST);
+    unlock();
 }
 
 void weft_standby(int on)

@@ -81,29 +81,37 @@ static uint32_t intern(uint32_t kind, const unsigned char *bytes, size_t size)
     return added; /* the table is crowded here: kept, but not found again */
 }
 
-uint32_t weft__inline_max(void)
+static void count_lost(void)
 {
-    return (weft__rec.packet_bytes - (uint32_t)sizeof(struct weft_events_header)) / 4;
+    __atomic_fetch_add(&weft__rec.facts->lost_texts, 1, __ATOMIC_RELAXED);
+}
+
+struct text_ref weft__text_inline(const char *text)
+{
+    /* So that two of them and their event fit into any packet. */
+    size_t max = (weft__rec.packet_bytes - sizeof(struct weft_events_header)) / 4;
+    if (max > WEFT_TEXT_MAX)
+        max = WEFT_TEXT_MAX;
+    size_t size = strnlen(text, max + 1);
+    if (size > max) {
+        count_lost();
+        size = max;
+    }
+    return (struct text_ref){.number = WEFT_STRING_INLINE, .size = (uint32_t)size, .text = text};
 }
 
 struct text_ref weft__text(const char *text)
 {
-    struct text_ref ref = {0};
     if (!text)
-        return ref;
+        return (struct text_ref){0};
     size_t size = strnlen(text, WEFT_TEXT_MAX + 1);
     bool cut = size > WEFT_TEXT_MAX;
-    size -= cut;
-    ref.number = intern(WEFT_STRING_TEXT, (const unsigned char *)text, size);
-    if (!ref.number) {
-        ref.number = WEFT_STRING_INLINE;
-        cut |= size > weft__inline_max();
-        ref.size = (uint32_t)(size > weft__inline_max() ? weft__inline_max() : size);
-        ref.text = text;
-    }
+    uint32_t number = intern(WEFT_STRING_TEXT, (const unsigned char *)text, size - cut);
+    if (!number)
+        return weft__text_inline(text);
     if (cut)
-        __atomic_fetch_add(&weft__rec.facts->lost_texts, 1, __ATOMIC_RELAXED);
-    return ref;
+        count_lost();
+    return (struct text_ref){.number = number};
 }
 
 uint32_t weft__site(const struct weft_site_entry *site)

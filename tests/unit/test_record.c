@@ -1,0 +1,1164 @@
+/* SPDX-License-Identifier: ISC */
+/* The recorder, from its interface: what is asked for is what the reader finds, whatever the sizes,
+ * numbers, texts, threads, handlers and forks. Long, for there are many ways to ask. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "../record/trace.h"
+#include <cmocka.h>
+
+#include "record/record.h"
+#include <weft/weft.h>
+
+#define LOOP ((int64_t)WEFT_LOOP)
+#define KIB 1024u
+#define MIB (1024u * KIB)
+
+static char folder[] = "/tmp/test_record.XXXXXX";
+static struct trace trace;
+
+static const char *in_folder(const char *name)
+{
+    static char path[4][256];
+    static unsigned i;
+    char *p = path[i++ % 4];
+    snprintf(p, sizeof path[0], "%s/%s", folder, name);
+    return p;
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char command[300];
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
+}
+
+static int clean(void **state)
+{
+    (void)state;
+    weft_stop();
+    weft_standby(0);
+    trace_free(&trace);
+    unlink(in_folder("t"));
+    return 0;
+}
+
+static uint64_t ticks;
+
+static uint64_t tick(void)
+{
+    return ticks;
+}
+
+static uint64_t next_tick(void)
+{
+    return ++ticks;
+}
+
+static void start(uint64_t bytes)
+{
+    assert_int_equal(weft_start(&(struct weft_options){.path = in_folder("t"), .bytes = bytes}), 0);
+}
+
+static void read_trace(void)
+{
+    trace_free(&trace);
+    int rc = trace_read(&trace, in_folder("t"));
+    if (rc < 0)
+        print_error("%s\n", trace.error.text);
+    assert_int_equal(rc, 0);
+    assert_int_equal(trace.damage->problems, 0);
+    assert_int_equal(trace.damage->half_written, 0);
+    assert_int_equal(trace.facts->unknown_events, 0);
+}
+
+static void stop_and_read(void)
+{
+    weft_stop();
+    read_trace();
+    assert_int_equal(trace.facts->ended, WEFT_ENDED_STOPPED);
+}
+
+/* The next event of the trace is that one. */
+__attribute__((format(printf, 1, 2))) static void next(const char *format, ...)
+{
+    char *wanted;
+    va_list list;
+    va_start(list, format);
+    assert_true(vasprintf(&wanted, format, list) >= 0);
+    va_end(list);
+    assert_string_equal(trace.at < trace.events ? trace_line(&trace.event[trace.at]) : "(nothing)",
+                        wanted);
+    trace.at++;
+    free(wanted);
+}
+
+static void end(void)
+{
+    assert_string_equal(trace.at < trace.events ? trace_line(&trace.event[trace.at]) : "(nothing)",
+                        "(nothing)");
+}
+
+/* Recorded = kept + overwritten + discarded. */
+static void adds_up(uint64_t recorded)
+{
+    const struct weft_reader_facts *f = trace.facts;
+    assert_int_equal(trace.events + f->overwritten_events + f->discarded_events, recorded);
+}
+
+/* ---- Every call ---- */
+
+static struct weft_counter queued = WEFT_COUNTER("queued");
+
+static void test_every_call(void **state)
+{
+    (void)state;
+    queued.value = 0;
+    start(MIB);
+    weft_promise a = weft_create("task", "main"), b = weft_create_from(a, "read", NULL);
+    weft_promise c = weft_create_id(b, 77, "timer", "tick");
+    assert_true(a && b && c == 77);
+    assert_true(weft_run(a) == WEFT_LOOP);
+    weft_wait(b);
+    weft_wait_by(b, c);
+    weft_fulfill(c);
+    weft_wake(b, c);
+    weft_fail(b, "EIO");
+    weft_fail(b, NULL);
+    weft_signal(a, c);
+    weft_read(a, b);
+    weft_cancel(c);
+    weft_resolve(c);
+    weft_forget(c);
+    weft_resolve_by(b, c, WEFT_BY_VALUE, "not used");
+    weft_resolve_by(b, c, WEFT_BY_ERROR, "reset");
+    weft_resolve_by(b, c, WEFT_BY_UNKNOWN, NULL);
+    weft_resolve_by(b, c, WEFT_BY_CANCEL, NULL);
+    weft_notify(c);
+    weft_notify_by(b, c);
+    weft_label(a, "busy");
+    weft_should_resolve(a);
+    weft_background(b);
+    weft_counter_add(&queued, 5);
+    weft_counter_add(&queued, -7);
+    weft_counter_set(&queued, 9);
+    weft_become(a, b);
+    weft_fulfill(c); /* by b, which a is now */
+    weft_suspend(WEFT_WAIT_FOR_WORK);
+    weft_suspend(WEFT_SUSPEND);
+    weft_suspend(WEFT_HIBERNATE);
+    weft_resume();
+    weft_gc(1500);
+    weft_fulfill(a);
+    stop_and_read();
+    const int64_t A = (int64_t)a, B = (int64_t)b;
+    next("creates -1 %" PRId64 " task \"main\"", A);
+    next("creates %" PRId64 " %" PRId64 " read", A, B);
+    next("creates %" PRId64 " 77 timer \"tick\"", B);
+    next("switch %" PRId64, A);
+    next("try_read %" PRId64 " %" PRId64, A, B);
+    next("try_read %" PRId64 " 77", B);
+    next("fulfills %" PRId64 " 77", A);
+    next("read %" PRId64 " 77", B);
+    next("fails %" PRId64 " %" PRId64 " \"EIO\"", B, B);
+    next("fails %" PRId64 " %" PRId64, B, B);
+    next("signal %" PRId64 " 77", A);
+    next("read_later %" PRId64 " %" PRId64, A, B);
+    next("cancels %" PRId64 " 77", A);
+    next("resolves %" PRId64 " 77", A);
+    next("forgets 77");
+    next("fulfills %" PRId64 " 77", B);
+    next("fails %" PRId64 " 77 \"reset\"", B);
+    next("resolves %" PRId64 " 77", B);
+    next("cancels %" PRId64 " 77", B);
+    next("notifies %" PRId64 " 77", A);
+    next("notifies %" PRId64 " 77", B);
+    next("label %" PRId64 " \"busy\"", A);
+    next("should_resolve %" PRId64, A);
+    next("background %" PRId64, B);
+    next("increase %" PRId64 " 5 \"queued\" = 5", A);
+    next("increase %" PRId64 " -7 \"queued\" = -2", A);
+    next("counter %" PRId64 " 9 \"queued\"", A);
+    next("becomes %" PRId64 " %" PRId64, A, B);
+    next("fulfills %" PRId64 " 77", B);
+    next("suspend wait_for_work");
+    next("suspend suspend");
+    next("suspend hibernate");
+    next("resume");
+    next("gc 1500");
+    next("fulfills -1 %" PRId64, A);
+    end();
+    adds_up(35);
+}
+
+/* Returned by weft_run: what ran, which can always be given back. */
+static void test_run_returns(void **state)
+{
+    (void)state;
+    assert_true(weft_run(5) == WEFT_LOOP); /* nothing is recorded */
+    start(MIB);
+    assert_true(weft_run(5) == WEFT_LOOP);
+    assert_true(weft_run(6) == 5);
+    assert_true(weft_run(0) == 6);
+    assert_true(weft_run(WEFT_LOOP) == 6);
+    weft_suspend(WEFT_WAIT_FOR_WORK);
+    assert_true(weft_run(7) == WEFT_LOOP);
+    weft_wake(8, 7);
+    assert_true(weft_run(9) == 8);
+    weft_signal(10, 7);
+    weft_become(10, 11);
+    weft_become(12, 13); /* does not run */
+    assert_true(weft_run(WEFT_LOOP) == 11);
+    stop_and_read();
+    assert_int_equal(trace.events, 11);
+}
+
+static void test_untracked(void **state)
+{
+    (void)state;
+    start(MIB);
+    weft_wait(0);
+    weft_wait_by(1, 0);
+    weft_wait_by(0, 1);
+    weft_fulfill(0);
+    weft_wake(1, 0);
+    weft_wake(0, 1);
+    weft_fail(0, "x");
+    weft_signal(0, 1);
+    weft_signal(1, 0);
+    weft_read(0, 1);
+    weft_read(1, 0);
+    weft_cancel(0);
+    weft_resolve(0);
+    weft_forget(0);
+    weft_resolve_by(0, 1, WEFT_BY_VALUE, "x");
+    weft_resolve_by(1, 0, WEFT_BY_ERROR, "x");
+    weft_resolve_by(1, 0, WEFT_BY_UNKNOWN, "x");
+    weft_resolve_by(1, 2, (enum weft_ending)99, "x");
+    weft_notify(0);
+    weft_notify_by(1, 0);
+    weft_label(0, "x");
+    weft_label(1, NULL);
+    weft_should_resolve(0);
+    weft_background(0);
+    weft_become(0, 1);
+    weft_become(1, 0);
+    weft_run(0);
+    assert_true(weft_create_id(1, 0, "t", NULL) == 0);
+    assert_true(weft_create_id(1, WEFT_LOOP, "t", NULL) == 0);
+    weft_fulfill(1); /* what runs is still the loop */
+    stop_and_read();
+    next("fulfills -1 1");
+    end();
+    adds_up(1);
+}
+
+/* ---- Numbers ---- */
+
+static const uint64_t edges[] = {
+    1,
+    2,
+    INT32_MAX - 1,
+    INT32_MAX,
+    (uint64_t)INT32_MAX + 1,
+    (uint64_t)INT32_MAX + 2,
+    UINT32_MAX - 1,
+    UINT32_MAX,
+    (uint64_t)UINT32_MAX + 1,
+    (uint64_t)UINT32_MAX + 2,
+    INT64_MAX - 1,
+    INT64_MAX,
+    (uint64_t)INT64_MAX + 1,
+    (uint64_t)INT64_MAX + 2,
+    UINT64_MAX - (uint64_t)INT32_MAX - 2,
+    UINT64_MAX - (uint64_t)INT32_MAX - 1,
+    UINT64_MAX - (uint64_t)INT32_MAX,
+    UINT64_MAX - 2,
+    UINT64_MAX - 1,
+    UINT64_MAX,
+};
+enum { EDGES = sizeof edges / sizeof *edges };
+
+/* All pairs, each first in its packet, so that each is the base once, and as what runs. */
+static void test_far_apart(void **state)
+{
+    (void)state;
+    for (int base = 0; base < EDGES; base++) {
+        start(256 * KIB);
+        weft_forget(edges[base]);
+        for (int i = 0; i < EDGES; i++)
+            for (int j = 0; j < EDGES; j++) {
+                weft_run(edges[i]);
+                weft_create_id(edges[i], edges[j], "t", "l");
+                weft_create_id(edges[i], edges[j], "t", NULL);
+                weft_wait(edges[j]);
+                weft_wait_by(edges[j], edges[i]);
+                weft_fail(edges[j], "why");
+                weft_resolve_by(edges[j], edges[i], WEFT_BY_ERROR, "why");
+                weft_label(edges[j], "l");
+                weft_background(edges[j]);
+                weft_wake(edges[j], edges[i]);
+                weft_notify(edges[i]);
+                weft_become(edges[j], edges[i]);
+                weft_cancel(edges[i]);
+            }
+        stop_and_read();
+        next("forgets %" PRId64, (int64_t)edges[base]);
+        for (int i = 0; i < EDGES; i++)
+            for (int j = 0; j < EDGES; j++) {
+                const int64_t a = (int64_t)edges[i], b = (int64_t)edges[j];
+                next("switch %" PRId64, a);
+                if (b != LOOP) {
+                    next("creates %" PRId64 " %" PRId64 " t \"l\"", a, b);
+                    next("creates %" PRId64 " %" PRId64 " t", a, b);
+                }
+                next("try_read %" PRId64 " %" PRId64, a, b);
+                next("try_read %" PRId64 " %" PRId64, b, a);
+                next("fails %" PRId64 " %" PRId64 " \"why\"", a, b);
+                next("fails %" PRId64 " %" PRId64 " \"why\"", b, a);
+                next("label %" PRId64 " \"l\"", b);
+                next("background %" PRId64, b);
+                next("read %" PRId64 " %" PRId64, b, a);
+                next("notifies %" PRId64 " %" PRId64, b, a);
+                next("becomes %" PRId64 " %" PRId64, b, a);
+                next("cancels %" PRId64 " %" PRId64, a, a);
+            }
+        end();
+        clean(NULL);
+    }
+}
+
+static void test_counters(void **state)
+{
+    (void)state;
+    static const int64_t values[] = {0,         1,
+                                     -1,        INT32_MAX,
+                                     INT32_MIN, (int64_t)INT32_MAX + 1,
+                                     INT64_MAX, (int64_t)INT32_MIN - 1,
+                                     INT64_MIN, 5};
+    enum { N = sizeof values / sizeof *values };
+    static struct weft_counter c = WEFT_COUNTER("c"), unnamed = WEFT_COUNTER(NULL);
+    uint64_t total = 0; /* which wraps, as the counter does */
+    start(MIB);
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            weft_counter_set(&c, values[i]);
+            weft_counter_add(&c, values[j]);
+        }
+    weft_counter_add(&unnamed, 3);
+    weft_gc(0);
+    weft_gc(INT32_MAX);
+    weft_gc((uint64_t)INT32_MAX + 1);
+    weft_gc(UINT32_MAX);
+    weft_gc(5000000000);
+    weft_gc(UINT64_MAX);
+    stop_and_read();
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j < N; j++) {
+            total = (uint64_t)values[i] + (uint64_t)values[j];
+            next("counter -1 %" PRId64 " \"c\"", values[i]);
+            next("increase -1 %" PRId64 " \"c\" = %" PRId64, values[j], (int64_t)total);
+        }
+    next("increase -1 3%s = 3", trace.event[trace.at].text ? " \"\"" : "");
+    next("gc 0");
+    next("gc %d", INT32_MAX);
+    next("gc 2147483648");
+    next("gc 4294967295");
+    next("gc 5000000000");
+    next("gc -1");
+    end();
+}
+
+/* ---- Texts ---- */
+
+/* The n-th text of that size: any bytes but NUL. */
+static char *text_of(size_t size, unsigned n)
+{
+    static char text[9100];
+    for (size_t i = 0; i < size; i++)
+        text[i] = (char)(1 + (i * 7 + n * 31 + size) % 255);
+    text[size] = 0;
+    return text;
+}
+
+static void is_text(const struct weft_event *ev, size_t size, unsigned n, size_t max)
+{
+    const char *text = text_of(size, n);
+    size_t kept = size < max ? size : max;
+    assert_int_equal(ev->text_size, kept);
+    assert_memory_equal(ev->text, text, kept);
+}
+
+static void test_text_sizes(void **state)
+{
+    (void)state;
+    enum { MAX = 9000 };
+    start(64 * MIB);
+    for (size_t size = 0; size <= MAX; size++)
+        weft_label(1, text_of(size, 0));
+    stop_and_read();
+    assert_int_equal(trace.events, MAX + 1);
+    for (size_t size = 0; size <= MAX; size++)
+        is_text(&trace.event[size], size, 0, WEFT_TEXT_MAX);
+    /* Those that were too long, and those that did not fit anywhere whole. */
+    assert_true(trace.facts->lost_texts >= MAX - WEFT_TEXT_MAX);
+}
+
+/* The strings packet fills; the texts that come then stand before their events. */
+static void test_inline_texts(void **state)
+{
+    (void)state;
+    static struct weft_counter late = WEFT_COUNTER("late");
+    enum { N = 5000 };
+    const size_t max = (16 * KIB - sizeof(struct weft_events_header)) / 4; /* as text.c says */
+    start(2 * MIB);
+    assert_int_equal(weft__rec.packet_bytes, 16 * KIB);
+    for (unsigned i = 0; i < 40; i++)
+        weft_label(1, text_of(8000, i));
+    uint64_t lost = weft__rec.facts->lost_texts;
+    weft_promise first = 0;
+    for (unsigned i = 0; i < N; i++) {
+        weft_promise p = weft_create(text_of(i % 5000, i), "literal");
+        if (!first)
+            first = p;
+        weft_create("a type", text_of(i % 3001, i + 1));
+        weft_fail(p, text_of(i % 700, i + 2));
+        weft_counter_add(&late, 1);
+    }
+    weft_create(NULL, NULL);
+    stop_and_read();
+    assert_true(lost < trace.facts->lost_texts);
+    assert_true(trace.facts->wrapped);
+    adds_up(40 + 4 * N + 1);
+    assert_int_equal(trace.facts->discarded_events, 0);
+    size_t kept = trace.events - 1;
+    for (size_t k = 0; k < kept; k++) {
+        const struct weft_event *ev = &trace.event[kept - 1 - k];
+        unsigned i = (unsigned)(N - 1 - k / 4);
+        if (k / 4 >= N)
+            break;
+        if (k % 4 == 0) {
+            assert_int_equal(ev->kind, WEFT_EVENT_INCREASE);
+            assert_int_equal(ev->total, i + 1);
+            assert_int_equal(ev->text_size, 4);
+            assert_memory_equal(ev->text, "late", 4);
+        } else if (k % 4 == 1) {
+            assert_int_equal(ev->kind, WEFT_EVENT_FAILS);
+            is_text(ev, i % 700, i + 2, max);
+        } else if (k % 4 == 2) {
+            assert_string_equal(ev->origin->type, "a type");
+            is_text(ev, i % 3001, i + 1, max);
+        } else {
+            size_t size = i % 5000 < max ? i % 5000 : max;
+            assert_int_equal(strlen(ev->origin->type), size);
+            assert_memory_equal(ev->origin->type, text_of(i % 5000, i), size);
+            assert_int_equal(ev->text_size, 7);
+            assert_memory_equal(ev->text, "literal", 7);
+            assert_int_equal(ev->b, first + 2 * i);
+        }
+    }
+}
+
+static weft_promise labelled(const char *label)
+{
+    return weft_create("helper", label);
+}
+
+/* Buffers that are used again, literals, and what only looks like one. */
+static void test_reused_buffers(void **state)
+{
+    (void)state;
+    char type[16], label[16];
+    static const char *const names[] = {"zero", "one", "two"};
+    start(MIB);
+    for (int i = 0; i < 3; i++) {
+        snprintf(type, sizeof type, "type %d", i);
+        snprintf(label, sizeof label, "label %d", i);
+        weft_create(type, label);
+        weft_create("literal", label);
+        weft_create(type, "literal");
+        weft_create("literal", "literal");
+        weft_create(names[i], i % 2 ? "odd" : "even");
+        labelled(i % 2 ? "odd" : "even");
+        weft_label(1, label);
+        weft_label(1, "literal");
+        weft_fail(1, i ? names[i] : NULL);
+    }
+    stop_and_read();
+    for (int64_t i = 0, id = trace.events ? (int64_t)trace.event[0].b : 0; i < 3; i++) {
+        next("creates -1 %" PRId64 " type %" PRId64 " \"label %" PRId64 "\"", id++, i, i);
+        assert_non_null(strstr(trace.event[0].origin->file, "test_record.c"));
+        assert_true(trace.event[0].origin->line > 0);
+        next("creates -1 %" PRId64 " literal \"label %" PRId64 "\"", id++, i);
+        next("creates -1 %" PRId64 " type %" PRId64 " \"literal\"", id++, i);
+        next("creates -1 %" PRId64 " literal \"literal\"", id++);
+        next("creates -1 %" PRId64 " %s \"%s\"", id++, names[i], i % 2 ? "odd" : "even");
+        next("creates -1 %" PRId64 " helper \"%s\"", id++, i % 2 ? "odd" : "even");
+        next("label 1 \"label %" PRId64 "\"", i);
+        next("label 1 \"literal\"");
+        if (i)
+            next("fails -1 1 \"%s\"", names[i]);
+        else
+            next("fails -1 1");
+    }
+    end();
+}
+
+/* ---- Starting and stopping ---- */
+
+static int try_start(const char *path, uint64_t bytes)
+{
+    int rc = weft_start(&(struct weft_options){.path = path, .bytes = bytes});
+    if (rc == 0)
+        weft_stop();
+    return rc;
+}
+
+static void put_file(const char *path, const char *content)
+{
+    FILE *f = fopen(path, "w");
+    assert_non_null(f);
+    fputs(content, f);
+    fclose(f);
+}
+
+static void has_content(const char *path, const char *content)
+{
+    char found[100] = "";
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    found[fread(found, 1, sizeof found - 1, f)] = 0;
+    fclose(f);
+    assert_string_equal(found, content);
+}
+
+/* How many files there are: none is left over. */
+static int files(void)
+{
+    char command[300];
+    snprintf(command, sizeof command, "exit $(ls -A %s | wc -l)", folder);
+    return WEXITSTATUS(system(command));
+}
+
+static void test_refusals(void **state)
+{
+    (void)state;
+    alignas(8) static unsigned char memory[64 * KIB + 8];
+    const char *link = in_folder("link"), *text = in_folder("text"), *fifo = in_folder("fifo");
+    const char *t = in_folder("t");
+    put_file(text, "mine");
+    assert_int_equal(symlink(text, link), 0);
+    assert_int_equal(mkfifo(fifo, 0600), 0);
+    assert_int_equal(try_start(text, MIB), -EEXIST);
+    assert_int_equal(try_start(link, MIB), -ELOOP);
+    assert_int_equal(try_start(fifo, MIB), -EEXIST);
+    assert_int_equal(try_start(folder, MIB), -EEXIST);
+    assert_int_equal(try_start("", MIB), -EINVAL);
+    assert_int_equal(try_start("/nowhere/t", MIB), -ENOENT);
+    assert_int_equal(try_start(t, 1), -EINVAL);
+    assert_int_equal(try_start(t, 64 * KIB - 1), -EINVAL);
+    assert_int_equal(try_start(t, UINT64_C(1) << 63), -EINVAL);
+    assert_int_equal(try_start(t, UINT64_MAX), -EINVAL);
+    assert_int_equal(try_start(t, UINT64_C(1) << 40), -ENOSPC);
+    has_content(text, "mine");
+    has_content(link, "mine");
+    assert_int_equal(weft_start(&(struct weft_options){.memory = memory + 4, .bytes = 64 * KIB}),
+                     -EINVAL);
+    assert_int_equal(weft_start(&(struct weft_options){.memory = memory}), -EINVAL);
+    assert_int_equal(weft_start(&(struct weft_options){.memory = memory, .bytes = 64 * KIB - 8}),
+                     -EINVAL);
+    unlink(link);
+    unlink(text);
+    unlink(fifo);
+    assert_int_equal(files(), 0);
+
+    start(64 * KIB);
+    assert_int_equal(weft_start(NULL), -EALREADY);
+    struct stat st;
+    assert_int_equal(stat(t, &st), 0);
+    assert_int_equal(st.st_mode & 07777, 0600);
+    assert_int_equal(st.st_size, 64 * KIB);
+    weft_forget(1);
+    weft_stop();
+    assert_int_equal(try_start(t, 64 * KIB), 0); /* a finished trace is replaced */
+    weft_stop();
+    weft_stop();
+}
+
+/* In a child, since limits and users are the process's. */
+static void in_child(int (*run)(void), int expected)
+{
+    int status;
+    pid_t pid = fork();
+    if (pid == 0)
+        _exit(-run());
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status)); /* not by SIGXFSZ */
+    assert_int_equal(WEXITSTATUS(status), -expected);
+}
+
+static int start_limited(void)
+{
+    struct rlimit limit = {.rlim_cur = 32 * KIB, .rlim_max = RLIM_INFINITY};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    return try_start(in_folder("t"), MIB);
+}
+
+static int start_as_nobody(void)
+{
+    chmod(folder, 0755);
+    return setuid(65534) ? 0 : try_start(in_folder("t"), 64 * KIB);
+}
+
+static void test_no_room(void **state)
+{
+    (void)state;
+    in_child(start_limited, -EFBIG);
+    assert_int_equal(files(), 0);
+    if (geteuid() != 0) {
+        print_message("not root: no small disk, no other user\n");
+        return;
+    }
+    in_child(start_as_nobody, -EACCES);
+    if (mount("tmpfs", folder, "tmpfs", 0, "size=512k") == 0) {
+        assert_int_equal(try_start(in_folder("t"), MIB), -ENOSPC);
+        assert_int_equal(files(), 0);
+        assert_int_equal(try_start(in_folder("t"), 256 * KIB), 0);
+        umount(folder);
+    }
+}
+
+/* A trace that somebody is writing is left to him; when he is dead it is nobody's. */
+static void test_somebody_else_writes(void **state)
+{
+    (void)state;
+    int ready[2], status;
+    char byte;
+    assert_int_equal(pipe(ready), 0);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int rc = weft_start(&(struct weft_options){.path = in_folder("t"), .bytes = 64 * KIB});
+        if (write(ready[1], &rc, 1) == 1)
+            pause();
+        _exit(0);
+    }
+    assert_int_equal(read(ready[0], &byte, 1), 1);
+    assert_int_equal(byte, 0);
+    assert_int_equal(try_start(in_folder("t"), 64 * KIB), -EBUSY);
+    kill(pid, SIGKILL);
+    siginfo_t info;
+    assert_int_equal(waitid(P_PID, (id_t)pid, &info, WEXITED | WNOWAIT), 0);
+    assert_int_equal(try_start(in_folder("t"), 64 * KIB), 0); /* though it has its number still */
+    waitpid(pid, &status, 0);
+    close(ready[0]);
+    close(ready[1]);
+}
+
+/* On the caller's memory, full of what was there before. */
+static void test_memory(void **state)
+{
+    (void)state;
+    enum { BYTES = 300 * 1024 + 56 };
+    uint64_t *memory = malloc(BYTES);
+    assert_non_null(memory);
+    for (int round = 0; round < 3; round++) {
+        size_t bytes = round == 2 ? 64 * KIB : BYTES; /* smaller, over a larger one */
+        memset(memory, round ? 0xc1 : 0xff, round == 1 ? BYTES : 0);
+        assert_int_equal(weft_start(&(struct weft_options){.memory = memory, .bytes = bytes}), 0);
+        for (unsigned i = 1; i <= 50000; i++)
+            weft_forget(i);
+        for (int live = 1; live >= 0; live--) {
+            if (!live)
+                weft_stop();
+            FILE *f = fopen(in_folder("t"), "w");
+            assert_non_null(f);
+            fwrite(memory, 1, bytes, f);
+            fclose(f);
+            read_trace();
+            adds_up(50000);
+            assert_int_equal(trace.facts->ended, live ? WEFT_ENDED_RUNNING : WEFT_ENDED_STOPPED);
+            assert_true(trace.events > 1000);
+            for (size_t k = 0; k < trace.events; k++)
+                assert_int_equal(trace.event[k].a, 50000 - trace.events + 1 + k);
+        }
+    }
+    free(memory);
+}
+
+/* One recording after the other: what places in the program remember is of the former. */
+static void use_places(int i)
+{
+    char buffer[20];
+    snprintf(buffer, sizeof buffer, "round %d", i);
+    weft_run(weft_create("task", "literal"));
+    weft_label(1, "literal");
+    weft_create("task", buffer);
+    weft_fail(2, "why");
+    weft_counter_add(&queued, 1);
+}
+
+static void test_again(void **state)
+{
+    (void)state;
+    queued.value = 0;
+    for (int i = 0; i < 5; i++) {
+        start(i % 2 ? MIB : 64 * KIB);
+        if (i % 2) /* so that numbers of texts differ */
+            weft_label(3, "first");
+        use_places(i);
+        weft_pause();
+        use_places(i);
+        weft_unpause();
+        weft_forget(9);
+        stop_and_read();
+        if (i % 2)
+            next("label 3 \"first\"");
+        int64_t id = (int64_t)trace.event[trace.at].b;
+        next("creates -1 %" PRId64 " task \"literal\"", id);
+        next("switch %" PRId64, id);
+        next("label 1 \"literal\"");
+        next("creates %" PRId64 " %" PRId64 " task \"round %d\"", id, id + 1, i);
+        next("fails %" PRId64 " 2 \"why\"", id);
+        next("increase %" PRId64 " 1 \"queued\" = %d", id, i + 1);
+        next("forgets 9");
+        end();
+    }
+    assert_int_equal(weft_start(&(struct weft_options){
+                         .path = in_folder("t"), .bytes = 64 * KIB, .flags = WEFT_START_PAUSED}),
+                     0);
+    use_places(0);
+    weft_unpause();
+    weft_forget(1);
+    stop_and_read();
+    next("forgets 1");
+    end();
+    weft_unpause(); /* there is none */
+    weft_forget(1);
+}
+
+static void test_standby(void **state)
+{
+    (void)state;
+    assert_true(weft_create("t", "off") == 0);
+    weft_standby(1);
+    weft_promise a = weft_create("t", "one"), b = weft_create_from(a, "t", "two");
+    assert_true(a && b && a != b);
+    assert_true(weft_create_id(a, 7, "t", NULL) == 0);
+    weft_fulfill(a);
+    start(MIB);
+    weft_promise c = weft_create("t", "three");
+    assert_true(c && c != a && c != b);
+    weft_fulfill(a);
+    weft_pause();
+    weft_promise d = weft_create("t", "four");
+    assert_true(d && d != c);
+    weft_standby(0);
+    assert_true(weft_create("t", "five") == 0);
+    weft_unpause();
+    weft_fulfill(d);
+    stop_and_read();
+    next("creates -1 %" PRIu64 " t \"three\"", c);
+    next("fulfills -1 %" PRIu64, a);
+    next("fulfills -1 %" PRIu64, d);
+    end();
+}
+
+/* The caller's clock, at odd rates, high numbers, and across what 56 bits hold. */
+static void test_callers_clock(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t from, hz;
+    } cases[] = {{0, 1000000000},
+                 {5, 0},
+                 {1, 32768},
+                 {UINT64_C(1) << 30, 3},
+                 {(UINT64_C(1) << 56) - 500, 100000007},
+                 {(UINT64_C(1) << 62) - 5, UINT64_C(5000000000)}};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        ticks = cases[k].from;
+        uint64_t hz = cases[k].hz ? cases[k].hz : 1000000000;
+        assert_int_equal(
+            weft_start(&(struct weft_options){
+                .path = in_folder("t"), .bytes = 64 * KIB, .clock = tick, .clock_hz = cases[k].hz}),
+            0);
+        for (uint64_t i = 0; i < 1000; i++, ticks++)
+            weft_forget(i + 1);
+        stop_and_read();
+        assert_int_equal(trace.events, 1000);
+        for (uint64_t i = 1; i < 1000; i++) {
+            double wanted = (double)i * 1e9 / (double)hz;
+            double got = (double)(trace.event[i].time_ns - trace.event[0].time_ns);
+            if (got < wanted - 1.5 || got > wanted + 1.5) {
+                print_error("hz %" PRIu64 ", %" PRIu64 " ticks: %.1f, not %.1f\n", hz, i, got,
+                            wanted);
+                fail();
+            }
+        }
+        clean(NULL);
+    }
+}
+
+/* ---- Handlers, threads, forks ---- */
+
+static int storms, storm_on, errno_changed;
+
+static void storm(int signal)
+{
+    (void)signal;
+    const int was_errno = errno;
+    const weft_promise n = (weft_promise)storms;
+    weft_promise was = weft_run(1000000 + n);
+    weft_label(1000000 + n, "in a handler");
+    weft_fulfill(2000000 + n);
+    weft_run(was);
+    errno_changed += errno != was_errno;
+    errno = was_errno;
+    __atomic_store_n(&storms, storms + 1, __ATOMIC_RELAXED);
+}
+
+static void *send_signals(void *target)
+{
+    while (__atomic_load_n(&storm_on, __ATOMIC_RELAXED) &&
+           __atomic_load_n(&storms, __ATOMIC_RELAXED) < 100000) {
+        pthread_kill(*(pthread_t *)target, SIGALRM);
+        for (int was = __atomic_load_n(&storms, __ATOMIC_RELAXED), i = 0;
+             was == __atomic_load_n(&storms, __ATOMIC_RELAXED) && i < 1000; i++)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void test_handlers(void **state)
+{
+    (void)state;
+    enum { N = 300000 };
+    struct sigaction action = {.sa_handler = storm, .sa_flags = SA_RESTART};
+    pthread_t self = pthread_self(), thread;
+    start(64 * MIB);
+    storms = 0;
+    weft_run(7);
+    sigaction(SIGALRM, &action, NULL);
+    __atomic_store_n(&storm_on, 1, __ATOMIC_RELAXED);
+    assert_int_equal(pthread_create(&thread, NULL, send_signals, &self), 0);
+    for (unsigned i = 0; i < N; i++) {
+        char text[32];
+        snprintf(text, sizeof text, "text %u", i % 1000);
+        weft_label(i + 1, text);
+        weft_fulfill(i + 1);
+    }
+    __atomic_store_n(&storm_on, 0, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGALRM, &action, NULL);
+    stop_and_read();
+    adds_up(1 + 2 * (uint64_t)N + 4 * (uint64_t)storms);
+    assert_int_equal(trace.facts->discarded_events, 0);
+    unsigned mine = 0, ran = 0, labels = 0, ends = 0, second = 0;
+    for (size_t i = 0; i < trace.events; i++) {
+        const struct weft_event *ev = &trace.event[i];
+        char text[40];
+        second += ev->stream != trace.event[0].stream;
+        if (ev->kind == WEFT_EVENT_SWITCH) {
+            ran++;
+        } else if (ev->kind == WEFT_EVENT_LABEL && ev->a < 1000000) {
+            snprintf(text, sizeof text, "label %u \"text %u\"", mine + 1, mine % 1000);
+            assert_string_equal(trace_line(ev), text);
+        } else if (ev->kind == WEFT_EVENT_FULFILLS && ev->b < 1000000) {
+            snprintf(text, sizeof text, "fulfills 7 %u", ++mine);
+            assert_string_equal(trace_line(ev), text);
+        } else if (ev->kind == WEFT_EVENT_LABEL) {
+            snprintf(text, sizeof text, "label %u \"in a handler\"", 1000000 + labels++);
+            assert_string_equal(trace_line(ev), text);
+        } else {
+            snprintf(text, sizeof text, "fulfills %u %u", 1000000 + ends, 2000000 + ends);
+            ends++;
+            assert_string_equal(trace_line(ev), text);
+        }
+    }
+    assert_int_equal(mine, N);
+    assert_int_equal(errno_changed, 0);
+    assert_int_equal(labels, storms);
+    assert_int_equal(ends, storms);
+    assert_int_equal(ran, 1 + 2 * storms);
+    print_message("%d signals, %u events recorded within another\n", storms, second);
+}
+
+/* What a handler does that comes in the middle of an event, here without one. */
+static void test_within_an_event(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 3; round++) {
+        assert_int_equal(weft_start(&(struct weft_options){
+                             .path = in_folder("t"), .bytes = 64 * KIB, .clock = next_tick}),
+                         0);
+        struct thread *t = weft__thread();
+        t->busy = 1; /* before anything else in this recording, too */
+        weft_forget(1);
+        weft_wait(2);
+        t->busy = 0;
+        weft_run(7);
+        t->busy = 1;
+        weft_fulfill(3);
+        assert_true(weft_run(8) == 7);
+        weft_fulfill(4);
+        assert_true(weft_run(7) == 8);
+        weft_fulfill(5);
+        t->busy = 2;
+        weft_fulfill(6); /* no room, but counted */
+        t->busy = 0;
+        weft_fulfill(7);
+        t->busy = 1;
+        weft_run(9);
+        t->busy = 0;
+        weft_fulfill(8); /* by what the handler has left running */
+        weft_create("t", NULL);
+        stop_and_read();
+        const int64_t id = trace.events ? (int64_t)trace.event[trace.events - 1].b : 0;
+        next("forgets 1");
+        next("try_read -1 2");
+        next("switch 7");
+        next("fulfills 7 3");
+        next("switch 8");
+        next("fulfills 8 4");
+        next("switch 7");
+        next("fulfills 7 5");
+        next("fulfills 7 7");
+        next("switch 9");
+        next("fulfills 9 8");
+        next("creates 9 %" PRId64 " t", id);
+        end();
+        adds_up(13);
+        assert_int_equal(trace.facts->streams, 2);
+        clean(NULL);
+    }
+}
+
+static void *brief(void *arg)
+{
+    weft_run((weft_promise)(uintptr_t)arg);
+    weft_fulfill((weft_promise)(uintptr_t)arg + 1);
+    return NULL;
+}
+
+/* Threads one after the other share a packet; each has its stream and its actor. */
+static void test_threads_in_turn(void **state)
+{
+    (void)state;
+    enum { N = 2000 };
+    start(MIB);
+    for (uintptr_t i = 1; i <= N; i++) {
+        pthread_t thread;
+        assert_int_equal(pthread_create(&thread, NULL, brief, (void *)(2 * i)), 0);
+        pthread_join(thread, NULL);
+    }
+    stop_and_read();
+    adds_up(2 * N);
+    assert_int_equal(trace.facts->streams_recorded, N);
+    assert_int_equal(trace.facts->overwritten_events, 0);
+    assert_true(trace.facts->packets <= N * (32 + 12 + 12) / (weft__rec.packet_bytes * 3 / 4) + 2);
+    for (unsigned i = 0; i < N; i++) {
+        next("switch %u", 2 * i + 2);
+        next("fulfills %u %u", 2 * i + 2, 2 * i + 3);
+        assert_int_equal(trace.facts->stream[trace.event[2 * i].stream].number, i);
+        assert_int_equal(trace.facts->stream[trace.event[2 * i].stream].kept, 2);
+        assert_int_equal(trace.event[2 * i].stream, trace.event[2 * i + 1].stream);
+    }
+    end();
+}
+
+static pthread_barrier_t all_here;
+
+static void *hold(void *arg)
+{
+    for (unsigned i = 0; i < 3; i++)
+        weft_forget((weft_promise)(uintptr_t)arg + i);
+    pthread_barrier_wait(&all_here);
+    pthread_barrier_wait(&all_here);
+    return NULL;
+}
+
+/* 14 packets, 40 threads that hold one each. */
+static void test_more_threads_than_packets(void **state)
+{
+    (void)state;
+    enum { N = 40, PACKETS = 14 };
+    pthread_t thread[N];
+    pthread_barrier_init(&all_here, NULL, N + 1);
+    start(64 * KIB);
+    assert_int_equal(weft__rec.packets, PACKETS);
+    for (uintptr_t i = 0; i < N; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, hold, (void *)(10 * i + 10)), 0);
+    pthread_barrier_wait(&all_here);
+    read_trace();
+    assert_int_equal(trace.events, 3 * PACKETS);
+    assert_int_equal(trace.facts->discarded_events, 3 * (N - PACKETS));
+    pthread_barrier_wait(&all_here);
+    for (unsigned i = 0; i < N; i++)
+        pthread_join(thread[i], NULL);
+    weft_forget(1); /* now there is one again */
+    stop_and_read();
+    adds_up(3 * N + 1);
+    assert_int_equal(trace.facts->discarded_events, 3 * (N - PACKETS));
+    assert_int_equal(trace.event[trace.events - 1].a, 1);
+    pthread_barrier_destroy(&all_here);
+}
+
+static void *other_thread(void *stop)
+{
+    for (unsigned i = 1; !__atomic_load_n((int *)stop, __ATOMIC_RELAXED); i++)
+        weft_forget(i);
+    return NULL;
+}
+
+static void test_fork(void **state)
+{
+    (void)state;
+    int status, stop = 0;
+    pthread_t thread;
+    start(MIB);
+    weft_forget(1);
+    for (int i = 0; i < 20; i++) {
+        if (i == 10)
+            assert_int_equal(pthread_create(&thread, NULL, other_thread, &stop), 0);
+        pid_t pid = fork();
+        if (pid == 0) {
+            if (weft_create("child", NULL))
+                _exit(1);
+            weft_forget(666);
+            weft_unpause();
+            weft_forget(666);
+            weft_stop();
+            if (i % 2 == 0)
+                exit(0); /* which stops nothing of the parent's */
+            if (weft_start(&(struct weft_options){.path = in_folder("c"), .bytes = 64 * KIB}))
+                _exit(2);
+            weft_forget(667);
+            weft_stop();
+            struct trace child;
+            if (trace_read(&child, in_folder("c")) || child.events != 1 || child.event->a != 667)
+                _exit(3);
+            _exit(0);
+        }
+        assert_int_equal(waitpid(pid, &status, 0), pid);
+        assert_true(WIFEXITED(status));
+        assert_int_equal(WEXITSTATUS(status), 0);
+        weft_forget(2);
+    }
+    __atomic_store_n(&stop, 1, __ATOMIC_RELAXED);
+    pthread_join(thread, NULL);
+    read_trace();
+    assert_int_equal(trace.facts->ended, WEFT_ENDED_RUNNING);
+    stop_and_read();
+    unsigned twos = 0;
+    for (size_t i = 0; i < trace.events; i++) {
+        assert_true(trace.event[i].a != 666);
+        twos += trace.event[i].a == 2;
+    }
+    assert_true(twos >= 20 || trace.facts->overwritten_events);
+    assert_int_equal(trace.facts->process.pid, getpid());
+    unlink(in_folder("c"));
+}
+
+/* Small rings, wrapped often, threads that come and go: nothing is unaccounted for. */
+struct wrapper {
+    unsigned events;
+    uint32_t tid;
+    pthread_t thread;
+};
+
+static void *wrap(void *arg)
+{
+    struct wrapper *w = arg;
+    w->tid = (uint32_t)gettid();
+    for (unsigned i = 1; i <= w->events; i++)
+        weft_run(i);
+    return NULL;
+}
+
+static void test_adds_up(void **state)
+{
+    (void)state;
+    for (unsigned round = 0; round < 30; round++) {
+        enum { MAX = 12 };
+        struct wrapper w[MAX];
+        unsigned threads = 1 + round % MAX;
+        uint64_t recorded = 0, in_streams = 0;
+        start((64 + 64 * (round % 3)) * KIB);
+        for (unsigned i = 0; i < threads; i++) {
+            w[i] = (struct wrapper){.events = 1 + (round * 7919 + i * 104729) % 30000};
+            recorded += w[i].events;
+            assert_int_equal(pthread_create(&w[i].thread, NULL, wrap, &w[i]), 0);
+        }
+        for (unsigned i = 0; i < threads; i++)
+            pthread_join(w[i].thread, NULL);
+        stop_and_read();
+        adds_up(recorded);
+        assert_int_equal(trace.facts->streams_recorded, threads);
+        for (unsigned s = 0; s < trace.facts->streams; s++) {
+            const struct weft_stream_facts *f = &trace.facts->stream[s];
+            in_streams += f->kept;
+            unsigned i = 0;
+            while (i < threads && w[i].tid != f->thread)
+                i++;
+            assert_true(i < threads);
+            uint64_t all = f->kept + f->overwritten + f->discarded;
+            if (trace.facts->discarded_events ? all > w[i].events : all != w[i].events) {
+                print_error("kept %" PRIu64 " overwritten %" PRIu64 " discarded %" PRIu64
+                            " of %u\n",
+                            f->kept, f->overwritten, f->discarded, w[i].events);
+                fail();
+            }
+        }
+        assert_int_equal(in_streams, trace.events);
+        clean(NULL);
+    }
+}
+
+#define TEST(name) cmocka_unit_test_teardown(test_##name, clean)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(every_call),
+        TEST(run_returns),
+        TEST(untracked),
+        TEST(far_apart),
+        TEST(counters),
+        TEST(text_sizes),
+        TEST(inline_texts),
+        TEST(reused_buffers),
+        TEST(refusals),
+        TEST(no_room),
+        TEST(somebody_else_writes),
+        TEST(memory),
+        TEST(again),
+        TEST(standby),
+        TEST(callers_clock),
+        TEST(handlers),
+        TEST(within_an_event),
+        TEST(threads_in_turn),
+        TEST(more_threads_than_packets),
+        TEST(fork),
+        TEST(adds_up),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
