@@ -54,10 +54,12 @@ static uint64_t started_ns, stop_ns, sent, answered, stored, not_found, errors, 
 static uint64_t histogram[SLOTS], slowest_ns;
 static char in[65536];
 
+/* code: an error of libuv, the status of an answer, or 0. */
 static void fail(const char *what, int code)
 {
     if (errors++ < 5)
-        fprintf(stderr, "kv_load: %s%s%s\n", what, code ? ": " : "", code ? uv_strerror(code) : "");
+        fprintf(stderr, "kv_load: %s%s%s %.0d\n", what, code ? ": " : "",
+                code < 0 ? uv_strerror(code) : "", code > 0 ? code : 0);
 }
 
 /* splitmix64 */
@@ -191,7 +193,8 @@ static int on_message_complete(http_parser *parser)
     answered++;
     count_latency(uv_hrtime() - request->sent_ns);
     if (request->put ? status != 200 && status != 201 : status != 200 && status != 404)
-        fail("status of an answer", 0);
+        fail(request->put ? "status of an answer to PUT" : "status of an answer to GET",
+             (int)status);
     else if (!request->put && status == 404)
         not_found++;
     else if (!request->put && (client->body_wrong || client->body_bytes != load.value_bytes))
