@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -201,6 +202,10 @@ static bool expand(char *out, size_t room, const char *path)
 static int allocate(int fd, uint64_t bytes)
 {
     sigset_t limit, before;
+    struct statvfs disk;
+    /* Not tried if it cannot succeed: until it fails, it would leave no room to anybody else. */
+    if (fstatvfs(fd, &disk) == 0 && bytes / disk.f_frsize > disk.f_bavail)
+        return -ENOSPC;
     sigemptyset(&limit);
     sigaddset(&limit, SIGXFSZ);
     pthread_sigmask(SIG_BLOCK, &limit, &before);
