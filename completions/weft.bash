@@ -41,7 +41,7 @@ _weft_words()
 _weft()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='record save info dump promises render export' options
+    local command=${COMP_WORDS[1]} commands='record ctl save info dump promises render export' options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -50,12 +50,13 @@ _weft()
     fi
     case $command in
         record)
-            options='--output --size --force --help'
+            options='--output --size --memory --force --help'
             case $previous in
                 -o | --output | --size) ;;
                 *) ! _weft_program || return ;;
             esac
             ;;
+        ctl) options='--output --size --wait --help' ;;
         save) options='--output --help' ;;
         info) options='--json --promises --help' ;;
         dump) options='--from --to --help' ;;
@@ -71,18 +72,23 @@ _weft()
     esac
 
     case $command:$previous in
-        record:-o | record:--output | save:-o | save:--output) _weft_files 'weft|trace' "$current" ;;
+        record:-o | record:--output | ctl:-o | ctl:--output | save:-o | save:--output) _weft_files 'weft|trace' "$current" ;;
         record:--size) ;;
         render:-o | render:--output) _weft_files 'svg|png|pdf' "$current" ;;
         render:--format) _weft_words 'svg png pdf' "$current" ;;
         render:--theme) _weft_words 'light dark auto' "$current" ;;
         export:--to) _weft_words 'ctf mirage' "$current" ;;
         export:-o | export:--output) _weft_files 'ctf' "$current" ;;
+        ctl:-s | ctl:-w | ctl:--wait) ;;
         *:--from | render:--to | dump:--to | *:--size | *:--select | *:--search) ;;
         *)
             case $current in
                 -*) _weft_words "$options" "$current" ;;
-                *) _weft_files 'ctf|weft|trace' "$current" ;;
+                *)
+                    _weft_files 'ctf|weft|trace' "$current"
+                    [ "$command" != ctl ] ||
+                        mapfile -t -O "${#COMPREPLY[@]}" COMPREPLY < <(compgen -W 'status on off stop' -- "$current")
+                    ;;
             esac
             ;;
     esac

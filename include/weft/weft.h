@@ -56,6 +56,9 @@ struct weft_options {
 };
 
 #define WEFT_START_PAUSED 1u /* record nothing before weft_unpause */
+#define WEFT_START_TURN_CLOCK                                                                      \
+    2u /* read the clock at weft_suspend and weft_resume only: events of one
+                                  * turn of the event loop have one time, and cost a third */
 
 /* What calls keep at their places in the program; not for callers to touch. */
 
@@ -120,7 +123,7 @@ enum { /* kinds for weft__event and weft__event_by: ids of src/format/events.def
 /* A literal is looked up once for each place in the program where it stands; any other text may lie in a
  * buffer that is reused, and is looked up by its bytes each time. */
 #ifndef WEFT_DISABLE
-extern uint32_t weft__state; /* bit 0: record; bit 1: hand out numbers */
+extern uint32_t weft__state; /* bit 0: call; bit 1: hand out numbers; others: the library's */
 #define WEFT__STATE() __atomic_load_n(&weft__state, __ATOMIC_RELAXED)
 #define WEFT__SITE(type, label)                                                                    \
     static struct weft_site weft__site_ = {0, __FILE__, __LINE__,                                  \

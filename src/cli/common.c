@@ -218,6 +218,31 @@ bool weft__parse_number(const char *text, uint64_t max, uint64_t *number)
     return *number <= max;
 }
 
+bool weft__parse_bytes(const char *text, uint64_t *bytes)
+{
+    static const char units[] = "KMGT";
+    char number[32];
+    size_t digits = strspn(text, "0123456789");
+    const char *unit = text + digits;
+    if (digits == 0 || digits >= sizeof number)
+        return false;
+    memcpy(number, text, digits);
+    number[digits] = 0;
+    if (!weft__parse_number(number, UINT64_MAX, bytes))
+        return false;
+    if (!*unit)
+        return true;
+    const char *u = strchr(units, *unit >= 'a' ? *unit - ('a' - 'A') : *unit);
+    if (!u || !*u || (unit[1] && strcmp(unit + 1, "B") != 0 && strcmp(unit + 1, "iB") != 0))
+        return false;
+    unsigned shift = 10 * (unsigned)(u - units + 1);
+    if (*bytes > UINT64_MAX >> shift)
+        *bytes = UINT64_MAX; /* too much in any case */
+    else
+        *bytes <<= shift;
+    return true;
+}
+
 bool weft__parse_size(const char *text, int32_t *width, int32_t *height)
 {
     char number[16];

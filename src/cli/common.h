@@ -27,8 +27,8 @@ struct weft__command {
     int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit status */
 };
 
-extern const struct weft__command weft__record, weft__save, weft__info, weft__dump, weft__promises,
-    weft__render, weft__export;
+extern const struct weft__command weft__record, weft__ctl, weft__save, weft__info, weft__dump,
+    weft__promises, weft__render, weft__export;
 
 /* What SIGPIPE did when weft was started; weft ignores it. */
 extern void (*weft__sigpipe)(int);
@@ -89,6 +89,9 @@ int64_t weft__time_value(const struct weft__command *command, const char *option
 
 /* A decimal number of all digits of text, at most max. */
 bool weft__parse_number(const char *text, uint64_t max, uint64_t *number);
+
+/* "64M", "65536", "1 GiB" without the space: bytes. */
+bool weft__parse_bytes(const char *text, uint64_t *bytes);
 
 /* "1600x900", or "1600": height 0. */
 bool weft__parse_size(const char *text, int32_t *width, int32_t *height);

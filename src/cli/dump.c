@@ -119,12 +119,16 @@ static bool is_number(uint8_t field)
     return field == WEFT_FIELD_SIGNED || field == WEFT_FIELD_DURATION;
 }
 
+/* stream: its number. */
 static void put_event(struct sink *s, const struct weft_event *ev, int64_t time, uint32_t stream)
 {
     const struct weft_event_desc *d = &weft_event_kinds[ev->kind];
     put_signed(s, time);
     put_byte(s, ' ');
-    put_unsigned(s, stream);
+    if (ev->stream == WEFT_STREAM_NONE)
+        put_byte(s, '-');
+    else
+        put_unsigned(s, stream);
     put_byte(s, ' ');
     put_text(s, d->name);
     /* In the order of the table, but a number, which says what became of the text, after it. */
@@ -142,7 +146,7 @@ static void put_event(struct sink *s, const struct weft_event *ev, int64_t time,
         }
     }
     put_more(s, ev);
-    put_byte(s, '\n');
+    put_text(s, ev->promoted ? " promoted\n" : "\n");
 }
 
 /* Returns the exit status. */
@@ -151,20 +155,20 @@ static int dump(const char *path, struct weft_reader *reader, int64_t from, int6
     static struct sink sink;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     const struct weft_event *events;
-    uint64_t first_ns = 0, total = 0;
+    uint64_t total = 0;
     ptrdiff_t n;
     sink_open(&sink);
     struct weft__progress progress = weft__progress_begin(sink.terminal ? NULL : path);
     for (unsigned batch = 0; (n = weft_reader_next(reader, &events, &err)) > 0 && !sink.error;) {
-        if (total == 0)
-            first_ns = events[0].time_ns;
         total += (uint64_t)n;
-        const struct weft_stream_facts *stream = weft_reader_facts(reader)->stream;
+        const struct weft_reader_facts *facts = weft_reader_facts(reader);
+        const struct weft_stream_facts *stream = facts->stream;
         for (ptrdiff_t i = 0; i < n; i++) {
             const struct weft_event *ev = &events[i];
-            int64_t time = (int64_t)(ev->time_ns - first_ns);
+            int64_t time = (int64_t)(ev->time_ns - facts->first_ns);
+            bool known = stream && ev->stream != WEFT_STREAM_NONE;
             if (time >= from && time <= to)
-                put_event(&sink, ev, time, stream ? stream[ev->stream].number : ev->stream);
+                put_event(&sink, ev, time, known ? stream[ev->stream].number : ev->stream);
         }
         if (++batch % 256 == 0)
             weft__progress_show(&progress, weft_reader_progress(reader));

@@ -39,18 +39,36 @@ struct failure {
 
 typedef int append_fn(void *writer, const struct weft_event *ev, struct weft_error *err);
 
+/* Other formats know no promoted events: those get the time of the first or the last of the others, and a
+ * stream that is there. */
+static struct weft_event plain(const struct weft_event *ev, uint64_t first_ns, uint64_t last_ns)
+{
+    struct weft_event out = *ev;
+    last_ns = last_ns > first_ns ? last_ns : first_ns;
+    out.time_ns = out.time_ns < last_ns ? last_ns : out.time_ns;
+    out.stream = out.stream == WEFT_STREAM_NONE ? 0 : out.stream;
+    out.promoted = false;
+    return out;
+}
+
 /* Hands every event of the trace to append. */
 static int copy_events(struct weft_reader *reader, const char *path, append_fn *append,
                        void *writer, uint64_t *total, struct failure *f)
 {
     const struct weft_event *events;
     struct weft__progress progress = weft__progress_begin(path);
+    uint64_t last_ns = 0;
     ptrdiff_t n;
     int rc = 0;
     *total = 0;
     for (unsigned batch = 0; (n = weft_reader_next(reader, &events, &f->err)) > 0 && rc == 0;) {
-        for (ptrdiff_t i = 0; i < n && rc == 0; i++)
-            rc = append(writer, &events[i], &f->err);
+        for (ptrdiff_t i = 0; i < n && rc == 0; i++) {
+            struct weft_event ev = events[i];
+            if (ev.promoted)
+                ev = plain(&ev, weft_reader_facts(reader)->first_ns, last_ns);
+            last_ns = ev.time_ns;
+            rc = append(writer, &ev, &f->err);
+        }
         *total += (uint64_t)n;
         if (++batch % 256 == 0)
             weft__progress_show(&progress, weft_reader_progress(reader));
@@ -68,6 +86,11 @@ static void warn_losses(const char *path, const struct weft_reader_facts *f)
                   "warning: not there, and not written: %" PRIu64 " events overwritten, %" PRIu64
                   " discarded",
                   f->overwritten_events, f->discarded_events);
+    if (f->promotion.events)
+        weft__say(path,
+                  "warning: %" PRIu64 " events on promises that have been pending since before the "
+                  "first event are written with its time",
+                  f->promotion.events);
 }
 
 /* ---- CTF ---- */
@@ -83,7 +106,8 @@ static int append_ctf(void *data, const struct weft_event *ev, struct weft_error
     struct ctf *c = data;
     const struct weft_stream_facts *stream = weft_reader_facts(c->reader)->stream;
     int rc = 0;
-    for (; stream && c->streams <= ev->stream && rc == 0; c->streams++) {
+    uint32_t streams = weft_reader_facts(c->reader)->streams;
+    for (; stream && c->streams < streams && c->streams <= ev->stream && rc == 0; c->streams++) {
         const struct weft_stream_facts *s = &stream[c->streams];
         rc = weft_ctf_writer_thread(c->writer, c->streams, s->thread, s->name, err);
     }

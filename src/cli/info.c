@@ -118,6 +118,22 @@ static json_t *contradictions_json(const struct weft_contradictions *c)
                      number(c->on_loop));
 }
 
+/* Recorded = kept + overwritten + discarded. */
+static json_t *balance_json(uint64_t kept, uint64_t overwritten, uint64_t discarded)
+{
+    return json_pack("{so so so so}", "recorded", number(kept + overwritten + discarded), "kept",
+                     number(kept), "overwritten", number(overwritten), "discarded",
+                     number(discarded));
+}
+
+static json_t *promoted_json(const struct weft_promotion *p)
+{
+    return json_pack("{so so so so so so so sb}", "promises", number(p->promises), "events",
+                     number(p->events), "ever", number(p->ever), "given_up", number(p->given_up),
+                     "skipped", number(p->skipped), "pauses", number(p->pauses), "longest_pause_ns",
+                     number(p->longest_pause_ns), "complete", (int)p->complete);
+}
+
 static json_t *streams_json(const struct weft_reader_facts *f)
 {
     json_t *streams = json_array();
@@ -170,7 +186,17 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
     };
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(o, counts[i].key, number(counts[i].value));
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < f->streams; i++)
+        kept += f->stream[i].kept;
     json_object_set_new(o, "streams_by", streams_json(f));
+    json_object_set_new(o, "streams_gone",
+                        json_pack("{so so so}", "streams", number(f->streams_recorded - f->streams),
+                                  "overwritten", number(f->overwritten_elsewhere), "discarded",
+                                  number(f->discarded_elsewhere)));
+    json_object_set_new(o, "balance",
+                        balance_json(kept, f->overwritten_events, f->discarded_events));
+    json_object_set_new(o, "promoted", promoted_json(&f->promotion));
     json_object_set_new(o, "ended", json_string(weft_ended_name(f->ended)));
     json_object_set_new(o, "provenance", provenance_json(&f->process));
 }
@@ -300,9 +326,42 @@ static void print_streams(const struct weft_reader_facts *f)
     if (f->streams > STREAMS_SHOWN)
         printf("    … and %s more; --json has all\n",
                weft__grouped(f->streams - STREAMS_SHOWN).text);
-    if (f->streams_recorded > f->streams)
-        printf("    and %s of which nothing is left\n",
-               weft__grouped(f->streams_recorded - f->streams).text);
+    uint64_t gone = f->streams_recorded - f->streams;
+    char text[64] = "beyond what is known of each";
+    if (gone)
+        snprintf(text, sizeof text, "and %s of which nothing is left", weft__grouped(gone).text);
+    if (gone || f->overwritten_elsewhere || f->discarded_elsewhere)
+        printf("    %-34s %12s %12s %12s\n", text, "-",
+               weft__grouped(f->overwritten_elsewhere).text,
+               weft__grouped(f->discarded_elsewhere).text);
+}
+
+static void print_balance(const struct weft_reader_facts *f)
+{
+    uint64_t kept = 0;
+    for (uint32_t i = 0; i < f->streams; i++)
+        kept += f->stream[i].kept;
+    printf("  recorded      %s event%s = %s kept + %s overwritten + %s discarded\n",
+           weft__grouped(kept + f->overwritten_events + f->discarded_events).text,
+           weft__plural(kept + f->overwritten_events + f->discarded_events),
+           weft__grouped(kept).text, weft__grouped(f->overwritten_events).text,
+           weft__grouped(f->discarded_events).text);
+}
+
+static void print_promoted(const struct weft_promotion *p)
+{
+    if (!p->known)
+        return;
+    printf("  promoted      %s pending promise%s, %s event%s", weft__grouped(p->promises).text,
+           weft__plural(p->promises), weft__grouped(p->events).text, weft__plural(p->events));
+    if (p->given_up)
+        printf("; %s given up for want of room", weft__grouped(p->given_up).text);
+    if (p->skipped)
+        printf("; %s of their events left out", weft__grouped(p->skipped).text);
+    putchar('\n');
+    if (p->pauses)
+        printf("  pauses        %s, at the end of packets, the longest of %s\n",
+               weft__grouped(p->pauses).text, weft__duration((int64_t)p->longest_pause_ns).text);
 }
 
 static void print_time(const char *what, uint64_t real_ns)
@@ -390,8 +449,11 @@ static void print_report(const struct report *r)
         print_by_type(r->by_type);
     print_streams(f);
     print_ring(f);
-    if (f->is_weft)
+    if (f->is_weft) {
+        print_balance(f);
+        print_promoted(&f->promotion);
         print_left_out(f);
+    }
     printf("  clock         %s\n", f->clock);
     print_damage(r);
 }

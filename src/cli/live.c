@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "read/alive.h"
 
 bool weft__facts_read(int fd, struct weft_facts_header *facts)
 {
@@ -23,59 +24,14 @@ bool weft__facts_read(int fd, struct weft_facts_header *facts)
            p->header_bytes >= sizeof *facts;
 }
 
-/* ---- Does the process live? ---- */
-
-static bool read_text(const char *path, char *text, size_t size)
-{
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, text, size - 1);
-    close(fd);
-    text[n > 0 ? n : 0] = 0;
-    return n > 0;
-}
-
-static bool boot_id_is(const uint8_t wanted[16])
-{
-    char text[64];
-    uint8_t id[16] = {0};
-    unsigned digits = 0;
-    if (!read_text("/proc/sys/kernel/random/boot_id", text, sizeof text))
-        return false;
-    for (const char *c = text; *c && digits < 32; c++) {
-        const char hex[] = "0123456789abcdef", *digit = *c == '-' ? NULL : strchr(hex, *c);
-        if (!digit)
-            continue;
-        id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | (digit - hex));
-        digits++;
-    }
-    return memcmp(id, wanted, sizeof id) == 0;
-}
-
-/* Field 22 of /proc/PID/stat; 0: there is no such process, or it has ended and waits for its parent. */
-static uint64_t process_start(uint32_t pid)
-{
-    char path[64], text[1024];
-    snprintf(path, sizeof path, "/proc/%" PRIu32 "/stat", pid);
-    if (!read_text(path, text, sizeof text))
-        return 0;
-    const char *at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
-    if (!at || at[1] != ' ' || at[2] == 'Z' || at[2] == 'X')
-        return 0;
-    for (unsigned field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at ? strtoull(at, NULL, 10) : 0;
-}
-
 bool weft__facts_live(const struct weft_facts_header *facts)
 {
-    uint64_t start = facts->process_start;
-    return facts->state == WEFT_TRACE_RECORDING && start != 0 && boot_id_is(facts->boot_id) &&
-           process_start(facts->pid) == start;
+    return weft_facts_alive(facts);
 }
 
 /* ---- The trace of a process ---- */
+
+#define MEMORY_NAME "/memfd:weft" /* see record.c */
 
 struct search {
     pid_t pid;
@@ -83,6 +39,8 @@ struct search {
     size_t path_size;
     int fd; /* the trace, or -1 */
     bool forbidden;
+    uint64_t at; /* only what is mapped there; 0: anything */
+    bool given;  /* there is memory that weft record has given */
 };
 
 /* Opens what may be the trace. Returns true if it is. */
@@ -110,13 +68,14 @@ static bool try_mapping(struct search *s, const char *line)
     char mode[8], name[PATH_MAX + 64];
     int at = 0;
     if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &start, &end, mode, &at) < 3 ||
-        at == 0 || mode[1] != 'w' || mode[3] != 's')
+        at == 0 || (s->at ? s->at < start || s->at >= end : mode[1] != 'w') || mode[3] != 's')
         return false;
     const char *mapped = line + at;
     snprintf(s->path, s->path_size, "%.*s", (int)strcspn(mapped, "\n"), mapped);
     snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)s->pid, start, end);
     if (try_file(s, name)) /* only for the mighty */
         return true;
+    s->given |= strncmp(s->path, MEMORY_NAME, strlen(MEMORY_NAME)) == 0;
     struct stat st;
     snprintf(name, sizeof name, "/proc/%d/root%s", (int)s->pid, s->path);
     return stat(name, &st) == 0 && S_ISREG(st.st_mode) && try_file(s, name);
@@ -158,6 +117,36 @@ static bool try_descriptors(struct search *s)
     return found;
 }
 
+/* Memory that weft record has given to the program, and keeps open: the program itself does not. */
+static bool try_parent(struct search *s)
+{
+    char name[64], text[1024];
+    snprintf(name, sizeof name, "/proc/%d/stat", (int)s->pid);
+    FILE *stat = s->given ? fopen(name, "re") : NULL;
+    size_t n = stat ? fread(text, 1, sizeof text - 1, stat) : 0;
+    text[n] = 0;
+    if (stat)
+        fclose(stat);
+    const char *at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
+    if (!at || n < (size_t)(at - text) + 4)
+        return false;
+    struct search parent = *s;
+    parent.pid = (pid_t)strtol(at + 4, NULL, 10); /* after ") S " */
+    bool found = try_descriptors(&parent);
+    s->fd = parent.fd;
+    return found;
+}
+
+int weft__live_find(pid_t pid, uint64_t at, char *path, size_t path_size)
+{
+    struct search s = {.pid = pid, .path = path, .path_size = path_size, .fd = -1, .at = at};
+    *path = 0;
+    if (try_mappings(&s) || try_parent(&s) || at || try_descriptors(&s))
+        return s.fd;
+    *path = 0;
+    return -1;
+}
+
 int weft__live_open(pid_t pid, char *path, size_t path_size)
 {
     struct search s = {.pid = pid, .path = path, .path_size = path_size, .fd = -1};
@@ -165,7 +154,7 @@ int weft__live_open(pid_t pid, char *path, size_t path_size)
     snprintf(name, sizeof name, "process %d", (int)pid);
     if (kill(pid, 0) < 0 && errno == ESRCH)
         weft__say(name, "there is none; a trace file of one that has ended can be given by name");
-    else if (try_mappings(&s) || try_descriptors(&s))
+    else if (try_mappings(&s) || try_parent(&s) || try_descriptors(&s))
         return s.fd;
     else if (s.forbidden)
         weft__say(name, "its files cannot be read; give the trace's name, or be the same user");

@@ -20,4 +20,8 @@ bool weft__facts_live(const struct weft_facts_header *facts);
  * shown. Returns a file descriptor, or -1 after saying why there is none. */
 int weft__live_open(pid_t pid, char *path, size_t path_size);
 
+/* The same, saying nothing. at: the trace that is mapped at this address, whose path is also given if it
+ * cannot be opened; or 0 for any. path is "" if there is none. */
+int weft__live_find(pid_t pid, uint64_t at, char *path, size_t path_size);
+
 #endif

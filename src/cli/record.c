@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -21,7 +22,7 @@
 #include "cli/summary.h"
 
 static const char help[] =
-    "usage: weft record [-o FILE] [--size SIZE] [--force] [--] PROGRAM [ARG…]\n\n"
+    "usage: weft record [-o FILE] [--size SIZE] [--memory] [--force] [--] PROGRAM [ARG…]\n\n"
     "Runs a program that is linked with weft, and records what it waits for. Signals go on to the\n"
     "program, and weft ends as it does. What was recorded is told on standard error; if nothing "
     "was,\n"
@@ -31,15 +32,18 @@ static const char help[] =
     "                     of that name is kept as FILE.old\n"
     "      --size SIZE    of the trace, from 64K to 1T; when it is full, the oldest events are\n"
     "                     overwritten (default: 64M)\n"
+    "      --memory       record into memory, and write FILE when the program has ended: whatever\n"
+    "                     becomes of the file or its disk meanwhile, the program does not notice\n"
     "      --force        do not keep an older trace; replace FILE also if it is no trace\n"
     "      --help         this text\n\n"
     "Example: weft record -o slow.weft -- ./server 8080\n";
 
-enum { SIZE = WEFT__HELP + 1, FORCE };
+enum { SIZE = WEFT__HELP + 1, FORCE, MEMORY };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"size", required_argument, NULL, SIZE},
+    {"memory", no_argument, NULL, MEMORY},
     {"force", no_argument, NULL, FORCE},
     WEFT__HELP_OPTION,
     {0},
@@ -54,7 +58,7 @@ static const struct option options[] = {
 struct request {
     const char *output;
     uint64_t bytes;
-    bool force;
+    bool force, memory;
     char **argv; /* of the program */
 };
 
@@ -71,31 +75,6 @@ struct place {
 
 /* ---- The command line ---- */
 
-static bool parse_bytes(const char *text, uint64_t *bytes)
-{
-    static const char units[] = "KMGT";
-    char number[32];
-    size_t digits = strspn(text, "0123456789");
-    const char *unit = text + digits;
-    if (digits == 0 || digits >= sizeof number)
-        return false;
-    memcpy(number, text, digits);
-    number[digits] = 0;
-    if (!weft__parse_number(number, UINT64_MAX, bytes))
-        return false;
-    if (!*unit)
-        return true;
-    const char *u = strchr(units, *unit >= 'a' ? *unit - ('a' - 'A') : *unit);
-    if (!u || !*u || (unit[1] && strcmp(unit + 1, "B") != 0 && strcmp(unit + 1, "iB") != 0))
-        return false;
-    unsigned shift = 10 * (unsigned)(u - units + 1);
-    if (*bytes > UINT64_MAX >> shift)
-        *bytes = UINT64_MAX; /* too much in any case */
-    else
-        *bytes <<= shift;
-    return true;
-}
-
 static void parse(struct request *r, int argc, char **argv)
 {
     *r = (struct request){.output = DEFAULT_PATH, .bytes = DEFAULT_BYTES};
@@ -105,7 +84,9 @@ static void parse(struct request *r, int argc, char **argv)
             r->output = optarg;
         else if (c == FORCE)
             r->force = true;
-        else if (c == SIZE && !parse_bytes(optarg, &r->bytes))
+        else if (c == MEMORY)
+            r->memory = true;
+        else if (c == SIZE && !weft__parse_bytes(optarg, &r->bytes))
             weft__misuse("record", "--size: \"%s\" is not a size; expected for instance 64M",
                          optarg);
         if (c == SIZE && (r->bytes < MIN_BYTES || r->bytes > MAX_BYTES))
@@ -277,6 +258,77 @@ static void settle(const struct place *p)
     unlink(p->kept);
 }
 
+/* ---- Memory instead of a file ---- */
+
+#define MEMORY_FD 100 /* scripts use small numbers themselves */
+
+static uint64_t available_memory(void)
+{
+    char line[256];
+    unsigned long long kib = 0;
+    FILE *f = fopen("/proc/meminfo", "re");
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "MemAvailable: %llu", &kib) == 1)
+            break;
+    if (f)
+        fclose(f);
+    return (uint64_t)kib << 10;
+}
+
+/* Memory that nobody can make smaller: a file that is cut while a program has it mapped ends the program with
+ * SIGBUS. We keep it open, so it outlives the program. Returns a descriptor, or -1 after saying why. */
+static int make_memory(const struct request *r)
+{
+    /* Taking more than there is would not fail: it would drive others out. */
+    const uint64_t left = available_memory();
+    if (r->bytes > left) {
+        weft__say("--memory",
+                  "%s is more than the %s that are left, give a smaller --size; the "
+                  "program runs on without recording",
+                  amount(r->bytes).text, amount(left).text);
+        return -1;
+    }
+    int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING), error = 0;
+    if (fd < 0 || ftruncate(fd, (off_t)r->bytes) < 0)
+        error = errno;
+    else
+        error = posix_fallocate(fd, 0, (off_t)r->bytes);
+    if (!error && fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) < 0)
+        error = errno;
+    if (!error)
+        return fd;
+    weft__say("--memory", "cannot have %s: %s; the program runs on without recording",
+              amount(r->bytes).text, strerror(error));
+    if (fd >= 0)
+        close(fd);
+    return -1;
+}
+
+static bool is_zero(const char *bytes, size_t n)
+{
+    return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
+}
+
+/* Writes what was recorded there into the trace's place. False: nothing was, or why not is said. */
+static bool write_memory(const struct place *p, int fd)
+{
+    static char block[65536];
+    struct weft_facts_header facts;
+    struct weft__output out;
+    off_t at = 0;
+    ssize_t n = 0;
+    if (!weft__facts_read(fd, &facts) || !weft__output_open(&out, p->path))
+        return false;
+    bool fine = fchmod(fileno(out.file), 0600) == 0; /* as the recorder does it */
+    for (; fine && (n = pread(fd, block, sizeof block, at)) > 0; at += n)
+        fine = is_zero(block, (size_t)n) ? fseeko(out.file, n, SEEK_CUR) == 0
+                                         : fwrite(block, 1, (size_t)n, out.file) == (size_t)n;
+    fine = fine && n == 0 && fflush(out.file) == 0 && ftruncate(fileno(out.file), at) == 0;
+    if (!fine)
+        weft__say(p->name, "cannot be written: %s", strerror(errno));
+    return weft__output_close(&out, fine) && fine;
+}
+
 /* ---- Running ---- */
 
 static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
@@ -304,17 +356,24 @@ static void catch_signals(void)
 }
 
 /* Becomes the program, or writes the error to failed. */
-_Noreturn static void become(const struct request *r, struct place *place, const sigset_t *mask,
-                             int failed)
+_Noreturn static void become(const struct request *r, struct place *place, int memory,
+                             const sigset_t *mask, int failed)
 {
-    char bytes[32], pid[32];
+    char bytes[32], pid[32], number[32];
     for (unsigned i = 0; i < PASSED_ON; i++) {
         struct sigaction was;
         if (sigaction(passed_on[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
             signal(passed_on[i], SIG_DFL);
     }
-    prepare(place, r);
+    if (!r->memory || memory >= 0)
+        prepare(place, r);
     unsetenv("WEFT_TRACE"); /* it may be another's */
+    unsetenv("WEFT_TRACE_FD");
+    if (place->usable && r->memory) {
+        int given = fcntl(memory, F_DUPFD, MEMORY_FD);
+        snprintf(number, sizeof number, "%d", given >= 0 ? given : dup(memory));
+        setenv("WEFT_TRACE_FD", number, 1);
+    }
     if (place->usable) {
         snprintf(bytes, sizeof bytes, "%" PRIu64, r->bytes);
         snprintf(pid, sizeof pid, "%d", (int)getpid());
@@ -331,7 +390,7 @@ _Noreturn static void become(const struct request *r, struct place *place, const
 
 /* Runs the program to its end. Returns 0 and how it ended, or the errno with which it could not be
  * executed. */
-static int run_program(const struct request *r, struct place *place, int *status)
+static int run_program(const struct request *r, struct place *place, int memory, int *status)
 {
     int failed[2], error = 0;
     sigset_t all, before;
@@ -342,7 +401,7 @@ static int run_program(const struct request *r, struct place *place, int *status
     catch_signals();
     child = fork();
     if (child == 0)
-        become(r, place, &before, failed[1]);
+        become(r, place, memory, &before, failed[1]);
     if (child < 0)
         error = errno;
     sigprocmask(SIG_SETMASK, &before, NULL);
@@ -435,10 +494,13 @@ static bool is_its_own(const struct place *p)
     return stat(p->path, &st) == 0 && (!p->before || st.st_ino != p->before);
 }
 
-static void tell(const struct request *r, const struct place *place, int status)
+static void tell(const struct request *r, const struct place *place, int memory, int status)
 {
+    struct weft_facts_header facts;
     if (!place->usable)
         return; /* why is said */
+    if (memory >= 0 && !write_memory(place, memory) && weft__facts_read(memory, &facts))
+        return;
     if (is_its_own(place))
         tell_trace(place, status);
     else
@@ -456,13 +518,14 @@ static int run(int argc, char **argv)
         weft__say("record", "out of memory");
         return WEFT__FAILED;
     }
-    int error = run_program(&request, place, &status);
+    int memory = request.memory ? make_memory(&request) : -1;
+    int error = run_program(&request, place, memory, &status);
     if (error) {
         settle(place);
         weft__say(request.argv[0], "cannot be executed: %s", strerror(error));
         return error == ENOENT ? 127 : 126;
     }
-    tell(&request, place, status);
+    tell(&request, place, memory, status);
     settle(place);
     end_as(status);
 }

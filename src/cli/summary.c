@@ -50,8 +50,13 @@ static bool count_batch(struct weft__summary *s, struct count *c, const struct w
     for (const struct weft_event *end = ev + n; ev < end; ev++) {
         const struct mention *m = &c->mention[ev->kind];
         int64_t time = weft_model_time(ev->time_ns, c->first_ns);
-        latest = time > latest ? time : latest;
-        s->events[ev->kind]++;
+        if (!ev->promoted) {
+            latest = time > latest ? time : latest;
+            s->events[ev->kind]++;
+            s->events_total++;
+        } else if (ev->kind == WEFT_EVENT_RESOLVES) {
+            continue; /* mentions nothing new */
+        }
         if (m->only_if_source && ev->b == WEFT_ID_LOOP)
             continue;
         if (m->first && ev->a != WEFT_ID_LOOP)
@@ -74,9 +79,7 @@ static int count_events(struct weft__summary *s, struct weft_error *err)
     ptrdiff_t n;
     int rc = 0;
     for (unsigned batch = 0; (n = weft_reader_next(s->reader, &events, err)) > 0 && rc == 0;) {
-        if (s->events_total == 0)
-            c.first_ns = events[0].time_ns;
-        s->events_total += (uint64_t)n;
+        c.first_ns = weft_reader_facts(s->reader)->first_ns;
         if (!count_batch(s, &c, events, n))
             rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
         if (++batch % 4096 == 0)

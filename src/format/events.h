@@ -17,6 +17,9 @@
 /* The event loop, "nobody": the actor when no promise is. */
 #define WEFT_ID_LOOP UINT64_MAX
 
+/* The stream of a promoted event that is not known, or left nothing else behind. */
+#define WEFT_STREAM_NONE UINT32_MAX
+
 enum weft_event_kind {
 #define EVENT(id, NAME, name, ORIGIN, FIELDS, meaning) WEFT_EVENT_##NAME = id,
 #include "format/events.def"
@@ -46,12 +49,13 @@ struct weft_event {
         *text; /* borrowed, not terminated, any bytes but NUL. In weft's own traces creates has
                          * one too, the label; NULL: none */
     const struct weft_origin *origin; /* of creates in weft's own traces; else NULL */
-    uint32_t stream;                  /* index in the reader's table of streams */
-    uint32_t text_size;               /* in bytes */
-    uint8_t kind;                     /* enum weft_event_kind */
-    uint8_t type;                     /* mirage's type of promise, or reason */
+    uint32_t stream;    /* index in the reader's table of streams, or WEFT_STREAM_NONE */
+    uint32_t text_size; /* in bytes */
+    uint8_t kind;       /* enum weft_event_kind */
+    uint8_t type;       /* mirage's type of promise, or reason */
     bool has_total;
-    bool gap; /* events of the stream are missing before it: something else runs now */
+    bool gap;      /* events of the stream are missing before it: something else runs now */
+    bool promoted; /* kept when its packet was overwritten, for its promise was pending */
 };
 
 enum weft_field {

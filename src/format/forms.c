@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "format/forms.h"
 
+#include <assert.h>
+
 #include "format/bytes.h"
 
 /* Each sort of word is a decimal digit: how many words of four bytes it takes. In an event they stand in
@@ -49,8 +51,8 @@ const struct weft_form_desc weft_forms[256] = {
 };
 
 #define FORM(count, number, NAME, KIND, FIELDS)                                                    \
-    static_assert(ALL_WORDS(0 FIELDS) == (count), "words of form " #NAME);                         \
-    static_assert(HEAD + WORD * (count) <= WEFT_FORM_MAX, "size of form " #NAME);
+    _Static_assert(ALL_WORDS(0 FIELDS) == (count), "words of form " #NAME);                        \
+    _Static_assert(HEAD + WORD * (count) <= WEFT_FORM_MAX, "size of form " #NAME);
 #include "format/events.def"
 
 #define TIME_MASK ((UINT64_C(1) << WEFT_TIME_BITS) - 1)

@@ -4,7 +4,6 @@
 #ifndef WEFT_FORMAT_PACKET_H
 #define WEFT_FORMAT_PACKET_H
 
-#include <assert.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -17,7 +16,8 @@ enum weft_packet_class {
     WEFT_PACKET_STRINGS = 2,
     WEFT_PACKET_FACTS = 3,
     WEFT_PACKET_METADATA = 4,
-    WEFT_PACKET_PROMOTED = 5, /* reserved: of pending promises whose packets were overwritten */
+    WEFT_PACKET_PENDING = 5, /* what is known of pending promises whose packets were overwritten */
+    WEFT_PACKET_PRIVATE = 6, /* the recorder's own tables, where it has no other memory */
 };
 
 /* What every packet begins with. */
@@ -50,7 +50,21 @@ struct weft_events_header {
     uint32_t pair_error;   /* ticks that reading the pair took */
     uint32_t events;       /* in this packet; known once end_ticks is */
     char thread_name[16];  /* padded with zeros */
+    /* Up to here in the first files of version 1. */
+    uint32_t
+        ended_at; /* offset in the packet: a byte for each promise from base on, 1 if it is resolved */
+    uint32_t ended_count; /* how many bytes; 0: none */
+    uint64_t counts;      /* see WEFT_COUNTS_BITS */
 };
+
+#define WEFT_EVENTS_HEADER_V1_0 160u /* without ended_at and what follows */
+
+/* counts: events overwritten in this place of the pool << WEFT_COUNTS_BITS | events in this packet, known
+ * once it is closed. In one word, so that a process may be killed at any moment. */
+#define WEFT_COUNTS_BITS 20
+
+/* A promise's number is its packet's base and its index among the packet's creations. */
+#define WEFT_NUMBERS_SHARE 16u /* a packet of n bytes has n / 16 numbers */
 
 struct weft_strings_header {
     struct weft_packet_header packet;
@@ -67,6 +81,45 @@ struct weft_strings_header {
 struct weft_site_entry {
     uint32_t type, label, file; /* numbers of texts; 0: none */
     uint32_t line;
+};
+
+/* Promises that were pending when the packet with their creation was overwritten. */
+struct weft_pending_header {
+    struct weft_packet_header packet;
+    uint32_t cells, cell_bytes;
+    uint64_t ids_at, cells_at;            /* offsets in the packet: cells numbers, cells cells */
+    uint64_t given_up;                    /* pending ones that others have driven out */
+    uint64_t kept;                        /* promises that ever had a cell */
+    uint64_t skipped;                     /* notes that could not be taken */
+    uint64_t longest_pause_ticks, pauses; /* of a thread that needed a new packet */
+    uint64_t unsure; /* 1: there are promises without a place in a packet; see docs/format.md */
+    uint64_t reserved;
+};
+
+#define WEFT_PENDING_RESOLVED (UINT64_C(1) << 63) /* in a number: an event says so */
+#define WEFT_PENDING_NOTES 4
+#define WEFT_NOTE_BITS 24 /* of the sequence in a note's tag; the kind is above */
+
+enum weft_pending_flags {
+    WEFT_PENDING_SHOULD_RESOLVE = 1,
+    WEFT_PENDING_BACKGROUND = 2,
+    WEFT_PENDING_UNBORN = 4, /* the packet with its creation has not been overwritten */
+};
+
+struct weft_pending_cell {
+    uint32_t version; /* odd while it is written to */
+    uint32_t stream;  /* of the creation */
+    uint64_t created_ticks;
+    uint64_t creator;
+    uint32_t site, text;
+    uint32_t packet; /* low half of the sequence of the packet in which the creation stood */
+    uint8_t flags;   /* enum weft_pending_flags */
+    uint8_t dropped; /* notes left out, at most 255 */
+    uint16_t reserved;
+    /* Notes: events about it. A tag is the kind << WEFT_NOTE_BITS | the sequence of its packet; 0: none. */
+    uint64_t note_ticks[WEFT_PENDING_NOTES];
+    uint64_t note_other[WEFT_PENDING_NOTES]; /* who, or number of the text */
+    uint32_t note_tag[WEFT_PENDING_NOTES];
 };
 
 enum weft_trace_state {
@@ -103,12 +156,14 @@ struct weft_facts_header {
     /* Then texts "key=value", each with its NUL: program, arg (repeated), host, version. */
 };
 
-static_assert(sizeof(struct weft_packet_header) == 48, "docs/format.md");
-static_assert(offsetof(struct weft_packet_header, packet_bits) == 32, "docs/format.md");
-static_assert(sizeof(struct weft_events_header) == 160, "docs/format.md");
-static_assert(offsetof(struct weft_events_header, thread_name) == 144, "docs/format.md");
-static_assert(sizeof(struct weft_strings_header) == 64, "docs/format.md");
-static_assert(sizeof(struct weft_facts_header) == 200, "docs/format.md");
+_Static_assert(sizeof(struct weft_packet_header) == 48, "docs/format.md");
+_Static_assert(offsetof(struct weft_packet_header, packet_bits) == 32, "docs/format.md");
+_Static_assert(sizeof(struct weft_events_header) == 176, "docs/format.md");
+_Static_assert(sizeof(struct weft_pending_header) == 128, "docs/format.md");
+_Static_assert(sizeof(struct weft_pending_cell) == 120, "docs/format.md");
+_Static_assert(offsetof(struct weft_events_header, thread_name) == 144, "docs/format.md");
+_Static_assert(sizeof(struct weft_strings_header) == 64, "docs/format.md");
+_Static_assert(sizeof(struct weft_facts_header) == 200, "docs/format.md");
 
 /* A form's code and sizes; see src/format/events.def. */
 enum weft_form {

@@ -91,7 +91,8 @@ int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
     if (!at)
         return weft__no_room(b, b->m->promises, "promises");
     if (*at == WEFT_IDMAP_NONE) {
-        TRY(weft__add_promise(b, id, WEFT_ROOT, 0, b->preexisting_text, out));
+        int64_t start = b->now < 0 && b->is_weft ? b->now : 0;
+        TRY(weft__add_promise(b, id, WEFT_ROOT, start, b->preexisting_text, out));
         *at = *out;
     } else {
         *out = follow(b->m, *at);
@@ -432,13 +433,36 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t 
     return 0;
 }
 
+/* The promise has ended, about now, unless an event has said how and when. */
+static void on_ended(struct weft_builder *b, const struct weft_event *ev)
+{
+    uint32_t at = weft_idmap_get(b->m->ids, ev->b);
+    if (at == WEFT_IDMAP_NONE || at == WEFT_ROOT || b->m->promise[at].outcome != WEFT_PENDING)
+        return;
+    struct weft_promise *p = &b->m->promise[at];
+    p->outcome = WEFT_RESOLVED;
+    p->end_ns = b->now > p->start_ns ? b->now : p->start_ns;
+}
+
+/* Says something of a promise, and nothing of what ran. */
+static int on_promoted(struct weft_builder *b, const struct weft_event *ev)
+{
+    b->m->promoted_events++;
+    if (ev->kind != WEFT_EVENT_RESOLVES)
+        return on_kind(b, ev, b->now);
+    on_ended(b, ev);
+    return 0;
+}
+
 static int on_event(struct weft_builder *b, const struct weft_event *ev)
 {
     struct weft_model *m = b->m;
     if (!b->begun)
-        m->first_ns = ev->time_ns;
+        m->first_ns = b->facts->first_ns;
     b->begun = true;
     b->now = weft_model_time(ev->time_ns, m->first_ns);
+    if (ev->promoted)
+        return on_promoted(b, ev);
     if (b->now > m->end_ns)
         m->end_ns = b->now;
     m->events_total++;
@@ -473,7 +497,8 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
                      void *data, struct weft_error *err)
 {
     *out = NULL;
-    struct weft_builder b = {.is_weft = weft_reader_facts(r)->is_weft, .err = err};
+    const struct weft_reader_facts *facts = weft_reader_facts(r);
+    struct weft_builder b = {.is_weft = facts->is_weft, .facts = facts, .err = err};
     b.m = calloc(1, sizeof *b.m);
     if (!b.m)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");

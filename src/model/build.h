@@ -51,6 +51,7 @@ struct weft_builder {
     uint32_t sleeper_room;
 
     bool is_weft; /* a trace of weft's own */
+    const struct weft_reader_facts *facts;
     bool begun;
     int64_t now; /* of the event at hand */
     struct weft_error *err;

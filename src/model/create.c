@@ -141,5 +141,6 @@ int weft__on_creates(struct weft_builder *b, const struct weft_event *ev, int64_
         b->growing[c.parent].last_child_ns = now;
         b->growing[c.parent].children++;
     }
+    b->m->promise[child].promoted = ev->promoted;
     return ev->text ? label_creation(b, child, ev) : 0;
 }

@@ -36,7 +36,14 @@ static void end_overdue(struct weft_builder *b)
     }
 }
 
-/* The other pending ones end with their last sign of life: that they are still wanted is not known. */
+/* One that was pending before the oldest event that is there, but was not kept as one that still is. */
+static bool must_have_ended(const struct weft_builder *b, const struct weft_promise *p)
+{
+    return !p->created && b->facts->promotion.complete;
+}
+
+/* The other pending ones end with their last sign of life: that they are still wanted is not known. Of
+ * promoted ones that may be long before the first event; they are shown because they are pending. */
 static void end_pending(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
@@ -44,8 +51,10 @@ static void end_pending(struct weft_builder *b)
         struct weft_promise *p = &m->promise[i];
         if (p->outcome != WEFT_PENDING)
             continue;
-        if (p->should_resolve) {
-            p->end_ns = m->end_ns;
+        if (must_have_ended(b, p))
+            p->outcome = WEFT_RESOLVED;
+        else if (p->should_resolve || p->promoted) {
+            p->end_ns = later(m->end_ns, p->start_ns);
             continue;
         }
         int64_t end = later(p->start_ns, b->growing[i].last_child_ns);

@@ -10,8 +10,8 @@
  *
  * Arrays with 32-bit indices; records of one promise (labels, interactions, runs) are chained in the
  * order of recording. The rules are those of mirage-trace-viewer, as docs/model.md states them.
- * Times are nanoseconds after the first event; in a damaged trace they may be negative or run
- * backwards. They are kept within WEFT_TIME_MAX, so that differences of them do not overflow.
+ * Times are nanoseconds after the first event; those of promoted events, and in a damaged trace of
+ * others, too, may be negative; in a damaged trace they may run backwards. They are kept within WEFT_TIME_MAX, so that differences of them do not overflow.
  *
  * A model does not change once it is built; any number of threads may read it. */
 #ifndef WEFT_MODEL_MODEL_H
@@ -47,8 +47,9 @@ const char *weft_outcome_name(enum weft_outcome o);
 
 struct weft_promise {
     uint64_t id;
-    int64_t start_ns; /* creation, or 0 if that was not recorded */
-    int64_t end_ns;   /* resolution; of a pending one its last sign of life, or the trace's end */
+    int64_t
+        start_ns;   /* creation, or 0 (or its first mention, if earlier) if that was not recorded */
+    int64_t end_ns; /* resolution; of a pending one its last sign of life, or the trace's end */
     int64_t wake_ns;  /* simplified form: when its line begins; start_ns unless simplified */
     uint32_t creator; /* promise */
     uint32_t
@@ -61,10 +62,11 @@ struct weft_promise {
     uint32_t type;                                /* text; see weft_model_type */
     uint32_t origin;                              /* where it was created, or WEFT_NONE */
     uint8_t outcome;                              /* enum weft_outcome */
-    bool created : 1;                             /* its creation was recorded */
-    bool should_resolve : 1;                      /* marked so, or what a marked one became */
-    bool background : 1;                          /* marked so: meant to be pending for long */
-    bool simplified : 1; /* a bind or the like, drawn from its first read on */
+    bool created : 1;                             /* its creation is there */
+    bool promoted : 1; /* … as a promoted event: it was pending when its packet was overwritten */
+    bool should_resolve : 1; /* marked so, or what a marked one became */
+    bool background : 1;     /* marked so: meant to be pending for long */
+    bool simplified : 1;     /* a bind or the like, drawn from its first read on */
 };
 
 /* A place in the program's source. */
@@ -153,11 +155,12 @@ struct weft_model {
     uint32_t promises, labels, interactions, runs, sleeps, pauses, changes, counters, scales;
     uint32_t origins;
 
-    bool is_weft;      /* of weft's own format: counters' changes are no labels there */
-    int64_t end_ns;    /* latest event */
-    uint64_t first_ns; /* the clock at the first event */
-    uint64_t events_total;
+    bool is_weft;          /* of weft's own format: counters' changes are no labels there */
+    int64_t end_ns;        /* latest event that is not promoted */
+    uint64_t first_ns;     /* the clock at the first one */
+    uint64_t events_total; /* without promoted ones, as the next */
     uint64_t events[WEFT_EVENT_KINDS];
+    uint64_t promoted_events;
     struct weft_contradictions contradictions;
 
     uint32_t *final;              /* see weft_model_final */

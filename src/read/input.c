@@ -102,5 +102,7 @@ ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size
             break;
         done += (size_t)got;
     }
+    __atomic_thread_fence(
+        __ATOMIC_ACQUIRE); /* of a file that is written to, the next reading is newer */
     return (ptrdiff_t)done;
 }

@@ -19,6 +19,12 @@
 /* Handlers of signals make times run backwards by a little: that is no damage. */
 #define BACKWARD_NS UINT64_C(1000000)
 
+/* Kinds of events that weft__pending_see wants. */
+#define ENDINGS                                                                                    \
+    (1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_FULFILLS | 1u << WEFT_EVENT_FAILS |               \
+     1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_RESOLVES | 1u << WEFT_EVENT_CANCELS |             \
+     1u << WEFT_EVENT_FORGETS)
+
 /* When something is handed out. Sequence numbers are unique. */
 struct key {
     uint64_t ns, sequence;
@@ -42,10 +48,12 @@ struct source {
 struct merge {
     struct source **heap; /* the earliest is the first */
     size_t heaped, room;
+    struct key next; /* what is to be opened next, or handed out of the promoted events */
     uint64_t opened; /* packets: those before it in the file's array */
     uint64_t done_bytes;
     struct source *retired; /* to be freed before the next batch: texts point into them */
     struct source *spare;
+    uint64_t last_ns; /* up to which packets have been read */
     bool finished;
 
     /* Beside the batch: what its events point to. */
@@ -130,10 +138,10 @@ static int load(struct weft_file *f, struct source *s, const struct packet *p,
     const struct weft_input *in = &f->common.input;
     struct weft_events_header h;
     uint64_t after = 0;
-    ptrdiff_t got = weft_input_read(in, &h, sizeof h, p->offset, err);
+    ptrdiff_t got = weft_input_read(in, &h, WEFT_EVENTS_HEADER_V1_0, p->offset, err);
     if (got < 0)
         return (int)got;
-    bool same = got == (ptrdiff_t)sizeof h && h.sequence == p->sequence;
+    bool same = got == WEFT_EVENTS_HEADER_V1_0 && h.sequence == p->sequence;
     size_t size = (size_t)(p->content - p->header_bytes);
     if (same) {
         got = weft_input_read(in, s->bytes, size, p->offset + p->header_bytes, err);
@@ -192,6 +200,7 @@ static int open_next(struct weft_file *f, struct weft_error *err)
         if (rc < 0)
             return rc;
         f->common.facts.changed_packets++;
+        f->lost_packets++;
         m->done_bytes += p->content;
         m->opened++;
         return 0;
@@ -231,6 +240,7 @@ static void close_first(struct weft_file *f)
     struct merge *m = f->merge;
     struct source *s = m->heap[0];
     check_end(f, s);
+    m->last_ns = s->key.ns;
     m->done_bytes += s->packet->content;
     f->common.facts.unknown_events += s->form.unknown;
     m->heap[0] = m->heap[--m->heaped];
@@ -339,6 +349,7 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
                    bool *more)
 {
     *more = true;
+    struct endings *endings = f->pending_events.endings;
     do {
         struct weft_event *ev = &f->common.batch[*count];
         uint64_t unknown = s->form.unknown;
@@ -357,6 +368,8 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
                 !set_texts(f, ev, *count, &s->form))
                 return false;
             count_event(f, s);
+            if (__builtin_expect(endings && ENDINGS >> ev->kind & 1, 0))
+                weft__pending_see(endings, ev);
             ++*count;
         } else if (ev->kind == WEFT_FORM_NEW_STREAM) {
             if (!begin_stream(f, s))
@@ -369,31 +382,113 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
     return true;
 }
 
-/* What the first packet in the heap may be decoded up to: the next one of those that are open, or the
- * next one that is not. */
-static struct key limit_of(const struct weft_file *f)
+/* What the first packet in the heap may be decoded up to: the next one of those that are open, or what is to
+ * be opened next. */
+static struct key limit_of(const struct merge *m)
 {
-    const struct merge *m = f->merge;
-    struct key limit = {UINT64_MAX, UINT64_MAX};
+    struct key limit = m->next;
     for (size_t i = 1; i < 3 && i < m->heaped; i++)
         if (earlier(m->heap[i]->key, limit))
             limit = m->heap[i]->key;
-    if (m->opened < f->packets) {
-        const struct packet *p = &f->packet[m->opened];
-        struct key next = {p->begin_ns, p->sequence};
-        if (earlier(next, limit))
-            limit = next;
-    }
     return limit;
 }
 
-/* Whether the next packet that is not open must be opened before anything else. */
-static bool opens_next(const struct weft_file *f)
+/* Sets what is to be opened or handed out next, beside the packets that are open. */
+static void set_next(struct weft_file *f)
 {
-    const struct merge *m = f->merge;
-    if (m->opened == f->packets)
-        return false;
-    return !m->heaped || f->packet[m->opened].begin_ns <= m->heap[0]->key.ns;
+    struct merge *m = f->merge;
+    m->next = (struct key){UINT64_MAX, UINT64_MAX};
+    if (m->opened < f->packets)
+        m->next = (struct key){f->packet[m->opened].begin_ns, f->packet[m->opened].sequence};
+    if (f->pending_events.next_ns < UINT64_MAX && f->pending_events.next_ns <= m->next.ns)
+        m->next = (struct key){f->pending_events.next_ns, 0};
+}
+
+/* The time of the first event in the first packet of the heap, before it is decoded. */
+static void find_first(struct weft_file *f)
+{
+    struct weft_reader *r = &f->common;
+    const struct source *s = f->merge->heap[0];
+    struct weft_form_context form = s->form;
+    struct weft_event ev;
+    uint64_t hint = 0;
+    ptrdiff_t size;
+    for (size_t at = s->at; (size = weft_form_decode(&ev, &form, s->bytes + at, s->size - at)) > 0;
+         at += (size_t)size)
+        if (ev.kind < WEFT_EVENT_KINDS) {
+            r->facts.first_ns = clock_convert(&f->clock, ev.time_ns, &hint);
+            r->has_first = true;
+            return;
+        }
+}
+
+/* Adds a promoted event to the batch. False: no memory. */
+static bool put_promoted(struct weft_file *f, const struct promoted *p, uint64_t ns, size_t *count)
+{
+    struct weft_event *ev = &f->common.batch[*count];
+    bool of_first = weft_event_kinds[p->kind].fields < 2 || p->kind == WEFT_EVENT_LABEL;
+    *ev = (struct weft_event){
+        .time_ns = ns,
+        .a = of_first ? p->id : p->other,
+        .b = of_first ? 0 : p->id,
+        .running = WEFT_ID_LOOP,
+        .stream = p->stream,
+        .kind = p->kind,
+        .promoted = true,
+    };
+    f->common.facts.promotion.events++;
+    return set_texts(f, ev, (*count)++,
+                     &(struct weft_form_context){.site = p->site, .text = p->text});
+}
+
+/* What comes after all events: marks, and endings. False: no memory. */
+static bool put_last(struct weft_file *f, size_t *count)
+{
+    struct pending *p = &f->pending_events;
+    struct promoted ended = {
+        .other = WEFT_ID_LOOP, .stream = WEFT_STREAM_NONE, .kind = WEFT_EVENT_RESOLVES};
+    uint64_t ns;
+    for (; *count < WEFT_BATCH && p->next < p->events; p->next++)
+        if (!put_promoted(f, &p->event[p->next], f->merge->last_ns, count))
+            return false;
+    while (*count < WEFT_BATCH && p->endings && weft__pending_ended(p->endings, &ended.id, &ns))
+        if (!put_promoted(f, &ended, ns, count))
+            return false;
+    return true;
+}
+
+static int out_of_memory(struct weft_error *err)
+{
+    return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+}
+
+/* Opens packets, and hands out promoted events, up to what comes next from packets that are open. Returns 0 or
+ * a negative WEFT_E code. */
+static int keep_up(struct weft_file *f, size_t *count, struct weft_error *err)
+{
+    struct merge *m = f->merge;
+    struct pending *p = &f->pending_events;
+    while (*count < WEFT_BATCH && (!m->heaped || m->next.ns <= m->heap[0]->key.ns)) {
+        bool packet = m->opened < f->packets, promoted = p->next_ns != UINT64_MAX;
+        if (!packet && !promoted)
+            break;
+        if (packet && promoted) /* the first packet is opened in any case: find_first wants it */
+            promoted =
+                p->next_ns <= f->packet[m->opened].begin_ns && (m->heaped || f->common.has_first);
+        if (!promoted) {
+            int rc = open_next(f, err);
+            if (rc < 0)
+                return rc;
+        } else {
+            if (m->heaped && !f->common.has_first)
+                find_first(f);
+            if (!put_promoted(f, &p->event[p->next], p->next_ns, count))
+                return out_of_memory(err);
+            p->next_ns = ++p->next < p->events ? p->event[p->next].ns : UINT64_MAX;
+        }
+        set_next(f);
+    }
+    return 0;
 }
 
 /* All has been read: sums up what the facts do not say. */
@@ -403,11 +498,21 @@ static void finish(struct weft_file *f)
     if (f->merge->finished)
         return;
     f->merge->finished = true;
-    if (!f->facts.content)
-        for (uint32_t i = 0; i < f->streams.count; i++) {
-            facts->overwritten_events += f->streams.stream[i].overwritten;
-            facts->discarded_events += f->streams.stream[i].discarded;
-        }
+    uint64_t overwritten = 0, discarded = 0;
+    for (uint32_t i = 0; i < f->streams.count; i++) {
+        overwritten += f->streams.stream[i].overwritten;
+        discarded += f->streams.stream[i].discarded;
+    }
+    if (!f->joined)
+        facts->overwritten_events += f->in_pool + f->in_transition;
+    if (facts->overwritten_events < overwritten)
+        facts->overwritten_events = overwritten;
+    if (facts->discarded_events < discarded)
+        facts->discarded_events = discarded;
+    facts->overwritten_elsewhere = facts->overwritten_events - overwritten;
+    facts->discarded_elsewhere = facts->discarded_events - discarded;
+    facts->promotion.complete &= !facts->discarded_events && !facts->missing_packets &&
+                                 !f->lost_packets && !f->common.damage.problems;
 }
 
 static void show_streams(struct weft_file *f)
@@ -425,19 +530,22 @@ ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err)
     size_t count = 0;
     free_retired(m);
     while (count < WEFT_BATCH) {
-        while (opens_next(f)) {
-            int rc = open_next(f, err);
-            if (rc < 0)
-                return rc;
-        }
+        int rc = keep_up(f, &count, err);
+        if (rc < 0)
+            return rc;
+        if (count == WEFT_BATCH)
+            break;
         if (!m->heaped) {
-            finish(f);
+            if (!put_last(f, &count))
+                return out_of_memory(err);
+            if (count < WEFT_BATCH)
+                finish(f);
             break;
         }
-        struct key limit = limit_of(f);
+        struct key limit = limit_of(m);
         bool more;
         if (!decode(f, m->heap[0], limit, &count, &more))
-            return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+            return out_of_memory(err);
         if (more)
             sift_down(m);
         else
@@ -461,6 +569,7 @@ int weft__merge_begin(struct weft_file *f, struct weft_error *err)
     f->merge = calloc(1, sizeof *f->merge);
     if (!f->merge)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    set_next(f);
     show_streams(f);
     return 0;
 }

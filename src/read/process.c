@@ -1,67 +1,20 @@
 /* SPDX-License-Identifier: ISC */
 /* The packet of facts: the process that recorded, its clock, what was lost, and how it ended. */
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "read/alive.h"
 #include "read/weft.h"
 
-/* A small file of the system, terminated. */
-static bool read_small(const char *path, char *text, size_t room)
+static enum weft_ended how_it_ended(const struct weft_facts_header *h)
 {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0)
-        return false;
-    ssize_t n = read(fd, text, room - 1);
-    close(fd);
-    if (n < 0)
-        return false;
-    text[n] = '\0';
-    return true;
-}
-
-static bool same_boot(const uint8_t boot_id[16])
-{
-    char text[64], hex[3] = "";
-    if (!read_small("/proc/sys/kernel/random/boot_id", text, sizeof text))
-        return false;
-    const char *at = text;
-    for (unsigned i = 0; i < 16; i++, at += 2) {
-        at += *at == '-';
-        if (!at[0] || !at[1])
-            return false;
-        memcpy(hex, at, 2);
-        if (strtoul(hex, NULL, 16) != boot_id[i])
-            return false;
-    }
-    return true;
-}
-
-/* Whether that process is alive: the same number, and the same start (field 22). */
-static bool alive(uint32_t pid, uint64_t started_at)
-{
-    char path[32], text[1024];
-    snprintf(path, sizeof path, "/proc/%u/stat", pid);
-    if (!read_small(path, text, sizeof text))
-        return false;
-    const char *at = strrchr(text, ')'); /* the name before it may hold anything */
-    for (unsigned field = 2; at && field < 22; field++)
-        at = strchr(at + 1, ' ');
-    return at && strtoull(at, NULL, 10) == started_at;
-}
-
-static enum weft_ended how_it_ended(uint32_t state, const struct weft_process_facts *p)
-{
-    if (state == WEFT_TRACE_STOPPED)
+    if (h->state == WEFT_TRACE_STOPPED)
         return WEFT_ENDED_STOPPED;
-    if (state == WEFT_TRACE_SAVED)
+    if (h->state == WEFT_TRACE_SAVED)
         return WEFT_ENDED_SAVED;
-    if (state != WEFT_TRACE_RECORDING || !p->pid)
+    if (h->state != WEFT_TRACE_RECORDING || !h->pid)
         return WEFT_ENDED_UNKNOWN;
-    return same_boot(p->boot_id) && alive(p->pid, p->started_at) ? WEFT_ENDED_RUNNING
-                                                                 : WEFT_ENDED_KILLED;
+    return weft_facts_alive(h) ? WEFT_ENDED_RUNNING : WEFT_ENDED_KILLED;
 }
 
 /* Finds the texts "key=value", each with its NUL, in size bytes; a NUL stands after them. */
@@ -111,10 +64,13 @@ static void take_counts(struct weft_file *f, const struct weft_facts_header *h)
     memcpy(p->boot_id, h->boot_id, sizeof p->boot_id);
     p->start_ns = h->start_mono_ns;
     p->start_real_ns = h->start_real_ns;
-    if (h->state == WEFT_TRACE_STOPPED && h->stop_mono_ns >= h->start_mono_ns)
+    if (h->state == WEFT_TRACE_STOPPED && h->start_real_ns && h->stop_mono_ns >= h->start_mono_ns)
         p->stop_real_ns = h->start_real_ns + (h->stop_mono_ns - h->start_mono_ns);
     f->trace_state = h->state;
-    facts->ended = how_it_ended(h->state, p);
+    f->pool_packet_bytes = h->event_packet_bytes;
+    f->pool_at = h->events_at;
+    f->pool_packets = h->event_packet_bytes ? h->event_packets : 0;
+    facts->ended = how_it_ended(h);
 }
 
 int weft__process_load(struct weft_file *f, struct weft_error *err)

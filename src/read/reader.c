@@ -146,8 +146,14 @@ void weft_reader_close(struct weft_reader *r)
 ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **events,
                            struct weft_error *err)
 {
+    ptrdiff_t n = r->format->next(r, err);
+    for (ptrdiff_t i = 0; i < n && !r->has_first; i++) {
+        r->has_first = !r->batch[i].promoted;
+        if (r->has_first || !r->facts.first_ns)
+            r->facts.first_ns = r->batch[i].time_ns;
+    }
     *events = r->batch;
-    return r->format->next(r, err);
+    return n;
 }
 
 const struct weft_damage *weft_reader_damage(const struct weft_reader *r)

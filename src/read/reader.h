@@ -38,7 +38,14 @@ void weft_reader_close(struct weft_reader *r);
  * and stay valid until the next call. Returns how many, 0 at the end, or a negative WEFT_E code.
  *
  * In weft's own traces the streams are merged: times never run backwards. Clocks of different threads
- * differ a little, so a promise may be used slightly before its creation comes. */
+ * differ a little, so a promise may be used slightly before its creation comes.
+ *
+ * Events of promises that were pending when their packet was overwritten are there, too, marked as
+ * promoted: they come in order of time with the others, and may be older than the first one that is
+ * not; that one's time is first_ns in the facts. After all others, with an earlier time, come promoted
+ * `resolves` by the loop (and marks): of promises that have ended, though nothing is left of how. Their
+ * time is an estimate; they count for nothing where an event says how the promise ended, and end it no
+ * earlier than its creation. */
 ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **events,
                            struct weft_error *err);
 
@@ -96,6 +103,19 @@ struct weft_process_facts {
     uint64_t stop_real_ns;  /* 0: not stopped */
 };
 
+/* What the recorder has kept of pending promises whose events were overwritten. */
+struct weft_promotion {
+    bool known;        /* the trace says something of it */
+    uint64_t promises; /* that are pending and whose creation, or other events, had to be kept */
+    uint64_t
+        events;    /* handed out; those that were recorded are neither kept nor overwritten twice */
+    uint64_t ever; /* promises that were kept at one time or another */
+    uint64_t given_up;                 /* pending ones that are forgotten, for want of room */
+    uint64_t skipped;                  /* labels, waits and notifications that could not be kept */
+    uint64_t pauses, longest_pause_ns; /* of threads that needed a new packet */
+    bool complete; /* a promise of which neither creation nor end is there has been resolved */
+};
+
 struct weft_reader_facts {
     const char *format; /* "mirage" or "weft" */
     bool is_weft;
@@ -116,12 +136,17 @@ struct weft_reader_facts {
                                              * call of weft_reader_next */
     uint64_t streams_recorded;              /* with those of which nothing is left */
     uint64_t overwritten_events, discarded_events;
+    /* … of these: those of streams of which nothing is left, and those that are in no stream's facts. */
+    uint64_t overwritten_elsewhere, discarded_elsewhere;
     uint64_t lost_texts;       /* cut, or left out, because there was no room */
     uint64_t unknown_events;   /* of forms that this version does not know; left out */
     uint64_t unknown_packets;  /* of classes or versions that it does not know; left out */
     uint64_t other_packets;    /* of another trace in the same file; left out */
     uint64_t repeated_packets; /* there twice, as in files put together; left out */
     uint64_t changed_packets;  /* overwritten while they were read; left out */
+    uint64_t
+        first_ns; /* time of the first event that is not promoted; known with the first events */
+    struct weft_promotion promotion;
     enum weft_ended ended;
     struct weft_process_facts process;
 };

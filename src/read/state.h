@@ -28,7 +28,8 @@ struct weft_reader {
     struct weft_input input;
     struct weft_reader_facts facts;
     struct weft_damage damage;
-    bool is_trace; /* index has found a packet that it understands */
+    bool has_first; /* facts.first_ns is known */
+    bool is_trace;  /* index has found a packet that it understands */
     struct weft_event batch[WEFT_BATCH];
 };
 

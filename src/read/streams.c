@@ -62,6 +62,11 @@ uint32_t weft__streams_add(struct streams *s, uint32_t number, uint32_t thread, 
     return *slot - 1;
 }
 
+uint32_t weft__streams_find(const struct streams *s, uint32_t number)
+{
+    return s->slots ? *find(s, number) - 1 : WEFT_NO_STREAM;
+}
+
 uint32_t weft__streams_index(const struct streams *s, uint32_t number)
 {
     return *find(s, number) - 1;

@@ -4,14 +4,16 @@
  * Nothing in the file is believed that can be checked. A packet's size is checked by looking for the next
  * packet where it says; if none is there, the next one is found by its mark: the magic and, behind the
  * UUID, the signature. Packets never overlap, so memory is bounded by the file. */
+#include "read/snapshot.h"
 #include "read/weft.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are copied as they are");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are copied as they are");
 
 enum {
     WINDOW = 64 << 10,
@@ -134,24 +136,28 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
 {
     struct weft_events_header h;
     struct weft_reader_facts *facts = &f->common.facts;
-    if (!has_header(f, p, sizeof h))
+    size_t size = p->h.header_bytes < sizeof h ? WEFT_EVENTS_HEADER_V1_0 : sizeof h;
+    if (!has_header(f, p, WEFT_EVENTS_HEADER_V1_0))
         return 0;
+    memset(&h, 0, sizeof h);
     /* Its size is that of the owner whose number was there before and after it was read. */
     uint64_t sequence = 0;
     for (int tries = 0; tries < TRIES; tries++) {
-        ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, p->offset, err);
+        ptrdiff_t got = weft_input_read(&f->common.input, &h, size, p->offset, err);
         if (got < 0)
             return (int)got;
-        if (got < (ptrdiff_t)sizeof h)
+        if (got < (ptrdiff_t)size)
             return 0; /* the file has become shorter */
         if ((h.sequence && h.sequence == sequence) || !h.begin_ticks)
             break;
         sequence = h.sequence;
         h.sequence = 0;
     }
+    uint64_t overwritten = h.counts >> WEFT_COUNTS_BITS;
     if (!h.sequence) {
+        f->in_transition += overwritten + (h.counts & ((1u << WEFT_COUNTS_BITS) - 1));
         *(h.begin_ticks ? &facts->changed_packets : &facts->unused_packets) += 1;
-        return 0;
+        return weft__emptied_take(&f->emptied, &f->common.input, p->offset, p->size, &h, err);
     }
     if (weft__streams_add(&f->streams, h.stream, h.thread, h.thread_name) == WEFT_NO_STREAM ||
         (h.pair_ticks | h.pair_mono_ns &&
@@ -166,10 +172,15 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
                           .content = content < p->size ? content : p->size,
                           .sequence = h.sequence,
                           .begin_ticks = h.begin_ticks,
+                          .end_ticks = h.end_ticks,
+                          .base = h.base,
                           .events_before = h.events_before,
                           .discarded_before = h.discarded_before,
                           .header_bytes = p->h.header_bytes,
                           .stream = h.stream,
+                          .ended_at = h.ended_at,
+                          .ended_count = h.ended_count,
+                          .overwritten = overwritten,
                           .cut = p->cut,
                       },
                       err);
@@ -181,8 +192,10 @@ static void take_place(struct weft_file *f, const struct found *p, size_t least,
 {
     if (!has_header(f, p, least))
         return;
-    if (place->content)
+    if (place->content) {
         f->common.facts.repeated_packets++;
+        f->joined = true;
+    }
     if (content > place->content)
         *place = (struct place){p->offset, p->size, content, p->h.header_bytes};
 }
@@ -221,6 +234,27 @@ static int take_strings(struct weft_file *f, const struct found *p, struct weft_
     return 0;
 }
 
+/* Keeps the newest one: its counters only grow. */
+static int take_pending(struct weft_file *f, const struct found *p, struct weft_error *err)
+{
+    struct weft_pending_header h = {.cells = 0};
+    if (!has_header(f, p, sizeof h))
+        return 0;
+    ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, p->offset, err);
+    if (got < 0)
+        return (int)got;
+    uint64_t age = h.kept + h.given_up + h.skipped + h.pauses;
+    if (f->pending.content) {
+        f->common.facts.repeated_packets++;
+        f->joined = true;
+        if (age < f->pending_age)
+            return 0;
+    }
+    f->pending = (struct place){p->offset, p->size, p->content, p->h.header_bytes};
+    f->pending_age = age;
+    return 0;
+}
+
 /* Takes in the packet at offset, whose first bytes are head. */
 static int take_packet(struct weft_file *f, struct found *p, struct weft_error *err)
 {
@@ -249,7 +283,10 @@ static int take_packet(struct weft_file *f, struct found *p, struct weft_error *
         take_place(f, p, sizeof(struct weft_facts_header), &f->facts, p->content);
         return 0;
     case WEFT_PACKET_METADATA:
+    case WEFT_PACKET_PRIVATE:
         return 0;
+    case WEFT_PACKET_PENDING:
+        return take_pending(f, p, err);
     default:
         facts->unknown_packets++;
         return 0;
@@ -267,8 +304,8 @@ static void shorten_last(struct weft_file *f, uint64_t offset, uint64_t end)
         if (content < last->header_bytes)
             f->packets--;
     }
-    struct place *place[] = {&f->strings, &f->facts};
-    for (int i = 0; i < 2; i++)
+    struct place *place[] = {&f->strings, &f->facts, &f->pending};
+    for (size_t i = 0; i < sizeof place / sizeof *place; i++)
         if (place[i]->offset == offset && place[i]->content > content)
             place[i]->content = content >= place[i]->header_bytes ? content : 0;
 }
@@ -366,6 +403,14 @@ static int by_begin(const void *a, const void *b)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
+/* The file is the recorder's, with all of its pool: what is not there has been overwritten. */
+static bool is_whole(const struct weft_file *f)
+{
+    uint64_t size = f->common.input.size;
+    return f->facts.content && f->facts.offset == 0 && !f->joined && f->pool_packets &&
+           f->pool_at <= size && f->pool_packets <= (size - f->pool_at) / f->pool_packet_bytes;
+}
+
 /* What the headers say of the streams. The packets are sorted by sequence. */
 static void count_losses(struct weft_file *f)
 {
@@ -384,7 +429,7 @@ static void count_losses(struct weft_file *f)
         f->streams.stream[i].kept = 0;
     uint64_t claimed = f->packets ? f->packet[f->packets - 1].sequence : 0;
     uint64_t gone = claimed - f->packets;
-    if (!f->facts.content)
+    if (!f->facts.content || is_whole(f))
         facts->overwritten_packets = gone;
     else if (gone > facts->overwritten_packets + facts->changed_packets)
         facts->missing_packets = gone - facts->overwritten_packets - facts->changed_packets;
@@ -399,9 +444,10 @@ static void order_packets(struct weft_file *f)
         qsort(f->packet, f->packets, sizeof *f->packet, by_sequence);
     weft__streams_sort(&f->streams);
     for (uint64_t i = 0; i < f->packets; i++) {
-        if (kept && f->packet[i].sequence == f->packet[kept - 1].sequence)
-            facts->repeated_packets++;
-        else
+        bool repeated = kept && f->packet[i].sequence == f->packet[kept - 1].sequence;
+        facts->repeated_packets += repeated;
+        f->joined |= repeated;
+        if (!repeated)
             f->packet[kept++] = f->packet[i];
     }
     f->packets = kept;
@@ -412,6 +458,7 @@ static void order_packets(struct weft_file *f)
         struct packet *p = &f->packet[i];
         p->begin_ns = clock_convert(&f->clock, p->begin_ticks, &hint);
         facts->content_bytes += p->content;
+        f->in_pool += p->overwritten;
     }
     if (f->packets)
         qsort(f->packet, f->packets, sizeof *f->packet, by_begin);
@@ -442,6 +489,18 @@ static void describe_clock(struct weft_file *f)
     facts->clock = f->clock_text;
 }
 
+/* Of a trace that is being recorded, reads a copy as it is at this moment. */
+static int stand_still(struct weft_reader *r, struct weft_error *err)
+{
+    struct weft_input copy;
+    int rc = weft_snapshot_of_live(&copy, &r->input, err);
+    if (rc <= 0)
+        return rc;
+    weft_input_close(&r->input);
+    r->input = copy;
+    return 0;
+}
+
 static int open_weft(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
@@ -449,7 +508,9 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     f->window = malloc(WINDOW);
     if (!f->window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    int rc = scan_packets(f, err);
+    int rc = stand_still(r, err);
+    if (rc == 0)
+        rc = scan_packets(f, err);
     if (rc == 0)
         rc = weft__process_load(f, err);
     /* After the headers: texts stand in the file before the events that use them. */
@@ -464,7 +525,8 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its clock");
     order_packets(f);
     describe_clock(f);
-    return weft__merge_begin(f, err);
+    rc = weft__pending_load(f, err);
+    return rc < 0 ? rc : weft__merge_begin(f, err);
 }
 
 static void fini(struct weft_reader *r)
@@ -477,6 +539,8 @@ static void fini(struct weft_reader *r)
     texts_fini(&f->texts);
     clock_fini(&f->clock);
     weft__streams_fini(&f->streams);
+    weft__pending_fini(&f->pending_events);
+    weft__emptied_fini(&f->emptied);
     weft__merge_end(f->merge);
 }
 

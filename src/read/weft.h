@@ -6,6 +6,9 @@
  *   process.c  the packet of facts
  *   streams.c  the table of streams
  *   texts.c    texts and sites
+ *   pending.c  what is kept of pending promises whose events were overwritten
+ *   cells.c    the cells of class 5, as they are
+ *   snapshot.c copies of traces that are being recorded (snapshot.h)
  *   clock.c    ticks to nanoseconds */
 #ifndef WEFT_READ_WEFT_H
 #define WEFT_READ_WEFT_H
@@ -21,11 +24,15 @@ struct packet {
     uint64_t content;  /* bytes, its header included; at most what is there */
     uint64_t sequence; /* not 0 */
     uint64_t begin_ticks, begin_ns;
+    uint64_t end_ticks; /* 0: not closed */
+    uint64_t base;
     uint64_t events_before, discarded_before;
     uint32_t header_bytes;
-    uint32_t stream; /* index; its number until they are sorted */
-    bool newest;     /* of its stream */
-    bool cut;        /* the file ends within its content */
+    uint32_t stream;                /* index; its number until they are sorted */
+    uint32_t ended_at, ended_count; /* its ended bytes, in the header; or 0 */
+    uint64_t overwritten;           /* events in its place of the pool, before it */
+    bool newest;                    /* of its stream */
+    bool cut;                       /* the file ends within its content */
 };
 
 /* A packet of another class. */
@@ -44,6 +51,50 @@ struct streams {
     uint64_t factor;
 };
 
+/* A cell of the packet of pending promises as it was read. */
+struct known {
+    uint64_t id; /* without the mark */
+    uint32_t place;
+    bool resolved; /* the mark */
+    bool ended;    /* an emptied packet says so */
+    bool again;    /* the promise has another cell, which comes before it */
+    struct weft_pending_cell cell;
+};
+
+struct cells {
+    struct weft_pending_header h;
+    struct known *known; /* those that are used, in the order of their places */
+    uint64_t knowns, room;
+};
+
+/* A packet of events that has been emptied, and not yet begun again: which of its promises had ended while
+ * what it said of the pending ones was being kept. */
+struct emptied {
+    uint64_t base, count;
+    uint64_t *bits;
+};
+
+struct emptieds {
+    struct emptied *packet;
+    size_t packets, room;
+};
+
+/* An event that was kept. */
+struct promoted {
+    uint64_t ns, id, other;
+    uint32_t site, text, stream;
+    uint8_t kind;
+    uint8_t order; /* of those at one time */
+};
+
+/* Promises that were pending when their creation or other events were overwritten. */
+struct pending {
+    struct promoted *event; /* in order of time; those from next on have not been handed out */
+    uint64_t events, room, next;
+    uint64_t next_ns; /* of the next one; UINT64_MAX: there is none but those that come last */
+    struct endings *endings; /* or NULL: all endings are there */
+};
+
 struct merge;
 
 struct weft_file {
@@ -52,15 +103,24 @@ struct weft_file {
     bool has_uuid;
     struct packet *packet; /* in the order in which they begin */
     uint64_t packets, packets_room;
-    struct place strings, facts;
+    struct place strings, facts, pending;
     uint64_t skipped_at; /* offset of the last packet that was skipped but for its header */
     struct texts texts;
     struct clock clock;
     char clock_text[96];
     struct streams streams;
+    struct pending pending_events;
+    uint64_t pending_age;   /* of the packet at pending: the larger, the newer */
+    uint64_t lost_packets;  /* overwritten before they were read */
+    uint64_t in_transition; /* events overwritten in places that just change hands */
+    struct emptieds emptied;
+    uint64_t in_pool;   /* … and in the others of the pool */
+    bool joined;        /* has packets twice: files were put together */
     char *process_text; /* that facts.process points into */
     const char **arg;
     uint32_t trace_state; /* of the facts, or 0 */
+    uint32_t pool_packet_bytes;
+    uint64_t pool_at, pool_packets; /* 0: this is no file of the recorder */
     unsigned char *window;
     struct merge *merge;
 };
@@ -69,9 +129,12 @@ struct weft_file {
 int weft__process_load(struct weft_file *f, struct weft_error *err);
 
 /* The index of the stream with that number, new if need be. WEFT_NO_STREAM: no memory. */
-#define WEFT_NO_STREAM UINT32_MAX
+#define WEFT_NO_STREAM WEFT_STREAM_NONE
 uint32_t weft__streams_add(struct streams *s, uint32_t number, uint32_t thread,
                            const char name[16]);
+
+/* The index of the stream with that number, or WEFT_NO_STREAM. */
+uint32_t weft__streams_find(const struct streams *s, uint32_t number);
 
 /* Puts them in the order of their numbers. */
 void weft__streams_sort(struct streams *s);
@@ -80,6 +143,34 @@ void weft__streams_sort(struct streams *s);
 uint32_t weft__streams_index(const struct streams *s, uint32_t number);
 
 void weft__streams_fini(struct streams *s);
+
+/* Reads a packet of pending promises. Returns 1; 0 if its tables are not within it; or a negative code. Also
+ * in the latter case the caller calls fini. */
+int weft__cells_load(struct cells *c, const struct weft_input *in, const struct place *p,
+                     struct weft_error *err);
+
+void weft__cells_fini(struct cells *c);
+
+/* Takes the ended bytes of the packet at that offset, which may have size bytes, if it has been emptied; h: its
+ * header. 0 or a negative code. */
+int weft__emptied_take(struct emptieds *e, const struct weft_input *in, uint64_t at, uint64_t size,
+                       const struct weft_events_header *h, struct weft_error *err);
+
+/* Says of which cells' promises the emptied packets know that they had ended. */
+void weft__emptied_mark(struct emptieds *e, struct cells *c);
+
+void weft__emptied_fini(struct emptieds *e);
+
+/* Reads the packet at f->pending and the ended bytes. The packets are in order. 0 or a negative code. */
+int weft__pending_load(struct weft_file *f, struct weft_error *err);
+
+/* Takes note of a creation or an ending; only if there are endings. */
+void weft__pending_see(struct endings *e, const struct weft_event *ev);
+
+/* The next promise that has ended, though no event says so; only after the last event. False: there is none. */
+bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns);
+
+void weft__pending_fini(struct pending *p);
 
 int weft__merge_begin(struct weft_file *f, struct weft_error *err);
 ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err);

@@ -8,18 +8,19 @@
  * weft_stop and weft__threads_quiet rely on this order: busy is set before the state is looked at again,
  * and cleared after the last store. The processor may reorder the two; weft_stop makes every thread pass a
  * barrier (membarrier) after it has cleared the state. */
-#include <string.h>
-
+#include "format/events.h"
 #include "record/record.h"
 #include <weft/weft.h>
 
-enum {
-    ID_BLOCK = 1 << 12, /* numbers that a thread takes at once */
-    EVENT_MAX = 40,     /* largest form */
-    TEXT_HEAD = 16,     /* of a text that stands before its event */
-};
+/* All of the path of an event is in one function for each call, without a frame; what is seldom done
+ * stands apart. */
+#define HOT static inline __attribute__((always_inline))
+#define COLD static __attribute__((noinline, cold))
 
-static uint64_t blocks_taken; /* of numbers */
+enum {
+    EVENT_MAX = 40, /* largest form */
+    TEXT_HEAD = 16, /* of a text that stands before its event */
+};
 
 /* One event being recorded. */
 struct pen {
@@ -27,60 +28,103 @@ struct pen {
     struct writer *w;
     uint64_t ticks;
     unsigned char *at; /* where its next bytes go */
+    uint32_t level;    /* writers in use before */
 };
 
-static void discard(struct writer *w)
+COLD void discard(struct writer *w)
 {
     if (w)
         w->discarded++;
     __atomic_fetch_add(&weft__rec.facts->discarded_events, 1, __ATOMIC_RELAXED);
 }
 
-static bool records(void)
-{
-    return __atomic_load_n(&weft__state, __ATOMIC_ACQUIRE) & 1; /* with (G): all is set up */
-}
-
-static inline void set_busy(struct thread *t, uint32_t level)
+HOT void set_busy(struct thread *t, uint32_t level)
 {
     __atomic_store_n(&t->busy, level, __ATOMIC_RELEASE); /* (H) the last event is written */
 }
 
-/* Begins an event. False: there is none to be recorded. */
-static inline bool pen_up(struct pen *pen)
+/* The writer is not one of the present recording: it is an older one's, or there is none, or weft ctl asks for
+ * something. False: there is none. */
+COLD bool renew(struct thread *t, struct writer *w, uint32_t level)
 {
-    struct thread *t = weft__thread();
-    if (!t)
+    if (level == 0) { /* no call is interrupted, so a recording may begin or end here */
+        set_busy(t, 0);
+        weft__asked();
+        set_busy(t, 1);
+        __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    }
+    return weft__is_on() && (w->generation == weft__rec.generation || weft__thread_renew(t, w));
+}
+
+/* The first call of the thread, or of all. */
+COLD struct thread *first_call(void)
+{
+    weft__asked();
+    return this_thread();
+}
+
+COLD void refuse(struct thread *t, uint32_t level)
+{
+    if (level < 2)
+        set_busy(t, level);
+    else if (weft__is_on()) /* weft_stop waits for the events that were interrupted */
+        discard(NULL);
+}
+
+/* The time of an event by a clock that is not the processor's, or at which the turn of the event loop
+ * began. */
+static __attribute__((noinline)) uint64_t other_ticks(struct writer *w)
+{
+    if (!weft__rec.turn_clock)
+        return weft__clock_ticks(&weft__rec.clock);
+    if (!w->ticks)
+        w->ticks = weft__clock_ticks(&weft__rec.clock);
+    return w->ticks;
+}
+
+HOT uint64_t event_ticks(struct writer *w)
+{
+    if (__builtin_expect(weft__rec.quick_clock, 1))
+        return clock_counter();
+    return __builtin_expect(weft__rec.turn_clock && w->ticks, 1) ? w->ticks : other_ticks(w);
+}
+
+/* Begins an event. False: there is none to be recorded. */
+HOT bool pen_up(struct pen *pen)
+{
+    struct thread *t = this_thread();
+    if (__builtin_expect(!t, 0) && !(t = first_call()))
         return false;
+    struct writer *w = &t->writer[0];
     uint32_t level = t->busy;
-    if (__builtin_expect(level >= 2, 0)) {
-        if (records()) /* weft_stop waits for the events that were interrupted */
-            discard(NULL);
-        return false;
+    if (__builtin_expect(level, 0)) {
+        if (level >= 2) {
+            refuse(t, level);
+            return false;
+        }
+        w = &t->writer[1];
     }
     set_busy(t, level + 1);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    if (!records()) {
-        set_busy(t, level);
+    if (__builtin_expect(w->generation != recording(), 0) && !renew(t, w, level)) {
+        refuse(t, level);
         return false;
     }
-    struct writer *w = &t->writer[level];
-    if (__builtin_expect(w->generation != weft__rec.generation, 0))
-        weft__thread_renew(t, w);
     pen->t = t;
     pen->w = w;
-    pen->ticks = clock_ticks(&weft__rec.clock);
+    pen->level = level;
+    pen->ticks = event_ticks(w);
     return true;
 }
 
-static inline void pen_down(struct pen *pen)
+HOT void pen_down(struct pen *pen)
 {
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    set_busy(pen->t, pen->t->busy - 1);
+    set_busy(pen->t, pen->level);
 }
 
 /* Room for an event and extra bytes before it. id: a promise in the event. */
-static inline bool pen_room(struct pen *pen, size_t extra, uint64_t id)
+HOT bool pen_room(struct pen *pen, size_t extra, uint64_t id)
 {
     struct writer *w = pen->w;
     if (__builtin_expect((size_t)(w->end - w->at) < EVENT_MAX + extra, 0) &&
@@ -92,36 +136,63 @@ static inline bool pen_room(struct pen *pen, size_t extra, uint64_t id)
     return true;
 }
 
-static inline void put32(struct pen *pen, uint32_t v)
+HOT void put32(struct pen *pen, uint32_t v)
 {
     memcpy(pen->at, &v, 4);
     pen->at += 4;
 }
 
-static inline void put64(struct pen *pen, uint64_t v)
+HOT void put64(struct pen *pen, uint64_t v)
 {
     memcpy(pen->at, &v, 8);
     pen->at += 8;
 }
 
-static inline void put_head(struct pen *pen, unsigned form)
+HOT void put_head(struct pen *pen, unsigned form)
 {
     put64(pen,
           (uint64_t)form << WEFT_TIME_BITS | (pen->ticks & ((UINT64_C(1) << WEFT_TIME_BITS) - 1)));
 }
 
 /* Makes the event visible. */
-static inline void pen_publish(struct pen *pen)
+HOT void pen_publish(struct pen *pen)
 {
     struct writer *w = pen->w;
     w->at = pen->at;
-    w->events++;
     w->packet_events++;
     __atomic_store_n(&w->packet->packet.content_bits,
                      (uint64_t)(pen->at - (unsigned char *)w->packet) * 8, __ATOMIC_RELEASE);
 }
 
-static inline bool short_id(const struct writer *w, uint64_t id, uint32_t *out)
+/* Something is said of p. Before it is: whoever overwrites the packet must know. */
+HOT void concerns(const struct pen *pen, unsigned kind, uint64_t p, uint64_t other)
+{
+    struct writer *w = pen->w;
+    if (__builtin_expect(p >= w->low && p <= w->high, 1))
+        return;
+    struct old_event *o = w->old; /* often the same again */
+    if (o && o->id == p && o->other == other && o->kind == kind)
+        o->at = (uint16_t)((w->at - (unsigned char *)w->packet) / 4);
+    else
+        weft__pending_note(w, kind, p, other);
+}
+
+/* The event that was published last, at that place, says that p is resolved. NULL: there was no room for it. */
+HOT void ended(const struct pen *pen, unsigned kind, uint64_t p, const unsigned char *at)
+{
+    uint64_t packet;
+    __atomic_store_n(&pen->t->hazard[pen->w != &pen->t->writer[0]], home_of(p) + 1,
+                     __ATOMIC_RELEASE); /* (Q) the byte of the one before */
+    if (__builtin_expect(weft__rec.fenced, 0))
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__threads_barrier */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (__builtin_expect(find_home(p, &packet), 1))
+        __atomic_store_n(&ended_bytes(packet)[index_of(p)], 1, __ATOMIC_RELEASE); /* the event */
+    else
+        weft__pending_resolved(pen->w, kind, p, at);
+}
+
+HOT bool short_id(const struct writer *w, uint64_t id, uint32_t *out)
 {
     int64_t d = (int64_t)(id - w->base);
     if (id == WEFT_LOOP) {
@@ -133,7 +204,7 @@ static inline bool short_id(const struct writer *w, uint64_t id, uint32_t *out)
 }
 
 /* A text that the strings packet had no room for. */
-static void put_text_before(struct pen *pen, const struct text_ref *text)
+COLD void put_text_before(struct pen *pen, const struct text_ref *text)
 {
     uint32_t words = 1 + (text->size + 3) / 4;
     put_head(pen, WEFT_FORM_TEXT_FOLLOWS);
@@ -152,24 +223,24 @@ static size_t before_size(const struct text_ref *text)
 
 /* What runs is the thread's, and a stream knows it from its own events alone; a thread has two streams
  * once a handler has interrupted an event. */
-static inline uint64_t running(const struct pen *pen)
+HOT uint64_t running(const struct pen *pen)
 {
     return pen->t->running;
 }
 
 /* Whether who reads the stream knows what runs. */
-static inline bool implicit(const struct pen *pen)
+HOT bool implicit(const struct pen *pen)
 {
     return pen->t->running == pen->w->running;
 }
 
-static inline void set_running(struct pen *pen, uint64_t p)
+HOT void set_running(struct pen *pen, uint64_t p)
 {
     pen->t->running = p;
     pen->w->running = p;
 }
 
-static inline void rename_running(struct pen *pen, uint64_t p, uint64_t q)
+HOT void rename_running(struct pen *pen, uint64_t p, uint64_t q)
 {
     if (pen->t->running == p)
         pen->t->running = q;
@@ -178,7 +249,7 @@ static inline void rename_running(struct pen *pen, uint64_t p, uint64_t q)
 }
 
 /* Events with an actor and a promise: forms 1, 2, 4 words * 32 + kind. */
-static void put_pair(struct pen *pen, unsigned kind, bool by_running, uint64_t a, uint64_t b)
+HOT void put_pair(struct pen *pen, unsigned kind, bool by_running, uint64_t a, uint64_t b)
 {
     uint32_t short_a, short_b;
     bool near_b = short_id(pen->w, b, &short_b);
@@ -197,7 +268,7 @@ static void put_pair(struct pen *pen, unsigned kind, bool by_running, uint64_t a
 }
 
 /* Events with one promise and no actor: forms 1 and 2 words. */
-static void put_single(struct pen *pen, unsigned kind, uint64_t p)
+HOT void put_single(struct pen *pen, unsigned kind, uint64_t p)
 {
     uint32_t short_p;
     if (short_id(pen->w, p, &short_p)) {
@@ -214,17 +285,31 @@ static bool has_actor(unsigned kind)
     return kind != WEFT__FORGET && kind != WEFT__SHOULD_RESOLVE && kind != WEFT__BACKGROUND;
 }
 
+/* Kinds of events after which a promise is not pending, and those that are kept as long as it is. */
+#define ENDINGS                                                                                    \
+    (1u << WEFT__FULFILL | 1u << WEFT__BECOME | 1u << WEFT__RESOLVE | 1u << WEFT__CANCEL |         \
+     1u << WEFT__FORGET)
+#define KEPT                                                                                       \
+    (1u << WEFT__WAIT | 1u << WEFT__NOTIFY | 1u << WEFT__SHOULD_RESOLVE | 1u << WEFT__BACKGROUND)
+
 void weft__event(unsigned kind, weft_promise p)
 {
     struct pen pen;
     if (!p || !pen_up(&pen))
         return;
     if (pen_room(&pen, 0, p)) {
+        const unsigned char *at = pen.at;
+        if (KEPT >> kind & 1)
+            concerns(&pen, kind, p, running(&pen));
         if (has_actor(kind))
             put_pair(&pen, kind, implicit(&pen), running(&pen), p);
         else
             put_single(&pen, kind, p);
         pen_publish(&pen);
+        if (ENDINGS >> kind & 1)
+            ended(&pen, kind, p, at);
+    } else if (ENDINGS >> kind & 1) {
+        ended(&pen, kind, p, NULL); /* it has ended all the same */
     }
     pen_down(&pen);
 }
@@ -235,8 +320,15 @@ void weft__event_by(unsigned kind, weft_promise actor, weft_promise p)
     if (!p || !actor || !pen_up(&pen))
         return;
     if (pen_room(&pen, 0, p)) {
+        const unsigned char *at = pen.at;
+        if (KEPT >> kind & 1)
+            concerns(&pen, kind, p, actor);
         put_pair(&pen, kind, false, actor, p);
         pen_publish(&pen);
+        if (ENDINGS >> kind & 1)
+            ended(&pen, kind, kind == WEFT__BECOME ? actor : p, at);
+    } else if (ENDINGS >> kind & 1) {
+        ended(&pen, kind, kind == WEFT__BECOME ? actor : p, NULL);
     }
     if (kind == WEFT__READ || kind == WEFT__SIGNAL)
         set_running(&pen, actor);
@@ -261,11 +353,19 @@ weft_promise weft__run(weft_promise p)
     return before;
 }
 
+/* The event loop begins or ends a turn. */
+static inline void new_turn(struct pen *pen)
+{
+    if (__builtin_expect(weft__rec.turn_clock, 0))
+        pen->w->ticks = pen->ticks = weft__clock_ticks(&weft__rec.clock);
+}
+
 void weft__suspend(enum weft_reason why)
 {
     struct pen pen;
     if (!pen_up(&pen))
         return;
+    new_turn(&pen);
     if (pen_room(&pen, 0, WEFT_LOOP)) {
         put_head(&pen, WEFT_FORM_SUSPEND);
         put32(&pen, (uint32_t)why);
@@ -280,6 +380,7 @@ void weft__resume(void)
     struct pen pen;
     if (!pen_up(&pen))
         return;
+    new_turn(&pen);
     if (pen_room(&pen, 0, WEFT_LOOP)) {
         put_head(&pen, WEFT_FORM_RESUME);
         pen_publish(&pen);
@@ -312,21 +413,48 @@ static uint64_t mark_known(uint32_t number)
 }
 
 /* What a place remembers of this recording; 0: nothing. */
-static uint32_t known_number(const uint64_t *known)
+HOT uint32_t known_number(const uint64_t *known)
 {
-    uint64_t k = __atomic_load_n(known, __ATOMIC_RELAXED);
+    uint64_t k = __atomic_load_n(known, __ATOMIC_ACQUIRE); /* the text is stored */
     return k >> 32 == weft__rec.generation ? (uint32_t)k : 0;
 }
 
-static struct text_ref text_of(struct weft_text *place, const char *text)
+HOT struct text_ref text_of(struct weft_text *place, const char *text)
 {
     uint32_t number = place->literal && text ? known_number(&place->known) : 0;
     if (number)
         return (struct text_ref){.number = number};
     struct text_ref ref = weft__text(text);
     if (place->literal && ref.number && ref.number != WEFT_STRING_INLINE)
-        __atomic_store_n(&place->known, mark_known(ref.number), __ATOMIC_RELAXED);
+        __atomic_store_n(&place->known, mark_known(ref.number), __ATOMIC_RELEASE);
     return ref;
+}
+
+HOT void put_label(struct pen *pen, weft_promise p, uint32_t number)
+{
+    uint32_t short_p;
+    if (short_id(pen->w, p, &short_p)) {
+        put_head(pen, WEFT_FORM_LABEL);
+        put32(pen, short_p);
+    } else {
+        put_head(pen, WEFT_FORM_LABEL_WIDE);
+        put64(pen, p);
+    }
+    put32(pen, number);
+    pen_publish(pen);
+}
+
+/* A label that is no literal, or one that is met for the first time. */
+static __attribute__((noinline)) void label_text(struct pen pen, struct weft_text *place,
+                                                 weft_promise p, const char *text)
+{
+    struct text_ref ref = text_of(place, text);
+    if (!pen_room(&pen, before_size(&ref), p))
+        return;
+    concerns(&pen, WEFT_EVENT_LABEL, p, 0);
+    if (ref.number == WEFT_STRING_INLINE)
+        put_text_before(&pen, &ref);
+    put_label(&pen, p, ref.number);
 }
 
 void weft__label(struct weft_text *place, weft_promise p, const char *text)
@@ -334,20 +462,12 @@ void weft__label(struct weft_text *place, weft_promise p, const char *text)
     struct pen pen;
     if (!p || !text || !pen_up(&pen))
         return;
-    struct text_ref ref = text_of(place, text);
-    if (pen_room(&pen, before_size(&ref), p)) {
-        uint32_t short_p;
-        if (ref.number == WEFT_STRING_INLINE)
-            put_text_before(&pen, &ref);
-        if (short_id(pen.w, p, &short_p)) {
-            put_head(&pen, WEFT_FORM_LABEL);
-            put32(&pen, short_p);
-        } else {
-            put_head(&pen, WEFT_FORM_LABEL_WIDE);
-            put64(&pen, p);
-        }
-        put32(&pen, ref.number);
-        pen_publish(&pen);
+    uint32_t number = place->literal ? known_number(&place->known) : 0;
+    if (!number) {
+        label_text(pen, place, p, text);
+    } else if (pen_room(&pen, 0, p)) {
+        concerns(&pen, WEFT_EVENT_LABEL, p, 0);
+        put_label(&pen, p, number);
     }
     pen_down(&pen);
 }
@@ -356,8 +476,11 @@ static void fail_by(struct pen *pen, bool by_running, weft_promise actor, weft_p
                     const struct text_ref *reason)
 {
     uint32_t short_a, short_p;
-    if (!pen_room(pen, before_size(reason), p))
+    if (!pen_room(pen, before_size(reason), p)) {
+        ended(pen, WEFT_EVENT_FAILS, p, NULL);
         return;
+    }
+    const unsigned char *at = pen->at;
     if (reason->number == WEFT_STRING_INLINE)
         put_text_before(pen, reason);
     bool near_p = short_id(pen->w, p, &short_p);
@@ -375,6 +498,7 @@ static void fail_by(struct pen *pen, bool by_running, weft_promise actor, weft_p
     }
     put32(pen, reason->number);
     pen_publish(pen);
+    ended(pen, WEFT_EVENT_FAILS, p, at);
 }
 
 void weft__fail(struct weft_text *place, weft_promise p, const char *reason)
@@ -423,7 +547,7 @@ void weft__counter(struct weft_counter *counter, int64_t n, int add)
     if (!name.number) {
         name = weft__text(counter->name);
         if (name.number != WEFT_STRING_INLINE)
-            __atomic_store_n(&counter->known, mark_known(name.number), __ATOMIC_RELAXED);
+            __atomic_store_n(&counter->known, mark_known(name.number), __ATOMIC_RELEASE);
     }
     bool small = n == (int32_t)n && total == (int32_t)total;
     if (pen_room(&pen, before_size(&name), running(&pen))) {
@@ -448,14 +572,16 @@ void weft__counter(struct weft_counter *counter, int64_t n, int add)
 
 /* Creation */
 
-static weft_promise new_id(struct writer *w)
+/* A number without a packet: nobody keeps it in mind as pending. */
+static weft_promise spare_id(struct writer *w)
 {
-    if (w->next_id == w->ids_end) {
-        w->next_id =
-            __atomic_fetch_add(&blocks_taken, 1, __ATOMIC_RELAXED) * (uint64_t)ID_BLOCK + 1;
-        w->ids_end = w->next_id + ID_BLOCK;
+    if (w->spare_id == w->spare_end) {
+        w->spare_id = weft__pool_numbers();
+        w->spare_end = w->spare_id + (UINT64_C(1) << weft__rec.id_bits);
     }
-    return w->next_id++;
+    if (weft__rec.open)
+        __atomic_store_n(&weft__rec.pending->unsure, 1, __ATOMIC_RELAXED);
+    return w->spare_id++;
 }
 
 /* Texts of a creation: its site's number, and a label that is not the site's. */
@@ -492,28 +618,54 @@ static struct place place_of(struct weft_site *site, const char *type, const cha
         if (label_here)
             place.label = literal_label;
     } else if (site->literal & 1) {
-        __atomic_store_n(&site->known, mark_known(place.site), __ATOMIC_RELAXED);
+        __atomic_store_n(&site->known, mark_known(place.site), __ATOMIC_RELEASE);
     }
     return place;
 }
 
-static void put_creation(struct pen *pen, bool by_running, weft_promise parent, weft_promise id,
-                         const struct place *place)
+/* The creation of a promise by what runs, if its site is known and there is room for it. 0: else. */
+HOT weft_promise put_known_creation(struct pen *pen, const struct weft_site *site)
+{
+    struct writer *w = pen->w;
+    uint32_t number = site->literal == 3 ? known_number(&site->known) : 0;
+    if (!number || w->next_id == w->ids_end || w->end - w->at < EVENT_MAX || !implicit(pen))
+        return 0;
+    weft_promise id = w->next_id++;
+    pen->at = w->at;
+    put_head(pen, WEFT_FORM_CREATE);
+    put32(pen, (uint32_t)(id - w->base));
+    put32(pen, number);
+    pen_publish(pen);
+    return id;
+}
+
+/* Any other one. id: 0 for a number of the packet. */
+static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise parent,
+                                 weft_promise id, const struct place *place)
 {
     uint32_t short_parent, short_id_;
-    bool inline_site = place->site == WEFT_STRING_INLINE;
+    bool inline_site = place->site == WEFT_STRING_INLINE, own = !id;
     size_t extra = before_size(&place->label) + (inline_site ? before_size(&place->type) : 0);
-    if (!pen_room(pen, extra, id))
-        return;
+    struct writer *w = pen->w;
+    if (own && !tracks()) {
+        id = spare_id(w);
+        own = false;
+    }
+    if (own && __builtin_expect(w->next_id == w->ids_end, 0))
+        weft__pool_close(w); /* which has no more numbers */
+    if (!pen_room(pen, extra, own ? UINT64_MAX : id))
+        return own ? spare_id(w) : id;
+    if (own)
+        id = w->next_id++;
     if (inline_site)
         put_text_before(pen, &place->type);
     if (place->label.number == WEFT_STRING_INLINE)
         put_text_before(pen, &place->label);
-    bool near = short_id(pen->w, id, &short_id_);
+    bool near = short_id(w, id, &short_id_);
     if (by_running && near) {
         put_head(pen, place->label.number ? WEFT_FORM_CREATE_LABELLED : WEFT_FORM_CREATE);
         put32(pen, short_id_);
-    } else if (!near || !short_id(pen->w, parent, &short_parent)) {
+    } else if (!near || !short_id(w, parent, &short_parent)) {
         put_head(pen, WEFT_FORM_CREATE_WIDE);
         put64(pen, parent);
         put64(pen, id);
@@ -526,18 +678,32 @@ static void put_creation(struct pen *pen, bool by_running, weft_promise parent, 
     if (place->label.number || !(by_running && near))
         put32(pen, place->label.number);
     pen_publish(pen);
+    return id;
+}
+
+static weft_promise create(struct pen pen, bool by_running, weft_promise parent,
+                           struct weft_site *site, const char *type, const char *label)
+{
+    struct place place = place_of(site, type, label);
+    return put_creation(&pen, by_running, parent, 0, &place);
+}
+
+/* Not so if only numbers are asked for. */
+HOT bool asked_for(void)
+{
+    return __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 1;
 }
 
 /* A number while nothing is recorded, if that was asked for. */
 static weft_promise standby_id(void)
 {
-    struct thread *t = __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 2 ? weft__thread() : NULL;
+    struct thread *t = __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 2 ? this_thread() : NULL;
     if (!t || t->busy >= 2)
         return 0;
     uint32_t level = t->busy;
     set_busy(t, level + 1);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
-    weft_promise id = new_id(&t->writer[level]);
+    weft_promise id = spare_id(&t->writer[level]);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     set_busy(t, level);
     return id;
@@ -546,11 +712,11 @@ static weft_promise standby_id(void)
 weft_promise weft__create(struct weft_site *site, const char *type, const char *label)
 {
     struct pen pen;
-    if (!pen_up(&pen))
+    if (!asked_for() || !pen_up(&pen))
         return standby_id();
-    weft_promise id = new_id(pen.w);
-    struct place place = place_of(site, type, label);
-    put_creation(&pen, implicit(&pen), running(&pen), id, &place);
+    weft_promise id = put_known_creation(&pen, site);
+    if (__builtin_expect(!id, 0))
+        id = create(pen, implicit(&pen), running(&pen), site, type, label);
     pen_down(&pen);
     return id;
 }
@@ -559,11 +725,9 @@ weft_promise weft__create_from(struct weft_site *site, weft_promise parent, cons
                                const char *label)
 {
     struct pen pen;
-    if (!pen_up(&pen))
+    if (!asked_for() || !pen_up(&pen))
         return standby_id();
-    weft_promise id = new_id(pen.w);
-    struct place place = place_of(site, type, label);
-    put_creation(&pen, false, parent ? parent : WEFT_LOOP, id, &place);
+    weft_promise id = create(pen, false, parent ? parent : WEFT_LOOP, site, type, label);
     pen_down(&pen);
     return id;
 }
@@ -572,8 +736,12 @@ weft_promise weft__create_id(struct weft_site *site, weft_promise parent, weft_p
                              const char *type, const char *label)
 {
     struct pen pen;
-    if (!id || id == WEFT_LOOP || !pen_up(&pen))
+    if (!id || id == WEFT_LOOP || !asked_for() || !pen_up(&pen))
         return 0;
+    if (tracks()) { /* which are pending cannot be told from such numbers */
+        __atomic_store_n(&weft__rec.tracks, 0, __ATOMIC_RELAXED);
+        __atomic_store_n(&weft__rec.pending->unsure, 1, __ATOMIC_RELAXED);
+    }
     struct place place = place_of(site, type, label);
     put_creation(&pen, false, parent ? parent : WEFT_LOOP, id, &place);
     pen_down(&pen);

@@ -3,8 +3,11 @@
 #ifndef WEFT_RECORD_CLOCK_H
 #define WEFT_RECORD_CLOCK_H
 
+#include <stdbool.h>
 #include <stdint.h>
+#if __STDC_HOSTED__
 #include <time.h>
+#endif
 
 #include "format/packet.h"
 
@@ -20,27 +23,35 @@ struct clock_pair {
     uint32_t error;
 };
 
+#if __STDC_HOSTED__
 static inline uint64_t clock_ns(clockid_t id)
 {
     struct timespec t;
     clock_gettime(id, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+#endif
 
-static inline uint64_t clock_ticks(const struct clock_source *c)
+/* The processor's counter, where clock_has_counter. */
+static inline uint64_t clock_counter(void)
 {
 #if defined __x86_64__
-    if (__builtin_expect(c->kind == WEFT_CLOCK_TSC, 1))
-        return __builtin_ia32_rdtsc();
+    return __builtin_ia32_rdtsc();
 #elif defined __aarch64__
-    if (__builtin_expect(c->kind == WEFT_CLOCK_ARM64, 1)) {
-        uint64_t ticks;
-        __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
-        return ticks;
-    }
+    uint64_t ticks;
+    __asm__ volatile("mrs %0, cntvct_el0" : "=r"(ticks));
+    return ticks;
+#else
+    return 0;
 #endif
-    return c->kind == WEFT_CLOCK_CALLER ? c->caller() : clock_ns(CLOCK_MONOTONIC);
 }
+
+static inline bool clock_has_counter(const struct clock_source *c)
+{
+    return c->kind == WEFT_CLOCK_TSC || c->kind == WEFT_CLOCK_ARM64;
+}
+
+uint64_t weft__clock_ticks(const struct clock_source *c);
 
 /* Chooses the fastest clock that rises evenly on this machine, or the caller's. */
 void weft__clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz);

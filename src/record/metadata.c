@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "record/metadata.h"
 
-#include <stdio.h>
-
 #include "format/packet.h"
+#include "record/put.h"
 
 static const char head[] =
     "/* CTF 1.8 */\n"
@@ -49,11 +48,17 @@ static const struct {
 
 size_t weft__metadata(char *out, size_t room)
 {
-    size_t n = (size_t)snprintf(out, room, "%s", head);
-    for (size_t i = 0; i < sizeof forms / sizeof *forms && n < room; i++)
-        n += (size_t)snprintf(out + n, room - n,
-                              "event { name = \"%s\"; id = %u; stream_id = 1;\n"
-                              "  fields := struct { %s}; };\n",
-                              forms[i].name, forms[i].code, forms[i].fields);
-    return n < room ? n : room - 1;
+    struct put p = put_begin(out, room);
+    put_text(&p, head);
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++) {
+        put_text(&p, "event { name = \"");
+        put_text(&p, forms[i].name);
+        put_text(&p, "\"; id = ");
+        put_number(&p, forms[i].code);
+        put_text(&p, "; stream_id = 1;\n  fields := struct { ");
+        put_text(&p, forms[i].fields);
+        put_text(&p, "}; };\n");
+    }
+    put_end(&p);
+    return (size_t)(p.at - out);
 }

@@ -1,33 +1,66 @@
 /* SPDX-License-Identifier: ISC */
 /* The pool of packets.
  *
- * A packet is in one of three places: with a writer, in the queue of those that were let go (oldest first:
- * the next one claimed is overwritten), or on the stack of those that ended threads left with room in
- * them. Only its writer changes a packet. When it changes hands, its sequence number is 0: a reader that
- * sees the same number, not 0, before and after copying has a consistent copy.
+ * Where a packet is
  *
- * If the process dies between any two lines, a reader finds: the packet as its old owner left it; or with
- * sequence 0, which it skips (it was being overwritten); or as its new owner has it, with the events that
- * content_bits covers, each of which is whole, because content_bits is stored after them with release. */
-#include <string.h>
-
+ *   with a writer   only it changes the packet, but for the ended bytes
+ *   left            an ended thread's, with room in it; the next new thread goes on in it
+ *   queued          full: let go. The one let go longest ago is overwritten next
+ *   in stock        retired by a thread that will begin it, and empty; or on the stack of clean ones
+ *
+ * When it changes hands, its sequence number is 0: a reader that sees the same number, not 0, before and
+ * after copying has a consistent copy.
+ *
+ * Its promises. A packet has numbers of its own for the promises created in it (its home), and a byte for
+ * each that says whether it is resolved. Whoever resolves a promise, on any thread, finds the byte by the
+ * number: through the directory, homes[]. So what is pending is known for the price of a load and a store,
+ * creations cost nothing, and the bytes go when the packet goes. No other scheme was as cheap: a bitmap by
+ * number is lapped by faster threads; a list of the resolved must be looked through for each packet.
+ *
+ * Retiring. Before a packet is overwritten, in this order:
+ *
+ *   1. what it says of promises that are still pending is kept in cells (pending.c);
+ *   2. its events are taken back: the sequence number becomes 0, and they are counted as overwritten.
+ *      So a packet that can be read has ended bytes that can be believed;
+ *   3. its home is taken out of the directory: who resolves one of its promises from here on
+ *      finds the cell, which was there before;
+ *   4. a barrier: every other thread is either seen to be in the middle of resolving (busy, its
+ *      hazard names the home), or sees the directory as it is after 3;
+ *   5. a packet that is named so is not taken now, but put back into the queue;
+ *   6. promises kept in 1 that were resolved through the directory before 3 are let go again.
+ *
+ * Then nobody can store a byte in it any more: it is clean. A thread pays the barrier for several packets
+ * at once, its stock. Nobody ever waits: a thread that is interrupted anywhere here holds back its own
+ * stock and the packet that its hazard names.
+ *
+ * If the process dies between any two lines, a reader finds: the packet as its owner left it, perhaps with
+ * cells already, of which it leaves out what the packet says itself (each has the sequence numbers of its
+ * packets); or with sequence 0, which it skips, and all its pending promises have cells; or as its new owner
+ * has it, with the events that content_bits covers, each of which is whole, because content_bits is stored
+ * after them with release. A promise whose ending is published is not pending, whether its byte or cell says
+ * so yet or not: the event is newer than all that is kept of it, and is there. */
 #include "record/record.h"
 
 static struct weft_events_header *packet_at(uint64_t number)
 {
-    return (struct weft_events_header *)(weft__rec.pool + number * weft__rec.packet_bytes);
+    return (struct weft_events_header *)(weft__rec.pool + (number << weft__rec.packet_bits));
 }
 
 static uint64_t number_of(const struct weft_events_header *p)
 {
-    return (uint64_t)((const unsigned char *)p - weft__rec.pool) / weft__rec.packet_bytes;
+    return (uint64_t)((const unsigned char *)p - weft__rec.pool) >> weft__rec.packet_bits;
+}
+
+static void set_state(struct notes *n, enum notes_state state)
+{
+    __atomic_store_n(&n->state, (uint8_t)state, __ATOMIC_RELEASE); /* (M) the rest of the notes */
 }
 
 /* The queue of packets that were let go. A cell holds a packet's number plus 1, or 0, and above that how
  * often it was emptied: its turn. Positions count up; a position's cell is its own in one turn only. A
  * thread that is interrupted as it puts a packet in keeps nobody waiting: its position is passed over, and
  * it takes another one. */
-enum { CELL_BITS = 26 };
+enum { CELL_BITS = 26, PUT_BACK_MAX = 64, PENDING_MANY = 64, PREPARED = 4096, KEPT_MAX = 1 << 18 };
 
 static uint64_t cell_of(uint64_t position, uint64_t content)
 {
@@ -70,96 +103,263 @@ static bool queue_take(uint64_t *packet)
     }
 }
 
-/* The stack of packets with room: number plus 1 in the low half, a tag against reuse in the high one. */
-static void left_push(uint64_t packet)
+/* The stacks, left and clean: number plus 1 in the low half, a tag against reuse in the high one. */
+static void push(uint64_t *stack, uint64_t packet)
 {
-    struct recorder *r = &weft__rec;
-    uint64_t top = __atomic_load_n(&r->left, __ATOMIC_RELAXED), next;
+    uint64_t top = __atomic_load_n(stack, __ATOMIC_RELAXED), next;
     do {
-        __atomic_store_n(&r->left_next[packet], (uint32_t)top, __ATOMIC_RELAXED);
+        __atomic_store_n(&weft__rec.next[packet], (uint32_t)top, __ATOMIC_RELAXED);
         next = ((top >> 32) + 1) << 32 | (packet + 1);
         /* (B) the packet's content and its place in the stack */
-    } while (!__atomic_compare_exchange_n(&r->left, &top, next, false, __ATOMIC_RELEASE,
-                                          __ATOMIC_RELAXED));
+    } while (
+        !__atomic_compare_exchange_n(stack, &top, next, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED));
 }
 
-static bool left_pop(uint64_t *packet)
+static bool pop(uint64_t *stack, uint64_t *packet)
 {
-    struct recorder *r = &weft__rec;
-    uint64_t top = __atomic_load_n(&r->left, __ATOMIC_ACQUIRE), next; /* with (B) */
+    uint64_t top = __atomic_load_n(stack, __ATOMIC_ACQUIRE), next; /* with (B) */
     do {
         if (!(uint32_t)top)
             return false;
         *packet = (uint32_t)top - 1;
-        next = ((top >> 32) + 1) << 32 | __atomic_load_n(&r->left_next[*packet], __ATOMIC_RELAXED);
-    } while (!__atomic_compare_exchange_n(&r->left, &top, next, false, __ATOMIC_ACQUIRE,
-                                          __ATOMIC_ACQUIRE));
+        next =
+            ((top >> 32) + 1) << 32 | __atomic_load_n(&weft__rec.next[*packet], __ATOMIC_RELAXED);
+    } while (
+        !__atomic_compare_exchange_n(stack, &top, next, false, __ATOMIC_ACQUIRE, __ATOMIC_ACQUIRE));
     return true;
+}
+
+/* Numbers and homes */
+
+static uint64_t numbers_taken; /* of promises, in all recordings of this process */
+
+uint64_t weft__pool_numbers(void)
+{
+    const uint64_t share = UINT64_C(1) << weft__rec.id_bits;
+    uint64_t taken = __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED), from;
+    do
+        from =
+            (taken + share - 1) & ~(share - 1); /* packets of another recording had other sizes */
+    while (!__atomic_compare_exchange_n(&numbers_taken, &taken, from + share, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    return from + 1;
+}
+
+/* Gives the packet a home, with a place in the directory that no other has. Returns its first number. */
+static uint64_t settle(uint64_t packet)
+{
+    struct recorder *r = &weft__rec;
+    struct notes *n = &r->notes[packet];
+    for (uint64_t tries = 0;; tries++) {
+        uint64_t base = weft__pool_numbers(), home = home_of(base), none = 0;
+        uint64_t *place = &r->homes[home & r->homes_mask];
+        n->home = home;
+        if (__atomic_compare_exchange_n(place, &none, (home + 1) << HOME_BITS | packet, false,
+                                        __ATOMIC_RELEASE, /* (K) the ended bytes are 0 */
+                                        __ATOMIC_RELAXED))
+            return base;
+        if (tries == r->homes_mask) { /* cannot be: it has more places than there are packets */
+            n->home = NO_HOME;
+            return base;
+        }
+    }
+}
+
+/* Nobody finds it by number from here on. */
+static void unsettle(struct notes *n)
+{
+    struct recorder *r = &weft__rec;
+    if (n->home != NO_HOME) /* (L) its pending promises have cells */
+        __atomic_store_n(&r->homes[n->home & r->homes_mask], 0, __ATOMIC_RELEASE);
+}
+
+/* Beginning and ending */
+
+size_t weft__pool_private(struct recorder *r, unsigned char *at, uint64_t packets)
+{
+    uint64_t cells = 1;
+    while (cells < packets)
+        cells *= 2;
+    uint64_t homes = cells * 4, kept = cells * 512; /* some four times the cells for pending ones */
+    if (kept > KEPT_MAX)
+        kept = KEPT_MAX;
+    size_t bytes = 0,
+           part[5] = {
+               packets * sizeof *r->notes, cells * sizeof *r->queue,       homes * sizeof *r->homes,
+               packets * sizeof *r->next,  kept * sizeof *r->kept_by_home,
+           };
+    void *where[5];
+    for (int i = 0; i < 5; i++) {
+        where[i] = at + bytes;
+        bytes += (part[i] + 63) / 64 * 64;
+    }
+    if (!at)
+        return bytes;
+    r->notes = where[0];
+    r->queue = where[1];
+    r->queue_mask = cells - 1;
+    r->homes = where[2];
+    r->homes_mask = homes - 1;
+    r->next = where[3];
+    r->kept_by_home = where[4];
+    r->kept_mask = kept - 1;
+    return bytes;
 }
 
 void weft__pool_init(void)
 {
     struct recorder *r = &weft__rec;
     r->queue_head = r->queue_tail = 0;
-    r->left = 0;
+    r->left = r->clean = 0;
+    r->packet_bits = (uint32_t)__builtin_ctz(r->packet_bytes);
+    r->id_bits = r->packet_bits - (uint32_t)__builtin_ctz(WEFT_NUMBERS_SHARE);
     for (uint64_t i = 0; i < r->packets; i++) {
         struct weft_events_header *p = packet_at(i);
         memset(p, 0, sizeof *p);
         p->packet = r->facts->packet;
         p->packet.class = WEFT_PACKET_EVENTS;
-        p->packet.header_bytes = sizeof *p;
+        p->ended_at = sizeof *p;
+        p->ended_count = UINT32_C(1) << r->id_bits;
+        p->packet.header_bytes = p->ended_at + p->ended_count;
         p->packet.packet_bits = (uint64_t)r->packet_bytes * 8;
-        p->packet.content_bits = sizeof *p * 8;
+        p->packet.content_bits = p->packet.header_bytes * UINT64_C(8);
+        r->notes[i] = (struct notes){.home = NO_HOME, .state = CLEAN};
         queue_put(i);
     }
 }
 
-/* Makes a packet nobody's, at once when it has been claimed: it is the oldest, and those after it may be
- * overwritten while this thread is interrupted. */
+/* Takes the events of a packet back. */
 static void empty(struct weft_events_header *p)
 {
-    struct weft_facts_header *facts = weft__rec.facts;
-    bool held_events = p->sequence != 0;
     __atomic_store_n(&p->sequence, 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE); /* (C) what follows is not seen with the old number */
-    if (held_events) {
-        __atomic_fetch_add(&facts->overwritten_events, p->events, __ATOMIC_RELAXED);
-        __atomic_fetch_add(&facts->overwritten_packets, 1, __ATOMIC_RELAXED);
-    }
+    /* One store: killed before or after it, the sum is right. */
+    uint64_t events = p->counts & ((UINT64_C(1) << WEFT_COUNTS_BITS) - 1);
+    __atomic_store_n(&p->counts, ((p->counts >> WEFT_COUNTS_BITS) + events) << WEFT_COUNTS_BITS,
+                     __ATOMIC_RELAXED);
+    __atomic_store_n(&p->begin_ticks, 0, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&weft__rec.facts->overwritten_packets, 1, __ATOMIC_RELAXED);
 }
 
-/* Writes the header of an empty packet that begins with an event at ticks. */
+/* Makes room for size bytes in the writer's packet, if it is not full. A packet is written to from a
+ * prepared part of it on: cleared at once, its lines come at once too, also from the processor where somebody
+ * reads the trace, and not one by one in the middle of events. */
+static bool prepare(struct writer *w, size_t size)
+{
+    if (!w->packet)
+        return false;
+    unsigned char *end = (unsigned char *)w->packet + weft__rec.packet_bytes;
+    if ((size_t)(end - w->at) < size)
+        return false;
+    size_t left = (size_t)(end - w->end), more = PREPARED;
+    if (more < size)
+        more = size;
+    if (more > left)
+        more = left;
+    memset(w->end, 0, more);
+    w->end += more;
+    struct notes *n = &weft__rec.notes[number_of(w->packet)];
+    if (n->marks < MARKS_MAX)
+        n->mark[n->marks++] = (struct mark){
+            .running = w->running,
+            .created = (uint32_t)(w->next_id - w->base),
+            .low = (uint32_t)(w->next_id - w->base),
+            .stream = w->stream - 1,
+            .at = (uint32_t)(w->at - (unsigned char *)w->packet),
+        };
+    w->low = w->base + n->mark[n->marks - 1].created;
+    return (size_t)(w->end - w->at) >= size;
+}
+
+static void take_up(struct writer *w, struct weft_events_header *p)
+{
+    struct notes *n = &weft__rec.notes[number_of(p)];
+    set_state(n, OPEN);
+    w->packet = p;
+    w->at = (unsigned char *)p + p->packet.content_bits / 8;
+    w->end = w->at;
+    w->base = p->base;
+    w->next_id = p->base + n->created;
+    w->ids_end = n->home != NO_HOME ? p->base + p->ended_count : w->next_id;
+    w->low = UINT64_MAX;
+    w->high = n->high;
+    w->old = NULL;
+    w->packet_events = p->events;
+    w->events_base -= p->events;
+}
+
+/* Writes the header of a clean packet that begins with an event at ticks, and takes it up. */
 static void begin_packet(struct thread *t, struct writer *w, struct weft_events_header *p,
                          uint64_t ticks, uint64_t id)
 {
     struct recorder *r = &weft__rec;
     struct clock_pair pair = weft__clock_pair(&r->clock);
-    __atomic_store_n(&p->packet.content_bits, sizeof *p * 8, __ATOMIC_RELAXED);
+    struct notes *n = &r->notes[number_of(p)];
+    n->home = NO_HOME;
+    n->olds = n->marks = 0;
+    __atomic_store_n(&n->created, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&n->ended, 0, __ATOMIC_RELAXED);
+    memset((unsigned char *)p + p->ended_at, 0, UINT32_C(1) << r->id_bits);
+    const bool tracked = tracks();
+    uint64_t base = tracked ? settle(number_of(p)) : id != UINT64_MAX ? id : 0;
+    n->low = base;
+    n->high = base + (UINT64_C(1) << r->id_bits) - 1;
+    __atomic_store_n(&p->packet.content_bits, p->packet.header_bytes * UINT64_C(8),
+                     __ATOMIC_RELAXED);
     p->begin_ticks = ticks;
     p->end_ticks = 0;
     p->events = 0;
+    p->ended_count = tracked ? UINT32_C(1) << r->id_bits : 0;
     p->stream = w->stream - 1;
     p->thread = t->tid;
-    p->events_before = w->events;
+    p->events_before = w->events_base + w->packet_events;
     p->discarded_before = w->discarded;
     p->running = w->running;
-    p->base = id != UINT64_MAX ? id : 0;
+    p->base = base;
     p->pair_ticks = pair.ticks;
     p->pair_mono_ns = pair.mono_ns;
     p->pair_real_ns = pair.real_ns;
     p->pair_error = pair.error;
     memcpy(p->thread_name, t->name, sizeof p->thread_name);
+    w->events_base += w->packet_events;
+    w->packet_events = 0;
+    take_up(w, p);
     uint64_t sequence = __atomic_add_fetch(&r->sequence, 1, __ATOMIC_RELAXED);
     __atomic_store_n(&p->sequence, sequence, __ATOMIC_RELEASE); /* (D) the header is whole */
 }
 
-static void take_up(struct writer *w, struct weft_events_header *p)
+/* Says how many events the packet holds, and what its notes are. */
+static void finish(struct writer *w, enum notes_state state)
 {
-    w->packet = p;
-    w->at = (unsigned char *)p + p->packet.content_bits / 8;
-    w->end = (unsigned char *)p + weft__rec.packet_bytes;
-    w->base = p->base;
-    w->packet_events = p->events;
+    struct weft_events_header *p = w->packet;
+    struct notes *n = &weft__rec.notes[number_of(p)];
+    __atomic_store_n(&n->created, (uint32_t)(w->next_id - w->base), __ATOMIC_RELAXED);
+    p->events = w->packet_events;
+    __atomic_store_n(&p->counts,
+                     (p->counts >> WEFT_COUNTS_BITS) << WEFT_COUNTS_BITS | w->packet_events,
+                     __ATOMIC_RELAXED);
+    w->events_base += w->packet_events;
+    w->packet_events = 0;
+    w->packet = NULL;
+    w->at = w->end = NULL;
+    w->next_id = w->ids_end = 0;
+    set_state(n, state);
+}
+
+/* Lets a packet go that is finished. */
+static void let_go(struct weft_events_header *p)
+{
+    __atomic_store_n(&p->end_ticks, weft__clock_ticks(&weft__rec.clock), __ATOMIC_RELEASE);
+    queue_put(number_of(p));
+}
+
+void weft__pool_close(struct writer *w)
+{
+    struct weft_events_header *p = w->packet;
+    if (!p)
+        return;
+    finish(w, LET_GO);
+    let_go(p);
 }
 
 /* Goes on in a packet that an ended thread has left, as a new stream. */
@@ -169,12 +369,13 @@ static bool adopt(struct thread *t, struct writer *w, size_t size, uint64_t tick
                             (ticks & ((UINT64_C(1) << WEFT_TIME_BITS) - 1));
     const uint32_t stream = w->stream - 1;
     uint64_t packet;
-    if (!left_pop(&packet))
+    if (!pop(&weft__rec.left, &packet))
         return false;
     struct weft_events_header *p = packet_at(packet);
     take_up(w, p);
-    if (w->at + 32 + size > w->end || ticks < p->begin_ticks) {
+    if (ticks < p->begin_ticks || !prepare(w, size + 32)) {
         weft__pool_close(w);
+        w->events_base = 0;
         return false;
     }
     memcpy(w->at, &begins, 8);
@@ -187,65 +388,183 @@ static bool adopt(struct thread *t, struct writer *w, size_t size, uint64_t tick
     return true;
 }
 
-/* Says how many events the packet holds, which the one who overwrites it wants to know. */
-static void finish(struct writer *w)
-{
-    w->packet->events = w->packet_events;
-    w->packet = NULL;
-    w->at = w->end = NULL;
-}
+/* Retiring */
 
-void weft__pool_close(struct writer *w)
+/* Whether a thread is in the middle of an event that resolves a promise of that home, by its hazard. After a
+ * barrier. */
+static bool touched(uint64_t home)
 {
-    struct weft_events_header *p = w->packet;
-    if (!p)
-        return;
-    finish(w);
-    __atomic_store_n(&p->end_ticks, clock_ticks(&weft__rec.clock), __ATOMIC_RELEASE);
-    queue_put(number_of(p));
-}
-
-/* Gets an empty packet in exchange for the writer's, or NULL. */
-static struct weft_events_header *exchange(struct writer *w)
-{
-    uint64_t packet;
-    if (queue_take(&packet) || left_pop(&packet)) {
-        empty(packet_at(packet));
-        weft__pool_close(w);
-        return packet_at(packet);
+    uint32_t count;
+    const struct thread *t = weft__threads(&count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t busy = __atomic_load_n(&t[i].busy, __ATOMIC_ACQUIRE); /* with (H) */
+        for (uint32_t level = 0; level < busy && level < 2; level++)
+            if (__atomic_load_n(&t[i].hazard[level], __ATOMIC_ACQUIRE) == home + 1) /* with (Q) */
+                return true;
     }
-    /* All are in use; another thread that has none may come first. */
-    weft__pool_close(w);
-    if (!queue_take(&packet) && !left_pop(&packet))
-        return NULL;
+    return false;
+}
+
+/* Retires a packet, but for the barrier. False: it cannot be done now. */
+static bool begin_to_retire(uint64_t packet)
+{
+    struct notes *n = &weft__rec.notes[packet];
+    if (n->state == RETIRED || n->state == CLEAN)
+        return true;
+    n->pending = weft__pending_keep(packet);
+    if (n->pending == WEFT_PENDING_HELD)
+        return false;
     empty(packet_at(packet));
-    return packet_at(packet);
+    unsettle(n);
+    set_state(n, RETIRED);
+    return true;
+}
+
+/* Makes packets clean. Those of which that cannot be said yet are put back; the others come first. Returns
+ * how many these are. */
+static uint32_t end_retiring(uint32_t *packet, uint32_t count)
+{
+    struct recorder *r = &weft__rec;
+    uint32_t clean = 0;
+    bool barrier = false;
+    for (uint32_t i = 0; i < count && !barrier; i++)
+        barrier = r->notes[packet[i]].state == RETIRED && r->notes[packet[i]].home != NO_HOME;
+    if (barrier)
+        weft__threads_barrier();
+    for (uint32_t i = 0; i < count; i++) {
+        struct notes *n = &r->notes[packet[i]];
+        if (n->state == RETIRED && n->home != NO_HOME) {
+            if (touched(n->home)) {
+                queue_put(packet[i]);
+                continue;
+            }
+            weft__pending_recheck(packet[i], n->pending);
+        }
+        set_state(n, CLEAN);
+        packet[clean++] = packet[i];
+    }
+    return clean;
+}
+
+/* How many to retire at once: more where the barrier costs something, but never much of the pool. */
+static uint32_t batch(void)
+{
+    struct recorder *r = &weft__rec;
+    uint64_t queued = __atomic_load_n(&r->queue_tail, __ATOMIC_RELAXED) -
+                      __atomic_load_n(&r->queue_head, __ATOMIC_RELAXED);
+    uint64_t most = r->packets / 16 < queued / 4 ? r->packets / 16 : queued / 4;
+    if (weft__threads_alone() || most < 1)
+        return 1;
+    return most < STOCK_MAX ? (uint32_t)most : STOCK_MAX;
+}
+
+/* Takes packets out of the queue and retires them. Returns how many are clean now: the first ones of
+ * packet. *taken: there were any. */
+static uint32_t take_oldest(uint32_t packet[STOCK_MAX], bool *taken)
+{
+    struct recorder *r = &weft__rec;
+    uint32_t count = 0;
+    *taken = false;
+    for (uint32_t want = batch(); want; want--) {
+        uint64_t oldest;
+        if (!queue_take(&oldest) && (count || !pop(&r->left, &oldest)))
+            break;
+        *taken = true;
+        if (r->notes[oldest].state == OPEN) /* it was left */
+            set_state(&r->notes[oldest], LET_GO);
+        if (!begin_to_retire(oldest)) {
+            queue_put(oldest);
+            continue;
+        }
+        packet[count++] = (uint32_t)oldest;
+        if (r->notes[oldest].pending > PENDING_MANY)
+            break; /* that took long */
+    }
+    return end_retiring(packet, count);
+}
+
+/* Takes a clean packet. */
+static bool take_clean(struct thread *t, struct writer *w, uint64_t *packet)
+{
+    uint32_t oldest[STOCK_MAX], count = 0;
+    bool taken = true;
+    if (w->stocked) {
+        *packet = w->stock[--w->stocked];
+        return true;
+    }
+    if (pop(&weft__rec.clean, packet))
+        return true;
+    /* What this thread resolves it has not come to, but in the event that it has interrupted. */
+    __atomic_store_n(&t->hazard[w != &t->writer[0]], 0, __ATOMIC_RELAXED);
+    for (int tries = 0; !count && taken && tries < PUT_BACK_MAX; tries++)
+        count = take_oldest(oldest, &taken);
+    if (!count)
+        return false;
+    *packet = oldest[0];
+    while (--count)
+        w->stock[w->stocked++] = oldest[count]; /* the older ones on top */
+    return true;
+}
+
+/* Begins a clean packet, then lets the writer's former one go: so what it recorded last cannot be overwritten
+ * while it is interrupted here. False: there is no packet. */
+static bool exchange(struct thread *t, struct writer *w, size_t size, uint64_t ticks, uint64_t id)
+{
+    struct weft_events_header *former = w->packet;
+    uint64_t packet;
+    bool got = take_clean(t, w, &packet);
+    if (former)
+        finish(w, LET_GO);
+    if (!got && former) { /* all were in use; another thread that has none may come first */
+        let_go(former);
+        former = NULL;
+        got = take_clean(t, w, &packet);
+    }
+    if (got)
+        begin_packet(t, w, packet_at(packet), ticks, id);
+    if (former)
+        let_go(former);
+    return got && prepare(w, size);
+}
+
+static void count_pause(uint64_t ticks)
+{
+    struct weft_pending_header *h = weft__rec.pending;
+    uint64_t longest = __atomic_load_n(&h->longest_pause_ticks, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&h->pauses, 1, __ATOMIC_RELAXED);
+    while (ticks > longest &&
+           !__atomic_compare_exchange_n(&h->longest_pause_ticks, &longest, ticks, true,
+                                        __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+        ;
 }
 
 bool weft__pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t ticks, uint64_t id)
 {
     struct recorder *r = &weft__rec;
     bool is_new = !w->stream;
-    if (size > r->packet_bytes - sizeof *w->packet)
+    if (prepare(w, size))
+        return true;
+    if (size > r->packet_bytes - events_at())
         return false;
     if (is_new)
         w->stream = (uint32_t)__atomic_add_fetch(&r->facts->streams, 1, __ATOMIC_RELAXED);
-    if (is_new && adopt(t, w, size, ticks))
-        return true;
-    struct weft_events_header *p = exchange(w);
-    if (!p)
-        return false;
-    begin_packet(t, w, p, ticks, id);
-    take_up(w, p);
-    return true;
+    uint64_t begun = weft__clock_ticks(&r->clock);
+    int cancel = cancel_hold();
+    bool got = (is_new && adopt(t, w, size, ticks)) || exchange(t, w, size, ticks, id);
+    cancel_again(cancel);
+    if (got)
+        count_pause(weft__clock_ticks(&r->clock) - begun);
+    return got;
 }
 
 void weft__pool_leave(struct writer *w)
 {
     struct weft_events_header *p = w->packet;
-    if (p && w->end - w->at > weft__rec.packet_bytes / 4) {
-        finish(w);
-        left_push(number_of(p));
+    while (w->stocked)
+        push(&weft__rec.clean, w->stock[--w->stocked]);
+    if (p && (size_t)(w->at - (unsigned char *)p) < weft__rec.packet_bytes / 4 * 3) {
+        finish(w, OPEN);
+        push(&weft__rec.left, number_of(p));
     } else {
         weft__pool_close(w);
     }

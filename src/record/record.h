@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: ISC */
 /* The recorder's inside.
  *
- * One recording at a time. Its trace (facts, strings, a pool of packets for events) lies in memory that is
- * a mapped file or the caller's; what only the process needs lies beside it, in private pages. After
- * weft_start nothing here allocates, locks or calls the system, but for the clock where that has no other
- * way, and when a thread records for the first time or ends.
+ * One recording at a time. Its trace (facts, strings, pending promises, a pool of packets for events) lies
+ * in memory that is a mapped file or the caller's; what only the process needs lies beside it, in private
+ * pages. After weft_start nothing here allocates, locks or calls the system, but for the clock where that
+ * has no other way, when a thread records for the first time or ends, and for a barrier before packets are
+ * overwritten where there are several threads.
  *
- *   start.c   weft_start, weft_stop, the file, the environment
- *   thread.c  what each OS thread has: a slot, taken at its first event
- *   pool.c    packets: claimed, closed, left to others
- *   text.c    texts and sites: each kept once
- *   calls.c   the calls of weft.h: events into packets
- *   clock.c   ticks */
+ * The core, which needs no operating system (host.h says what it does need):
+ *   calls.c    the calls of weft.h: events into packets
+ *   pool.c     packets: claimed, closed, retired, left to others
+ *   pending.c  what a packet says of promises that are still pending when it is overwritten
+ *   cells.c    where that is kept
+ *   text.c     texts and sites: each kept once
+ *   layout.c   where things lie in a trace
+ * Around it:
+ *   start.c    weft_start, weft_stop, the file, the environment
+ *   control.c  the same, asked for by another process
+ *   thread.c   what each OS thread has: a slot, taken at its first event
+ *   clock.c    ticks
+ *   freestanding.c  instead of these four, where there is no operating system */
 #ifndef WEFT_RECORD_RECORD_H
 #define WEFT_RECORD_RECORD_H
 
@@ -20,40 +28,110 @@
 #include <stdint.h>
 
 #include "format/packet.h"
-#include "record/clock.h"
+#include "record/host.h"
+
+#pragma GCC visibility push(hidden)
+
+enum { STOCK_MAX = 16 };
+
+/* Something said of a promise that is much older than the packet. */
+struct old_event {
+    uint64_t id, other;
+    uint16_t at; /* in its packet, in words; with the texts before it */
+    uint8_t kind;
+};
 
 /* A stream: what one OS thread writes, or its signal handlers while it writes. */
 struct writer {
     struct weft_events_header *packet; /* that it is writing to, or NULL */
     unsigned char *at, *end;
-    uint64_t base;              /* the packet's */
-    uint64_t running;           /* as who reads the stream knows it */
-    uint64_t events, discarded; /* of the stream */
-    uint64_t next_id, ids_end;  /* numbers for new promises */
-    uint32_t packet_events;
-    uint32_t stream;     /* plus 1; 0: it has none yet */
-    uint32_t generation; /* recording that all of this belongs to */
+    uint64_t base;                /* the packet's: its first number for a promise */
+    uint64_t next_id, ids_end;    /* numbers for promises created in it */
+    uint64_t low, high;           /* of such promises the notes need not be told */
+    struct old_event *old;        /* listed last in this packet, or NULL */
+    uint64_t running;             /* as who reads the stream knows it */
+    uint64_t ticks;               /* of this turn of the loop, where it is read once a turn */
+    uint64_t events_base;         /* of the stream: events_base + packet_events were recorded */
+    uint64_t discarded;           /* of the stream */
+    uint32_t packet_events;       /* in the packet */
+    uint32_t stream;              /* plus 1; 0: it has none yet */
+    uint32_t generation;          /* recording that all of this belongs to */
+    uint32_t stocked;             /* packets in stock: retired, to be begun next */
+    uint32_t stock[STOCK_MAX];    /* their numbers */
+    uint64_t spare_id, spare_end; /* numbers without a packet */
 };
 
 struct thread {
     uint32_t busy; /* writers in use: 1 while an event is recorded, 2 in a handler meanwhile */
     uint32_t in_use;
+    uint64_t running;   /* promise */
+    uint64_t hazard[2]; /* of each writer: home, plus 1, of the promise resolved last; see pool.c */
+    struct writer writer[2];
     uint32_t next_free; /* plus 1; while the slot is free */
     uint32_t tid;
     char name[16];
-    uint64_t running; /* promise */
-    struct writer writer[2];
 };
 
+enum notes_state {
+    CLEAN,   /* retired; nobody can store a byte in it */
+    OPEN,    /* somebody writes to it, or it is left to somebody */
+    LET_GO,  /* full */
+    RETIRED, /* its home is not found any more */
+};
+
+enum { OLD_MAX = 32 };
+
+/* A place in a packet from which it can be read on: before an event. */
+struct mark {
+    uint64_t running; /* as who reads the stream knows it */
+    uint32_t created; /* promises, so far */
+    uint32_t
+        low; /* from here to the next mark something is said of this promise of the packet, or later ones */
+    uint32_t stream;
+    uint32_t at;
+};
+
+enum { MARKS_MAX = 16 };
+
+/* What the one who retires a packet wants to know of it. Its writer's until it is let go. */
+struct notes {
+    uint64_t home;      /* NO_HOME: none */
+    uint64_t low, high; /* numbers of the promises that something is said of, but the old ones */
+    uint32_t created;   /* promises */
+    uint32_t ended;     /* all before this one are resolved */
+    uint32_t pending;   /* promises, when it was retired */
+    uint8_t state;      /* enum notes_state */
+    uint8_t olds;       /* OLD_MAX + 1: there are more */
+    uint8_t marks;
+    struct mark mark[MARKS_MAX];
+    struct old_event old[OLD_MAX];
+};
+
+#define NO_HOME UINT64_MAX /* of a packet; 0 in the directory */
+enum { HOME_BITS = 24 };
+
 struct recorder {
-    uint32_t generation; /* counts recordings */
+    /* Of the path of an event; not changed after the start. */
+    uint32_t recording; /* its generation, or NO_RECORDING */
+    uint32_t id_bits;   /* a packet has 1 << id_bits numbers */
+    bool quick_clock;   /* the processor's counter, read for each event */
+    bool turn_clock;    /* time is read once per turn of the loop */
+    struct clock_source clock;
+    /* The directory: (home + 1) << HOME_BITS | packet, at home & homes_mask; or 0. */
+    uint64_t *homes;
+    uint64_t homes_mask;
+    unsigned char *pool;
+    uint32_t packet_bits; /* a packet has 1 << packet_bits bytes */
+    uint32_t packet_bytes;
+    uint32_t fenced; /* the system has no membarrier: who resolves makes a fence */
+    uint32_t tracks; /* pending promises; not so with a program's own numbers */
+
+    uint32_t generation; /* counts recordings, from 1 */
     uint32_t open;       /* there is one, perhaps paused */
     bool stuck;          /* the last one ended with a thread in the middle of an event */
-    struct clock_source clock;
     struct weft_facts_header *facts;
     struct weft_strings_header *strings;
-    unsigned char *pool;
-    uint32_t packet_bytes;
+    struct weft_pending_header *pending;
     uint64_t packets;
 
     unsigned char *map; /* all of the trace, if it is ours to unmap */
@@ -61,45 +139,154 @@ struct recorder {
 
     void *private; /* the rest, in pages of our own */
     uint64_t private_bytes;
-    uint64_t *queue; /* of packets that were let go; see pool.c */
+    struct notes *notes; /* of each packet */
+    uint64_t *queue;     /* of packets that were let go; see pool.c */
     uint64_t queue_mask;
-    uint64_t queue_head, queue_tail; /* taken, put: counts */
-    uint64_t sequence;               /* of the packet claimed last */
-    uint64_t left; /* packets that ended threads left to new ones: number plus 1, and a tag */
-    uint32_t *left_next;
+    uint32_t *next;  /* a packet's neighbour in one of the stacks */
     uint64_t *texts; /* hash table: hash in the high half, number in the low one; 0: free */
     uint64_t texts_mask;
+    uint16_t
+        *kept_by_home; /* how many cells there are of promises with such a home, by its low bits */
+    uint64_t kept_mask;
+
+    /* What threads change. */
+    uint64_t queue_head, queue_tail; /* taken, put: counts */
+    uint64_t sequence;               /* of the packet claimed last */
+    /* Stacks: a packet's number plus 1, and a tag. */
+    uint64_t left;  /* by ended threads to new ones, with room */
+    uint64_t clean; /* retired, and in nobody's stock */
 };
 
 extern struct recorder weft__rec;
 
-/* thread.c */
+/* The present recording, or NO_RECORDING. */
+static inline uint32_t recording(void)
+{
+    return __atomic_load_n(&weft__rec.recording, __ATOMIC_ACQUIRE); /* with (G): all is set up */
+}
 
-/* The calling thread's slot; taken if it has none. NULL: there is no more. */
-struct thread *weft__thread(void);
+static inline bool tracks(void)
+{
+    return __atomic_load_n(&weft__rec.tracks, __ATOMIC_RELAXED) != 0;
+}
+
+static inline uint64_t home_of(uint64_t id)
+{
+    return (id - 1) >> weft__rec.id_bits;
+}
+
+static inline uint64_t index_of(uint64_t id)
+{
+    return (id - 1) & ((UINT64_C(1) << weft__rec.id_bits) - 1);
+}
+
+/* The packet in which the promise was created, if it is not retired. False: no such. */
+static inline bool find_home(uint64_t id, uint64_t *packet)
+{
+    const uint64_t home = home_of(id);
+    uint64_t place = __atomic_load_n(&weft__rec.homes[home & weft__rec.homes_mask],
+                                     __ATOMIC_ACQUIRE); /* with (K), (L) */
+    *packet = place & ((UINT64_C(1) << HOME_BITS) - 1);
+    return place >> HOME_BITS == home + 1;
+}
+
+/* Where events begin in a packet. */
+static inline size_t events_at(void)
+{
+    return sizeof(struct weft_events_header) + (UINT64_C(1) << weft__rec.id_bits);
+}
+
+/* The ended bytes of a packet. */
+static inline unsigned char *ended_bytes(uint64_t packet)
+{
+    return weft__rec.pool + (packet << weft__rec.packet_bits) + sizeof(struct weft_events_header);
+}
+
+/* thread.c; more of it in host.h */
 
 /* Waits until no thread is recording. False: one still is after a second. */
 bool weft__threads_quiet(void);
 
 /* Once for the process. forked: called in the child of a fork. */
+void weft__threads_prepare(void (*forked)(void));
+
+/* Before the first recording. */
 void weft__threads_init(void (*forked)(void));
 
-/* Makes the slot's writer one of the present recording. */
-void weft__thread_renew(struct thread *t, struct writer *w);
+/* The process ends, or a plug-in with a static copy is unloaded: threads that end later must not call back. */
+void weft__threads_end(void);
+
+/* layout.c */
+
+/* Where things lie in the memory of a trace. */
+struct layout {
+    uint64_t bytes, metadata_at, strings_at, strings_bytes, pending_at, pool_at, packet_bytes,
+        packets;
+    uint64_t texts; /* places of the hash table */
+    uint32_t cells; /* for pending promises */
+};
+
+/* False: too few bytes, or too many. */
+bool weft__layout_plan(struct layout *l, uint64_t bytes);
+
+/* How much private memory there must be, zeros, at a multiple of 64. */
+size_t weft__layout_private(const struct layout *l);
+
+/* Writes a trace without events into base, which has the layout's bytes, and sets the recorder up for it; its
+ * clock is set. */
+void weft__layout_write(const struct layout *l, unsigned char *base, unsigned char *private,
+                        const uint8_t uuid[16], bool turn_clock);
+
+/* Adds key=value to the facts, if there is room. */
+void weft__layout_fact(const char *key, const char *value);
+
+/* The facts say that the recording has ended. */
+void weft__layout_stop(void);
 
 /* pool.c */
 
+/* How much private memory a pool of so many packets needs; if at is not NULL, it lies there. */
+size_t weft__pool_private(struct recorder *r, unsigned char *at, uint64_t packets);
+
 void weft__pool_init(void);
 
-/* Gives w a packet with room for size bytes. ticks: the time of the event that needs it; id: a promise in
- * it. False: there is no packet. */
+/* Gives w a packet with room for size bytes, and a number for a promise. ticks: the time of the event that
+ * needs it; id: a promise in it. False: there is no packet. */
 bool weft__pool_claim(struct thread *t, struct writer *w, size_t size, uint64_t ticks, uint64_t id);
 
-/* The packet is full: w lets it go. */
+/* Lets the writer's packet go. */
 void weft__pool_close(struct writer *w);
 
 /* The thread ends: its packet, if it has room, is left to the next new one. */
 void weft__pool_leave(struct writer *w);
+
+/* The first of as many numbers for promises as a packet has. No packet has these, unless the caller sees to
+ * it. */
+uint64_t weft__pool_numbers(void);
+
+/* pending.c */
+
+/* How many cells so many bytes have room for, with the header; and how many bytes those take. */
+uint32_t weft__pending_cells(uint64_t bytes);
+uint64_t weft__pending_bytes(uint32_t cells);
+
+/* Sets up the packet, of which what every packet begins with is written. */
+void weft__pending_init(struct weft_pending_header *p, uint32_t cells);
+
+/* w is about to say something of a promise whose number is not from low to high. */
+void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other);
+
+/* w has just said that a promise is resolved whose home is not found; at: where, or NULL: there was no
+ * room to say it. */
+void weft__pending_resolved(struct writer *w, unsigned kind, uint64_t id, const unsigned char *at);
+
+/* Keeps what the packet says of pending promises. Returns how many of its own may be pending, or that another
+ * thread has a cell which is needed: to be tried again later. */
+#define WEFT_PENDING_HELD UINT32_MAX
+uint32_t weft__pending_keep(uint64_t packet);
+
+/* Lets those go that have been resolved since; pending: what weft__pending_keep said. */
+void weft__pending_recheck(uint64_t packet, uint32_t pending);
 
 /* text.c */
 
@@ -115,7 +302,15 @@ struct text_ref weft__text(const char *text);
 /* A text that is not looked for. */
 struct text_ref weft__text_inline(const char *text);
 
+/* A text of a pending promise, for which room is kept. 0: there is none left. */
+uint32_t weft__text_pending(const char *text, size_t size);
+
 /* Finds or adds a site. WEFT_STRING_INLINE if there is no room. */
 uint32_t weft__site(const struct weft_site_entry *site);
+
+/* … of a pending promise, of which only the type is known. */
+uint32_t weft__site_pending(const char *type, size_t size);
+
+#pragma GCC visibility pop
 
 #endif

@@ -2,8 +2,6 @@
 /* Texts and sites. Each is kept once in the strings packet, which is never overwritten; a hash table beside
  * it finds them again. Two threads that add the same text at once may store it twice; one of the two is
  * then found by everybody. */
-#include <string.h>
-
 #include "record/record.h"
 #include <weft/weft.h>
 
@@ -38,11 +36,15 @@ static bool is(uint32_t number, uint32_t head, const unsigned char *bytes, size_
     return have == head && !memcmp(e + 4, bytes, size);
 }
 
+/* Who wants room: what is said of pending promises outlives the packets, so a quarter is kept for it. */
+enum purpose { FOR_EVENTS, FOR_PENDING };
+
 /* Stores an entry. 0: there is no room. */
-static uint32_t store(uint32_t head, const unsigned char *bytes, size_t size)
+static uint32_t store(uint32_t head, const unsigned char *bytes, size_t size, enum purpose purpose)
 {
     struct weft_strings_header *s = weft__rec.strings;
     uint64_t room = s->packet.packet_bits / 8 - sizeof *s;
+    room -= purpose == FOR_EVENTS ? room / 4 : 0;
     size_t whole = 4 + (size + 1 + 3) / 4 * 4; /* head, bytes, a NUL */
     uint64_t at = __atomic_load_n(&s->used_bytes, __ATOMIC_RELAXED);
     if (at + whole <= room)
@@ -58,7 +60,7 @@ static uint32_t store(uint32_t head, const unsigned char *bytes, size_t size)
 }
 
 /* Finds or adds an entry. 0: there is no room. */
-static uint32_t intern(uint32_t kind, const unsigned char *bytes, size_t size)
+static uint32_t intern(uint32_t kind, const unsigned char *bytes, size_t size, enum purpose purpose)
 {
     struct recorder *r = &weft__rec;
     uint32_t head = kind << 24 | (uint32_t)size, hash = hash_of(kind, bytes, size), added = 0;
@@ -67,7 +69,7 @@ static uint32_t intern(uint32_t kind, const unsigned char *bytes, size_t size)
         uint64_t have = __atomic_load_n(slot, __ATOMIC_ACQUIRE); /* with (F) */
         if (!have) {
             if (!added)
-                added = store(head, bytes, size);
+                added = store(head, bytes, size, purpose);
             if (!added)
                 return 0;
             /* (F) the entry is stored */
@@ -89,10 +91,10 @@ static void count_lost(void)
 struct text_ref weft__text_inline(const char *text)
 {
     /* So that two of them and their event fit into any packet. */
-    size_t max = (weft__rec.packet_bytes - sizeof(struct weft_events_header)) / 4;
+    size_t max = (weft__rec.packet_bytes - events_at()) / 4;
     if (max > WEFT_TEXT_MAX)
         max = WEFT_TEXT_MAX;
-    size_t size = strnlen(text, max + 1);
+    size_t size = text_size(text, max + 1);
     if (size > max) {
         count_lost();
         size = max;
@@ -104,9 +106,9 @@ struct text_ref weft__text(const char *text)
 {
     if (!text)
         return (struct text_ref){0};
-    size_t size = strnlen(text, WEFT_TEXT_MAX + 1);
+    size_t size = text_size(text, WEFT_TEXT_MAX + 1);
     bool cut = size > WEFT_TEXT_MAX;
-    uint32_t number = intern(WEFT_STRING_TEXT, (const unsigned char *)text, size - cut);
+    uint32_t number = intern(WEFT_STRING_TEXT, (const unsigned char *)text, size - cut, FOR_EVENTS);
     if (!number)
         return weft__text_inline(text);
     if (cut)
@@ -116,6 +118,21 @@ struct text_ref weft__text(const char *text)
 
 uint32_t weft__site(const struct weft_site_entry *site)
 {
-    uint32_t number = intern(WEFT_STRING_SITE, (const unsigned char *)site, sizeof *site);
+    uint32_t number =
+        intern(WEFT_STRING_SITE, (const unsigned char *)site, sizeof *site, FOR_EVENTS);
     return number ? number : WEFT_STRING_INLINE;
+}
+
+uint32_t weft__text_pending(const char *text, size_t size)
+{
+    uint32_t number = intern(WEFT_STRING_TEXT, (const unsigned char *)text, size, FOR_PENDING);
+    if (!number)
+        count_lost();
+    return number;
+}
+
+uint32_t weft__site_pending(const char *type, size_t size)
+{
+    struct weft_site_entry site = {.type = weft__text_pending(type, size)};
+    return intern(WEFT_STRING_SITE, (const unsigned char *)&site, sizeof site, FOR_PENDING);
 }

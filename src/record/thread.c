@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What each OS thread has: a slot of a table, taken at its first event and given back when it ends. */
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -10,6 +11,7 @@
 #include <unistd.h>
 
 #include "record/record.h"
+#include "record/start.h"
 
 enum { SLOTS = 1 << 16, QUIET_NS = 1000000000 };
 
@@ -17,8 +19,9 @@ static struct thread *slots; /* all of them; pages come as they are touched */
 static uint32_t slots_used;  /* the rest was never taken */
 static uint64_t free_slots;  /* stack: number plus 1, and a tag against reuse in the high half */
 static pthread_key_t at_exit;
+static uint32_t prepared; /* at_exit is one */
 
-static __thread struct thread *self __attribute__((tls_model("initial-exec")));
+__thread struct thread *weft__self;
 
 static void push_free(struct thread *t)
 {
@@ -44,7 +47,7 @@ static void give_back(void *slot)
                 weft__pool_leave(&t->writer[i]);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);
     __atomic_store_n(&t->busy, 0, __ATOMIC_RELEASE); /* (H) */
-    self = NULL;
+    weft__self = NULL;
     push_free(t);
 }
 
@@ -58,44 +61,67 @@ static struct thread *take_slot(void)
                                         __ATOMIC_ACQUIRE))
             return t;
     }
-    uint32_t n = __atomic_fetch_add(&slots_used, 1, __ATOMIC_RELAXED);
+    uint32_t n = __atomic_fetch_add(&slots_used, 1, __ATOMIC_SEQ_CST);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__threads_barrier */
     if (n < SLOTS)
         return &slots[n];
     __atomic_fetch_sub(&slots_used, 1, __ATOMIC_RELAXED);
     return NULL;
 }
 
-struct thread *weft__thread(void)
+struct thread *weft__thread_new(void)
 {
-    if (__builtin_expect(self != NULL, 1))
-        return self;
     if (!__atomic_load_n(&slots, __ATOMIC_ACQUIRE)) /* with (J) */
         return NULL;
     struct thread *t = take_slot(), *none = NULL;
     if (!t)
         return NULL;
-    t->writer[0].generation = t->writer[1].generation = 0;
+    t->writer[0].generation = t->writer[1].generation = 0; /* none */
     t->tid = (uint32_t)syscall(SYS_gettid);
     memset(t->name, 0, sizeof t->name);
     prctl(PR_GET_NAME, t->name);
     __atomic_store_n(&t->in_use, 1, __ATOMIC_RELAXED);
     /* A handler may have come in between, and have taken one for the thread. */
-    if (!__atomic_compare_exchange_n(&self, &none, t, false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    if (!__atomic_compare_exchange_n(&weft__self, &none, t, false, __ATOMIC_RELAXED,
+                                     __ATOMIC_RELAXED))
         push_free(t);
-    pthread_setspecific(at_exit, self);
-    return self;
+    if (__atomic_load_n(&prepared, __ATOMIC_ACQUIRE))
+        pthread_setspecific(at_exit, weft__self);
+    return weft__self;
 }
 
-void weft__thread_renew(struct thread *t, struct writer *w)
+bool weft__thread_renew(struct thread *t, struct writer *w)
 {
+    /* In a child that was forked without handlers slots are empty, so its first call comes to this. */
+    if (!weft__is_ours())
+        return false;
     const uint32_t generation = weft__rec.generation;
     /* In a handler, if what it interrupted had not come to this. */
     if (t->writer[0].generation != generation)
         t->running = UINT64_MAX;
-    *w = (struct writer){.running = UINT64_MAX,
-                         .next_id = w->next_id,
-                         .ids_end = w->ids_end,
-                         .generation = generation};
+    *w = (struct writer){.running = UINT64_MAX, .low = UINT64_MAX, .generation = generation};
+    return true;
+}
+
+bool weft__threads_alone(void)
+{
+    return __atomic_load_n(&slots_used, __ATOMIC_SEQ_CST) <= 1;
+}
+
+void weft__threads_barrier(void)
+{
+    /* Where there is no membarrier, who resolves makes a fence. A thread that takes its slot from here on
+     * makes one as it counts it. */
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!weft__threads_alone() && !weft__rec.fenced)
+        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+}
+
+struct thread *weft__threads(uint32_t *count)
+{
+    uint32_t n = __atomic_load_n(&slots_used, __ATOMIC_ACQUIRE);
+    *count = n < SLOTS ? n : SLOTS;
+    return slots;
 }
 
 bool weft__threads_quiet(void)
@@ -104,7 +130,7 @@ bool weft__threads_quiet(void)
     uint32_t n = __atomic_load_n(&slots_used, __ATOMIC_RELAXED);
     uint64_t until = clock_ns(CLOCK_MONOTONIC) + QUIET_NS;
     for (uint32_t i = 0; i < n && i < SLOTS; i++)
-        while (&slots[i] != self && __atomic_load_n(&slots[i].in_use, __ATOMIC_ACQUIRE) &&
+        while (&slots[i] != weft__self && __atomic_load_n(&slots[i].in_use, __ATOMIC_ACQUIRE) &&
                __atomic_load_n(&slots[i].busy, __ATOMIC_ACQUIRE)) { /* with (H) */
             if (clock_ns(CLOCK_MONOTONIC) > until)
                 return false;
@@ -119,27 +145,48 @@ static void (*tell_forked)(void);
 static void in_child(void)
 {
     for (uint32_t i = 0; i < slots_used && i < SLOTS; i++)
-        if (&slots[i] != self)
+        if (&slots[i] != weft__self)
             __atomic_store_n(&slots[i].in_use, 0, __ATOMIC_RELAXED);
-    if (self)
-        self->tid = (uint32_t)syscall(SYS_gettid);
+    if (weft__self) { /* its slot is empty */
+        weft__self->tid = (uint32_t)syscall(SYS_gettid);
+        __atomic_store_n(&weft__self->in_use, 1, __ATOMIC_RELAXED);
+        prctl(PR_GET_NAME, weft__self->name);
+    }
     tell_forked();
 }
 
-void weft__threads_init(void (*forked)(void))
+void weft__threads_prepare(void (*forked)(void))
 {
     static uint32_t begun;
     if (__atomic_exchange_n(&begun, 1, __ATOMIC_RELAXED))
         return;
-    void *p = mmap(NULL, SLOTS * sizeof *slots, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (p == MAP_FAILED || pthread_key_create(&at_exit, give_back)) {
-        if (p != MAP_FAILED)
-            munmap(p, SLOTS * sizeof *slots);
+    if (pthread_key_create(&at_exit, give_back)) {
         __atomic_store_n(&begun, 0, __ATOMIC_RELAXED);
         return;
     }
     tell_forked = forked;
     pthread_atfork(NULL, NULL, in_child);
-    __atomic_store_n(&slots, p, __ATOMIC_RELEASE); /* (J) and the key */
+    __atomic_store_n(&prepared, 1, __ATOMIC_RELEASE); /* with the next: the key */
+}
+
+void weft__threads_init(void (*forked)(void))
+{
+    struct thread *none = NULL;
+    weft__threads_prepare(forked);
+    if (!__atomic_load_n(&prepared, __ATOMIC_ACQUIRE) || __atomic_load_n(&slots, __ATOMIC_ACQUIRE))
+        return;
+    void *p = mmap(NULL, SLOTS * sizeof *slots, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (p == MAP_FAILED)
+        return;
+    madvise(p, SLOTS * sizeof *slots, MADV_WIPEONFORK); /* see weft__thread_renew */
+    /* (J) */
+    if (!__atomic_compare_exchange_n(&slots, &none, p, false, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
+        munmap(p, SLOTS * sizeof *slots);
+}
+
+void weft__threads_end(void)
+{
+    if (__atomic_exchange_n(&prepared, 0, __ATOMIC_SEQ_CST))
+        pthread_key_delete(at_exit);
 }

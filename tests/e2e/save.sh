@@ -113,15 +113,17 @@ check() {
 }
 size=268435456
 busy relay 2 3000000
-# A small ring: what is there of each stream are its newest events without a gap.
+# A small ring: what is there of each stream is whole. It may have gaps, where a thread was interrupted as it
+# retired a packet, and others have overwritten newer ones since; one promise at the edge of each.
 check() {
     equal 'damage' '0 0' "$(fact copy.weft '"%d %d" % (d["damage"]["problems"], d["discarded"])')"
     "$WEFT" dump copy.weft >lines
     checks=$((checks + 1))
-    awk '$3 == "increase" { split($NF, v, "="); if (last[$2] && v[2] + 0 <= last[$2]) bad++; last[$2] = v[2] + 0 }
+    awk '/promoted$/ { next }
+        $3 == "increase" { split($NF, v, "="); if (last[$2] && v[2] + 0 <= last[$2]) bad++; last[$2] = v[2] + 0 }
         $3 == "creates" { open[$2]++ } $3 == "fulfills" { open[$2]-- }
-        END { for (s in open) if (open[s] > 1 || open[s] < -1) bad++; exit bad > 0 }' lines ||
-        fail 'a copy has a gap'
+        END { for (s in open) if (open[s] > 4 || open[s] < -4) bad++; exit bad > 0 }' lines ||
+        fail 'a copy is torn'
 }
 size=2097152
 busy threads 3 3000000

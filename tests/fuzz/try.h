@@ -73,15 +73,18 @@ static inline void try_batch(const struct weft_reader_facts *f, const struct wef
 {
     for (const struct weft_event *end = ev + n; ev < end; ev++) {
         REQUIRE(ev->kind < WEFT_EVENT_KINDS);
-        REQUIRE(ev->stream < f->streams);
+        REQUIRE(ev->stream < f->streams || (ev->promoted && ev->stream == WEFT_STREAM_NONE));
         try_text_of(ev->text, ev->text_size);
         *decoded += weft_event_size(ev);
         if (!f->is_weft) {
             REQUIRE(weft_event_kinds[ev->kind].in_mirage && !ev->origin && !ev->gap);
             continue;
         }
-        REQUIRE(ev->time_ns >= *last_ns);
-        *last_ns = ev->time_ns;
+        bool last = ev->promoted &&
+                    (ev->kind == WEFT_EVENT_RESOLVES || ev->kind == WEFT_EVENT_SHOULD_RESOLVE ||
+                     ev->kind == WEFT_EVENT_BACKGROUND);
+        REQUIRE(ev->time_ns >= *last_ns || last);
+        *last_ns = ev->time_ns > *last_ns ? ev->time_ns : *last_ns;
         REQUIRE((ev->origin != NULL) == (ev->kind == WEFT_EVENT_CREATES));
         if (ev->origin)
             REQUIRE(*ev->origin->type && (!ev->origin->file || strlen(ev->origin->file) < 1 << 24));
@@ -110,7 +113,9 @@ static inline void try_weft_facts(const struct weft_reader_facts *f, uint64_t ev
         kept += f->stream[i].kept;
         REQUIRE(strlen(f->stream[i].name) < sizeof f->stream[i].name);
     }
-    REQUIRE(kept == events + f->unknown_events);
+    REQUIRE(kept + f->promotion.events == events + f->unknown_events);
+    REQUIRE(f->overwritten_events >= f->overwritten_elsewhere);
+    REQUIRE(f->promotion.known || !f->promotion.promises);
     REQUIRE(f->streams_recorded >= f->streams);
     REQUIRE(*f->clock && *weft_ended_name(f->ended));
     for (uint32_t i = 0; i < f->process.args; i++)
@@ -373,7 +378,7 @@ static inline int64_t try_bytes(const void *bytes, size_t size, unsigned first, 
     REQUIRE(weft_reader_open(&r, path, NULL) == 0);
     REQUIRE(weft_model_build(&m, r, NULL, NULL, NULL) == 0);
     weft_reader_close(r);
-    REQUIRE((int64_t)m->events_total == events);
+    REQUIRE((int64_t)(m->events_total + m->promoted_events) == events);
     try_model(m);
     for (int raw = 0; raw < 2; raw++) {
         struct weft_layout *l;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Events of which each says where it belongs and proves that it is whole: the n-th call of thread t, for
- * who writes and for who reads. */
+ * who writes and for who reads. Its promises have numbers of their own (weft_create_id), or, if native, those
+ * of the recorder; then who does something has the number that says where it belongs. */
 #ifndef WEFT_TESTS_RECORD_PATTERN_H
 #define WEFT_TESTS_RECORD_PATTERN_H
 
@@ -31,6 +32,31 @@ static inline void pattern_text(char *out, uint64_t id)
     int n = sprintf(out, "%" PRIx64 " ", check % 1021); /* some come back */
     memset(out + n, 'a' + (int)(check % 1021 % 26), check % 1021 % 97);
     out[(unsigned)n + check % 1021 % 97] = 0;
+}
+
+/* The same with promises that weft_create has numbered. They are resolved some calls later. */
+static inline void pattern_write_native(unsigned t, uint64_t n)
+{
+    static __thread weft_promise promise[2];
+    uint64_t id = pattern_id(t, n);
+    char text[128];
+    pattern_text(text, id);
+    switch (n % PATTERN_KINDS) {
+    case 0:
+        promise[0] = weft_create_from(id, "literal", text);
+        break;
+    case 1:
+        promise[1] = weft_create_from(id, text, "literal");
+        break;
+    case 2:
+        weft_read(id, pattern_check(id));
+        break;
+    case 3:
+        weft_resolve_by(id, promise[0] ? promise[0] : id, WEFT_BY_VALUE, NULL);
+        break;
+    default:
+        weft_resolve_by(id, promise[1] ? promise[1] : id, WEFT_BY_ERROR, text);
+    }
 }
 
 static inline void pattern_write(unsigned t, uint64_t n)
@@ -76,6 +102,28 @@ static inline bool pattern_is(const char *text, size_t size, uint64_t id)
     char wanted[128];
     pattern_text(wanted, id);
     return text && size == strlen(wanted) && !memcmp(text, wanted, size);
+}
+
+/* Of a call whose promises the recorder has numbered: 0 to 3, 7. */
+static inline bool pattern_is_native(const struct weft_event *ev, uint64_t id)
+{
+    bool literal = ev->text && ev->text_size == 7 && !memcmp(ev->text, "literal", 7);
+    switch ((id & ((UINT64_C(1) << 40) - 1)) % PATTERN_KINDS) {
+    case 0:
+        return ev->kind == WEFT_EVENT_CREATES && ev->origin &&
+               !strcmp(ev->origin->type, "literal") && pattern_is(ev->text, ev->text_size, id);
+    case 1:
+        return ev->kind == WEFT_EVENT_CREATES && ev->origin && literal &&
+               pattern_is(ev->origin->type, strlen(ev->origin->type), id);
+    case 2:
+        return ev->kind == WEFT_EVENT_READ_LATER && ev->b == pattern_check(id);
+    case 3:
+        return ev->kind == WEFT_EVENT_FULFILLS;
+    case 7:
+        return ev->kind == WEFT_EVENT_FAILS && pattern_is(ev->text, ev->text_size, id);
+    default:
+        return false;
+    }
 }
 
 /* Which call of which thread that is. False: it is none. */

@@ -20,8 +20,8 @@ struct trace {
     const struct weft_reader_facts *facts;
     const struct weft_damage *damage;
     struct weft_error error;
-    struct weft_event *event; /* texts are copies */
-    size_t events, room;
+    struct weft_event *event; /* without promoted ones; texts are copies */
+    size_t events, room, promoted;
     size_t at; /* for who goes through it */
 };
 
@@ -81,8 +81,11 @@ static inline int trace_read(struct trace *t, const char *path)
     if (rc < 0)
         return rc;
     while ((n = weft_reader_next(t->reader, &ev, &t->error)) > 0)
-        for (ptrdiff_t i = 0; i < n; i++)
-            trace_keep(t, &ev[i]);
+        for (ptrdiff_t i = 0; i < n; i++) {
+            t->promoted += ev[i].promoted;
+            if (!ev[i].promoted)
+                trace_keep(t, &ev[i]);
+        }
     t->facts = weft_reader_facts(t->reader);
     t->damage = weft_reader_damage(t->reader);
     return (int)n;

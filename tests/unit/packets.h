@@ -123,6 +123,21 @@ static inline void events_begin(struct trace *t, struct weft_events_header h)
     packet_begin(t, WEFT_PACKET_EVENTS, &h, sizeof h);
 }
 
+/* … with ended bytes: text says of each promise from base on, '1' if it has ended. */
+#define ENDED_BYTES 64
+static inline void events_begin_ended(struct trace *t, struct weft_events_header h,
+                                      const char *text)
+{
+    unsigned char bytes[sizeof h + ENDED_BYTES] = {0};
+    for (size_t i = 0; text[i]; i++)
+        bytes[sizeof h + i] = text[i] == '1';
+    h.running = h.running ? h.running : LOOP;
+    h.ended_at = sizeof h;
+    h.ended_count = ENDED_BYTES;
+    memcpy(bytes, &h, sizeof h);
+    packet_begin(t, WEFT_PACKET_EVENTS, bytes, sizeof bytes);
+}
+
 /* The last packet's header; a packet may stand at any multiple of 4 bytes. */
 static inline struct weft_events_header events_header(const struct trace *t)
 {
@@ -188,6 +203,22 @@ static inline void events_stream(struct trace *t, uint64_t ticks, uint32_t strea
     weft_write_u32(bytes + 12, thread);
     memcpy(bytes + 16, name, strnlen(name, 16));
     packet_bytes(t, bytes, sizeof bytes);
+}
+
+/* ---- Pending promises ---- */
+
+/* Cells, each used if its id is not 0. Zero in h means: tables behind one another, of these cells. */
+static inline void pending_packet(struct trace *t, struct weft_pending_header h,
+                                  const uint64_t *ids, const struct weft_pending_cell *cells,
+                                  uint32_t count)
+{
+    h.cells = h.cells ? h.cells : count;
+    h.cell_bytes = h.cell_bytes ? h.cell_bytes : sizeof *cells;
+    h.ids_at = h.ids_at ? h.ids_at : sizeof h;
+    h.cells_at = h.cells_at ? h.cells_at : sizeof h + count * sizeof *ids;
+    packet_begin(t, WEFT_PACKET_PENDING, &h, sizeof h);
+    packet_bytes(t, ids, count * sizeof *ids);
+    packet_bytes(t, cells, count * sizeof *cells);
 }
 
 /* ---- More events ---- */

@@ -2,6 +2,7 @@
 /* Lets the n-th allocation fail, for n = 1, 2, 3 … until all succeed: each time "out of memory" comes
  * back, nothing is leaked, and nothing crashes. Linked with --wrap=malloc and so on. */
 #include "packets.h"
+#include "read/snapshot.h"
 #include "read/reader.h"
 #include "view/view.h"
 #include "write/mirage.h"
@@ -126,28 +127,39 @@ static void reader_and_model(void **state)
     trace_fini(&t);
 }
 
-/* The same for weft's own: many streams, sites and clock pairs. */
+/* The same for weft's own: many streams, sites and clock pairs; pending promises and ended ones. */
 static void make_weft_trace(struct trace *t)
 {
     struct strings s = {.used = 0};
     uint32_t site[90], type = strings_text(&s, "task");
     for (uint32_t i = 0; i < COUNT(site); i++)
         site[i] = strings_site(&s, type, 0, type, i);
-    facts_packet(t, (struct weft_facts_header){.clock = WEFT_CLOCK_TSC},
+    facts_packet(t,
+                 (struct weft_facts_header){.state = WEFT_TRACE_RECORDING, .clock = WEFT_CLOCK_TSC},
                  "program=x\narg=1\narg=2\nhost=h\n");
     for (int i = 0; i < 20; i++)
         packet_bytes(t, "arg=3\0", 6);
+    packet_pad(t, -t->size & 7, 0);
     strings_packet(t, &s);
+    uint64_t ids[300];
+    struct weft_pending_cell cells[300] = {{.version = 0}};
+    for (uint64_t i = 0; i < COUNT(ids); i++) {
+        ids[i] = (100000 + i) | (i % 3 ? 0 : WEFT_PENDING_RESOLVED);
+        cells[i] = (struct weft_pending_cell){
+            .site = site[i % 90], .packet = 1 << 20, .note_tag = {WEFT_EVENT_NOTIFIES << 24 | 200}};
+    }
+    pending_packet(t, (struct weft_pending_header){.kept = 300}, ids, cells, COUNT(ids));
     for (uint64_t p = 1; p < 100; p++) {
         uint64_t begin = 1000000000 * p;
         struct weft_events_header h = {.stream = (uint32_t)p / 2,
-                                       .sequence = p,
+                                       .sequence = p + 1,
+                                       .base = 64 * p + 1,
                                        .begin_ticks = begin,
                                        .pair_ticks = begin,
                                        .pair_mono_ns = begin};
-        events_begin(t, h);
+        events_begin_ended(t, h, "1111");
         for (uint64_t i = 0; i < 12; i++) {
-            uint64_t id = 50 * p + i;
+            uint64_t id = 64 * p + 1 + i;
             events_put(t, with_text(creates(begin + i, LOOP, id, 0), "label"), site[id % 90]);
             events_put(t, switches(begin + i, id), 0);
             events_put(t, should_resolve(begin + i, id), 0);
@@ -157,6 +169,7 @@ static void make_weft_trace(struct trace *t)
         }
         events_stream(t, begin + 500, 1000 + (uint32_t)p, 7, "x");
         events_put(t, notifies(begin + 600, p, 2 * p), 0);
+        packet_pad(t, -t->size & 7, 0);
     }
 }
 
@@ -168,6 +181,34 @@ static void weft_reader_and_model(void **state)
     char path[sizeof t.path];
     memcpy(path, trace_path(&t), sizeof path);
     assert_true(try_each_failure(read_model, path) > 60);
+    trace_fini(&t);
+}
+
+static int copy(void *data, struct weft_error *err)
+{
+    struct weft_input in, out = {.fd = -1};
+    struct weft_snapshot *s = NULL;
+    int rc = weft_input_open(&in, data, err);
+    if (rc == 0)
+        rc = weft_snapshot_begin(&s, &in, err);
+    if (rc > 0)
+        rc = weft_snapshot_to_memory(s, &out, err);
+    else
+        assert_null(s);
+    weft_snapshot_free(s);
+    weft_input_close(&in);
+    weft_input_close(&out);
+    return rc;
+}
+
+static void snapshot(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    make_weft_trace(&t);
+    char path[sizeof t.path];
+    memcpy(path, trace_path(&t), sizeof path);
+    assert_true(try_each_failure(copy, path) > 60);
     trace_fini(&t);
 }
 
@@ -277,8 +318,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reader_and_model), cmocka_unit_test(weft_reader_and_model),
-        cmocka_unit_test(window),           cmocka_unit_test(layout_and_view),
-        cmocka_unit_test(questions),        cmocka_unit_test(writer),
+        cmocka_unit_test(snapshot),         cmocka_unit_test(window),
+        cmocka_unit_test(layout_and_view),  cmocka_unit_test(questions),
+        cmocka_unit_test(writer),
     };
     return cmocka_run_group_tests_name("oom", tests, NULL, NULL);
 }

@@ -1,0 +1,539 @@
+/* SPDX-License-Identifier: ISC */
+/* weft ctl: switches the recording in a running process. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pwd.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/live.h"
+#include "cli/summary.h"
+#include "cli/target.h"
+
+static const char help[] =
+    "usage: weft ctl [-o FILE] [-s SIZE] [-w TIME] PROCESS [status|on|off|stop]\n\n"
+    "Switches the recording in a running process that is linked with weft, however it was "
+    "started.\n"
+    "PROCESS is its id, or the trace that it is recording into.\n\n"
+    "  status  what it does: not recording, recording, paused; since when, into what, how much\n"
+    "  on      begin to record, or go on after off\n"
+    "  off     interrupt the recording; the trace stays open\n"
+    "  stop    end the recording\n\n"
+    "The process does it itself, in its next call of weft's.\n\n"
+    "  -o, --output FILE   the trace (default: weft-PROCESS.trace); it must not be there\n"
+    "  -s, --size SIZE     of the trace, from 64K to 1T (default: 64M)\n"
+    "  -w, --wait TIME     for that next call (default: 2s)\n"
+    "      --help          this text\n\n"
+    "Example: weft ctl -o hang.weft 4711 on\n";
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"size", required_argument, NULL, 's'},
+    {"wait", required_argument, NULL, 'w'},
+    WEFT__HELP_OPTION,
+    {0},
+};
+
+#define DEFAULT_WAIT_NS INT64_C(2000000000)
+#define MIN_BYTES (UINT64_C(64) << 10)
+#define MAX_BYTES (UINT64_C(1) << 40)
+#define NAMES_TRIED 1000
+
+struct order {
+    int64_t began_ns; /* CLOCK_MONOTONIC */
+    const char *who, *what;
+    const char *output;
+    uint64_t bytes;
+    int64_t wait_ns;
+    bool by_trace;
+    uint8_t uuid[16]; /* of the trace, if that was given */
+};
+
+static int64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static void parse(struct order *o, int argc, char **argv)
+{
+    *o = (struct order){.began_ns = now_ns(), .what = "status", .wait_ns = DEFAULT_WAIT_NS};
+    int c;
+    while ((c = weft__option(&weft__ctl, argc, argv, ":o:s:w:", options)) != -1) {
+        if (c == 'o')
+            o->output = optarg;
+        else if (c == 's' && !weft__parse_bytes(optarg, &o->bytes))
+            weft__misuse("ctl", "--size: \"%s\" is not a size; expected for instance 64M", optarg);
+        else if (c == 's' && (o->bytes < MIN_BYTES || o->bytes > MAX_BYTES))
+            weft__misuse("ctl", "--size: %s is too %s; possible is 64K to 1T", optarg,
+                         o->bytes < MIN_BYTES ? "small" : "large");
+        else if (c == 'w')
+            o->wait_ns = weft__time_value(&weft__ctl, "--wait", optarg);
+    }
+    if (optind >= argc)
+        weft__misuse("ctl", "no PROCESS is given: the id of one, or its trace");
+    if (argc - optind > 2)
+        weft__misuse("ctl",
+                     "one PROCESS and one of status, on, off, stop is wanted, but there is also %s",
+                     argv[optind + 2]);
+    o->who = argv[optind];
+    o->what = optind + 1 < argc ? argv[optind + 1] : o->what;
+}
+
+/* ---- What the process does ---- */
+
+/* One recorder of the process. */
+struct state {
+    struct weft__control c;
+    bool recording, paused, asked;
+    struct weft_facts_header facts; /* if it records or is paused */
+    char path[PATH_MAX + 64];       /* of the trace, or "" */
+    int fd;                         /* the trace, to be read, or -1 */
+};
+
+static void close_state(struct state *s)
+{
+    if (s->fd >= 0)
+        close(s->fd);
+    s->fd = -1;
+}
+
+/* Looks at it. False: the process is gone. */
+static bool look(const struct weft__target *t, unsigned recorder, struct state *s)
+{
+    bool found = false;
+    *s = (struct state){.fd = -1};
+    for (unsigned i = 0; i < t->copies; i++) {
+        struct weft__control c;
+        if (t->copy[i].recorder != recorder)
+            continue;
+        if (!weft__target_read(t, t->copy[i].at, &c, sizeof c))
+            return false;
+        /* Of copies that share a word, one does the work. */
+        if (!found || c.facts || (!s->c.facts && c.answer.number))
+            s->c = c;
+        found = true;
+    }
+    uint64_t facts = (uintptr_t)s->c.facts;
+    s->asked = s->c.request.number && s->c.request.number != s->c.answer.number &&
+               s->c.request.pid == (uint32_t)t->inner_pid;
+    if (facts && weft__target_read(t, facts, &s->facts, sizeof s->facts)) {
+        s->recording = s->c.on;
+        s->paused = !s->c.on;
+        s->fd = weft__live_find(t->pid, facts, s->path, sizeof s->path);
+    }
+    return true;
+}
+
+static void print_time(uint64_t real_ns)
+{
+    char text[64];
+    time_t seconds = (time_t)(real_ns / 1000000000);
+    struct timespec now;
+    struct tm tm;
+    clock_gettime(CLOCK_REALTIME, &now);
+    int64_t ago = now.tv_sec * INT64_C(1000000000) + now.tv_nsec - (int64_t)real_ns;
+    if (localtime_r(&seconds, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
+        printf("  since    %s, for %s\n", text, weft__duration(ago > 0 ? ago : 0).text);
+}
+
+static void print_events(int fd)
+{
+    char name[64];
+    struct weft__summary s;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
+    if (weft__summary_open(&s, name) && weft__summary_count(&s)) {
+        const struct weft_reader_facts *f = weft_reader_facts(s.reader);
+        printf("  events   %s kept", weft__grouped(s.events_total).text);
+        printf(", %s overwritten", weft__grouped(f->overwritten_events).text);
+        printf(", %s discarded\n", weft__grouped(f->discarded_events).text);
+    }
+    weft__summary_close(&s);
+}
+
+static void print_process(const struct weft__target *t)
+{
+    const struct passwd *user = getpwuid(t->user);
+    printf("%s: %s, user ", t->name, weft__shown(t->program).text);
+    if (user)
+        printf("%s\n", weft__shown(user->pw_name).text);
+    else
+        printf("%u\n", (unsigned)t->user);
+}
+
+static void print_state(const struct state *s)
+{
+    printf("  state    %s%s\n",
+           s->recording ? "recording"
+           : s->paused  ? "paused"
+                        : "not recording",
+           s->asked ? "; asked to change with its next call" : "");
+    if (s->recording || s->paused) {
+        print_time(s->facts.start_real_ns);
+        printf("  into     %s\n", *s->path ? weft__shown(s->path).text : "memory of its own");
+    }
+    if (s->fd >= 0)
+        print_events(s->fd);
+}
+
+/* Whether that recorder writes the trace that was given, if one was. */
+static bool is_meant(const struct order *o, const struct state *s)
+{
+    return !o->by_trace || ((s->recording || s->paused) &&
+                            memcmp(s->facts.packet.uuid, o->uuid, sizeof o->uuid) == 0);
+}
+
+static int tell_gone(const struct weft__target *t)
+{
+    weft__say(t->name, "has ended meanwhile, or is another program now");
+    return WEFT__FAILED;
+}
+
+static int tell_other(const struct order *o, const struct weft__target *t)
+{
+    weft__say(o->who, "is not recorded into any more: %s has become another program", t->name);
+    return WEFT__FAILED;
+}
+
+static int show_status(const struct order *o, const struct weft__target *t)
+{
+    struct state s;
+    unsigned shown = 0;
+    for (unsigned i = 0; i < t->recorders; i++) {
+        if (!look(t, i, &s))
+            return tell_gone(t);
+        if (is_meant(o, &s)) {
+            if (shown++ == 0)
+                print_process(t);
+            if (t->recorders > 1)
+                printf("  copy %u of %u of libweft\n", i + 1, t->recorders);
+            print_state(&s);
+        }
+        close_state(&s);
+    }
+    return shown ? WEFT__DONE : tell_other(o, t);
+}
+
+/* Without a look into its memory. */
+static int show_file(const struct weft__target *t)
+{
+    struct state s = {.recording = true};
+    s.fd = weft__live_find(t->pid, 0, s.path, sizeof s.path);
+    if (s.fd < 0)
+        return WEFT__FAILED;
+    if (weft__facts_read(s.fd, &s.facts)) {
+        print_process(t);
+        puts("  state    recording, or paused: that cannot be seen without the right to switch it");
+        print_time(s.facts.start_real_ns);
+        printf("  into     %s\n", weft__shown(s.path).text);
+        print_events(s.fd);
+    }
+    close_state(&s);
+    return WEFT__DONE;
+}
+
+/* ---- Asking ---- */
+
+enum outcome { ANSWERED, SILENT, GONE };
+
+/* Waits until some copy has answered the request. */
+static enum outcome wait_for(const struct weft__target *t, uint64_t number, int64_t wait_ns,
+                             struct weft__answer *answer)
+{
+    const int64_t until = now_ns() + wait_ns;
+    int64_t pause_ns = 50000;
+    for (;; pause_ns = pause_ns < 10000000 ? pause_ns * 5 / 4 : pause_ns) {
+        for (unsigned i = 0; i < t->copies; i++) {
+            uint64_t at = t->copy[i].at + offsetof(struct weft__control, answer);
+            if (!weft__target_read(t, at, answer, sizeof *answer))
+                return GONE;
+            /* Its number is stored last: what was read with it may be older. */
+            if (answer->number == number)
+                return weft__target_read(t, at, answer, sizeof *answer) ? ANSWERED : GONE;
+        }
+        if (now_ns() > until)
+            return SILENT;
+        nanosleep(&(struct timespec){.tv_nsec = pause_ns}, NULL);
+    }
+}
+
+static int tell_silent(const struct weft__target *t, const char *what, int64_t wait_ns)
+{
+    printf("%s: will %s with its next call of weft's; it has made none for %s\n", t->name, what,
+           weft__duration(wait_ns).text);
+    return WEFT__DONE;
+}
+
+/* How long it took: for those who wonder what they have missed. */
+static void tell_times(const struct order *o, const struct weft__answer *a)
+{
+    const int64_t seen = (int64_t)a->seen_ns - o->began_ns;
+    const int64_t took = (int64_t)(a->done_ns - a->seen_ns);
+    if (seen >= 0 && took >= 0) { /* not so in another time namespace */
+        printf(", %s after the command", weft__duration(seen + took).text);
+        printf(" (%s until its next call", weft__duration(seen).text);
+        printf(", %s to begin)", weft__duration(took).text);
+    }
+}
+
+static int tell_failed(const struct weft__target *t, const struct weft__request *r, int error)
+{
+    static const struct {
+        int error;
+        const char *text;
+    } list[] = {
+        {EACCES, "may not be created by it; with -o give a place where its user may write"},
+        {EROFS, "cannot be created by it: the place can only be read; give another one with -o"},
+        {ENOENT, "cannot be created by it: there is no such folder, as far as it can see"},
+        {ENOSPC,
+         "needs more room than the disk has; give a smaller --size, or another place with -o"},
+        {EDQUOT, "needs more room than its user may take; give a smaller --size, or another place"},
+        {EFBIG, "is larger than it may make files (ulimit -f); give a smaller --size"},
+        {EEXIST, "is there and is no trace; it is left alone"},
+        {ELOOP, "is a symbolic link; give another name"},
+        {EBUSY, "is being written by another process; give another name"},
+        {ENOMEM, "needs more memory than it can get; give a smaller --size"},
+        {EALREADY, "was not begun: a thread is still in the middle of a call; try again"},
+    };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (list[i].error == error) {
+            weft__say(r->path, "%s", list[i].text);
+            return WEFT__FAILED;
+        }
+    weft__say(r->path, "%s could not begin: %s", t->name, strerror(error));
+    return WEFT__FAILED;
+}
+
+/* ---- The trace's place ---- */
+
+static bool stands_there(const struct weft__target *t, bool elsewhere, const char *path)
+{
+    char name[PATH_MAX + 64];
+    struct stat st;
+    if (elsewhere)
+        snprintf(name, sizeof name, "/proc/%d/root%s", (int)t->pid, path);
+    else
+        snprintf(name, sizeof name, "%s", path);
+    return lstat(name, &st) == 0;
+}
+
+static bool join(char *path, size_t size, const char *name, pid_t pid)
+{
+    char folder[PATH_MAX] = "";
+    size_t n = 0;
+    if (*name != '/') {
+        if (!getcwd(folder, sizeof folder))
+            return false;
+        n = (size_t)snprintf(path, size, "%s/", strcmp(folder, "/") == 0 ? "" : folder);
+    }
+    for (; *name && n < size; name++) {
+        if (name[0] == '%' && name[1] == 'p') {
+            n += (size_t)snprintf(path + n, size - n, "%d", (int)pid);
+            name++;
+        } else {
+            path[n++] = *name;
+        }
+    }
+    if (n >= size)
+        return false;
+    path[n] = 0;
+    return true;
+}
+
+static bool find_place(const struct order *o, const struct weft__target *t, struct weft__request *r)
+{
+    /* Room for what the library puts behind the name while it makes the file. */
+    const size_t room = sizeof r->path - 16;
+    bool elsewhere = weft__target_elsewhere(t);
+    char name[64];
+    if (o->output && !join(r->path, room, o->output, t->pid)) {
+        weft__say(o->output, "the name is too long");
+        return false;
+    }
+    if (o->output && stands_there(t, elsewhere, r->path)) {
+        weft__say(r->path, "is there already; give another name");
+        return false;
+    }
+    for (int i = 1; !o->output && i <= NAMES_TRIED; i++) {
+        char count[16] = "";
+        if (i > 1)
+            snprintf(count, sizeof count, ".%d", i);
+        snprintf(name, sizeof name, "weft-%d%s.trace", (int)t->pid, count);
+        if (!join(r->path, room, name, t->pid)) {
+            weft__say(name, "the name of the present folder is too long; give one with -o");
+            return false;
+        }
+        if (!stands_there(t, elsewhere, r->path))
+            break;
+    }
+    if (elsewhere)
+        weft__say(t->name,
+                  "sees other folders than we do; what it calls %s is /proc/%d/root%s here",
+                  weft__shown(r->path).text, (int)t->pid, weft__shown(r->path).text);
+    return true;
+}
+
+/* ---- The commands ---- */
+
+static int switch_on(const struct order *o, const struct weft__target *t, const struct state *s)
+{
+    static struct weft__request r;
+    struct weft__answer answer;
+    r.command = WEFT__CTL_ON;
+    r.bytes = o->bytes;
+    if ((s->recording || s->paused) && (o->output || o->bytes)) {
+        weft__say(t->name, "has a recording open, into %s; stop that first",
+                  *s->path ? weft__shown(s->path).text : "memory of its own");
+        return WEFT__FAILED;
+    }
+    if (s->recording && !s->asked) {
+        printf("%s: records already, into %s\n", t->name, weft__shown(s->path).text);
+        return WEFT__DONE;
+    }
+    if (!s->recording && !s->paused && !find_place(o, t, &r))
+        return WEFT__FAILED;
+    if (!weft__target_ask(t, &r))
+        return tell_gone(t);
+    switch (wait_for(t, r.number, o->wait_ns, &answer)) {
+    case GONE:
+        return tell_gone(t);
+    case SILENT:
+        return tell_silent(t, s->paused ? "go on to record" : "begin to record", o->wait_ns);
+    case ANSWERED:
+        break;
+    }
+    if (answer.error < 0)
+        return tell_failed(t, &r, -answer.error);
+    printf("%s: records into %s", t->name, weft__shown(s->paused ? s->path : r.path).text);
+    tell_times(o, &answer);
+    putchar('\n');
+    return WEFT__DONE;
+}
+
+static int switch_off(const struct order *o, const struct weft__target *t, const struct state *s,
+                      bool stop)
+{
+    static struct weft__request r;
+    struct weft__answer answer;
+    const char *path = *s->path ? s->path : "memory of its own";
+    r.command = stop ? WEFT__CTL_STOP : WEFT__CTL_OFF;
+    if (!s->asked && !s->recording && !(stop && s->paused)) {
+        printf("%s: %s\n", t->name, s->paused ? "is paused already" : "does not record");
+        return WEFT__DONE;
+    }
+    if (!weft__target_ask(t, &r))
+        return tell_gone(t);
+    switch (wait_for(t, r.number, o->wait_ns, &answer)) {
+    case GONE:
+        return tell_gone(t);
+    case SILENT:
+        return tell_silent(t, stop ? "end the recording" : "record nothing", o->wait_ns);
+    case ANSWERED:
+        break;
+    }
+    if (!s->recording && !s->paused)
+        printf("%s: does not record\n", t->name);
+    else if (stop)
+        printf("%s: has ended the recording into %s\n", t->name, weft__shown(path).text);
+    else
+        printf("%s: is paused; the trace, %s, stays open\n", t->name, weft__shown(path).text);
+    return WEFT__DONE;
+}
+
+/* The recorder that has a recording open, or else the last. */
+static bool choose(const struct order *o, const struct weft__target *t, struct state *s)
+{
+    for (unsigned i = 0; i < t->recorders; i++) {
+        if (!look(t, i, s))
+            return false;
+        if (((s->recording || s->paused) && is_meant(o, s)) || i + 1 == t->recorders)
+            return true;
+        close_state(s);
+    }
+    return false;
+}
+
+static int obey(const struct order *o, struct weft__target *t)
+{
+    struct state s = {.fd = -1};
+    if (!weft__target_lock(t))
+        return WEFT__FAILED;
+    if (!choose(o, t, &s))
+        return tell_gone(t);
+    if (!is_meant(o, &s)) {
+        close_state(&s);
+        return tell_other(o, t);
+    }
+    int status = strcmp(o->what, "on") == 0 ? switch_on(o, t, &s)
+                                            : switch_off(o, t, &s, strcmp(o->what, "stop") == 0);
+    close_state(&s);
+    return status;
+}
+
+/* ---- The command ---- */
+
+/* The process that records into a trace. 0: after saying why there is none. */
+static pid_t writer_of(const char *path, struct order *o)
+{
+    struct weft_facts_header facts = {0};
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) {
+        weft__say(path, "%s", strerror(errno));
+        return 0;
+    }
+    bool is_trace = weft__facts_read(fd, &facts), live = is_trace && weft__facts_live(&facts);
+    close(fd);
+    o->by_trace = true;
+    memcpy(o->uuid, facts.packet.uuid, sizeof o->uuid);
+    if (!is_trace)
+        weft__say(path, "is no trace of weft's, and no process id");
+    else if (facts.state != WEFT_TRACE_RECORDING)
+        weft__say(path, "is finished: nobody records into it");
+    else if (!live)
+        weft__say(path,
+                  "is not recorded into: its process, %" PRIu32 ", has ended, or is in another pid "
+                  "namespace (then give its id here)",
+                  facts.pid);
+    return live ? (pid_t)facts.pid : 0;
+}
+
+static int run(int argc, char **argv)
+{
+    static const char *const words[] = {"status", "on", "off", "stop"};
+    struct order o;
+    uint64_t number;
+    size_t word = 0;
+    parse(&o, argc, argv);
+    while (word < sizeof words / sizeof *words && strcmp(o.what, words[word]) != 0)
+        word++;
+    if (word == sizeof words / sizeof *words)
+        weft__misuse("ctl", "\"%s\" is none of status, on, off, stop", o.what);
+    bool status = word == 0;
+    if ((o.output || o.bytes) && word != 1)
+        weft__misuse("ctl", "-o and --size are for \"on\"");
+    if (o.output && !*o.output)
+        weft__misuse("ctl", "-o: the name of the trace is empty");
+    bool is_id = weft__parse_number(o.who, INT_MAX, &number) && number > 0;
+    pid_t pid = is_id ? (pid_t)number : writer_of(o.who, &o);
+    if (pid == 0)
+        return WEFT__FAILED;
+    struct weft__target t;
+    enum weft__found found = weft__target_open(&t, pid);
+    int rc = WEFT__FAILED;
+    if (found == WEFT__FOUND)
+        rc = status ? show_status(&o, &t) : obey(&o, &t);
+    else if (found == WEFT__FOUND_CLOSED && status)
+        rc = show_file(&t);
+    weft__target_close(&t);
+    return rc;
+}
+
+const struct weft__command weft__ctl = {"ctl", "switch recording in a running process on and off",
+                                        help, run};

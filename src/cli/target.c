@@ -1,0 +1,288 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/target.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+
+#define IMAGE_MAX                                                                                  \
+    (UINT64_C(1) << 20) /* of an object's first segment: headers and notes are at its start */
+#define LOCK_TRIES 500
+
+/* ---- Reading and writing ---- */
+
+bool weft__target_read(const struct weft__target *t, uint64_t at, void *to, size_t bytes)
+{
+    return pread(t->mem, to, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
+static bool write_at(const struct weft__target *t, uint64_t at, const void *from, size_t bytes)
+{
+    return pwrite(t->mem, from, bytes, (off_t)at) == (ssize_t)bytes;
+}
+
+/* ---- About the process ---- */
+
+/* The value of a line "key: value" of /proc/PID/status. */
+static bool status_line(pid_t pid, const char *key, char *value, size_t size)
+{
+    char name[64], *line = NULL;
+    size_t room = 0, n = strlen(key);
+    bool found = false;
+    snprintf(name, sizeof name, "/proc/%d/status", (int)pid);
+    FILE *f = fopen(name, "re");
+    while (f && !found && getline(&line, &room, f) > 0)
+        if (strncmp(line, key, n) == 0 && line[n] == ':') {
+            line[strcspn(line, "\n")] = 0;
+            snprintf(value, size, "%s", line + n + 1 + strspn(line + n + 1, " \t"));
+            found = true;
+        }
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static bool describe(struct weft__target *t)
+{
+    char text[256];
+    snprintf(t->name, sizeof t->name, "process %d", (int)t->pid);
+    if (!status_line(t->pid, "Name", t->program, sizeof t->program) ||
+        (status_line(t->pid, "State", text, sizeof text) && (*text == 'Z' || *text == 'X')))
+        return false;
+    t->user = status_line(t->pid, "Uid", text, sizeof text) ? (uid_t)strtoul(text, NULL, 10) : 0;
+    t->inner_pid = t->pid;
+    if (status_line(t->pid, "NSpid", text, sizeof text)) {
+        const char *last = strrchr(text, '\t'); /* the innermost namespace comes last */
+        t->inner_pid = (pid_t)strtol(last ? last + 1 : text, NULL, 10);
+    }
+    return true;
+}
+
+bool weft__target_elsewhere(const struct weft__target *t)
+{
+    char name[64];
+    struct stat here, there;
+    snprintf(name, sizeof name, "/proc/%d/root/.", (int)t->pid);
+    if (stat("/.", &here) < 0 || stat(name, &there) < 0)
+        return false; /* we cannot know */
+    if (here.st_dev != there.st_dev || here.st_ino != there.st_ino)
+        return true;
+    snprintf(name, sizeof name, "/proc/%d/ns/mnt", (int)t->pid);
+    return stat("/proc/self/ns/mnt", &here) == 0 && stat(name, &there) == 0 &&
+           here.st_ino != there.st_ino;
+}
+
+/* Why memory of the process may not be touched. */
+static void say_closed(const struct weft__target *t, int error)
+{
+    char text[32] = "";
+    FILE *f = fopen("/proc/sys/kernel/yama/ptrace_scope", "re");
+    long scope = f && fgets(text, sizeof text, f) ? strtol(text, NULL, 10) : 0;
+    if (f)
+        fclose(f);
+    if (geteuid() != 0 && t->user != geteuid())
+        weft__say(t->name, "belongs to another user (%u); only that one and root can switch it",
+                  (unsigned)t->user);
+    else if (scope == 1 && geteuid() != 0)
+        weft__say(
+            t->name,
+            "may not be touched by other processes (kernel.yama.ptrace_scope is 1); be root, or "
+            "set that to 0 with sysctl");
+    else if (scope > 1)
+        weft__say(t->name, "may not be touched (kernel.yama.ptrace_scope is %ld); %s", scope,
+                  scope > 2 || geteuid() == 0 ? "the system allows that to nobody" : "be root");
+    else
+        weft__say(t->name, "may not be touched: %s; %s", strerror(error),
+                  geteuid()
+                      ? "it has hidden itself (prctl PR_SET_DUMPABLE), or had other rights; be root"
+                      : "there is no right to trace processes here (CAP_SYS_PTRACE)");
+}
+
+/* ---- Finding the library ---- */
+
+/* Takes what is there for a copy, if it is the control structure of a loaded libweft. *version: of one that
+ * is not ours. */
+static void take_copy(struct weft__target *t, uint64_t at, uint32_t *version)
+{
+    struct weft__copy *copy = &t->copy[t->copies];
+    struct weft__control c;
+    const size_t head = offsetof(struct weft__control, bell) + sizeof c.bell;
+    if (!weft__target_read(t, at, &c, head) ||
+        memcmp(c.magic, WEFT__CONTROL_MAGIC, sizeof c.magic) != 0 || (uintptr_t)c.self != at)
+        return;
+    if (c.version != WEFT__CONTROL_VERSION || c.bytes != sizeof c) {
+        *version = c.version;
+        return;
+    }
+    *copy = (struct weft__copy){.at = at, .word = (uintptr_t)c.word, .bell = (uintptr_t)c.bell};
+    for (unsigned i = 0; i < t->copies; i++)
+        if (t->copy[i].word == copy->word) {
+            copy->recorder = t->copy[i].recorder;
+            t->copies++;
+            return;
+        }
+    copy->recorder = t->recorders++;
+    t->copies++;
+}
+
+/* Looks through the notes of a segment. bias: what is added to the object's addresses. */
+static void look_at_notes(struct weft__target *t, Elf *elf, const GElf_Phdr *segment, uint64_t bias,
+                          uint32_t *version)
+{
+    Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment->p_offset, segment->p_filesz,
+                                          segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+    GElf_Nhdr note;
+    size_t next, name, description;
+    for (size_t at = 0; data && (next = gelf_getnote(data, at, &note, &name, &description)) > 0;
+         at = next) {
+        int64_t distance;
+        if (note.n_type != WEFT__NOTE_TYPE || note.n_namesz != sizeof WEFT__NOTE_NAME ||
+            note.n_descsz != sizeof distance ||
+            memcmp((const char *)data->d_buf + name, WEFT__NOTE_NAME, note.n_namesz) != 0)
+            continue;
+        memcpy(&distance, (const char *)data->d_buf + description, sizeof distance);
+        uint64_t control = bias + segment->p_vaddr + description + (uint64_t)distance;
+        if (t->copies < WEFT__COPIES)
+            take_copy(t, control, version);
+    }
+}
+
+/* The start of a mapped file, which may be a program or a library. */
+static void look_at_object(struct weft__target *t, uint64_t start, uint64_t bytes,
+                           uint32_t *version)
+{
+    char *image = malloc(bytes);
+    ssize_t n = image ? pread(t->mem, image, bytes, (off_t)start) : -1;
+    Elf *elf = n > 0 ? elf_memory(image, (size_t)n) : NULL;
+    GElf_Phdr segment;
+    size_t segments = 0;
+    uint64_t bias = start;
+    if (elf && gelf_getclass(elf) == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
+        elf_getphdrnum(elf, &segments) < 0)
+        segments = 0;
+    for (size_t i = 0; i < segments; i++)
+        if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
+            segment.p_offset == 0)
+            bias = start - segment.p_vaddr;
+    for (size_t i = 0; i < segments; i++)
+        if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_NOTE)
+            look_at_notes(t, elf, &segment, bias, version);
+    elf_end(elf);
+    free(image);
+}
+
+static void find_copies(struct weft__target *t, uint32_t *version)
+{
+    char name[64], *line = NULL;
+    size_t room = 0;
+    elf_version(EV_CURRENT);
+    snprintf(name, sizeof name, "/proc/%d/maps", (int)t->pid);
+    FILE *maps = fopen(name, "re");
+    while (maps && getline(&line, &room, maps) > 0) {
+        uint64_t start, end, offset, inode;
+        char mode[8];
+        if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %" SCNu64, &start, &end, mode,
+                   &offset, &inode) == 5 &&
+            mode[0] == 'r' && mode[3] == 'p' && offset == 0 && inode != 0)
+            look_at_object(t, start, end - start < IMAGE_MAX ? end - start : IMAGE_MAX, version);
+    }
+    free(line);
+    if (maps)
+        fclose(maps);
+}
+
+enum weft__found weft__target_open(struct weft__target *t, pid_t pid)
+{
+    char name[64];
+    uint32_t version = 0;
+    *t = (struct weft__target){.pid = pid, .mem = -1};
+    bool there = describe(t);
+    snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
+    t->mem = there ? open(name, O_RDWR | O_CLOEXEC) : -1;
+    if (!there || (t->mem < 0 && errno == ESRCH)) {
+        weft__say(t->name, "there is none; of one that has ended, the trace may be there");
+        return WEFT__FOUND_GONE;
+    }
+    if (t->mem < 0) {
+        say_closed(t, errno);
+        return WEFT__FOUND_CLOSED;
+    }
+    find_copies(t, &version);
+    if (t->copies == 0 && !describe(t)) {
+        weft__say(t->name, "has ended meanwhile");
+        return WEFT__FOUND_GONE;
+    }
+    if (t->copies == 0 && version)
+        weft__say(t->name,
+                  "has a libweft whose interface is of version %" PRIu32
+                  ", and this weft knows %u; use the weft that belongs to it",
+                  version, WEFT__CONTROL_VERSION);
+    else if (t->copies == 0)
+        weft__say(t->name,
+                  "is not linked with weft (%s), or with one that cannot be switched from outside",
+                  weft__shown(t->program).text);
+    return t->copies ? WEFT__FOUND : WEFT__FOUND_NONE;
+}
+
+void weft__target_close(struct weft__target *t)
+{
+    if (t->mem >= 0)
+        close(t->mem);
+    t->mem = -1;
+}
+
+/* ---- Asking ---- */
+
+bool weft__target_lock(struct weft__target *t)
+{
+    /* Nobody but who may write to the process can have this file open. */
+    for (int i = 0; flock(t->mem, LOCK_EX | LOCK_NB) < 0 && errno == EWOULDBLOCK; i++) {
+        if (i == LOCK_TRIES) {
+            weft__say(t->name, "another weft ctl is at work on it; try again");
+            return false;
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    }
+    return true;
+}
+
+bool weft__target_ask(const struct weft__target *t, struct weft__request *r)
+{
+    static const uint64_t none;
+    static const unsigned char ring = WEFT__RING;
+    const size_t after = offsetof(struct weft__request, check), path_bytes = strlen(r->path);
+    bool done = true;
+    do
+        if (getrandom(&r->number, sizeof r->number, 0) != sizeof r->number)
+            r->number = (uint64_t)time(NULL) << 32 | (uint32_t)getpid();
+    while (r->number == 0);
+    r->pid = (uint32_t)t->inner_pid;
+    for (unsigned i = 0; i < t->copies && done; i++) {
+        const struct weft__copy *copy = &t->copy[i];
+        const uint64_t at = copy->at + offsetof(struct weft__control, request);
+        uint32_t word = 0;
+        if (copy->recorder > 0 && path_bytes > 0)
+            snprintf(r->path + path_bytes, sizeof r->path - path_bytes, ".%u", copy->recorder + 1);
+        r->check = weft__request_check(r);
+        done = write_at(t, at, &none, sizeof none) &&
+               write_at(t, at + after, (const char *)r + after, sizeof *r - after) &&
+               write_at(t, at, &r->number, sizeof r->number) &&
+               write_at(t, copy->bell, &ring, sizeof ring) &&
+               weft__target_read(t, copy->word, &word, sizeof word);
+        unsigned char byte = (unsigned char)((word & WEFT__STANDBY) | WEFT__CALL_US);
+        done = done && write_at(t, copy->word, &byte, sizeof byte);
+        r->path[path_bytes] = 0;
+    }
+    return done;
+}

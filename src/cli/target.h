@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/* libweft in another process: found in its memory, read, and asked for something. record/control.h says how
+ * that works. */
+#ifndef WEFT_CLI_TARGET_H
+#define WEFT_CLI_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "record/control.h"
+
+#define WEFT__COPIES 16 /* of the library in one process; more are not looked at */
+
+struct weft__copy {
+    uint64_t at;   /* of its struct weft__control */
+    uint64_t word; /* of the word that it tests */
+    uint64_t bell;
+    unsigned recorder; /* counted from 0. Two copies that test one word are one recorder */
+};
+
+struct weft__target {
+    pid_t pid;
+    pid_t inner_pid; /* as the process calls itself, in a pid namespace */
+    uid_t user;
+    char name[32];    /* "process 4711", for messages */
+    char program[64]; /* as ps shows it */
+    int mem; /* its memory, at the time it was opened: what it becomes by exec is another. -1: none */
+    unsigned copies, recorders;
+    struct weft__copy copy[WEFT__COPIES];
+};
+
+/* What became of finding it. */
+enum weft__found {
+    WEFT__FOUND,
+    WEFT__FOUND_NONE, /* it is there, but has no libweft that can be switched; said why, if that was asked */
+    WEFT__FOUND_CLOSED, /* its memory may not be touched; said why likewise */
+    WEFT__FOUND_GONE    /* there is no such process; said so */
+};
+
+/* Has to be closed in any case. */
+enum weft__found weft__target_open(struct weft__target *t, pid_t pid);
+void weft__target_close(struct weft__target *t);
+
+/* One weft ctl at a time may ask; waits a few seconds. False: after saying so. */
+bool weft__target_lock(struct weft__target *t);
+
+/* False: the process has ended, or is another program now. */
+bool weft__target_read(const struct weft__target *t, uint64_t at, void *to, size_t bytes);
+
+/* Stores a request, whose number, check and pid are filled in here, and the bytes that make the next call look
+ * at it, for every copy. A second recorder has FILE.2 for its path, and so on. False as above. */
+bool weft__target_ask(const struct weft__target *t, struct weft__request *r);
+
+/* The process has another root folder than we: names of files mean other files there. */
+bool weft__target_elsewhere(const struct weft__target *t);
+
+#endif

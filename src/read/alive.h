@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: ISC */
+/* Whether a trace is still being recorded. */
+#ifndef WEFT_READ_ALIVE_H
+#define WEFT_READ_ALIVE_H
+
+#include <stdbool.h>
+
+#include "format/packet.h"
+
+/* The process that records into this trace is alive, on this machine: the same boot, and the same number and
+ * start of the process. One that has ended, and that its parent has not looked after yet, is not alive. */
+bool weft_facts_alive(const struct weft_facts_header *facts);
+
+#endif

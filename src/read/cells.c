@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: ISC */
+/* The cells of a packet of pending promises, which may be written to meanwhile: a number is stored last when
+ * a cell is taken, and a version is odd while it is written to. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "read/weft.h"
+
+enum {
+    BYTES_MAX = 4096, /* of a cell */
+    BLOCK = 64 << 10, /* bytes of cells that are read at once */
+    TRIES = 4,        /* to see a cell in one piece */
+};
+
+/* What cells are read from. */
+struct from {
+    const struct weft_input *in;
+    uint64_t offset; /* of the packet */
+    struct weft_error *err;
+};
+
+/* Whether the tables lie within the packet. */
+static bool tables_fit(const struct weft_pending_header *h, const struct place *p)
+{
+    uint64_t ids = (uint64_t)h->cells * sizeof(uint64_t);
+    uint64_t cells = (uint64_t)h->cells * h->cell_bytes;
+    return h->cell_bytes >= sizeof(struct weft_pending_cell) && h->cell_bytes <= BYTES_MAX &&
+           h->ids_at >= p->header_bytes && h->ids_at <= p->content &&
+           ids <= p->content - h->ids_at && h->cells_at >= p->header_bytes &&
+           h->cells_at <= p->content && cells <= p->content - h->cells_at;
+}
+
+static int read_ids(const struct cells *c, const struct from *f, uint32_t first, uint32_t n,
+                    uint64_t *ids)
+{
+    uint64_t at = f->offset + c->h.ids_at + (uint64_t)first * sizeof *ids;
+    memset(ids, 0, n * sizeof *ids);
+    ptrdiff_t got = weft_input_read(f->in, ids, n * sizeof *ids, at, f->err);
+    return got < 0 ? (int)got : 0;
+}
+
+/* Reads n cells from the first-th on, after their numbers. */
+static int read_both(const struct cells *c, const struct from *f, uint32_t first, uint32_t n,
+                     uint64_t *ids, unsigned char *cells)
+{
+    int rc = read_ids(c, f, first, n, ids);
+    if (rc < 0)
+        return rc;
+    size_t size = (size_t)n * c->h.cell_bytes;
+    uint64_t at = f->offset + c->h.cells_at + (uint64_t)first * c->h.cell_bytes;
+    ptrdiff_t got = weft_input_read(f->in, cells, size, at, f->err);
+    if (got < 0)
+        return (int)got;
+    memset(cells + got, 0, size - (size_t)got); /* the file has become shorter */
+    return 0;
+}
+
+static bool whole(const unsigned char *cell, const unsigned char *again)
+{
+    uint32_t x, y;
+    memcpy(&x, cell, sizeof x); /* the version is what a cell begins with */
+    memcpy(&y, again, sizeof y);
+    return x == y && x % 2 == 0;
+}
+
+static bool add(struct cells *c, const struct known *known)
+{
+    if (c->knowns == c->room) {
+        uint64_t room = c->room ? c->room * 2 : 64;
+        void *grown = realloc(c->known, room * sizeof *c->known);
+        if (!grown)
+            return false;
+        c->known = grown;
+        c->room = room;
+    }
+    c->known[c->knowns++] = *known;
+    return true;
+}
+
+/* Takes the i-th cell, which has been read twice. One that was written to meanwhile is read anew; if that does
+ * not help, the writer was killed in the midst of it, and what is there is valid. */
+static int take(struct cells *c, const struct from *f, uint32_t i, uint64_t ids[2],
+                const unsigned char *cell, const unsigned char *again)
+{
+    unsigned char one[2][BYTES_MAX];
+    const unsigned char *best = again;
+    for (int tries = 0; tries < TRIES && ids[1]; tries++) {
+        if (((ids[0] ^ ids[1]) & ~WEFT_PENDING_RESOLVED) == 0 && whole(cell, again)) {
+            best = cell; /* it lies between the two versions */
+            break;
+        }
+        for (int n = 0; n < 2; n++) {
+            int rc = read_both(c, f, i, 1, &ids[n], one[n]);
+            if (rc < 0)
+                return rc;
+        }
+        cell = one[0];
+        best = again = one[1];
+    }
+    struct known k = {.id = ids[1] & ~WEFT_PENDING_RESOLVED, .place = i};
+    k.resolved = k.id != ids[1];
+    memcpy(&k.cell, best, sizeof k.cell);
+    if (k.id && !add(c, &k))
+        return weft_error_set(f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
+                              "out of memory for its promises");
+    return 0;
+}
+
+static int take_all(struct cells *c, const struct from *f, unsigned char *cells,
+                    unsigned char *again)
+{
+    uint64_t ids[BLOCK / sizeof(struct weft_pending_cell)], ids_again[sizeof ids / sizeof *ids];
+    uint32_t step = BLOCK / c->h.cell_bytes;
+    for (uint32_t first = 0, n; first < c->h.cells; first += n) {
+        n = c->h.cells - first < step ? c->h.cells - first : step;
+        int rc = read_ids(c, f, first, n, ids);
+        bool used = false;
+        for (uint32_t i = 0; i < n; i++)
+            used |= ids[i] != 0;
+        if (rc == 0 && used)
+            rc = read_both(c, f, first, n, ids, cells);
+        if (rc == 0 && used)
+            rc = read_both(c, f, first, n, ids_again, again);
+        for (uint32_t i = 0; i < n && used && rc == 0; i++) {
+            size_t at = (size_t)i * c->h.cell_bytes;
+            uint64_t both[2] = {ids[i], ids_again[i]};
+            if (both[0] | both[1])
+                rc = take(c, f, first + i, both, cells + at, again + at);
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+int weft__cells_load(struct cells *c, const struct weft_input *in, const struct place *p,
+                     struct weft_error *err)
+{
+    struct from f = {in, p->offset, err};
+    ptrdiff_t got = weft_input_read(in, &c->h, sizeof c->h, p->offset, err);
+    if (got < (ptrdiff_t)sizeof c->h || !tables_fit(&c->h, p))
+        return got < 0 ? (int)got : 0;
+    unsigned char *cells = malloc(2 * (size_t)BLOCK);
+    int rc =
+        cells ? take_all(c, &f, cells, cells + BLOCK)
+              : weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
+    free(cells);
+    return rc < 0 ? rc : 1;
+}
+
+void weft__cells_fini(struct cells *c)
+{
+    free(c->known);
+    *c = (struct cells){.knowns = 0};
+}
+
+/* Emptied packets */
+
+int weft__emptied_take(struct emptieds *e, const struct weft_input *in, uint64_t at, uint64_t size,
+                       const struct weft_events_header *h, struct weft_error *err)
+{
+    uint64_t header = h->packet.header_bytes;
+    struct weft_events_header again;
+    if (h->sequence || !h->ended_count || header > size || h->ended_at < sizeof *h ||
+        h->ended_at > header || h->ended_count > header - h->ended_at)
+        return 0;
+    unsigned char *bytes = malloc(h->ended_count);
+    struct emptied new = {.base = h->base, .count = h->ended_count};
+    new.bits = calloc(new.count / 64 + 1, sizeof *new.bits);
+    int rc = bytes && new.bits ? 0 : WEFT_E_NOMEM;
+    if (rc == 0 && e->packets == e->room) {
+        size_t room = e->room ? e->room * 2 : 16;
+        void *grown = realloc(e->packet, room * sizeof *e->packet);
+        e->packet = grown ? grown : e->packet;
+        e->room = grown ? room : e->room;
+        rc = grown ? 0 : WEFT_E_NOMEM;
+    }
+    if (rc < 0)
+        weft_error_set(err, rc, at, "out of memory for its promises");
+    ptrdiff_t got = rc < 0 ? rc : weft_input_read(in, bytes, h->ended_count, at + h->ended_at, err);
+    for (ptrdiff_t i = 0; i < got; i++)
+        new.bits[i / 64] |= (uint64_t)(bytes[i] & 1) << i % 64;
+    /* Its next owner clears the bytes, then changes the base. */
+    if (got > 0)
+        got = weft_input_read(in, &again, sizeof again, at, err);
+    if (got == (ptrdiff_t)sizeof again && again.base == h->base) {
+        e->packet[e->packets++] = new;
+        new.bits = NULL;
+    }
+    free(new.bits);
+    free(bytes);
+    return got < 0 ? (int)got : 0;
+}
+
+static int by_base(const void *a, const void *b)
+{
+    const struct emptied *x = a, *y = b;
+    return x->base < y->base ? -1 : x->base > y->base;
+}
+
+static int contains(const void *key, const void *member)
+{
+    const uint64_t id = *(const uint64_t *)key;
+    const struct emptied *e = member;
+    return id < e->base ? -1 : id - e->base >= e->count;
+}
+
+void weft__emptied_mark(struct emptieds *e, struct cells *c)
+{
+    if (e->packets)
+        qsort(e->packet, e->packets, sizeof *e->packet, by_base);
+    for (uint64_t i = 0; i < c->knowns && e->packets; i++) {
+        struct known *k = &c->known[i];
+        const struct emptied *of =
+            bsearch(&k->id, e->packet, e->packets, sizeof *e->packet, contains);
+        uint64_t n = of ? k->id - of->base : 0;
+        k->ended = of && (of->bits[n / 64] >> n % 64 & 1);
+    }
+}
+
+void weft__emptied_fini(struct emptieds *e)
+{
+    for (size_t i = 0; i < e->packets; i++)
+        free(e->packet[i].bits);
+    free(e->packet);
+    *e = (struct emptieds){.packets = 0};
+}

@@ -1,0 +1,530 @@
+/* SPDX-License-Identifier: ISC */
+/* Promises that were pending when packets with events about them were overwritten: what the recorder has
+ * kept of them, and how it became known that they have ended.
+ *
+ * A cell of the packet of pending promises becomes events again. What it has of packets that are there is
+ * left out: the packets have it. So nothing is doubled, wherever the writer was killed.
+ *
+ * The ended bytes say which promises have ended that were created in a packet. As a rule an event says so,
+ * too; but another thread's may have been overwritten. So the bytes become bits, an ending clears the bit of
+ * its promise, and what is left is handed out after all events. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "read/weft.h"
+
+enum {
+    BLOCK = 64 << 10, /* bytes read at once: as large as the reader's window */
+    COUNT_MIN = 64,   /* ended bytes of a packet */
+    COUNT_MAX = 1 << 26,
+};
+
+/* A packet that is there and has ended bytes: numbers base to base + count - 1 are of its promises. */
+struct home {
+    uint64_t base, begin_ns;
+    uint32_t created; /* so many of them have been seen */
+};
+
+/* One whose ending the recorder knew. */
+struct resolved {
+    uint64_t id;
+    bool seen; /* an event says so */
+};
+
+struct endings {
+    struct home *home;
+    uint64_t homes, last; /* last: the one asked for last */
+    uint64_t *bits;       /* count of each home: it has ended, and no event has said so yet */
+    uint32_t *slot;       /* hash table: index plus 1; 0: free */
+    uint64_t slots;       /* a power of two, more than twice the homes */
+    uint64_t factor;
+    uint32_t count; /* a power of two */
+    unsigned shift; /* its logarithm */
+
+    struct resolved *resolved; /* sorted by id */
+    uint64_t resolveds;
+
+    uint64_t ns;                         /* when they ended, about */
+    uint64_t next_number, next_resolved; /* to be looked at when all events are through */
+};
+
+/* A packet by the lower bits of its sequence. */
+struct present {
+    uint32_t low;
+    uint64_t begin_ticks;
+};
+
+#define LOW ((1u << WEFT_NOTE_BITS) - 1)
+
+/* What is needed until the events are made. */
+struct loading {
+    struct cells c;          /* sorted by id */
+    struct present *present; /* sorted, no low twice */
+    uint64_t presents;
+    bool complete; /* who is not known has been resolved */
+};
+
+static int no_memory(struct weft_error *err)
+{
+    return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
+}
+
+/* ---- Endings ---- */
+
+/* The bases come from the file; a factor that its author cannot know spreads them. */
+static uint32_t *slot_of(const struct endings *e, uint64_t base)
+{
+    uint64_t i = ((base >> e->shift) * e->factor >> 32) & (e->slots - 1);
+    while (e->slot[i] && e->home[e->slot[i] - 1].base != base)
+        i = (i + 1) & (e->slots - 1);
+    return &e->slot[i];
+}
+
+/* The home of a promise that has one here, or NULL. */
+static inline struct home *home_of(struct endings *e, uint64_t id)
+{
+    if (!e->homes)
+        return NULL;
+    if (id - e->home[e->last].base < e->count)
+        return &e->home[e->last];
+    uint32_t at = *slot_of(e, ((id - 1) & ~(uint64_t)(e->count - 1)) + 1);
+    if (!at)
+        return NULL;
+    e->last = at - 1;
+    return &e->home[e->last];
+}
+
+static int by_id(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b; /* what all of them begin with */
+    return *x < *y ? -1 : *x > *y;
+}
+
+void weft__pending_see(struct endings *e, const struct weft_event *ev)
+{
+    bool of_first = ev->kind == WEFT_EVENT_FORGETS || ev->kind == WEFT_EVENT_BECOMES;
+    bool creates = ev->kind == WEFT_EVENT_CREATES;
+    uint64_t id = of_first ? ev->a : ev->b;
+    struct home *h = home_of(e, id);
+    if (h) {
+        uint32_t i = (uint32_t)(id - h->base);
+        uint64_t at = (uint64_t)(h - e->home) * (e->count / 64) + i / 64;
+        if (!creates)
+            e->bits[at] &= ~(UINT64_C(1) << i % 64);
+        else if (h->created <= i)
+            h->created = i + 1;
+    } else if (e->resolveds && !creates) {
+        struct resolved *r = bsearch(&id, e->resolved, e->resolveds, sizeof *r, by_id);
+        if (r)
+            r->seen = true;
+    }
+}
+
+bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns)
+{
+    for (; e->next_number < e->homes << e->shift; e->next_number++) {
+        const struct home *h = &e->home[e->next_number >> e->shift];
+        uint32_t i = (uint32_t)e->next_number & (e->count - 1);
+        uint64_t bits = e->bits[e->next_number / 64];
+        if (i >= h->created) {
+            e->next_number |= e->count - 1;
+        } else if (bits == 0) {
+            e->next_number |= 63;
+        } else if (bits >> i % 64 & 1) {
+            e->next_number++;
+            *id = h->base + i;
+            *ns = h->begin_ns > e->ns ? h->begin_ns : e->ns;
+            return true;
+        }
+    }
+    while (e->next_resolved < e->resolveds) {
+        const struct resolved *r = &e->resolved[e->next_resolved++];
+        if (!r->seen) {
+            *id = r->id;
+            *ns = e->ns;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void free_endings(struct endings *e)
+{
+    if (!e)
+        return;
+    free(e->home);
+    free(e->bits);
+    free(e->slot);
+    free(e->resolved);
+    free(e);
+}
+
+/* Leaves out ended bytes that are not like those of the packets before (count; 0: none), or are wrong. */
+static bool check_ended(struct weft_file *f, struct packet *p, uint32_t count)
+{
+    uint32_t n = p->ended_count;
+    bool fits = n == 0 || (n >= COUNT_MIN && n <= COUNT_MAX && (n & (n - 1)) == 0 &&
+                           p->ended_at >= sizeof(struct weft_events_header) &&
+                           p->ended_at <= p->header_bytes && n <= p->header_bytes - p->ended_at);
+    if (!fits)
+        weft__reader_problem(
+            &f->common, p->offset + offsetof(struct weft_events_header, ended_at), 0,
+            "packet with a header of %u bytes says that %u ended bytes begin after %u",
+            p->header_bytes, n, p->ended_at);
+    if (!fits || (count && n != count) || (n && p->base % n != 1))
+        p->ended_count = 0;
+    return p->ended_count > 0;
+}
+
+/* Reads a packet's ended bytes into bits. */
+static int read_ended(struct weft_file *f, const struct packet *p, uint64_t *bits, uint32_t count,
+                      struct weft_error *err)
+{
+    uint64_t offset = p->offset + p->ended_at, word;
+    for (uint32_t at = 0; at < count;) {
+        size_t size = count - at < BLOCK ? count - at : BLOCK;
+        ptrdiff_t got = weft_input_read(&f->common.input, f->window, size, offset + at, err);
+        if (got < 0)
+            return (int)got;
+        memset(f->window + got, 0, size - (size_t)got);
+        for (size_t i = 0; i < size; i += 8, at += 8) {
+            memcpy(&word, f->window + i, 8);
+            word = (word & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
+            bits[at / 64] |= word << at % 64;
+        }
+    }
+    return 0;
+}
+
+/* When something was overwritten that is newer than what is there: about when the first of the packets was
+ * let go that are there. */
+static uint64_t first_end(struct weft_file *f)
+{
+    uint64_t first = UINT64_MAX, last_begin = 0, hint = 0;
+    for (uint64_t i = 0; i < f->packets; i++) {
+        const struct packet *p = &f->packet[i];
+        first = p->end_ticks && p->end_ticks < first ? p->end_ticks : first;
+        last_begin = p->begin_ticks > last_begin ? p->begin_ticks : last_begin;
+    }
+    return clock_convert(&f->clock, first < UINT64_MAX ? first : last_begin, &hint);
+}
+
+static bool make_homes(struct weft_file *f, struct endings *e)
+{
+    uint64_t homes = 0;
+    for (uint64_t i = 0; i < f->packets; i++)
+        if (check_ended(f, &f->packet[i], e->count)) {
+            e->count = f->packet[i].ended_count;
+            homes++;
+        }
+    if (!homes)
+        return true;
+    while (1u << e->shift < e->count)
+        e->shift++;
+    for (e->slots = 4; e->slots <= 2 * homes;)
+        e->slots *= 2;
+    if (homes > UINT32_MAX / 4)
+        return false;
+    e->slot = calloc(e->slots, sizeof *e->slot);
+    e->home = calloc(homes, sizeof *e->home);
+    e->bits = calloc(homes, e->count / 8);
+    if (getrandom(&e->factor, sizeof e->factor, GRND_NONBLOCK) != sizeof e->factor)
+        e->factor = (uintptr_t)e;
+    e->factor |= 1;
+    return e->slot && e->home && e->bits;
+}
+
+/* Takes the ended bytes of all packets. */
+static int load_endings(struct weft_file *f, struct endings *e, struct weft_error *err)
+{
+    e->ns = first_end(f);
+    if (!make_homes(f, e))
+        return no_memory(err);
+    for (uint64_t i = 0; i < f->packets && e->count; i++) {
+        const struct packet *p = &f->packet[i];
+        uint32_t *slot = p->ended_count ? slot_of(e, p->base) : NULL;
+        if (!slot || *slot)
+            continue;
+        e->home[e->homes] = (struct home){.base = p->base, .begin_ns = p->begin_ns};
+        int rc = read_ended(f, p, e->bits + e->homes * (e->count / 64), e->count, err);
+        if (rc < 0)
+            return rc;
+        *slot = (uint32_t)++e->homes;
+    }
+    return 0;
+}
+
+/* ---- Packets that are there ---- */
+
+static int by_low(const void *a, const void *b)
+{
+    const struct present *x = a, *y = b;
+    if (x->low != y->low)
+        return x->low < y->low ? -1 : 1;
+    return x->begin_ticks < y->begin_ticks ? -1 : x->begin_ticks > y->begin_ticks;
+}
+
+static bool list_present(struct weft_file *f, struct loading *l)
+{
+    l->present = calloc(f->packets + 1, sizeof *l->present);
+    if (!l->present)
+        return false;
+    for (uint64_t i = 0; i < f->packets; i++)
+        l->present[i] =
+            (struct present){(uint32_t)f->packet[i].sequence & LOW, f->packet[i].begin_ticks};
+    if (f->packets)
+        qsort(l->present, f->packets, sizeof *l->present, by_low);
+    for (uint64_t i = 0; i < f->packets; i++)
+        if (!l->presents || l->present[l->presents - 1].low != l->present[i].low)
+            l->present[l->presents++] = l->present[i];
+    return true;
+}
+
+/* Whether the packet with an event of that time is there. (Of its sequence only the lower bits are known.) */
+static bool is_present(const struct loading *l, uint32_t sequence, uint64_t ticks)
+{
+    uint64_t low = 0, high = l->presents;
+    while (low < high) {
+        uint64_t middle = (low + high) / 2;
+        if (l->present[middle].low < (sequence & LOW))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < l->presents && l->present[low].low == (sequence & LOW) &&
+           l->present[low].begin_ticks <= ticks;
+}
+
+/* ---- Events ---- */
+
+static bool add_event(struct pending *p, struct promoted ev)
+{
+    if (p->events == p->room) {
+        uint64_t room = p->room ? p->room * 2 : 64;
+        void *grown = realloc(p->event, room * sizeof *p->event);
+        if (!grown)
+            return false;
+        p->event = grown;
+        p->room = room;
+    }
+    p->event[p->events++] = ev;
+    return true;
+}
+
+/* Whether who waits may be shown as a promise: it is created in a packet, or is known to be pending. */
+static bool is_known(struct weft_file *f, const struct loading *l, uint64_t id)
+{
+    return !l->complete || id == WEFT_ID_LOOP || home_of(f->pending_events.endings, id) ||
+           bsearch(&id, l->c.known, l->c.knowns, sizeof *l->c.known, by_id);
+}
+
+static uint64_t time_of(const struct weft_file *f, uint64_t ticks, uint64_t *hint)
+{
+    uint64_t ns = clock_convert(&f->clock, ticks, hint);
+    return ns < UINT64_MAX ? ns : ns - 1; /* which means "last" */
+}
+
+static bool add_note(struct weft_file *f, const struct loading *l, const struct known *k,
+                     unsigned n, uint64_t *hint)
+{
+    const struct weft_pending_cell *c = &k->cell;
+    uint32_t kind = c->note_tag[n] >> WEFT_NOTE_BITS;
+    uint64_t other = c->note_other[n];
+    struct promoted ev = {.id = k->id, .other = other, .stream = WEFT_STREAM_NONE};
+    if (is_present(l, c->note_tag[n], c->note_ticks[n]) ||
+        (kind != WEFT_EVENT_LABEL && kind != WEFT_EVENT_TRY_READ && kind != WEFT_EVENT_NOTIFIES) ||
+        (kind == WEFT_EVENT_TRY_READ && !is_known(f, l, other)))
+        return true;
+    if (kind == WEFT_EVENT_LABEL)
+        ev.text = other < WEFT_STRING_INLINE ? (uint32_t)other : 0;
+    if (kind == WEFT_EVENT_LABEL && !ev.text)
+        return true;
+    ev.kind = (uint8_t)kind;
+    ev.order = (uint8_t)(3 + n);
+    ev.ns = time_of(f, c->note_ticks[n], hint);
+    return add_event(&f->pending_events, ev);
+}
+
+/* What a cell says, as events. Marks of a promise whose creation is in a packet come last (late). */
+static bool add_cell(struct weft_file *f, struct loading *l, const struct known *k)
+{
+    const struct weft_pending_cell *c = &k->cell;
+    struct pending *p = &f->pending_events;
+    uint64_t hint = 0;
+    bool unborn = c->flags & WEFT_PENDING_UNBORN;
+    struct promoted ev = {.id = k->id, .other = c->creator, .stream = WEFT_STREAM_NONE};
+    bool late = unborn || k->again || is_present(l, c->packet, c->created_ticks);
+    if (!late) {
+        ev.ns = time_of(f, c->created_ticks, &hint);
+        ev.kind = WEFT_EVENT_CREATES;
+        ev.site = c->site < WEFT_STRING_INLINE ? c->site : 0;
+        ev.text = c->text < WEFT_STRING_INLINE ? c->text : 0;
+        ev.stream = weft__streams_find(&f->streams, c->stream);
+        if (!add_event(p, ev))
+            return false;
+    }
+    ev.site = ev.text = 0;
+    ev.stream = WEFT_STREAM_NONE;
+    if (late)
+        ev.ns = UINT64_MAX;
+    if (c->flags & WEFT_PENDING_SHOULD_RESOLVE) {
+        ev.kind = WEFT_EVENT_SHOULD_RESOLVE;
+        ev.order = 1;
+        if (!add_event(p, ev))
+            return false;
+    }
+    if (c->flags & WEFT_PENDING_BACKGROUND) {
+        ev.kind = WEFT_EVENT_BACKGROUND;
+        ev.order = 2;
+        if (!add_event(p, ev))
+            return false;
+    }
+    for (unsigned n = 0; n < WEFT_PENDING_NOTES; n++)
+        if (c->note_tag[n] && !add_note(f, l, k, n, &hint))
+            return false;
+    return true;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct promoted *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    if (x->id != y->id && x->order == y->order)
+        return x->id < y->id ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Promises whose ending the recorder knew: if their home is there, it is asked as for the others. */
+static bool list_resolved(struct endings *e, const struct loading *l)
+{
+    uint64_t marked = 0;
+    for (uint64_t i = 0; i < l->c.knowns; i++)
+        marked += l->c.known[i].resolved;
+    e->resolved = calloc(marked + 1, sizeof *e->resolved);
+    if (!e->resolved)
+        return false;
+    for (uint64_t i = 0; i < l->c.knowns; i++)
+        if (l->c.known[i].resolved && !l->c.known[i].again && !home_of(e, l->c.known[i].id))
+            e->resolved[e->resolveds++] = (struct resolved){.id = l->c.known[i].id};
+    return true;
+}
+
+static int by_cell(const void *a, const void *b)
+{
+    const struct known *x = a, *y = b;
+    int unborn[2] = {x->cell.flags & WEFT_PENDING_UNBORN, y->cell.flags & WEFT_PENDING_UNBORN};
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    if (unborn[0] != unborn[1])
+        return unborn[0] - unborn[1];
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Sorts them by number, and leaves out those whose creation should be in a packet, but is in none. Should a
+ * promise have two cells, the first one that knows its creation says when it was. Returns how many promises
+ * there are. */
+static uint64_t sort_cells(struct loading *l, struct endings *e)
+{
+    struct cells *c = &l->c;
+    uint64_t kept = 0, promises = 0;
+    if (c->knowns)
+        qsort(c->known, c->knowns, sizeof *c->known, by_cell);
+    for (uint64_t i = 0; i < c->knowns; i++) {
+        struct known k = c->known[i];
+        k.again = kept && c->known[kept - 1].id == k.id;
+        bool stray = k.cell.flags & WEFT_PENDING_UNBORN && !(c->h.unsure & 1) && !home_of(e, k.id);
+        if (stray && !k.again)
+            continue;
+        promises += !k.again;
+        c->known[kept++] = k;
+    }
+    c->knowns = kept;
+    return promises;
+}
+
+static int make_events(struct weft_file *f, struct loading *l, struct weft_error *err)
+{
+    struct pending *p = &f->pending_events;
+    const struct weft_reader_facts *facts = &f->common.facts;
+    f->common.facts.promotion.promises = sort_cells(l, p->endings);
+    l->complete = !l->c.h.given_up && !(l->c.h.unsure & 1) && !facts->discarded_events &&
+                  !facts->missing_packets;
+    if (!list_present(f, l) || !list_resolved(p->endings, l))
+        return no_memory(err);
+    for (uint64_t i = 0; i < l->c.knowns; i++)
+        if (!add_cell(f, l, &l->c.known[i]))
+            return no_memory(err);
+    if (p->events)
+        qsort(p->event, p->events, sizeof *p->event, by_time);
+    return 0;
+}
+
+static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
+{
+    uint64_t hz = f->common.facts.clock_hz;
+    double ns = f->clock.plain || !hz ? (double)ticks : (double)ticks * 1e9 / (double)hz;
+    return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
+}
+
+static int load_pending(struct weft_file *f, struct loading *l, struct weft_error *err)
+{
+    struct weft_promotion *facts = &f->common.facts.promotion;
+    int rc = weft__cells_load(&l->c, &f->common.input, &f->pending, err);
+    if (rc == 0)
+        weft__reader_problem(
+            &f->common, f->pending.offset + sizeof(struct weft_packet_header),
+            f->pending.content - f->pending.header_bytes,
+            "packet of %" PRIu64 " bytes says it holds %u cells of %u bytes after %" PRIu64
+            " and %" PRIu64 "; skipped",
+            f->pending.content, l->c.h.cells, l->c.h.cell_bytes, l->c.h.ids_at, l->c.h.cells_at);
+    if (rc <= 0)
+        return rc;
+    weft__emptied_mark(&f->emptied, &l->c);
+    for (uint64_t i = 0; i < l->c.knowns; i++)
+        l->c.known[i].resolved |= l->c.known[i].ended;
+    facts->known = true;
+    facts->ever = l->c.h.kept;
+    facts->given_up = l->c.h.given_up;
+    facts->skipped = l->c.h.skipped;
+    facts->pauses = l->c.h.pauses;
+    facts->longest_pause_ns = to_ns(f, l->c.h.longest_pause_ticks);
+    rc = make_events(f, l, err);
+    facts->complete = !l->c.h.given_up && !(l->c.h.unsure & 1);
+    return rc;
+}
+
+int weft__pending_load(struct weft_file *f, struct weft_error *err)
+{
+    struct pending *p = &f->pending_events;
+    const struct weft_reader_facts *facts = &f->common.facts;
+    p->next_ns = UINT64_MAX;
+    if (!facts->overwritten_packets && !facts->missing_packets && !f->in_transition &&
+        !f->pending.content)
+        return 0;
+    p->endings = calloc(1, sizeof *p->endings);
+    if (!p->endings)
+        return no_memory(err);
+    int rc = load_endings(f, p->endings, err);
+    if (rc == 0 && f->pending.content) {
+        struct loading l = {.presents = 0};
+        rc = load_pending(f, &l, err);
+        weft__cells_fini(&l.c);
+        free(l.present);
+    }
+    if (rc == 0 && !p->endings->homes && !p->endings->resolveds) {
+        free_endings(p->endings);
+        p->endings = NULL;
+    }
+    if (p->events)
+        p->next_ns = p->event[0].ns;
+    return rc;
+}
+
+void weft__pending_fini(struct pending *p)
+{
+    free_endings(p->endings);
+    free(p->event);
+}

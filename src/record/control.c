@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: ISC */
+/* Does what weft ctl asks for; control.h says how it asks. */
+#include "record/control.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/record.h"
+#include "record/start.h"
+#include <weft/weft.h>
+
+__attribute__((used)) struct weft__control weft__control = {
+    .magic = WEFT__CONTROL_MAGIC,
+    .version = WEFT__CONTROL_VERSION,
+    .bytes = sizeof weft__control,
+    .self = &weft__control,
+    .word = &weft__state,
+    .bell = (unsigned char *)&weft__rec.recording + 3,
+};
+
+/* 5: the size of the name, "weft", with its NUL. 8: that of the description. */
+__asm__(".pushsection .note.weft, \"a\", %note\n"
+        ".balign 4\n"
+        ".long 5, 8, 1\n"
+        ".asciz \"weft\"\n"
+        ".balign 4\n"
+        "0: .quad weft__control - 0b\n"
+        ".popsection\n");
+
+struct wanted {
+    uint32_t word, recording;
+};
+
+/* What the word and weft__rec.recording must be. */
+static struct wanted wanted(void)
+{
+    const struct weft__control *c = &weft__control;
+    bool on = __atomic_load_n(&c->on, __ATOMIC_SEQ_CST);
+    uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_SEQ_CST);
+    bool asked = number && number != __atomic_load_n(&c->answer.number, __ATOMIC_SEQ_CST);
+    return (struct wanted){
+        .word = (on || asked ? WEFT__CALL_US : 0) |
+                (__atomic_load_n(&c->standby, __ATOMIC_SEQ_CST) ? WEFT__STANDBY : 0),
+        .recording = (on ? weft__rec.generation : NO_RECORDING) | (asked ? WEFT__RING << 24 : 0),
+    };
+}
+
+/* Another thread may want something else meanwhile, or weft ctl ask: then once more. */
+static void settle(void)
+{
+    struct wanted w, now = wanted();
+    do {
+        w = now;
+        __atomic_store_n(&weft__rec.recording, w.recording, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&weft__state, w.word, __ATOMIC_SEQ_CST);
+        now = wanted();
+    } while (now.word != w.word || now.recording != w.recording);
+}
+
+void weft__switch(bool on)
+{
+    __atomic_store_n(&weft__control.on, on, __ATOMIC_SEQ_CST);
+    settle();
+}
+
+void weft__switch_standby(bool on)
+{
+    __atomic_store_n(&weft__control.standby, on, __ATOMIC_SEQ_CST);
+    settle();
+}
+
+void weft__control_forked(void)
+{
+    weft__control.facts = NULL;
+    weft__control.on = 0;
+    weft__control.request.number = 0;
+    settle();
+}
+
+static int obey(const struct weft__request *r)
+{
+    const struct weft_options o = {.size = sizeof o, .path = r->path, .bytes = r->bytes};
+    switch (r->command) {
+    case WEFT__CTL_ON:
+        if (!weft__rec.open || !weft__is_ours())
+            return weft__start_locked(&o, true);
+        weft__switch(true);
+        return 0;
+    case WEFT__CTL_OFF:
+        weft__switch(false);
+        return 0;
+    case WEFT__CTL_STOP:
+        weft__stop_locked();
+        return 0;
+    default:
+        return -ENOSYS;
+    }
+}
+
+/* weft ctl may store another one meanwhile: the check sum tells. number is 0 if it is damaged. */
+static void copy_request(struct weft__request *r)
+{
+    for (int tries = 0; tries < 3; tries++) {
+        memcpy(r, &weft__control.request, sizeof *r);
+        r->path[sizeof r->path - 1] = 0;
+        if (!r->number || r->check == weft__request_check(r))
+            return;
+        __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    }
+    weft__control.request.number = r->number = 0;
+}
+
+/* The lock is held. */
+static void serve(void)
+{
+    static struct weft__request r; /* not on the stack, which may be a small one */
+    struct weft__control *c = &weft__control;
+    do {
+        copy_request(&r);
+        if (r.number && r.number != c->answer.number) {
+            if (r.pid != (uint32_t)getpid())
+                return; /* in a child that shares the memory, or has a copy of it: it is the parent's */
+            c->answer.seen_ns = clock_ns(CLOCK_MONOTONIC);
+            c->answer.error = obey(&r);
+            c->answer.done_ns = clock_ns(CLOCK_MONOTONIC);
+            __atomic_store_n(&c->answer.number, r.number, __ATOMIC_SEQ_CST);
+        }
+        settle();
+    } while (__atomic_load_n(&c->request.number, __ATOMIC_SEQ_CST) != r.number);
+}
+
+void weft__asked(void)
+{
+    const struct weft__control *c = &weft__control;
+    const int error = errno;
+    uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_ACQUIRE);
+    bool rung = __atomic_load_n(c->bell, __ATOMIC_RELAXED) == WEFT__RING;
+    if ((!rung && (!number || number == c->answer.number)) || weft__is_locked())
+        return;
+    sigset_t all, before;
+    sigfillset(&all); /* no handler leaves this by longjmp */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (weft__try_lock()) {
+        serve();
+        weft__unlock();
+    }
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+}
+
+bool weft__is_on(void)
+{
+    return __atomic_load_n(&weft__control.on, __ATOMIC_ACQUIRE);
+}

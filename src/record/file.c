@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: ISC */
+/* The trace's file.
+ *
+ * Is a trace being written? Its writer holds a lock (flock) on it: taken while the file has no name yet, it
+ * lasts as long as the mapping, which keeps the open file alive though its descriptor is closed; the kernel
+ * lets it go when the process ends, however that happens, and at exec. It is seen from any pid namespace,
+ * and a number that is used again does not matter. Where there is no such lock (some network file systems;
+ * overlayfs, which maps another file than the one that was opened) the process in the facts decides. */
+#include "record/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h> /* rename */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "format/packet.h"
+#include "record/clock.h"
+#include "record/put.h"
+
+#define TEMPORARY_SUFFIX ".XXXXXX"
+
+static char path[4096];
+static char temporary[sizeof path + sizeof TEMPORARY_SUFFIX];
+
+/* ---- The system ---- */
+
+size_t weft__read_small(const char *name, char *out, size_t room)
+{
+    int fd = open(name, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : read(fd, out, room - 1);
+    if (fd >= 0)
+        close(fd);
+    out[n > 0 ? n : 0] = 0;
+    return n > 0 ? (size_t)n : 0;
+}
+
+/* Field 22 of /proc/PID/stat, after the name, which may contain anything. */
+uint64_t weft__process_start(uint32_t pid)
+{
+    static char text[1024];
+    char name[32];
+    struct put p = put_begin(name, sizeof name);
+    put_text(&p, "/proc/");
+    put_number(&p, pid);
+    put_text(&p, "/stat");
+    put_end(&p);
+    weft__read_small(name, text, sizeof text);
+    const char *at = strrchr(text, ')');
+    if (at && (!strncmp(at, ") Z", 3) || !strncmp(at, ") X", 3)))
+        return 0;
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at, NULL, 10) : 0;
+}
+
+void weft__boot_id(uint8_t id[16])
+{
+    char text[64];
+    weft__read_small("/proc/sys/kernel/random/boot_id", text, sizeof text);
+    memset(id, 0, 16);
+    for (int i = 0, nibble = 0; text[i] && nibble < 32; i++) {
+        const char *digits = "0123456789abcdef", *d = strchr(digits, text[i]);
+        if (d) {
+            id[nibble / 2] = (uint8_t)(id[nibble / 2] | (d - digits) << (nibble % 2 ? 0 : 4));
+            nibble++;
+        }
+    }
+}
+
+/* ---- What stands at a place ---- */
+
+/* NONE: nothing, or an empty file; FORMER: a trace that this process wrote before exec. */
+enum stands { NONE, DEAD, FORMER };
+
+/* The inode of a line of /proc/self/maps that begins there, if the mapping is shared and writable; else 0:
+ * "start-end rw-s offset device inode". */
+static uint64_t shared_inode(const char *line)
+{
+    const char *at = strchr(line, ' ');
+    if (!at || at[2] != 'w' || at[4] != 's')
+        return 0;
+    for (int field = 1; at && field < 4; field++)
+        at = strchr(at + 1, ' ');
+    return at ? strtoull(at + 1, NULL, 10) : 0;
+}
+
+/* Whether this process has the file mapped, by whatever copy of this library. */
+static bool is_mapped(uint64_t inode)
+{
+    static char text[16384]; /* longer than a line, which has a path at its end */
+    size_t kept = 0;
+    bool found = false;
+    int fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
+    ssize_t n;
+    while (fd >= 0 && !found && (n = read(fd, text + kept, sizeof text - 1 - kept)) > 0) {
+        char *line = text, *end;
+        text[kept + (size_t)n] = 0;
+        for (; !found && (end = strchr(line, '\n')); line = end + 1) {
+            *end = 0;
+            found = shared_inode(line) == inode;
+        }
+        kept = strlen(line);
+        memmove(text, line, kept);
+    }
+    if (fd >= 0)
+        close(fd);
+    return found;
+}
+
+static bool is_trace(const struct weft_facts_header *f)
+{
+    return f->packet.magic == WEFT_PACKET_MAGIC && f->packet.signature == WEFT_PACKET_SIGNATURE &&
+           f->packet.class == WEFT_PACKET_FACTS;
+}
+
+/* Who writes the trace, if somebody does: enum stands, or an error. */
+static int who_writes(int fd, const struct stat *st, const struct weft_facts_header *f)
+{
+    uint8_t boot[16];
+    if (f->state != WEFT_TRACE_RECORDING)
+        return DEAD;
+    weft__boot_id(boot);
+    bool process_is_there =
+        !memcmp(boot, f->boot_id, sizeof boot) && weft__process_start(f->pid) == f->process_start;
+    bool own = process_is_there && f->pid == (uint32_t)getpid();
+    if (own && is_mapped(st->st_ino))
+        return -EADDRINUSE;
+    if (flock(fd, LOCK_SH | LOCK_NB) < 0 && errno == EWOULDBLOCK)
+        return -EBUSY;
+    if (own)
+        return FORMER;
+    return process_is_there ? -EBUSY : DEAD;
+}
+
+/* Whether what stands there may be replaced: enum stands, or an error. */
+static int look_at(const char *name)
+{
+    struct stat st;
+    struct weft_facts_header f;
+    if (lstat(name, &st) < 0)
+        return errno == ENOENT ? NONE : -errno;
+    if (S_ISLNK(st.st_mode))
+        return -ELOOP;
+    if (!S_ISREG(st.st_mode))
+        return -EEXIST;
+    if (st.st_size == 0)
+        return NONE;
+    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    if (fd < 0)
+        return -errno;
+    int rc = -EEXIST;
+    if (fstat(fd, &st) == 0 && pread(fd, &f, sizeof f, 0) == sizeof f && is_trace(&f))
+        rc = who_writes(fd, &st, &f);
+    close(fd);
+    return rc;
+}
+
+/* ---- Making one ---- */
+
+static bool expand(const char *name, bool literal)
+{
+    struct put p = put_begin(path, sizeof path);
+    char letter[2] = "";
+    for (; *name; name++) {
+        if (!literal && name[0] == '%' && name[1] == 'p') {
+            put_number(&p, (uint64_t)getpid());
+            name++;
+        } else {
+            letter[0] = *name;
+            put_text(&p, letter);
+        }
+    }
+    if (!put_end(&p))
+        return false;
+    p = put_begin(temporary, sizeof temporary);
+    put_text(&p, path);
+    put_text(&p, TEMPORARY_SUFFIX);
+    return put_end(&p);
+}
+
+/* Takes the room on the disk, so that a full one is known now. A limit on the size of files is an error
+ * like others; the signal that comes with it would end the program. */
+static int allocate(int fd, uint64_t bytes)
+{
+    sigset_t limit, before;
+    struct statfs disk;
+    /* Not tried if it cannot succeed: until it fails, it would leave no room to anybody else. */
+    if (fstatfs(fd, &disk) == 0 && disk.f_frsize > 0 &&
+        bytes / (uint64_t)disk.f_frsize > (uint64_t)disk.f_bavail)
+        return -ENOSPC;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    int rc = -EINTR;
+    for (int i = 0; rc == -EINTR && i < 100; i++)
+        rc = -posix_fallocate(fd, 0, (off_t)bytes);
+    if (rc == -EFBIG && !sigismember(&before, SIGXFSZ))
+        sigtimedwait(&limit, NULL, &(struct timespec){0});
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+static int map(struct weft__file *f, int fd, uint64_t bytes)
+{
+    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (p == MAP_FAILED)
+        return -errno;
+    madvise(p, bytes, MADV_DONTFORK); /* a child would keep the lock */
+    f->map = p;
+    return 0;
+}
+
+int weft__file_make(struct weft__file *f, const char *name, bool literal, uint64_t bytes)
+{
+    if (!expand(name, literal))
+        return -ENAMETOOLONG;
+    int rc = look_at(path);
+    if (rc < 0)
+        return rc;
+    int fd = mkostemp(temporary, O_CLOEXEC); /* 0600, exclusively */
+    if (fd < 0)
+        return -errno;
+    flock(fd, LOCK_EX | LOCK_NB);
+    rc = allocate(fd, bytes);
+    if (rc == 0)
+        rc = map(f, fd, bytes);
+    close(fd);
+    f->named = rc == 0;
+    if (rc < 0)
+        unlink(temporary);
+    return rc;
+}
+
+int weft__file_take(struct weft__file *f, int fd, uint64_t bytes)
+{
+    struct stat st;
+    int seals = fcntl(fd, F_GET_SEALS);
+    if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(fd, &st) < 0 || (uint64_t)st.st_size < bytes)
+        return -EBADF;
+    int rc = map(f, fd, bytes);
+    close(fd);
+    f->named = false;
+    return rc;
+}
+
+void weft__file_drop(struct weft__file *f, uint64_t bytes)
+{
+    munmap(f->map, bytes);
+    if (f->named)
+        unlink(temporary);
+    f->named = false;
+}
+
+/* ---- Naming it ---- */
+
+/* The program that called exec has no trace any more. What it recorded until then is kept beside the new one. */
+static void keep_former(const char *name)
+{
+    static char kept[sizeof path + 2];
+    struct weft_facts_header f;
+    struct put p = put_begin(kept, sizeof kept);
+    put_text(&p, path);
+    put_text(&p, ".1");
+    int fd = open(name, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd >= 0 && pread(fd, &f, sizeof f, 0) == sizeof f && is_trace(&f)) {
+        const uint32_t stopped = WEFT_TRACE_STOPPED;
+        (void)!pwrite(fd, &stopped, sizeof stopped, offsetof(struct weft_facts_header, state));
+    }
+    if (fd >= 0)
+        close(fd);
+    if (!put_end(&p) || look_at(kept) < 0 || rename(name, kept) < 0)
+        unlink(name);
+}
+
+int weft__file_publish(struct weft__file *f)
+{
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
+        f->named = false;
+        return 0;
+    }
+    if (errno != EEXIST && errno != EINVAL && errno != ENOSYS)
+        return -errno;
+    /* Two processes may have come to this with one name. Whoever gets a trace in exchange that somebody
+     * writes gives it back. */
+    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_EXCHANGE) == 0) {
+        int rc = look_at(temporary);
+        if (rc < 0) {
+            renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_EXCHANGE);
+            return rc;
+        }
+        if (rc == FORMER)
+            keep_former(temporary);
+        else
+            unlink(temporary);
+        f->named = false;
+        return 0;
+    }
+    int rc = look_at(path);
+    if (rc < 0)
+        return rc;
+    if (rc == FORMER)
+        keep_former(path);
+    if (rename(temporary, path) < 0)
+        return -errno;
+    f->named = false;
+    return 0;
+}

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: ISC */
+/* What the recorder's core (calls.c, pool.c, pending.c, cells.c, text.c, layout.c) needs of its surroundings, and
+ * nothing else. There are two: a process (start.c, thread.c, clock.c), and a machine without an operating
+ * system (freestanding.c), which is told from the compiler's -ffreestanding. */
+#ifndef WEFT_RECORD_HOST_H
+#define WEFT_RECORD_HOST_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "record/clock.h"
+
+/* Memory. Every C compiler may call these four, so whoever links it has them. */
+
+#if __STDC_HOSTED__
+#include <pthread.h>
+#include <string.h>
+#define WEFT_HOST_DESCRIBES 1 /* a trace carries a description of itself: metadata.h */
+#include "record/metadata.h"
+
+/* The size of a text, at most max. */
+static inline size_t text_size(const char *text, size_t max)
+{
+    return strnlen(text, max);
+}
+#else
+#define WEFT_HOST_DESCRIBES 0
+
+void *memcpy(void *restrict to, const void *restrict from, size_t size);
+void *memset(void *to, int byte, size_t size);
+int memcmp(const void *a, const void *b, size_t size);
+#define memcpy __builtin_memcpy /* so that few bytes are copied in place */
+#define memset __builtin_memset
+#define memcmp __builtin_memcmp
+
+static inline size_t text_size(const char *text, size_t max)
+{
+    size_t size = 0;
+    while (size < max && text[size])
+        size++;
+    return size;
+}
+#endif
+
+#pragma GCC visibility push(hidden)
+
+/* Threads: whatever is interrupted only by what returns before it goes on. In a process OS threads, which
+ * signal handlers interrupt; else processors, which interrupts interrupt. */
+
+struct thread;
+struct writer;
+
+#if __STDC_HOSTED__
+extern __thread struct thread *weft__self __attribute__((tls_model("initial-exec")));
+
+/* Takes a slot for the calling thread, which has none. NULL: there is no more. */
+struct thread *weft__thread_new(void);
+
+static inline struct thread *this_thread(void)
+{
+    return __builtin_expect(weft__self != NULL, 1) ? weft__self : weft__thread_new();
+}
+#else
+/* NULL: this one cannot record. */
+struct thread *weft__this_thread(void);
+
+static inline struct thread *this_thread(void)
+{
+    return weft__this_thread();
+}
+#endif
+
+/* Makes the slot's writer one of the present recording. False: that is another process's, from which this one
+ * was forked without handlers. */
+bool weft__thread_renew(struct thread *t, struct writer *w);
+
+/* What a call does that finds no writer of the present recording. */
+
+#if __STDC_HOSTED__
+/* weft__rec.recording, if there is none. No writer has this generation, nor one whose memory is empty (0). */
+#define NO_RECORDING UINT32_MAX
+
+/* control.c: does what weft ctl asks for. Not in the middle of another call; afterwards anything may be so. */
+void weft__asked(void);
+
+/* A recording is open and not paused. */
+bool weft__is_on(void);
+#else
+#define NO_RECORDING 0u
+
+static inline void weft__asked(void)
+{
+}
+
+bool weft__is_on(void);
+#endif
+
+/* While a packet is in nobody's hands, the thread must not be cancelled. (There are no cancellation points
+ * here, so it need only not be asynchronous; glibc 2.36 heeds that, but not always the cancel state.) */
+
+#if __STDC_HOSTED__
+static inline int cancel_hold(void)
+{
+    int before;
+    pthread_setcanceltype(PTHREAD_CANCEL_DEFERRED, &before);
+    return before;
+}
+
+static inline void cancel_again(int before)
+{
+    pthread_setcanceltype(before, &before);
+}
+#else
+static inline int cancel_hold(void)
+{
+    return 0;
+}
+
+static inline void cancel_again(int before)
+{
+    (void)before;
+}
+#endif
+
+/* Those that ever recorded are among the first *count ones. */
+struct thread *weft__threads(uint32_t *count);
+
+/* Whether no other thread has ever recorded. */
+bool weft__threads_alone(void);
+
+/* Afterwards this thread sees what any other one has stored before, or that one's next loads see what this
+ * one has stored before. Where that cannot be, weft__rec.fenced is set, and the other ones make fences. */
+void weft__threads_barrier(void);
+
+/* Clocks are in clock.h: weft__clock_ticks, weft__clock_pair. */
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: ISC */
+/* Where things lie in the memory of a trace, and how it begins: facts, metadata, strings, pending
+ * promises, the pool. Part of the core: nothing here asks the system for anything. */
+#include "record/record.h"
+
+#define MIN_BYTES (UINT64_C(64) << 10)
+#define MAX_BYTES (UINT64_C(1) << 40)
+#define PAGE UINT64_C(4096)
+#define PACKET_MIN UINT64_C(4096)
+#define PACKET_MAX (UINT64_C(64) << 10)
+#define PENDING_MAX (UINT64_C(8) << 20)
+#define PACKETS_WANTED 64 /* rather smaller packets than fewer */
+#define METADATA_BYTES (UINT64_C(12) << 10)
+
+static uint64_t pages(uint64_t bytes)
+{
+    return (bytes + PAGE - 1) / PAGE * PAGE;
+}
+
+bool weft__layout_plan(struct layout *l, uint64_t bytes)
+{
+    if (bytes < MIN_BYTES || bytes > MAX_BYTES)
+        return false;
+    *l = (struct layout){.bytes = bytes / 8 * 8, .metadata_at = PAGE, .texts = 256};
+    /* In the smallest traces there is no room for a description of themselves. */
+    l->strings_at =
+        l->metadata_at + (WEFT_HOST_DESCRIBES && bytes >= 16 * MIN_BYTES ? METADATA_BYTES : 0);
+    l->strings_bytes = pages(bytes / 16);
+    if (l->strings_bytes > UINT64_C(4) << 20)
+        l->strings_bytes = UINT64_C(4) << 20;
+    while (l->texts < l->strings_bytes / 8)
+        l->texts *= 2;
+    l->pending_at = l->strings_at + l->strings_bytes;
+    /* 10 000 promises in 8 MiB. */
+    uint64_t pending = bytes / 16 * 3 < PENDING_MAX ? bytes / 16 * 3 : PENDING_MAX;
+    l->cells = weft__pending_cells(pending);
+    l->pool_at = l->pending_at + pages(weft__pending_bytes(l->cells));
+    uint64_t pool = bytes - l->pool_at;
+    for (l->packet_bytes = PACKET_MAX; l->packet_bytes > PACKET_MIN; l->packet_bytes /= 2)
+        if (pool / l->packet_bytes >= PACKETS_WANTED)
+            break;
+    l->packets = pool / l->packet_bytes;
+    return true;
+}
+
+size_t weft__layout_private(const struct layout *l)
+{
+    return weft__pool_private(&weft__rec, NULL, l->packets) + l->texts * sizeof *weft__rec.texts;
+}
+
+static void write_headers(struct recorder *r, const struct layout *l, unsigned char *base,
+                          const uint8_t uuid[16])
+{
+    struct weft_packet_header head = {
+        .magic = WEFT_PACKET_MAGIC,
+        .signature = WEFT_PACKET_SIGNATURE,
+        .version = WEFT_FORMAT_VERSION,
+    };
+    memcpy(head.uuid, uuid, sizeof head.uuid);
+#if WEFT_HOST_DESCRIBES
+    struct weft_packet_header *metadata = (void *)(base + l->metadata_at);
+    if (l->strings_at > l->metadata_at) {
+        *metadata = head;
+        metadata->class = WEFT_PACKET_METADATA;
+        metadata->header_bytes = sizeof *metadata;
+        metadata->packet_bits = (l->strings_at - l->metadata_at) * 8;
+        size_t text = weft__metadata((char *)(metadata + 1), METADATA_BYTES - sizeof *metadata);
+        metadata->content_bits = (sizeof *metadata + text) * 8;
+    }
+#endif
+    r->strings = (void *)(base + l->strings_at);
+    memset(r->strings, 0, l->strings_bytes);
+    r->strings->packet = head;
+    r->strings->packet.class = WEFT_PACKET_STRINGS;
+    r->strings->packet.header_bytes = sizeof *r->strings;
+    r->strings->packet.packet_bits = l->strings_bytes * 8;
+    r->strings->packet.content_bits = l->strings_bytes * 8;
+
+    r->pending = (void *)(base + l->pending_at);
+    r->pending->packet = head;
+    r->pending->packet.packet_bits = (l->pool_at - l->pending_at) * 8;
+    weft__pending_init(r->pending, l->cells);
+
+    r->facts = (void *)base;
+    memset(r->facts, 0, PAGE);
+    r->facts->packet = head;
+    r->facts->packet.class = WEFT_PACKET_FACTS;
+    r->facts->packet.header_bytes = sizeof *r->facts;
+    r->facts->packet.packet_bits = PAGE * 8;
+    r->facts->packet.content_bits = sizeof *r->facts * 8;
+}
+
+static void write_facts(struct recorder *r, const struct layout *l)
+{
+    struct weft_facts_header *f = r->facts;
+    struct clock_pair pair = weft__clock_pair(&r->clock);
+    f->state = WEFT_TRACE_RECORDING;
+    f->clock = r->clock.kind;
+    f->event_packet_bytes = (uint32_t)l->packet_bytes;
+    f->hz = r->clock.hz;
+    f->events_at = l->pool_at;
+    f->event_packets = l->packets;
+    f->strings_at = l->strings_at;
+    f->start_ticks = pair.ticks;
+    f->start_mono_ns = pair.mono_ns;
+    f->start_real_ns = pair.real_ns;
+    weft__layout_fact("version", WEFT_VERSION);
+}
+
+void weft__layout_write(const struct layout *l, unsigned char *base, unsigned char *private,
+                        const uint8_t uuid[16], bool turn_clock)
+{
+    struct recorder *r = &weft__rec;
+    for (uint64_t at = 0; at < l->bytes; at += PAGE)
+        ((volatile unsigned char *)base)[at] = 0; /* no page is touched first by an event */
+    size_t pool = weft__pool_private(r, private, l->packets);
+    r->texts = (uint64_t *)(void *)(private + pool);
+    r->texts_mask = l->texts - 1;
+    r->pool = base + l->pool_at;
+    r->packet_bytes = (uint32_t)l->packet_bytes;
+    r->packets = l->packets;
+    r->sequence = 0;
+    r->tracks = 1;
+    r->turn_clock = turn_clock;
+    r->quick_clock = !turn_clock && clock_has_counter(&r->clock);
+    write_headers(r, l, base, uuid);
+    weft__pool_init();
+    uint64_t end = l->pool_at + l->packets * l->packet_bytes;
+    memset(base + end, 0, l->bytes - end); /* the caller's memory may hold anything */
+    write_facts(r, l);
+}
+
+void weft__layout_fact(const char *key, const char *value)
+{
+    struct weft_facts_header *f = weft__rec.facts;
+    char *at = (char *)f + f->packet.content_bits / 8, *end = (char *)f + PAGE;
+    size_t room = (size_t)(end - at), n = text_size(key, room), m = text_size(value, room);
+    if (n + m + 2 > room)
+        return;
+    memcpy(at, key, n);
+    at[n] = '=';
+    memcpy(at + n + 1, value, m); /* the NUL is there */
+    f->packet.content_bits += ((uint64_t)n + m + 2) * 8;
+}
+
+void weft__layout_stop(void)
+{
+    struct recorder *r = &weft__rec;
+    struct clock_pair pair = weft__clock_pair(&r->clock);
+    r->facts->stop_ticks = pair.ticks;
+    r->facts->stop_mono_ns = pair.mono_ns;
+    __atomic_store_n(&r->facts->state, WEFT_TRACE_STOPPED, __ATOMIC_RELEASE);
+}

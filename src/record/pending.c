@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: ISC */
+/* What a packet says of promises that are still pending, when it is to be overwritten: it is walked through,
+ * and what concerns them goes into cells. Most packets need not be: their ended bytes tell that nothing of
+ * theirs is pending, and the range of the promises that they speak of, that nothing else is. What is said of
+ * promises that are much older is listed as it is recorded. */
+#include "format/events.h"
+#include "record/cells.h"
+#include "record/record.h"
+
+enum {
+    NEAR_HOMES = 64, /* what is said of older promises is listed one by one */
+    RANGE_MAX = 512, /* homes to be looked at, rather than all events */
+};
+
+/* The packet that is being retired, as it is walked through. */
+struct walk {
+    const struct weft_events_header *p;
+    uint64_t packet;
+    uint64_t begin_ticks;
+    uint64_t running;
+    uint32_t stream;
+    bool all;                /* also the endings of promises with cells */
+    bool unborn;             /* there are cells of promises that were created in it */
+    bool held;               /* somebody else has a cell that is needed */
+    uint64_t kept, given_up; /* promises */
+    /* Texts that stand before an event. */
+    const unsigned char *before[2];
+    uint32_t before_size[2];
+    unsigned befores;
+};
+
+/* One event. */
+struct seen {
+    unsigned kind;
+    uint64_t ticks, a, b; /* as in the event table */
+    uint32_t site, text;
+};
+
+static bool is_ended(uint64_t packet, uint64_t id)
+{
+    return __atomic_load_n(&ended_bytes(packet)[index_of(id)], __ATOMIC_RELAXED) != 0;
+}
+
+/* A cell was added for a promise of a packet that is not ours. If it has been resolved meanwhile, nobody
+ * else may know of this cell. */
+static void check_again(uint64_t id)
+{
+    uint64_t packet;
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (find_home(id, &packet)) {
+        if (is_ended(packet, id))
+            weft__cells_drop(id);
+        return;
+    }
+    /* It has been retired since: then its creation has a cell, perhaps this one, or it was resolved. */
+    if (!weft__cells_born(id))
+        weft__cells_drop(id);
+}
+
+/* Something is said of id. */
+static void keep_note(struct walk *w, const struct seen *e, uint64_t id, uint64_t other)
+{
+    uint64_t packet;
+    struct new_cell new = {NULL, NULL};
+    bool found = find_home(id, &packet);
+    if (id == UINT64_MAX || (found && is_ended(packet, id)))
+        return;
+    struct weft_pending_cell *c =
+        weft__cells_any(home_of(id)) ? weft__cell_lock(id, &w->held) : NULL;
+    if (!c && !w->held && found && packet != w->packet) {
+        new = weft__cell_take(id, e->ticks, &w->given_up);
+        c = new.cell;
+    }
+    if (!c)
+        return;
+    if (e->kind == WEFT_EVENT_SHOULD_RESOLVE)
+        __atomic_fetch_or(&c->flags, WEFT_PENDING_SHOULD_RESOLVE, __ATOMIC_RELAXED);
+    else if (e->kind == WEFT_EVENT_BACKGROUND)
+        __atomic_fetch_or(&c->flags, WEFT_PENDING_BACKGROUND, __ATOMIC_RELAXED);
+    else
+        weft__cell_note(c, e->kind, e->ticks, other, w->p->sequence);
+    if (!new.cell) {
+        weft__cell_unlock(c);
+        return;
+    }
+    w->kept++;
+    weft__cell_publish(new, id);
+    check_again(id);
+}
+
+/* A text that an event names, as the number of one that lasts. */
+static uint32_t lasting(struct walk *w, unsigned before, uint32_t number)
+{
+    if (number != WEFT_STRING_INLINE)
+        return number;
+    return before < w->befores
+               ? weft__text_pending((const char *)w->before[before], w->before_size[before])
+               : 0;
+}
+
+static void keep_creation(struct walk *w, const struct seen *e)
+{
+    uint64_t id = e->b;
+    struct new_cell new = {NULL, NULL};
+    if (home_of(id) != weft__rec.notes[w->packet].home)
+        return;
+    if (is_ended(w->packet, id)) {
+        if (w->unborn)
+            weft__cells_drop(id);
+        return;
+    }
+    struct weft_pending_cell *c = w->unborn ? weft__cell_lock(id, &w->held) : NULL;
+    if (!c && !w->held) {
+        new = weft__cell_take(id, e->ticks, &w->given_up);
+        c = new.cell;
+    }
+    if (!c)
+        return;
+    bool inline_site = e->site == WEFT_STRING_INLINE;
+    c->stream = w->stream;
+    __atomic_store_n(&c->created_ticks, e->ticks, __ATOMIC_RELAXED);
+    c->creator = e->a;
+    c->site = inline_site && w->befores
+                  ? weft__site_pending((const char *)w->before[0], w->before_size[0])
+                  : e->site;
+    c->text = lasting(w, inline_site, e->text);
+    c->packet = (uint32_t)w->p->sequence;
+    __atomic_fetch_and(&c->flags, (uint8_t)~WEFT_PENDING_UNBORN, __ATOMIC_RELEASE);
+    if (!new.cell) {
+        weft__cell_unlock(c);
+        return;
+    }
+    w->kept++;
+    weft__cell_publish(new, id);
+}
+
+static void keep_event(struct walk *w, const struct seen *e)
+{
+    switch (e->kind) {
+    case WEFT_EVENT_CREATES:
+        keep_creation(w, e);
+        break;
+    case WEFT_EVENT_LABEL:
+        keep_note(w, e, e->a, lasting(w, 0, e->text));
+        break;
+    case WEFT_EVENT_SHOULD_RESOLVE:
+    case WEFT_EVENT_BACKGROUND:
+        keep_note(w, e, e->a, 0);
+        break;
+    case WEFT_EVENT_TRY_READ:
+    case WEFT_EVENT_NOTIFIES:
+        keep_note(w, e, e->b, e->a);
+        break;
+    default: /* an ending: it is about to be overwritten */
+        if (w->all) {
+            uint64_t id =
+                e->kind == WEFT_EVENT_FORGETS || e->kind == WEFT_EVENT_BECOMES ? e->a : e->b;
+            weft__cells_drop(id | WEFT_PENDING_RESOLVED);
+        }
+    }
+}
+
+/* Walking through a packet */
+
+static uint32_t word(const unsigned char *at)
+{
+    uint32_t v;
+    memcpy(&v, at, 4);
+    return v;
+}
+
+static uint64_t id_of(const struct walk *w, const unsigned char *at, bool wide)
+{
+    uint64_t v;
+    int32_t d;
+    if (wide) {
+        memcpy(&v, at, 8);
+        return v;
+    }
+    memcpy(&d, at, 4);
+    return d == WEFT_SHORT_LOOP ? UINT64_MAX : w->p->base + (uint64_t)(int64_t)d;
+}
+
+/* The promises of an event: words of them, as in the FORM table; by what runs if there is only one of two. */
+static void read_pair(const struct walk *w, struct seen *e, const unsigned char *at, unsigned words)
+{
+    bool wide = words == 4;
+    e->a = words == 1 ? w->running : id_of(w, at, wide);
+    e->b = id_of(w, at + (words == 1 ? 0 : wide ? 8 : 4), wide);
+}
+
+/* Reads the event that stands at at, whose head has been read. */
+static void read_event(struct walk *w, struct seen *e, const unsigned char *at, unsigned words)
+{
+    switch (e->kind) {
+    case WEFT_EVENT_CREATES: {
+        unsigned ids = words == 6 ? 4 : words == 4 ? 2 : 1;
+        read_pair(w, e, at, ids);
+        e->site = word(at + ids * 4);
+        e->text = words > 2 ? word(at + ids * 4 + 4) : 0;
+        break;
+    }
+    case WEFT_EVENT_FAILS:
+        read_pair(w, e, at, words - 1);
+        break;
+    case WEFT_EVENT_LABEL:
+        e->a = id_of(w, at, words == 3);
+        e->text = word(at + (words == 3 ? 8 : 4));
+        break;
+    case WEFT_EVENT_SWITCH:
+    case WEFT_EVENT_FORGETS:
+    case WEFT_EVENT_SHOULD_RESOLVE:
+    case WEFT_EVENT_BACKGROUND:
+        e->a = id_of(w, at, words == 2);
+        break;
+    case WEFT_EVENT_READ:
+    case WEFT_EVENT_FULFILLS:
+    case WEFT_EVENT_BECOMES:
+    case WEFT_EVENT_SIGNAL:
+    case WEFT_EVENT_TRY_READ:
+    case WEFT_EVENT_READ_LATER:
+    case WEFT_EVENT_RESOLVES:
+    case WEFT_EVENT_CANCELS:
+    case WEFT_EVENT_NOTIFIES:
+        read_pair(w, e, at, words);
+        break;
+    default: /* says nothing of promises */
+        break;
+    }
+}
+
+/* Which promise runs after the event. */
+static void follow_running(struct walk *w, const struct seen *e)
+{
+    switch (e->kind) {
+    case WEFT_EVENT_SWITCH:
+    case WEFT_EVENT_READ:
+    case WEFT_EVENT_SIGNAL:
+        w->running = e->a;
+        break;
+    case WEFT_EVENT_BECOMES:
+        if (w->running == e->a)
+            w->running = e->b;
+        break;
+    case WEFT_EVENT_SUSPEND:
+    case WEFT_EVENT_RESUME:
+        w->running = UINT64_MAX;
+        break;
+    default:
+        break;
+    }
+}
+
+/* Whether events of that kind are kept, or tell of an ending. */
+static bool matters(unsigned kind, bool all)
+{
+    const uint32_t kept = 1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_LABEL |
+                          1u << WEFT_EVENT_TRY_READ | 1u << WEFT_EVENT_NOTIFIES |
+                          1u << WEFT_EVENT_SHOULD_RESOLVE | 1u << WEFT_EVENT_BACKGROUND;
+    const uint32_t endings = 1u << WEFT_EVENT_FULFILLS | 1u << WEFT_EVENT_FAILS |
+                             1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_RESOLVES |
+                             1u << WEFT_EVENT_CANCELS | 1u << WEFT_EVENT_FORGETS;
+    return (all ? kept | endings : kept) >> kind & 1;
+}
+
+/* Takes in what stands at that offset. Returns the offset of what comes next. *event: it was one. */
+static uint32_t step(struct walk *w, uint32_t at, bool *event, uint64_t other)
+{
+    const unsigned char *bytes = (const unsigned char *)w->p + at;
+    uint64_t head, mask = (UINT64_C(1) << WEFT_TIME_BITS) - 1;
+    memcpy(&head, bytes, 8);
+    unsigned code = (unsigned)(head >> WEFT_TIME_BITS), words = code / 32;
+    *event = false;
+    if (code == WEFT_FORM_TEXT_FOLLOWS) {
+        if (w->befores < 2) {
+            w->before[w->befores] = bytes + 16;
+            w->before_size[w->befores++] = word(bytes + 12);
+        }
+        return at + 12 + 4 * word(bytes + 8);
+    }
+    if (code == WEFT_FORM_STREAM_BEGINS) {
+        w->stream = word(bytes + 8);
+        w->running = UINT64_MAX;
+        return at + 8 + 4 * words;
+    }
+    struct seen e = {.kind = code % 32};
+    e.ticks = (w->begin_ticks & ~mask) | (head & mask);
+    e.ticks += e.ticks < w->begin_ticks ? mask + 1 : 0;
+    read_event(w, &e, bytes + 8, words);
+    if (other) /* what ran then is known from elsewhere */
+        e.a = e.kind == WEFT_EVENT_TRY_READ || e.kind == WEFT_EVENT_NOTIFIES ? other : e.a;
+    if (matters(e.kind, w->all))
+        keep_event(w, &e);
+    follow_running(w, &e);
+    w->befores = 0;
+    *event = true;
+    return at + 8 + 4 * words;
+}
+
+/* Whether what stands there is nothing to be kept, nor changes what runs: of most events one word tells,
+ * the index of a promise of this packet that is resolved. */
+static bool is_nothing(const struct walk *w, unsigned code, const unsigned char *at)
+{
+    const uint32_t nothing =
+        ~(1u << WEFT_EVENT_SWITCH | 1u << WEFT_EVENT_READ | 1u << WEFT_EVENT_SIGNAL |
+          1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_SUSPEND | 1u << WEFT_EVENT_RESUME |
+          1u << (WEFT_FORM_STREAM_BEGINS % 32));
+    unsigned kind = code % 32, words = code / 32;
+    if (code == WEFT_FORM_TEXT_FOLLOWS || !(nothing >> kind & 1) || w->befores)
+        return false;
+    if (!matters(kind, w->all))
+        return true;
+    if (w->unborn)
+        return false;
+    bool creates = kind == WEFT_EVENT_CREATES;
+    bool single = !creates && kind != WEFT_EVENT_TRY_READ && kind != WEFT_EVENT_NOTIFIES;
+    if (words > (creates ? 4 : single ? kind == WEFT_EVENT_LABEL ? 2 : 1 : 2) || w->all)
+        return false; /* wide */
+    uint32_t index = word(at + (creates ? words == 4 : !single && words == 2) * 4);
+    return index < weft__rec.notes[w->packet].created &&
+           __atomic_load_n(&ended_bytes(w->packet)[index], __ATOMIC_RELAXED);
+}
+
+static void walk_events(struct walk *w, uint32_t at, uint32_t end)
+{
+    const unsigned char *p = (const unsigned char *)w->p;
+    bool event;
+    while (at < end) {
+        unsigned code = p[at + 7];
+        if (is_nothing(w, code, p + at + 8))
+            at += 8 + 4 * (code / 32);
+        else
+            at = step(w, at, &event, 0);
+    }
+}
+
+/* Walks through the parts of the packet that speak of promises of its own that are pending. */
+static void walk_parts(struct walk *w, const struct notes *n)
+{
+    const unsigned char *ended = ended_bytes(w->packet);
+    for (uint32_t k = 0; k < n->marks; k++) {
+        bool last = k + 1 == n->marks;
+        uint32_t until = last ? n->created : n->mark[k + 1].created, i = n->mark[k].low;
+        while (i < until && __atomic_load_n(&ended[i], __ATOMIC_RELAXED))
+            i++;
+        if (i == until)
+            continue;
+        w->running = n->mark[k].running;
+        w->stream = n->mark[k].stream;
+        walk_events(w, n->mark[k].at,
+                    last ? (uint32_t)(w->p->packet.content_bits / 8) : n->mark[k + 1].at);
+    }
+}
+
+/* Keeps what has been listed. */
+static void walk_old(struct walk *w, const struct notes *n)
+{
+    for (unsigned i = 0; i < n->olds; i++) {
+        bool event = false;
+        w->befores = 0;
+        w->all = true;
+        for (uint32_t at = n->old[i].at * 4u; !event;)
+            at = step(w, at, &event, n->old[i].other);
+    }
+}
+
+/* How many of the packet's promises are pending. What is resolved stays so: those at the beginning are
+ * looked at once. */
+static uint32_t count_pending(uint64_t packet)
+{
+    struct notes *n = &weft__rec.notes[packet];
+    const unsigned char *ended = ended_bytes(packet);
+    uint32_t count = 0, created = __atomic_load_n(&n->created, __ATOMIC_RELAXED);
+    uint32_t i = __atomic_load_n(&n->ended, __ATOMIC_RELAXED);
+    for (; i + 8 <= created; i += 8)
+        if (__atomic_load_n((const uint64_t *)(const void *)(ended + i), __ATOMIC_RELAXED) !=
+            UINT64_C(0x0101010101010101))
+            break;
+    __atomic_store_n(&n->ended, i, __ATOMIC_RELAXED);
+    for (; i < created; i++)
+        count += !__atomic_load_n(&ended[i], __ATOMIC_RELAXED);
+    return count;
+}
+
+/* Whether promises of other packets may be pending of which this one says something. */
+static bool may_concern_others(const struct notes *n)
+{
+    uint64_t from = home_of(n->low), to = home_of(n->high), packet;
+    if (n->olds > OLD_MAX || to - from > RANGE_MAX)
+        return true;
+    for (uint64_t h = from; h <= to; h++) {
+        if (h == n->home)
+            continue;
+        if (weft__cells_any(h))
+            return true;
+        if (!find_home((h << weft__rec.id_bits) + 1, &packet))
+            continue;
+        struct notes *other = &weft__rec.notes[packet];
+        uint8_t state = __atomic_load_n(&other->state, __ATOMIC_ACQUIRE); /* with (M) */
+        if (state == OPEN || (state == LET_GO && count_pending(packet)))
+            return true;
+    }
+    return false;
+}
+
+uint32_t weft__pending_keep(uint64_t packet)
+{
+    struct notes *n = &weft__rec.notes[packet];
+    if (n->home == NO_HOME)
+        return 0;
+    const struct weft_events_header *p =
+        (const void *)(weft__rec.pool + (packet << weft__rec.packet_bits));
+    struct walk w = {
+        .p = p,
+        .packet = packet,
+        .begin_ticks = p->begin_ticks,
+        .running = p->running,
+        .stream = p->stream,
+        .all = n->olds > OLD_MAX,
+    };
+    uint32_t pending = count_pending(packet);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of check_again */
+    w.unborn = weft__cells_any(n->home);
+    if (w.unborn || may_concern_others(n))
+        walk_events(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
+    else if (pending)
+        walk_parts(&w, n);
+    if (n->olds && n->olds <= OLD_MAX)
+        walk_old(&w, n);
+    if (w.kept)
+        __atomic_fetch_add(&weft__rec.pending->kept, w.kept, __ATOMIC_RELAXED);
+    if (w.given_up)
+        __atomic_fetch_add(&weft__rec.pending->given_up, w.given_up, __ATOMIC_RELAXED);
+    return w.held ? WEFT_PENDING_HELD : pending;
+}
+
+void weft__pending_recheck(uint64_t packet, uint32_t pending)
+{
+    const struct notes *n = &weft__rec.notes[packet];
+    if (n->home == NO_HOME || !pending || count_pending(packet) == pending)
+        return;
+    uint64_t base = (n->home << weft__rec.id_bits) + 1;
+    for (uint32_t i = 0; i < n->created; i++)
+        if (is_ended(packet, base + i))
+            weft__cells_drop(base + i);
+}
+
+/* While events are recorded */
+
+static struct notes *notes_of(const struct weft_events_header *p)
+{
+    const struct recorder *r = &weft__rec;
+    return &r->notes[(uint64_t)((const unsigned char *)p - r->pool) >> r->packet_bits];
+}
+
+/* Where in the list an event goes: in place of one that it makes needless, or behind all. NULL: it is full. */
+static struct old_event *place_of_old(struct notes *n, unsigned kind, uint64_t id, uint64_t other)
+{
+    struct old_event *into = NULL;
+    unsigned same = 0, most = kind == WEFT_EVENT_TRY_READ ? WEFT_PENDING_NOTES : 1;
+    for (unsigned i = 0; i < n->olds; i++) {
+        struct old_event *o = &n->old[i];
+        if (o->id != id || o->kind != kind)
+            continue;
+        same++;
+        if (!into || o->other == other || (into->other != other && o->at < into->at))
+            into = o;
+    }
+    if (into && (into->other == other || same >= most))
+        return into;
+    return n->olds < OLD_MAX ? &n->old[n->olds++] : NULL;
+}
+
+static void list(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
+                 const unsigned char *at)
+{
+    struct notes *n = notes_of(w->packet);
+    if (n->olds > OLD_MAX)
+        return;
+    w->old = place_of_old(n, kind, id, other);
+    if (w->old)
+        *w->old = (struct old_event){.id = id,
+                                     .other = other,
+                                     .at = (uint16_t)((at - (unsigned char *)w->packet) / 4),
+                                     .kind = (uint8_t)kind};
+    else
+        n->olds = OLD_MAX + 1;
+}
+
+void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other)
+{
+    uint64_t own = home_of(w->base), home = home_of(id);
+    if (id == UINT64_MAX || !tracks())
+        return;
+    if (own >= NEAR_HOMES && home < own - NEAR_HOMES) {
+        list(w, kind, id, other, w->at);
+        return;
+    }
+    struct notes *n = notes_of(w->packet);
+    struct mark *m = &n->mark[n->marks - 1];
+    uint32_t low = home == own ? (uint32_t)index_of(id) : 0;
+    m->low = low < m->low ? low : m->low;
+    w->low = id < w->low ? id : w->low;
+    w->high = id > w->high ? id : w->high;
+    n->low = id < n->low ? id : n->low;
+    n->high = id > n->high ? id : n->high;
+}
+
+void weft__pending_resolved(struct writer *w, unsigned kind, uint64_t id, const unsigned char *at)
+{
+    if (!tracks() || !weft__cells_resolve(id))
+        return;
+    if (at) /* so that the cell goes when the event is overwritten */
+        list(w, kind, id, 0, at);
+    else
+        weft__cells_drop(id | WEFT_PENDING_RESOLVED);
+}

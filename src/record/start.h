@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: ISC */
+/* Starting, stopping and switching, for those inside the library that do it: start.c and control.c. */
+#ifndef WEFT_RECORD_START_H
+#define WEFT_RECORD_START_H
+
+#include <stdbool.h>
+
+#include "record/control.h"
+#include "record/record.h"
+#include <weft/weft.h>
+
+#pragma GCC visibility push(hidden) /* another copy's are not meant */
+
+/* start.c. The lock is that of weft_start and weft_stop; nobody waits for it here. While a thread has it,
+ * it cannot be cancelled. */
+bool weft__try_lock(void);
+void weft__unlock(void);
+bool weft__is_locked(void);
+
+/* The lock is held. literal: %p in the path is nothing special. Safe in a signal handler, unless it has
+ * interrupted a call of weft's: nothing allocates, no lock is waited for, buffers are static. */
+int weft__start_locked(const struct weft_options *o, bool literal);
+void weft__stop_locked(void);
+
+/* The open recording is that of this process, not of one that it was forked from. */
+bool weft__is_ours(void);
+
+/* control.c */
+
+extern struct weft__control weft__control;
+
+/* Recording goes on, or is interrupted. Only while one is open. */
+void weft__switch(bool on);
+void weft__switch_standby(bool on);
+
+/* In the child of a fork: there is no recording, and no request. */
+void weft__control_forked(void);
+
+/* Does what weft ctl asks for, if it does. Called by a call that has nowhere to record to and is not in the
+ * middle of another one: afterwards, anything may be so. */
+void weft__asked(void);
+
+/* A recording is open and not paused. Also while weft ctl asks for something. */
+bool weft__is_on(void);
+
+#pragma GCC visibility pop
+
+#endif

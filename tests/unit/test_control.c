@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: ISC */
+/* What weft ctl may store into a process, also half of it, and nonsense: the calls go on, and what they record is
+ * what was asked for in whole. */
+#include <errno.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "record/control.h"
+#include <weft/weft.h>
+
+extern struct weft__control weft__control;
+
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#endif
+#endif
+
+enum { MIB = 1 << 20, NONSENSE = 20000 };
+
+static char folder[] = "/tmp/weft-control.XXXXXX";
+
+static void call(void)
+{
+    weft_fulfill(weft_create("round", NULL));
+}
+
+static void ring(void)
+{
+    *(volatile unsigned char *)weft__control.bell = WEFT__RING;
+    *(volatile unsigned char *)weft__control.word |= WEFT__CALL_US;
+}
+
+static struct weft__request request(uint64_t number, enum weft__command_kind command,
+                                    const char *name)
+{
+    struct weft__request r = {.number = number, .command = command, .bytes = MIB};
+    r.pid = (uint32_t)getpid();
+    snprintf(r.path, sizeof r.path, "%s/%s", folder, name);
+    r.check = weft__request_check(&r);
+    return r;
+}
+
+static int ask(const struct weft__request *r)
+{
+    weft__control.request = *r;
+    ring();
+    call();
+    return weft__control.answer.number == r->number ? weft__control.answer.error : 1;
+}
+
+static bool is_there(const char *name)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    bool there = access(path, F_OK) == 0;
+    unlink(path);
+    return there;
+}
+
+static void test_orders(void **state)
+{
+    (void)state;
+    struct weft__request r = request(1, WEFT__CTL_ON, "a%p");
+    assert_int_equal(ask(&r), 0);
+    assert_non_null(weft__control.facts);
+    assert_int_equal(*weft__control.word, WEFT__CALL_US);
+    r = request(2, WEFT__CTL_OFF, "");
+    assert_int_equal(ask(&r), 0);
+    assert_int_equal(*weft__control.word, 0);
+    assert_non_null(weft__control.facts);
+    r = request(3, WEFT__CTL_ON, "not used");
+    assert_int_equal(ask(&r), 0);
+    r = request(4, WEFT__CTL_STOP, "");
+    assert_int_equal(ask(&r), 0);
+    assert_null(weft__control.facts);
+    assert_int_equal(*weft__control.word, 0);
+    assert_true(is_there("a%p")); /* as it was asked for */
+    assert_false(is_there("not used"));
+}
+
+static void test_nonsense(void **state)
+{
+    (void)state;
+    struct weft__request r = request(11, WEFT__CTL_ON, "b");
+    r.check ^= 1;
+    assert_int_equal(ask(&r), 1); /* no answer */
+    assert_int_equal(*weft__control.word, 0);
+    assert_null(weft__control.facts);
+    r = request(12, (enum weft__command_kind)77, "b");
+    assert_int_equal(ask(&r), -ENOSYS);
+    r = request(13, WEFT__CTL_ON, "b");
+    r.bytes = 5;
+    r.check = weft__request_check(&r);
+    assert_int_equal(ask(&r), -EINVAL);
+    r = request(14, WEFT__CTL_ON, "nowhere/b");
+    assert_int_equal(ask(&r), -ENOENT);
+    memset(r.path, 'x', sizeof r.path); /* without an end */
+    r.number = 15;
+    r.check = weft__request_check(&r);
+    assert_true(ask(&r) != 0);
+    r = request(16, WEFT__CTL_ON, "");
+    r.path[0] = 0;
+    r.check = weft__request_check(&r);
+    assert_int_equal(ask(&r), -EINVAL);
+    r = request(17, WEFT__CTL_ON, "b");
+    r.pid++; /* another process's, of which this one is a copy */
+    r.check = weft__request_check(&r);
+    assert_int_equal(ask(&r), 1);
+    assert_null(weft__control.facts);
+    weft__control.request.number = 0;
+    call();
+    assert_int_equal(*weft__control.word, 0);
+    /* A bell without a request, and one that comes too late */
+    weft_standby(1);
+    ring();
+    call();
+    assert_int_equal(*weft__control.word, WEFT__STANDBY);
+    *weft__control.word = 0;
+    ring();
+    call();
+    assert_int_equal(*weft__control.word, WEFT__STANDBY);
+    weft_standby(0);
+    assert_false(is_there("b"));
+}
+
+static volatile int ended;
+
+static void *make_calls(void *count)
+{
+    while (!ended) {
+        call();
+        __atomic_add_fetch((long *)count, 1, __ATOMIC_RELAXED);
+    }
+    return NULL;
+}
+
+/* Any bytes at any moment, while threads record, are begun and ended. */
+static void test_torn(void **state)
+{
+    (void)state;
+#ifdef __SANITIZE_THREAD__
+    skip(); /* all of it is a race, as it is from another process */
+#endif
+    pthread_t thread[3];
+    long calls = 0;
+    unsigned seed = 4;
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, make_calls, &calls), 0);
+    for (uint64_t i = 0; i < NONSENSE; i++) {
+        static const enum weft__command_kind kinds[] = {WEFT__CTL_ON, WEFT__CTL_OFF,
+                                                        WEFT__CTL_STOP};
+        struct weft__request r = request(100 + i, kinds[rand_r(&seed) % 3], "c");
+        r.bytes = 64 << 10;
+        r.check = weft__request_check(&r);
+        volatile unsigned char *to = (volatile unsigned char *)&weft__control.request;
+        const unsigned char *from = (const unsigned char *)&r;
+        size_t begin = (size_t)rand_r(&seed) % 256,
+               end = i % 3 ? sizeof r : begin + (size_t)rand_r(&seed) % 256;
+        for (size_t at = i % 2 ? 0 : begin; at < end; at++)
+            to[at] = i % 7 ? from[at] : (unsigned char)rand_r(&seed);
+        ring();
+    }
+    ended = 1;
+    for (int i = 0; i < 3; i++)
+        pthread_join(thread[i], NULL);
+    assert_true(weft__control.answer.number >= 100);
+    struct weft__request r = request(7, WEFT__CTL_STOP, "");
+    ask(&r);
+    is_there("c");
+    assert_true(calls > 0);
+    assert_null(weft__control.facts);
+    assert_int_equal(*weft__control.word, 0);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    return rmdir(folder);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_orders),
+        cmocka_unit_test(test_nonsense),
+        cmocka_unit_test(test_torn),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

@@ -1,0 +1,729 @@
+/* SPDX-License-Identifier: ISC */
+/* Promises that were pending when their packets were overwritten: what the reader makes of cells and ended
+ * bytes, and the model of that. Of 64 ended bytes a packet, home h has the numbers from 64 h + 1 on.
+ * Long, for there is a test for each rule. */
+#include <inttypes.h>
+
+#include "model/model.h"
+#include "packets.h"
+#include "read/reader.h"
+
+#define HOME(h) (UINT64_C(64) * (h) + 1)
+#define NOTE(kind, sequence) ((uint32_t)WEFT_EVENT_##kind << WEFT_NOTE_BITS | (sequence))
+
+struct numbers {
+    uint32_t site, other_site, label;
+};
+
+/* Facts and strings. */
+static struct numbers begin(struct trace *t)
+{
+    struct strings s = {.used = 0};
+    uint32_t rpc = strings_text(&s, "rpc");
+    struct numbers n = {.label = strings_text(&s, "the lost reply")};
+    n.site = strings_site(&s, rpc, 0, strings_text(&s, "a.c"), 7);
+    n.other_site = strings_site(&s, strings_text(&s, "queue"), strings_text(&s, "main"), 0, 0);
+    facts_packet(
+        t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED, .overwritten_packets = 6}, "");
+    strings_packet(t, &s);
+    return n;
+}
+
+/* Packets 7 and 8; promise 129 is created in the first. ended: bytes of the first one. */
+static void two_packets(struct trace *t, uint32_t site, const char *ended)
+{
+    events_begin_ended(
+        t, (struct weft_events_header){.sequence = 7, .begin_ticks = 1000, .base = HOME(2)}, ended);
+    events_add(t, WEFT_FORM_CREATE, creates(1000, 0, HOME(2), 0), site, 0);
+    events_add(t, WEFT_FORM_CREATE, creates(1010, 0, HOME(2) + 1, 0), site, 0);
+    events_end(t, 1100);
+    events_begin(
+        t, (struct weft_events_header){.sequence = 8, .begin_ticks = 1100, .events_before = 12});
+    events_add(t, WEFT_FORM_SWITCH, switches(1200, HOME(2)), 0, 0);
+}
+
+/* All events: "time stream kind a b", a creation's type, place and label. */
+static void expect(struct trace *t, const char *wanted, struct weft_reader_facts *facts)
+{
+    struct weft_reader *r;
+    struct weft_error err;
+    const struct weft_event *ev;
+    char *text;
+    size_t size;
+    ptrdiff_t n;
+    assert_int_equal(weft_reader_open(&r, trace_path(t), &err), 0);
+    FILE *out = open_memstream(&text, &size);
+    while ((n = weft_reader_next(r, &ev, &err)) > 0)
+        for (const struct weft_event *end = ev + n; ev < end; ev++) {
+            fprintf(out, "%" PRIu64 " ", ev->time_ns);
+            fprintf(out, ev->stream == WEFT_STREAM_NONE ? "-" : "%" PRIu32, ev->stream);
+            fprintf(out, " %s %" PRId64 " %" PRId64, weft_event_kinds[ev->kind].name,
+                    (int64_t)ev->a, (int64_t)ev->b);
+            if (ev->origin)
+                fprintf(out, " %s", ev->origin->type);
+            if (ev->text)
+                fprintf(out, " \"%.*s\"", (int)ev->text_size, ev->text);
+            fprintf(out, "%s\n", ev->promoted ? " promoted" : "");
+        }
+    assert_int_equal(n, 0);
+    fclose(out);
+    if (strcmp(text, wanted) != 0)
+        fprintf(stderr, "expected:\n%sfound:\n%s", wanted, text);
+    assert_string_equal(text, wanted);
+    if (facts)
+        *facts = *weft_reader_facts(r);
+    free(text);
+    weft_reader_close(r);
+}
+
+/* "id type creator start end outcome", a line each. */
+static void expect_model(struct trace *t, const char *wanted)
+{
+    struct weft_reader *r;
+    struct weft_model *m;
+    struct weft_error err;
+    char *text;
+    size_t size;
+    assert_int_equal(weft_reader_open(&r, trace_path(t), &err), 0);
+    assert_int_equal(weft_model_build(&m, r, NULL, NULL, &err), 0);
+    weft_reader_close(r);
+    FILE *out = open_memstream(&text, &size);
+    uint32_t *sorted = weft_model_by_id(m);
+    for (uint32_t i = 0; i + 1 < m->promises; i++) {
+        const struct weft_promise *p = &m->promise[sorted[i]];
+        fprintf(out, "%" PRId64 " %s %" PRId64 " %" PRId64 " %" PRId64 " %s%s\n", (int64_t)p->id,
+                weft_model_type(m, sorted[i]), (int64_t)m->promise[p->creator].id, p->start_ns,
+                p->end_ns, weft_outcome_name((enum weft_outcome)p->outcome),
+                p->should_resolve ? " should" : "");
+    }
+    fclose(out);
+    if (strcmp(text, wanted) != 0)
+        fprintf(stderr, "expected:\n%sfound:\n%s", wanted, text);
+    assert_string_equal(text, wanted);
+    free(sorted);
+    free(text);
+    weft_model_free(m);
+}
+
+#define TWO_PACKETS                                                                                \
+    "1000 0 creates -1 129 rpc\n"                                                                  \
+    "1010 0 creates -1 130 rpc\n"                                                                  \
+    "1200 0 switch 129 0\n"
+
+/* ---- Cells ---- */
+
+static void a_promise_of_long_ago(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t ids[4] = {0, 70, 0, 5};
+    struct weft_pending_cell cells[4] = {
+        [1] = {.created_ticks = 50,
+               .creator = 5,
+               .site = n.other_site,
+               .text = n.label,
+               .packet = 2,
+               .note_tag = {NOTE(TRY_READ, 3), NOTE(LABEL, 4), NOTE(NOTIFIES, 2),
+                            NOTE(TRY_READ, 6)},
+               .note_ticks = {90, 80, 70, 1005},
+               .note_other = {5, n.label, LOOP, LOOP}},
+        [3] = {.created_ticks = 20,
+               .creator = LOOP,
+               .site = n.site,
+               .packet = 1,
+               .stream = 9,
+               .flags = WEFT_PENDING_SHOULD_RESOLVE | WEFT_PENDING_BACKGROUND},
+    };
+    pending_packet(
+        &t,
+        (struct weft_pending_header){
+            .kept = 9, .given_up = 1, .skipped = 3, .pauses = 8, .longest_pause_ticks = 77},
+        ids, cells, 4);
+    two_packets(&t, n.site, "");
+    struct weft_reader_facts f;
+    expect(&t,
+           "20 - creates -1 5 rpc promoted\n"
+           "20 - should_resolve 5 0 promoted\n"
+           "20 - background 5 0 promoted\n"
+           "50 0 creates 5 70 queue \"the lost reply\" promoted\n"
+           "70 - notifies -1 70 promoted\n"
+           "80 - label 70 0 \"the lost reply\" promoted\n"
+           "90 - try_read 5 70 promoted\n"
+           "1000 0 creates -1 129 rpc\n"
+           "1005 - try_read -1 70 promoted\n"
+           "1010 0 creates -1 130 rpc\n"
+           "1200 0 switch 129 0\n",
+           &f);
+    assert_int_equal(f.first_ns, 1000);
+    assert_true(f.promotion.known);
+    assert_false(f.promotion.complete);
+    assert_int_equal(f.promotion.promises, 2);
+    assert_int_equal(f.promotion.events, 8);
+    assert_int_equal(f.promotion.ever, 9);
+    assert_int_equal(f.promotion.given_up, 1);
+    assert_int_equal(f.promotion.skipped, 3);
+    assert_int_equal(f.promotion.pauses, 8);
+    assert_int_equal(f.promotion.longest_pause_ns, 77);
+    expect_model(&t, "5 rpc -1 -980 200 pending should\n"
+                     "70 queue 5 -950 200 pending\n"
+                     "129 rpc -1 0 200 pending\n"
+                     "130 rpc -1 10 10 pending\n");
+    trace_fini(&t);
+}
+
+/* What a packet has that is there, the cell does not have to say: each by its own packet. */
+static void copies_are_left_out(void **state)
+{
+    (void)state;
+    for (unsigned there = 0; there < 4; there++) {
+        struct trace t = {.fd = -1};
+        struct numbers n = begin(&t);
+        uint32_t high = (there & 1) ? 7 : 6, low = (there & 2) ? 7 : 6;
+        uint64_t id = HOME(2);
+        struct weft_pending_cell cell = {.created_ticks = 1000,
+                                         .creator = LOOP,
+                                         .site = n.site,
+                                         .packet = high,
+                                         .flags = WEFT_PENDING_BACKGROUND,
+                                         .note_tag = {NOTE(TRY_READ, low)},
+                                         .note_ticks = {1001},
+                                         .note_other = {LOOP}};
+        pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
+        two_packets(&t, n.site, "");
+        char wanted[512];
+        snprintf(wanted, sizeof wanted,
+                 "%s1000 0 creates -1 129 rpc\n%s1010 0 creates -1 130 rpc\n"
+                 "1200 0 switch 129 0\n%s",
+                 (there & 1)
+                     ? ""
+                     : "1000 0 creates -1 129 rpc promoted\n1000 - background 129 0 promoted\n",
+                 (there & 2) ? "" : "1001 - try_read -1 129 promoted\n",
+                 (there & 1) ? "1200 - background 129 0 promoted\n" : "");
+        expect(&t, wanted, NULL);
+        trace_fini(&t);
+    }
+}
+
+/* A number of a packet may be met again: but that one began later. */
+static void sequences_that_come_round(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t id = 5;
+    struct weft_pending_cell cell = {.created_ticks = 999,
+                                     .creator = LOOP,
+                                     .site = n.site,
+                                     .packet = 7,
+                                     .note_tag = {NOTE(NOTIFIES, 7)},
+                                     .note_ticks = {999},
+                                     .note_other = {LOOP}};
+    pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
+    two_packets(&t, n.site, "");
+    expect(&t,
+           "999 0 creates -1 5 rpc promoted\n"
+           "999 - notifies -1 5 promoted\n" TWO_PACKETS,
+           NULL);
+    trace_fini(&t);
+}
+
+/* Events on a promise whose creation has not been overwritten. */
+static void unborn(void **state)
+{
+    (void)state;
+    for (int unsure = 0; unsure < 2; unsure++) {
+        struct trace t = {.fd = -1};
+        struct numbers n = begin(&t);
+        uint64_t ids[] = {HOME(2) + 1, HOME(9)};
+        struct weft_pending_cell cell = {.flags = WEFT_PENDING_UNBORN | WEFT_PENDING_SHOULD_RESOLVE,
+                                         .note_tag = {NOTE(NOTIFIES, 5)},
+                                         .note_ticks = {1020},
+                                         .note_other = {LOOP}};
+        struct weft_pending_cell cells[] = {cell, cell};
+        pending_packet(&t, (struct weft_pending_header){.unsure = (uint64_t)unsure}, ids, cells, 2);
+        two_packets(&t, n.site, "");
+        expect(&t,
+               unsure ? "1000 0 creates -1 129 rpc\n"
+                        "1010 0 creates -1 130 rpc\n"
+                        "1020 - notifies -1 130 promoted\n"
+                        "1020 - notifies -1 577 promoted\n"
+                        "1200 0 switch 129 0\n"
+                        "1200 - should_resolve 130 0 promoted\n"
+                        "1200 - should_resolve 577 0 promoted\n"
+                      : "1000 0 creates -1 129 rpc\n"
+                        "1010 0 creates -1 130 rpc\n"
+                        "1020 - notifies -1 130 promoted\n"
+                        "1200 0 switch 129 0\n"
+                        "1200 - should_resolve 130 0 promoted\n",
+               NULL);
+        trace_fini(&t);
+    }
+}
+
+/* Who waits may have been resolved long ago: then it does not wait. If that is not sure, it is shown. */
+static void unknown_waiters(void **state)
+{
+    (void)state;
+    for (int sure = 0; sure < 2; sure++) {
+        struct trace t = {.fd = -1};
+        struct numbers n = begin(&t);
+        uint64_t ids[2] = {66, 67};
+        struct weft_pending_cell cells[2] = {
+            {.created_ticks = 30,
+             .creator = LOOP,
+             .site = n.site,
+             .packet = 1,
+             .note_tag = {NOTE(TRY_READ, 1), NOTE(TRY_READ, 2), NOTE(TRY_READ, 3),
+                          NOTE(TRY_READ, 4)},
+             .note_ticks = {40, 41, 42, 43},
+             .note_other = {LOOP, 67, 200, HOME(2)}},
+            {.created_ticks = 31, .creator = 201, .site = n.site, .packet = 1},
+        };
+        pending_packet(&t, (struct weft_pending_header){.given_up = !sure}, ids, cells, 2);
+        two_packets(&t, n.site, "");
+        char wanted[1024];
+        snprintf(wanted, sizeof wanted,
+                 "30 0 creates -1 66 rpc promoted\n31 0 creates 201 67 rpc promoted\n"
+                 "40 - try_read -1 66 promoted\n41 - try_read 67 66 promoted\n%s"
+                 "43 - try_read 129 66 promoted\n%s",
+                 sure ? "" : "42 - try_read 200 66 promoted\n", TWO_PACKETS);
+        expect(&t, wanted, NULL);
+        if (sure) /* the creator is not there, so it was resolved before */
+            expect_model(&t, "66 rpc -1 -970 200 pending\n"
+                             "67 rpc 201 -969 200 pending\n"
+                             "129 rpc -1 -957 200 pending\n"
+                             "130 rpc -1 10 10 pending\n"
+                             "201 preexisting -1 -969 -969 resolved\n");
+        trace_fini(&t);
+    }
+}
+
+static void notes_of_other_kinds(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t id = 66;
+    struct weft_pending_cell cell = {
+        .created_ticks = 30,
+        .creator = LOOP,
+        .packet = 1,
+        .site = UINT32_MAX,
+        .text = UINT32_MAX,
+        .note_tag = {NOTE(CREATES, 1), NOTE(FULFILLS, 2), UINT32_MAX, NOTE(LABEL, 3)},
+        .note_ticks = {40, 41, 42, UINT64_MAX},
+        .note_other = {1, 2, 3, UINT64_C(1) << 40}};
+    pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
+    two_packets(&t, n.site, "");
+    expect(&t, "30 0 creates -1 66 promise promoted\n" TWO_PACKETS, NULL);
+    trace_fini(&t);
+}
+
+/* Killed in the midst of writing: what is there is valid, a number is stored last. */
+static void an_odd_version(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t ids[2] = {66, 0};
+    struct weft_pending_cell cells[2] = {
+        {.version = 5, .created_ticks = 30, .creator = LOOP, .site = n.site, .packet = 1},
+        {.version = 1, .created_ticks = 31, .creator = LOOP, .site = n.site, .packet = 1}};
+    pending_packet(&t, (struct weft_pending_header){.kept = 1}, ids, cells, 2);
+    two_packets(&t, n.site, "");
+    expect(&t, "30 0 creates -1 66 rpc promoted\n" TWO_PACKETS, NULL);
+    trace_fini(&t);
+}
+
+/* The recorder knew the ending: the event says the rest, or it is gone. */
+static void a_resolved_cell(void **state)
+{
+    (void)state;
+    for (int said = 0; said < 2; said++) {
+        struct trace t = {.fd = -1};
+        struct numbers n = begin(&t);
+        uint64_t id = 66 | WEFT_PENDING_RESOLVED;
+        struct weft_pending_cell cell = {
+            .created_ticks = 30, .creator = LOOP, .site = n.site, .packet = 1};
+        pending_packet(&t, (struct weft_pending_header){.kept = 1}, &id, &cell, 1);
+        two_packets(&t, n.site, "");
+        if (said)
+            events_add(&t, WEFT_FORM_FULFIL, fulfills(1300, 0, 66), 0, 0);
+        expect(&t,
+               said ? "30 0 creates -1 66 rpc promoted\n" TWO_PACKETS "1300 0 fulfills 129 66\n"
+                    : "30 0 creates -1 66 rpc promoted\n" TWO_PACKETS
+                      "1100 - resolves -1 66 promoted\n",
+               NULL);
+        expect_model(&t, said ? "66 rpc -1 -970 300 fulfilled\n"
+                                "129 rpc -1 0 300 pending\n"
+                                "130 rpc -1 10 10 pending\n"
+                              : "66 rpc -1 -970 100 resolved\n"
+                                "129 rpc -1 0 200 pending\n"
+                                "130 rpc -1 10 10 pending\n");
+        trace_fini(&t);
+    }
+}
+
+/* Of several packets, as in files put together, the one counts that says more has happened. */
+static void the_newest_copy(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        struct trace t = {.fd = -1};
+        struct numbers n = begin(&t);
+        for (int i = 0; i < 2; i++) {
+            uint64_t new = (i == 0) == (first == 0), id = 66 + new;
+            struct weft_pending_cell cell = {
+                .created_ticks = 30, .creator = LOOP, .site = n.site, .packet = 1};
+            pending_packet(&t, (struct weft_pending_header){.kept = 1 + new, .pauses = 3}, &id,
+                           &cell, 1);
+        }
+        two_packets(&t, n.site, "");
+        struct weft_reader_facts f;
+        expect(&t, "30 0 creates -1 67 rpc promoted\n" TWO_PACKETS, &f);
+        assert_int_equal(f.repeated_packets, 1);
+        trace_fini(&t);
+    }
+}
+
+static void only_pending_ones(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t ids[2] = {66, 67};
+    struct weft_pending_cell cells[2] = {
+        {.created_ticks = 30, .creator = LOOP, .site = n.site, .packet = 1},
+        {.created_ticks = 40, .creator = LOOP, .site = n.site, .packet = 1}};
+    pending_packet(&t, (struct weft_pending_header){.kept = 1}, ids, cells, 2);
+    expect(&t,
+           "30 - creates -1 66 rpc promoted\n"
+           "40 - creates -1 67 rpc promoted\n",
+           NULL);
+    expect_model(&t, "66 rpc -1 0 0 pending\n67 rpc -1 10 10 pending\n");
+    trace_fini(&t);
+}
+
+/* More than a batch of them before the first event. */
+static void many_cells(void **state)
+{
+    (void)state;
+    enum { CELLS = 3000 };
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t *ids = calloc(CELLS, sizeof *ids);
+    struct weft_pending_cell *cells = calloc(CELLS, sizeof *cells);
+    for (uint64_t i = 0; i < CELLS; i++) {
+        ids[i] = 100000 + i;
+        cells[i] = (struct weft_pending_cell){
+            .created_ticks = 900 - i % 7, .creator = LOOP, .site = n.site, .packet = 1};
+    }
+    pending_packet(&t, (struct weft_pending_header){.kept = 1}, ids, cells, CELLS);
+    two_packets(&t, n.site, "");
+    struct weft_reader *r;
+    const struct weft_event *ev;
+    uint64_t promoted = 0, others = 0, last = 0;
+    ptrdiff_t got;
+    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+    while ((got = weft_reader_next(r, &ev, NULL)) > 0)
+        for (const struct weft_event *end = ev + got; ev < end; ev++) {
+            assert_int_equal(weft_reader_facts(r)->first_ns, 1000);
+            assert_true(ev->time_ns >= last);
+            last = ev->time_ns;
+            *(ev->promoted ? &promoted : &others) += 1;
+            assert_true(!ev->promoted || others == 0);
+        }
+    assert_int_equal(promoted, CELLS);
+    assert_int_equal(others, 3);
+    weft_reader_close(r);
+    free(ids);
+    free(cells);
+    trace_fini(&t);
+}
+
+static void hostile_tables(void **state)
+{
+    (void)state;
+    const struct weft_pending_header bad[] = {
+        {.cells = 1000},
+        {.cells = UINT32_MAX},
+        {.cell_bytes = 112},
+        {.cell_bytes = 128},
+        {.cell_bytes = 1 << 20},
+        {.cell_bytes = UINT32_MAX},
+        {.ids_at = 8},
+        {.ids_at = UINT64_MAX},
+        {.ids_at = UINT64_MAX - 7},
+        {.cells_at = 127},
+        {.cells_at = 1 << 20},
+        {.cells_at = UINT64_MAX - 119},
+        {.ids_at = 1 << 30},
+        {.cells = 3, .cell_bytes = UINT32_MAX / 3 * 4 + 4},
+    };
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct trace t = {.fd = -1};
+        struct numbers n = begin(&t);
+        uint64_t ids[2] = {66, 67};
+        struct weft_pending_cell cells[2] = {{.created_ticks = 30, .packet = 1}};
+        pending_packet(&t, bad[i], ids, cells, 2);
+        two_packets(&t, n.site, "");
+        struct weft_reader_facts f;
+        expect(&t, TWO_PACKETS, &f);
+        assert_false(f.promotion.known);
+        trace_fini(&t);
+    }
+}
+
+/* ---- Ended bytes ---- */
+
+static void ended_bytes(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    two_packets(&t, n.site, "11111"); /* also of promises that were never created */
+    events_add(&t, WEFT_FORM_FULFIL, fulfills(1300, 0, HOME(2) + 1), 0, 0);
+    struct weft_reader_facts f;
+    expect(&t, TWO_PACKETS "1300 0 fulfills 129 130\n1100 - resolves -1 129 promoted\n", &f);
+    assert_int_equal(f.promotion.events, 1);
+    assert_false(f.promotion.known);
+    expect_model(&t, "129 rpc -1 0 100 resolved\n130 rpc -1 10 300 fulfilled\n");
+    trace_fini(&t);
+}
+
+/* Every kind of event that ends a promise. */
+static void every_ending(void **state)
+{
+    (void)state;
+    const uint64_t p = HOME(2);
+    const struct weft_event ending[] = {
+        fulfills(1300, 5, p), {.time_ns = 1300, .kind = WEFT_EVENT_FAILS, .a = 5, .b = p},
+        resolves(1300, 5, p), cancels(1300, 5, p),
+        forgets(1300, p),     becomes(1300, p, p + 1)};
+    for (size_t i = 0; i < COUNT(ending); i++) {
+        struct trace t = {.fd = -1};
+        struct numbers n = begin(&t);
+        two_packets(&t, n.site, "1");
+        events_put(&t, ending[i], 0);
+        struct weft_reader_facts f;
+        char wanted[300];
+        snprintf(wanted, sizeof wanted, TWO_PACKETS "1300 0 %s %" PRIu64 " %" PRIu64 "\n",
+                 weft_event_kinds[ending[i].kind].name, ending[i].a, ending[i].b);
+        expect(&t, wanted, &f);
+        trace_fini(&t);
+    }
+}
+
+/* It ended no earlier than it was created: in a packet that began late. */
+static void ended_in_a_late_packet(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    events_begin(&t, (struct weft_events_header){.sequence = 7, .begin_ticks = 1000});
+    events_add(&t, WEFT_FORM_SWITCH, switches(1010, 3), 0, 0);
+    events_end(&t, 1100);
+    events_begin_ended(&t,
+                       (struct weft_events_header){
+                           .sequence = 8, .begin_ticks = 1200, .base = HOME(2), .stream = 1},
+                       "1");
+    events_add(&t, WEFT_FORM_CREATE, creates(1210, 0, HOME(2), 0), n.site, 0);
+    expect(&t,
+           "1010 0 switch 3 0\n"
+           "1210 1 creates -1 129 rpc\n"
+           "1200 - resolves -1 129 promoted\n",
+           NULL);
+    expect_model(&t, "3 preexisting -1 0 200 pending\n129 rpc -1 200 200 resolved\n");
+    trace_fini(&t);
+}
+
+/* Nothing is missing: what the bytes say is known. */
+static void nothing_was_overwritten(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    events_begin_ended(
+        &t, (struct weft_events_header){.sequence = 1, .begin_ticks = 10, .base = HOME(2)}, "1");
+    events_add(&t, WEFT_FORM_CREATE, creates(20, 0, HOME(2), 0), 0, 0);
+    expect(&t, "20 0 creates -1 129 promise\n", NULL);
+    trace_fini(&t);
+}
+
+#define SET_HEADER(trace, assignment)                                                              \
+    do {                                                                                           \
+        struct weft_events_header h_ = events_header(trace);                                       \
+        h_.assignment;                                                                             \
+        events_set_header((trace), h_);                                                            \
+    } while (0)
+
+static void hostile_ended_bytes(void **state)
+{
+    (void)state;
+    const struct {
+        uint32_t at, count;
+        uint64_t base;
+    } bad[] = {
+        {175, 64, HOME(2)},        {177, 64, HOME(2)}, {176, 128, HOME(2)}, {176, 60, HOME(2)},
+        {UINT32_MAX, 64, HOME(2)}, {0, 64, HOME(2)},   {176, 64, 5},        {176, 64, 0},
+        {176, UINT32_MAX, 1},      {176, 1u << 31, 1}, {176, 32, HOME(2)},  {241, 64, 1}};
+    for (size_t i = 0; i < COUNT(bad); i++) {
+        struct trace t = {.fd = -1};
+        begin(&t);
+        events_begin_ended(
+            &t, (struct weft_events_header){.sequence = 7, .begin_ticks = 10, .base = bad[i].base},
+            "1");
+        SET_HEADER(&t, ended_at = bad[i].at);
+        SET_HEADER(&t, ended_count = bad[i].count);
+        events_put(&t, creates(20, LOOP, bad[i].base, 0), 0);
+        char wanted[100];
+        snprintf(wanted, sizeof wanted, "20 0 creates -1 %" PRIu64 " promise\n", bad[i].base);
+        expect(&t, wanted, NULL);
+        trace_fini(&t);
+    }
+}
+
+/* Two packets that say they are the home of the same promises, and one whose homes are larger. */
+static void homes_that_clash(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    for (uint64_t i = 0; i < 2; i++) {
+        events_begin_ended(
+            &t,
+            (struct weft_events_header){.sequence = 7 + i, .begin_ticks = 10 + i, .base = HOME(2)},
+            "11");
+        events_add(&t, WEFT_FORM_CREATE, creates(20 + i, 0, HOME(2) + i, 0), n.site, 0);
+    }
+    expect(&t,
+           "20 0 creates -1 129 rpc\n"
+           "21 0 creates -1 130 rpc\n"
+           "11 - resolves -1 129 promoted\n"
+           "11 - resolves -1 130 promoted\n",
+           NULL);
+    trace_fini(&t);
+}
+
+/* ---- What was never created ---- */
+
+/* In a trace that has kept what was pending, it has been resolved. */
+static void never_created(void **state)
+{
+    (void)state;
+    enum { KEEPS, NO_PACKET, GIVEN_UP, UNSURE, DISCARDED, MISSING, WAYS };
+    for (int way = 0; way < WAYS; way++) {
+        struct trace t = {.fd = -1};
+        facts_packet(&t,
+                     (struct weft_facts_header){.overwritten_packets = 6,
+                                                .discarded_events = way == DISCARDED},
+                     "");
+        if (way != NO_PACKET)
+            pending_packet(
+                &t,
+                (struct weft_pending_header){.given_up = way == GIVEN_UP, .unsure = way == UNSURE},
+                NULL, NULL, 0);
+        events_begin(
+            &t, (struct weft_events_header){.sequence = way == MISSING ? 9 : 7, .begin_ticks = 10});
+        events_add(&t, WEFT_FORM_WAIT_BY, try_read(20, 5, 6), 0, 0);
+        events_add(&t, WEFT_FORM_SHOULD_RESOLVE, should_resolve(30, 6), 0, 0);
+        expect_model(&t, way == KEEPS ? "5 preexisting -1 0 0 resolved\n"
+                                        "6 preexisting -1 0 0 resolved should\n"
+                                      : "5 preexisting -1 0 0 pending\n"
+                                        "6 preexisting -1 0 10 pending should\n");
+        trace_fini(&t);
+    }
+}
+
+/* ---- Counts ---- */
+
+static void old_headers(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    strings_packet(&t, &s);
+    for (uint64_t i = 1; i < 3; i++) {
+        struct weft_events_header h = {.sequence = i, .begin_ticks = 10 * i, .running = LOOP};
+        size_t size = WEFT_EVENTS_HEADER_V1_0;
+        struct weft_packet_header p = packet_header(WEFT_PACKET_EVENTS, size);
+        memcpy(&h, &p, sizeof p);
+        t.packet = t.size;
+        memcpy(trace_extend(&t, size), &h, size);
+        packet_sizes(&t, size);
+        unsigned char bytes[WEFT_FORM_MAX];
+        struct weft_event ev = switches(10 * i + 5, i);
+        struct weft_form_context c = {0};
+        packet_bytes(&t, bytes, weft_form_encode(bytes, WEFT_FORM_SWITCH, &ev, &c));
+    }
+    /* The second one is empty, at the file's very end. */
+    t.size = t.packet + WEFT_EVENTS_HEADER_V1_0;
+    packet_sizes(&t, WEFT_EVENTS_HEADER_V1_0);
+    struct weft_reader_facts f;
+    expect(&t, "15 0 switch 1 0\n", &f);
+    assert_int_equal(f.packets, 2);
+    assert_int_equal(f.overwritten_events, 0);
+    assert_int_equal(f.changed_packets, 0);
+    trace_fini(&t);
+}
+
+/* Places of the pool say how many events were overwritten in them; one that changes hands, also that those
+ * are gone that it had. */
+static void counts(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    const uint64_t shift = UINT64_C(1) << WEFT_COUNTS_BITS;
+    facts_packet(
+        &t,
+        (struct weft_facts_header){.overwritten_events = 100, .discarded_events = 7, .streams = 5},
+        "");
+    events_begin(&t, (struct weft_events_header){.sequence = 9,
+                                                 .begin_ticks = 10,
+                                                 .events_before = 30,
+                                                 .discarded_before = 2,
+                                                 .counts = 1000 * shift + 1});
+    events_add(&t, WEFT_FORM_SWITCH, switches(20, 1), 0, 0);
+    events_end(&t, 30);
+    events_begin(&t, (struct weft_events_header){
+                         .begin_ticks = 10, .counts = 20000 * shift + 50, .stream = 3});
+    events_begin(&t, (struct weft_events_header){
+                         .sequence = 8, .begin_ticks = 10, .counts = 300000 * shift, .stream = 1});
+    events_add(&t, WEFT_FORM_SWITCH, switches(21, 1), 0, 0);
+    struct weft_reader_facts f;
+    expect(&t, "20 0 switch 1 0\n21 1 switch 1 0\n", &f);
+    assert_int_equal(f.overwritten_events, 321150);
+    assert_int_equal(f.overwritten_elsewhere, 321150 - 30);
+    assert_int_equal(f.discarded_events, 7);
+    assert_int_equal(f.discarded_elsewhere, 5);
+    assert_int_equal(f.streams, 2);
+    trace_fini(&t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_promise_of_long_ago),
+        cmocka_unit_test(copies_are_left_out),
+        cmocka_unit_test(sequences_that_come_round),
+        cmocka_unit_test(unborn),
+        cmocka_unit_test(unknown_waiters),
+        cmocka_unit_test(notes_of_other_kinds),
+        cmocka_unit_test(an_odd_version),
+        cmocka_unit_test(a_resolved_cell),
+        cmocka_unit_test(the_newest_copy),
+        cmocka_unit_test(only_pending_ones),
+        cmocka_unit_test(many_cells),
+        cmocka_unit_test(hostile_tables),
+        cmocka_unit_test(ended_bytes),
+        cmocka_unit_test(every_ending),
+        cmocka_unit_test(ended_in_a_late_packet),
+        cmocka_unit_test(nothing_was_overwritten),
+        cmocka_unit_test(hostile_ended_bytes),
+        cmocka_unit_test(homes_that_clash),
+        cmocka_unit_test(never_created),
+        cmocka_unit_test(old_headers),
+        cmocka_unit_test(counts),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
