@@ -6,7 +6,7 @@ BUILD ?= build
 SETUP ?=
 TESTS ?=
 
-.PHONY: all help build packages packages-test packages-bench demo test bench install format check-layers clean
+.PHONY: all help build packages packages-test packages-bench demo test bench torture install format check-layers clean
 .NOTPARALLEL: # ninja and meson run in parallel themselves; two package managers must not
 
 all: build
@@ -15,7 +15,8 @@ help:
 	@echo 'make               build weft in $(BUILD)/'
 	@echo 'make demo          build, draw the example traces, say where the pictures are'
 	@echo 'make test          build, run all tests; TESTS="model view" runs some'
-	@echo 'make bench         build, compare speed with the peers'
+	@echo 'make bench         build, compare speed with the peers (five minutes)'
+	@echo 'make torture       build, kill and load the recorder for an hour or so'
 	@echo 'make install       install (DESTDIR=, SETUP=--prefix=/usr)'
 	@echo 'make format        format the C sources with clang-format'
 	@echo 'make check-layers  check that no #include points up'
@@ -47,8 +48,17 @@ demo: build
 test: packages-test $(BUILD)/with-tests
 	@tools/run-tests $(BUILD) $(TESTS)
 
-bench: packages-bench build
+# Nor does one from before the peers were there know them.
+$(BUILD)/with-peers: | packages-bench $(BUILD)/build.ninja
+	meson setup --reconfigure $(BUILD)
+	@touch $@
+
+bench: packages-bench $(BUILD)/with-peers build
 	bench/run $(BUILD)
+	bench/run-record $(BUILD)
+
+torture: build
+	tests/torture/run $(BUILD)
 
 install: build
 	meson install -C $(BUILD) --no-rebuild
