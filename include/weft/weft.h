@@ -8,7 +8,7 @@
  *     weft_wake(request, reply);         request runs from now on, because of reply
  *
  * Nothing is recorded before weft_start, unless the program is started with WEFT_TRACE=FILE in its
- * environment or by `weft record`; until then a call costs a load and a branch. Compiled with
+ * environment, by `weft record` or `weft ctl`; until then a call costs a load and a branch. Compiled with
  * -DWEFT_DISABLE a call costs nothing, and the object file names nothing of weft.
  *
  * Threads: all of this may be called from any thread and in signal handlers, except weft_start and

@@ -22,7 +22,9 @@ static const char head[] =
     "    u64 timestamp_end; u32 stream; u32 thread; u64 sequence; u64 events_before;\n"
     "    u64 discarded_before; u64 running; u64 base; u64 pair_ticks; u64 pair_mono_ns;\n"
     "    u64 pair_real_ns; u32 pair_error; u32 events;\n"
-    "    integer { size = 8; align = 8; encoding = UTF8; } thread_name[16]; };\n"
+    "    integer { size = 8; align = 8; encoding = UTF8; } thread_name[16];\n"
+    "    u32 ended_at; u32 ended_count; u64 counts;\n"
+    "    integer { size = 8; align = 8; } ended[ended_count]; };\n"
     "  event.header := struct { integer { size = 56; align = 8; } timestamp;\n"
     "    integer { size = 8; align = 8; } id; }; };\n";
 

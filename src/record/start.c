@@ -359,6 +359,7 @@ __attribute__((constructor)) static void start_from_environment(void)
     const char *path = secure_getenv("WEFT_TRACE");
     const char *size = secure_getenv("WEFT_TRACE_SIZE");
     const char *who = secure_getenv("WEFT_TRACE_FOR");
+    const char *clock = secure_getenv("WEFT_TRACE_CLOCK");
     const char *memory = secure_getenv("WEFT_TRACE_FD");
     if (!path || !*path || (who && strtol(who, NULL, 10) != (long)getpid()))
         return;
@@ -368,6 +369,8 @@ __attribute__((constructor)) static void start_from_environment(void)
         if (o.bytes == 0)
             o.bytes = 1; /* not a size */
     }
+    if (clock && strcmp(clock, "turn") == 0)
+        o.flags |= WEFT_START_TURN_CLOCK;
     int rc = start_here(&o, memory && who ? (int)(number(memory) & INT_MAX) : -1);
     /* Of two copies of the library whose names are bound to the first, the second finds it at work. */
     if (rc < 0 && rc != -EALREADY)
