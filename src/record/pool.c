@@ -188,20 +188,20 @@ size_t weft__pool_private(struct recorder *r, unsigned char *at, uint64_t packet
                packets * sizeof *r->notes, cells * sizeof *r->queue,       homes * sizeof *r->homes,
                packets * sizeof *r->next,  kept * sizeof *r->kept_by_home,
            };
-    void *where[5];
+    size_t where[5];
     for (int i = 0; i < 5; i++) {
-        where[i] = at + bytes;
+        where[i] = bytes;
         bytes += (part[i] + 63) / 64 * 64;
     }
     if (!at)
         return bytes;
-    r->notes = where[0];
-    r->queue = where[1];
+    r->notes = (void *)(at + where[0]);
+    r->queue = (void *)(at + where[1]);
     r->queue_mask = cells - 1;
-    r->homes = where[2];
+    r->homes = (void *)(at + where[2]);
     r->homes_mask = homes - 1;
-    r->next = where[3];
-    r->kept_by_home = where[4];
+    r->next = (void *)(at + where[3]);
+    r->kept_by_home = (void *)(at + where[4]);
     r->kept_mask = kept - 1;
     return bytes;
 }

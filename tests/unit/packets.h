@@ -54,7 +54,8 @@ static inline void packet_begin(struct trace *t, unsigned class, void *header, s
 
 static inline void packet_bytes(struct trace *t, const void *bytes, size_t size)
 {
-    memcpy(trace_extend(t, size), bytes, size);
+    if (size)
+        memcpy(trace_extend(t, size), bytes, size);
     packet_sizes(t, t->size - t->packet);
 }
 
