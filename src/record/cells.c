@@ -21,7 +21,7 @@
 #include "record/record.h"
 
 enum {
-    CELLS_OF_SET = 16,
+    CELLS_OF_SET = 24,
     LOCK_TRIES = 1000,
 };
 
