@@ -149,9 +149,10 @@ struct recorder {
         *kept_by_home; /* how many cells there are of promises with such a home, by its low bits */
     uint64_t kept_mask;
 
-    /* What threads change. */
-    uint64_t queue_head, queue_tail; /* taken, put: counts */
-    uint64_t sequence;               /* of the packet claimed last */
+    /* What threads change, on lines of its own. */
+    _Alignas(64) uint64_t queue_head;
+    uint64_t queue_tail; /* taken, put: counts */
+    uint64_t sequence;   /* of the packet claimed last */
     /* Stacks: a packet's number plus 1, and a tag. */
     uint64_t left;  /* by ended threads to new ones, with room */
     uint64_t clean; /* retired, and in nobody's stock */
