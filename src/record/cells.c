@@ -193,7 +193,7 @@ static struct new_cell lock_free(const struct sets *s)
 
 /* Makes room: of a promise that is resolved, whose event tells all that matters; else of the oldest one
  * that is not marked. Numbers rise with time, but for what threads have in stock. */
-static bool drive_out(const struct sets *s, uint64_t *given_up)
+static bool drive_out(const struct sets *s)
 {
     const uint8_t marks = WEFT_PENDING_SHOULD_RESOLVE | WEFT_PENDING_BACKGROUND;
     for (uint64_t above = 0;;) { /* those up to it are marked */
@@ -212,20 +212,23 @@ static bool drive_out(const struct sets *s, uint64_t *given_up)
         if (oldest_id == UINT64_MAX)
             return false;
         if (!(__atomic_load_n(&cell_of(s, oldest)->flags, __ATOMIC_RELAXED) & marks)) {
-            *given_up += drop(id_at(s, oldest), oldest_id);
+            /* Counted first: who reads must not take it for resolved. */
+            __atomic_fetch_add(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
+            if (!drop(id_at(s, oldest), oldest_id))
+                __atomic_fetch_sub(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
             return true;
         }
         above = oldest_id;
     }
 }
 
-struct new_cell weft__cell_take(uint64_t id, uint64_t ticks, uint64_t *given_up)
+struct new_cell weft__cell_take(uint64_t id, uint64_t ticks)
 {
     struct sets s = sets_of(id);
     struct new_cell new = lock_free(&s);
     for (int tries = 0; !new.cell; tries++) {
-        if (tries == CELLS_OF_SET || !drive_out(&s, given_up)) {
-            ++*given_up;
+        if (tries == CELLS_OF_SET || !drive_out(&s)) {
+            __atomic_fetch_add(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
             return new;
         }
         new = lock_free(&s);

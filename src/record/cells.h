@@ -25,9 +25,9 @@ struct weft_pending_cell *weft__cell_lock(uint64_t id, bool *held);
 
 void weft__cell_unlock(struct weft_pending_cell *c);
 
-/* Takes a cell for the promise: locked, empty, its number not yet there. There may be no room. given_up
- * counts those that are forgotten for it. */
-struct new_cell weft__cell_take(uint64_t id, uint64_t ticks, uint64_t *given_up);
+/* Takes a cell for the promise: locked, empty, its number not yet there. There may be no room; who is forgotten
+ * for it is counted. */
+struct new_cell weft__cell_take(uint64_t id, uint64_t ticks);
 
 /* The cell is filled in: everybody may see it. */
 void weft__cell_publish(struct new_cell cell, uint64_t id);

@@ -19,10 +19,10 @@ struct walk {
     uint64_t begin_ticks;
     uint64_t running;
     uint32_t stream;
-    bool all;                /* also the endings of promises with cells */
-    bool unborn;             /* there are cells of promises that were created in it */
-    bool held;               /* somebody else has a cell that is needed */
-    uint64_t kept, given_up; /* promises */
+    bool all;      /* also the endings of promises with cells */
+    bool unborn;   /* there are cells of promises that were created in it */
+    bool held;     /* somebody else has a cell that is needed */
+    uint64_t kept; /* promises */
     /* Texts that stand before an event. */
     const unsigned char *before[2];
     uint32_t before_size[2];
@@ -38,7 +38,22 @@ struct seen {
 
 static bool is_ended(uint64_t packet, uint64_t id)
 {
-    return __atomic_load_n(&ended_bytes(packet)[index_of(id)], __ATOMIC_RELAXED) != 0;
+    return __atomic_load_n(&ended_bytes(packet)[index_of(id)], __ATOMIC_ACQUIRE) != 0;
+}
+
+enum place { GONE, PENDING, ENDED };
+
+/* Where a promise is whose packet may be another thread's to retire: the byte is believed only if the packet was
+ * not retired, and perhaps begun again, before it was read. */
+static enum place look_up(uint64_t id, uint64_t *packet)
+{
+    uint64_t again;
+    if (!find_home(id, packet))
+        return GONE;
+    bool ended = is_ended(*packet, id);
+    if (!find_home(id, &again))
+        return GONE;
+    return ended ? ENDED : PENDING;
 }
 
 /* A cell was added for a promise of a packet that is not ours. If it has been resolved meanwhile, nobody
@@ -47,13 +62,9 @@ static void check_again(uint64_t id)
 {
     uint64_t packet;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    if (find_home(id, &packet)) {
-        if (is_ended(packet, id))
-            weft__cells_drop(id);
-        return;
-    }
-    /* It has been retired since: then its creation has a cell, perhaps this one, or it was resolved. */
-    if (!weft__cells_born(id))
+    enum place place = look_up(id, &packet);
+    /* If it has been retired since, its creation has a cell, perhaps this one, or it was resolved. */
+    if (place == ENDED || (place == GONE && !weft__cells_born(id)))
         weft__cells_drop(id);
 }
 
@@ -62,13 +73,15 @@ static void keep_note(struct walk *w, const struct seen *e, uint64_t id, uint64_
 {
     uint64_t packet;
     struct new_cell new = {NULL, NULL};
-    bool found = find_home(id, &packet);
-    if (id == UINT64_MAX || (found && is_ended(packet, id)))
+    if (id == UINT64_MAX)
+        return;
+    enum place place = look_up(id, &packet);
+    if (place == ENDED)
         return;
     struct weft_pending_cell *c =
         weft__cells_any(home_of(id)) ? weft__cell_lock(id, &w->held) : NULL;
-    if (!c && !w->held && found && packet != w->packet) {
-        new = weft__cell_take(id, e->ticks, &w->given_up);
+    if (!c && !w->held && place == PENDING && packet != w->packet) {
+        new = weft__cell_take(id, e->ticks);
         c = new.cell;
     }
     if (!c)
@@ -111,7 +124,7 @@ static void keep_creation(struct walk *w, const struct seen *e)
     }
     struct weft_pending_cell *c = w->unborn ? weft__cell_lock(id, &w->held) : NULL;
     if (!c && !w->held) {
-        new = weft__cell_take(id, e->ticks, &w->given_up);
+        new = weft__cell_take(id, e->ticks);
         c = new.cell;
     }
     if (!c)
@@ -429,8 +442,6 @@ uint32_t weft__pending_keep(uint64_t packet)
         walk_old(&w, n);
     if (w.kept)
         __atomic_fetch_add(&weft__rec.pending->kept, w.kept, __ATOMIC_RELAXED);
-    if (w.given_up)
-        __atomic_fetch_add(&weft__rec.pending->given_up, w.given_up, __ATOMIC_RELAXED);
     return w.held ? WEFT_PENDING_HELD : pending;
 }
 

@@ -231,7 +231,7 @@ void weft__pool_init(void)
 /* Takes the events of a packet back. */
 static void empty(struct weft_events_header *p)
 {
-    __atomic_store_n(&p->sequence, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&p->sequence, 0, __ATOMIC_RELEASE); /* (R) its cells are there */
     __atomic_thread_fence(__ATOMIC_RELEASE); /* (C) what follows is not seen with the old number */
     /* One store: killed before or after it, the sum is right. */
     uint64_t events = p->counts & ((UINT64_C(1) << WEFT_COUNTS_BITS) - 1);
@@ -299,7 +299,9 @@ static void begin_packet(struct thread *t, struct writer *w, struct weft_events_
     n->olds = n->marks = 0;
     __atomic_store_n(&n->created, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&n->ended, 0, __ATOMIC_RELAXED);
-    memset((unsigned char *)p + p->ended_at, 0, UINT32_C(1) << r->id_bits);
+    uint64_t *ended = (uint64_t *)(void *)((unsigned char *)p + p->ended_at);
+    for (uint32_t i = 0; i < 1u << r->id_bits; i += 8) /* somebody may look at them: see look_up */
+        __atomic_store_n(ended++, 0, __ATOMIC_RELAXED);
     const bool tracked = tracks();
     uint64_t base = tracked ? settle(number_of(p)) : id != UINT64_MAX ? id : 0;
     n->low = base;
