@@ -281,7 +281,23 @@ static void keep_former(const char *name)
         unlink(name);
 }
 
-int weft__file_publish(struct weft__file *f)
+/* Locks the folder of the path, so that of several processes that want one name each sees what the one before
+ * has done. A second is enough; without it things may still go well. -1: it is not locked. */
+static int lock_folder(void)
+{
+    static char folder[sizeof path];
+    const struct timespec pause = {.tv_nsec = 1000000};
+    const char *slash = strrchr(path, '/');
+    size_t size = slash ? (size_t)(slash - path) + 1 : 0;
+    memcpy(folder, path, size);
+    memcpy(folder + size, ".", 2);
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    for (int tries = 0; fd >= 0 && tries < 1000 && flock(fd, LOCK_EX | LOCK_NB) < 0; tries++)
+        nanosleep(&pause, NULL);
+    return fd;
+}
+
+static int publish(struct weft__file *f)
 {
     if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
         f->named = false;
@@ -313,4 +329,12 @@ int weft__file_publish(struct weft__file *f)
         return -errno;
     f->named = false;
     return 0;
+}
+
+int weft__file_publish(struct weft__file *f)
+{
+    int folder = lock_folder(), rc = publish(f);
+    if (folder >= 0)
+        close(folder);
+    return rc;
 }
