@@ -392,9 +392,26 @@ static int by_time(const void *a, const void *b)
     const struct promoted *x = a, *y = b;
     if (x->ns != y->ns)
         return x->ns < y->ns ? -1 : 1;
-    if (x->id != y->id && x->order == y->order)
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    if (x->id != y->id)
         return x->id < y->id ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    if (x->other != y->other)
+        return x->other < y->other ? -1 : 1;
+    return x->text < y->text ? -1 : x->text > y->text;
+}
+
+/* Sorts the events, each once: a promise may have two cells that both have it. */
+static void sort_events(struct pending *p)
+{
+    uint64_t kept = 0;
+    if (p->events)
+        qsort(p->event, p->events, sizeof *p->event, by_time);
+    for (uint64_t i = 0; i < p->events; i++)
+        if (!kept || by_time(&p->event[i], &p->event[kept - 1]) != 0 ||
+            p->event[i].kind != p->event[kept - 1].kind)
+            p->event[kept++] = p->event[i];
+    p->events = kept;
 }
 
 /* Promises whose ending the recorder knew: if their home is there, it is asked as for the others. */
@@ -457,8 +474,7 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
     for (uint64_t i = 0; i < l->c.knowns; i++)
         if (!add_cell(f, l, &l->c.known[i]))
             return no_memory(err);
-    if (p->events)
-        qsort(p->event, p->events, sizeof *p->event, by_time);
+    sort_events(p);
     return 0;
 }
 
