@@ -11,7 +11,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "view/layout.h"
 #include "view/view.h"
 
 static double now_s(void)
@@ -32,7 +31,7 @@ int main(int argc, char **argv)
 {
     struct weft_reader *reader = NULL;
     struct weft_model *m = NULL;
-    struct weft_layout *l = NULL;
+    struct weft_scene *s = NULL;
     struct weft_error err = {.text = "out of memory"};
     if (argc != 2) {
         fputs("usage: layout-bench FILE\n", stderr);
@@ -44,22 +43,25 @@ int main(int argc, char **argv)
         rc = weft_model_build(&m, reader, NULL, NULL, &err);
     double built = now_s();
     if (rc == 0)
-        rc = weft_layout_new(&l, m, false);
+        rc = weft_scene_new(&s, m, false, NULL, NULL);
     double placed = now_s();
     long bytes = peak_bytes();
     struct weft_drawlist list = {0};
     if (rc == 0)
-        rc = weft_view_draw(&list, m, l, &(struct weft_viewport){.selected = WEFT_NONE});
+        rc = weft_view_draw(&list, NULL, s,
+                            &(struct weft_viewport){.selected = WEFT_NONE,
+                                                    .hovered = WEFT_NONE,
+                                                    .focus_row = WEFT_NONE});
     double drawn = now_s();
     if (rc < 0)
         fprintf(stderr, "layout-bench: %s: %s\n", argv[1], err.text);
     else
         printf("events=%" PRIu64 "\npromises=%" PRIu32 "\nrows=%" PRIu32 "\nmodel_s=%.4f\n"
                "layout_s=%.4f\ndraw_s=%.4f\nrss_bytes=%ld\n",
-               m->events_total, m->promises - 1, l->rows, built - begun, placed - built,
+               m->events_total, m->promises - 1, s->l->rows, built - begun, placed - built,
                drawn - placed, bytes);
     weft_drawlist_fini(&list);
-    weft_layout_free(l);
+    weft_scene_free(s);
     weft_model_free(m);
     weft_reader_close(reader);
     return rc < 0;

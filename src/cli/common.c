@@ -280,15 +280,16 @@ struct weft__progress weft__progress_begin(const char *path)
                                    .next_ns = wanted ? now_ns() + PROGRESS_AFTER_NS : 0};
 }
 
-void weft__progress_show(void *progress, double share)
+bool weft__progress_show(void *progress, double share)
 {
     struct weft__progress *p = progress;
     if (!p->next_ns || now_ns() < p->next_ns)
-        return;
+        return true;
     p->shown = true;
     p->next_ns = now_ns() + PROGRESS_EVERY_NS;
     fprintf(stderr, "\rweft: %s: %d %% read ", weft__shown(p->path).text, (int)(share * 100));
     fflush(stderr);
+    return true;
 }
 
 void weft__progress_end(struct weft__progress *p)

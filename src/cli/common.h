@@ -105,7 +105,7 @@ struct weft__progress {
     bool shown;
 };
 struct weft__progress weft__progress_begin(const char *path); /* NULL: off */
-void weft__progress_show(void *progress, double share);       /* a weft_progress_fn */
+bool weft__progress_show(void *progress, double share);       /* a weft_progress_fn */
 void weft__progress_end(struct weft__progress *p);
 
 /* Opens a trace, or says why not and returns NULL. */

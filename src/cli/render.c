@@ -8,7 +8,6 @@
 
 #include "cli/common.h"
 #include "paint/paint.h"
-#include "view/layout.h"
 #include "view/view.h"
 
 static const char help[] =
@@ -67,6 +66,7 @@ static const char *const theme_names[] = {
 struct request {
     const char *path, *out;
     struct weft_viewport viewport;
+    const char *search;
     bool has_from, has_to, has_select, raw;
     int64_t from, to;
     uint64_t select;
@@ -123,7 +123,7 @@ static void parse_option(struct request *r, int c, const char **format)
             weft__misuse("render", "--select: \"%s\" is not the number of a promise", optarg);
         break;
     case SEARCH:
-        r->viewport.search = optarg;
+        r->search = optarg;
         break;
     case NO_COUNTERS:
         r->viewport.no_counters = true;
@@ -163,7 +163,10 @@ static void parse(struct request *r, int argc, char **argv)
 {
     const char *format = NULL;
     int c;
-    *r = (struct request){.theme = WEFT_AUTO, .viewport = {.selected = WEFT_NONE}};
+    *r = (struct request){
+        .theme = WEFT_AUTO,
+        .viewport = {
+            .selected = WEFT_NONE, .hovered = WEFT_NONE, .focus_row = WEFT_NONE, .tips = true}};
     while ((c = weft__option(&weft__render, argc, argv, ":o:", options)) != -1)
         parse_option(r, c, &format);
     if (!r->out)
@@ -206,16 +209,14 @@ static bool place_viewport(struct request *r, const struct weft_model *m)
     return true;
 }
 
-static void tell_hits(const struct request *r, const struct weft_model *m)
+static void tell_hits(const struct request *r)
 {
-    uint32_t hits = 0;
-    if (!r->viewport.search)
+    if (!r->search)
         return;
-    for (uint32_t p = 1; p < m->promises; p++)
-        hits += weft_view_matches(m, p, r->viewport.search);
+    uint32_t hits = weft_search_hits(r->viewport.search);
     if (hits == 0 || isatty(STDERR_FILENO))
-        weft__say(r->path, "\"%s\" marks %" PRIu32 " promise%s",
-                  weft__shown(r->viewport.search).text, hits, weft__plural(hits));
+        weft__say(r->path, "\"%s\" marks %" PRIu32 " promise%s", weft__shown(r->search).text, hits,
+                  weft__plural(hits));
 }
 
 static int paint(const struct request *r, const struct weft_drawlist *list, FILE *out,
@@ -260,22 +261,29 @@ static int write_picture(const struct request *r, const struct weft_drawlist *li
 
 static int draw(struct request *r, const struct weft_model *m)
 {
-    struct weft_layout *layout = NULL;
+    struct weft_scene *scene = NULL;
+    struct weft_search *search = NULL;
     struct weft_drawlist list = {0};
     int status = WEFT__FAILED;
     if (!place_viewport(r, m))
         return status;
-    int rc = weft_layout_new(&layout, m, r->raw);
+    int rc = weft_scene_new(&scene, m, r->raw, NULL, NULL);
+    if (rc == 0 && r->search)
+        rc = weft_search_new(&search, scene, r->search);
+    if (search)
+        weft_search_work(search, 0);
+    r->viewport.search = search;
     if (rc == 0)
-        rc = weft_view_draw(&list, m, layout, &r->viewport);
+        rc = weft_view_draw(&list, NULL, scene, &r->viewport);
     if (rc < 0) {
         weft__say(r->path, "cannot be drawn: %s", weft_error_name(rc));
     } else {
-        tell_hits(r, m);
-        status = write_picture(r, &list, layout->rows);
+        tell_hits(r);
+        status = write_picture(r, &list, scene->l->rows);
     }
     weft_drawlist_fini(&list);
-    weft_layout_free(layout);
+    weft_search_free(search);
+    weft_scene_free(scene);
     return status;
 }
 

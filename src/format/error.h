@@ -14,6 +14,7 @@
 #define WEFT_FORMAT_ERROR_H
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* X(name, number, text) */
@@ -22,7 +23,8 @@
     X(IO, -2, "cannot read or write")                                                              \
     X(FORMAT, -3, "not a trace that weft can read")                                                \
     X(LIMIT, -4, "too large")                                                                      \
-    X(INVALID, -5, "not possible for this trace")
+    X(INVALID, -5, "not possible for this trace")                                                  \
+    X(CANCELED, -6, "stopped on request")
 
 enum weft_error_code {
     WEFT_OK = 0,
@@ -38,6 +40,10 @@ struct weft_error {
     uint64_t offset; /* in bytes from the start of the file, or WEFT_NO_OFFSET */
     char text[256];  /* one sentence, without the file's name; control characters replaced */
 };
+
+/* Called now and then with a share from 0 to 1; data is the caller's. Returns whether to go on: if not,
+ * the work ends with WEFT_E_CANCELED. */
+typedef bool weft_progress_fn(void *data, double share);
 
 /* What a code means in general. Never NULL. */
 const char *weft_error_name(int code);

@@ -511,8 +511,8 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
             rc = on_event(&b, &ev[i]);
         if (n < 0)
             rc = (int)n;
-        if (progress)
-            progress(data, weft_reader_progress(r));
+        if (rc == 0 && progress && !progress(data, weft_reader_progress(r)))
+            rc = weft_error_set(err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
     }
     if (rc == 0)
         rc = weft__model_finish(&b);

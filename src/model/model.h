@@ -175,9 +175,6 @@ static inline int64_t weft_model_time(uint64_t time_ns, uint64_t first_ns)
     return since > WEFT_TIME_MAX ? WEFT_TIME_MAX : since < -WEFT_TIME_MAX ? -WEFT_TIME_MAX : since;
 }
 
-/* Called now and then with a share from 0 to 1; data is the caller's. */
-typedef void weft_progress_fn(void *data, double share);
-
 /* Reads all events of r and builds their model. progress may be NULL. On success the caller owns
  * *out; r may be closed. Returns 0 or a negative WEFT_E code (WEFT_E_LIMIT beyond 2^32 - 2 of
  * anything); *out is then NULL. Linear in the number of events. */

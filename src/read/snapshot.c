@@ -748,8 +748,8 @@ static int put_ended_again(struct weft_snapshot *s, off_t start)
     return rc;
 }
 
-int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_snapshot_progress *progress,
-                        void *data, struct weft_error *err)
+int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *progress, void *data,
+                        struct weft_error *err)
 {
     s->out = file;
     s->err = err;
@@ -757,8 +757,8 @@ int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_snapshot_progr
     int rc = 0;
     for (size_t i = 0; i < s->pieces && rc == 0; i++) {
         rc = copy_packet(s, &s->piece[i]);
-        if (progress)
-            progress(data, (double)i / (double)s->pieces);
+        if (rc == 0 && progress && !progress(data, (double)i / (double)s->pieces))
+            rc = weft_error_set(err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
     }
     bool changed = s->copied != s->listed || s->gone;
     if (rc == 0 && start >= 0 && is_lossless(s))

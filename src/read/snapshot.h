@@ -25,14 +25,11 @@ int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
 /* The process that records into it is alive, so that packets may be overwritten while they are copied. */
 bool weft_snapshot_is_live(const struct weft_snapshot *s);
 
-/* Called now and then with a share from 0 to 1. */
-typedef void weft_snapshot_progress(void *data, double share);
-
 /* Writes the copy, once. In that of a live trace the facts say that it has been saved. What is overwritten
  * meanwhile is counted in the facts only if file can seek. Returns 0 or a negative WEFT_E code; for the
  * file's errors its offset is WEFT_NO_OFFSET. progress may be NULL. */
-int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_snapshot_progress *progress,
-                        void *data, struct weft_error *err);
+int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *progress, void *data,
+                        struct weft_error *err);
 
 /* How large the copy is. */
 uint64_t weft_snapshot_bytes(const struct weft_snapshot *s);

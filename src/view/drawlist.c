@@ -6,11 +6,20 @@
 #define HEAD_LENGTH (7 * WEFT_PX)
 #define HEAD_WIDTH (5 * WEFT_PX)
 
+void weft_drawlist_clear(struct weft_drawlist *list, int32_t width_px, int32_t height_px)
+{
+    list->draws = list->point_count = list->text_bytes = list->shade_count = 0;
+    list->failed = false;
+    list->width = width_px * WEFT_PX;
+    list->height = height_px * WEFT_PX;
+}
+
 void weft_drawlist_fini(struct weft_drawlist *list)
 {
     free(list->draw);
     free(list->points);
     free(list->texts);
+    free(list->shades);
     *list = (struct weft_drawlist){0};
 }
 

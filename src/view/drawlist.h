@@ -35,6 +35,8 @@ enum weft_draw_op {
     WEFT_DRAW_POINTER, /* only the head, its tip at (x1, y1), pointing away from (x0, y0) */
     WEFT_DRAW_STEPS,   /* a polyline through points[first … first + count), size = width */
     WEFT_DRAW_TEXT,    /* baseline begins at (x0, y0), is x1 - x0 wide; size = font size */
+    WEFT_DRAW_SHADES, /* a rectangle of count columns, each size wide (the last one ends at x1), with
+                        * the opacities shades[first … first + count); its edges are pixels' */
 };
 
 struct weft_draw {
@@ -44,7 +46,7 @@ struct weft_draw {
     uint8_t bold;  /* texts */
     int32_t size;  /* width of a line or size of a font, in coordinate units */
     int32_t x0, y0, x1, y1;
-    uint32_t first, count; /* of texts (bytes of valid UTF-8 without controls) or points */
+    uint32_t first, count; /* of texts (bytes of valid UTF-8 without controls), points or shades */
     uint32_t tip;          /* offset of a text shown when pointed at, or WEFT_NO_TIP */
     uint32_t tip_size;
     uint32_t promise; /* that it stands for, or WEFT_NONE (UINT32_MAX): for hit tests */
@@ -61,10 +63,14 @@ struct weft_drawlist {
     struct weft_draw *draw;
     struct weft_point *points;
     char *texts; /* one after another, not terminated */
-    uint32_t draws, point_count, text_bytes;
-    uint32_t draws_room, points_room, texts_room;
+    uint8_t *shades;
+    uint32_t draws, point_count, text_bytes, shade_count;
+    uint32_t draws_room, points_room, texts_room, shades_room;
     bool failed; /* something did not fit into memory; what is there is still sound */
 };
+
+/* Empties the list, keeping its memory for the next picture, of that size in pixels. */
+void weft_drawlist_clear(struct weft_drawlist *list, int32_t width_px, int32_t height_px);
 
 /* Releases what the list holds; *list is then empty. */
 void weft_drawlist_fini(struct weft_drawlist *list);

@@ -362,7 +362,8 @@ static bool cover(const struct canvas *c, char *covered, int32_t x0, int32_t x1)
     return true;
 }
 
-static void mark_row(struct canvas *c, uint32_t at, const char *search, char *covered[2])
+static void mark_row(struct canvas *c, uint32_t at, const struct weft_search *search,
+                     char *covered[2])
 {
     uint32_t row = c->shown_row[at];
     for (uint32_t s = canvas_first_span(c, row); s < c->l->first[row + 1]; s++) {
@@ -372,7 +373,7 @@ static void mark_row(struct canvas *c, uint32_t at, const char *search, char *co
         if (start > c->to_ns)
             break;
         bool chained = c->in_chain && c->in_chain[promise];
-        bool hit = search && weft_view_matches(c->m, promise, search);
+        bool hit = search && weft_search_has(search, promise);
         if (p->end_ns < c->from_ns || (!chained && !hit))
             continue;
         c->hits += hit;
@@ -386,7 +387,7 @@ static void mark_row(struct canvas *c, uint32_t at, const char *search, char *co
 
 void canvas_draw_marks(struct canvas *c)
 {
-    const char *search = c->vp->search && *c->vp->search ? c->vp->search : NULL;
+    const struct weft_search *search = c->vp->search;
     if (!search && !c->in_chain)
         return;
     size_t cells = (size_t)((c->x1 - c->x0) / BAND_MIN) + 1;

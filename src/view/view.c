@@ -3,11 +3,7 @@
  * their readers ask. */
 #include "view/view.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <strings.h>
 
 #include "view/canvas.h"
 
@@ -168,11 +164,14 @@ static void draw(struct canvas *c)
         canvas_draw_legend(c, list->height - legend);
 }
 
-int weft_view_draw(struct weft_drawlist *list, const struct weft_model *m,
-                   const struct weft_layout *l, const struct weft_viewport *vp)
+int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const struct weft_scene *s,
+                   const struct weft_viewport *vp)
 {
+    const struct weft_model *m = s->m;
+    const struct weft_layout *l = s->l;
     if (!viewport_is_sound(vp))
         return WEFT_E_INVALID;
+    (void)g;
     bool whole = vp->from_ns == 0 && vp->to_ns == 0;
     list->draws = list->point_count = list->text_bytes = 0;
     list->failed = false;
@@ -198,42 +197,6 @@ int weft_view_draw(struct weft_drawlist *list, const struct weft_model *m,
     free(c.shown_full);
     free(c.in_chain);
     return rc;
-}
-
-static bool contains(const char *text, uint32_t size, const char *search, size_t search_size)
-{
-    for (size_t i = 0; i + search_size <= size; i++)
-        if (!strncasecmp(text + i, search, search_size))
-            return true;
-    return false;
-}
-
-bool weft_view_matches(const struct weft_model *m, uint32_t promise, const char *search)
-{
-    const struct weft_promise *p = &m->promise[promise];
-    size_t n = strlen(search);
-    char number[24];
-    uint32_t size;
-    snprintf(number, sizeof number, "%" PRIu64, p->id);
-    if (n == 0 || !strcmp(number, search))
-        return n != 0;
-    const char *type = weft_model_type(m, promise);
-    if (contains(type, (uint32_t)strlen(type), search, n))
-        return true;
-    if (p->reason != WEFT_NONE) {
-        const char *reason = weft_model_text(m, p->reason, &size);
-        if (contains(reason, size, search, n))
-            return true;
-    }
-    for (uint32_t l = p->first_label; l != WEFT_NONE; l = m->label[l].next) {
-        uint32_t text = m->label[l].text;
-        if (text == WEFT_NONE) /* a counter's change is found by the counter's name */
-            text = m->counter[m->change[m->label[l].change].counter].name;
-        const char *label = weft_model_text(m, text, &size);
-        if (contains(label, size, search, n))
-            return true;
-    }
-    return false;
 }
 
 uint32_t *weft_view_chain(const struct weft_model *m, uint32_t promise, uint32_t *count)
@@ -264,4 +227,34 @@ uint32_t *weft_view_chain(const struct weft_model *m, uint32_t promise, uint32_t
     }
     free(joined);
     return chain;
+}
+
+void weft_geometry_fini(struct weft_geometry *g)
+{
+    free(g->shown_row);
+    free(g->shown_y);
+    *g = (struct weft_geometry){0};
+}
+
+int64_t weft_geometry_time(const struct weft_geometry *g, int32_t x)
+{
+    int64_t width = g->x1 - g->x0;
+    return g->from_ns + (int64_t)((double)(g->to_ns - g->from_ns) * (double)(x - g->x0) /
+                                  (double)(width ? width : 1));
+}
+
+int32_t weft_geometry_x(const struct weft_geometry *g, int64_t time_ns)
+{
+    (void)time_ns;
+    return g->x0;
+}
+
+struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_viewport *vp,
+                                const struct weft_geometry *g, int32_t x, int32_t y)
+{
+    (void)s;
+    (void)vp;
+    (void)y;
+    return (struct weft_pick){
+        .time_ns = weft_geometry_time(g, x), .row = WEFT_NONE, .promise = WEFT_NONE};
 }

@@ -11,7 +11,8 @@
 #define WEFT_VIEW_VIEW_H
 
 #include "view/drawlist.h"
-#include "view/layout.h"
+#include "view/scene.h"
+#include "view/search.h"
 
 #define WEFT_PICTURE_MIN_PX 200
 #define WEFT_PICTURE_MAX_PX 16384
@@ -20,21 +21,75 @@ struct weft_viewport {
     int64_t from_ns, to_ns; /* from < to, within WEFT_TIME_MAX; both 0: all */
     int32_t width_px;       /* 0: 1600 */
     int32_t height_px;      /* 0: as high as the rows need, within reason */
-    uint32_t selected;      /* promise, or WEFT_NONE; 0 (the loop) counts as none */
-    const char *search;     /* mark promises with this text in a label or type; may be NULL */
-    const char *title;      /* for instance the name of the file; may be NULL */
+    int32_t top_px;         /* where it begins in the list, which may hold other pictures above */
+
+    /* Rows that do not all fit are squeezed; spread says how far those near the focus are not: from 0
+     * (all alike) to WEFT_SPREAD_MAX (as high as they need; the others then lie pressed together at the
+     * upper and the lower edge). The focus is a row of the layout and where its middle lies, in pixels
+     * below top_px. WEFT_NONE: the row of the selection where there is one, else the first. */
+    uint32_t focus_row;
+    int32_t focus_px;
+    uint16_t spread;
+
+    uint16_t text_percent;              /* size of texts, 0: 100; from 50 to 300 */
+    uint32_t selected;                  /* promise, or WEFT_NONE; 0 (the loop) counts as none */
+    uint32_t hovered;                   /* likewise: its arrows are drawn, too */
+    const struct weft_search *search;   /* its hits are marked; may be NULL */
+    int64_t range_from_ns, range_to_ns; /* a range that is being measured; both equal: none */
+    const char *title;                  /* for instance the name of the file; may be NULL */
+    const uint8_t *counter_off; /* of each counter of the model: not 0: not drawn; may be NULL */
     bool no_counters;
     bool no_legend;
+    bool tips; /* texts for being pointed at, as a still picture needs them */
 };
 
-/* Draws into *list, which is empty (all zero) or of an earlier picture. Returns 0, WEFT_E_NOMEM, or
- * WEFT_E_INVALID for a viewport out of range; the list may then be released and nothing else. */
-int weft_view_draw(struct weft_drawlist *list, const struct weft_model *m,
-                   const struct weft_layout *l, const struct weft_viewport *vp);
+#define WEFT_SPREAD_MAX 1000
 
-/* Whether the text (any case) is in a label, the failure or the type of the promise, or is its
- * number. */
-bool weft_view_matches(const struct weft_model *m, uint32_t promise, const char *search);
+/* Where things lie in a picture: filled while it is drawn, for questions about it. All zero at first,
+ * used again by the next picture. Coordinates are those of the draw list. */
+struct weft_geometry {
+    int32_t x0, x1;         /* of the time axis … */
+    int64_t from_ns, to_ns; /* … from and to these times */
+    int32_t y0, ruler_y0, rows_y0, rows_y1, y1;
+
+    /* The rows in which something can be seen, from top to bottom. */
+    uint32_t *shown_row; /* row of the layout */
+    int32_t *shown_y;    /* top of each, and of what would follow the last one */
+    uint32_t shown, room;
+};
+
+void weft_geometry_fini(struct weft_geometry *g);
+
+/* The time at an x, and the x of a time (not farther than some pixels outside of the axis). */
+int64_t weft_geometry_time(const struct weft_geometry *g, int32_t x);
+int32_t weft_geometry_x(const struct weft_geometry *g, int64_t time_ns);
+
+/* What lies at a point of a picture. */
+enum weft_place_kind {
+    WEFT_PLACE_NONE, /* outside, the legend, an empty part of the rows */
+    WEFT_PLACE_RULER,
+    WEFT_PLACE_PROMISE, /* a line of its own */
+    WEFT_PLACE_FOLD,    /* several promises that are drawn as one */
+    WEFT_PLACE_COUNTERS,
+};
+
+struct weft_pick {
+    enum weft_place_kind kind;
+    int64_t time_ns;
+    uint32_t row;     /* of the layout, nearest; WEFT_NONE: no rows */
+    uint32_t promise; /* the one, or the longest of a fold; WEFT_NONE */
+    uint32_t folded;  /* how many promises of the fold, exactly; 1 for a promise */
+};
+
+/* Draws into *list, which is empty (all zero) or of an earlier picture; with a top_px, below what is
+ * there. g may be NULL. Returns 0, WEFT_E_NOMEM, or WEFT_E_INVALID for a viewport out of range; the list
+ * may then be released and nothing else. */
+int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const struct weft_scene *s,
+                   const struct weft_viewport *vp);
+
+/* What lies at a point, given the geometry of the picture that was drawn with that viewport. */
+struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_viewport *vp,
+                                const struct weft_geometry *g, int32_t x, int32_t y);
 
 /* The promise and all that it becomes or that became it, as indices; *count says how many. The caller
  * frees it. NULL: no memory. */

@@ -308,31 +308,33 @@ static inline void try_size(const struct weft_drawlist *list)
     REQUIRE(list->text_bytes <= 4000000 + pixels);
 }
 
-static inline void try_view(const struct weft_model *m, const struct weft_layout *l,
-                            struct weft_viewport vp)
+/* The finished search; NULL for none. */
+static inline struct weft_search *try_search(const struct weft_scene *s, const char *query)
 {
-    static FILE *nowhere;
-    struct weft_drawlist list = {0};
-    if (!nowhere)
-        nowhere = fopen("/dev/null", "w");
-    REQUIRE(nowhere);
-    REQUIRE(weft_view_draw(&list, m, l, &vp) == 0);
-    try_drawlist(&list);
-    try_size(&list);
-    REQUIRE(weft_paint_svg(&list, nowhere, WEFT_AUTO) == 0);
-    weft_drawlist_fini(&list);
+    struct weft_search *q = NULL;
+    if (query) {
+        REQUIRE(weft_search_new(&q, s, query) == 0);
+        REQUIRE(!weft_search_work(q, 0));
+    }
+    return q;
 }
 
 /* The n-th of some ways to look at it. */
 #define TRY_VIEWPORTS 6u
-static inline struct weft_viewport try_viewport(const struct weft_model *m, unsigned n)
+static inline struct weft_viewport try_viewport(const struct weft_model *m, unsigned n,
+                                                const char **query)
 {
-    struct weft_viewport vp = {.selected = WEFT_NONE, .title = "a\xff<b>"};
+    struct weft_viewport vp = {.selected = WEFT_NONE,
+                               .hovered = WEFT_NONE,
+                               .focus_row = WEFT_NONE,
+                               .title = "a\xff<b>",
+                               .tips = true};
+    *query = NULL;
     int64_t end = m->end_ns < WEFT_TIME_MAX ? m->end_ns : WEFT_TIME_MAX;
     switch (n % TRY_VIEWPORTS) {
     case 0: /* all of it, a search and a selection */
         vp.selected = m->promises / 3;
-        vp.search = "e";
+        *query = "e";
         break;
     case 1: /* small */
         vp.width_px = vp.height_px = WEFT_PICTURE_MIN_PX;
@@ -353,7 +355,7 @@ static inline struct weft_viewport try_viewport(const struct weft_model *m, unsi
         vp.from_ns = end - 1;
         vp.to_ns = end;
         vp.no_counters = true;
-        vp.search = "1";
+        *query = "1";
         break;
     case 5: /* before the beginning */
         vp.from_ns = -5000000;
@@ -363,6 +365,26 @@ static inline struct weft_viewport try_viewport(const struct weft_model *m, unsi
         break;
     }
     return vp;
+}
+
+/* Looks at it in the n-th way. */
+static inline void try_view(const struct weft_scene *s, unsigned n)
+{
+    static FILE *nowhere;
+    struct weft_drawlist list = {0};
+    if (!nowhere)
+        nowhere = fopen("/dev/null", "w");
+    REQUIRE(nowhere);
+    const char *query;
+    struct weft_viewport vp = try_viewport(s->m, n, &query);
+    struct weft_search *q = try_search(s, query);
+    vp.search = q;
+    REQUIRE(weft_view_draw(&list, NULL, s, &vp) == 0);
+    try_drawlist(&list);
+    try_size(&list);
+    REQUIRE(weft_paint_svg(&list, nowhere, WEFT_AUTO) == 0);
+    weft_drawlist_fini(&list);
+    weft_search_free(q);
 }
 
 /* Takes the bytes all the way, with the viewports first to first + count - 1. Returns how many events
@@ -381,13 +403,13 @@ static inline int64_t try_bytes(const void *bytes, size_t size, unsigned first, 
     REQUIRE((int64_t)(m->events_total + m->promoted_events) == events);
     try_model(m);
     for (int raw = 0; raw < 2; raw++) {
-        struct weft_layout *l;
-        REQUIRE(weft_layout_new(&l, m, raw) == 0);
-        try_layout(m, l);
+        struct weft_scene *s;
+        REQUIRE(weft_scene_new(&s, m, raw, NULL, NULL) == 0);
+        try_layout(m, s->l);
         for (unsigned i = 0; i < count; i++)
             if (count < 2 || raw == (int)(i % 2)) /* each in one of the two forms at least */
-                try_view(m, l, try_viewport(m, first + i));
-        weft_layout_free(l);
+                try_view(s, first + i);
+        weft_scene_free(s);
     }
     weft_model_free(m);
     return events;

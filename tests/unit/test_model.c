@@ -751,11 +751,12 @@ static void a_million_promises(void **state)
     weft_model_free(m);
 }
 
-static void progress_rises(void *data, double share)
+static bool progress_rises(void *data, double share)
 {
     double *last = data;
     assert_true(share >= *last && share <= 1);
     *last = share;
+    return true;
 }
 
 static void progress_is_told(void **state)

@@ -241,17 +241,28 @@ static struct weft_model *model_of(struct trace *t)
 static int lay_out_and_draw(void *data, struct weft_error *err)
 {
     const struct weft_model *m = data;
-    struct weft_layout *l;
+    struct weft_scene *s;
+    struct weft_search *q = NULL;
     struct weft_drawlist list = {0};
-    struct weft_viewport vp = {.selected = 40, .search = "text", .title = "title"};
+    struct weft_viewport vp = {.selected = 40,
+                               .hovered = WEFT_NONE,
+                               .focus_row = WEFT_NONE,
+                               .title = "title",
+                               .tips = true};
     (void)err;
-    int rc = weft_layout_new(&l, m, false);
+    int rc = weft_scene_new(&s, m, false, NULL, NULL);
     if (rc < 0)
-        assert_null(l);
+        assert_null(s);
     else
-        rc = weft_view_draw(&list, m, l, &vp);
+        rc = weft_search_new(&q, s, "text");
+    if (q)
+        weft_search_work(q, 0);
+    vp.search = q;
+    if (rc == 0)
+        rc = weft_view_draw(&list, NULL, s, &vp);
     weft_drawlist_fini(&list);
-    weft_layout_free(l);
+    weft_search_free(q);
+    weft_scene_free(s);
     return rc;
 }
 

@@ -43,28 +43,39 @@ static struct weft_model *build_many(uint64_t events, struct weft_event make(uin
     return build_trace(&t);
 }
 
-static struct weft_layout *lay_out(const struct weft_model *m, bool raw)
+static struct weft_scene *lay_out(const struct weft_model *m, bool raw)
 {
-    struct weft_layout *l;
-    assert_int_equal(weft_layout_new(&l, m, raw), 0);
-    try_layout(m, l);
-    return l;
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, raw, NULL, NULL), 0);
+    try_layout(m, s->l);
+    return s;
+}
+
+/* Where query is not NULL, its hits are marked. */
+static struct weft_drawlist draw_with(const struct weft_model *m, struct weft_viewport vp,
+                                      const char *query)
+{
+    struct weft_drawlist list = {0};
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_search *q = try_search(s, query);
+    vp.search = q;
+    assert_int_equal(weft_view_draw(&list, NULL, s, &vp), 0);
+    try_drawlist(&list);
+    try_size(&list);
+    weft_search_free(q);
+    weft_scene_free(s);
+    return list;
 }
 
 static struct weft_drawlist draw(const struct weft_model *m, struct weft_viewport vp)
 {
-    struct weft_drawlist list = {0};
-    struct weft_layout *l = lay_out(m, false);
-    assert_int_equal(weft_view_draw(&list, m, l, &vp), 0);
-    try_drawlist(&list);
-    try_size(&list);
-    weft_layout_free(l);
-    return list;
+    return draw_with(m, vp, NULL);
 }
 
 static struct weft_viewport whole(void)
 {
-    return (struct weft_viewport){.selected = WEFT_NONE};
+    return (struct weft_viewport){
+        .selected = WEFT_NONE, .hovered = WEFT_NONE, .focus_row = WEFT_NONE};
 }
 
 /* How many draws there are of that sort; above the legend, which shows a sample of each. */
@@ -94,14 +105,14 @@ static void expect_rows(struct weft_model *m, const char *wanted)
 {
     char found[256] = "";
     size_t used = 0;
-    struct weft_layout *l = lay_out(m, false);
+    struct weft_scene *s = lay_out(m, false);
     uint32_t *sorted = weft_model_by_id(m);
     for (uint32_t i = 0; i + 1 < m->promises; i++)
         used += (size_t)snprintf(found + used, sizeof found - used, "%s%" PRIu64 ":%u",
-                                 i ? " " : "", m->promise[sorted[i]].id, l->row[sorted[i]]);
+                                 i ? " " : "", m->promise[sorted[i]].id, s->l->row[sorted[i]]);
     assert_string_equal(found, wanted);
     free(sorted);
-    weft_layout_free(l);
+    weft_scene_free(s);
     weft_model_free(m);
 }
 
@@ -140,16 +151,16 @@ static void a_simplified_bind_hangs_under_what_it_read(void **state)
     struct weft_model *m =
         BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), creates(0, 1, 3, BIND),
               reads(50, 3, 2), fulfills(60, 3, 3), fulfills(60, LOOP, 1), fulfills(60, LOOP, 2));
-    struct weft_layout *l = lay_out(m, true);
+    struct weft_scene *s = lay_out(m, true);
     uint32_t p = weft_model_find(m, 3);
-    assert_int_equal(weft_layout_start(l, &m->promise[p]), 0);
-    assert_int_equal(weft_layout_parent(l, &m->promise[p]), weft_model_find(m, 1));
-    weft_layout_free(l);
-    l = lay_out(m, false);
-    assert_int_equal(weft_layout_start(l, &m->promise[p]), 50);
-    assert_int_equal(weft_layout_parent(l, &m->promise[p]), weft_model_find(m, 2));
-    assert_true(l->row[p] > l->row[weft_model_find(m, 2)]);
-    weft_layout_free(l);
+    assert_int_equal(weft_layout_start(s->l, &m->promise[p]), 0);
+    assert_int_equal(weft_layout_parent(s->l, &m->promise[p]), weft_model_find(m, 1));
+    weft_scene_free(s);
+    s = lay_out(m, false);
+    assert_int_equal(weft_layout_start(s->l, &m->promise[p]), 50);
+    assert_int_equal(weft_layout_parent(s->l, &m->promise[p]), weft_model_find(m, 2));
+    assert_true(s->l->row[p] > s->l->row[weft_model_find(m, 2)]);
+    weft_scene_free(s);
     weft_model_free(m);
 }
 
@@ -208,11 +219,11 @@ static void random_traces_are_laid_out(void **state)
         struct weft_model *m = build_many(UINT64_C(20) << (seed % 8), random_event);
         try_model(m);
         for (int raw = 0; raw < 2; raw++) {
-            struct weft_layout *l = lay_out(m, raw);
-            require_descent(m, l);
+            struct weft_scene *s = lay_out(m, raw);
+            require_descent(m, s->l);
             for (unsigned i = 0; i < TRY_VIEWPORTS; i++)
-                try_view(m, l, try_viewport(m, i));
-            weft_layout_free(l);
+                try_view(s, i);
+            weft_scene_free(s);
         }
         weft_model_free(m);
     }
@@ -292,9 +303,8 @@ static void pictures_of_millions_are_bounded(void **state)
     for (size_t i = 0; i < COUNT(sorts); i++) {
         struct weft_model *m = build_many(sorts[i].events, sorts[i].make);
         struct weft_viewport vp = whole();
-        vp.search = "a name";
         vp.selected = m->promises / 2;
-        struct weft_drawlist list = draw(m, vp);
+        struct weft_drawlist list = draw_with(m, vp, "a name");
         print_message("%s: %u promises, %u draws, %u points, %u bytes of text\n", sorts[i].name,
                       m->promises - 1, list.draws, list.point_count, list.text_bytes);
         assert_true(list.draws < 150000);
@@ -310,7 +320,7 @@ static void out_of_range(void **state)
 {
     (void)state;
     struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(100, LOOP, 1));
-    struct weft_layout *l = lay_out(m, false);
+    struct weft_scene *s = lay_out(m, false);
     const struct weft_viewport bad[] = {
         {.from_ns = 5, .to_ns = 5},
         {.from_ns = 6, .to_ns = 5},
@@ -326,10 +336,10 @@ static void out_of_range(void **state)
     };
     for (size_t i = 0; i < COUNT(bad); i++) {
         struct weft_drawlist list = {0};
-        assert_int_equal(weft_view_draw(&list, m, l, &bad[i]), WEFT_E_INVALID);
+        assert_int_equal(weft_view_draw(&list, NULL, s, &bad[i]), WEFT_E_INVALID);
         weft_drawlist_fini(&list);
     }
-    weft_layout_free(l);
+    weft_scene_free(s);
     weft_model_free(m);
 }
 
@@ -495,13 +505,15 @@ static void hits_and_selection(void **state)
     } cases[] = {{"connect", 1}, {"CONN", 1}, {"REFUSE", 3}, {"queue#", 3}, {"bind", 2},
                  {"44", 44},     {"4", LOOP}, {"", LOOP},    {"zzz", LOOP}};
     for (size_t i = 0; i < COUNT(cases); i++) {
+        struct weft_scene *s = lay_out(m, false);
+        struct weft_search *q = try_search(s, cases[i].search);
         for (uint32_t p = 1; p < m->promises; p++)
-            assert_int_equal(weft_view_matches(m, p, cases[i].search),
-                             m->promise[p].id == cases[i].id);
+            assert_int_equal(weft_search_has(q, p), m->promise[p].id == cases[i].id);
+        weft_search_free(q);
+        weft_scene_free(s);
         struct weft_viewport vp = whole();
         vp.no_legend = true;
-        vp.search = cases[i].search;
-        struct weft_drawlist list = draw(m, vp);
+        struct weft_drawlist list = draw_with(m, vp, cases[i].search);
         assert_int_equal(count_draws(&list, WEFT_DRAW_RECT, WEFT_INK_HIT), cases[i].id != LOOP);
         weft_drawlist_fini(&list);
     }
@@ -615,8 +627,7 @@ static void the_same_trace_gives_the_same_picture(void **state)
         struct weft_model *m = build_many(20000, random_event);
         struct weft_viewport vp = whole();
         vp.selected = 77;
-        vp.search = "1";
-        list[i] = draw(m, vp);
+        list[i] = draw_with(m, vp, "1");
         weft_model_free(m);
     }
     assert_int_equal(list[0].draws, list[1].draws);
@@ -632,19 +643,19 @@ static void a_list_can_be_used_again(void **state)
     (void)state;
     random_state = 3;
     struct weft_model *m = build_many(3000, random_event);
-    struct weft_layout *l = lay_out(m, false);
+    struct weft_scene *s = lay_out(m, false);
     struct weft_drawlist list = {0}, fresh = {0};
     struct weft_viewport vp = whole();
-    assert_int_equal(weft_view_draw(&list, m, l, &vp), 0);
+    assert_int_equal(weft_view_draw(&list, NULL, s, &vp), 0);
     vp.from_ns = 5000;
     vp.to_ns = 9000;
-    assert_int_equal(weft_view_draw(&list, m, l, &vp), 0);
-    assert_int_equal(weft_view_draw(&fresh, m, l, &vp), 0);
+    assert_int_equal(weft_view_draw(&list, NULL, s, &vp), 0);
+    assert_int_equal(weft_view_draw(&fresh, NULL, s, &vp), 0);
     assert_int_equal(list.draws, fresh.draws);
     assert_memory_equal(list.draw, fresh.draw, list.draws * sizeof *list.draw);
     weft_drawlist_fini(&list);
     weft_drawlist_fini(&fresh);
-    weft_layout_free(l);
+    weft_scene_free(s);
     weft_model_free(m);
 }
 
@@ -652,11 +663,11 @@ static void nothing_at_all(void **state)
 {
     (void)state;
     struct weft_model *m = build(NULL, 0);
-    struct weft_layout *l = lay_out(m, false);
-    assert_int_equal(l->rows, 0);
+    struct weft_scene *s = lay_out(m, false);
+    assert_int_equal(s->l->rows, 0);
     for (unsigned i = 0; i < TRY_VIEWPORTS; i++)
-        try_view(m, l, try_viewport(m, i));
-    weft_layout_free(l);
+        try_view(s, i);
+    weft_scene_free(s);
     weft_model_free(m);
 }
 
