@@ -41,7 +41,7 @@ _weft_words()
 _weft()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='record ctl save info dump promises render export' options
+    local command=${COMP_WORDS[1]} commands='record ctl save info dump promises render view html export' options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -61,8 +61,10 @@ _weft()
         info) options='--json --promises --help' ;;
         dump) options='--from --to --help' ;;
         promises) options='--raw --help' ;;
-        render) options='--output --format --from --to --size --select --search --no-counters
+        render) options='--output --format --at --from --to --size --select --search --no-counters
                          --no-legend --raw --theme --help' ;;
+        view) options='--at --from --to --select --search --raw --theme --tour --help' ;;
+        html) options='--output --empty --at --title --raw --help' ;;
         export) options='--to --output --help' ;;
         help)
             [ "$COMP_CWORD" -ne 2 ] || _weft_words "$commands" "$current"
@@ -77,6 +79,10 @@ _weft()
         render:-o | render:--output) _weft_files 'svg|png|pdf' "$current" ;;
         render:--format) _weft_words 'svg png pdf' "$current" ;;
         render:--theme) _weft_words 'light dark auto' "$current" ;;
+        view:--theme) _weft_words 'light dark' "$current" ;;
+        view:--at | render:--at | view:--to) ;;
+        html:-o | html:--output) _weft_files 'html' "$current" ;;
+        html:--at | html:--title) ;;
         export:--to) _weft_words 'ctf mirage' "$current" ;;
         export:-o | export:--output) _weft_files 'ctf' "$current" ;;
         ctl:-s | ctl:-w | ctl:--wait) ;;

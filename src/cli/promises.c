@@ -56,7 +56,7 @@ static void put_promise(struct sink *s, const struct weft_model *m, uint32_t ind
     put_byte(s, '\t');
     put_id(s, m->promise[p->creator].id);
     put_byte(s, '\t');
-    put_signed(s, raw ? p->start_ns : p->wake_ns);
+    put_signed(s, raw ? p->start_ns : weft_model_wake(m, p));
     put_byte(s, '\t');
     put_signed(s, p->end_ns);
     put_byte(s, '\t');

@@ -2,22 +2,27 @@
 /* weft render: a trace as a picture. */
 #include <errno.h>
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "explore/explore.h"
 #include "paint/paint.h"
 #include "view/view.h"
 
 static const char help[] =
-    "usage: weft render -o OUT.svg|OUT.png|OUT.pdf [OPTION…] FILE\n\n"
-    "Draws a trace: each promise as a line from its creation to its resolution.\n\n"
+    "usage: weft render -o OUT.svg|OUT.png|OUT.pdf [OPTION…] FILE…\n\n"
+    "Draws a trace: each promise as a line from its creation to its resolution. Several traces\n"
+    "are drawn one above the other, on the same time axis.\n\n"
     "  -o, --output OUT      the picture; - is standard output and needs --format\n"
     "      --format FORMAT   svg, png or pdf, whatever OUT is called\n"
+    "      --at PLACE        what weft view and weft html show there (\"copy link\")\n"
     "      --from TIME       begin there (39.5ms, 2s; a bare number is nanoseconds)\n"
     "      --to TIME         end there\n"
-    "      --size WxH        in pixels; W alone: as high as need be (default: 1600)\n"
+    "      --size WxH        in pixels; W alone: as high as need be (default: 1600),\n"
+    "                        and with --at or several traces 900 or 400 for each\n"
     "      --select ID       mark the promise, what it became and what became it\n"
     "      --search TEXT     mark promises with TEXT (any case) in a label, failure or type\n"
     "      --no-counters     without the counters\n"
@@ -29,6 +34,7 @@ static const char help[] =
 
 enum {
     FORMAT = WEFT__HELP + 1,
+    AT,
     FROM,
     TO,
     SIZE,
@@ -43,6 +49,7 @@ enum {
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"format", required_argument, NULL, FORMAT},
+    {"at", required_argument, NULL, AT},
     {"from", required_argument, NULL, FROM},
     {"to", required_argument, NULL, TO},
     {"size", required_argument, NULL, SIZE},
@@ -64,7 +71,9 @@ static const char *const theme_names[] = {
 #define THEMES (sizeof theme_names / sizeof *theme_names)
 
 struct request {
-    const char *path, *out;
+    const char *path, *out, *at;
+    char **paths; /* path is the first of them */
+    unsigned count;
     struct weft_viewport viewport;
     const char *search;
     bool has_from, has_to, has_select, raw;
@@ -105,6 +114,9 @@ static void parse_option(struct request *r, int c, const char **format)
         break;
     case FORMAT:
         *format = optarg;
+        break;
+    case AT:
+        r->at = strchr(optarg, '#') ? strchr(optarg, '#') + 1 : optarg; /* or a page's whole link */
         break;
     case FROM:
         r->has_from = true;
@@ -159,6 +171,12 @@ static void choose_format(struct request *r, const char *format)
         weft__misuse("render", "will not write a %s to a terminal", name);
 }
 
+static const char *title_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : strcmp(path, "-") ? path : "standard input";
+}
+
 static void parse(struct request *r, int argc, char **argv)
 {
     const char *format = NULL;
@@ -174,38 +192,59 @@ static void parse(struct request *r, int argc, char **argv)
     choose_format(r, format);
     if (r->has_from && r->has_to && r->from >= r->to)
         weft__misuse("render", "--from must be earlier than --to");
-    r->path = weft__one_file(&weft__render, argc, argv);
-    const char *slash = strrchr(r->path, '/');
-    r->viewport.title = slash ? slash + 1 : strcmp(r->path, "-") ? r->path : "standard input";
+    if (optind == argc)
+        weft__misuse("render", "no FILE is given");
+    if (argc - optind > WEFT_PANES_MAX)
+        weft__misuse("render", "at most %d FILEs can be drawn together", WEFT_PANES_MAX);
+    r->paths = argv + optind;
+    r->count = (unsigned)(argc - optind);
+    r->path = r->paths[0];
+    r->viewport.title = title_of(r->path);
+    if (r->viewport.height_px && r->viewport.height_px < (int)r->count * WEFT_PICTURE_MIN_PX)
+        weft__misuse("render", "--size: %u traces need a height of %u pixels", r->count,
+                     r->count * WEFT_PICTURE_MIN_PX);
 }
 
 /* ---- The picture ---- */
+
+/* The times that are asked for, within a trace that ends then. Says what is wrong. */
+static bool find_times(const struct request *r, int64_t end_ns, int64_t *from_ns, int64_t *to_ns)
+{
+    int64_t last = end_ns > 0 ? end_ns : 1; /* a trace of one instant */
+    int64_t from = r->has_from ? r->from : 0, to = r->has_to ? r->to : last;
+    if (from >= last || to <= 0) {
+        weft__say(r->path, "%s %s lies outside the trace, which lasts from 0 to %s",
+                  from >= last ? "--from" : "--to", weft__duration(from >= last ? from : to).text,
+                  weft__duration(end_ns).text);
+        return false;
+    }
+    *from_ns = from > 0 ? from : 0;
+    *to_ns = to < last ? to : last;
+    return true;
+}
+
+static bool is_missing(const struct weft_model *m, uint64_t id)
+{
+    uint32_t promise = weft_model_find(m, id);
+    return promise == WEFT_NONE || promise == WEFT_ROOT;
+}
+
+static bool say_missing(const struct request *r)
+{
+    weft__say(r->path, "has no promise %" PRIu64 "; weft promises lists them", r->select);
+    return false;
+}
 
 /* What the command line says about this trace, checked. Says what is wrong. */
 static bool place_viewport(struct request *r, const struct weft_model *m)
 {
     struct weft_viewport *v = &r->viewport;
-    if (r->has_from || r->has_to) {
-        int64_t last = m->end_ns > 0 ? m->end_ns : 1; /* a trace of one instant */
-        v->from_ns = r->has_from ? r->from : 0;
-        v->to_ns = r->has_to ? r->to : last;
-        if (v->from_ns >= last || v->to_ns <= 0) {
-            weft__say(r->path, "%s %s lies outside the trace, which lasts from 0 to %s",
-                      v->from_ns >= last ? "--from" : "--to",
-                      weft__duration(v->from_ns >= last ? v->from_ns : v->to_ns).text,
-                      weft__duration(m->end_ns).text);
-            return false;
-        }
-        v->from_ns = v->from_ns > 0 ? v->from_ns : 0;
-        v->to_ns = v->to_ns < last ? v->to_ns : last;
-    }
-    if (r->has_select) {
+    if ((r->has_from || r->has_to) && !find_times(r, m->end_ns, &v->from_ns, &v->to_ns))
+        return false;
+    if (r->has_select && is_missing(m, r->select))
+        return say_missing(r);
+    if (r->has_select)
         v->selected = weft_model_find(m, r->select);
-        if (v->selected == WEFT_NONE || v->selected == WEFT_ROOT) {
-            weft__say(r->path, "has no promise %" PRIu64 "; weft promises lists them", r->select);
-            return false;
-        }
-    }
     return true;
 }
 
@@ -287,10 +326,134 @@ static int draw(struct request *r, const struct weft_model *m)
     return status;
 }
 
+/* ---- Several traces, or a place: as the window and the page show it ---- */
+
+struct seen {
+    struct weft_explorer *explorer;
+    const struct weft_model *model[WEFT_PANES_MAX]; /* the explorer's */
+    uint32_t rows;
+};
+
+/* Says what is wrong. */
+static bool add_trace(struct seen *s, const char *path, bool raw)
+{
+    struct weft_model *m = weft__model(path, NULL);
+    struct weft_scene *scene = NULL;
+    if (!m)
+        return false;
+    int rc = weft_scene_new(&scene, m, raw, NULL, NULL);
+    if (rc == 0)
+        rc = weft_explorer_add(s->explorer, scene, m, title_of(path));
+    if (rc < 0) {
+        weft__say(path, "cannot be drawn: %s", weft_error_name(rc));
+        weft_scene_free(scene);
+        weft_model_free(m);
+        return false;
+    }
+    s->model[weft_explorer_panes(s->explorer) - 1] = m;
+    s->rows += scene->l->rows;
+    return true;
+}
+
+/* What the options say, as a place that goes on where another one ends. Says what is wrong. */
+static bool add_options(const struct request *r, const struct seen *s, char *out, size_t room)
+{
+    int64_t end = 0, from, to;
+    unsigned pane = 0;
+    size_t n = 0;
+    for (unsigned i = 0; i < r->count; i++)
+        end = s->model[i]->end_ns > end ? s->model[i]->end_ns : end;
+    if (r->has_from || r->has_to) {
+        if (!find_times(r, end, &from, &to))
+            return false;
+        if (r->has_from || !r->at)
+            n += (size_t)snprintf(out + n, room - n, "&from=%" PRId64, from);
+        if (r->has_to || !r->at)
+            n += (size_t)snprintf(out + n, room - n, "&to=%" PRId64, to);
+    }
+    if (r->has_select) {
+        while (pane < r->count && is_missing(s->model[pane], r->select))
+            pane++;
+        if (pane == r->count)
+            return say_missing(r);
+        n += (size_t)snprintf(out + n, room - n, pane ? "&select.%u=" : "&select=", pane + 1);
+        n += (size_t)snprintf(out + n, room - n, "%" PRIu64, r->select);
+    }
+    if (r->viewport.no_counters)
+        snprintf(out + n, room - n, "&counters=off");
+    return true;
+}
+
+/* Says what is wrong. */
+static bool go_there(const struct request *r, const struct seen *s)
+{
+    char options_place[200] = "";
+    const char *at = r->at ? r->at : "";
+    if (!add_options(r, s, options_place, sizeof options_place))
+        return false;
+    char *place = malloc(strlen(at) + sizeof options_place);
+    if (!place) {
+        weft__say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        return false;
+    }
+    sprintf(place, "%s%s", at, options_place);
+    if (!weft_explorer_go(s->explorer, place))
+        weft__say(r->path, "not all of the place is in %s; the rest is shown",
+                  r->count > 1 ? "these traces" : "this trace");
+    free(place);
+    if (r->search)
+        weft_explorer_search(s->explorer, r->search);
+    while (weft_explorer_work(s->explorer))
+        ;
+    const char *found = weft_explorer_found(s->explorer);
+    if (*found && (!strcmp(found, "not found") || isatty(STDERR_FILENO)))
+        weft__say(r->path, "\"%s\": %s", weft__shown(weft_explorer_query(s->explorer)).text, found);
+    return true;
+}
+
+static int draw_seen(const struct request *r, const struct seen *s)
+{
+    const struct weft_viewport *v = &r->viewport;
+    struct weft_drawlist still = {0};
+    const struct weft_drawlist *list = &still;
+    int status = WEFT__FAILED, rc = 0;
+    int most = (int)r->count * 400 > 900 ? (int)r->count * 400 : 900;
+    weft_explorer_resize(s->explorer, v->width_px ? v->width_px : 1600,
+                         v->height_px ? v->height_px : most);
+    if (!go_there(r, s))
+        return status;
+    if (v->no_legend) /* then nothing is there that the window does not show */
+        list = weft_explorer_draw(s->explorer);
+    else
+        rc = weft_explorer_picture(s->explorer, &still);
+    if (rc < 0 || !list)
+        weft__say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+    else
+        status = write_picture(r, list, s->rows);
+    weft_drawlist_fini(&still);
+    return status;
+}
+
+static int run_explorer(const struct request *r)
+{
+    struct seen s = {.explorer = NULL};
+    bool sound = weft_explorer_new(&s.explorer) == 0;
+    bool raw = r->raw || (r->at && weft_explorer_place_is_raw(r->at));
+    if (!sound)
+        weft__say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+    for (unsigned i = 0; sound && i < r->count; i++)
+        sound = add_trace(&s, r->paths[i], raw);
+    int status = sound ? draw_seen(r, &s) : WEFT__FAILED;
+    weft_explorer_free(s.explorer);
+    return status;
+}
+
 static int run(int argc, char **argv)
 {
     struct request request;
     parse(&request, argc, argv);
+    if (request.at || request.count > 1)
+        return run_explorer(&request);
     struct weft_model *model = weft__model(request.path, NULL);
     if (!model)
         return WEFT__FAILED;

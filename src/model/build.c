@@ -5,21 +5,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/alloc.h"
+
+enum { FIRST_ROOM = 64, MUCH = 1 << 20 };
+
 bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item)
 {
     if (used < *room)
         return true;
     if (used >= WEFT_NONE - 1)
         return false;
-    uint64_t wanted = *room ? (uint64_t)*room * 2 : 64;
+    /* Not doubled where that is much: realloc may have to copy, and the old one is there until it has. */
+    uint64_t wanted = *room < FIRST_ROOM              ? FIRST_ROOM
+                      : (uint64_t)*room * item < MUCH ? *room * UINT64_C(2)
+                                                      : *room + *room / UINT64_C(2);
     if (wanted > WEFT_NONE - 1)
         wanted = WEFT_NONE - 1;
-    void *grown = realloc(*(void **)array, wanted * item);
+    void *grown = weft__resize(*(void **)array, wanted, item);
     if (!grown)
         return false;
     *(void **)array = grown;
     *room = (uint32_t)wanted;
     return true;
+}
+
+bool weft__trim(void *array, uint32_t used, size_t item)
+{
+    if (!used)
+        return true;
+    void *trimmed = realloc(*(void **)array, used * item);
+    if (trimmed)
+        *(void **)array = trimmed;
+    return trimmed;
 }
 
 int weft__no_room(struct weft_builder *b, uint32_t used, const char *what)
@@ -31,55 +48,50 @@ int weft__no_room(struct weft_builder *b, uint32_t used, const char *what)
                           what);
 }
 
+int weft__no_promise(struct weft_builder *b)
+{
+    if (b->m->promises >= WEFT_PROMISES_MAX)
+        return weft_error_set(b->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                              "has more than %u promises; look at a part of it",
+                              WEFT_PROMISES_MAX - 1);
+    return weft__no_room(b, b->m->promises, "promises");
+}
+
 int weft__add_promise(struct weft_builder *b, uint64_t id, uint32_t creator, int64_t start,
                       uint32_t type, uint32_t *out)
 {
     struct weft_model *m = b->m;
-    uint32_t room = b->promise_room;
-    if (m->promises == room) {
-        /* Three arrays with one room. */
-        uint32_t growing_room = room, final_room = room;
-        if (!weft__grow(&m->promise, room, &b->promise_room, sizeof *m->promise) ||
-            !weft__grow(&b->growing, room, &growing_room, sizeof *b->growing) ||
-            !weft__grow(&m->final, room, &final_room, sizeof *m->final)) {
-            b->promise_room = room;
-            return weft__no_room(b, m->promises, "promises");
-        }
-    }
+    if (m->promises >= WEFT_PROMISES_MAX ||
+        !weft__grow(&m->promise, m->promises, &b->promise_room, sizeof *m->promise) ||
+        !weft_idmap_put(m->ids, id, m->promises))
+        return weft__no_promise(b);
     *out = m->promises++;
-    m->final[*out] = *out;
-    b->growing[*out] = (struct weft_growing){
-        .last_child_ns = INT64_MIN,
-        .last_checked_ns = INT64_MIN,
-        .seen_ns = b->now,
-        .before_last = WEFT_NONE,
-    };
-    m->promise[*out] = (struct weft_promise){
+    struct weft_promise *p = &m->promise[*out];
+    *p = (struct weft_promise){
         .id = id,
         .start_ns = start,
-        .end_ns = start,
+        .end_ns = INT64_MIN,
         .creator = creator,
         .becomes = WEFT_NONE,
-        .reason = WEFT_NONE,
-        .first_label = WEFT_NONE,
-        .last_label = WEFT_NONE,
         .first_interaction = WEFT_NONE,
-        .last_interaction = WEFT_NONE,
-        .first_run = WEFT_NONE,
-        .last_run = WEFT_NONE,
         .type = type,
-        .origin = WEFT_NONE,
+        .reason_or_final = WEFT_NONE,
+        .place = WEFT__NO_PLACE,
         .outcome = WEFT_PENDING,
     };
+    weft__set_checked(p, INT64_MIN);
     return 0;
 }
 
 /* p followed through everything it became, in amortized constant time. */
-static uint32_t follow(const struct weft_model *m, uint32_t p)
+static uint32_t follow(struct weft_model *m, uint32_t p)
 {
-    while (m->final[p] != p) {
-        m->final[p] = m->final[m->final[p]];
-        p = m->final[p];
+    struct weft_promise *at = m->promise;
+    while (at[p].becomes != WEFT_NONE) {
+        uint32_t next = at[p].reason_or_final;
+        if (at[next].becomes == WEFT_NONE)
+            return next;
+        p = at[p].reason_or_final = at[next].reason_or_final;
     }
     return p;
 }
@@ -87,16 +99,11 @@ static uint32_t follow(const struct weft_model *m, uint32_t p)
 /* The promise that an id in an event means. */
 int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
 {
-    uint32_t *at = weft_idmap_at(b->m->ids, id);
-    if (!at)
-        return weft__no_room(b, b->m->promises, "promises");
-    if (*at == WEFT_IDMAP_NONE) {
-        int64_t start = b->now < 0 && b->is_weft ? b->now : 0;
-        TRY(weft__add_promise(b, id, WEFT_ROOT, start, b->preexisting_text, out));
-        *at = *out;
-    } else {
-        *out = follow(b->m, *at);
-    }
+    uint32_t known = weft_idmap_seek(b->m->ids, id);
+    if (known == WEFT_IDMAP_NONE)
+        return weft__add_promise(b, id, WEFT_ROOT, b->is_weft ? b->now : 0, b->preexisting_text,
+                                 out);
+    *out = follow(b->m, known);
     return 0;
 }
 
@@ -121,8 +128,8 @@ int weft__add_name(struct weft_builder *b, const char *name, uint32_t *out)
                                      : 0;
 }
 
-/* Adds an interaction to its actor's chain. A read takes the place of the actor's wait for the same
- * promise, if nothing came in between. */
+/* Adds an interaction of its actor. A read takes the place of the actor's wait for the same promise, if nothing
+ * came in between. */
 static int interact(struct weft_builder *b, int64_t now, enum weft_interaction_kind kind,
                     uint32_t actor, uint32_t other)
 {
@@ -130,42 +137,33 @@ static int interact(struct weft_builder *b, int64_t now, enum weft_interaction_k
     uint32_t this = m->interactions;
     APPEND(b, m->interaction, m->interactions, b->interaction_room, "interactions",
            (struct weft_interaction){.time_ns = now,
-                                     .actor = actor,
-                                     .other = other,
-                                     .next = WEFT_NONE,
-                                     .kind = (uint8_t)kind});
+                                     .actor = actor & (WEFT_PROMISES_MAX - 1),
+                                     .other = other & (WEFT_PROMISES_MAX - 1),
+                                     .kind = kind,
+                                     .next = WEFT_NONE});
     struct weft_promise *p = &m->promise[actor];
-    uint32_t last = p->last_interaction;
-    uint32_t before = last;
+    uint32_t last = p->first_interaction;
     if (kind == WEFT_READS && last != WEFT_NONE && m->interaction[last].kind == WEFT_WAITS &&
-        m->interaction[last].other == other) {
+        m->interaction[last].other == other)
         m->interaction[last].replaced = true;
-        before = b->growing[actor].before_last;
-    }
-    if (before == WEFT_NONE)
-        p->first_interaction = this;
-    else
-        m->interaction[before].next = this;
-    b->growing[actor].before_last = before;
-    p->last_interaction = this;
+    p->first_interaction = this;
     return 0;
 }
 
-int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, uint32_t text,
-                    uint32_t change)
+int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool is_change,
+                    uint32_t what, uint32_t next)
 {
     struct weft_model *m = b->m;
-    uint32_t this = m->labels;
-    APPEND(
-        b, m->label, m->labels, b->label_room, "labels",
-        (struct weft_label){
-            .time_ns = now, .text = text, .change = change, .promise = promise, .next = WEFT_NONE});
-    struct weft_promise *p = &m->promise[promise];
-    if (p->first_label == WEFT_NONE)
-        p->first_label = this;
-    else
-        m->label[p->last_label].next = this;
-    p->last_label = this;
+    if (what > WEFT_TEXTS_MAX)
+        return weft_error_set(b->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                              "has more than %u %s; look at a part of it", WEFT_TEXTS_MAX,
+                              is_change ? "counter changes" : "texts");
+    APPEND(b, m->label, m->labels, b->label_room, "labels",
+           (struct weft_label){.time_ns = now,
+                               .promise = promise,
+                               .what = what & WEFT_TEXTS_MAX,
+                               .is_change = is_change,
+                               .next = next});
     return 0;
 }
 
@@ -184,9 +182,9 @@ static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int6
     }
     if (p->outcome != WEFT_PENDING)
         b->m->contradictions.resolved_twice++;
-    p->outcome = (uint8_t)outcome;
+    p->outcome = outcome & 7u;
     p->end_ns = now;
-    p->reason = reason;
+    p->reason_or_final = reason;
     return 0;
 }
 
@@ -209,7 +207,7 @@ static int on_notifies(struct weft_builder *b, const struct weft_event *ev, int6
 {
     uint32_t notifier, condition;
     TRY(lookup_both(b, ev, &notifier, &condition));
-    b->growing[condition].last_checked_ns = now;
+    weft__set_checked(&b->m->promise[condition], now);
     return interact(b, now, WEFT_NOTIFIES, notifier, condition);
 }
 
@@ -231,7 +229,7 @@ static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64
     m->promise[p].outcome = WEFT_BECAME;
     m->promise[p].end_ns = now;
     m->promise[p].becomes = q;
-    m->final[p] = q;
+    m->promise[p].reason_or_final = q;
     struct weft_running *s = weft__model_stream(b, ev->stream);
     return s->promise == p ? weft__model_switch(b, s, now, q) : 0;
 }
@@ -253,7 +251,7 @@ static int on_reads(struct weft_builder *b, const struct weft_event *ev, int64_t
     if (source == WEFT_ROOT && ev->b == WEFT_ID_LOOP)
         return 0;
     if (ev->kind == WEFT_EVENT_TRY_READ) {
-        b->growing[source].last_checked_ns = now;
+        weft__set_checked(&b->m->promise[source], now);
         return interact(b, now, WEFT_WAITS, reader, source);
     }
     return interact(b, now, WEFT_READS, reader, source);
@@ -265,14 +263,8 @@ static int on_signals(struct weft_builder *b, const struct weft_event *ev, int64
     TRY(lookup_both(b, ev, &receiver, &source));
     if (ev->kind == WEFT_EVENT_SIGNAL)
         TRY(runs_on(b, ev, receiver));
-    b->growing[receiver].last_checked_ns = now;
+    weft__set_checked(&b->m->promise[receiver], now);
     return interact(b, now, WEFT_SIGNALS, source, receiver);
-}
-
-static int mark(struct weft_builder *b, uint32_t promise)
-{
-    APPEND(b, b->marked, b->marks, b->marked_room, "marks", promise);
-    return 0;
 }
 
 static int on_mark(struct weft_builder *b, const struct weft_event *ev)
@@ -282,8 +274,9 @@ static int on_mark(struct weft_builder *b, const struct weft_event *ev)
     if (promise == WEFT_ROOT)
         return 0;
     if (ev->kind == WEFT_EVENT_SHOULD_RESOLVE)
-        return mark(b, promise);
-    b->m->promise[promise].background = true;
+        b->m->promise[promise].should_resolve = true;
+    else
+        b->m->promise[promise].background = true;
     return 0;
 }
 
@@ -294,9 +287,10 @@ static int on_label(struct weft_builder *b, const struct weft_event *ev, int64_t
     if (ev->a == WEFT_ID_LOOP)
         return 0;
     TRY(weft__lookup(b, ev->a, &promise));
-    if (text == b->should_resolve_text)
-        return mark(b, promise);
-    return weft__add_label(b, now, promise, text, WEFT_NONE);
+    if (text != b->should_resolve_text)
+        return weft__add_label(b, now, promise, false, text, WEFT_NONE);
+    b->m->promise[promise].should_resolve = true;
+    return 0;
 }
 
 /* The counter with that name, made if need be. */
@@ -343,7 +337,7 @@ static int on_counter(struct weft_builder *b, const struct weft_event *ev, int64
     else
         m->change[c->last_change].next = this;
     c->last_change = this;
-    return weft__add_label(b, now, promise, WEFT_NONE, this);
+    return weft__add_label(b, now, promise, true, this, WEFT_NONE);
 }
 
 static int on_switch(struct weft_builder *b, const struct weft_event *ev)
@@ -440,8 +434,9 @@ static void on_ended(struct weft_builder *b, const struct weft_event *ev)
     if (at == WEFT_IDMAP_NONE || at == WEFT_ROOT || b->m->promise[at].outcome != WEFT_PENDING)
         return;
     struct weft_promise *p = &b->m->promise[at];
+    int64_t start = p->created || p->start_ns < 0 ? p->start_ns : 0;
     p->outcome = WEFT_RESOLVED;
-    p->end_ns = b->now > p->start_ns ? b->now : p->start_ns;
+    p->end_ns = b->now > start ? b->now : start;
 }
 
 /* Says something of a promise, and nothing of what ran. */
@@ -485,12 +480,7 @@ static int begin(struct weft_builder *b)
     memset(b->type_text, 0xff, sizeof b->type_text);
     TRY(weft__add_name(b, "preexisting", &b->preexisting_text));
     uint32_t root;
-    TRY(weft__add_promise(b, WEFT_ID_LOOP, WEFT_ROOT, 0, b->preexisting_text, &root));
-    uint32_t *at = weft_idmap_at(m->ids, WEFT_ID_LOOP);
-    if (!at)
-        return weft__no_room(b, 1, "promises");
-    *at = root;
-    return 0;
+    return weft__add_promise(b, WEFT_ID_LOOP, WEFT_ROOT, 0, b->preexisting_text, &root);
 }
 
 int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progress_fn *progress,
@@ -516,8 +506,6 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     }
     if (rc == 0)
         rc = weft__model_finish(&b);
-    free(b.growing);
-    free(b.marked);
     free(b.counter_of);
     free(b.site);
     free(b.stream);

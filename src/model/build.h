@@ -7,14 +7,37 @@
 #include "model/model.h"
 #include "model/strings.h"
 
-/* What is known of a promise only while events are read. */
-struct weft_growing {
-    int64_t last_child_ns;   /* creation of its latest child */
-    int64_t last_checked_ns; /* latest wait for it or signal to it */
-    int64_t seen_ns;         /* first mention */
-    uint32_t before_last;    /* interaction before the last one, or WEFT_NONE */
-    uint32_t children;
-};
+/* What is known of a promise only while events are read lies in fields that are not in use yet, for there
+ * are many promises:
+ *
+ *     first_interaction           its last interaction
+ *     end_ns                      of a pending one: the creation of its latest child
+ *     first_label, first_run      the latest wait for it or signal to it, as halves of a time
+ *     simplified                  whether it has created another one
+ *     start_ns                    of one that is not created, in a trace of weft's own: its first mention
+ *
+ * Labels, interactions and runs are chained when all are there. Until then weft_label.next tells those that
+ * belong before all others, and weft_run.next is the promise. */
+#define WEFT__LABEL_FIRST (WEFT_NONE - 1)
+
+static inline void weft__set_checked(struct weft_promise *p, int64_t time)
+{
+    p->first_label = (uint32_t)(uint64_t)time;
+    p->first_run = (uint32_t)((uint64_t)time >> 32);
+}
+
+static inline int64_t weft__checked(const struct weft_promise *p)
+{
+    return (int64_t)((uint64_t)p->first_run << 32 | p->first_label);
+}
+
+/* It has created another one, about now. */
+static inline void weft__set_child(struct weft_promise *p, int64_t now)
+{
+    p->simplified = true;
+    if (p->outcome == WEFT_PENDING)
+        p->end_ns = now;
+}
 
 /* A stream: what runs on it. */
 struct weft_running {
@@ -29,16 +52,17 @@ struct weft_running {
 
 /* A creation's site: what its promises have in common. */
 struct weft_site_known {
-    uint32_t type;   /* text, or WEFT_NONE: not seen yet */
-    uint32_t origin; /* or WEFT_NONE */
+    uint32_t type;  /* text, or WEFT_NONE: not seen yet */
+    uint32_t place; /* or WEFT__NO_PLACE */
 };
+
+#define WEFT__NO_PLACE (WEFT_PLACES_MAX - 1) /* as weft_promise.place */
 
 struct weft_builder {
     struct weft_model *m;
-    struct weft_growing *growing; /* beside m->promise */
-    uint32_t *marked;             /* promises marked should_resolve */
     uint32_t promise_room, label_room, interaction_room, run_room, sleep_room, pause_room,
-        change_room, counter_room, origin_room, marked_room, marks;
+        change_room, counter_room, origin_room;
+    bool labels_late;     /* there are labels that belong before others of the promise */
     uint32_t *counter_of; /* from texts to counters; WEFT_NONE */
     uint32_t counter_of_room;
     uint32_t should_resolve_text, preexisting_text;
@@ -60,12 +84,16 @@ struct weft_builder {
 /* Makes room for one more item. used, room: in items. Returns false if there is none. */
 bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item);
 
+/* Gives back the room that is not used. Returns false if that needs memory that is not there. */
+bool weft__trim(void *array, uint32_t used, size_t item);
+
 /* Closes the last run, then what can only be known at the end: when pending promises end, which binds
  * are simplified, and the scales of the counters. 0 or a negative WEFT_E code. */
 int weft__model_finish(struct weft_builder *b);
 
 /* Says that there is no memory for another one of what, or that there are too many. */
 int weft__no_room(struct weft_builder *b, uint32_t used, const char *what);
+int weft__no_promise(struct weft_builder *b);
 
 #define TRY(call)                                                                                  \
     do {                                                                                           \
@@ -94,9 +122,9 @@ int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out);
 int weft__add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out);
 int weft__add_name(struct weft_builder *b, const char *name, uint32_t *out);
 
-/* A label, or a counter's change; the other one is WEFT_NONE. */
-int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, uint32_t text,
-                    uint32_t change);
+/* A label, or a counter's change. next: WEFT_NONE or WEFT__LABEL_FIRST. */
+int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool is_change,
+                    uint32_t what, uint32_t next);
 
 /* Creations; create.c */
 int weft__on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now);

@@ -8,29 +8,22 @@
 enum { ANCESTORS_MAX = 64 }; /* looked at to find out whether a promise would be its own */
 
 /* The label that a promise was created with. It is the first one, also where another thread gave it one
- * already. */
-static int label_creation(struct weft_builder *b, uint32_t promise, const struct weft_event *ev)
+ * already: late says that this may be. */
+static int label_creation(struct weft_builder *b, uint32_t promise, const struct weft_event *ev,
+                          bool late)
 {
-    struct weft_model *m = b->m;
-    uint32_t text, first = m->promise[promise].first_label, last = m->promise[promise].last_label;
+    uint32_t text;
     TRY(weft__add_text(b, ev, &text));
-    TRY(weft__add_label(b, m->promise[promise].start_ns, promise, text, WEFT_NONE));
-    if (first != WEFT_NONE) {
-        struct weft_promise *p = &m->promise[promise];
-        uint32_t this = p->last_label;
-        m->label[last].next = WEFT_NONE;
-        m->label[this].next = first;
-        p->first_label = this;
-        p->last_label = last;
-    }
-    return 0;
+    b->labels_late |= late;
+    return weft__add_label(b, b->m->promise[promise].start_ns, promise, false, text,
+                           late ? WEFT__LABEL_FIRST : WEFT_NONE);
 }
 
 /* What a creation says. */
 struct creation {
     uint32_t parent;
-    uint32_t type;   /* text */
-    uint32_t origin; /* or WEFT_NONE */
+    uint32_t type;  /* text */
+    uint32_t place; /* or WEFT__NO_PLACE */
 };
 
 /* The text of a type by its number in mirage's table. */
@@ -62,16 +55,16 @@ static int read_origin(struct weft_builder *b, const struct weft_origin *o, stru
     struct weft_site_known *known = &b->site[o->number]; /* [0] is for those that are not kept */
     if (known->type == WEFT_NONE || !o->number) {
         TRY(weft__add_name(b, o->type, &known->type));
-        known->origin = WEFT_NONE;
-        if (o->file && o->number) {
+        known->place = WEFT__NO_PLACE;
+        if (o->file && o->number && m->origins < WEFT__NO_PLACE) {
             struct weft_place place = {.line = o->line};
             TRY(weft__add_name(b, o->file, &place.file));
-            known->origin = m->origins;
+            known->place = m->origins;
             APPEND(b, m->origin, m->origins, b->origin_room, "places", place);
         }
     }
     c->type = known->type;
-    c->origin = known->origin;
+    c->place = known->place;
     return 0;
 }
 
@@ -81,7 +74,7 @@ static bool may_create(const struct weft_builder *b, uint32_t parent, uint32_t p
 {
     if (parent == promise)
         return false;
-    if (!b->growing[promise].children)
+    if (!b->m->promise[promise].simplified) /* it has no children */
         return true;
     uint32_t p = parent;
     for (unsigned i = 0; b->is_weft && i < ANCESTORS_MAX && p != promise; i++) {
@@ -108,39 +101,35 @@ static bool create_again(struct weft_builder *b, uint32_t promise, const struct 
         return false;
     p->created = true;
     p->type = c->type;
-    p->origin = c->origin;
-    if (b->is_weft)
-        p->start_ns = b->growing[promise].seen_ns < b->now ? b->growing[promise].seen_ns : b->now;
+    p->place = c->place & WEFT__NO_PLACE;
+    if (b->is_weft && b->now < p->start_ns)
+        p->start_ns = b->now;
     if (may_create(b, c->parent, promise)) {
+        struct weft_promise *parent = &b->m->promise[c->parent];
         p->creator = c->parent;
-        b->growing[c->parent].children++;
-        if (b->is_weft)
-            b->growing[c->parent].last_child_ns = b->now;
+        weft__set_child(parent, b->is_weft ? b->now : parent->end_ns);
     }
     return true;
 }
 
 int weft__on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
-    struct creation c = {.origin = WEFT_NONE};
+    struct creation c = {.place = WEFT__NO_PLACE};
     uint32_t child;
+    bool late = false;
     TRY(weft__lookup(b, ev->a, &c.parent));
     TRY(ev->origin ? read_origin(b, ev->origin, &c) : mirage_type(b, ev->type, &c.type));
-    uint32_t *at = weft_idmap_at(b->m->ids, ev->b);
-    if (!at)
-        return weft__no_room(b, b->m->promises, "promises");
-    if (*at != WEFT_IDMAP_NONE) {
-        child = *at;
+    child = weft_idmap_seek(b->m->ids, ev->b);
+    if (child != WEFT_IDMAP_NONE) {
+        late = true;
         if (!create_again(b, child, &c))
             return 0;
     } else {
         TRY(weft__add_promise(b, ev->b, c.parent, now, c.type, &child));
-        *at = child;
+        b->m->promise[child].place = c.place & WEFT__NO_PLACE; /* the widest of these bits first */
         b->m->promise[child].created = true;
-        b->m->promise[child].origin = c.origin;
-        b->growing[c.parent].last_child_ns = now;
-        b->growing[c.parent].children++;
+        weft__set_child(&b->m->promise[c.parent], now);
     }
     b->m->promise[child].promoted = ev->promoted;
-    return ev->text ? label_creation(b, child, ev) : 0;
+    return ev->text ? label_creation(b, child, ev, late) : 0;
 }

@@ -10,29 +10,91 @@ static int64_t later(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Lets each promise point to the last one of its chain, so that nobody has to walk along it again. Every
- * link is followed twice. */
-static void shorten_chains(struct weft_model *m)
+/* Lets a promise, and all on the way, point to the last one of its chain, so that nobody has to walk along it
+ * again. Over all promises, every link is followed twice. */
+static void shorten_chain(struct weft_promise *at, uint32_t promise)
+{
+    uint32_t last = promise;
+    while (at[last].becomes != WEFT_NONE)
+        last = at[last].reason_or_final;
+    for (uint32_t p = promise, next; p != last; p = next) {
+        next = at[p].reason_or_final;
+        at[p].reason_or_final = last;
+    }
+    /* One that should resolve, as what such a one became. */
+    if (at[promise].should_resolve)
+        at[last].should_resolve = true;
+}
+
+/* Takes what was known of promises while events were read out of the fields that it lay in. Pending ones end
+ * with their last sign of life: that they are still wanted is not known. */
+static void settle(struct weft_model *m)
 {
     for (uint32_t i = 0; i < m->promises; i++) {
-        uint32_t last = weft_model_final(m, i);
-        for (uint32_t p = i, next; p != last; p = next) {
-            next = m->final[p];
-            m->final[p] = last;
+        struct weft_promise *p = &m->promise[i];
+        if (p->becomes != WEFT_NONE)
+            shorten_chain(m->promise, i);
+        if (!p->created && p->start_ns > 0)
+            p->start_ns = 0;
+        if (p->outcome == WEFT_PENDING)
+            p->end_ns = later(later(p->start_ns, p->end_ns), weft__checked(p));
+        p->first_label = p->first_interaction = p->first_run = WEFT_NONE;
+        p->simplified = false;
+    }
+}
+
+/* The promise gave a sign of life. */
+static void sign(struct weft_promise *p, int64_t time)
+{
+    if (p->outcome == WEFT_PENDING)
+        p->end_ns = later(p->end_ns, time);
+}
+
+/* Puts the labels of creations that came late before the others of their promises. */
+static void chain_late_labels(struct weft_model *m)
+{
+    for (uint32_t i = m->labels; i-- > 0;) {
+        struct weft_label *l = &m->label[i];
+        if (l->next == WEFT__LABEL_FIRST) {
+            l->next = m->promise[l->promise].first_label;
+            m->promise[l->promise].first_label = i;
         }
     }
 }
 
-/* A promise that should resolve and did not, directly or as what such a one became, ends with the
- * trace. */
-static void end_overdue(struct weft_builder *b)
+/* Chains the records of each promise, the last one first. Its last one is a sign of life. */
+static void chain(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
-    for (uint32_t i = 0; i < b->marks; i++) {
-        uint32_t p = b->marked[i];
-        m->promise[p].should_resolve = true;
-        p = weft_model_final(m, p);
-        m->promise[p].should_resolve = true;
+    for (uint32_t i = m->labels; i-- > 0;) {
+        struct weft_label *l = &m->label[i];
+        struct weft_promise *p = &m->promise[l->promise];
+        if (l->next == WEFT__LABEL_FIRST) /* at its start: that is no later sign of life */
+            continue;
+        if (p->first_label == WEFT_NONE)
+            sign(p, l->time_ns);
+        l->next = p->first_label;
+        p->first_label = i;
+    }
+    if (b->labels_late)
+        chain_late_labels(m);
+    for (uint32_t i = m->interactions; i-- > 0;) {
+        struct weft_interaction *x = &m->interaction[i];
+        struct weft_promise *p = &m->promise[x->actor];
+        if (x->replaced)
+            continue;
+        if (p->first_interaction == WEFT_NONE)
+            sign(p, x->time_ns);
+        x->next = p->first_interaction;
+        p->first_interaction = i;
+    }
+    for (uint32_t i = m->runs; i-- > 0;) {
+        struct weft_run *r = &m->run[i];
+        struct weft_promise *p = &m->promise[r->next];
+        if (p->first_run == WEFT_NONE)
+            sign(p, r->end_ns);
+        r->next = p->first_run;
+        p->first_run = i;
     }
 }
 
@@ -42,32 +104,14 @@ static bool must_have_ended(const struct weft_builder *b, const struct weft_prom
     return !p->created && b->facts->promotion.complete;
 }
 
-/* The other pending ones end with their last sign of life: that they are still wanted is not known. Of
- * promoted ones that may be long before the first event; they are shown because they are pending. */
-static void end_pending(struct weft_builder *b)
+/* Those that should have resolved end with the trace. Of promoted ones the last sign of life may be long before
+ * the first event; they are shown because they are pending. */
+static void end_pending(const struct weft_builder *b, struct weft_promise *p)
 {
-    struct weft_model *m = b->m;
-    for (uint32_t i = 1; i < m->promises; i++) {
-        struct weft_promise *p = &m->promise[i];
-        if (p->outcome != WEFT_PENDING)
-            continue;
-        if (must_have_ended(b, p))
-            p->outcome = WEFT_RESOLVED;
-        else if (p->should_resolve || p->promoted) {
-            p->end_ns = later(m->end_ns, p->start_ns);
-            continue;
-        }
-        int64_t end = later(p->start_ns, b->growing[i].last_child_ns);
-        end = later(end, b->growing[i].last_checked_ns);
-        if (p->last_label != WEFT_NONE)
-            end = later(end, m->label[p->last_label].time_ns);
-        if (p->last_interaction != WEFT_NONE)
-            end = later(end, m->interaction[p->last_interaction].time_ns);
-        if (p->last_run != WEFT_NONE)
-            end = later(end, m->run[p->last_run].end_ns);
-        p->end_ns = end;
-    }
-    m->promise[WEFT_ROOT].end_ns = m->end_ns;
+    if (must_have_ended(b, p))
+        p->outcome = WEFT_RESOLVED;
+    else if (p->should_resolve || p->promoted)
+        p->end_ns = later(b->m->end_ns, p->start_ns);
 }
 
 /* The types whose creation says less than their first read: they are made in one go with what they
@@ -84,26 +128,24 @@ static bool is_bind(const uint32_t bind[BINDS], uint32_t type)
     return false;
 }
 
-/* The read with which its line begins in the simplified form, or WEFT_NONE. first_wait: the earliest
- * wait for it that no read has replaced. bind: the texts of those types. */
-static uint32_t waking_read(const struct weft_model *m, const uint32_t bind[BINDS], uint32_t index,
-                            int64_t first_wait)
+/* Whether its line begins with its first read in the simplified form, unless somebody has waited for it by then.
+ * bind: the texts of those types. */
+static bool wakes_by_read(const struct weft_model *m, const uint32_t bind[BINDS], uint32_t index)
 {
     const struct weft_promise *p = &m->promise[index];
     uint32_t i = p->first_interaction;
-    if (index == WEFT_ROOT || i == WEFT_NONE || m->interaction[i].kind != WEFT_READS ||
-        !is_bind(bind, p->type) || m->promise[p->creator].becomes == index)
-        return WEFT_NONE;
+    if (index == WEFT_ROOT || i == WEFT_NONE || !is_bind(bind, p->type) ||
+        m->interaction[i].kind != WEFT_READS || m->promise[p->creator].becomes == index)
+        return false;
     int64_t wake = m->interaction[i].time_ns;
-    if (first_wait <= wake)
-        return WEFT_NONE;
     if (p->first_label != WEFT_NONE)
-        return m->label[p->first_label].time_ns < wake ? WEFT_NONE : i;
+        return m->label[p->first_label].time_ns >= wake;
     /* The text of a failure stands in for a missing label. */
-    return p->reason != WEFT_NONE && p->end_ns < wake ? WEFT_NONE : i;
+    return weft_model_reason(m, index) == WEFT_NONE || p->end_ns >= wake;
 }
 
-static int simplify(struct weft_builder *b)
+/* Ends the pending ones and finds those that are simplified. */
+static int judge(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
     uint32_t bind[BINDS];
@@ -112,24 +154,21 @@ static int simplify(struct weft_builder *b)
         if (bind[t] == WEFT_STRINGS_NONE)
             return weft__no_room(b, weft_strings_count(m->strings), "texts");
     }
-    int64_t *first_wait = malloc(m->promises * sizeof *first_wait);
-    if (!first_wait)
-        return weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    for (uint32_t i = 0; i < m->promises; i++)
-        first_wait[i] = INT64_MAX;
+    for (uint32_t i = 0; i < m->promises; i++) {
+        if (m->promise[i].outcome == WEFT_PENDING)
+            end_pending(b, &m->promise[i]);
+        m->promise[i].simplified = wakes_by_read(m, bind, i);
+    }
+    m->promise[WEFT_ROOT].outcome = WEFT_PENDING;
+    m->promise[WEFT_ROOT].end_ns = m->end_ns;
     for (uint32_t i = 0; i < m->interactions; i++) {
         const struct weft_interaction *x = &m->interaction[i];
-        if (x->kind == WEFT_WAITS && !x->replaced && x->time_ns < first_wait[x->other])
-            first_wait[x->other] = x->time_ns;
+        if (x->kind != WEFT_WAITS || x->replaced)
+            continue;
+        struct weft_promise *p = &m->promise[x->other];
+        if (p->simplified && x->time_ns <= weft_model_wake(m, p))
+            p->simplified = false;
     }
-    for (uint32_t i = 0; i < m->promises; i++) {
-        struct weft_promise *p = &m->promise[i];
-        uint32_t read = waking_read(m, bind, i, first_wait[i]);
-        p->simplified = read != WEFT_NONE;
-        p->wake_ns = p->simplified ? m->interaction[read].time_ns : p->start_ns;
-        p->under = p->simplified ? m->interaction[read].other : p->creator;
-    }
-    free(first_wait);
     return 0;
 }
 
@@ -207,14 +246,28 @@ out:
     return rc < 0 ? weft_error_set(b->err, rc, WEFT_NO_OFFSET, "out of memory") : 0;
 }
 
+static int trim(struct weft_builder *b)
+{
+    struct weft_model *m = b->m;
+    bool done = weft__trim(&m->promise, m->promises, sizeof *m->promise) &&
+                weft__trim(&m->label, m->labels, sizeof *m->label) &&
+                weft__trim(&m->interaction, m->interactions, sizeof *m->interaction) &&
+                weft__trim(&m->run, m->runs, sizeof *m->run) &&
+                weft__trim(&m->sleep, m->sleeps, sizeof *m->sleep) &&
+                weft__trim(&m->pause, m->pauses, sizeof *m->pause) &&
+                weft__trim(&m->change, m->changes, sizeof *m->change);
+    return done ? 0 : weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+}
+
 int weft__model_finish(struct weft_builder *b)
 {
     int rc = weft__model_rest(b);
     if (rc < 0)
         return rc;
-    shorten_chains(b->m);
-    end_overdue(b);
-    end_pending(b);
-    rc = simplify(b);
-    return rc < 0 ? rc : finish_counters(b);
+    settle(b->m);
+    chain(b);
+    rc = judge(b);
+    if (rc == 0)
+        rc = finish_counters(b);
+    return rc < 0 ? rc : trim(b);
 }

@@ -34,7 +34,6 @@ void weft_model_free(struct weft_model *m)
     free(m->change);
     free(m->counter);
     free(m->scale);
-    free(m->final);
     weft_strings_free(m->strings);
     weft_idmap_free(m->ids);
     free(m);
@@ -53,8 +52,8 @@ const char *weft_model_type(const struct weft_model *m, uint32_t promise)
 uint32_t weft_model_name(const struct weft_model *m, uint32_t promise)
 {
     for (uint32_t l = m->promise[promise].first_label; l != WEFT_NONE; l = m->label[l].next)
-        if (m->label[l].text != WEFT_NONE)
-            return m->label[l].text;
+        if (!m->label[l].is_change)
+            return m->label[l].what;
     return WEFT_NONE;
 }
 
@@ -64,10 +63,10 @@ uint32_t weft_model_label_text(const struct weft_model *m, const struct weft_lab
     uint32_t name_size, n;
     char amount[24] = "";
     const char *text;
-    if (l->change == WEFT_NONE) {
-        text = weft_model_text(m, l->text, &name_size);
+    if (!l->is_change) {
+        text = weft_model_text(m, l->what, &name_size);
     } else {
-        const struct weft_change *c = &m->change[l->change];
+        const struct weft_change *c = &m->change[l->what];
         text = weft_model_text(m, m->counter[c->counter].name, &name_size);
         snprintf(amount, sizeof amount, "%+" PRId64, c->amount);
     }
@@ -86,13 +85,6 @@ uint32_t weft_model_label_text(const struct weft_model *m, const struct weft_lab
 uint32_t weft_model_find(const struct weft_model *m, uint64_t id)
 {
     return weft_idmap_get(m->ids, id);
-}
-
-uint32_t weft_model_final(const struct weft_model *m, uint32_t promise)
-{
-    while (m->final[promise] != promise)
-        promise = m->final[promise];
-    return promise;
 }
 
 bool weft_model_overdue(const struct weft_model *m, uint32_t promise)

@@ -11,7 +11,8 @@
  * Arrays with 32-bit indices; records of one promise (labels, interactions, runs) are chained in the
  * order of recording. The rules are those of mirage-trace-viewer, as docs/model.md states them.
  * Times are nanoseconds after the first event; those of promoted events, and in a damaged trace of
- * others, too, may be negative; in a damaged trace they may run backwards. They are kept within WEFT_TIME_MAX, so that differences of them do not overflow.
+ * others, too, may be negative; in a damaged trace they may run backwards. They are kept within WEFT_TIME_MAX,
+ * so that differences of them do not overflow.
  *
  * A model does not change once it is built; any number of threads may read it. */
 #ifndef WEFT_MODEL_MODEL_H
@@ -23,7 +24,10 @@
 #include "read/reader.h"
 
 #define WEFT_NONE UINT32_MAX
-#define WEFT_TIME_MAX (INT64_C(1) << 61) /* 73 years, either way */
+#define WEFT_TIME_MAX (INT64_C(1) << 61)      /* 73 years, either way */
+#define WEFT_PROMISES_MAX (UINT32_C(1) << 30) /* the loop included */
+#define WEFT_TEXTS_MAX (UINT32_MAX >> 1)      /* that labels can have; and changes of counters */
+#define WEFT_PLACES_MAX (UINT32_C(1) << 24)   /* one number stands for none */
 #define WEFT_ROOT 0u /* the promise with index 0 is the event loop itself, id WEFT_ID_LOOP */
 
 /* X(NAME, "name") */
@@ -50,24 +54,25 @@ struct weft_promise {
     int64_t
         start_ns;   /* creation, or 0 (or its first mention, if earlier) if that was not recorded */
     int64_t end_ns; /* resolution; of a pending one its last sign of life, or the trace's end */
-    int64_t wake_ns;  /* simplified form: when its line begins; start_ns unless simplified */
-    uint32_t creator; /* promise */
-    uint32_t
-        under; /* simplified form: the promise that it hangs under; creator unless simplified */
-    uint32_t becomes;                             /* promise, or WEFT_NONE */
-    uint32_t reason;                              /* text of the failure, or WEFT_NONE */
-    uint32_t first_label, last_label;             /* or WEFT_NONE */
-    uint32_t first_interaction, last_interaction; /* as the actor; or WEFT_NONE */
-    uint32_t first_run, last_run;                 /* or WEFT_NONE */
-    uint32_t type;                                /* text; see weft_model_type */
-    uint32_t origin;                              /* where it was created, or WEFT_NONE */
-    uint8_t outcome;                              /* enum weft_outcome */
-    bool created : 1;                             /* its creation is there */
-    bool promoted : 1; /* … as a promoted event: it was pending when its packet was overwritten */
-    bool should_resolve : 1; /* marked so, or what a marked one became */
-    bool background : 1;     /* marked so: meant to be pending for long */
-    bool simplified : 1;     /* a bind or the like, drawn from its first read on */
+    uint32_t creator;           /* promise; see weft_model_under, too */
+    uint32_t becomes;           /* promise, or WEFT_NONE */
+    uint32_t first_label;       /* or WEFT_NONE */
+    uint32_t first_interaction; /* as the actor; or WEFT_NONE */
+    uint32_t first_run;         /* or WEFT_NONE */
+    uint32_t type;              /* text; see weft_model_type */
+    uint32_t reason_or_final;   /* see weft_model_reason, weft_model_final */
+    uint32_t place : 24;        /* see weft_model_origin */
+    uint32_t outcome : 3;       /* enum weft_outcome */
+    uint32_t created : 1;       /* its creation is there */
+    uint32_t promoted : 1; /* … as a promoted event: pending when its packet was overwritten */
+    uint32_t should_resolve : 1; /* marked so, or what a marked one became */
+    uint32_t background : 1;     /* marked so: meant to be pending for long */
+    uint32_t simplified : 1;     /* a bind or the like, drawn from its first read on */
 };
+
+/* Where there are many records, what lies between them counts: they are aligned to 4 bytes. So take no
+ * address of their members. */
+#define WEFT_CLOSE __attribute__((packed, aligned(4)))
 
 /* A place in the program's source. */
 struct weft_place {
@@ -78,11 +83,11 @@ struct weft_place {
 /* A text at a time. A counter's change is one too ("queued+1"): see weft_model_label_text. */
 struct weft_label {
     int64_t time_ns;
-    uint32_t text;   /* or WEFT_NONE: then change says what it is */
-    uint32_t change; /* index of the counter's change, or WEFT_NONE */
     uint32_t promise;
-    uint32_t next; /* of the same promise, or WEFT_NONE */
-};
+    uint32_t what : 31;     /* text, or index of the counter's change */
+    uint32_t is_change : 1; /* which of them it is */
+    uint32_t next;          /* of the same promise, or WEFT_NONE */
+} WEFT_CLOSE;
 
 enum weft_interaction_kind {
     WEFT_READS,    /* actor uses other's result */
@@ -94,18 +99,17 @@ enum weft_interaction_kind {
 
 struct weft_interaction {
     int64_t time_ns;
-    uint32_t actor, other; /* promises */
+    uint64_t actor : 30, other : 30; /* promises */
+    uint64_t kind : 3;               /* enum weft_interaction_kind */
+    uint64_t replaced : 1; /* a wait that the read after it has replaced; not in the chain */
     uint32_t next;         /* of the same actor, or WEFT_NONE */
-    uint8_t kind;          /* enum weft_interaction_kind */
-    bool replaced; /* a wait that the read after it has replaced; not in the actor's chain */
-};
+} WEFT_CLOSE;
 
 /* A promise ran, on one of the streams; in the order of their ends. */
 struct weft_run {
     int64_t start_ns, end_ns;
-    uint32_t promise;
     uint32_t next; /* of the same promise, or WEFT_NONE */
-};
+} WEFT_CLOSE;
 
 struct weft_sleep { /* the process slept: in order, they do not overlap */
     int64_t start_ns, end_ns;
@@ -151,7 +155,7 @@ struct weft_model {
     struct weft_change *change;
     struct weft_counter_info *counter; /* sorted by name */
     struct weft_scale *scale;
-    struct weft_place *origin; /* see weft_promise.origin */
+    struct weft_place *origin; /* see weft_model_origin */
     uint32_t promises, labels, interactions, runs, sleeps, pauses, changes, counters, scales;
     uint32_t origins;
 
@@ -163,7 +167,6 @@ struct weft_model {
     uint64_t promoted_events;
     struct weft_contradictions contradictions;
 
-    uint32_t *final;              /* see weft_model_final */
     struct weft_strings *strings; /* see weft_model_text */
     struct weft_idmap *ids;
 };
@@ -176,8 +179,8 @@ static inline int64_t weft_model_time(uint64_t time_ns, uint64_t first_ns)
 }
 
 /* Reads all events of r and builds their model. progress may be NULL. On success the caller owns
- * *out; r may be closed. Returns 0 or a negative WEFT_E code (WEFT_E_LIMIT beyond 2^32 - 2 of
- * anything); *out is then NULL. Linear in the number of events. */
+ * *out; r may be closed. Returns 0 or a negative WEFT_E code (WEFT_E_LIMIT beyond WEFT_PROMISES_MAX promises
+ * or 2^32 - 2 of anything else); *out is then NULL. Linear in the number of events. */
 int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progress_fn *progress,
                      void *data, struct weft_error *err);
 
@@ -201,8 +204,38 @@ uint32_t weft_model_label_text(const struct weft_model *m, const struct weft_lab
 /* The promise with that id, or WEFT_NONE. */
 uint32_t weft_model_find(const struct weft_model *m, uint64_t id);
 
-/* p followed through everything it became. */
-uint32_t weft_model_final(const struct weft_model *m, uint32_t promise);
+/* The promise followed through everything it became. */
+static inline uint32_t weft_model_final(const struct weft_model *m, uint32_t promise)
+{
+    const struct weft_promise *p = &m->promise[promise];
+    return p->becomes == WEFT_NONE ? promise : p->reason_or_final;
+}
+
+/* Why it failed: a text, or WEFT_NONE. */
+static inline uint32_t weft_model_reason(const struct weft_model *m, uint32_t promise)
+{
+    const struct weft_promise *p = &m->promise[promise];
+    return p->becomes == WEFT_NONE ? p->reason_or_final : WEFT_NONE;
+}
+
+/* Where it was created: index of an origin, or WEFT_NONE. */
+static inline uint32_t weft_model_origin(const struct weft_model *m, uint32_t promise)
+{
+    uint32_t place = m->promise[promise].place;
+    return place < m->origins ? place : WEFT_NONE;
+}
+
+/* Simplified form: when its line begins; start_ns unless simplified. */
+static inline int64_t weft_model_wake(const struct weft_model *m, const struct weft_promise *p)
+{
+    return p->simplified ? m->interaction[p->first_interaction].time_ns : p->start_ns;
+}
+
+/* Simplified form: the promise that it hangs under; creator unless simplified. */
+static inline uint32_t weft_model_under(const struct weft_model *m, const struct weft_promise *p)
+{
+    return p->simplified ? m->interaction[p->first_interaction].other : p->creator;
+}
 
 /* A promise marked should_resolve that was pending when the trace ended. */
 bool weft_model_overdue(const struct weft_model *m, uint32_t promise);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/alloc.h"
 #include "model/build.h"
 
 struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream)
@@ -18,17 +19,8 @@ struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream)
 static int add_run(struct weft_builder *b, uint32_t promise, int64_t start, int64_t end)
 {
     struct weft_model *m = b->m;
-    struct weft_promise *ran = &m->promise[promise];
-    uint32_t this = m->runs;
-    if (!weft__grow(&m->run, m->runs, &b->run_room, sizeof *m->run))
-        return weft__no_room(b, m->runs, "runs");
-    m->run[m->runs++] =
-        (struct weft_run){.start_ns = start, .end_ns = end, .promise = promise, .next = WEFT_NONE};
-    if (ran->first_run == WEFT_NONE)
-        ran->first_run = this;
-    else
-        m->run[ran->last_run].next = this;
-    ran->last_run = this;
+    APPEND(b, m->run, m->runs, b->run_room, "runs",
+           (struct weft_run){.start_ns = start, .end_ns = end, .next = promise});
     return 0;
 }
 
@@ -109,7 +101,8 @@ static int intersect_sleeps(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
     size_t count = 0;
-    struct change *change = malloc(2 * ((size_t)m->sleeps + b->streams) * sizeof *change);
+    struct change *change =
+        weft__resize(NULL, 2 * ((uint64_t)m->sleeps + b->streams), sizeof *change);
     if (!change)
         return weft__no_room(b, m->sleeps, "suspensions");
     for (uint32_t i = 0; i < m->sleeps; i++) {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/alloc.h"
 #include "model/seed.h"
 
 enum { FIRST_ROOM = 64 };
@@ -32,7 +33,7 @@ struct weft_strings *weft_strings_new(void)
         return NULL;
     s->seed = weft_seed();
     s->room = FIRST_ROOM;
-    s->slot = calloc(s->room, sizeof *s->slot);
+    s->slot = calloc(FIRST_ROOM, sizeof *s->slot);
     if (!s->slot) {
         free(s);
         return NULL;
@@ -80,16 +81,16 @@ static uint32_t hash_of(const char *text, uint32_t size, uint64_t seed)
 static bool grow_slots(struct weft_strings *s)
 {
     uint64_t room = s->room * 2;
-    uint32_t *slot = calloc(room, sizeof *slot);
+    uint32_t *slot = weft__resize(s->slot, room, sizeof *slot);
     if (!slot)
         return false;
+    memset(slot, 0, (size_t)room * sizeof *slot);
     for (uint64_t t = 0; t < s->texts; t++) {
         uint64_t i = s->text[t].hash & (room - 1);
         while (slot[i])
             i = (i + 1) & (room - 1);
         slot[i] = (uint32_t)t + 1;
     }
-    free(s->slot);
     s->slot = slot;
     s->room = room;
     return true;
@@ -98,16 +99,16 @@ static bool grow_slots(struct weft_strings *s)
 static bool make_room(struct weft_strings *s, uint32_t size)
 {
     if (s->texts == s->texts_room) {
-        uint64_t room = s->texts_room ? s->texts_room * 2 : FIRST_ROOM;
-        void *grown = realloc(s->text, room * sizeof *s->text);
+        uint64_t room = s->texts_room ? s->texts_room + s->texts_room / 2 : FIRST_ROOM;
+        void *grown = weft__resize(s->text, room, sizeof *s->text);
         if (!grown)
             return false;
         s->text = grown;
         s->texts_room = room;
     }
     if (s->bytes_room - s->bytes_used <= size) {
-        uint64_t room = s->bytes_room * 2 + size + FIRST_ROOM;
-        void *grown = realloc(s->bytes, room);
+        uint64_t room = s->bytes_room + s->bytes_room / 2 + size + FIRST_ROOM;
+        void *grown = weft__resize(s->bytes, room, 1);
         if (!grown)
             return false;
         s->bytes = grown;

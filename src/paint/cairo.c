@@ -1,38 +1,63 @@
 /* SPDX-License-Identifier: ISC */
-/* A draw list through cairo: PNG and PDF, by the same function. */
-#include "paint/paint.h"
+#include "paint/cairo.h"
 
-#include <cairo-pdf.h>
-#include <cairo.h>
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
-#include "paint/shape.h"
-#include "view/text.h"
+#include "paint/glyphs.h"
+#include "paint/pixels.h"
 
-#define SIDE_MAX 16384 /* px; also what a page may measure in PDF, where 1 px is 3/4 point */
+#define SIDE_MAX 32768 /* px; no image surface is larger, and products fit */
 
+struct weft_painter {
+    struct weft__glyphs *glyphs;
+    struct weft__pixels pixels;
+};
+
+/* A picture that is being painted. */
 struct canvas {
     cairo_t *cr;
     const struct weft_drawlist *list;
-    int theme;     /* which of a colour's two */
-    char *scratch; /* room for any text of the list, terminated */
-    size_t room;
+    struct weft_painter *painter;
+    cairo_surface_t *surface; /* that pixels can be written to, or NULL */
+    bool written;             /* pixels that cairo has not been told of */
+    int theme;                /* which of a colour's two */
 };
+
+struct weft_painter *weft_painter_new(void)
+{
+    struct weft_painter *painter = calloc(1, sizeof(*painter));
+
+    if (!painter)
+        return NULL;
+    painter->glyphs = weft__glyphs_new();
+    if (!painter->glyphs) {
+        free(painter);
+        return NULL;
+    }
+    return painter;
+}
+
+void weft_painter_free(struct weft_painter *painter)
+{
+    if (!painter)
+        return;
+    weft__glyphs_free(painter->glyphs);
+    weft__pixels_fini(&painter->pixels);
+    free(painter);
+}
 
 static double px(int32_t units)
 {
     return units / (double)WEFT_PX;
 }
 
-static void use_ink(cairo_t *cr, int ink, int theme, int alpha)
+static void use_ink(cairo_t *cr, uint32_t rgb, int alpha)
 {
-    uint32_t rgb = weft_inks[ink].rgb[theme];
-
     cairo_set_source_rgba(cr, (rgb >> 16) / 255.0, (rgb >> 8 & 0xff) / 255.0, (rgb & 0xff) / 255.0,
                           alpha / 255.0);
 }
+
+/* ---- Through cairo, onto anything ---- */
 
 static void draw_shape(struct canvas *c, const struct weft_draw *d)
 {
@@ -76,158 +101,198 @@ static void draw_steps(struct canvas *c, const struct weft_draw *d)
     cairo_stroke(c->cr);
 }
 
-/* The layout relies on the list's width: another font than the table's is stretched to it. */
-static void draw_text(struct canvas *c, const struct weft_draw *d)
+/* All columns of one opacity together. */
+static void draw_shades(struct canvas *c, const struct weft_draw *d)
 {
-    cairo_text_extents_t natural;
-    double width = ((double)d->x1 - d->x0) / WEFT_PX;
+    struct weft__shape s;
+    uint8_t alpha;
+    bool is_there[256] = {false};
 
-    if (!weft__shape_text(c->list, d))
-        return;
-    size_t size = weft_text_clean(c->scratch, c->room - 1, c->list->texts + d->first, d->count);
-    c->scratch[size] = '\0';
-    cairo_select_font_face(c->cr, "DejaVu Sans", CAIRO_FONT_SLANT_NORMAL,
-                           d->bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
-    cairo_set_font_size(c->cr, px(d->size));
-    cairo_text_extents(c->cr, c->scratch, &natural);
-    double off = natural.x_advance - width;
-    /* Not into nonsense: a list that says so is wrong about the width. */
-    if ((off > 0.5 || off < -0.5) && natural.x_advance > width / 8 &&
-        natural.x_advance < width * 8) {
-        cairo_matrix_t stretched;
-
-        cairo_matrix_init_scale(&stretched, px(d->size) * width / natural.x_advance, px(d->size));
-        cairo_set_font_matrix(c->cr, &stretched);
+    for (uint32_t i = 0; weft__shape_shades(&s, &alpha, c->list, d, &i);)
+        is_there[alpha] = true;
+    for (int wanted = 1; wanted < 256; wanted++) {
+        if (!is_there[wanted])
+            continue;
+        for (uint32_t i = 0; weft__shape_shades(&s, &alpha, c->list, d, &i);) {
+            if (alpha == wanted)
+                cairo_rectangle(c->cr, px(s.x0), px(s.y0), px(s.x1 - s.x0), px(s.y1 - s.y0));
+        }
+        use_ink(c->cr, weft_inks[d->ink].rgb[c->theme], wanted);
+        cairo_fill(c->cr);
     }
-    cairo_move_to(c->cr, px(d->x0), px(d->y0));
-    cairo_show_text(c->cr, c->scratch);
-    cairo_new_path(c->cr); /* show_text leaves a current point */
 }
 
-static int draw_list(cairo_t *cr, const struct weft_drawlist *list, enum weft_theme theme)
+static void draw_by_cairo(struct canvas *c, const struct weft_draw *d)
 {
-    struct canvas c = {.cr = cr, .list = list, .theme = theme == WEFT_DARK};
-    cairo_font_options_t *font = cairo_font_options_create();
+    if (c->written) {
+        cairo_surface_mark_dirty(c->surface);
+        c->written = false;
+    }
+    if (d->op == WEFT_DRAW_TEXT) {
+        weft__glyphs_text(c->painter->glyphs, c->list, d, weft_inks[d->ink].rgb[c->theme]);
+        return;
+    }
+    use_ink(c->cr, weft_inks[d->ink].rgb[c->theme], d->alpha);
+    if (d->op == WEFT_DRAW_STEPS)
+        draw_steps(c, d);
+    else if (d->op == WEFT_DRAW_SHADES)
+        draw_shades(c, d);
+    else
+        draw_shape(c, d);
+}
+
+/* ---- Into pixels ---- */
+
+static bool whole(double value, int *out)
+{
+    if (!(value > -1e6 && value < 1e6) || value != (int)value)
+        return false;
+    *out = (int)value;
+    return true;
+}
+
+/* What may be written: the one rectangle of the clip, in device pixels. */
+static bool find_clip(struct weft__pixels *p, cairo_t *cr, int width, int height)
+{
+    cairo_rectangle_list_t *clip = cairo_copy_clip_rectangle_list(cr);
+    bool ok = clip->status == CAIRO_STATUS_SUCCESS && clip->num_rectangles == 1;
+
+    if (ok) {
+        const cairo_rectangle_t *r = clip->rectangles;
+
+        ok = whole(r->x * p->scale + p->dx, &p->x0) && whole(r->y * p->scale + p->dy, &p->y0) &&
+             whole((r->x + r->width) * p->scale + p->dx, &p->x1) &&
+             whole((r->y + r->height) * p->scale + p->dy, &p->y1);
+    }
+    cairo_rectangle_list_destroy(clip);
+    if (!ok)
+        return false;
+    p->x0 = p->x0 < 0 ? 0 : p->x0;
+    p->y0 = p->y0 < 0 ? 0 : p->y0;
+    p->x1 = p->x1 > width ? width : p->x1;
+    p->y1 = p->y1 > height ? height : p->y1;
+    return p->x0 < p->x1 && p->y0 < p->y1;
+}
+
+/* Whether the surface's pixels can be written to; if so, the painter's pixels are they. */
+static bool find_pixels(struct canvas *c)
+{
+    struct weft__pixels *p = &c->painter->pixels;
+    cairo_surface_t *surface = cairo_get_group_target(c->cr);
+    cairo_matrix_t m;
+    double sx, sy, ox, oy;
+
+    if (cairo_surface_get_type(surface) != CAIRO_SURFACE_TYPE_IMAGE ||
+        c->list->width > SIDE_MAX * WEFT_PX || c->list->height > SIDE_MAX * WEFT_PX)
+        return false;
+    cairo_format_t format = cairo_image_surface_get_format(surface);
+    if (format != CAIRO_FORMAT_RGB24 && format != CAIRO_FORMAT_ARGB32)
+        return false;
+    cairo_get_matrix(c->cr, &m);
+    cairo_surface_get_device_scale(surface, &sx, &sy);
+    cairo_surface_get_device_offset(surface, &ox, &oy);
+    if (m.xy != 0 || m.yx != 0 || m.xx * sx != m.yy * sy || !whole(m.xx * sx, &p->scale) ||
+        p->scale < 1 || p->scale > WEFT__SCALE_MAX || !whole(m.x0 * sx + ox, &p->dx) ||
+        !whole(m.y0 * sy + oy, &p->dy))
+        return false;
+    if (!find_clip(p, c->cr, cairo_image_surface_get_width(surface),
+                   cairo_image_surface_get_height(surface)))
+        return false;
+    cairo_surface_flush(surface);
+    p->data = cairo_image_surface_get_data(surface);
+    p->stride = cairo_image_surface_get_stride(surface);
+    if (!p->data || !weft__pixels_begin(p)) /* without memory it is only slower */
+        return false;
+    c->surface = surface;
+    return true;
+}
+
+/* False: it has to go through cairo. */
+static bool draw_by_pixels(struct canvas *c, const struct weft_draw *d)
+{
+    struct weft__pixels *p = &c->painter->pixels;
+    struct weft__shape s;
+
+    if (!c->surface || d->op == WEFT_DRAW_TEXT)
+        return false;
+    if (!c->written)
+        cairo_surface_flush(c->surface);
+    c->written = true;
+    p->ink = weft_inks[d->ink].rgb[c->theme];
+    p->alpha = d->alpha;
+    if (d->op == WEFT_DRAW_STEPS)
+        return weft__pixels_steps(p, c->list, d);
+    if (d->op == WEFT_DRAW_SHADES) {
+        weft__pixels_shades(p, c->list, d);
+    } else if (weft__shape(&s, c->list, d)) {
+        if (s.body && d->op == WEFT_DRAW_RECT)
+            weft__pixels_box(p, s.x0, s.y0, s.x1, s.y1);
+        else if (s.body)
+            weft__pixels_line(p, &s, weft__shape_width(d));
+        if (s.head)
+            weft__pixels_head(p, &s);
+    }
+    return true;
+}
+
+static size_t longest_text(const struct weft_drawlist *list)
+{
+    size_t longest = 0;
 
     for (uint32_t i = 0; i < list->draws; i++) {
-        if (list->draw[i].op == WEFT_DRAW_TEXT && list->draw[i].count > c.room)
-            c.room = list->draw[i].count;
+        if (list->draw[i].op == WEFT_DRAW_TEXT && list->draw[i].count > longest)
+            longest = list->draw[i].count;
     }
-    c.room = 3 * c.room + 1; /* a byte that is not UTF-8 becomes three */
-    c.scratch = malloc(c.room);
-    if (!c.scratch) {
-        cairo_font_options_destroy(font);
-        return WEFT_E_NOMEM;
-    }
-    /* Advances as the font has them, not rounded to pixels: the table's are not either. */
-    cairo_font_options_set_hint_metrics(font, CAIRO_HINT_METRICS_OFF);
-    cairo_font_options_set_hint_style(font, CAIRO_HINT_STYLE_SLIGHT);
-    cairo_font_options_set_antialias(font, CAIRO_ANTIALIAS_GRAY);
-    cairo_set_font_options(cr, font);
-    cairo_font_options_destroy(font);
+    return longest;
+}
 
-    use_ink(cr, WEFT_INK_GROUND, c.theme, 255);
-    cairo_paint(cr);
+static void draw_all(struct canvas *c)
+{
+    const struct weft_drawlist *list = c->list;
+    struct weft_draw ground = {.op = WEFT_DRAW_RECT,
+                               .ink = WEFT_INK_GROUND,
+                               .alpha = 255,
+                               .x1 = INT32_MAX,
+                               .y1 = INT32_MAX};
+
+    find_pixels(c);
+    if (!draw_by_pixels(c, &ground))
+        draw_by_cairo(c, &ground);
     for (uint32_t i = 0; i < list->draws; i++) {
         const struct weft_draw *d = &list->draw[i];
 
-        use_ink(cr, d->ink, c.theme, d->alpha);
-        if (d->op == WEFT_DRAW_TEXT)
-            draw_text(&c, d);
-        else if (d->op == WEFT_DRAW_STEPS)
-            draw_steps(&c, d);
-        else
-            draw_shape(&c, d);
+        if (d->alpha == 0 || (d->op == WEFT_DRAW_TEXT && !weft__shape_text(list, d)))
+            continue;
+        if (!draw_by_pixels(c, d))
+            draw_by_cairo(c, d);
     }
-    free(c.scratch);
-    return 0;
+    if (c->written)
+        cairo_surface_mark_dirty(c->surface);
 }
 
-static cairo_status_t write_some(void *closure, const unsigned char *data, unsigned size)
+int weft_paint_cairo(struct weft_painter *painter, cairo_t *cr, const struct weft_drawlist *list,
+                     enum weft_theme theme)
 {
-    return fwrite(data, 1, size, closure) == size ? CAIRO_STATUS_SUCCESS : CAIRO_STATUS_WRITE_ERROR;
-}
+    struct canvas c = {.cr = cr, .list = list, .painter = painter, .theme = theme == WEFT_DARK};
 
-static int check_size(const struct weft_drawlist *list, struct weft_error *err)
-{
-    int64_t width = ((int64_t)list->width + WEFT_PX - 1) / WEFT_PX;
-    int64_t height = ((int64_t)list->height + WEFT_PX - 1) / WEFT_PX;
-
-    if (list->width <= 0 || list->height <= 0)
-        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET, "the picture has no size");
-    if (width > SIDE_MAX || height > SIDE_MAX)
-        return weft_error_set(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                              "a picture may measure %d pixels each way, not %lld x %lld", SIDE_MAX,
-                              (long long)width, (long long)height);
-    return 0;
-}
-
-static int report(cairo_status_t status, const char *kind, struct weft_error *err)
-{
-    switch (status) {
+    if (cairo_status(cr) == CAIRO_STATUS_SUCCESS) {
+        if (!weft__glyphs_begin(painter->glyphs, cr, longest_text(list)))
+            return WEFT_E_NOMEM;
+        cairo_save(cr);
+        cairo_set_operator(cr, CAIRO_OPERATOR_OVER);
+        cairo_set_line_cap(cr, CAIRO_LINE_CAP_BUTT);
+        cairo_set_line_join(cr, CAIRO_LINE_JOIN_MITER);
+        cairo_set_dash(cr, NULL, 0, 0);
+        cairo_new_path(cr);
+        draw_all(&c);
+        cairo_restore(cr);
+    }
+    switch (cairo_status(cr)) {
     case CAIRO_STATUS_SUCCESS:
         return 0;
     case CAIRO_STATUS_NO_MEMORY:
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no memory for the %s", kind);
-    case CAIRO_STATUS_WRITE_ERROR:
-        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot write the %s: %s", kind,
-                              strerror(errno));
+        return WEFT_E_NOMEM;
     default:
-        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cairo cannot make the %s: %s", kind,
-                              cairo_status_to_string(status));
+        return WEFT_E_IO;
     }
-}
-
-/* Draws onto a new surface and releases it; writes it to png, unless it writes itself. */
-static int paint(cairo_surface_t *surface, double scale, const struct weft_drawlist *list,
-                 FILE *png, enum weft_theme theme, struct weft_error *err)
-{
-    const char *kind = png ? "PNG" : "PDF";
-    cairo_t *cr = cairo_create(surface);
-    cairo_status_t status;
-    int result;
-
-    cairo_scale(cr, scale, scale);
-    result = cairo_status(cr) ? 0 : draw_list(cr, list, theme);
-    status = cairo_status(cr);
-    cairo_destroy(cr);
-    if (result < 0) {
-        weft_error_set(err, result, WEFT_NO_OFFSET, "no memory for the %s", kind);
-    } else {
-        errno = 0;
-        if (!status && png)
-            status = cairo_surface_write_to_png_stream(surface, write_some, png);
-        cairo_surface_finish(surface); /* the PDF is written now */
-        if (!status)
-            status = cairo_surface_status(surface);
-        result = report(status, kind, err);
-    }
-    cairo_surface_destroy(surface);
-    return result;
-}
-
-int weft_paint_png(const struct weft_drawlist *list, FILE *out, enum weft_theme theme,
-                   struct weft_error *err)
-{
-    int result = check_size(list, err);
-
-    if (result < 0)
-        return result;
-    return paint(cairo_image_surface_create(CAIRO_FORMAT_RGB24,
-                                            (list->width + WEFT_PX - 1) / WEFT_PX,
-                                            (list->height + WEFT_PX - 1) / WEFT_PX),
-                 1, list, out, theme, err);
-}
-
-int weft_paint_pdf(const struct weft_drawlist *list, FILE *out, enum weft_theme theme,
-                   struct weft_error *err)
-{
-    int result = check_size(list, err);
-    double scale = 72.0 / 96;
-
-    if (result < 0)
-        return result;
-    return paint(cairo_pdf_surface_create_for_stream(write_some, out, px(list->width) * scale,
-                                                     px(list->height) * scale),
-                 scale, list, NULL, theme, err);
 }

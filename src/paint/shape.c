@@ -20,7 +20,7 @@ static int32_t edge_before(int64_t at)
 {
     at = at > INT32_MAX ? INT32_MAX : at;
     at = at < INT32_MIN ? INT32_MIN : at;
-    return (int32_t)(at - ((at % WEFT_PX) + WEFT_PX) % WEFT_PX);
+    return (int32_t)(at - (at & (WEFT_PX - 1)));
 }
 
 static int32_t edge_nearest(int64_t at)
@@ -176,6 +176,39 @@ bool weft__shape_step(struct weft__shape *s, const struct weft_drawlist *list,
     };
     s->body = d->alpha != 0 && cut_line(s, list, width);
     return s->body;
+}
+
+bool weft__shape_shaded(struct weft__shape *s, const struct weft_drawlist *list,
+                        const struct weft_draw *d)
+{
+    assert(d->count <= list->shade_count && d->first <= list->shade_count - d->count);
+    *s = (struct weft__shape){.x0 = d->x0, .y0 = d->y0, .x1 = d->x1, .y1 = d->y1};
+    s->body = d->alpha != 0 && d->x0 < d->x1 && span(&s->x0, &s->x1, list->width) &&
+              span(&s->y0, &s->y1, list->height);
+    return s->body;
+}
+
+bool weft__shape_shades(struct weft__shape *s, uint8_t *alpha, const struct weft_drawlist *list,
+                        const struct weft_draw *d, uint32_t *i)
+{
+    struct weft__shape all;
+    const uint8_t *shade = list->shades + d->first;
+
+    if (!weft__shape_shaded(&all, list, d))
+        return false;
+    while (*i < d->count) {
+        uint32_t from = *i;
+
+        while (*i < d->count && shade[*i] == shade[from])
+            ++*i;
+        *alpha = weft__shape_opacity(d, shade[from]);
+        *s = all;
+        s->x0 = larger(weft__shape_column(d, from), all.x0);
+        s->x1 = smaller(weft__shape_column(d, *i), all.x1);
+        if (*alpha != 0 && s->x0 < s->x1)
+            return true;
+    }
+    return false;
 }
 
 bool weft__shape_text(const struct weft_drawlist *list, const struct weft_draw *d)

@@ -25,6 +25,31 @@ bool weft__shape(struct weft__shape *s, const struct weft_drawlist *list,
 bool weft__shape_step(struct weft__shape *s, const struct weft_drawlist *list,
                       const struct weft_draw *d, uint32_t i);
 
+/* Of all shades of a draw together: the rectangle that they lie in. False: nothing is to be seen. */
+bool weft__shape_shaded(struct weft__shape *s, const struct weft_drawlist *list,
+                        const struct weft_draw *d);
+
+/* Of shades: columns from column *i on that look alike, as a rectangle and an opacity that is not 0; *i is then
+ * the column behind them. False: there are no more. */
+bool weft__shape_shades(struct weft__shape *s, uint8_t *alpha, const struct weft_drawlist *list,
+                        const struct weft_draw *d, uint32_t *i);
+
+/* Where column i of shades begins, on a pixel's edge, perhaps outside of the picture. */
+static inline int32_t weft__shape_column(const struct weft_draw *d, uint32_t i)
+{
+    int64_t at = d->x0 + i * (int64_t)(d->size > 0 ? d->size : 1), end = d->x1;
+
+    at = i >= d->count || at > end ? end : at;
+    at = (at > INT32_MAX - WEFT_PX ? INT32_MAX - WEFT_PX : at) + WEFT_PX / 2;
+    return (int32_t)(at - (at & (WEFT_PX - 1)));
+}
+
+/* The opacity of one of a draw's shades. */
+static inline uint8_t weft__shape_opacity(const struct weft_draw *d, uint8_t shade)
+{
+    return (uint8_t)((shade * d->alpha + 127) / 255);
+}
+
 /* How thick a line is to be drawn: whole pixels, but for slanting ones. */
 int32_t weft__shape_width(const struct weft_draw *d);
 

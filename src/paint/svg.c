@@ -103,6 +103,12 @@ static void put_tip(struct svg *svg, const struct weft_draw *d)
     }
 }
 
+/* Not even transparent: what has no tip serves nobody. */
+static bool is_nothing(const struct weft_draw *d)
+{
+    return d->alpha == 0 && !(has_tip(d) && d->op == WEFT_DRAW_RECT);
+}
+
 static bool is_line(const struct weft_draw *d)
 {
     return d->op == WEFT_DRAW_LINE || d->op == WEFT_DRAW_ARROW || d->op == WEFT_DRAW_STEPS;
@@ -121,7 +127,9 @@ static void put_alpha(FILE *out, const char *attribute, int alpha)
 /* The attributes that a group of draws shares. */
 static void put_look(struct svg *svg, const struct weft_draw *d)
 {
-    const char *role = d->op == WEFT_DRAW_ARROW ? "" : is_line(d) ? "l " : "f ";
+    const char *role = d->op == WEFT_DRAW_ARROW                  ? ""
+                       : is_line(d) || d->op == WEFT_DRAW_SHADES ? "l "
+                                                                 : "f ";
 
     fprintf(svg->out, " class=\"%s%s\"", role, weft_inks[d->ink].css);
     if (d->op == WEFT_DRAW_TEXT) {
@@ -133,10 +141,14 @@ static void put_look(struct svg *svg, const struct weft_draw *d)
         put_px(svg->out, weft__shape_width(d));
         fputc('"', svg->out);
     }
+    if (d->op == WEFT_DRAW_SHADES)
+        return;
     if (is_line(d))
         put_alpha(svg->out, "stroke-opacity", d->alpha);
     if (!is_line(d) || d->op == WEFT_DRAW_ARROW)
         put_alpha(svg->out, "fill-opacity", d->alpha);
+    if (d->alpha == 0)
+        fputs(" pointer-events=\"all\"", svg->out);
 }
 
 /* Paths: absolute where they begin, relative from there. The differences are of rounded numbers, so
@@ -211,7 +223,10 @@ static void put_parts(struct svg *svg, const struct weft_draw *d, uint32_t count
     bool begun = false;
 
     for (uint32_t i = 0; i < count; i++) {
-        if (!weft__shape(&s, svg->list, &d[i]) || !(heads ? s.head : s.body))
+        struct weft_draw solid = d[i];
+
+        solid.alpha = 255; /* what is transparent can be pointed at all the same */
+        if (!weft__shape(&s, svg->list, &solid) || !(heads ? s.head : s.body))
             continue;
         if (!begun)
             path_begin(svg, d, heads);
@@ -292,10 +307,74 @@ static void put_words(struct svg *svg, const struct weft_draw *d)
     fputs("</text>\n", svg->out);
 }
 
+/* Shades are lines as thick as they are high, all of one opacity in one path: the fewest bytes. */
+
+static void shade_run(struct svg *svg, const struct weft__shape *s, uint8_t alpha)
+{
+    int64_t x = hundredths(s->x0);
+
+    if (!svg->open) {
+        fputs("<path", svg->out);
+        if (s->y1 - s->y0 != WEFT_PX) {
+            fputs(" stroke-width=\"", svg->out);
+            put_px(svg->out, s->y1 - s->y0);
+            fputc('"', svg->out);
+        }
+        put_alpha(svg->out, "stroke-opacity", alpha);
+        fputs(" d=\"", svg->out);
+        path_move(svg, s->x0, s->y0 + (s->y1 - s->y0) / 2);
+    } else {
+        fputc('m', svg->out);
+        put_pair(svg->out, x - svg->x, 0);
+        svg->x = x;
+    }
+    fputc('h', svg->out);
+    put_px(svg->out, s->x1 - s->x0);
+    svg->x += hundredths(s->x1 - s->x0);
+}
+
+static void put_shade(struct svg *svg, const struct weft_draw *d, uint8_t wanted)
+{
+    struct weft__shape s;
+    uint8_t alpha;
+
+    svg->open = false;
+    for (uint32_t i = 0; weft__shape_shades(&s, &alpha, svg->list, d, &i);) {
+        if (alpha == wanted)
+            shade_run(svg, &s, alpha);
+    }
+    if (svg->open)
+        fputs("\"/>\n", svg->out);
+}
+
+static void put_shades(struct svg *svg, const struct weft_draw *d)
+{
+    struct weft__shape s;
+    uint8_t alpha;
+    bool is_there[256] = {false};
+
+    if (has_tip(d)) {
+        fputs("<g>", svg->out);
+        put_tip(svg, d);
+    }
+    for (uint32_t i = 0; weft__shape_shades(&s, &alpha, svg->list, d, &i);)
+        is_there[alpha] = true;
+    for (int i = 1; i < 256; i++) {
+        if (is_there[i])
+            put_shade(svg, d, (uint8_t)i);
+    }
+    if (has_tip(d))
+        fputs("</g>\n", svg->out);
+}
+
 static bool alike(const struct weft_draw *a, const struct weft_draw *b)
 {
     if (a->op != b->op || a->ink != b->ink || a->alpha != b->alpha)
         return false;
+    if (a->alpha == 0 && is_nothing(a) != is_nothing(b))
+        return false;
+    if (a->op == WEFT_DRAW_SHADES)
+        return true;
     if (a->op == WEFT_DRAW_TEXT)
         return a->size == b->size && a->bold == b->bold;
     return !is_line(a) || weft__shape_width(a) == weft__shape_width(b);
@@ -306,7 +385,8 @@ static uint32_t path_draws(const struct weft_draw *d, uint32_t count)
 {
     uint32_t n = 1;
 
-    if (d->op == WEFT_DRAW_TEXT || d->op == WEFT_DRAW_STEPS || d->alpha != 255 || has_tip(d))
+    if (d->op == WEFT_DRAW_TEXT || d->op == WEFT_DRAW_STEPS || d->op == WEFT_DRAW_SHADES ||
+        d->alpha != 255 || has_tip(d))
         return 1;
     while (n < count && n < PATH_DRAWS && !has_tip(&d[n]))
         n++;
@@ -316,8 +396,8 @@ static uint32_t path_draws(const struct weft_draw *d, uint32_t count)
 /* Draws that look alike. */
 static void put_group(struct svg *svg, const struct weft_draw *d, uint32_t count)
 {
-    svg->alone =
-        path_draws(d, count) == count && d->op != WEFT_DRAW_ARROW && d->op != WEFT_DRAW_STEPS;
+    svg->alone = path_draws(d, count) == count && d->op != WEFT_DRAW_ARROW &&
+                 d->op != WEFT_DRAW_STEPS && d->op != WEFT_DRAW_SHADES;
     if (!svg->alone) {
         fputs("<g", svg->out);
         put_look(svg, d);
@@ -329,6 +409,8 @@ static void put_group(struct svg *svg, const struct weft_draw *d, uint32_t count
             put_words(svg, &d[i]);
         else if (d->op == WEFT_DRAW_STEPS)
             put_steps(svg, &d[i]);
+        else if (d->op == WEFT_DRAW_SHADES)
+            put_shades(svg, &d[i]);
         else
             put_shapes(svg, &d[i], n);
     }
@@ -410,7 +492,8 @@ int weft_paint_svg(const struct weft_drawlist *list, FILE *out, enum weft_theme 
     for (uint32_t i = 0, n; i < list->draws; i += n) {
         for (n = 1; i + n < list->draws && alike(&list->draw[i], &list->draw[i + n]);)
             n++;
-        put_group(&svg, &list->draw[i], n);
+        if (!is_nothing(&list->draw[i]))
+            put_group(&svg, &list->draw[i], n);
     }
     fputs("</svg>\n", out);
     free(svg.scratch);

@@ -56,9 +56,10 @@ static bool take(struct texts *t, size_t at, size_t size)
 /* The entry with that number if it is what it should be, and its body's size. */
 static const unsigned char *entry(struct texts *t, uint32_t number, uint32_t kind, uint32_t *size)
 {
-    size_t at = (size_t)number * 4;
-    if (at < t->first || at + HEAD > t->size || t->slot[number] == SLOT_TAKEN)
+    uint64_t wide = (uint64_t)number * 4;
+    if (wide < t->first || wide + HEAD > t->size || t->slot[number] == SLOT_TAKEN)
         return NULL;
+    size_t at = (size_t)wide;
     uint32_t head = weft_read_u32(t->bytes + at);
     *size = head & 0xffffff;
     if (head >> 24 != kind || *size > t->size - at - HEAD)

@@ -10,7 +10,12 @@
 #include "view/canvas.h"
 
 enum {
-    ARROWS_MAX = 2500,
+    ARROWS_MAX = 500, /* that a painter can draw in time */
+    FEW = 2000,       /* interactions that are all looked at */
+    BLOCKS_MAX = 600, /* of them, otherwise: those with the weightiest */
+    CANDIDATES = 3000,
+    CHOSEN_MAX = 64,     /* promises of a selection … */
+    CHOSEN_ARROWS = 512, /* … whose arrows are drawn, so many of each */
     COLUMN = 4 * PX,     /* of the picture … */
     COLUMN_MAX = 5,      /* … in which more than so many arrows end would be a blot */
     ALPHA_CROWDED = 120, /* in such a column */
@@ -18,7 +23,9 @@ enum {
     FADE_TO = 1500 * PX,
     ALPHA_MAX = 235,
     ALPHA_MIN = 44,
-    STUB = 14 * PX, /* of an arrow whose other end is not in the picture */
+    HEAD = 9 * PX,    /* as long at most */
+    FEW_ARROWS = 100, /* are all drawn */
+    STUB = 14 * PX,   /* of an arrow whose other end is not in the picture */
 };
 
 struct arrow {
@@ -65,45 +72,112 @@ static bool ends_of(const struct canvas *c, const struct weft_interaction *x, ui
     return false;
 }
 
-static bool add_arrow(struct arrows *a, const struct arrow *new)
+static void add_arrow(struct canvas *c, struct arrows *a, uint32_t interaction, bool chosen)
 {
-    if (a->count == a->room) {
-        uint32_t room = a->room ? a->room * 2 : 256;
-        struct arrow *grown = realloc(a->arrow, room * sizeof *grown);
-        if (!grown)
-            return false;
-        a->arrow = grown;
-        a->room = room;
+    const struct weft_model *m = c->m;
+    const struct weft_interaction *x = &m->interaction[interaction];
+    const struct weft_promise *other = &m->promise[x->other];
+    enum weft_ink ink;
+    uint32_t end[2];
+    int64_t time[2];
+    struct arrow new;
+    if (!ends_of(c, x, end, time, &ink) || time[1] < c->from_ns || time[1] > c->to_ns ||
+        !canvas_y(c, end[1], &new.y1))
+        return;
+    new.x0 = canvas_x(c, time[0]);
+    new.x1 = canvas_x(c, time[1]);
+    if (!canvas_y(c, end[0], &new.y0)) { /* its row is empty in this part of the trace */
+        new.y0 = new.y1;
+        new.x0 = new.x1 - STUB > c->x0 ? new.x1 - STUB : c->x0;
     }
-    a->arrow[a->count++] = *new;
-    return true;
+    new.ink = (uint8_t)ink;
+    new.lived_ns = other->end_ns - other->start_ns;
+    new.crowded = false;
+    const struct kin *actor = canvas_kin(c, x->actor), *about = canvas_kin(c, x->other);
+    new.chosen = chosen || (actor && actor->joined) || (about && about->joined);
+    if (canvas_grow(c, &a->arrow, a->count, &a->room, sizeof *a->arrow))
+        a->arrow[a->count++] = new;
+}
+
+/* All that a promise does, and all that is done to it. */
+static void add_all_of(struct canvas *c, struct arrows *a, uint32_t promise)
+{
+    const struct weft_model *m = c->m;
+    const struct weft__groups *g = &c->x->about;
+    uint32_t i = m->promise[promise].first_interaction;
+    for (int n = 0; i != WEFT_NONE && n < CHOSEN_ARROWS; i = m->interaction[i].next, n++)
+        add_arrow(c, a, i, true);
+    int n = 0;
+    for (uint32_t k = g->first[promise / 16]; k < g->first[promise / 16 + 1] && n < CHOSEN_ARROWS;
+         k++)
+        if (m->interaction[g->item[k]].other == promise) {
+            add_arrow(c, a, g->item[k], true);
+            n++;
+        }
+}
+
+/* The first interaction at or after a time. */
+static uint32_t first_after(const struct canvas *c, int64_t time_ns)
+{
+    uint32_t low = 0, high = c->m->interactions;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->m->interaction[middle].time_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Of many, the ones that matter: a weight is chosen that not too many blocks reach. */
+static void add_weightiest(struct canvas *c, struct arrows *a, uint32_t first, uint32_t end)
+{
+    const struct weft_index *x = c->x;
+    uint32_t from = first / WEFT__HEAP, to = (end - 1) / WEFT__HEAP, blocks = 0, count[256] = {0};
+    unsigned weight = 255;
+    for (uint32_t b = from; b <= to; b++)
+        count[x->weightiest[b]]++;
+    while (weight > 1 && blocks + count[weight] <= BLOCKS_MAX)
+        blocks += count[weight--];
+    if (blocks > 0)
+        weight++;
+    else
+        blocks = count[weight];
+    uint32_t step = blocks / BLOCKS_MAX + 1, nth = 0; /* all the same: some of them */
+    for (uint32_t b = from; b <= to; b++) {
+        if (x->weightiest[b] < weight || weight == 0 || nth++ % step != 0)
+            continue;
+        uint32_t i = b * WEFT__HEAP < first ? first : b * WEFT__HEAP;
+        uint32_t last = (b + 1) * WEFT__HEAP < end ? (b + 1) * WEFT__HEAP : end;
+        for (; i < last && a->count < CANDIDATES; i++)
+            if (x->weight[i] >= weight)
+                add_arrow(c, a, i, false);
+    }
 }
 
 static void collect(struct canvas *c, struct arrows *a)
 {
-    const struct weft_model *m = c->m;
-    for (uint32_t i = 0; i < m->interactions && !c->list->failed; i++) {
-        const struct weft_interaction *x = &m->interaction[i];
-        const struct weft_promise *other = &m->promise[x->other];
-        enum weft_ink ink;
-        uint32_t end[2];
-        int64_t time[2];
-        struct arrow new;
-        if (!ends_of(c, x, end, time, &ink) || time[1] < c->from_ns || time[0] > c->to_ns ||
-            !canvas_y(c, end[1], &new.y1))
-            continue;
-        new.x0 = canvas_x(c, time[0]);
-        new.x1 = canvas_x(c, time[1]);
-        if (!canvas_y(c, end[0], &new.y0)) { /* its row is empty in this part of the trace */
-            new.y0 = new.y1;
-            new.x0 = new.x1 - STUB > c->x0 ? new.x1 - STUB : c->x0;
-        }
-        new.ink = (uint8_t)ink;
-        new.lived_ns = other->end_ns - other->start_ns;
-        new.chosen = c->in_chain && (c->in_chain[x->actor] || c->in_chain[x->other]);
-        if (time[1] <= c->to_ns && !add_arrow(a, &new))
-            c->list->failed = true;
+    uint32_t first = 0, end = c->m->interactions, chosen = 0;
+    if (c->x->interactions_sorted) {
+        first = first_after(c, c->from_ns);
+        end = first_after(c, c->to_ns + 1);
     }
+    if (end - first > FEW) {
+        add_weightiest(c, a, first, end);
+        c->arrows_left_out = end - first - a->count;
+    } else {
+        for (uint32_t i = first; i < end && !c->list->failed; i++)
+            add_arrow(c, a, i, false);
+    }
+    uint32_t hovered = c->vp->hovered;
+    if (hovered != WEFT_ROOT && hovered < c->m->promises)
+        add_all_of(c, a, hovered);
+    for (uint32_t i = 0; i < c->kins && chosen < CHOSEN_MAX; i++)
+        if (c->kin[i].joined && c->kin[i].promise != hovered) {
+            add_all_of(c, a, c->kin[i].promise);
+            chosen++;
+        }
 }
 
 /* Where arrows are told apart: two pixels. */
@@ -194,10 +268,10 @@ static uint32_t thin_out(struct canvas *c, struct arrow *a, uint32_t count)
     memset(in_column, 0, columns * sizeof *in_column);
     if (count)
         qsort(a, count, sizeof *a, by_weight);
-    for (uint32_t i = 0; i < count && kept < ARROWS_MAX; i++)
-        if (a[i].chosen || in_column[a[i].x1 / COLUMN]++ < COLUMN_MAX)
+    for (uint32_t i = 0; i < count && (a[i].chosen || kept < ARROWS_MAX); i++)
+        if (a[i].chosen || count < FEW_ARROWS || in_column[a[i].x1 / COLUMN]++ < COLUMN_MAX)
             a[kept++] = a[i];
-    c->arrows_left_out = count - kept;
+    c->arrows_left_out += count - kept;
     free(in_column);
     return kept;
 }
@@ -217,7 +291,78 @@ void canvas_draw_arrows(struct canvas *c)
     n = thin_out(c, a.arrow, n);
     if (n)
         qsort(a.arrow, n, sizeof *a.arrow, by_layer);
+    c->arrows_begin = c->list->draws;
     for (uint32_t i = 0; i < n; i++)
         draw_arrow(c, &a.arrow[i]);
+    c->arrows_end = c->list->draws;
     free(a.arrow);
+}
+
+/* ---- Heads over labels ---- */
+
+struct head {
+    int32_t y;     /* of the tip */
+    uint32_t draw; /* its arrow */
+    bool hidden;
+};
+
+static int by_height(const void *a, const void *b)
+{
+    const struct head *x = a, *y = b;
+    if (x->y != y->y)
+        return x->y < y->y ? -1 : 1;
+    return x->draw < y->draw ? -1 : x->draw > y->draw;
+}
+
+static int by_draw(const void *a, const void *b)
+{
+    const struct head *x = a, *y = b;
+    return x->draw < y->draw ? -1 : x->draw > y->draw;
+}
+
+/* Marks what a label lies over: its veil. Labels come from top to bottom; *first is the first head that
+ * this one can reach. */
+static void hide(const struct canvas *c, const struct weft_draw *veil, struct head *head,
+                 uint32_t count, uint32_t *first)
+{
+    while (*first < count && head[*first].y < veil->y0 - HEAD)
+        ++*first;
+    for (uint32_t i = *first; i < count && head[i].y <= veil->y1 + HEAD; i++) {
+        const struct weft_draw *arrow = &c->list->draw[head[i].draw];
+        if (arrow->x1 >= veil->x0 - HEAD && arrow->x1 <= veil->x1 + HEAD)
+            head[i].hidden = true;
+    }
+}
+
+void canvas_draw_heads(struct canvas *c, uint32_t labels)
+{
+    uint32_t count = c->arrows_end - c->arrows_begin, end = c->list->draws, first = 0;
+    if (count == 0 || labels >= end || c->list->failed)
+        return;
+    struct head *head = calloc(count, sizeof *head);
+    if (!head) {
+        c->list->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        head[i] =
+            (struct head){.y = c->list->draw[c->arrows_begin + i].y1, .draw = c->arrows_begin + i};
+    qsort(head, count, sizeof *head, by_height);
+    for (uint32_t i = labels; i < end; i++)
+        if (c->list->draw[i].op == WEFT_DRAW_RECT)
+            hide(c, &c->list->draw[i], head, count, &first);
+    qsort(head, count, sizeof *head, by_draw);
+    for (uint32_t i = 0; i < count; i++) {
+        struct weft_draw d = c->list->draw[head[i].draw];
+        if (!head[i].hidden)
+            continue;
+        /* The head of an arrow that is shorter than a head is as short. */
+        bool tiny = abs(d.x1 - d.x0) < HEAD && abs(d.y1 - d.y0) < HEAD;
+        struct weft_draw *again =
+            tiny ? canvas_arrow(c, (enum weft_ink)d.ink, d.x0, d.y0, d.x1, d.y1)
+                 : canvas_pointer(c, (enum weft_ink)d.ink, d.x0, d.y0, d.x1, d.y1);
+        again->size = d.size;
+        again->alpha = d.alpha;
+    }
+    free(head);
 }

@@ -164,6 +164,35 @@ void canvas_point(struct canvas *c, int32_t x, int32_t y)
     list->draw[list->draws - 1].count++;
 }
 
+struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
+                                int32_t x1, int32_t y1, const uint8_t *shade, uint32_t count)
+{
+    struct weft_drawlist *list = c->list;
+    struct weft_draw *d = push(c, (struct weft_draw){.op = WEFT_DRAW_SHADES,
+                                                     .ink = (uint8_t)ink,
+                                                     .size = CELL,
+                                                     .x0 = x0,
+                                                     .y0 = y0,
+                                                     .x1 = x1,
+                                                     .y1 = y1});
+    if (!list->failed && !grow(&list->shades, list->shade_count + count, &list->shades_room, 1))
+        list->failed = true;
+    if (list->failed)
+        return d;
+    memcpy(list->shades + list->shade_count, shade, count);
+    d->first = list->shade_count;
+    d->count = count;
+    list->shade_count += count;
+    return d;
+}
+
+bool canvas_grow(struct canvas *c, void *array, uint32_t used, uint32_t *room, size_t item)
+{
+    if (!c->list->failed && !grow(array, used + 1, room, item))
+        c->list->failed = true;
+    return !c->list->failed;
+}
+
 void canvas_tip(struct canvas *c, struct weft_draw *d, const char *text, size_t size)
 {
     char clean[TEXT_MAX];
@@ -172,19 +201,34 @@ void canvas_tip(struct canvas *c, struct weft_draw *d, const char *text, size_t 
         d->tip_size = (uint32_t)n;
 }
 
-int32_t canvas_x(const struct canvas *c, int64_t time_ns)
+void axis_init(struct axis *a, int64_t from_ns, int64_t to_ns, int32_t x0, int32_t x1)
 {
-    const int32_t beyond = 4 * PX;
-    if (time_ns <= c->from_ns)
-        return time_ns == c->from_ns ? c->x0 : c->x0 - beyond;
-    if (time_ns >= c->to_ns)
-        return time_ns == c->to_ns ? c->x1 : c->x1 + beyond;
-    uint64_t since = (uint64_t)time_ns - (uint64_t)c->from_ns;
-    uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
-    /* The width takes at most 20 bits. */
-    for (; span >> 43; span >>= 1)
-        since >>= 1;
-    return c->x0 + (int32_t)(since * (uint64_t)(c->x1 - c->x0) / span);
+    *a = (struct axis){.from_ns = from_ns, .to_ns = to_ns, .x0 = x0, .x1 = x1};
+    uint64_t span = (uint64_t)to_ns - (uint64_t)from_ns;
+    while (span >> a->shift >> 38)
+        a->shift++;
+    span >>= a->shift;
+    span += span == 0;
+    a->scale = (((uint64_t)(x1 - x0) << 43) + span - 1) / span;
+}
+
+/* width parts of the time, of x1 - x0. */
+static uint64_t part_of(const struct axis *a, uint64_t width, bool up)
+{
+    uint64_t span = (uint64_t)a->to_ns - (uint64_t)a->from_ns, all = (uint64_t)(a->x1 - a->x0);
+    return span / all * width + (span % all * width + (up ? all - 1 : 0)) / all;
+}
+
+int64_t axis_time(const struct axis *a, int32_t x)
+{
+    if (x <= a->x0)
+        return a->from_ns;
+    return (int64_t)((uint64_t)a->from_ns + part_of(a, (uint64_t)(x - a->x0), true));
+}
+
+int64_t axis_length(const struct axis *a, int32_t width)
+{
+    return (int64_t)part_of(a, (uint64_t)width, false);
 }
 
 int32_t canvas_row_height(const struct canvas *c, uint32_t at)
@@ -195,7 +239,7 @@ int32_t canvas_row_height(const struct canvas *c, uint32_t at)
 int32_t canvas_row_y(const struct canvas *c, uint32_t at)
 {
     int32_t height = canvas_row_height(c, at);
-    return c->shown_y[at] + (height >= ROW_HEIGHT_TEXT ? height - 5 * PX : height / 2);
+    return c->shown_y[at] + (height >= c->row_height_text ? height - 5 * PX : height / 2);
 }
 
 bool canvas_y(const struct canvas *c, uint32_t promise, int32_t *y)
@@ -207,24 +251,11 @@ bool canvas_y(const struct canvas *c, uint32_t promise, int32_t *y)
     return true;
 }
 
-uint32_t canvas_first_span(const struct canvas *c, uint32_t row)
-{
-    uint32_t low = c->l->first[row], high = c->l->first[row + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->l->until[middle] < c->from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span)
 {
     if (span + 1 == c->l->first[row + 1])
         return c->x1;
-    int32_t x = canvas_x(c, weft_layout_start(c->l, &c->m->promise[c->l->spans[span + 1]]));
+    int32_t x = canvas_x(c, c->l->start[span + 1]);
     return x < c->x1 ? x : c->x1;
 }
 
@@ -241,25 +272,4 @@ int canvas_format_time(char *out, size_t room, int64_t time_ns, int64_t step_ns)
     while (u->ns > step_ns)
         u++;
     return snprintf(out, room, "%" PRId64 " %s", time_ns / u->ns, u->name);
-}
-
-int canvas_format_duration(char *out, size_t room, int64_t ns)
-{
-    const struct unit *u = units;
-    const char *sign = ns < 0 ? "-" : "";
-    uint64_t n = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
-    while (u->ns > 1 && n < (uint64_t)u->ns)
-        u++;
-    uint64_t one = (uint64_t)u->ns;
-    int digits = one == 1 || n / one >= 100 ? 0 : n / one >= 10 ? 1 : 2;
-    uint64_t scale = digits == 2 ? 100 : digits == 1 ? 10 : 1;
-    if (digits && n < UINT64_MAX / 2) /* to the nearest */
-        n += one / scale / 2;
-    uint64_t whole = n / one, part = n % one * scale / one;
-    if (digits == 0 || part == 0)
-        return snprintf(out, room, "%s%" PRIu64 " %s", sign, whole, u->name);
-    if (digits == 2 && part % 10 == 0)
-        return snprintf(out, room, "%s%" PRIu64 ".%" PRIu64 " %s", sign, whole, part / 10, u->name);
-    return snprintf(out, room, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign, whole, digits, part,
-                    u->name);
 }

@@ -2,43 +2,91 @@
 /* What the parts of a picture share while it is drawn. Private to src/view.
  *
  * The picture from top to bottom: title, ruler, rows, counters, legend. view.c divides it and calls the
- * parts in the order in which they lie over one another. */
+ * parts in the order in which they lie over one another.
+ *
+ * The rows that are shown are joined to lanes of some pixels. A lane of one row shows what is wide enough as
+ * shapes; what is narrower, and everything in a lane of several rows, is folded into cells, darker where
+ * more is covered. */
 #ifndef WEFT_VIEW_CANVAS_H
 #define WEFT_VIEW_CANVAS_H
 
+#include "view/duration.h"
+#include "view/index.h"
 #include "view/text.h"
 #include "view/view.h"
 
 #define PX WEFT_PX
-#define FONT (11 * PX)
-#define FONT_SMALL (10 * PX)
 #define MARGIN (8 * PX)
-#define ROW_HEIGHT (22 * PX)      /* a line with its label above */
-#define ROW_HEIGHT_TEXT (15 * PX) /* the least in which a label can be read */
+#define CELL (2 * PX)             /* of what is folded */
 #define ROW_HEIGHT_SMALL (6 * PX) /* a row in which nothing is wide enough for a label */
 #define LABEL_LINE (12 * PX)      /* a line that is wide enough */
 #define SHAPE_WIDTH (3 * PX)      /* what is narrower is folded with its neighbours */
 
+/* A linear map from times to coordinates, in integers: the same on every machine. */
+struct axis {
+    int64_t from_ns, to_ns;
+    int32_t x0, x1;
+    unsigned shift;
+    uint64_t scale;
+};
+
+/* A line that is drawn as a shape. */
+struct shape {
+    uint32_t at; /* shown row */
+    uint32_t span;
+    int32_t x0, x1; /* up to some pixels outside of the axis */
+};
+
+/* A promise that concerns the selection. */
+struct kin {
+    uint32_t promise;
+    bool joined; /* by becoming; or it is the selection */
+};
+
+struct mix;
+
 struct canvas {
     struct weft_drawlist *list;
+    struct weft_geometry *g;
     const struct weft_model *m;
     const struct weft_layout *l;
+    const struct weft_index *x;
     const struct weft_viewport *vp;
+    struct axis axis;
     int64_t from_ns, to_ns;
     int32_t x0, x1; /* of the time axis */
+    int32_t top, height;
     int32_t rows_y0, rows_y1;
     int32_t ruler_y0;
 
+    /* Sizes that depend on that of the texts. */
+    int32_t percent, font, font_small;
+    int32_t row_height;      /* a line with its label above */
+    int32_t row_height_text; /* the least in which a label can be read */
+
     /* The rows in which something can be seen, from top to bottom. */
-    uint32_t *shown_row; /* row of the layout */
-    int32_t *shown_y;    /* top of each, and of what follows the last one */
-    bool *shown_full;    /* each: has a label */
+    uint32_t *shown_row;               /* row of the layout */
+    int32_t *shown_y;                  /* top of each, and of what follows the last one */
+    uint32_t *shown_begin, *shown_end; /* spans of each that can be seen */
+    bool *shown_full;                  /* each: has a label */
     uint32_t shown;
     uint32_t *shown_at; /* of each row of the layout: place in shown_row, or WEFT_NONE */
-    bool *in_chain;     /* of each promise: selected, or joined to that by becoming; may be NULL */
+    uint64_t visible;   /* spans */
+    uint32_t buckets;   /* of the index that can be seen */
+
+    struct shape *shape; /* in the order of rows, then of time */
+    uint32_t shapes, shapes_room;
+    uint32_t *shape_first; /* of each lane; one more */
+    struct mix *mix;       /* see lanes.c; NULL until needed */
+
+    struct kin *kin; /* sorted by promise */
+    uint32_t kins;
+    bool selected; /* something is */
+
+    uint32_t arrows_begin, arrows_end; /* in the draw list */
 
     /* For the legend. */
-    uint32_t folded; /* promises that are not drawn singly */
+    uint64_t folded; /* promises that are not drawn singly */
     uint32_t arrows_left_out;
     uint32_t scales_left_out;
     uint32_t hits;
@@ -55,6 +103,10 @@ struct weft_draw *canvas_arrow(struct canvas *c, enum weft_ink ink, int32_t x0, 
 struct weft_draw *canvas_pointer(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
                                  int32_t x1, int32_t y1);
 
+/* Cells from x0 on, with their opacities. */
+struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0, int32_t y0,
+                                int32_t x1, int32_t y1, const uint8_t *shade, uint32_t count);
+
 /* Any bytes, cleaned and cut to max_width, an ellipsis at the end if something was cut. Returns how
  * wide it is drawn; 0 if not even the ellipsis fits. */
 int32_t canvas_text(struct canvas *c, enum weft_ink ink, int32_t font, bool bold, int32_t x,
@@ -70,10 +122,49 @@ void canvas_point(struct canvas *c, int32_t x, int32_t y);
 /* What is shown when the draw is pointed at. */
 void canvas_tip(struct canvas *c, struct weft_draw *d, const char *text, size_t size);
 
+/* Room for one more in an array that grows. Returns false, and list->failed is set, if there is none. */
+bool canvas_grow(struct canvas *c, void *array, uint32_t used, uint32_t *room, size_t item);
+
+/* A size at 100 % of text, as it is now. */
+static inline int32_t canvas_scaled(const struct canvas *c, int32_t size)
+{
+    return c->percent == 100 ? size : size * c->percent / 100 / PX * PX;
+}
+
 /* Time and place */
 
-/* The x of a time, not farther than some pixels outside of the axis. */
-int32_t canvas_x(const struct canvas *c, int64_t time_ns);
+void axis_init(struct axis *a, int64_t from_ns, int64_t to_ns, int32_t x0, int32_t x1);
+
+/* x = x0 + (time - from) * scale / 2^43, where time - from is shifted to at most 38 bits; the width takes 20.
+ * scale is rounded up, so that round times give round places. Not farther than some pixels outside. */
+static inline int32_t axis_x(const struct axis *a, int64_t time_ns)
+{
+    const int32_t beyond = 4 * PX;
+    if (time_ns <= a->from_ns)
+        return time_ns == a->from_ns ? a->x0 : a->x0 - beyond;
+    if (time_ns >= a->to_ns)
+        return time_ns == a->to_ns ? a->x1 : a->x1 + beyond;
+    uint64_t since = ((uint64_t)time_ns - (uint64_t)a->from_ns) >> a->shift;
+    int32_t x = a->x0 + (int32_t)(since * a->scale >> 43);
+    return x < a->x1 ? x : a->x1;
+}
+
+/* The earliest time with that x (x0 to x1). */
+int64_t axis_time(const struct axis *a, int32_t x);
+
+/* How long something is that is as wide, rounded down. */
+int64_t axis_length(const struct axis *a, int32_t width);
+
+/* How wide what is seen between two coordinates is. */
+static inline int32_t axis_seen(const struct axis *a, int32_t x0, int32_t x1)
+{
+    return (x1 < a->x1 ? x1 : a->x1) - (x0 > a->x0 ? x0 : a->x0);
+}
+
+static inline int32_t canvas_x(const struct canvas *c, int64_t time_ns)
+{
+    return axis_x(&c->axis, time_ns);
+}
 
 /* The y of the line of a promise; false: its row is not shown. */
 bool canvas_y(const struct canvas *c, uint32_t promise, int32_t *y);
@@ -82,10 +173,6 @@ bool canvas_y(const struct canvas *c, uint32_t promise, int32_t *y);
 int32_t canvas_row_y(const struct canvas *c, uint32_t at);
 int32_t canvas_row_height(const struct canvas *c, uint32_t at);
 
-/* The first span of a row of the layout that ends at from_ns or later; first[row + 1] if none. Spans
- * from there on that start after to_ns are not visible. */
-uint32_t canvas_first_span(const struct canvas *c, uint32_t row);
-
 /* Where the part of the row that a span has for itself ends: the start of the next one at the latest,
  * or the end of the axis. */
 int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span);
@@ -93,22 +180,34 @@ int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span);
 /* A time as people write it, in the unit that suits step_ns: "40 ms". Returns its size. */
 int canvas_format_time(char *out, size_t room, int64_t time_ns, int64_t step_ns);
 
-/* A duration, three significant digits: "8.21 ms". Returns its size. */
-int canvas_format_duration(char *out, size_t room, int64_t ns);
-
 /* The parts */
+
+/* rows.c; the first returns false if there is no memory. */
+bool canvas_find_rows(struct canvas *c);
+int64_t canvas_natural_height(const struct canvas *c);
+void canvas_place_rows(struct canvas *c, int32_t height);
+void canvas_find_lanes(struct canvas *c);
+void canvas_find_shapes(struct canvas *c);
+
+/* kin.c */
+void canvas_find_kin(struct canvas *c);
+const struct kin *canvas_kin(const struct canvas *c, uint32_t promise);
+void canvas_draw_marks(struct canvas *c);
 
 void canvas_draw_title(struct canvas *c);
 void canvas_draw_regions(struct canvas *c);
+void canvas_draw_range(struct canvas *c);
 void canvas_draw_ruler(struct canvas *c);
-void canvas_draw_marks(struct canvas *c);
 void canvas_draw_edges(struct canvas *c);
 void canvas_draw_promises(struct canvas *c);
 void canvas_draw_arrows(struct canvas *c);
 void canvas_draw_labels(struct canvas *c);
+/* Again, those that the labels hide, which begin with that draw. */
+void canvas_draw_heads(struct canvas *c, uint32_t labels);
 int32_t canvas_counters_height(const struct canvas *c);
 void canvas_draw_counters(struct canvas *c, int32_t y0);
 int32_t canvas_legend_height(struct canvas *c);
 void canvas_draw_legend(struct canvas *c, int32_t y0);
+void canvas_free_mix(struct canvas *c);
 
 #endif

@@ -7,63 +7,141 @@
 #include "view/canvas.h"
 
 enum {
-    STRIP = 46 * PX,
+    STRIP_HEIGHT = 46 * PX,
     STRIPS_MAX = 8,
     NAMES_MAX = 4,  /* in a strip; more would not fit below one another */
     LINES_MAX = 32, /* in a strip; more could not be told apart */
-    NAME_LINE = 11 * PX,
+    NAME_HEIGHT = 11 * PX,
+    DENSE = 8, /* changes in a pixel, from which on they are seen by blocks */
 };
 
-static uint32_t strips(const struct canvas *c)
+static bool is_on(const struct canvas *c, uint32_t counter)
 {
-    return c->m->scales < STRIPS_MAX ? c->m->scales : STRIPS_MAX;
+    return !c->vp->counter_off || !c->vp->counter_off[counter];
+}
+
+/* The scales of which something is shown, in order; *all says how many there are. Room for STRIPS_MAX. */
+static uint32_t strips(const struct canvas *c, uint32_t *scale, uint32_t *all)
+{
+    uint32_t n = 0;
+    *all = 0;
+    for (uint32_t s = 0, i = 0; s < c->m->scales; s++) {
+        /* Counters with a scale in common mostly stand together. */
+        uint32_t looked = 0;
+        for (; looked < c->m->counters; looked++, i = i + 1 < c->m->counters ? i + 1 : 0)
+            if (c->m->counter[i].scale == s && is_on(c, i))
+                break;
+        if (looked == c->m->counters)
+            continue;
+        if (n < STRIPS_MAX)
+            scale[n++] = s;
+        ++*all;
+        if (!c->vp->counter_off && n == STRIPS_MAX) {
+            *all = c->m->scales;
+            break;
+        }
+    }
+    return n;
 }
 
 int32_t canvas_counters_height(const struct canvas *c)
 {
-    return (int32_t)strips(c) * STRIP;
+    uint32_t scale[STRIPS_MAX], all;
+    return (int32_t)strips(c, scale, &all) * canvas_scaled(c, STRIP_HEIGHT);
 }
 
-static int32_t y_of(const struct weft_scale *s, int32_t y0, int64_t value)
+static int32_t y_of(const struct canvas *c, const struct weft_scale *s, int32_t y0, int64_t value)
 {
-    const int32_t height = STRIP - 10 * PX;
+    const int32_t strip = canvas_scaled(c, STRIP_HEIGHT), height = strip - 10 * PX;
     uint64_t span = (uint64_t)s->max - (uint64_t)s->min;
     uint64_t above = (uint64_t)value - (uint64_t)s->min;
     for (; span >> 43; span >>= 1)
         above >>= 1;
-    return y0 + STRIP - 4 * PX - (int32_t)(above * (uint64_t)height / span);
+    return y0 + strip - 4 * PX - (int32_t)(above * (uint64_t)height / span);
+}
+
+/* The changes of a counter, from one on: one by one, or where many lie in a pixel by blocks. */
+struct walk {
+    const struct canvas *c;
+    uint32_t counter, at, end; /* in index->change */
+    bool blocks;
+};
+
+static const struct weft_change *change_at(const struct walk *w, uint32_t at)
+{
+    return &w->c->m->change[w->c->x->change[at]];
+}
+
+/* The first change of the counter at or after a time. Where times run backwards, one that is near. */
+static uint32_t change_from(const struct walk *w, int64_t time_ns)
+{
+    uint32_t low = w->c->x->change_first[w->counter], high = w->c->x->change_first[w->counter + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (change_at(w, middle)->time_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The block that begins with the change that comes next; NULL: changes are taken one by one. */
+static const struct weft__extremes *block_at(const struct walk *w)
+{
+    uint32_t since = w->at - w->c->x->change_first[w->counter];
+    if (!w->blocks || since % WEFT__CHANGES != 0 || w->end - w->at < WEFT__CHANGES)
+        return NULL;
+    return &w->c->x->extremes[w->c->x->extremes_first[w->counter] + since / WEFT__CHANGES];
+}
+
+static int64_t next_time(const struct walk *w)
+{
+    const struct weft__extremes *block = block_at(w);
+    return block ? block->time_ns : change_at(w, w->at)->time_ns;
+}
+
+/* Takes what comes next: its extremes, and the last value. */
+static void take(struct walk *w, int64_t *value, int64_t *low, int64_t *high)
+{
+    const struct weft__extremes *block = block_at(w);
+    int64_t one = block ? 0 : change_at(w, w->at)->value;
+    int64_t min = block ? block->min : one, max = block ? block->max : one;
+    *low = min < *low ? min : *low;
+    *high = max > *high ? max : *high;
+    *value = block ? block->last : one;
+    w->at += block ? WEFT__CHANGES : 1;
 }
 
 /* One counter as steps. Within a pixel only the extremes and the last value are drawn. Returns the
  * value at the end of the picture. */
 static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink ink, int32_t y0)
 {
-    const struct weft_model *m = c->m;
-    const struct weft_scale *s = &m->scale[m->counter[counter].scale];
-    int64_t value = 0;
-    uint32_t i = m->counter[counter].first_change;
-    for (; i != WEFT_NONE && m->change[i].time_ns < c->from_ns; i = m->change[i].next)
-        value = m->change[i].value;
+    const struct weft_scale *s = &c->m->scale[c->m->counter[counter].scale];
+    struct walk w = {.c = c, .counter = counter};
+    w.at = change_from(&w, c->from_ns);
+    w.end = change_from(&w, c->to_ns + 1);
+    w.blocks = (w.end - w.at) / (uint32_t)((c->x1 - c->x0) / PX) >= DENSE;
+    int32_t pixel = w.end - w.at > (uint32_t)(c->x1 - c->x0) / PX ? 2 * PX : PX;
+    int64_t value = w.at > c->x->change_first[counter] ? change_at(&w, w.at - 1)->value : 0;
     canvas_steps(c, ink, 2 * PX);
-    canvas_point(c, c->x0, y_of(s, y0, value));
-    while (i != WEFT_NONE && m->change[i].time_ns <= c->to_ns) {
-        int32_t x = canvas_x(c, m->change[i].time_ns), y = y_of(s, y0, value);
+    canvas_point(c, c->x0, y_of(c, s, y0, value));
+    while (w.at < w.end) {
+        int32_t x = canvas_x(c, next_time(&w)), y = y_of(c, s, y0, value);
         int64_t low = value, high = value;
         /* Times that run backwards count as standing still. */
-        for (; i != WEFT_NONE && canvas_x(c, m->change[i].time_ns) / PX <= x / PX;
-             i = m->change[i].next) {
-            value = m->change[i].value;
-            low = value < low ? value : low;
-            high = value > high ? value : high;
-        }
+        x = x < c->x0 ? c->x0 : x > c->x1 ? c->x1 : x;
+        do
+            take(&w, &value, &low, &high);
+        while (w.at < w.end && canvas_x(c, next_time(&w)) / pixel <= x / pixel);
         canvas_point(c, x, y);
-        if (low != value && y_of(s, y0, low) != y)
-            canvas_point(c, x, y_of(s, y0, low));
-        if (high != value && y_of(s, y0, high) != y)
-            canvas_point(c, x, y_of(s, y0, high));
-        canvas_point(c, x, y_of(s, y0, value));
+        if (low != value && y_of(c, s, y0, low) != y)
+            canvas_point(c, x, y_of(c, s, y0, low));
+        if (high != value && y_of(c, s, y0, high) != y)
+            canvas_point(c, x, y_of(c, s, y0, high));
+        canvas_point(c, x, y_of(c, s, y0, value));
     }
-    canvas_point(c, c->x1, y_of(s, y0, value));
+    canvas_point(c, c->x1, y_of(c, s, y0, value));
     return value;
 }
 
@@ -71,13 +149,13 @@ static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0)
 {
     const struct weft_model *m = c->m;
     const struct weft_scale *s = &m->scale[scale];
-    int32_t zero = y_of(s, y0, 0);
-    canvas_rect(c, WEFT_INK_PANEL, 0, y0 + PX, c->list->width, y0 + STRIP);
+    int32_t zero = y_of(c, s, y0, 0);
+    canvas_rect(c, WEFT_INK_PANEL, 0, y0 + PX, c->x1 + MARGIN, y0 + canvas_scaled(c, STRIP_HEIGHT));
     canvas_line(c, WEFT_INK_GRID, PX, c->x0, zero, c->x1, zero);
     uint32_t drawn = 0;
-    int32_t name_y = y0 + NAME_LINE;
+    int32_t name_y = y0 + canvas_scaled(c, NAME_HEIGHT);
     for (uint32_t i = 0; i < m->counters && drawn < LINES_MAX; i++) {
-        if (m->counter[i].scale != scale)
+        if (m->counter[i].scale != scale || !is_on(c, i))
             continue;
         enum weft_ink ink = (enum weft_ink)(WEFT_INK_COUNTER_0 + i % 4);
         int64_t value = draw_counter(c, i, ink, y0);
@@ -91,21 +169,21 @@ static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0)
         memcpy(text, name, cut);
         memcpy(text + cut, number, strlen(number));
         size_t n = cut + strlen(number);
-        int32_t width = weft_text_width(text, n, FONT, false);
+        int32_t width = weft_text_width(text, n, c->font, false);
         width = width < (c->x1 - c->x0) / 2 ? width : (c->x1 - c->x0) / 2;
-        canvas_text_apart(c, ink, FONT, c->x1 - width, name_y, width, text, n);
-        name_y += NAME_LINE;
+        canvas_text_apart(c, ink, c->font, c->x1 - width, name_y, width, text, n);
+        name_y += canvas_scaled(c, NAME_HEIGHT);
     }
     char max[24];
     int n = snprintf(max, sizeof max, "%" PRId64, s->max);
-    canvas_text_apart(c, WEFT_INK_FAINT_TEXT, FONT_SMALL, c->x0, y_of(s, y0, s->max) + 5 * PX,
+    canvas_text_apart(c, WEFT_INK_FAINT_TEXT, c->font_small, c->x0, y_of(c, s, y0, s->max) + 5 * PX,
                       100 * PX, max, (size_t)n);
 }
 
 void canvas_draw_counters(struct canvas *c, int32_t y0)
 {
-    uint32_t n = strips(c);
+    uint32_t scale[STRIPS_MAX], all, n = strips(c, scale, &all);
     for (uint32_t i = 0; i < n; i++)
-        draw_strip(c, i, y0 + (int32_t)i * STRIP);
-    c->scales_left_out = c->m->scales - n;
+        draw_strip(c, scale[i], y0 + (int32_t)i * canvas_scaled(c, STRIP_HEIGHT));
+    c->scales_left_out = all - n;
 }

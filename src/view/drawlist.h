@@ -29,7 +29,8 @@ struct weft_ink_info {
 extern const struct weft_ink_info weft_inks[WEFT_INKS];
 
 enum weft_draw_op {
-    WEFT_DRAW_RECT, /* filled, corners (x0, y0) and (x1, y1); x0 <= x1, y0 <= y1 */
+    WEFT_DRAW_RECT, /* filled, corners (x0, y0) and (x1, y1); x0 <= x1, y0 <= y1; with an alpha of 0 and
+                     * a tip it is only there to be pointed at */
     WEFT_DRAW_LINE, /* from (x0, y0) to (x1, y1), butt ends, size = width */
     WEFT_DRAW_ARROW, /* a line with a filled head whose tip is at (x1, y1); size = width of the line */
     WEFT_DRAW_POINTER, /* only the head, its tip at (x1, y1), pointing away from (x0, y0) */

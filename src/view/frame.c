@@ -7,34 +7,36 @@
 #include "view/canvas.h"
 
 enum {
-    GRID_MIN = 70 * PX,  /* between two lines of the grid, so that a time fits */
+    GRID_MIN = 70 * PX,  /* between two lines of the grid … */
+    GRID_GAP = 10 * PX,  /* … and beside a time */
     MINOR_MIN = 5 * PX,  /* between two of the small marks on the ruler */
     REGION_MIN = PX / 2, /* narrower sleeps are seen only as the sum of them */
     REGION_TEXT_MIN = 50 * PX,
-    LEGEND_LINE = 17 * PX,
+    LEGEND_HEIGHT = 17 * PX,
     LEGEND_SAMPLE = 26 * PX,
+    REGIONS_MAX = 4000, /* in a picture; the rest can only be told apart from nearer */
 };
 
 void canvas_draw_title(struct canvas *c)
 {
     const struct weft_model *m = c->m;
-    int32_t y = 18 * PX, width = c->x1 - c->x0;
+    int32_t y = c->top + canvas_scaled(c, 18 * PX), width = c->x1 - c->x0;
     char from[32], length[32], right[160];
-    canvas_format_duration(from, sizeof from, c->from_ns);
-    canvas_format_duration(length, sizeof length, c->to_ns - c->from_ns);
+    weft_format_duration(from, sizeof from, c->from_ns);
+    weft_format_duration(length, sizeof length, c->to_ns - c->from_ns);
     int n = snprintf(right, sizeof right, "from %s, %s long; %u promises, %u of %u rows", from,
                      length, m->promises - 1, c->shown, c->l->rows);
     if (c->vp->search && c->hits)
         n += snprintf(right + n, sizeof right - (size_t)n, "; %u found", c->hits);
-    int32_t right_width = weft_text_width(right, (size_t)n, FONT, false);
+    int32_t right_width = weft_text_width(right, (size_t)n, c->font, false);
     if (right_width > width / 2)
         right_width = 0;
     const char *title = c->vp->title ? c->vp->title : "weft";
-    canvas_text(c, WEFT_INK_TEXT, 13 * PX, true, c->x0, y, width - right_width - 3 * MARGIN, title,
-                strlen(title));
+    canvas_text(c, WEFT_INK_TEXT, 13 * PX * c->percent / 100, true, c->x0, y,
+                width - right_width - 3 * MARGIN, title, strlen(title));
     if (right_width)
-        canvas_text(c, WEFT_INK_FAINT_TEXT, FONT, false, c->x1 - right_width, y, right_width, right,
-                    (size_t)n);
+        canvas_text(c, WEFT_INK_FAINT_TEXT, c->font, false, c->x1 - right_width, y, right_width,
+                    right, (size_t)n);
 }
 
 /* Regions, which come in the order of their times: neighbours that cannot be told apart become one. */
@@ -50,10 +52,10 @@ static void draw_region(struct canvas *c, const struct region *r)
     if (x1 <= x0)
         return;
     canvas_rect(c, r->ink, x0, c->rows_y0, x1, c->rows_y1);
-    int32_t text = weft_text_width(r->name, strlen(r->name), FONT_SMALL, false);
-    if (x1 - x0 >= REGION_TEXT_MIN)
-        canvas_text(c, WEFT_INK_REGION_TEXT, FONT_SMALL, false, x0 + (x1 - x0 - text) / 2,
-                    c->rows_y0 + 11 * PX, text, r->name, strlen(r->name));
+    int32_t text = weft_text_width(r->name, strlen(r->name), c->font_small, false);
+    if (x1 - x0 >= REGION_TEXT_MIN && text <= x1 - x0)
+        canvas_text(c, WEFT_INK_REGION_TEXT, c->font_small, false, x0 + (x1 - x0 - text) / 2,
+                    c->rows_y0 + canvas_scaled(c, 11 * PX), text, r->name, strlen(r->name));
 }
 
 static void add_region(struct canvas *c, struct region *open, int64_t start, int64_t end)
@@ -72,28 +74,123 @@ static void add_region(struct canvas *c, struct region *open, int64_t start, int
     open->x1 = x1;
 }
 
+/* Those that are wide enough to be seen, in the order of their times; where times run backwards, all are
+ * looked at. */
+struct regions {
+    uint32_t count;
+    bool sorted;
+    const struct weft__lengths *lengths;
+};
+
+static void add_regions(struct canvas *c, struct region *open, const struct regions *r,
+                        const int64_t (*time)[2])
+{
+    uint32_t low = 0, high = r->sorted ? r->count : 0;
+    int64_t length = axis_length(&c->axis, REGION_MIN - 1);
+    while (low < high) { /* the first that ends at from_ns or later */
+        uint32_t middle = low + (high - low) / 2;
+        if (time[middle][1] < c->from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t drawn = c->list->draws;
+    for (uint32_t i = low; (i = weft__next_long(r->lengths, i, r->count, length)) < r->count; i++) {
+        if (r->sorted && time[i][0] > c->to_ns)
+            break;
+        add_region(c, open, time[i][0], time[i][1]);
+        if (c->list->draws - drawn > REGIONS_MAX)
+            break;
+    }
+    draw_region(c, open);
+}
+
 void canvas_draw_regions(struct canvas *c)
 {
     const struct weft_model *m = c->m;
+    const struct weft_index *x = c->x;
     struct region sleep = {.ink = WEFT_INK_SLEEP, .name = "sleeping"};
-    for (uint32_t i = 0; i < m->sleeps; i++)
-        add_region(c, &sleep, m->sleep[i].start_ns, m->sleep[i].end_ns);
-    draw_region(c, &sleep);
     struct region gc = {.ink = WEFT_INK_GC, .name = "GC"};
-    for (uint32_t i = 0; i < m->pauses; i++)
-        add_region(c, &gc, m->pause[i].start_ns, m->pause[i].end_ns);
-    draw_region(c, &gc);
+    add_regions(c, &sleep, &(struct regions){m->sleeps, x->sleeps_sorted, &x->sleeps},
+                m->sleeps ? (const int64_t(*)[2])(const void *)m->sleep : NULL);
+    add_regions(c, &gc, &(struct regions){m->pauses, x->pauses_sorted, &x->pauses},
+                m->pauses ? (const int64_t(*)[2])(const void *)m->pause : NULL);
 }
 
-/* The step of the grid: the smallest power of ten that leaves room for the times. */
+/* A range that is being measured: behind everything, with its length on the ruler (canvas_draw_ruler). */
+void canvas_draw_range(struct canvas *c)
+{
+    const struct weft_viewport *vp = c->vp;
+    if (vp->range_from_ns >= vp->range_to_ns)
+        return;
+    int32_t x0 = canvas_x(c, vp->range_from_ns), x1 = canvas_x(c, vp->range_to_ns);
+    x0 = x0 < c->x0 ? c->x0 : x0;
+    x1 = x1 > c->x1 ? c->x1 : x1;
+    if (x1 > x0)
+        canvas_rect(c, WEFT_INK_RANGE, x0, c->rows_y0, x1, c->rows_y1)->alpha = 200;
+}
+
+static void draw_range_on_ruler(struct canvas *c)
+{
+    const struct weft_viewport *vp = c->vp;
+    if (vp->range_from_ns >= vp->range_to_ns)
+        return;
+    int32_t x0 = canvas_x(c, vp->range_from_ns), x1 = canvas_x(c, vp->range_to_ns);
+    x0 = x0 < c->x0 ? c->x0 : x0;
+    x1 = x1 > c->x1 ? c->x1 : x1;
+    if (x1 <= x0)
+        return;
+    canvas_rect(c, WEFT_INK_RANGE, x0, c->ruler_y0, x1, c->rows_y0);
+    char text[32];
+    int n = weft_format_duration(text, sizeof text, vp->range_to_ns - vp->range_from_ns);
+    int32_t width = weft_text_width(text, (size_t)n, c->font_small, true);
+    int32_t x = x0 + (x1 - x0 - width) / 2; /* in the middle, or beside what is too narrow */
+    x = x > c->x1 - width ? c->x1 - width : x < c->x0 ? c->x0 : x;
+    canvas_rect(c, WEFT_INK_RANGE, x - 2 * PX, c->ruler_y0, x + width + 2 * PX, c->rows_y0);
+    canvas_text(c, WEFT_INK_TEXT, c->font_small, true, x, c->ruler_y0 + canvas_scaled(c, 12 * PX),
+                width, text, (size_t)n);
+}
+
+/* How wide the widest time of a grid with that step is. */
+static int32_t time_width(const struct canvas *c, int64_t step)
+{
+    char from[32], to[32];
+    int n = canvas_format_time(from, sizeof from, c->from_ns, step);
+    int32_t width = weft_text_width(from, (size_t)n, c->font_small, false);
+    n = canvas_format_time(to, sizeof to, c->to_ns, step);
+    int32_t last = weft_text_width(to, (size_t)n, c->font_small, false);
+    return width > last ? width : last;
+}
+
+/* The step of the grid: the smallest of 1, 2, 5, 10, 20, 50 … that leaves room for the times. */
 static int64_t grid_step(const struct canvas *c)
 {
     uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
-    uint64_t lines = (uint64_t)((c->x1 - c->x0) / GRID_MIN);
-    uint64_t step = 1;
-    while (span / step > lines && step < UINT64_C(1000000000000000000))
-        step *= 10;
-    return (int64_t)step;
+    int64_t ten = 1;
+    for (; ten < INT64_C(1000000000000000000); ten *= 10)
+        for (int64_t times = 1; times <= 5; times += times == 1 ? 1 : 3) {
+            int64_t step = ten * times;
+            int32_t room = canvas_scaled(c, GRID_MIN), needed = time_width(c, step) + GRID_GAP;
+            room = room > needed ? room : needed;
+            if (span / (uint64_t)step <= (uint64_t)((c->x1 - c->x0) / room))
+                return step;
+        }
+    return ten;
+}
+
+/* The step of the small marks between two lines: as many as fit, at round times. 0: none. */
+static int64_t minor_step(const struct canvas *c, int64_t step)
+{
+    static const int parts[3][4] = {{10, 5, 2, 0}, {4, 2, 0}, {5, 0}};
+    int64_t digit = step;
+    while (digit >= 10)
+        digit /= 10;
+    uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
+    uint64_t most = (uint64_t)((c->x1 - c->x0) / MINOR_MIN);
+    for (const int *n = parts[digit == 1 ? 0 : digit == 2 ? 1 : 2]; *n; n++)
+        if (step % *n == 0 && span / (uint64_t)(step / *n) <= most)
+            return step / *n;
+    return 0;
 }
 
 /* The first multiple of step at or after from. */
@@ -109,10 +206,9 @@ static int64_t first_multiple(int64_t from, int64_t step)
 
 void canvas_draw_ruler(struct canvas *c)
 {
-    int64_t step = grid_step(c), minor = step >= 10 ? step / 10 : 0;
-    canvas_rect(c, WEFT_INK_PANEL, 0, c->ruler_y0, c->list->width, c->rows_y0);
-    uint64_t span = (uint64_t)c->to_ns - (uint64_t)c->from_ns;
-    if (minor && span / (uint64_t)minor < (uint64_t)((c->x1 - c->x0) / MINOR_MIN))
+    int64_t step = grid_step(c), minor = minor_step(c, step);
+    canvas_rect(c, WEFT_INK_PANEL, 0, c->ruler_y0, c->x1 + MARGIN, c->rows_y0);
+    if (minor)
         for (int64_t t = first_multiple(c->from_ns, minor); t <= c->to_ns; t += minor) {
             int32_t x = canvas_x(c, t);
             canvas_line(c, WEFT_INK_GRID, PX, x, c->rows_y0 - 4 * PX, x, c->rows_y0);
@@ -122,9 +218,10 @@ void canvas_draw_ruler(struct canvas *c)
         int32_t x = canvas_x(c, t);
         int n = canvas_format_time(time, sizeof time, t, step);
         canvas_line(c, WEFT_INK_GRID, PX, x, c->ruler_y0 + 4 * PX, x, c->rows_y1);
-        canvas_text(c, WEFT_INK_FAINT_TEXT, FONT_SMALL, false, x + 3 * PX, c->ruler_y0 + 12 * PX,
-                    c->x1 - x - 3 * PX, time, (size_t)n);
+        canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x + 3 * PX,
+                    c->ruler_y0 + canvas_scaled(c, 12 * PX), c->x1 - x - 3 * PX, time, (size_t)n);
     }
+    draw_range_on_ruler(c);
 }
 
 /* The legend: a sample and a word for each thing that this trace can show. */
@@ -165,7 +262,7 @@ static bool entry_applies(const struct canvas *c, const struct entry *e)
     case WEFT_INK_HIT:
         return c->vp->search != NULL;
     case WEFT_INK_SELECTED:
-        return c->in_chain != NULL;
+        return c->selected;
     case WEFT_INK_SIGNAL:
         return c->m->events[WEFT_EVENT_SIGNAL] + c->m->events[WEFT_EVENT_SIGNAL_ONLY] +
                    c->m->events[WEFT_EVENT_NOTIFIES] !=
@@ -179,9 +276,9 @@ static bool entry_applies(const struct canvas *c, const struct entry *e)
     }
 }
 
-static int32_t entry_width(const struct entry *e)
+static int32_t entry_width(const struct canvas *c, const struct entry *e)
 {
-    return LEGEND_SAMPLE + weft_text_width(e->text, strlen(e->text), FONT_SMALL, false) +
+    return LEGEND_SAMPLE + weft_text_width(e->text, strlen(e->text), c->font_small, false) +
            2 * MARGIN;
 }
 
@@ -225,15 +322,16 @@ static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
     for (size_t i = 0; i < sizeof entries / sizeof *entries; i++) {
         if (!entry_applies(c, &entries[i]))
             continue;
-        int32_t width = entry_width(&entries[i]);
+        int32_t width = entry_width(c, &entries[i]);
         if (x > c->x0 && x + width > c->x1) {
             x = c->x0;
             lines++;
         }
-        int32_t y = y0 + (lines - 1) * LEGEND_LINE + LEGEND_LINE / 2 + 4 * PX;
+        int32_t y = y0 + (lines - 1) * canvas_scaled(c, LEGEND_HEIGHT) +
+                    canvas_scaled(c, LEGEND_HEIGHT) / 2 + 4 * PX;
         if (draw) {
             draw_sample(c, &entries[i], x, y);
-            canvas_text(c, WEFT_INK_FAINT_TEXT, FONT_SMALL, false, x + LEGEND_SAMPLE,
+            canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x + LEGEND_SAMPLE,
                         y + 7 * PX / 2, c->x1 - x - LEGEND_SAMPLE, entries[i].text,
                         strlen(entries[i].text));
         }
@@ -244,7 +342,8 @@ static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
 
 int32_t canvas_legend_height(struct canvas *c)
 {
-    return (walk_legend(c, false, 0) + 1 + (c->in_chain != NULL)) * LEGEND_LINE + 8 * PX;
+    return (walk_legend(c, false, 0) + 1 + (c->selected)) * canvas_scaled(c, LEGEND_HEIGHT) +
+           8 * PX;
 }
 
 /* "ARP response (wait) #413": n bytes in out. */
@@ -270,18 +369,17 @@ static void draw_selection(struct canvas *c, int32_t baseline)
         ran += (uint64_t)(m->run[r].end_ns - m->run[r].start_ns);
     describe(c, c->vp->selected, self, sizeof self);
     describe(c, p->creator, creator, sizeof creator);
-    canvas_format_duration(at, sizeof at, p->start_ns);
-    canvas_format_duration(length, sizeof length, p->end_ns - p->start_ns);
+    weft_format_duration(at, sizeof at, p->start_ns);
+    weft_format_duration(length, sizeof length, p->end_ns - p->start_ns);
     int n = snprintf(text, sizeof text, "Selected: %s, created at %s by %s; %s after %s", self, at,
                      creator, weft_outcome_name((enum weft_outcome)p->outcome), length);
     if (p->becomes != WEFT_NONE) {
         describe(c, p->becomes, other, sizeof other);
         n += snprintf(text + n, sizeof text - (size_t)n, " %s", other);
     }
-    canvas_format_duration(length, sizeof length,
-                           ran < WEFT_TIME_MAX ? (int64_t)ran : WEFT_TIME_MAX);
+    weft_format_duration(length, sizeof length, ran < WEFT_TIME_MAX ? (int64_t)ran : WEFT_TIME_MAX);
     n += snprintf(text + n, sizeof text - (size_t)n, "; ran for %s.", length);
-    canvas_text(c, WEFT_INK_TEXT, FONT_SMALL, false, c->x0, baseline, c->x1 - c->x0, text,
+    canvas_text(c, WEFT_INK_TEXT, c->font_small, false, c->x0, baseline, c->x1 - c->x0, text,
                 (size_t)n);
 }
 
@@ -290,24 +388,25 @@ void canvas_draw_legend(struct canvas *c, int32_t y0)
 {
     char step[32], note[320];
     int32_t height = canvas_legend_height(c);
-    canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->list->width, y0 + height);
+    canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->x1 + MARGIN, y0 + height);
     int32_t lines = walk_legend(c, true, y0);
     canvas_format_time(step, sizeof step, grid_step(c), grid_step(c));
     int n = snprintf(note, sizeof note, "Each grid division: %s.", step);
     if (c->folded)
-        n += snprintf(note + n, sizeof note - (size_t)n, " Too short to be drawn singly: %u.",
-                      c->folded);
+        n += snprintf(note + n, sizeof note - (size_t)n,
+                      " Too short to be drawn singly: %" PRIu64 ".", c->folded);
     if (c->arrows_left_out)
         n += snprintf(note + n, sizeof note - (size_t)n,
                       " Arrows of short-lived promises left out: %u.", c->arrows_left_out);
     if (c->scales_left_out)
         n += snprintf(note + n, sizeof note - (size_t)n, " More groups of counters: %u.",
                       c->scales_left_out);
-    int32_t y = y0 + lines * LEGEND_LINE + LEGEND_LINE / 2 + 15 * PX / 2;
-    if (c->in_chain) {
+    int32_t y = y0 + lines * canvas_scaled(c, LEGEND_HEIGHT) + canvas_scaled(c, LEGEND_HEIGHT) / 2 +
+                15 * PX / 2;
+    if (c->selected) {
         draw_selection(c, y);
-        y += LEGEND_LINE;
+        y += canvas_scaled(c, LEGEND_HEIGHT);
     }
-    canvas_text(c, WEFT_INK_FAINT_TEXT, FONT_SMALL, false, c->x0, y, c->x1 - c->x0, note,
+    canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, c->x0, y, c->x1 - c->x0, note,
                 (size_t)n);
 }

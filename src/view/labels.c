@@ -8,7 +8,6 @@
 #include "view/canvas.h"
 
 enum {
-    LINE_MIN = 3 * PX,  /* shorter lines have no label */
     ROOM_MIN = 12 * PX, /* less room is not worth a text */
     GAP = 4 * PX,
     ABOVE = 4 * PX, /* of the baseline over the line */
@@ -30,7 +29,7 @@ static bool put(struct writing *w, enum weft_ink ink, int32_t x, const char *tex
     int32_t room = w->end - x;
     if (room < ROOM_MIN)
         return false;
-    int32_t width = canvas_text_apart(w->c, ink, FONT, x, w->y - ABOVE, room, text, size);
+    int32_t width = canvas_text_apart(w->c, ink, w->c->font, x, w->y - ABOVE, room, text, size);
     if (width)
         w->next = x + width + GAP;
     return width != 0;
@@ -39,7 +38,7 @@ static bool put(struct writing *w, enum weft_ink ink, int32_t x, const char *tex
 static void put_type(struct writing *w, uint32_t promise)
 {
     const char *type = weft_model_type(w->c->m, promise);
-    int32_t width = weft_text_width(type, strlen(type), FONT, false);
+    int32_t width = weft_text_width(type, strlen(type), w->c->font, false);
     if (w->end - w->next >= width)
         put(w, WEFT_INK_FAINT_TEXT, w->next, type, strlen(type));
 }
@@ -51,14 +50,14 @@ static void put_reason(struct writing *w, uint32_t promise)
     static const char never[] = "never resolved";
     uint32_t size = sizeof never - 1;
     const char *text = never;
-    if (p->outcome == WEFT_FAILED && p->reason != WEFT_NONE)
-        text = weft_model_text(m, p->reason, &size);
+    if (p->outcome == WEFT_FAILED && weft_model_reason(m, promise) != WEFT_NONE)
+        text = weft_model_text(m, weft_model_reason(m, promise), &size);
     else if (!weft_model_overdue(m, promise))
         return;
     if (p->outcome == WEFT_FAILED && (p->end_ns < w->c->from_ns || p->end_ns > w->c->to_ns))
         return;
     int32_t x = canvas_x(w->c, p->end_ns) + GAP;
-    int32_t width = weft_text_width(text, strnlen(text, size), FONT, false);
+    int32_t width = weft_text_width(text, strnlen(text, size), w->c->font, false);
     if (x + width > w->end) /* to the left of the end, then */
         x = w->end - width;
     put(w, WEFT_INK_FAILED, x, text, size);
@@ -67,7 +66,7 @@ static void put_reason(struct writing *w, uint32_t promise)
 /* In weft's own traces a counter's change says nothing about what runs; its strip shows it. */
 static bool is_shown(const struct weft_model *m, uint32_t label)
 {
-    return !m->is_weft || m->label[label].text != WEFT_NONE;
+    return !m->is_weft || !m->label[label].is_change;
 }
 
 static uint32_t next_shown(const struct weft_model *m, uint32_t label)
@@ -85,7 +84,7 @@ static uint32_t label_at_start(const struct canvas *c, const struct weft_promise
     uint32_t l = next_shown(m, p->first_label), chosen = l;
     for (; l != WEFT_NONE && canvas_x(c, m->label[l].time_ns) <= x0 + NAME_NEAR;
          l = m->label[l].next)
-        if (m->label[l].text != WEFT_NONE)
+        if (!m->label[l].is_change)
             return l;
         else if (m->label[l].time_ns < c->from_ns)
             chosen = l;
@@ -110,8 +109,8 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
         /* The number, if the type has room, too: that says more. */
         int n = snprintf(text, sizeof text, "%" PRIu64, m->promise[promise].id);
         const char *type = weft_model_type(m, promise);
-        int32_t both = weft_text_width(text, (size_t)n, FONT, false) + GAP +
-                       weft_text_width(type, strlen(type), FONT, false);
+        int32_t both = weft_text_width(text, (size_t)n, w->c->font, false) + GAP +
+                       weft_text_width(type, strlen(type), w->c->font, false);
         if (both <= w->end - w->next)
             put(w, WEFT_INK_FAINT_TEXT, x0, text, (size_t)n);
     }
@@ -136,29 +135,22 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
 
 void canvas_draw_labels(struct canvas *c)
 {
-    for (uint32_t at = 0; at < c->shown; at++) {
-        if (canvas_row_height(c, at) < ROW_HEIGHT_TEXT)
+    const struct weft_layout *l = c->l;
+    int32_t next = c->x0;
+    for (uint32_t i = 0; i < c->shapes; i++) {
+        const struct shape *s = &c->shape[i];
+        if (i == 0 || s->at != s[-1].at)
+            next = c->x0;
+        if (canvas_row_height(c, s->at) < c->row_height_text)
             continue;
-        uint32_t row = c->shown_row[at];
-        int32_t next = c->x0;
-        for (uint32_t s = canvas_first_span(c, row); s < c->l->first[row + 1]; s++) {
-            uint32_t promise = c->l->spans[s];
-            const struct weft_promise *p = &c->m->promise[promise];
-            int64_t start = weft_layout_start(c->l, p);
-            if (start > c->to_ns)
-                break;
-            if (p->end_ns < c->from_ns)
-                continue;
-            int32_t x0 = canvas_x(c, start), x1 = canvas_x(c, p->end_ns);
-            if (x1 - x0 < LINE_MIN)
-                continue;
-            x0 = x0 < c->x0 ? c->x0 : x0;
-            struct writing w = {.c = c,
-                                .y = canvas_row_y(c, at),
-                                .next = x0 + PX > next ? x0 + PX : next,
-                                .end = canvas_span_room(c, row, s) - 2 * PX};
-            write_labels(&w, promise, x0, x1);
-            next = w.next;
-        }
+        int32_t x0 = s->x0 < c->x0 ? c->x0 : s->x0;
+        struct writing w = {.c = c,
+                            .y = canvas_row_y(c, s->at),
+                            .next = x0 + PX > next ? x0 + PX : next,
+                            .end = canvas_span_room(c, c->shown_row[s->at], s->span) - 2 * PX};
+        if (w.end - w.next < ROOM_MIN)
+            continue;
+        write_labels(&w, l->spans[s->span], x0, s->x1);
+        next = w.next;
     }
 }

@@ -178,7 +178,7 @@ static uint32_t choose_row(struct placing *p, uint32_t promise, int64_t start)
     } else if (p->m->promise[parent].becomes == promise) {
         if (p->occupant[at] == parent)
             return at; /* goes on where the parent is, though that has not ended yet */
-    } else if (p->m->promise[parent].end_ns >= start) {
+    } else if (weft_layout_end(p->l, p->m, parent) >= start) {
         at++;
     }
     uint32_t row = at < p->l->rows ? rowset_next(&p->free_rows, at) : WEFT_NONE;
@@ -188,8 +188,7 @@ static uint32_t choose_row(struct placing *p, uint32_t promise, int64_t start)
 static void place(struct placing *p, uint32_t promise)
 {
     const struct weft_promise *q = &p->m->promise[promise];
-    int64_t start = weft_layout_start(p->l, q);
-    int64_t end = q->end_ns > start ? q->end_ns : start;
+    int64_t start = weft_layout_start(p->l, q), end = weft_layout_end(p->l, p->m, promise);
     free_rows(p, start);
     uint32_t row = choose_row(p, promise, start);
     if (row == p->l->rows)
@@ -204,14 +203,31 @@ static void place(struct placing *p, uint32_t promise)
     heap_push(&p->heap, (struct ending){.end_ns = end, .row = row});
 }
 
+static uint8_t look_of(const struct weft_layout *l, const struct weft_model *m, uint32_t promise)
+{
+    const struct weft_promise *p = &m->promise[promise];
+    unsigned look = 0;
+    if (p->outcome == WEFT_FAILED || weft_model_overdue(m, promise))
+        look |= WEFT_LOOK_RED;
+    if (p->outcome == WEFT_PENDING)
+        look |= WEFT_LOOK_PENDING;
+    if (p->background)
+        look |= WEFT_LOOK_BACKGROUND;
+    if (weft_layout_awaited(l, promise))
+        look |= WEFT_LOOK_AWAITED;
+    return (uint8_t)look;
+}
+
 /* Sorts the promises, which come by their starts, into rows. */
 static int make_spans(struct weft_layout *l, const struct weft_model *m, const struct start *order)
 {
     uint32_t n = m->promises - 1;
     l->first = calloc((size_t)l->rows + 2, sizeof *l->first);
     l->spans = malloc(((size_t)n + 1) * sizeof *l->spans);
+    l->start = malloc(((size_t)n + 1) * sizeof *l->start);
     l->until = malloc(((size_t)n + 1) * sizeof *l->until);
-    if (!l->first || !l->spans || !l->until)
+    l->look = malloc((size_t)n + 1);
+    if (!l->first || !l->spans || !l->start || !l->until || !l->look)
         return WEFT_E_NOMEM;
     uint32_t *next = l->first + 1; /* becomes first[] itself when all are counted */
     for (uint32_t i = 0; i < n; i++)
@@ -222,12 +238,41 @@ static int make_spans(struct weft_layout *l, const struct weft_model *m, const s
         uint32_t promise = order[i].promise;
         uint32_t at = next[l->row[promise]]++;
         l->spans[at] = promise;
-        l->until[at] = m->promise[promise].end_ns;
+        l->start[at] = weft_layout_start(l, &m->promise[promise]);
+        l->until[at] = weft_layout_end(l, m, promise);
+        l->look[at] = look_of(l, m, promise);
     }
     for (uint32_t r = 0; r < l->rows; r++)
         for (uint32_t s = l->first[r] + 1; s < l->first[r + 1]; s++)
             if (l->until[s] < l->until[s - 1])
                 l->until[s] = l->until[s - 1];
+    return 0;
+}
+
+static int make_marks(struct weft_layout *l, const struct weft_model *m, const struct start *order)
+{
+    enum { MARKS_MAX = 1 << 16 };
+    uint32_t n = m->promises - 1, step = n / MARKS_MAX + 1;
+    l->mark = malloc((n / step + 1) * sizeof *l->mark);
+    if (!l->mark)
+        return WEFT_E_NOMEM;
+    for (uint64_t i = 0; i < n; i += step)
+        l->mark[l->marks++] = weft_layout_start(l, &m->promise[order[i].promise]);
+    return 0;
+}
+
+static int find_awaited(struct weft_layout *l, const struct weft_model *m)
+{
+    l->awaited = calloc((size_t)m->promises / 8 + 1, 1);
+    if (!l->awaited)
+        return WEFT_E_NOMEM;
+    for (uint32_t i = 0; i < m->interactions; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (x->kind == WEFT_WAITS && !x->replaced && x->other != WEFT_ROOT &&
+            x->actor != x->other && m->promise[x->other].outcome == WEFT_PENDING &&
+            m->promise[weft_model_final(m, x->actor)].outcome == WEFT_PENDING)
+            l->awaited[x->other / 8] |= (uint8_t)(1u << (x->other % 8));
+    }
     return 0;
 }
 
@@ -237,11 +282,14 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
     struct weft_layout *l = calloc(1, sizeof *l);
     if (!l)
         return WEFT_E_NOMEM;
+    l->m = m;
     l->raw = raw;
     uint32_t n = m->promises;
     struct placing p = {.m = m, .l = l};
     struct start *order = by_start(l, m);
     int rc = rowset_init(&p.free_rows, n);
+    if (rc == 0)
+        rc = find_awaited(l, m);
     l->row = malloc(n * sizeof *l->row);
     p.occupant = malloc(n * sizeof *p.occupant);
     p.busy_until = malloc(n * sizeof *p.busy_until);
@@ -254,6 +302,8 @@ int weft_layout_new(struct weft_layout **out, const struct weft_model *m, bool r
             place(&p, order[i].promise);
         rc = make_spans(l, m, order);
     }
+    if (rc == 0)
+        rc = make_marks(l, m, order);
     free(order);
     rowset_fini(&p.free_rows);
     free(p.occupant);
@@ -272,7 +322,11 @@ void weft_layout_free(struct weft_layout *l)
         return;
     free(l->row);
     free(l->spans);
+    free(l->start);
     free(l->until);
+    free(l->look);
+    free(l->awaited);
+    free(l->mark);
     free(l->first);
     free(l);
 }

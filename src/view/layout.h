@@ -19,12 +19,28 @@
 #include "model/model.h"
 
 struct weft_layout {
+    const struct weft_model *m; /* borrowed */
     uint32_t rows;
-    bool raw;        /* without the simplification of binds */
-    uint32_t *row;   /* of each promise; WEFT_NONE for the loop, which has none */
-    uint32_t *spans; /* the promises row by row, in each by start */
-    int64_t *until;  /* beside spans: the latest end in the row up to there */
-    uint32_t *first; /* spans of row r are spans[first[r] … first[r + 1]) */
+    bool raw;         /* without the simplification of binds */
+    uint32_t *row;    /* of each promise; WEFT_NONE for the loop, which has none */
+    uint32_t *spans;  /* the promises row by row, in each by start */
+    int64_t *start;   /* beside spans: when the line begins */
+    int64_t *until;   /* beside spans: the latest end of a line in the row up to there */
+    uint8_t *look;    /* beside spans: WEFT_LOOK_… */
+    uint32_t *first;  /* spans of row r are spans[first[r] … first[r + 1]) */
+    uint8_t *awaited; /* a bit for each promise: see weft_layout_awaited */
+
+    /* Some starts of lines in order, each as many lines after the one before it. */
+    int64_t *mark;
+    uint32_t marks;
+};
+
+/* What can be said of a line without looking at its promise. */
+enum {
+    WEFT_LOOK_RED = 1, /* failed, or overdue */
+    WEFT_LOOK_PENDING = 2,
+    WEFT_LOOK_BACKGROUND = 4,
+    WEFT_LOOK_AWAITED = 8,
 };
 
 /* On success the caller owns *out. Returns 0 or WEFT_E_NOMEM; *out is then NULL. */
@@ -35,13 +51,41 @@ void weft_layout_free(struct weft_layout *l);
 /* When the line of a promise begins. */
 static inline int64_t weft_layout_start(const struct weft_layout *l, const struct weft_promise *p)
 {
-    return l->raw ? p->start_ns : p->wake_ns;
+    return l->raw ? p->start_ns : weft_model_wake(l->m, p);
+}
+
+/* Pending, and somebody who is pending himself waits for it: it hangs. Its line goes on to the end of
+ * the trace, beyond its last sign of life. */
+static inline bool weft_layout_awaited(const struct weft_layout *l, uint32_t promise)
+{
+    return l->awaited[promise / 8] >> (promise % 8) & 1;
+}
+
+/* When the line of a promise ends: not before it begins. */
+static inline int64_t weft_layout_end(const struct weft_layout *l, const struct weft_model *m,
+                                      uint32_t promise)
+{
+    const struct weft_promise *p = &m->promise[promise];
+    int64_t start = weft_layout_start(l, p), end = p->end_ns;
+    if (weft_layout_awaited(l, promise) && m->end_ns > end)
+        end = m->end_ns;
+    return end > start ? end : start;
+}
+
+/* The end of the line of a span. Few lines of a row lie over one another, so the model need hardly ever be
+ * asked. */
+static inline int64_t weft_layout_span_end(const struct weft_layout *l, const struct weft_model *m,
+                                           uint32_t span)
+{
+    if (span == 0 || l->until[span] > l->until[span - 1])
+        return l->until[span];
+    return weft_layout_end(l, m, l->spans[span]);
 }
 
 /* The promise that it hangs under. */
 static inline uint32_t weft_layout_parent(const struct weft_layout *l, const struct weft_promise *p)
 {
-    return l->raw ? p->creator : p->under;
+    return l->raw ? p->creator : weft_model_under(l->m, p);
 }
 
 #endif

@@ -14,8 +14,8 @@ enum {
     REGION_NAMES = 8 * PX, /* above the rows, where it says "sleeping" */
     ROWS_MIN_HEIGHT = 48 * PX,
     /* A picture without a given height has room for that many rows; more are squeezed. */
-    ROWS_MAX_HEIGHT = 140 * ROW_HEIGHT,
-    FOCUS_ROWS = 12, /* above and below a selection that are not squeezed */
+    ROWS_MAX = 140,
+    TOP_MAX = 16 * WEFT_PICTURE_MAX_PX,
 };
 
 static bool viewport_is_sound(const struct weft_viewport *vp)
@@ -26,176 +26,131 @@ static bool viewport_is_sound(const struct weft_viewport *vp)
                     (vp->width_px >= WEFT_PICTURE_MIN_PX && vp->width_px <= WEFT_PICTURE_MAX_PX);
     bool whole = vp->from_ns == 0 && vp->to_ns == 0;
     bool times_ok = vp->from_ns >= -WEFT_TIME_MAX && vp->to_ns <= WEFT_TIME_MAX;
-    return height_ok && width_ok && times_ok && (whole || vp->from_ns < vp->to_ns);
+    bool text_ok = vp->text_percent == 0 || (vp->text_percent >= 50 && vp->text_percent <= 300);
+    bool rows_ok = vp->spread <= WEFT_SPREAD_MAX && vp->top_px >= 0 && vp->top_px <= TOP_MAX;
+    return height_ok && width_ok && times_ok && text_ok && rows_ok &&
+           (whole || vp->from_ns < vp->to_ns);
 }
 
-/* Whether a line in the row, from that span on, is wide enough for a label; or is selected. */
-static bool row_is_full(const struct canvas *c, uint32_t row, uint32_t span)
+/* Divides the height: rows, counters, legend. Returns that of the rows. */
+static int32_t divide(struct canvas *c, int32_t *counters, int32_t *legend)
 {
-    for (; span < c->l->first[row + 1]; span++) {
-        uint32_t promise = c->l->spans[span];
-        const struct weft_promise *p = &c->m->promise[promise];
-        int64_t start = weft_layout_start(c->l, p);
-        if (start > c->to_ns)
-            return false;
-        if (promise == c->vp->selected ||
-            (p->end_ns >= c->from_ns && canvas_x(c, p->end_ns) - canvas_x(c, start) >= LABEL_LINE))
-            return true;
+    const struct weft_viewport *vp = c->vp;
+    int32_t title = canvas_scaled(c, TITLE_HEIGHT), ruler = canvas_scaled(c, RULER_HEIGHT);
+    *counters = vp->no_counters ? 0 : canvas_counters_height(c);
+    *legend = vp->no_legend ? 0 : canvas_legend_height(c);
+    if (vp->height_px) { /* the promises come first */
+        int32_t room = vp->height_px * PX - title - ruler - MARGIN / 2;
+        *legend = *legend <= room - ROWS_MIN_HEIGHT ? *legend : 0;
+        *counters = *counters <= room - *legend - ROWS_MIN_HEIGHT ? *counters : 0;
     }
-    return false;
+    int32_t others = title + ruler + *counters + *legend + MARGIN / 2;
+    int64_t wanted = canvas_natural_height(c);
+    int32_t rows = vp->height_px                       ? vp->height_px * PX - others
+                   : wanted < ROWS_MAX * c->row_height ? (int32_t)wanted
+                                                       : ROWS_MAX * c->row_height;
+    rows = rows < ROWS_MIN_HEIGHT ? ROWS_MIN_HEIGHT : rows;
+    c->height = vp->height_px ? vp->height_px * PX : (rows + others) / PX * PX;
+    c->ruler_y0 = c->top + title;
+    c->rows_y0 = c->ruler_y0 + ruler;
+    c->rows_y1 = c->rows_y0 + rows;
+    return rows;
 }
 
-/* Which rows have something in [from_ns, to_ns]. The others take no room: a row is only a place, and
- * one that is empty here says nothing. */
-static bool find_rows(struct canvas *c)
+static void describe(const struct canvas *c, int32_t y1)
 {
-    const struct weft_layout *l = c->l;
-    size_t room = (size_t)l->rows + 1;
-    c->shown_row = malloc(room * sizeof *c->shown_row);
-    c->shown_y = malloc(room * sizeof *c->shown_y);
-    c->shown_at = malloc(room * sizeof *c->shown_at);
-    c->shown_full = malloc(room * sizeof *c->shown_full);
-    if (!c->shown_row || !c->shown_y || !c->shown_at || !c->shown_full)
-        return false;
-    for (uint32_t row = 0; row < l->rows; row++) {
-        uint32_t s = canvas_first_span(c, row);
-        bool visible =
-            s < l->first[row + 1] && weft_layout_start(l, &c->m->promise[l->spans[s]]) <= c->to_ns;
-        c->shown_at[row] = visible ? c->shown : WEFT_NONE;
-        if (!visible)
-            continue;
-        c->shown_full[c->shown] = row_is_full(c, row, s);
-        c->shown_row[c->shown++] = row;
-    }
-    return true;
-}
-
-static int32_t natural_height(const struct canvas *c, uint32_t at)
-{
-    return c->shown_full[at] ? ROW_HEIGHT : ROW_HEIGHT_SMALL;
-}
-
-static int64_t natural_heights(const struct canvas *c, uint32_t from, uint32_t to)
-{
-    int64_t sum = 0;
-    for (uint32_t at = from; at < to; at++)
-        sum += natural_height(c, at);
-    return sum;
-}
-
-/* Divides height among the shown rows. Where they must be squeezed, the ones near the selection keep
- * their height. */
-static void place_rows(struct canvas *c, int32_t height)
-{
-    uint32_t n = c->shown, low = 0, high = 0; /* rows from low up to high are not squeezed */
-    int64_t wanted = natural_heights(c, 0, n);
-    uint32_t focus = WEFT_NONE;
-    if (c->vp->selected != WEFT_NONE && c->vp->selected != WEFT_ROOT)
-        focus = c->shown_at[c->l->row[c->vp->selected]];
-    if (wanted > height && focus != WEFT_NONE) {
-        uint32_t around = (uint32_t)(height / ROW_HEIGHT / 3);
-        around = around > FOCUS_ROWS ? FOCUS_ROWS : around;
-        low = focus > around ? focus - around : 0;
-        high = focus + around + 1 < n ? focus + around + 1 : n;
-    }
-    int64_t kept = natural_heights(c, low, high), squeezed = wanted - kept;
-    int64_t room = height - kept < squeezed ? height - kept : squeezed;
-    int64_t full = 0, thin = 0; /* heights so far */
-    for (uint32_t at = 0; at <= n; at++) {
-        c->shown_y[at] =
-            c->rows_y0 + REGION_NAMES + (int32_t)(full + (squeezed ? room * thin / squeezed : 0));
-        if (at == n)
-            break;
-        *(at >= low && at < high ? &full : &thin) += natural_height(c, at);
-    }
-}
-
-/* The promises that are joined to the selected one by becoming. */
-static bool find_chain(struct canvas *c)
-{
-    if (c->vp->selected == WEFT_NONE || c->vp->selected == WEFT_ROOT)
-        return true;
-    uint32_t count, *chain = weft_view_chain(c->m, c->vp->selected, &count);
-    c->in_chain = calloc(c->m->promises, sizeof *c->in_chain);
-    if (chain && c->in_chain)
-        for (uint32_t i = 0; i < count; i++)
-            c->in_chain[chain[i]] = true;
-    free(chain);
-    return chain && c->in_chain;
+    struct weft_geometry *g = c->g;
+    g->x0 = c->x0;
+    g->x1 = c->x1;
+    g->from_ns = c->from_ns;
+    g->to_ns = c->to_ns;
+    g->y0 = c->top;
+    g->ruler_y0 = c->ruler_y0;
+    g->rows_y0 = c->rows_y0;
+    g->rows_y1 = c->rows_y1;
+    g->counters_y1 = y1;
+    g->y1 = c->top + c->height;
+    g->shown = c->shown;
 }
 
 static void draw(struct canvas *c)
 {
-    const struct weft_viewport *vp = c->vp;
-    struct weft_drawlist *list = c->list;
-    int32_t counters = vp->no_counters ? 0 : canvas_counters_height(c);
-    int32_t legend = vp->no_legend ? 0 : canvas_legend_height(c);
-    if (vp->height_px) { /* the promises come first */
-        int32_t room = vp->height_px * PX - TITLE_HEIGHT - RULER_HEIGHT - MARGIN / 2;
-        legend = legend <= room - ROWS_MIN_HEIGHT ? legend : 0;
-        counters = counters <= room - legend - ROWS_MIN_HEIGHT ? counters : 0;
-    }
-    int32_t others = TITLE_HEIGHT + RULER_HEIGHT + counters + legend + MARGIN / 2;
-    int64_t wanted = natural_heights(c, 0, c->shown) + REGION_NAMES + MARGIN;
-    int32_t rows;
-    if (vp->height_px)
-        rows = vp->height_px * PX - others;
-    else
-        rows = (int32_t)(wanted < ROWS_MAX_HEIGHT ? wanted : ROWS_MAX_HEIGHT);
-    if (rows < ROWS_MIN_HEIGHT)
-        rows = ROWS_MIN_HEIGHT;
-    list->height = vp->height_px ? vp->height_px * PX : (rows + others) / PX * PX;
-    c->ruler_y0 = TITLE_HEIGHT;
-    c->rows_y0 = TITLE_HEIGHT + RULER_HEIGHT;
-    c->rows_y1 = c->rows_y0 + rows;
-    place_rows(c, rows - REGION_NAMES - MARGIN);
+    int32_t counters, legend, rows = divide(c, &counters, &legend);
+    if (c->top + c->height > c->list->height)
+        c->list->height = c->top + c->height;
+    canvas_place_rows(c, rows - REGION_NAMES - MARGIN);
+    canvas_find_lanes(c);
+    describe(c, c->rows_y1 + counters);
+    canvas_find_shapes(c);
 
     canvas_draw_title(c); /* first, for readers of the SVG take the first text as its title */
     canvas_draw_regions(c);
+    canvas_draw_range(c);
     canvas_draw_ruler(c);
     canvas_draw_marks(c);
     canvas_draw_edges(c);
     canvas_draw_promises(c);
     canvas_draw_arrows(c);
+    uint32_t labels = c->list->draws;
     canvas_draw_labels(c);
+    canvas_draw_heads(c, labels);
     if (counters)
         canvas_draw_counters(c, c->rows_y1);
     if (legend)
-        canvas_draw_legend(c, list->height - legend);
+        canvas_draw_legend(c, c->top + c->height - legend);
+}
+
+static void canvas_init(struct canvas *c)
+{
+    const struct weft_viewport *vp = c->vp;
+    bool whole = vp->from_ns == 0 && vp->to_ns == 0;
+    int32_t width = (vp->width_px ? vp->width_px : DEFAULT_WIDTH) * PX;
+    if (vp->top_px == 0) {
+        struct weft_drawlist *list = c->list;
+        list->draws = list->point_count = list->text_bytes = list->shade_count = 0;
+        list->width = list->height = 0;
+        list->failed = false;
+    }
+    c->list->width = width > c->list->width ? width : c->list->width;
+    c->top = vp->top_px * PX;
+    c->from_ns = vp->from_ns;
+    c->to_ns = whole ? c->m->end_ns + (c->m->end_ns <= 0 ? 1 - c->m->end_ns : 0) : vp->to_ns;
+    c->x0 = MARGIN;
+    c->x1 = width - MARGIN;
+    c->percent = vp->text_percent ? vp->text_percent : 100;
+    c->font = 11 * PX * c->percent / 100;
+    c->font_small = 10 * PX * c->percent / 100;
+    c->row_height = canvas_scaled(c, 22 * PX);
+    c->row_height_text = canvas_scaled(c, 15 * PX);
+    c->selected = vp->selected != WEFT_ROOT && vp->selected < c->m->promises;
+    axis_init(&c->axis, c->from_ns, c->to_ns, c->x0, c->x1);
 }
 
 int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const struct weft_scene *s,
                    const struct weft_viewport *vp)
 {
-    const struct weft_model *m = s->m;
-    const struct weft_layout *l = s->l;
+    struct weft_geometry own = {0};
+    struct canvas c = {.list = list, .g = g ? g : &own, .m = s->m, .l = s->l, .x = s->x, .vp = vp};
     if (!viewport_is_sound(vp))
         return WEFT_E_INVALID;
-    (void)g;
-    bool whole = vp->from_ns == 0 && vp->to_ns == 0;
-    list->draws = list->point_count = list->text_bytes = 0;
-    list->failed = false;
-    list->width = (vp->width_px ? vp->width_px : DEFAULT_WIDTH) * PX;
-    struct canvas c = {
-        .list = list,
-        .m = m,
-        .l = l,
-        .vp = vp,
-        .from_ns = vp->from_ns,
-        .to_ns = whole ? m->end_ns + (m->end_ns == 0) : vp->to_ns,
-        .x0 = MARGIN,
-        .x1 = list->width - MARGIN,
-    };
+    canvas_init(&c);
     int rc = WEFT_E_NOMEM;
-    if (find_rows(&c) && find_chain(&c)) {
+    canvas_find_kin(&c);
+    if (!list->failed && canvas_find_rows(&c)) {
         draw(&c);
         rc = list->failed ? WEFT_E_NOMEM : 0;
     }
-    free(c.shown_row);
-    free(c.shown_y);
+    canvas_free_mix(&c);
+    free(c.shown_begin);
+    free(c.shown_end);
     free(c.shown_at);
     free(c.shown_full);
-    free(c.in_chain);
+    free(c.shape);
+    free(c.shape_first);
+    free(c.kin);
+    weft_geometry_fini(&own);
+    if (rc < 0 && g)
+        g->shown = g->lanes = 0;
     return rc;
 }
 
@@ -227,34 +182,4 @@ uint32_t *weft_view_chain(const struct weft_model *m, uint32_t promise, uint32_t
     }
     free(joined);
     return chain;
-}
-
-void weft_geometry_fini(struct weft_geometry *g)
-{
-    free(g->shown_row);
-    free(g->shown_y);
-    *g = (struct weft_geometry){0};
-}
-
-int64_t weft_geometry_time(const struct weft_geometry *g, int32_t x)
-{
-    int64_t width = g->x1 - g->x0;
-    return g->from_ns + (int64_t)((double)(g->to_ns - g->from_ns) * (double)(x - g->x0) /
-                                  (double)(width ? width : 1));
-}
-
-int32_t weft_geometry_x(const struct weft_geometry *g, int64_t time_ns)
-{
-    (void)time_ns;
-    return g->x0;
-}
-
-struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_viewport *vp,
-                                const struct weft_geometry *g, int32_t x, int32_t y)
-{
-    (void)s;
-    (void)vp;
-    (void)y;
-    return (struct weft_pick){
-        .time_ns = weft_geometry_time(g, x), .row = WEFT_NONE, .promise = WEFT_NONE};
 }

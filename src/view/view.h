@@ -51,11 +51,17 @@ struct weft_geometry {
     int32_t x0, x1;         /* of the time axis … */
     int64_t from_ns, to_ns; /* … from and to these times */
     int32_t y0, ruler_y0, rows_y0, rows_y1, y1;
+    int32_t counters_y1; /* counters are between rows_y1 and this */
 
     /* The rows in which something can be seen, from top to bottom. */
     uint32_t *shown_row; /* row of the layout */
     int32_t *shown_y;    /* top of each, and of what would follow the last one */
     uint32_t shown, room;
+
+    /* Rows that are drawn together: the first of each (place in shown_row), and shown. */
+    uint32_t *lane;
+    uint32_t lanes;
+    int32_t shape_width; /* wider lines in a lane of their own are not folded */
 };
 
 void weft_geometry_fini(struct weft_geometry *g);

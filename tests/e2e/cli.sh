@@ -185,6 +185,22 @@ silent "$tmp/err"
 run 0 "$WEFT" render -o "$tmp/x.SVG" --select 2 --raw --no-counters --no-legend --theme dark \
     --size 800x600 --from 1us --to 1.9ms "$good"
 says "$tmp/x.SVG" '<svg'
+# … at a place, and several traces
+run 0 "$WEFT" render -o "$tmp/at.svg" --at 'from=1000&to=1900000&select=2&search=x%20y' "$good"
+says "$tmp/err" '"x y": not found'
+says "$tmp/at.svg" '<svg[^>]* height="900"'
+run 0 "$WEFT" render -o "$tmp/linked.svg" --at 'page.html#from=1000&to=1900000' --select 2 \
+    --search 'x y' "$good"
+same 'a link with options' "$tmp/at.svg" "$tmp/linked.svg"
+run 0 "$WEFT" render -o "$tmp/two.svg" --size 800x500 --at 'offset.2=1000&select.2=2' "$good" "$good"
+silent "$tmp/err"
+equal 'titles' 2 "$(grep -c ">${good##*/}</text>" "$tmp/two.svg")"
+run 0 "$WEFT" render -o "$tmp/x.svg" --at 'from=5&to=4&newer=1' "$good"
+says "$tmp/err" 'not all of the place'
+run 1 "$WEFT" render -o "$tmp/x.svg" --select 77 "$good" "$good"
+says "$tmp/err" 'no promise 77'
+usage render -o "$tmp/x.svg" --size 800x300 "$good" "$good"
+usage render -o "$tmp/x.svg" "$good" "$good" "$good" "$good" "$good" "$good" "$good" "$good" "$good"
 equal 'temporary files' '' "$(find "$tmp" -name '*svg.??????')"
 
 # Output that cannot be written

@@ -170,36 +170,34 @@ static inline void try_promise(const struct weft_model *m, uint32_t index)
 {
     const struct weft_promise *p = &m->promise[index];
     char text[64];
-    REQUIRE(p->creator < m->promises && p->under < m->promises);
+    REQUIRE(p->creator < m->promises && weft_model_under(m, p) < m->promises);
     REQUIRE(p->becomes == WEFT_NONE || p->becomes < m->promises);
     REQUIRE((p->becomes != WEFT_NONE) == (p->outcome == WEFT_BECAME));
     REQUIRE(m->promise[weft_model_final(m, index)].becomes == WEFT_NONE);
     REQUIRE(weft_model_find(m, p->id) == index);
     REQUIRE(*weft_outcome_name((enum weft_outcome)p->outcome) && *weft_model_type(m, index));
-    if (p->reason != WEFT_NONE)
-        try_text(m, p->reason);
-    if (p->origin != WEFT_NONE) {
-        REQUIRE(p->origin < m->origins);
-        try_text(m, m->origin[p->origin].file);
+    if (weft_model_reason(m, index) != WEFT_NONE)
+        try_text(m, weft_model_reason(m, index));
+    uint32_t origin = weft_model_origin(m, index);
+    if (origin != WEFT_NONE) {
+        REQUIRE(origin < m->origins);
+        try_text(m, m->origin[origin].file);
     }
     if (weft_model_name(m, index) != WEFT_NONE)
         try_text(m, weft_model_name(m, index));
     for (uint32_t i = p->first_label; i != WEFT_NONE; i = m->label[i].next) {
         REQUIRE(i < m->labels && m->label[i].promise == index);
-        REQUIRE((m->label[i].text == WEFT_NONE) != (m->label[i].change == WEFT_NONE));
+        REQUIRE(!m->label[i].is_change || m->label[i].what < m->changes);
         uint32_t n = weft_model_label_text(m, &m->label[i], text, sizeof text);
         REQUIRE(n < sizeof text && strlen(text) == n);
-        REQUIRE((m->label[i].next == WEFT_NONE) == (i == p->last_label));
     }
     for (uint32_t i = p->first_interaction; i != WEFT_NONE; i = m->interaction[i].next) {
         REQUIRE(i < m->interactions && m->interaction[i].actor == index);
         REQUIRE(m->interaction[i].other < m->promises && !m->interaction[i].replaced);
-        REQUIRE((m->interaction[i].next == WEFT_NONE) == (i == p->last_interaction));
     }
     for (uint32_t i = p->first_run; i != WEFT_NONE; i = m->run[i].next) {
-        REQUIRE(i < m->runs && m->run[i].promise == index);
+        REQUIRE(i < m->runs);
         REQUIRE(m->run[i].start_ns <= m->run[i].end_ns);
-        REQUIRE((m->run[i].next == WEFT_NONE) == (i == p->last_run));
     }
 }
 
@@ -256,14 +254,14 @@ static inline void try_layout(const struct weft_model *m, const struct weft_layo
             uint32_t promise = l->spans[s],
                      before = s > l->first[row] ? l->spans[s - 1] : WEFT_ROOT;
             const struct weft_promise *p = &m->promise[promise];
-            int64_t begin = weft_layout_start(l, p), end = p->end_ns;
+            int64_t begin = weft_layout_start(l, p), end = weft_layout_end(l, m, promise);
             REQUIRE(l->row[promise] == row && begin >= start);
             REQUIRE(s == l->first[row] || begin > busy || m->promise[before].becomes == promise);
             start = begin;
-            end = end > begin ? end : begin;
             busy = end > busy ? end : busy;
-            until = p->end_ns > until ? p->end_ns : until;
-            REQUIRE(l->until[s] == until);
+            until = end > until ? end : until;
+            REQUIRE(l->start[s] == begin && l->until[s] == until);
+            REQUIRE(weft_layout_span_end(l, m, s) == end);
             found++;
         }
     }
@@ -283,13 +281,19 @@ static inline void try_drawlist(const struct weft_drawlist *list)
     REQUIRE(list->width > 0 && list->height > 0);
     for (uint32_t i = 0; i < list->draws; i++) {
         const struct weft_draw *d = &list->draw[i];
-        REQUIRE(d->ink < WEFT_INKS && d->op <= WEFT_DRAW_TEXT);
+        REQUIRE(d->ink < WEFT_INKS && d->op <= WEFT_DRAW_SHADES);
         try_place(list, d->x0, d->y0);
         try_place(list, d->x1, d->y1);
         if (d->op == WEFT_DRAW_RECT)
             REQUIRE(d->x0 <= d->x1 && d->y0 <= d->y1);
         if (d->op == WEFT_DRAW_STEPS)
             REQUIRE(d->first <= list->point_count && d->count <= list->point_count - d->first);
+        if (d->op == WEFT_DRAW_SHADES) {
+            REQUIRE(d->first <= list->shade_count && d->count <= list->shade_count - d->first);
+            REQUIRE(d->x0 < d->x1 && d->y0 < d->y1 && d->y0 % WEFT_PX == 0 && d->y1 % WEFT_PX == 0);
+            REQUIRE((int64_t)d->x0 + (int64_t)d->size * d->count >= d->x1);
+            REQUIRE((int64_t)d->x0 + (int64_t)d->size * (d->count - 1) < d->x1);
+        }
         if (d->op == WEFT_DRAW_TEXT)
             REQUIRE(d->first <= list->text_bytes && d->count <= list->text_bytes - d->first);
         if (d->tip != WEFT_NO_TIP)
@@ -320,7 +324,7 @@ static inline struct weft_search *try_search(const struct weft_scene *s, const c
 }
 
 /* The n-th of some ways to look at it. */
-#define TRY_VIEWPORTS 6u
+#define TRY_VIEWPORTS 8u
 static inline struct weft_viewport try_viewport(const struct weft_model *m, unsigned n,
                                                 const char **query)
 {
@@ -357,6 +361,29 @@ static inline struct weft_viewport try_viewport(const struct weft_model *m, unsi
         vp.no_counters = true;
         *query = "1";
         break;
+    case 6: /* spread, in the lower of two pictures */
+        vp.top_px = 250;
+        vp.height_px = 400;
+        vp.width_px = 700;
+        vp.spread = 700;
+        vp.focus_row = m->promises / 5;
+        vp.focus_px = 170;
+        vp.hovered = m->promises / 4;
+        vp.text_percent = 150;
+        vp.range_from_ns = end / 4;
+        vp.range_to_ns = end / 3 + 10;
+        vp.tips = false;
+        break;
+    case 7: /* as spread as can be, small texts */
+        vp.height_px = 350;
+        vp.spread = WEFT_SPREAD_MAX;
+        vp.focus_row = 3;
+        vp.focus_px = -50;
+        vp.selected = m->promises / 2 + 1;
+        vp.text_percent = 50;
+        vp.from_ns = end / 2;
+        vp.to_ns = end / 2 + end / 100 + 1;
+        break;
     case 5: /* before the beginning */
         vp.from_ns = -5000000;
         vp.to_ns = end / 2 + 1;
@@ -365,6 +392,41 @@ static inline struct weft_viewport try_viewport(const struct weft_model *m, unsi
         break;
     }
     return vp;
+}
+
+/* What lies where: rows from top to bottom, times and places inverse to one another, and at every point
+ * something that there is. */
+static inline void try_geometry(const struct weft_scene *s, const struct weft_viewport *vp,
+                                const struct weft_geometry *g)
+{
+    REQUIRE(g->x0 < g->x1 && g->from_ns < g->to_ns);
+    REQUIRE(g->y0 <= g->ruler_y0 && g->ruler_y0 < g->rows_y0 && g->rows_y0 < g->rows_y1);
+    REQUIRE(g->rows_y1 <= g->counters_y1 && g->counters_y1 <= g->y1);
+    for (uint32_t i = 0; i < g->shown; i++) {
+        REQUIRE(g->shown_row[i] < s->l->rows && (i == 0 || g->shown_row[i - 1] < g->shown_row[i]));
+        REQUIRE(g->shown_y[i] <= g->shown_y[i + 1]);
+    }
+    if (g->shown)
+        REQUIRE(g->shown_y[0] >= g->rows_y0 && g->shown_y[g->shown] <= g->rows_y1);
+    for (uint32_t i = 0; i < g->lanes; i++)
+        REQUIRE(g->lane[i] < g->lane[i + 1]);
+    REQUIRE(g->shown == 0 || (g->lane[0] == 0 && g->lane[g->lanes] == g->shown));
+    for (int32_t i = 0; i <= 12; i++) {
+        int32_t x = g->x0 + (g->x1 - g->x0) / 12 * i;
+        int32_t back = weft_geometry_x(g, weft_geometry_time(g, x));
+        int64_t one = (g->to_ns - g->from_ns) / ((g->x1 - g->x0) / WEFT_PX);
+        REQUIRE(one < 2 || (back >= x - WEFT_PX && back <= x + WEFT_PX));
+        for (int32_t k = 0; k <= 12; k++) {
+            int32_t y = g->y0 + (g->y1 - g->y0) / 12 * k;
+            struct weft_pick pick = weft_view_pick(s, vp, g, x, y);
+            bool one_or_more = pick.kind == WEFT_PLACE_PROMISE || pick.kind == WEFT_PLACE_FOLD;
+            REQUIRE(one_or_more == (pick.promise != WEFT_NONE));
+            REQUIRE(pick.promise == WEFT_NONE ||
+                    (pick.promise > 0 && pick.promise < s->m->promises));
+            REQUIRE(pick.folded == 0 || one_or_more);
+            REQUIRE(pick.kind != WEFT_PLACE_FOLD || pick.folded > 1);
+        }
+    }
 }
 
 /* Looks at it in the n-th way. */
@@ -379,9 +441,12 @@ static inline void try_view(const struct weft_scene *s, unsigned n)
     struct weft_viewport vp = try_viewport(s->m, n, &query);
     struct weft_search *q = try_search(s, query);
     vp.search = q;
-    REQUIRE(weft_view_draw(&list, NULL, s, &vp) == 0);
+    struct weft_geometry g = {0};
+    REQUIRE(weft_view_draw(&list, &g, s, &vp) == 0);
     try_drawlist(&list);
     try_size(&list);
+    try_geometry(s, &vp, &g);
+    weft_geometry_fini(&g);
     REQUIRE(weft_paint_svg(&list, nowhere, WEFT_AUTO) == 0);
     weft_drawlist_fini(&list);
     weft_search_free(q);

@@ -79,9 +79,9 @@ static bool check_reply(const struct weft_model *m, const struct lost *l)
     uint32_t next = label == WEFT_NONE ? WEFT_NONE : m->label[label].next;
     bool ok = p->created && p->outcome == WEFT_PENDING && p->creator == main_task &&
               !strcmp(weft_model_type(m, reply), "rpc") && label != WEFT_NONE &&
-              !strcmp(weft_model_text(m, m->label[label].text, NULL), "the lost reply") &&
+              !strcmp(weft_model_text(m, m->label[label].what, NULL), "the lost reply") &&
               next != WEFT_NONE &&
-              !strcmp(weft_model_text(m, m->label[next].text, NULL), "sent to 10.0.0.7") &&
+              !strcmp(weft_model_text(m, m->label[next].what, NULL), "sent to 10.0.0.7") &&
               m->promise[main_task].outcome == WEFT_PENDING && m->promise[main_task].created;
     if (!ok)
         printf("the lost reply: created %d, %s, by %" PRIu64 ", type %s, label %d, another %d\n",

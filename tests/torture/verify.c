@@ -369,10 +369,10 @@ static void find_promises(struct check *k)
     for (uint32_t i = 0; i < m->labels; i++) {
         const struct weft_label *l = &m->label[i];
         uint32_t cell = k->cell_of[l->promise];
-        if (!cell || l->text == WEFT_NONE)
+        if (!cell || l->is_change)
             continue;
         const struct truth_cell *c = &k->after->cell[cell - 1];
-        const char *text = weft_model_text(m, l->text, NULL);
+        const char *text = weft_model_text(m, l->what, NULL);
         char wanted[2][32];
         truth_text(wanted[0], c->text);
         truth_text(wanted[1], c->text + 1);
@@ -439,9 +439,9 @@ static bool check_steps(struct check *k, uint32_t i)
     }
     for (uint32_t l = p->first_label; l != WEFT_NONE && k->complaints <= COMPLAINTS;
          l = k->m->label[l].next)
-        if (k->m->label[l].text != WEFT_NONE)
+        if (!k->m->label[l].is_change)
             printf("    label %.40s at %" PRId64 "\n",
-                   weft_model_text(k->m, k->m->label[l].text, NULL), k->m->label[l].time_ns);
+                   weft_model_text(k->m, k->m->label[l].what, NULL), k->m->label[l].time_ns);
     if (k->complaints <= COMPLAINTS)
         printf("    not by %" PRIu64 " and %" PRIu64 ", %" PRIu64 "\n", b->waiter[0], b->waiter[1],
                b->notifier);

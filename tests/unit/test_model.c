@@ -55,11 +55,11 @@ static char *describe(const struct weft_model *m)
         print_id(out, m, p->becomes);
         fprintf(out, " %s", name == WEFT_NONE ? "-" : weft_model_text(m, name, NULL));
         if (p->simplified) {
-            fprintf(out, " wakes %" PRId64 " under", p->wake_ns);
-            print_id(out, m, p->under);
+            fprintf(out, " wakes %" PRId64 " under", weft_model_wake(m, p));
+            print_id(out, m, weft_model_under(m, p));
         } else {
-            assert_int_equal(p->wake_ns, p->start_ns);
-            assert_int_equal(p->under, p->creator);
+            assert_int_equal(weft_model_wake(m, p), p->start_ns);
+            assert_int_equal(weft_model_under(m, p), p->creator);
         }
         fprintf(out, "%s\n", p->should_resolve ? " should" : "");
     }
@@ -600,7 +600,7 @@ static void resolved_twice(void **state)
                     "2 task -1 0 20 fulfilled - -\n"
                     "3 task -1 0 20 became 1 -\n");
     CONTRADICTIONS(m, 0, 3, 0, 0);
-    assert_string_equal(weft_model_text(m, m->promise[weft_model_find(m, 1)].reason, NULL),
+    assert_string_equal(weft_model_text(m, weft_model_reason(m, weft_model_find(m, 1)), NULL),
                         "again");
     weft_model_free(m);
 }

@@ -154,10 +154,10 @@ static void types_and_labels(void **state)
         BUILD(first(creates(10, LOOP, 1, 0)), made(creates(11, 1, 2, 0), S_QUEUE),
               made(with_text(creates(12, 1, 3, 0), "given"), S_QUEUE), first(label(13, 3, "later")),
               made(creates(14, LOOP, 4, 0), S_UNNAMED), first(creates(15, LOOP, 5, 0)));
-    const struct weft_promise *p = &m->promise[weft_model_find(m, 2)];
-    assert_string_equal(weft_model_text(m, m->origin[p->origin].file, NULL), "main.c");
-    assert_int_equal(m->origin[p->origin].line, 20);
-    assert_int_equal(m->promise[weft_model_find(m, 3)].origin, p->origin);
+    uint32_t origin = weft_model_origin(m, weft_model_find(m, 2));
+    assert_string_equal(weft_model_text(m, m->origin[origin].file, NULL), "main.c");
+    assert_int_equal(m->origin[origin].line, 20);
+    assert_int_equal(weft_model_origin(m, weft_model_find(m, 3)), origin);
     assert_int_equal(m->origins, 3);
     assert_no_contradiction(m);
     expect_model(m, "1 task -1 0 2 pending - -\n"
@@ -206,8 +206,8 @@ static void a_failure_without_a_reason(void **state)
     ev.text = NULL;
     struct weft_model *m =
         BUILD(first(creates(0, LOOP, 1, 0)), first(ev), first(fails(50, 1, 3, "r")));
-    assert_int_equal(m->promise[weft_model_find(m, 2)].reason, WEFT_NONE);
-    assert_string_equal(weft_model_text(m, m->promise[weft_model_find(m, 3)].reason, NULL), "r");
+    assert_int_equal(weft_model_reason(m, weft_model_find(m, 2)), WEFT_NONE);
+    assert_string_equal(weft_model_text(m, weft_model_reason(m, weft_model_find(m, 3)), NULL), "r");
     weft_model_free(m);
 }
 

@@ -1,21 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* The painters and the geometry that they share: what a list says is what is to be seen, and no
  * list makes a file that cannot be read. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
+#include "picture.h"
 
-#include <cmocka.h>
-
-#include <cairo.h>
-
-#include "paint/paint.h"
-#include "view/text.h"
-
-#define PX 64
 #define ROUNDS 3000
 
 /* fontconfig keeps what it has found until the process ends. */
@@ -23,69 +10,6 @@ const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig\n";
-}
-
-struct picture {
-    struct weft_drawlist list;
-    struct weft_draw draw[64];
-    struct weft_point points[256];
-    char texts[4096];
-};
-
-static struct picture *new_picture(int32_t width, int32_t height)
-{
-    struct picture *p = calloc(1, sizeof(*p));
-
-    assert_non_null(p);
-    p->list.width = width;
-    p->list.height = height;
-    p->list.draw = p->draw;
-    p->list.points = p->points;
-    p->list.texts = p->texts;
-    return p;
-}
-
-static struct weft_draw *add(struct picture *p, int op, int ink, int32_t size, int32_t x0,
-                             int32_t y0, int32_t x1, int32_t y1)
-{
-    struct weft_draw *d = &p->draw[p->list.draws++];
-
-    *d = (struct weft_draw){.op = (uint8_t)op,
-                            .ink = (uint8_t)ink,
-                            .alpha = 255,
-                            .size = size,
-                            .x0 = x0,
-                            .y0 = y0,
-                            .x1 = x1,
-                            .y1 = y1,
-                            .tip = WEFT_NO_TIP,
-                            .promise = UINT32_MAX};
-    return d;
-}
-
-static uint32_t add_bytes(struct picture *p, const char *text, size_t size)
-{
-    uint32_t at = p->list.text_bytes;
-
-    memcpy(p->texts + at, text, size);
-    p->list.text_bytes += (uint32_t)size;
-    return at;
-}
-
-static struct weft_draw *add_text(struct picture *p, int32_t x, int32_t y, const char *text)
-{
-    struct weft_draw *d = add(p, WEFT_DRAW_TEXT, WEFT_INK_TEXT, 12 * PX, x, y, 0, 0);
-
-    d->count = (uint32_t)strlen(text);
-    d->first = add_bytes(p, text, d->count);
-    d->x1 = x + weft_text_width(text, d->count, d->size, false);
-    return d;
-}
-
-static void set_tip(struct picture *p, struct weft_draw *d, const char *text)
-{
-    d->tip = add_bytes(p, text, strlen(text));
-    d->tip_size = (uint32_t)strlen(text);
 }
 
 static char *svg_of(const struct picture *p, enum weft_theme theme)
@@ -266,6 +190,35 @@ static void svg_groups(void **state)
                   "<path d=\"M0 0l3 4\"/>\n"
                   "<path d=\"M0 0l4 4\"/>\n"
                   "</g>\n");
+}
+
+/* One path for each opacity; what is transparent and has no text serves nobody. */
+static void svg_shades_and_transparent_tips(void **state)
+{
+    static const uint8_t shades[] = {0, 51, 51, 255, 51, 0};
+    struct picture *p = new_picture(100 * PX, 50 * PX);
+    struct weft_draw *d =
+        add(p, WEFT_DRAW_SHADES, WEFT_INK_FOLD, 2 * PX, 10 * PX, 4 * PX, 21 * PX, 7 * PX);
+
+    (void)state;
+    memcpy(p->shades + 3, shades, sizeof(shades));
+    p->list.shade_count = 3 + sizeof(shades);
+    d->first = 3;
+    d->count = sizeof(shades);
+    d = add(p, WEFT_DRAW_SHADES, WEFT_INK_FOLD, 2 * PX, 10 * PX, 8 * PX, 11 * PX, 9 * PX);
+    d->first = 4;
+    d->count = 1;
+    add(p, WEFT_DRAW_RECT, WEFT_INK_FOLD, 0, 0, 0, 9 * PX, 9 * PX)->alpha = 0;
+    d = add(p, WEFT_DRAW_RECT, WEFT_INK_FOLD, 0, 10 * PX, 4 * PX, 20 * PX, 7 * PX);
+    d->alpha = 0;
+    set_tip(p, d, "7 promises");
+    check_body(p, "<g class=\"l fold\">\n"
+                  "<path stroke-width=\"3\" stroke-opacity=\".2\" d=\"M12 5.5h4m2 0h2\"/>\n"
+                  "<path stroke-width=\"3\" d=\"M16 5.5h2\"/>\n"
+                  "<path stroke-opacity=\".2\" d=\"M10 8.5h1\"/>\n"
+                  "</g>\n"
+                  "<path class=\"f fold\" fill-opacity=\"0\" pointer-events=\"all\" "
+                  "d=\"M10 4h10v3h-10z\"><title>7 promises</title></path>\n");
 }
 
 static void svg_texts(void **state)
@@ -505,84 +458,6 @@ static void errors(void **state)
     free(p);
 }
 
-static uint32_t next(uint32_t *random)
-{
-    *random ^= *random << 13;
-    *random ^= *random >> 17;
-    *random ^= *random << 5;
-    return *random;
-}
-
-/* Mostly in or near the picture, sometimes anywhere, sometimes at the ends of the range. */
-static int32_t anywhere(uint32_t *random)
-{
-    switch (next(random) % 8) {
-    case 0:
-        return (int32_t)next(random);
-    case 1:
-        return next(random) % 2 ? INT32_MIN : INT32_MAX;
-    default:
-        return (int32_t)(next(random) % (120 * PX)) - 10 * PX;
-    }
-}
-
-static void random_text(struct picture *p, uint32_t *random, uint32_t *first, uint32_t *count)
-{
-    static const char *const parts[] = {"<",
-                                        "&",
-                                        ">",
-                                        "]]>",
-                                        "\"",
-                                        "a",
-                                        "\xc3\xa9",
-                                        "\xf0\x9f\x8e\x89",
-                                        "\xef\xbf\xbf",
-                                        "\xff",
-                                        "\x1b",
-                                        "\xe2\x80\xae",
-                                        "\xed\xa0\x80"};
-
-    *first = p->list.text_bytes;
-    *count = 0;
-    for (uint32_t n = next(random) % 8; n > 0; n--) {
-        const char *part = parts[next(random) % (sizeof(parts) / sizeof(parts[0]))];
-        add_bytes(p, part, strlen(part));
-        *count += (uint32_t)strlen(part);
-    }
-}
-
-static struct picture *random_picture(uint32_t *random)
-{
-    struct picture *p = new_picture((int32_t)(next(random) % (100 * PX)) + 1,
-                                    (int32_t)(next(random) % (100 * PX)) + 1);
-
-    for (uint32_t n = next(random) % 30; n > 0; n--) {
-        struct weft_draw *d =
-            add(p, (int)(next(random) % (WEFT_DRAW_TEXT + 1)), (int)(next(random) % WEFT_INKS),
-                (int32_t)(next(random) % (20 * PX)), anywhere(random), anywhere(random),
-                anywhere(random), anywhere(random));
-
-        if (next(random) % 4 == 0)
-            d->size = anywhere(random);
-        if (next(random) % 4 == 0)
-            d->alpha = (uint8_t)next(random);
-        d->bold = next(random) % 2;
-        if (d->op == WEFT_DRAW_TEXT) {
-            random_text(p, random, &d->first, &d->count);
-        } else if (d->op == WEFT_DRAW_STEPS) {
-            d->first = p->list.point_count;
-            d->count = next(random) % 6;
-            for (uint32_t i = 0; i < d->count; i++) {
-                p->points[p->list.point_count].x = anywhere(random);
-                p->points[p->list.point_count++].y = anywhere(random);
-            }
-        }
-        if (next(random) % 3 == 0)
-            random_text(p, random, &d->tip, &d->tip_size);
-    }
-    return p;
-}
-
 static void any_list_can_be_painted(void **state)
 {
     uint32_t random = 2463534242;
@@ -630,17 +505,12 @@ static void clipping_keeps_slopes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(svg_is_compact),
-        cmocka_unit_test(svg_arrows_steps_tips),
-        cmocka_unit_test(svg_groups),
-        cmocka_unit_test(svg_texts),
-        cmocka_unit_test(svg_themes),
-        cmocka_unit_test(heads),
-        cmocka_unit_test(png_is_sharp),
-        cmocka_unit_test(png_text_fits),
-        cmocka_unit_test(clipping_keeps_slopes),
-        cmocka_unit_test(errors),
-        cmocka_unit_test(any_list_can_be_painted),
+        cmocka_unit_test(svg_is_compact), cmocka_unit_test(svg_arrows_steps_tips),
+        cmocka_unit_test(svg_groups),     cmocka_unit_test(svg_shades_and_transparent_tips),
+        cmocka_unit_test(svg_texts),      cmocka_unit_test(svg_themes),
+        cmocka_unit_test(heads),          cmocka_unit_test(png_is_sharp),
+        cmocka_unit_test(png_text_fits),  cmocka_unit_test(clipping_keeps_slopes),
+        cmocka_unit_test(errors),         cmocka_unit_test(any_list_can_be_painted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -75,7 +75,7 @@ static struct weft_drawlist draw(const struct weft_model *m, struct weft_viewpor
 static struct weft_viewport whole(void)
 {
     return (struct weft_viewport){
-        .selected = WEFT_NONE, .hovered = WEFT_NONE, .focus_row = WEFT_NONE};
+        .selected = WEFT_NONE, .hovered = WEFT_NONE, .focus_row = WEFT_NONE, .tips = true};
 }
 
 /* How many draws there are of that sort; above the legend, which shows a sample of each. */
@@ -604,11 +604,12 @@ static void failures_are_seen_from_afar(void **state)
     bool seen[2] = {0};
     for (uint32_t i = 0; i < list.draws; i++) {
         const struct weft_draw *d = &list.draw[i];
-        if (d->op != WEFT_DRAW_RECT || d->ink != WEFT_INK_FAILED)
+        if (d->ink != WEFT_INK_FAILED)
             continue;
         for (int k = 0; k < 2; k++) {
             int32_t x = list.width / 4 * (k ? 3 : 1);
-            seen[k] = seen[k] || (d->x0 < x + 8 * WEFT_PX && d->x1 > x - 8 * WEFT_PX);
+            seen[k] = seen[k] || (d->x0 < x + 8 * WEFT_PX && d->x1 > x - 8 * WEFT_PX &&
+                                  (d->op == WEFT_DRAW_RECT || d->op == WEFT_DRAW_SHADES));
         }
     }
     assert_true(seen[0]);
@@ -671,6 +672,256 @@ static void nothing_at_all(void **state)
     weft_model_free(m);
 }
 
+/* ---- Questions about a picture ---- */
+
+/* Whether something is drawn at a point: a shape, or a shade, not farther than some pixels. */
+static bool is_drawn(const struct weft_drawlist *list, int32_t x, int32_t y)
+{
+    const int32_t near = 4 * WEFT_PX;
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        if (x + near < d->x0 || x - near > d->x1 || y + 8 * WEFT_PX < d->y0 ||
+            y - 8 * WEFT_PX > d->y1)
+            continue;
+        if (d->op == WEFT_DRAW_RECT && d->promise != WEFT_NONE)
+            return true;
+        if (d->op != WEFT_DRAW_SHADES || d->ink != WEFT_INK_FOLD)
+            continue;
+        for (uint32_t k = 0; k < d->count; k++) {
+            int32_t x0 = d->x0 + (int32_t)k * d->size;
+            if (list->shades[d->first + k] && x0 <= x + near && x0 + d->size >= x - near)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Every promise is drawn where it is, and what is picked there is it, or a fold in which it counts. */
+static void require_all(const struct weft_scene *s, struct weft_viewport vp)
+{
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+    for (uint32_t p = 1; p < s->m->promises; p += 1 + s->m->promises / 500) {
+        int64_t start = weft_layout_start(s->l, &s->m->promise[p]);
+        int64_t end = weft_layout_end(s->l, s->m, p);
+        if (end < g.from_ns || start > g.to_ns)
+            continue;
+        uint32_t at = 0;
+        while (at < g.shown && g.shown_row[at] != s->l->row[p])
+            at++;
+        assert_true(at < g.shown);
+        int64_t middle =
+            (start > g.from_ns ? start : g.from_ns) / 2 + (end < g.to_ns ? end : g.to_ns) / 2;
+        int32_t x = weft_geometry_x(&g, middle), y = (g.shown_y[at] + g.shown_y[at + 1]) / 2;
+        if (!is_drawn(&list, x, y))
+            print_error("#%" PRIu64 " in row %u at %d, %d is not drawn\n", s->m->promise[p].id,
+                        s->l->row[p], x, y);
+        assert_true(is_drawn(&list, x, y));
+        struct weft_pick pick = weft_view_pick(s, &vp, &g, x, y);
+        assert_true(pick.kind == WEFT_PLACE_PROMISE || pick.kind == WEFT_PLACE_FOLD);
+        if (pick.kind == WEFT_PLACE_FOLD)
+            assert_true(pick.folded > 1);
+    }
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+}
+
+static void nothing_vanishes(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 0; seed < 9; seed++) {
+        random_state = seed + 100;
+        struct weft_model *m = seed == 8 ? build_many(400000, short_ones)
+                                         : build_many(UINT64_C(100) << seed, random_event);
+        struct weft_scene *s = lay_out(m, false);
+        for (int64_t zoom = 1; zoom <= 1000; zoom *= 10) {
+            struct weft_viewport vp = whole();
+            vp.from_ns = m->end_ns / 3 - (m->end_ns / 3) / zoom;
+            vp.to_ns = m->end_ns / 3 + (m->end_ns - m->end_ns / 3) / zoom + 1;
+            vp.height_px = 400;
+            require_all(s, vp);
+            vp.spread = (uint16_t)(250 * (seed % 5));
+            vp.focus_row = s->l->rows / 3;
+            vp.focus_px = 150;
+            require_all(s, vp);
+        }
+        weft_scene_free(s);
+        weft_model_free(m);
+    }
+}
+
+/* How many promises there are in a row between two times, by asking each. */
+static uint32_t count_between(const struct weft_scene *s, uint32_t row, int64_t from, int64_t to,
+                              uint32_t *longest)
+{
+    uint32_t n = 0;
+    int64_t most = -1;
+    for (uint32_t p = 1; p < s->m->promises; p++) {
+        int64_t start = weft_layout_start(s->l, &s->m->promise[p]);
+        int64_t end = weft_layout_end(s->l, s->m, p);
+        if (s->l->row[p] != row || end < from || start > to)
+            continue;
+        n++;
+        if (end - start > most) {
+            most = end - start;
+            *longest = p;
+        }
+    }
+    return n;
+}
+
+static void folds_are_counted_exactly(void **state)
+{
+    (void)state;
+    struct weft_model *m = build_many(20000, short_ones);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    vp.height_px = 300;
+    assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+    unsigned folds = 0;
+    for (uint32_t lane = 0; lane < g.lanes; lane++)
+        for (int32_t x = g.x0; x < g.x1 - 2 * WEFT_PX; x += 38 * WEFT_PX) {
+            uint32_t first = g.lane[lane], last = g.lane[lane + 1], n = 0, longest = 0, best = 0;
+            int32_t y = (g.shown_y[first] + g.shown_y[last]) / 2;
+            struct weft_pick pick = weft_view_pick(s, &vp, &g, x, y);
+            int64_t from = weft_geometry_time(&g, x), most = -1;
+            int64_t to = weft_geometry_time(&g, x + 2 * WEFT_PX) - 1;
+            for (uint32_t at = first; at < last; at++) {
+                uint32_t more = count_between(s, g.shown_row[at], from, to, &longest);
+                const struct weft_promise *p = &m->promise[longest];
+                n += more;
+                if (more && weft_layout_end(s->l, m, longest) - weft_layout_start(s->l, p) > most) {
+                    most = weft_layout_end(s->l, m, longest) - weft_layout_start(s->l, p);
+                    best = longest;
+                }
+            }
+            if (pick.kind != WEFT_PLACE_FOLD)
+                continue;
+            folds++;
+            assert_int_equal(pick.folded, n);
+            const struct weft_promise *p = &m->promise[pick.promise];
+            assert_int_equal(weft_layout_end(s->l, m, pick.promise) - weft_layout_start(s->l, p),
+                             most);
+            assert_true(best != 0);
+        }
+    assert_true(folds > 10);
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+static void lines_are_picked(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), creates(100, 1, 2, TASK), fulfills(400, 1, 2),
+              creates(600, 1, 3, TASK), fulfills(900, 1, 3), fulfills(1000, LOOP, 1));
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+    static const struct {
+        int64_t time;
+        uint32_t row;
+        uint64_t id; /* 0: none */
+    } cases[] = {{500, 0, 1}, {110, 1, 2}, {390, 1, 2}, {401, 1, 2},
+                 {500, 1, 0}, {599, 1, 3}, {899, 1, 3}, {950, 1, 0}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int32_t x = weft_geometry_x(&g, cases[i].time);
+        int32_t y = (g.shown_y[cases[i].row] + g.shown_y[cases[i].row + 1]) / 2;
+        struct weft_pick pick = weft_view_pick(s, &vp, &g, x, y);
+        assert_int_equal(pick.row, cases[i].row);
+        assert_int_equal(pick.kind, cases[i].id ? WEFT_PLACE_PROMISE : WEFT_PLACE_NONE);
+        if (cases[i].id)
+            assert_int_equal(m->promise[pick.promise].id, cases[i].id);
+        assert_in_range(pick.time_ns, cases[i].time - 1, cases[i].time + 1);
+    }
+    int32_t x = weft_geometry_x(&g, 500);
+    assert_int_equal(weft_view_pick(s, &vp, &g, x, g.ruler_y0 + 5).kind, WEFT_PLACE_RULER);
+    assert_int_equal(weft_view_pick(s, &vp, &g, x, 5).kind, WEFT_PLACE_NONE);
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+/* A picture below another is the same as alone, but for where it is. */
+static void pictures_lie_one_above_the_other(void **state)
+{
+    (void)state;
+    random_state = 5;
+    struct weft_model *m = build_many(5000, random_event);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist both = {0}, alone = {0};
+    struct weft_viewport vp = whole();
+    vp.height_px = 300;
+    assert_int_equal(weft_view_draw(&alone, NULL, s, &vp), 0);
+    assert_int_equal(weft_view_draw(&both, NULL, s, &vp), 0);
+    vp.top_px = 300;
+    assert_int_equal(weft_view_draw(&both, NULL, s, &vp), 0);
+    assert_int_equal(both.height, 600 * WEFT_PX);
+    assert_int_equal(both.draws, 2 * alone.draws);
+    for (uint32_t i = 0; i < both.draws; i++) {
+        const struct weft_draw *a = &alone.draw[i % alone.draws], *b = &both.draw[i];
+        int32_t top = i < alone.draws ? 0 : 300 * WEFT_PX;
+        assert_true(a->op == b->op && a->ink == b->ink && a->alpha == b->alpha);
+        assert_true(a->x0 == b->x0 && a->x1 == b->x1);
+        if (a->op != WEFT_DRAW_STEPS)
+            assert_true(a->y0 + top == b->y0 && a->y1 + top == b->y1);
+        if (a->op == WEFT_DRAW_TEXT)
+            assert_memory_equal(alone.texts + a->first, both.texts + b->first, a->count);
+        if (a->op == WEFT_DRAW_SHADES)
+            assert_memory_equal(alone.shades + a->first, both.shades + b->first, a->count);
+    }
+    weft_drawlist_fini(&both);
+    weft_drawlist_fini(&alone);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+static struct weft_event many_rows(uint64_t i)
+{
+    return i < 400 ? creates(i, LOOP, i, TASK) : fulfills(10000 + i, LOOP, i - 400);
+}
+
+static void the_focus_stays_where_it_is(void **state)
+{
+    (void)state;
+    struct weft_model *m = build_many(800, many_rows);
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    struct weft_viewport vp = whole();
+    vp.height_px = 500;
+    vp.no_legend = true;
+    for (int spread = 0; spread <= WEFT_SPREAD_MAX; spread += 125)
+        for (uint32_t row = 100; row < 300; row += 40) {
+            vp.spread = (uint16_t)spread;
+            vp.focus_row = row;
+            /* Where it lies when all rows are alike, so that every spread can do it. */
+            vp.focus_px = 60 + (int32_t)row;
+            assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+            assert_int_equal(g.shown, 400);
+            assert_true(g.shown_y[0] <= g.rows_y0 + 10 * WEFT_PX);
+            assert_true(g.shown_y[400] >= g.rows_y1 - 10 * WEFT_PX);
+            int32_t middle = (g.shown_y[row] + g.shown_y[row + 1]) / 2;
+            if (spread >= 500)
+                assert_in_range(middle, vp.focus_px * WEFT_PX - 2, vp.focus_px * WEFT_PX + 2);
+            int32_t height = g.shown_y[row + 1] - g.shown_y[row];
+            if (spread == WEFT_SPREAD_MAX)
+                assert_in_range(height, 22 * WEFT_PX - 1, 22 * WEFT_PX);
+        }
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -692,6 +943,11 @@ int main(void)
         cmocka_unit_test(the_same_trace_gives_the_same_picture),
         cmocka_unit_test(a_list_can_be_used_again),
         cmocka_unit_test(nothing_at_all),
+        cmocka_unit_test(nothing_vanishes),
+        cmocka_unit_test(folds_are_counted_exactly),
+        cmocka_unit_test(lines_are_picked),
+        cmocka_unit_test(pictures_lie_one_above_the_other),
+        cmocka_unit_test(the_focus_stays_where_it_is),
     };
     return cmocka_run_group_tests_name("view", tests, NULL, NULL);
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+#include "explore/command.h"
+
+#include <string.h>
+
+#include "explore/explore.h"
+
+const struct weft_command_info weft_commands[WEFT_COMMANDS] = {
+#define COMMAND(NAME, name, where, group, keys, help)                                              \
+    {name, WEFT_COMMAND_##where, group, keys, help},
+#include "explore/command.def"
+};
+
+/* Whether one of the keys, words with spaces between them, is this one. */
+static bool is_among(const char *keys, const char *wanted)
+{
+    size_t n = strlen(wanted);
+    for (const char *k = keys; *k; k += strspn(k, " ")) {
+        size_t size = strcspn(k, " ");
+        if (size == n && !memcmp(k, wanted, n))
+            return true;
+        k += size;
+    }
+    return false;
+}
+
+enum weft_command weft_command_of_key(const char *key, unsigned mods)
+{
+    char wanted[40] = "";
+    if (strlen(key) > 24)
+        return WEFT_COMMANDS;
+    if (mods & WEFT_CTRL)
+        strcat(wanted, "Ctrl+");
+    if (mods & WEFT_ALT)
+        strcat(wanted, "Alt+");
+    strcat(wanted, strcmp(key, " ") ? key : "Space");
+    unsigned i = 0;
+    while (i < WEFT_COMMANDS && !is_among(weft_commands[i].keys, wanted))
+        i++;
+    return (enum weft_command)i;
+}

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: ISC */
+/* The commands of the viewers, which keys and menus stand for. */
+#ifndef WEFT_EXPLORE_COMMAND_H
+#define WEFT_EXPLORE_COMMAND_H
+
+enum weft_command {
+#define COMMAND(NAME, name, where, group, keys, help) WEFT_COMMAND_##NAME,
+#include "explore/command.def"
+    WEFT_COMMANDS
+};
+
+enum weft_command_where {
+    WEFT_COMMAND_CORE,  /* weft_explorer_command does it */
+    WEFT_COMMAND_FRONT, /* the window or the page does it */
+};
+
+struct weft_command_info {
+    const char *name;
+    enum weft_command_where where;
+    const char *group, *keys, *help;
+};
+extern const struct weft_command_info weft_commands[WEFT_COMMANDS];
+
+/* The command that the key stands for (see weft_explorer_key), or WEFT_COMMANDS. */
+enum weft_command weft_command_of_key(const char *key, unsigned mods);
+
+#endif

@@ -1,0 +1,441 @@
+/* SPDX-License-Identifier: ISC */
+/* Life, panes, drawing. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore/fact.h"
+#include "explore/state.h"
+#include "view/notice.h"
+
+enum { DEFAULT_WIDTH = 1600, DEFAULT_HEIGHT = 900, PANE_MIN_PX = WEFT_PICTURE_MIN_PX };
+
+/* ---- Life ---- */
+
+int weft_explorer_new(struct weft_explorer **out)
+{
+    struct weft_explorer *e = *out = calloc(1, sizeof *e);
+    if (!e)
+        return WEFT_E_NOMEM;
+    e->history = calloc(WEFT__HISTORY_MAX, sizeof *e->history);
+    if (!e->history) {
+        free(e);
+        *out = NULL;
+        return WEFT_E_NOMEM;
+    }
+    e->width_px = DEFAULT_WIDTH;
+    e->height_px = DEFAULT_HEIGHT;
+    e->text_percent = 100;
+    e->window.to = 1;
+    e->selected = e->hovered = WEFT_NONE;
+    e->wheel_x = -1;
+    weft__changed(e, ~0u);
+    weft__moved(e);
+    return 0;
+}
+
+static void fini_pane(struct weft__pane *p)
+{
+    weft_search_free(p->search);
+    weft_scene_free(p->scene);
+    weft_model_free(p->model);
+    weft_geometry_fini(&p->geometry);
+    free(p->counter_off);
+}
+
+void weft_explorer_free(struct weft_explorer *e)
+{
+    if (!e)
+        return;
+    for (unsigned i = 0; i < e->panes; i++)
+        fini_pane(&e->pane[i]);
+    weft__facts_fini(&e->selection_facts);
+    weft__facts_fini(&e->range_facts);
+    weft__facts_fini(&e->trace_facts);
+    weft_drawlist_fini(&e->list);
+    free(e->fact);
+    free(e->history);
+    free(e);
+}
+
+void weft__changed(struct weft_explorer *e, unsigned flags)
+{
+    e->changed |= flags;
+    e->dirty = e->dirty || (flags & WEFT_CHANGED_PICTURE);
+    if (flags & WEFT_CHANGED_FACTS)
+        e->selection_is_stale = e->range_is_stale = e->trace_is_stale = true;
+    if (flags & WEFT_CHANGED_VISIBLE)
+        e->visible_is_stale = true;
+    if (flags & WEFT_CHANGED_TIP)
+        e->tip_is_stale = true;
+}
+
+void weft__activate(struct weft_explorer *e, unsigned pane)
+{
+    if (e->active == pane)
+        return;
+    e->active = pane;
+    e->trace_is_stale = true;
+    e->changed |= WEFT_CHANGED_FACTS;
+    if (pane < e->panes && e->pane[pane].height_px == 0) { /* another one makes room */
+        e->placed = false;
+        weft__moved(e);
+    }
+}
+
+void weft__moved(struct weft_explorer *e)
+{
+    e->moved = true;
+    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE | WEFT_CHANGED_VISIBLE);
+}
+
+int64_t weft__round(double x)
+{
+    const double most = 4.6e18;
+    if (!(x > -most)) /* nor a number at all */
+        return -(int64_t)4600000000000000000;
+    if (x > most)
+        return (int64_t)4600000000000000000;
+    int64_t whole = (int64_t)x;
+    double rest = x - (double)whole;
+    return rest >= 0.5 ? whole + 1 : rest < -0.5 ? whole - 1 : whole;
+}
+
+/* ---- Panes ---- */
+
+static double clamped(int64_t time_ns)
+{
+    int64_t most = WEFT_TIME_MAX;
+    return (double)(time_ns > most ? most : time_ns < -most ? -most : time_ns);
+}
+
+static void measure(struct weft__pane *p)
+{
+    const struct weft_model *m = p->model;
+    int64_t begin = 0;
+    for (uint32_t i = 1; i < m->promises; i++)
+        begin = m->promise[i].start_ns < begin ? m->promise[i].start_ns : begin;
+    p->begin = clamped(begin);
+    p->end = clamped(m->end_ns > 0 ? m->end_ns : 1);
+}
+
+/* Room for each counter to be switched off; never NULL. */
+static uint8_t *new_counters(const struct weft_model *m)
+{
+    return calloc((size_t)m->counters + 1, 1);
+}
+
+int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct weft_model *model,
+                      const char *title)
+{
+    if (e->panes == WEFT_PANES_MAX)
+        return WEFT_E_LIMIT;
+    uint8_t *counter_off = new_counters(model);
+    if (!counter_off)
+        return WEFT_E_NOMEM;
+    bool was_fit = weft__window_is_fit(e);
+    struct weft__pane *p = &e->pane[e->panes];
+    *p = (struct weft__pane){
+        .scene = scene, .model = model, .counter_off = counter_off, .focus_row = WEFT_NONE};
+    weft__fact_clean(p->title, sizeof p->title, title ? title : "", title ? strlen(title) : 0);
+    measure(p);
+    e->placed = false;
+    p->window = (struct weft__window){0, p->end};
+    if (e->panes++ == 0 || was_fit)
+        weft__window_fit(e);
+    weft__window_settle(e);
+    weft__search_pane(e, e->panes - 1);
+    weft__history_clear(e);
+    weft__changed(e, ~0u);
+    weft__moved(e);
+    return 0;
+}
+
+/* What was measured of a scene that goes away. */
+static void forget_scene(struct weft_explorer *e)
+{
+    weft__facts_fini(&e->selection_facts);
+    weft__facts_fini(&e->range_facts);
+    weft__facts_fini(&e->trace_facts);
+    e->facts = 0;
+    weft__visible_clear(&e->visible);
+    e->hovered = WEFT_NONE;
+}
+
+/* The counters that were switched off still are; by name, both sorted by it. */
+static void keep_counters(struct weft__pane *p, const struct weft_model *m, uint8_t *counter_off)
+{
+    for (uint32_t old = 0, new = 0; old < p->model->counters; old++) {
+        if (!p->counter_off[old])
+            continue;
+        const char *name = weft_model_text(p->model, p->model->counter[old].name, NULL);
+        while (new < m->counters &&
+               strcmp(weft_model_text(m, m->counter[new].name, NULL), name) < 0)
+            new ++;
+        if (new < m->counters && strcmp(weft_model_text(m, m->counter[new].name, NULL), name) == 0)
+            counter_off[new] = 1;
+    }
+}
+
+void weft_explorer_replace(struct weft_explorer *e, unsigned pane, struct weft_scene *scene,
+                           struct weft_model *model)
+{
+    assert(pane < e->panes);
+    struct weft__pane *p = &e->pane[pane];
+    struct weft__window w = weft__window_get(e, pane);
+    double end = p->end, near = (w.to - w.from) / 100;
+    bool at_end = w.to >= end - near && w.to <= end + near, was_fit = weft__window_is_fit(e);
+    uint8_t *counter_off = new_counters(model);
+    if (counter_off)
+        keep_counters(p, model, counter_off);
+    if (e->selected != WEFT_NONE && e->selected_pane == pane)
+        e->selected = weft_model_find(model, p->model->promise[e->selected].id);
+    forget_scene(e);
+    weft_search_free(p->search);
+    p->search = NULL;
+    weft_scene_free(p->scene);
+    weft_model_free(p->model);
+    free(p->counter_off);
+    p->scene = scene;
+    p->model = model;
+    p->counter_off = counter_off; /* NULL: all are shown */
+    if (p->focus_row != WEFT_NONE && p->focus_row >= scene->l->rows)
+        p->focus_row = WEFT_NONE;
+    if (e->drag.row != WEFT_NONE && e->drag.row >= scene->l->rows)
+        e->drag.row = WEFT_NONE;
+    measure(p);
+    if (was_fit)
+        weft__window_fit(e);
+    else if (at_end)
+        weft__window_set(e, pane, (struct weft__window){w.from, w.to + (p->end - end)}, 0);
+    weft__window_settle(e);
+    weft__search_pane(e, pane);
+    weft__changed(e, ~0u);
+    weft__moved(e);
+}
+
+static void drop_number(unsigned *number, unsigned pane)
+{
+    if (*number > pane)
+        --*number;
+}
+
+void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
+{
+    assert(pane < e->panes);
+    forget_scene(e);
+    e->placed = false;
+    e->drag.grip = WEFT__GRIP_NONE;
+    e->pointed = false;
+    if (e->selected_pane == pane) {
+        e->selected = WEFT_NONE;
+        e->selected_pane = 0;
+    }
+    if (e->range_pane == pane) {
+        e->range_from_ns = e->range_to_ns = 0;
+        e->range_pane = 0;
+    }
+    if (pane == 0 && e->panes > 1 && !e->is_free) { /* the next one is the first one then */
+        double offset = e->pane[1].offset;
+        e->window.from += offset;
+        e->window.to += offset;
+        for (unsigned i = 1; i < e->panes; i++)
+            e->pane[i].offset -= offset;
+    }
+    fini_pane(&e->pane[pane]);
+    e->panes--;
+    memmove(&e->pane[pane], &e->pane[pane + 1], (e->panes - pane) * sizeof e->pane[0]);
+    drop_number(&e->selected_pane, pane);
+    drop_number(&e->range_pane, pane);
+    drop_number(&e->active, pane);
+    if (e->active >= e->panes)
+        e->active = e->panes ? e->panes - 1 : 0;
+    weft__window_settle(e);
+    weft__history_clear(e);
+    weft__changed(e, ~0u);
+    weft__moved(e);
+}
+
+unsigned weft_explorer_panes(const struct weft_explorer *e)
+{
+    return e->panes;
+}
+
+const char *weft_explorer_title(const struct weft_explorer *e, unsigned pane)
+{
+    assert(pane < e->panes);
+    return e->pane[pane].title;
+}
+
+/* ---- Drawing ---- */
+
+static int32_t within(int px)
+{
+    return px < WEFT_PICTURE_MIN_PX   ? WEFT_PICTURE_MIN_PX
+           : px > WEFT_PICTURE_MAX_PX ? WEFT_PICTURE_MAX_PX
+                                      : px;
+}
+
+void weft_explorer_resize(struct weft_explorer *e, int width_px, int height_px)
+{
+    if (e->width_px == within(width_px) && e->height_px == within(height_px))
+        return;
+    e->width_px = within(width_px);
+    e->height_px = within(height_px);
+    e->drag.grip = WEFT__GRIP_NONE;
+    e->placed = false;
+    weft__moved(e);
+}
+
+void weft_explorer_text_size(struct weft_explorer *e, unsigned percent)
+{
+    percent = percent < 50 ? 50 : percent > 300 ? 300 : percent;
+    if (e->text_percent == percent)
+        return;
+    e->text_percent = (uint16_t)percent;
+    e->placed = false;
+    weft__moved(e);
+}
+
+/* Divides the height among the panes: equally. Those for which there is no room are left out, the active
+ * one is not. */
+static void place_panes(struct weft_explorer *e)
+{
+    unsigned fit = (unsigned)(e->height_px / PANE_MIN_PX);
+    unsigned n = fit < e->panes ? fit : e->panes;
+    unsigned first = e->first_pane + n > e->panes ? e->panes - n : e->first_pane;
+    if (n && e->active < first)
+        first = e->active;
+    if (n && e->active >= first + n)
+        first = e->active - n + 1;
+    e->first_pane = first;
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft__pane *p = &e->pane[i];
+        p->top_px = p->height_px = 0;
+        if (i < first || i >= first + n)
+            continue;
+        int32_t at = (int32_t)(i - first), of = (int32_t)n;
+        p->top_px = e->height_px * at / of;
+        p->height_px = e->height_px * (at + 1) / of - p->top_px;
+    }
+}
+
+static void place_times(const struct weft_explorer *e, unsigned pane, struct weft_viewport *v)
+{
+    const int64_t most = WEFT_TIME_MAX;
+    struct weft__window w = weft__window_get(e, pane);
+    int64_t from = weft__round(w.from), to = weft__round(w.to);
+    v->from_ns = from > most - 1 ? most - 1 : from < -most ? -most : from;
+    v->to_ns = to > most ? most : to <= v->from_ns ? v->from_ns + 1 : to;
+    if (e->range_from_ns == e->range_to_ns || (e->is_free && pane != e->range_pane))
+        return;
+    /* Where axes are linked, the same range of all is shown. */
+    double shift = e->is_free ? 0 : e->pane[pane].offset - e->pane[e->range_pane].offset;
+    v->range_from_ns = weft__round((double)e->range_from_ns + shift);
+    v->range_to_ns = weft__round((double)e->range_to_ns + shift);
+    if (pane == e->range_pane) {
+        v->range_from_ns = e->range_from_ns;
+        v->range_to_ns = e->range_to_ns;
+    }
+}
+
+static struct weft_viewport viewport_of(const struct weft_explorer *e, unsigned pane)
+{
+    const struct weft__pane *p = &e->pane[pane];
+    struct weft_viewport v = {
+        .width_px = e->width_px,
+        .height_px = p->height_px,
+        .top_px = p->top_px,
+        .focus_row = p->focus_row,
+        .focus_px = p->focus_px,
+        .spread = (uint16_t)weft__round(p->spread),
+        .text_percent = e->text_percent,
+        .selected = pane == e->selected_pane ? e->selected : WEFT_NONE,
+        .hovered = pane == e->hovered_pane ? e->hovered : WEFT_NONE,
+        .search = p->search,
+        .title = p->title,
+        .counter_off = p->counter_off,
+        .no_counters = e->no_counters,
+        .no_legend = true,
+    };
+    place_times(e, pane, &v);
+    return v;
+}
+
+static int draw_nothing(const struct weft_explorer *e, struct weft_drawlist *list)
+{
+    static const char text[] = "Open a trace, or drop one here";
+    weft_notice_text(list, WEFT_INK_FAINT_TEXT, 16 * WEFT_PX, e->width_px * WEFT_PX / 2,
+                     e->height_px * WEFT_PX / 2, e->width_px * WEFT_PX, text);
+    return list->failed ? WEFT_E_NOMEM : 0;
+}
+
+/* Still: a picture to be kept. Otherwise the panes remember where everything is. */
+static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool still)
+{
+    weft_drawlist_clear(list, e->width_px, e->height_px);
+    place_panes(e);
+    if (e->panes == 0)
+        return draw_nothing(e, list);
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft__pane *p = &e->pane[i];
+        struct weft_viewport v = viewport_of(e, i);
+        v.no_legend = !still;
+        v.tips = still;
+        if (still)
+            v.hovered = WEFT_NONE;
+        else
+            p->viewport = v;
+        if (p->height_px == 0)
+            continue;
+        int rc = weft_view_draw(list, still ? NULL : &p->geometry, p->scene, &v);
+        if (rc < 0)
+            return rc;
+        if (p->top_px)
+            weft_notice_line(list, WEFT_INK_FAINT_TEXT, 0, p->top_px * WEFT_PX,
+                             e->width_px * WEFT_PX);
+    }
+    return list->failed ? WEFT_E_NOMEM : 0;
+}
+
+static int redraw(struct weft_explorer *e)
+{
+    int rc = compose(e, &e->list, false);
+    e->dirty = e->moved = rc < 0;
+    e->placed = e->placed || rc == 0;
+    return rc;
+}
+
+int weft__refresh(struct weft_explorer *e)
+{
+    return e->moved ? redraw(e) : 0;
+}
+
+const struct weft_drawlist *weft_explorer_draw(struct weft_explorer *e)
+{
+    return e->dirty && redraw(e) < 0 ? NULL : &e->list;
+}
+
+int weft_explorer_picture(struct weft_explorer *e, struct weft_drawlist *list)
+{
+    int rc = compose(e, list, true);
+    if (rc < 0)
+        weft_drawlist_fini(list);
+    return rc;
+}
+
+unsigned weft_explorer_changed(struct weft_explorer *e)
+{
+    unsigned changed = e->changed;
+    e->changed = 0;
+    return changed;
+}
+
+unsigned weft__pane_at(const struct weft_explorer *e, double y)
+{
+    unsigned i = 0;
+    while (i < e->panes &&
+           !(y >= e->pane[i].top_px && y < e->pane[i].top_px + e->pane[i].height_px))
+        i++;
+    return i;
+}

@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: ISC */
+/* What can be said of a promise, of a range of time and of a trace, as lines of name and text with links.
+ * Private to src/explore.
+ *
+ *     struct weft__facts f = {0};
+ *     if (weft__facts_of_promise(&f, scene, promise) == 0)
+ *         for (uint32_t i = 0; i < f.count; i++)
+ *             show(&f.fact[i]);
+ *     weft__facts_fini(&f);
+ *
+ * All texts are valid UTF-8 without control characters, of at most about 200 bytes, and valid until the next
+ * call that fills. Lists are bounded; what is left out is counted ("and 12 more"). */
+#ifndef WEFT_EXPLORE_FACTS_H
+#define WEFT_EXPLORE_FACTS_H
+
+#include "explore/explore.h"
+
+struct weft__target {
+    uint32_t promise; /* WEFT_LINK_PROMISE */
+    int64_t
+        time_ns; /* WEFT_LINK_TIME; also where the fact of a promise happened, if it has a time */
+};
+
+struct weft__ranges; /* see ranges.h */
+
+struct weft__facts {
+    struct weft_fact *fact;
+    struct weft__target *target; /* beside fact */
+    uint32_t count;
+
+    /* Of facts.c. */
+    char *texts;
+    uint32_t *at; /* beside fact: where its name and its text begin in texts */
+    uint32_t room, text_bytes, texts_room;
+    bool failed;
+    struct weft__ranges *ranges; /* of the scene that was measured last */
+};
+
+/* Each begins anew. Returns 0 or WEFT_E_NOMEM; there are no facts then. */
+
+/* Some tens of milliseconds for ten million events. */
+int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, uint32_t promise);
+
+/* Of what happens from from_ns to to_ns, both included. The first time for a scene as long as for a promise,
+ * unless prepared; then some milliseconds at most. */
+int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int64_t from_ns,
+                         int64_t to_ns);
+int weft__facts_prepare(struct weft__facts *f, const struct weft_scene *s);
+
+/* title may be NULL. */
+int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, const char *title);
+
+/* No facts; keeps memory, and what is prepared. */
+void weft__facts_clear(struct weft__facts *f);
+
+void weft__facts_fini(struct weft__facts *f);
+
+/* "#12 rpc GET /users/7, 1.2 ms", terminated and cut to room. Returns the size of what was written. */
+size_t weft__promise_text(char *out, size_t room, const struct weft_scene *s, uint32_t promise);
+
+/* Where keys lead to; WEFT_NONE: nowhere, or to the loop, which has no line. */
+uint32_t weft__walk_creator(const struct weft_scene *s, uint32_t promise);
+uint32_t weft__walk_waited_for(const struct weft_scene *s, uint32_t promise); /* the longest */
+uint32_t weft__walk_resolver(const struct weft_scene *s, uint32_t promise);
+uint32_t weft__walk_became(const struct weft_scene *s, uint32_t promise);
+
+#endif

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: ISC */
+/* The facts of a promise, and where keys lead from it. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "explore/fact.h"
+#include "explore/waits.h"
+
+enum { LABELS_SHOWN = 12, FEW = 4 };
+
+struct about {
+    struct weft__facts *f;
+    const struct weft_scene *s;
+    const struct weft_model *m;
+    const struct weft_promise *p;
+    uint32_t promise;
+    struct weft__dealings d;
+
+    /* Found in one pass over the promises. */
+    struct weft__top children; /* the longest ones */
+    uint64_t all_children;
+    uint32_t was[FEW]; /* what became it */
+    uint64_t all_was;
+};
+
+static void look_at_promises(struct about *a)
+{
+    const struct weft_model *m = a->m;
+    a->children.room = WEFT__TOP_MAX;
+    for (uint32_t i = 1; i < m->promises; i++) {
+        const struct weft_promise *p = &m->promise[i];
+        if (p->creator == a->promise && i != a->promise) {
+            a->all_children++;
+            weft__top_add(&a->children, i, weft__length(a->s, i), 0);
+        }
+        if (p->becomes == a->promise) {
+            if (a->all_was < FEW)
+                a->was[a->all_was] = i;
+            a->all_was++;
+        }
+    }
+}
+
+/* A pending one lives on, though its line ends with its last sign of life. */
+static int64_t lived(const struct about *a)
+{
+    const struct weft_promise *p = a->p;
+    int64_t end = p->outcome == WEFT_PENDING ? a->m->end_ns : p->end_ns;
+    return end > p->start_ns ? end - p->start_ns : 0;
+}
+
+/* ---- What it is ---- */
+
+static void add_source(struct about *a)
+{
+    char file[WEFT__FACT_BYTES - 24];
+    uint32_t origin = weft_model_origin(a->m, a->promise);
+    if (origin == WEFT_NONE)
+        return;
+    const struct weft_place *place = &a->m->origin[origin];
+    const char *name = weft_model_text(a->m, place->file, NULL);
+    size_t size = strlen(name), most = sizeof file / 2;
+    if (size > most) /* the end of a path says more than its beginning */
+        snprintf(file, sizeof file, "\xe2\x80\xa6%s", name + size - most);
+    else
+        snprintf(file, sizeof file, "%s", name);
+    weft__fact_text(a->f, "in the source", "%s:%" PRIu32, file, place->line);
+}
+
+static void add_creation(struct about *a)
+{
+    char number[WEFT__FACT_NUMBER];
+    const struct weft_promise *p = a->p;
+    if (!p->created)
+        weft__fact_text(a->f, "created", "before the trace begins");
+    else
+        weft__fact_time(a->f, "created", p->start_ns, "at %s%s", weft__moment(number, p->start_ns),
+                        p->promoted ? ", kept from what was overwritten" : "");
+    add_source(a);
+    if (p->created && a->promise != WEFT_ROOT)
+        weft__fact_promise(a->f, "created by", a->s, p->creator, "%s", "");
+    if (p->simplified && !a->s->l->raw) {
+        int64_t wake = weft_model_wake(a->m, p);
+        weft__fact_promise(a->f, "hangs under", a->s, weft_model_under(a->m, p), "%s", "");
+        weft__fact_time(a->f, "shown from", wake, "%s, when it used that",
+                        weft__moment(number, wake));
+    }
+}
+
+static void add_pending(struct about *a)
+{
+    char number[WEFT__FACT_NUMBER];
+    const struct weft_promise *p = a->p;
+    if (weft_model_overdue(a->m, a->promise)) {
+        weft__fact_text(a->f, "pending", "marked as one that must be resolved, and never was");
+        weft__fact_bad(a->f);
+    } else {
+        weft__fact_text(a->f, "pending",
+                        p->background ? "meant to be pending for long"
+                                      : "not resolved when the trace ends");
+    }
+    if (p->end_ns < a->m->end_ns)
+        weft__fact_time(a->f, "last sign of life", p->end_ns, "at %s",
+                        weft__moment(number, p->end_ns));
+}
+
+static void add_end(struct about *a)
+{
+    char number[WEFT__FACT_NUMBER];
+    const struct weft_promise *p = a->p;
+    bool failed = p->outcome == WEFT_FAILED;
+    if (p->outcome == WEFT_PENDING) {
+        add_pending(a);
+    } else {
+        weft__fact_time(a->f, weft_outcome_name((enum weft_outcome)p->outcome), p->end_ns, "at %s",
+                        weft__moment(number, p->end_ns));
+        if (failed)
+            weft__fact_bad(a->f);
+    }
+    weft__fact_text(a->f, p->outcome == WEFT_PENDING ? "pending for" : "lasted", "%s",
+                    weft__lasting(number, lived(a)));
+    uint32_t cause = weft_model_reason(a->m, a->promise);
+    if (cause != WEFT_NONE) {
+        uint32_t size;
+        char reason[WEFT__FACT_BYTES];
+        const char *text = weft_model_text(a->m, cause, &size);
+        weft__fact_clean(reason, sizeof reason, text, size);
+        weft__fact_text(a->f, "failure", "%s", reason);
+        weft__fact_bad(a->f);
+    }
+    if (a->d.resolution != WEFT_NONE) {
+        const struct weft_interaction *x = &a->m->interaction[a->d.resolution];
+        weft__fact_promise(a->f, failed ? "failed by" : "resolved by", a->s, x->actor, "%s",
+                           x->actor == a->promise ? " (itself)" : "");
+    }
+    if (p->outcome == WEFT_BECAME && p->becomes != WEFT_NONE) {
+        uint32_t final = weft_model_final(a->m, a->promise);
+        weft__fact_promise(a->f, "what it became", a->s, p->becomes, "%s", "");
+        if (final != p->becomes)
+            weft__fact_promise(a->f, "in the end", a->s, final, "%s", "");
+    }
+    for (uint32_t i = 0; i < a->all_was && i < FEW; i++)
+        weft__fact_promise(a->f, i ? "" : "was", a->s, a->was[i], "%s", "");
+    weft__fact_more(a->f, a->all_was, FEW);
+    if (p->background && p->outcome != WEFT_PENDING)
+        weft__fact_text(a->f, "background", "meant to be pending for long");
+    if (p->should_resolve && p->outcome != WEFT_PENDING)
+        weft__fact_text(a->f, "mark", "must be resolved");
+}
+
+static void add_labels(struct about *a)
+{
+    const struct weft_model *m = a->m;
+    uint64_t all = 0;
+    for (uint32_t i = a->p->first_label; i != WEFT_NONE; i = m->label[i].next) {
+        const struct weft_label *l = &m->label[i];
+        char text[3 * WEFT__FACT_BYTES], clean[WEFT__FACT_BYTES], number[WEFT__FACT_NUMBER];
+        if (l->is_change && m->is_weft) /* no label there */
+            continue;
+        if (all++ >= LABELS_SHOWN)
+            continue;
+        if (all == 1)
+            weft__fact_heading(a->f, "Labels");
+        uint32_t size = weft_model_label_text(m, l, text, sizeof text);
+        weft__fact_clean(clean, sizeof clean, text, size);
+        weft__fact_time(a->f, weft__moment(number, l->time_ns), l->time_ns, "%s", clean);
+    }
+    weft__fact_more(a->f, all, LABELS_SHOWN);
+}
+
+/* ---- What it waited for, and who for it ---- */
+
+static int64_t weight(const struct weft__wait *w)
+{
+    return w->end == WEFT__WAIT_OPEN ? INT64_MAX : weft__wait_length(w);
+}
+
+static void longest_waits(const struct weft__waits *w, struct weft__top *top)
+{
+    *top = (struct weft__top){.room = WEFT__TOP_MAX};
+    for (uint32_t i = 0; i < w->count; i++)
+        weft__top_add(top, i, weight(&w->wait[i]), weft__wait_length(&w->wait[i]));
+}
+
+static void add_wait(struct about *a, const struct weft__wait *w, const char *name, bool mine)
+{
+    static const char *const how[] = {
+        [WEFT__WAIT_READ] = "",
+        [WEFT__WAIT_SIGNALLED] = ", until signalled",
+        [WEFT__WAIT_ENDED] = ", until it ended itself",
+        [WEFT__WAIT_UNUSED] = ", resolved, but that was not used",
+    };
+    char from[WEFT__FACT_NUMBER], number[WEFT__FACT_NUMBER];
+    weft__moment(from, w->from_ns);
+    weft__lasting(number, weft__wait_length(w));
+    if (w->end == WEFT__WAIT_OPEN) {
+        weft__fact_promise(a->f, name, a->s, w->peer, ": still waits, %s since %s", number, from);
+        if (!a->m->promise[mine ? a->promise : w->peer].background)
+            weft__fact_bad(a->f);
+    } else {
+        weft__fact_promise(a->f, name, a->s, w->peer, ": waited %s from %s%s", number, from,
+                           how[w->end]);
+    }
+}
+
+static void add_acts(struct about *a, const char *name, const struct weft__acts *acts, bool others)
+{
+    char number[WEFT__FACT_NUMBER];
+    uint32_t shown = 0;
+    for (; shown < acts->kept && shown < FEW; shown++) {
+        const struct weft_interaction *x = &a->m->interaction[acts->interaction[shown]];
+        weft__fact_promise(a->f, shown ? "" : name, a->s, others ? x->actor : x->other, ", at %s",
+                           weft__moment(number, x->time_ns));
+    }
+    weft__fact_more(a->f, acts->all, shown);
+}
+
+static void add_waits(struct about *a, const struct weft__waits *w, const char *heading)
+{
+    struct weft__top top;
+    char number[WEFT__FACT_NUMBER], share[WEFT__FACT_NUMBER], times[WEFT__FACT_NUMBER];
+    if (!w->all)
+        return;
+    bool mine = w == &a->d.mine;
+    weft__fact_heading(a->f, "%s", heading);
+    weft__share(share, (uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0);
+    weft__fact_text(a->f, "in all", "%s in %s wait%s%s%s%s", weft__lasting(number, w->total_ns),
+                    weft__count(times, w->all), w->all == 1 ? "" : "s", share[0] ? ", " : "", share,
+                    share[0] ? " of its life" : "");
+    longest_waits(w, &top);
+    for (uint32_t i = 0; i < top.count; i++)
+        add_wait(a, &w->wait[top.promise[i]], i ? "" : mine ? "for" : "by", mine);
+    weft__fact_more(a->f, w->all, top.count);
+    if (w->late_ns <= 0)
+        return;
+    /* What was there was used late: something else ran, or the loop was slow. */
+    const struct weft__wait *latest = &w->wait[w->latest];
+    weft__fact_text(a->f, mine ? "used late" : "was used late", "%s after it was resolved, in all",
+                    weft__lasting(number, w->late_ns));
+    if (w->all > 1)
+        weft__fact_promise(a->f, "at the latest", a->s, latest->peer, ": %s late",
+                           weft__lasting(number, w->latest_ns));
+}
+
+static void add_signals(struct about *a)
+{
+    const struct weft__dealings *d = &a->d;
+    char number[WEFT__FACT_NUMBER], when[WEFT__FACT_NUMBER];
+    if (d->signalled.all + d->signalled_by.all + d->notified.all + d->notified_by.all == 0)
+        return;
+    weft__fact_heading(a->f, "Signals");
+    add_acts(a, "signalled by", &d->signalled_by, true);
+    add_acts(a, "notified by", &d->notified_by, true);
+    if (d->notified_in_vain) {
+        weft__fact_time(a->f, "in vain", d->in_vain_ns, "%s time%s, when nobody waited: at %s%s",
+                        weft__count(number, d->notified_in_vain),
+                        d->notified_in_vain == 1 ? "" : "s", weft__moment(when, d->in_vain_ns),
+                        d->notified_in_vain == 1 ? "" : " last");
+        if (d->others.open)
+            weft__fact_bad(a->f);
+    }
+    add_acts(a, "signalled", &d->signalled, false);
+    add_acts(a, "notified", &d->notified, false);
+}
+
+/* ---- What it did ---- */
+
+static void add_running(struct about *a)
+{
+    const struct weft_model *m = a->m;
+    char number[WEFT__FACT_NUMBER], share[WEFT__FACT_NUMBER], times[WEFT__FACT_NUMBER];
+    uint64_t total = 0, count = 0;
+    const struct weft_run *longest = NULL, *last = NULL;
+    for (uint32_t i = a->p->first_run; i != WEFT_NONE; i = m->run[i].next) {
+        const struct weft_run *r = &m->run[i];
+        uint64_t length = r->end_ns > r->start_ns ? (uint64_t)(r->end_ns - r->start_ns) : 0;
+        if (__builtin_add_overflow(total, length, &total))
+            total = INT64_MAX;
+        count++;
+        last = r;
+        if (!longest || r->end_ns - r->start_ns > longest->end_ns - longest->start_ns)
+            longest = r;
+    }
+    if (!longest)
+        return;
+    total = total > INT64_MAX ? INT64_MAX : total;
+    const struct weft_run *first = &m->run[a->p->first_run];
+    weft__fact_heading(a->f, "Running");
+    weft__share(share, total, (uint64_t)lived(a));
+    weft__fact_text(a->f, "in all", "%s in %s run%s%s%s%s", weft__lasting(number, (int64_t)total),
+                    weft__count(times, count), count == 1 ? "" : "s", share[0] ? ", " : "", share,
+                    share[0] ? " of its life" : "");
+    if (count > 1)
+        weft__fact_time(a->f, "longest run", longest->start_ns, "%s from %s",
+                        weft__lasting(number, longest->end_ns - longest->start_ns),
+                        weft__moment(times, longest->start_ns));
+    weft__fact_time(a->f, "first ran", first->start_ns, "at %s",
+                    weft__moment(number, first->start_ns));
+    if (count > 1)
+        weft__fact_time(a->f, "last ran", last->start_ns, "at %s",
+                        weft__moment(number, last->start_ns));
+}
+
+static void add_children(struct about *a)
+{
+    char number[WEFT__FACT_NUMBER];
+    if (!a->all_children)
+        return;
+    weft__fact_heading(a->f, "Created");
+    weft__fact_text(a->f, "in all", "%s promise%s", weft__count(number, a->all_children),
+                    a->all_children == 1 ? "" : "s");
+    for (uint32_t i = 0; i < a->children.count; i++)
+        weft__fact_promise(a->f,
+                           i                     ? ""
+                           : a->all_children > 1 ? "the longest"
+                                                 : "",
+                           a->s, a->children.promise[i], "%s", "");
+    weft__fact_more(a->f, a->all_children, a->children.count);
+}
+
+int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, uint32_t promise)
+{
+    struct about a = {.f = f, .s = s, .m = s->m, .p = &s->m->promise[promise], .promise = promise};
+    char label[WEFT__FACT_LABEL], type[WEFT__FACT_LABEL];
+    weft__fact_begin(f);
+    int rc = weft__dealings_find(&a.d, a.m, promise);
+    if (rc < 0)
+        goto out;
+    look_at_promises(&a);
+    const char *name = weft_model_type(a.m, promise);
+    weft__fact_clean(type, sizeof type, name, strlen(name));
+    weft__fact_label(label, sizeof label, a.m, promise);
+    if (promise == WEFT_ROOT)
+        weft__fact_heading(f, "The event loop");
+    else
+        weft__fact_heading(f, "#%" PRIu64 " %s", a.p->id, label[0] ? label : type);
+    weft__fact_text(f, "type", "%s", type);
+    if (promise != WEFT_ROOT) {
+        add_creation(&a);
+        add_end(&a);
+    }
+    add_labels(&a);
+    add_waits(&a, &a.d.mine, "Waited for");
+    if (a.d.used.all || a.d.resolved.all) {
+        weft__fact_heading(f, "Did");
+        add_acts(&a, "used", &a.d.used, false);
+        add_acts(&a, "resolved", &a.d.resolved, false);
+    }
+    add_signals(&a);
+    add_waits(&a, &a.d.others, "Was waited for");
+    if (a.d.used_by.all) {
+        weft__fact_heading(f, "Was used");
+        add_acts(&a, "by", &a.d.used_by, true);
+    }
+    add_running(&a);
+    add_children(&a);
+out:
+    weft__dealings_fini(&a.d);
+    if (rc < 0)
+        f->failed = true;
+    return weft__fact_end(f);
+}
+
+/* ---- Keys ---- */
+
+static uint32_t not_the_loop(uint32_t promise)
+{
+    return promise == WEFT_ROOT ? WEFT_NONE : promise;
+}
+
+uint32_t weft__walk_creator(const struct weft_scene *s, uint32_t promise)
+{
+    return not_the_loop(s->m->promise[promise].creator);
+}
+
+uint32_t weft__walk_waited_for(const struct weft_scene *s, uint32_t promise)
+{
+    struct weft__dealings d;
+    struct weft__top top;
+    uint32_t found = WEFT_NONE;
+    if (weft__dealings_find(&d, s->m, promise) == 0) {
+        longest_waits(&d.mine, &top);
+        for (uint32_t i = 0; i < top.count && found == WEFT_NONE; i++)
+            found = not_the_loop(d.mine.wait[top.promise[i]].peer);
+    }
+    weft__dealings_fini(&d);
+    return found;
+}
+
+uint32_t weft__walk_resolver(const struct weft_scene *s, uint32_t promise)
+{
+    const struct weft_model *m = s->m;
+    promise = weft_model_final(m, promise);
+    for (uint32_t i = m->interactions; i-- > 0;)
+        if (m->interaction[i].other == promise && m->interaction[i].kind == WEFT_RESOLVES)
+            return not_the_loop(m->interaction[i].actor);
+    return WEFT_NONE;
+}
+
+uint32_t weft__walk_became(const struct weft_scene *s, uint32_t promise)
+{
+    return s->m->promise[promise].becomes;
+}

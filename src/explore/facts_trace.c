@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: ISC */
+/* The facts of a trace as a whole, and what to look at first. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore/fact.h"
+
+enum { FEW = 6, LINKS_MAX = 64 };
+
+#define AWAKE (WEFT_NONE - 1)
+
+struct census {
+    const struct weft_scene *s;
+    const struct weft_model *m;
+    uint32_t *
+        wait; /* of each promise: the interaction with which it began the wait in which the trace ends;
+                     * AWAKE or WEFT_NONE: none */
+    uint64_t outcome[WEFT_OUTCOME_COUNT], all_overdue, waiting;
+    struct weft__top overdue, failed, longest; /* the longest ones; failed: the first ones */
+    struct weft__top waits;                    /* that wait still, since when */
+};
+
+/* From the end backwards: who waits and neither reads nor is signalled later waits still. */
+static int find_waits(struct census *c)
+{
+    const struct weft_model *m = c->m;
+    c->wait = malloc(m->promises * sizeof *c->wait);
+    if (!c->wait)
+        return WEFT_E_NOMEM;
+    memset(c->wait, 0xff, m->promises * sizeof *c->wait);
+    for (uint32_t i = m->interactions; i-- > 0;) {
+        const struct weft_interaction *x = &m->interaction[i];
+        uint32_t who = x->kind == WEFT_SIGNALS ? x->other : x->actor;
+        bool says = x->kind == WEFT_SIGNALS || x->kind == WEFT_READS || x->kind == WEFT_WAITS;
+        if (says && c->wait[who] == WEFT_NONE)
+            c->wait[who] = x->kind == WEFT_WAITS ? i : AWAKE;
+    }
+    return 0;
+}
+
+/* What a pending promise waits for when the trace ends, and since when; WEFT_NONE: nothing, as far as can be
+ * seen. */
+static uint32_t waits_for(const struct census *c, uint32_t promise, int64_t *since)
+{
+    const struct weft_model *m = c->m;
+    if (m->promise[promise].outcome != WEFT_PENDING || c->wait[promise] >= AWAKE)
+        return WEFT_NONE;
+    const struct weft_interaction *x = &m->interaction[c->wait[promise]];
+    uint32_t other = weft_model_final(m, x->other);
+    *since = x->time_ns;
+    return m->promise[other].outcome == WEFT_PENDING ? other : WEFT_NONE;
+}
+
+static void take(struct census *c)
+{
+    const struct weft_model *m = c->m;
+    c->overdue.room = c->failed.room = c->longest.room = c->waits.room = FEW;
+    for (uint32_t i = 1; i < m->promises; i++) {
+        const struct weft_promise *p = &m->promise[i];
+        int64_t end = p->outcome == WEFT_PENDING ? m->end_ns : p->end_ns;
+        int64_t length = end - p->start_ns, since; /* at least as long as its line */
+        c->outcome[p->outcome]++;
+        if (c->longest.count < FEW || length > c->longest.length[FEW - 1])
+            weft__top_add(&c->longest, i, weft__length(c->s, i), 0);
+        if (p->outcome == WEFT_FAILED)
+            weft__top_add(&c->failed, i, -p->end_ns, 0);
+        if (p->outcome != WEFT_PENDING)
+            continue;
+        if (p->should_resolve) {
+            c->all_overdue++;
+            weft__top_add(&c->overdue, i, weft__length(c->s, i), 0);
+        }
+        if (!p->background && waits_for(c, i, &since) != WEFT_NONE) {
+            c->waiting++;
+            weft__top_add(&c->waits, i, -since, 0);
+        }
+    }
+}
+
+static void add_list(struct weft__facts *f, const struct census *c, const char *name,
+                     const struct weft__top *top, uint64_t all, bool bad)
+{
+    for (uint32_t i = 0; i < top->count; i++) {
+        weft__fact_promise(f, i ? "" : name, c->s, top->promise[i], "%s", "");
+        if (bad)
+            weft__fact_bad(f);
+    }
+    weft__fact_more(f, all, top->count);
+}
+
+/* The longest wait that has no end, and along it to the promise that nothing is known to wait for. */
+static void add_hang(struct weft__facts *f, const struct census *c)
+{
+    char number[WEFT__FACT_NUMBER];
+    int64_t since, first = 0;
+    uint32_t waiter = c->waits.promise[0], other = waits_for(c, waiter, &first), last = other;
+    for (unsigned i = 0; i < LINKS_MAX; i++) {
+        uint32_t next = waits_for(c, last, &since);
+        if (next == WEFT_NONE)
+            break;
+        last = next;
+    }
+    weft__fact_promise(f, "the longest wait", c->s, waiter, ": waits since %s",
+                       weft__moment(number, first));
+    weft__fact_promise(f, "for", c->s, other, "%s", "");
+    if (last != other)
+        weft__fact_promise(f, "and that in the end for", c->s, last, "%s", "");
+}
+
+static void add_hint(struct weft__facts *f, const struct census *c)
+{
+    char number[WEFT__FACT_NUMBER];
+    uint64_t failed = c->outcome[WEFT_FAILED];
+    weft__fact_heading(f, "Look first at");
+    if (c->all_overdue) {
+        weft__fact_text(f, "never resolved", "%s promise%s that must be",
+                        weft__count(number, c->all_overdue), c->all_overdue == 1 ? "" : "s");
+        weft__fact_bad(f);
+        add_list(f, c, "", &c->overdue, c->all_overdue, true);
+    }
+    if (c->waiting) {
+        weft__fact_text(f, "still waiting", "%s promise%s when the trace ends",
+                        weft__count(number, c->waiting), c->waiting == 1 ? "" : "s");
+        add_hang(f, c);
+    }
+    if (failed) {
+        weft__fact_text(f, "failed", "%s promise%s, the first ones:", weft__count(number, failed),
+                        failed == 1 ? "" : "s");
+        weft__fact_bad(f);
+        add_list(f, c, "", &c->failed, failed, true);
+    }
+    add_list(f, c, "the longest", &c->longest, 0, false);
+}
+
+static void add_contradictions(struct weft__facts *f, const struct weft_model *m)
+{
+    const struct weft_contradictions *x = &m->contradictions;
+    char number[WEFT__FACT_NUMBER];
+    uint64_t all = x->created_twice + x->resolved_twice + x->circles + x->on_loop;
+    if (m->promoted_events)
+        weft__fact_text(f, "kept events", "%s, of promises pending when theirs were overwritten",
+                        weft__count(number, m->promoted_events));
+    if (all) {
+        weft__fact_text(f, "contradictions", "%s events were ignored", weft__count(number, all));
+        weft__fact_bad(f);
+    }
+}
+
+int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, const char *title)
+{
+    const struct weft_model *m = s->m;
+    struct census c = {.s = s, .m = m};
+    char number[WEFT__FACT_NUMBER];
+    weft__fact_begin(f);
+    if (find_waits(&c) < 0) {
+        f->failed = true;
+        return weft__fact_end(f);
+    }
+    take(&c);
+    if (title && title[0])
+        weft__fact_heading(f, "%.*s", WEFT__FACT_BYTES, title);
+    else
+        weft__fact_heading(f, "Trace");
+    weft__fact_text(f, "time span", "%s", weft__lasting(number, m->end_ns));
+    weft__fact_text(f, "events", "%s", weft__count(number, m->events_total));
+    weft__fact_text(f, "promises", "%s", weft__count(number, m->promises - 1));
+    for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
+        if (c.outcome[o]) {
+            weft__fact_text(f, weft_outcome_name((enum weft_outcome)o), "%s",
+                            weft__count(number, c.outcome[o]));
+            if (o == WEFT_FAILED)
+                weft__fact_bad(f);
+        }
+    weft__fact_text(f, "rows", "%s", weft__count(number, s->l->rows));
+    if (m->counters)
+        weft__fact_text(f, "counters", "%s", weft__count(number, m->counters));
+    add_contradictions(f, m);
+    if (m->promises > 1)
+        add_hint(f, &c);
+    free(c.wait);
+    return weft__fact_end(f);
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: ISC */
+/* Searching: one query, looked for in all panes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "explore/state.h"
+#include "view/duration.h"
+#include "view/text.h"
+
+enum { STEPS = 100000 }; /* at once: some milliseconds */
+
+void weft__search_pane(struct weft_explorer *e, unsigned pane)
+{
+    struct weft__pane *p = &e->pane[pane];
+    weft_search_free(p->search);
+    p->search = NULL;
+    p->searching = false;
+    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_SEARCH);
+    if (!*e->query)
+        return;
+    if (weft_search_new(&p->search, p->scene, e->query) < 0)
+        e->search_failed = true;
+    else
+        p->searching = true;
+}
+
+/* What is kept of a query: as much as fits, without half a character at its end. */
+static size_t cut(const char *query)
+{
+    size_t size = strlen(query);
+    if (size <= WEFT__QUERY_BYTES)
+        return size;
+    size = WEFT__QUERY_BYTES;
+    while (size > 0 && ((unsigned char)query[size] & 0xc0) == 0x80)
+        size--;
+    return size;
+}
+
+void weft_explorer_search(struct weft_explorer *e, const char *query)
+{
+    size_t size = cut(query);
+    if (size == strlen(e->query) && !memcmp(query, e->query, size))
+        return;
+    memmove(e->query, query, size);
+    e->query[size] = '\0';
+    /* It is handed out, and words are all that it is made of. */
+    char clean[WEFT__QUERY_BYTES];
+    size = weft_text_clean(clean, sizeof clean, e->query, size);
+    memcpy(e->query, clean, size);
+    e->query[size] = '\0';
+    e->search_failed = false;
+    for (unsigned i = 0; i < e->panes; i++)
+        weft__search_pane(e, i);
+    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_SEARCH | WEFT_CHANGED_PLACE);
+}
+
+const char *weft_explorer_query(const struct weft_explorer *e)
+{
+    return e->query;
+}
+
+bool weft_explorer_work(struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft__pane *p = &e->pane[i];
+        if (!p->searching)
+            continue;
+        uint32_t before = weft_search_hits(p->search);
+        p->searching = weft_search_work(p->search, STEPS);
+        weft__changed(e, WEFT_CHANGED_SEARCH);
+        if (!p->searching || weft_search_hits(p->search) != before)
+            weft__changed(e, WEFT_CHANGED_PICTURE);
+        break;
+    }
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].searching)
+            return true;
+    return false;
+}
+
+/* Which of all hits the selection is, counted from 1; 0: none. */
+static uint64_t rank_of_selection(const struct weft_explorer *e)
+{
+    uint64_t before = 0;
+    if (e->selected == WEFT_NONE)
+        return 0;
+    for (unsigned i = 0; i < e->selected_pane; i++)
+        before += e->pane[i].search ? weft_search_hits(e->pane[i].search) : 0;
+    const struct weft_search *q = e->pane[e->selected_pane].search;
+    uint32_t rank = q ? weft_search_rank(q, e->selected) : 0;
+    return rank ? before + rank : 0;
+}
+
+const char *weft_explorer_found(struct weft_explorer *e)
+{
+    uint64_t hits = 0;
+    bool searching = false, empty = true;
+    char all[48], one[48];
+    for (unsigned i = 0; i < e->panes; i++) {
+        const struct weft__pane *p = &e->pane[i];
+        hits += p->search ? weft_search_hits(p->search) : 0;
+        searching = searching || p->searching;
+        empty = empty && (!p->search || weft_search_is_empty(p->search));
+    }
+    weft_format_count(all, sizeof all, hits);
+    uint64_t rank = searching ? 0 : rank_of_selection(e);
+    if (e->search_failed)
+        snprintf(e->found, sizeof e->found, "not enough memory to search");
+    else if (!*e->query || empty)
+        *e->found = '\0';
+    else if (searching)
+        snprintf(e->found, sizeof e->found, "searching \xe2\x80\xa6 %s", all);
+    else if (hits == 0)
+        snprintf(e->found, sizeof e->found, "not found");
+    else if (rank == 0)
+        snprintf(e->found, sizeof e->found, "%s found", all);
+    else {
+        weft_format_count(one, sizeof one, rank);
+        snprintf(e->found, sizeof e->found, "%s of %s", one, all);
+    }
+    return e->found;
+}
+
+static uint32_t first_hit(const struct weft__pane *p, int step)
+{
+    int64_t time_ns = step > 0 ? -2 * WEFT_TIME_MAX : 2 * (WEFT_TIME_MAX - 1);
+    return p->search ? weft_search_next(p->search, WEFT_NONE, time_ns, step) : WEFT_NONE;
+}
+
+/* The next hit of the same pane, without going round; WEFT_NONE: that was the last one. */
+static uint32_t next_hit(const struct weft_explorer *e, unsigned pane, bool from_hit, int step)
+{
+    const struct weft__pane *p = &e->pane[pane];
+    const struct weft_search *q = p->search;
+    if (!q || weft_search_hits(q) == 0)
+        return WEFT_NONE;
+    if (from_hit) {
+        uint32_t hit = weft_search_next(q, e->selected, 0, step);
+        if (hit == WEFT_NONE)
+            return hit;
+        uint32_t here = weft_search_rank(q, e->selected), there = weft_search_rank(q, hit);
+        return (step > 0 ? there > here : there < here) ? hit : WEFT_NONE;
+    }
+    int64_t edge = weft__round(weft__window_get(e, pane).from);
+    edge -= step < 0; /* what begins at the edge is a next one */
+    uint32_t hit = weft_search_next(q, WEFT_NONE, edge, step);
+    if (hit == WEFT_NONE)
+        return hit;
+    int64_t start = weft_layout_start(p->scene->l, &p->model->promise[hit]);
+    return (step > 0 ? start >= edge : start <= edge) ? hit : WEFT_NONE;
+}
+
+bool weft__hits_go(struct weft_explorer *e, int step)
+{
+    unsigned pane = e->active;
+    bool from_hit = false;
+    if (e->selected != WEFT_NONE) {
+        const struct weft_search *q = e->pane[e->selected_pane].search;
+        from_hit = q && weft_search_has(q, e->selected);
+        pane = from_hit ? e->selected_pane : pane;
+    }
+    uint32_t hit = next_hit(e, pane, from_hit, step);
+    for (unsigned i = 0; hit == WEFT_NONE && i < e->panes; i++) {
+        pane = step > 0 ? (pane + 1) % e->panes : (pane + e->panes - 1) % e->panes;
+        hit = first_hit(&e->pane[pane], step);
+    }
+    if (hit != WEFT_NONE && hit == e->selected && pane == e->selected_pane) {
+        weft__reveal(e); /* the only one */
+        return true;
+    }
+    return weft__jump(e, pane, hit);
+}

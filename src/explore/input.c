@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: ISC */
+/* The pointer and the wheel. */
+#include "explore/state.h"
+
+#define CLICK_PX 4.0 /* less is no drag */
+
+/* A position that a front says, whatever it says. */
+static double pixel(double x)
+{
+    return x > -1e6 && x < 1e6 ? x : 0;
+}
+
+static struct weft_pick pick(struct weft_explorer *e, unsigned pane, double x, double y)
+{
+    const struct weft__pane *p = &e->pane[pane];
+    return weft_view_pick(p->scene, &p->viewport, &p->geometry, (int32_t)(x * WEFT_PX),
+                          (int32_t)(y * WEFT_PX));
+}
+
+/* ---- Pointing ---- */
+
+static void hover(struct weft_explorer *e, unsigned pane, uint32_t promise)
+{
+    if (e->hovered == promise && (promise == WEFT_NONE || e->hovered_pane == pane))
+        return;
+    e->hovered = promise;
+    e->hovered_pane = pane;
+    weft__changed(e, WEFT_CHANGED_PICTURE);
+}
+
+void weft__tip_forget(struct weft_explorer *e)
+{
+    if (!e->pointed && !*e->tip)
+        return;
+    e->pointed = false;
+    weft__changed(e, WEFT_CHANGED_TIP);
+}
+
+void weft_explorer_point(struct weft_explorer *e, double x, double y)
+{
+    if (e->drag.grip != WEFT__GRIP_NONE)
+        return;
+    e->point_x = pixel(x);
+    e->point_y = pixel(y);
+    e->pointed = true;
+    weft__changed(e, WEFT_CHANGED_TIP);
+    if (weft__refresh(e) < 0)
+        return;
+    unsigned pane = weft__pane_at(e, e->point_y);
+    struct weft_pick at = {.kind = WEFT_PLACE_NONE, .promise = WEFT_NONE};
+    if (pane < e->panes)
+        at = pick(e, pane, e->point_x, e->point_y);
+    bool on = at.kind == WEFT_PLACE_PROMISE || at.kind == WEFT_PLACE_FOLD;
+    hover(e, pane, on ? at.promise : WEFT_NONE);
+}
+
+void weft_explorer_leave(struct weft_explorer *e)
+{
+    weft__tip_forget(e);
+    hover(e, 0, WEFT_NONE);
+}
+
+/* ---- Pressing ---- */
+
+static void measure(struct weft_explorer *e, unsigned pane, int64_t a, int64_t b)
+{
+    const int64_t most = WEFT_TIME_MAX;
+    int64_t from = a < b ? a : b, to = a < b ? b : a;
+    from = from < -most ? -most : from > most ? most : from;
+    to = to < -most ? -most : to > most ? most : to;
+    if (from == e->range_from_ns && to == e->range_to_ns && pane == e->range_pane)
+        return;
+    e->range_pane = pane;
+    e->range_from_ns = from;
+    e->range_to_ns = to;
+    e->range_is_stale = e->trace_is_stale = true;
+    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
+    e->changed |= WEFT_CHANGED_FACTS;
+}
+
+static void click(struct weft_explorer *e, unsigned pane, struct weft_pick at, bool twice)
+{
+    bool on = at.kind == WEFT_PLACE_PROMISE || at.kind == WEFT_PLACE_FOLD;
+    if (at.kind != WEFT_PLACE_NONE && !on)
+        return;
+    uint32_t promise = on ? at.promise : WEFT_NONE;
+    bool other = promise != e->selected || (on && pane != e->selected_pane);
+    if (!other && !(on && twice))
+        return;
+    weft__history_leave(e);
+    if (other)
+        weft__select(e, pane, promise);
+    if (on && twice) {
+        const struct weft__pane *p = &e->pane[pane];
+        const struct weft_promise *chosen = &p->model->promise[promise];
+        weft__zoom_to(e, pane, (double)weft_layout_start(p->scene->l, chosen),
+                      (double)chosen->end_ns);
+    }
+    weft__history_arrive(e);
+}
+
+void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks, unsigned mods)
+{
+    struct weft__drag *d = &e->drag;
+    x = pixel(x);
+    y = pixel(y);
+    d->grip = WEFT__GRIP_NONE;
+    if (weft__refresh(e) < 0)
+        return;
+    unsigned pane = weft__pane_at(e, y);
+    if (pane == e->panes)
+        return;
+    struct weft_pick at = pick(e, pane, x, y);
+    weft__activate(e, pane);
+    weft__tip_forget(e);
+    *d = (struct weft__drag){
+        .grip = at.kind == WEFT_PLACE_RULER ? WEFT__GRIP_RULER : WEFT__GRIP_ROWS,
+        .alone = e->is_free || (mods & WEFT_ALT),
+        .pane = pane,
+        .x = x,
+        .y = y,
+        .window = weft__window_get(e, pane),
+        .row = at.row,
+        .time_ns = at.time_ns,
+    };
+    int32_t height;
+    if (at.row == WEFT_NONE || !weft__row_at(e, pane, at.row, &d->row_px, &height))
+        d->row = WEFT_NONE;
+    if (clicks == 2 && d->grip == WEFT__GRIP_ROWS) {
+        click(e, pane, at, true);
+        d->grip = WEFT__GRIP_NONE;
+    }
+}
+
+static void drag_rows(struct weft_explorer *e, double x, double y)
+{
+    const struct weft__drag *d = &e->drag;
+    double by = (d->x - x) * (d->window.to - d->window.from) / weft__axis_px(e);
+    struct weft__window w = {d->window.from + by, d->window.to + by};
+    if (d->alone)
+        weft__window_shift(e, d->pane, w);
+    else
+        weft__window_set(e, d->pane, w, 0.1);
+    if (d->row != WEFT_NONE && weft__round(e->pane[d->pane].spread) > 0)
+        weft__rows_focus(e, d->pane, d->row, d->row_px + (int32_t)weft__round(y - d->y));
+}
+
+void weft_explorer_drag(struct weft_explorer *e, double x, double y)
+{
+    struct weft__drag *d = &e->drag;
+    x = pixel(x);
+    y = pixel(y);
+    double dx = x - d->x, dy = y - d->y;
+    if (d->grip == WEFT__GRIP_NONE)
+        return;
+    d->moved = d->moved || dx * dx + dy * dy >= CLICK_PX * CLICK_PX;
+    if (!d->moved)
+        return;
+    e->wheel_x = -1;
+    if (d->grip == WEFT__GRIP_RULER)
+        measure(e, d->pane, d->time_ns, weft__round(weft__time_at(e, d->pane, x)));
+    else
+        drag_rows(e, x, y);
+}
+
+void weft_explorer_release(struct weft_explorer *e, double x, double y)
+{
+    struct weft__drag d = e->drag;
+    weft_explorer_drag(e, x, y);
+    bool moved = e->drag.moved;
+    e->drag.grip = WEFT__GRIP_NONE;
+    if (d.grip == WEFT__GRIP_NONE || moved)
+        return;
+    if (d.grip == WEFT__GRIP_RULER)
+        measure(e, d.pane, 0, 0);
+    else if (weft__refresh(e) == 0)
+        click(e, d.pane, pick(e, d.pane, d.x, d.y), false);
+}
+
+/* ---- The wheel, fingers ---- */
+
+/* Rows are spread about the one at x, y. While the pointer stays where it is, so does that row. */
+static void focus(struct weft_explorer *e, unsigned pane, double x, double y)
+{
+    if (e->wheel_x == x && e->wheel_y == y && e->pane[pane].focus_row != WEFT_NONE)
+        return;
+    if (weft__refresh(e) < 0)
+        return;
+    uint32_t row = pick(e, pane, x, y).row;
+    int32_t at, height;
+    if (row == WEFT_NONE || !weft__row_at(e, pane, row, &at, &height))
+        return;
+    weft__rows_focus(e, pane, row, at);
+    e->wheel_x = x;
+    e->wheel_y = y;
+}
+
+/* What is zoomed in is spread where one looks; out, all is squeezed again. */
+static void zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
+{
+    weft__window_zoom(e, pane, x, factor);
+    for (unsigned i = 0; i < e->panes; i++)
+        if (i == pane || (factor < 1 && !e->is_free))
+            weft__rows_spread(e, i, factor);
+}
+
+void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx, double dy,
+                          unsigned mods)
+{
+    x = pixel(x);
+    y = pixel(y);
+    const double notch_px = 80;
+    if (e->drag.grip != WEFT__GRIP_NONE || (!e->placed && weft__refresh(e) < 0))
+        return;
+    unsigned pane = weft__pane_at(e, y);
+    if (pane == e->panes)
+        return;
+    weft__activate(e, pane);
+    weft__tip_forget(e);
+    dx = pixel(dx);
+    dy = pixel(dy);
+    if (mods & WEFT_SHIFT) {
+        dx += dy;
+        dy = 0;
+    }
+    if (dx != 0)
+        weft__window_pan(e, pane, dx * notch_px);
+    if (dy == 0)
+        return;
+    focus(e, pane, x, y);
+    if (mods & WEFT_CTRL)
+        weft__rows_spread(e, pane, weft__notches(-dy));
+    else
+        zoom(e, pane, x, weft__notches(-dy));
+}
+
+void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx, double dy,
+                         double factor)
+{
+    x = pixel(x);
+    y = pixel(y);
+    e->drag.grip = WEFT__GRIP_NONE;
+    if (weft__refresh(e) < 0)
+        return;
+    unsigned pane = weft__pane_at(e, y);
+    if (pane == e->panes)
+        return;
+    weft__activate(e, pane);
+    weft__tip_forget(e);
+    dx = pixel(dx);
+    dy = pixel(dy);
+    factor = factor > 0.01 && factor < 100 ? factor : 1;
+    struct weft_pick at = pick(e, pane, x - dx, y - dy);
+    int32_t middle, height;
+    weft__window_pan(e, pane, -dx);
+    if (at.row != WEFT_NONE && weft__row_at(e, pane, at.row, &middle, &height))
+        weft__rows_focus(e, pane, at.row, middle + (int32_t)weft__round(dy));
+    e->wheel_x = -1;
+    if (factor != 1)
+        zoom(e, pane, x, factor);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: ISC */
+/* What commands do. */
+#include "explore/state.h"
+
+#define KEY_NOTCHES 2.0 /* of the wheel, for a key that zooms */
+enum { KEY_ROWS = 3 };
+
+bool weft_explorer_key(struct weft_explorer *e, const char *key, unsigned mods)
+{
+    enum weft_command command = weft_command_of_key(key, mods);
+    return command < WEFT_COMMANDS && weft_explorer_command(e, command);
+}
+
+/* Where keys zoom: the middle of the selection if that is in sight, else of the picture. Its row is the
+ * focus then. */
+static double find_middle(struct weft_explorer *e, unsigned pane)
+{
+    struct weft__pane *p = &e->pane[pane];
+    const struct weft_geometry *g = &p->geometry;
+    double x = weft__axis_x0(e) + weft__axis_px(e) / 2;
+    uint32_t row = g->shown ? g->shown_row[g->shown / 2] : WEFT_NONE;
+    if (e->selected != WEFT_NONE && e->selected_pane == pane) {
+        const struct weft_promise *chosen = &p->model->promise[e->selected];
+        struct weft__window w = weft__window_get(e, pane);
+        double from = (double)weft_layout_start(p->scene->l, chosen), to = (double)chosen->end_ns;
+        from = from < w.from ? w.from : from;
+        to = to > w.to ? w.to : to;
+        if (from <= to) {
+            x = weft__axis_x0(e) + ((from + to) / 2 - w.from) / (w.to - w.from) * weft__axis_px(e);
+            row = p->scene->l->row[e->selected];
+        }
+    }
+    int32_t at, height;
+    e->wheel_x = -1;
+    if (row != WEFT_NONE && weft__row_at(e, pane, row, &at, &height))
+        weft__rows_focus(e, pane, row, at);
+    return x;
+}
+
+static bool zoom(struct weft_explorer *e, unsigned pane, double notches, bool times)
+{
+    double x = find_middle(e, pane);
+    if (times)
+        weft__window_zoom(e, pane, x, weft__notches(notches));
+    for (unsigned i = 0; i < e->panes; i++)
+        if (i == pane || (notches < 0 && times && !e->is_free))
+            weft__rows_spread(e, i, weft__notches(notches));
+    return true;
+}
+
+/* Rows that lie further up or down come to the middle. */
+static bool pan_rows(struct weft_explorer *e, unsigned pane, int rows)
+{
+    const struct weft_geometry *g = &e->pane[pane].geometry;
+    int32_t middle = (g->rows_y0 + g->rows_y1) / 2, at = 0;
+    if (g->shown == 0 || weft__round(e->pane[pane].spread) == 0)
+        return false;
+    while ((uint32_t)at + 1 < g->shown && g->shown_y[at + 1] <= middle)
+        at++;
+    at += rows;
+    at = at < 0 ? 0 : (uint32_t)at >= g->shown ? (int32_t)g->shown - 1 : at;
+    e->wheel_x = -1;
+    weft__rows_focus(e, pane, g->shown_row[at], middle / WEFT_PX - e->pane[pane].top_px);
+    return true;
+}
+
+static bool fit_selection(struct weft_explorer *e)
+{
+    if (e->selected != WEFT_NONE) {
+        const struct weft__pane *p = &e->pane[e->selected_pane];
+        const struct weft_promise *chosen = &p->model->promise[e->selected];
+        weft__history_leave(e);
+        weft__zoom_to(e, e->selected_pane, (double)weft_layout_start(p->scene->l, chosen),
+                      (double)chosen->end_ns);
+        weft__reveal(e);
+    } else if (e->range_from_ns != e->range_to_ns) {
+        weft__history_leave(e);
+        weft__zoom_to(e, e->range_pane, (double)e->range_from_ns, (double)e->range_to_ns);
+    } else {
+        return false;
+    }
+    weft__history_arrive(e);
+    return true;
+}
+
+static bool clear(struct weft_explorer *e)
+{
+    bool any = e->selected != WEFT_NONE || e->range_from_ns != e->range_to_ns;
+    if (!any)
+        return false;
+    e->range_from_ns = e->range_to_ns = 0;
+    weft__history_leave(e);
+    weft__select(e, 0, WEFT_NONE);
+    weft__history_arrive(e);
+    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE | WEFT_CHANGED_FACTS);
+    return true;
+}
+
+static bool show_counters(struct weft_explorer *e)
+{
+    e->no_counters = !e->no_counters;
+    e->placed = false;
+    weft__moved(e);
+    return true;
+}
+
+static bool move(struct weft_explorer *e, enum weft_command command)
+{
+    unsigned pane = e->active;
+    if (weft__refresh(e) < 0)
+        return false;
+    double eighth = weft__axis_px(e) / 8;
+    switch (command) {
+    case WEFT_COMMAND_PAN_LEFT:
+        weft__window_pan(e, pane, -eighth);
+        return true;
+    case WEFT_COMMAND_PAN_RIGHT:
+        weft__window_pan(e, pane, eighth);
+        return true;
+    case WEFT_COMMAND_PAN_UP:
+        return pan_rows(e, pane, -KEY_ROWS);
+    case WEFT_COMMAND_PAN_DOWN:
+        return pan_rows(e, pane, KEY_ROWS);
+    case WEFT_COMMAND_ZOOM_IN:
+        return zoom(e, pane, KEY_NOTCHES, true);
+    case WEFT_COMMAND_ZOOM_OUT:
+        return zoom(e, pane, -KEY_NOTCHES, true);
+    case WEFT_COMMAND_SPREAD:
+        return zoom(e, pane, KEY_NOTCHES, false);
+    case WEFT_COMMAND_SQUEEZE:
+        return zoom(e, pane, -KEY_NOTCHES, false);
+    default:
+        return false;
+    }
+}
+
+static bool fit(struct weft_explorer *e)
+{
+    weft__history_leave(e);
+    weft__window_fit(e);
+    weft__history_arrive(e);
+    return true;
+}
+
+bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
+{
+    if (e->panes == 0)
+        return false;
+    if (command <= WEFT_COMMAND_SQUEEZE)
+        return move(e, command);
+    if (command >= WEFT_COMMAND_NEXT && command <= WEFT_COMMAND_BECAME)
+        return weft__walk(e, command);
+    switch (command) {
+    case WEFT_COMMAND_FIT:
+        return fit(e);
+    case WEFT_COMMAND_FIT_SELECTION:
+        return fit_selection(e);
+    case WEFT_COMMAND_BACK:
+        return weft__history_go(e, -1);
+    case WEFT_COMMAND_FORWARD:
+        return weft__history_go(e, 1);
+    case WEFT_COMMAND_NEXT_HIT:
+        return weft__hits_go(e, 1);
+    case WEFT_COMMAND_PREVIOUS_HIT:
+        return weft__hits_go(e, -1);
+    case WEFT_COMMAND_CLEAR:
+        return clear(e);
+    case WEFT_COMMAND_COUNTERS:
+        return show_counters(e);
+    case WEFT_COMMAND_LINK:
+        if (e->panes > 1)
+            weft__window_link(e, e->is_free);
+        return e->panes > 1;
+    default:
+        return false;
+    }
+}

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: ISC */
+/* What stands beside the picture: facts, the list of visible promises, counters. */
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore/fact.h"
+#include "explore/state.h"
+
+/* ---- Facts ---- */
+
+static bool has_range(const struct weft_explorer *e)
+{
+    return e->range_from_ns != e->range_to_ns;
+}
+
+/* What is shown, from top to bottom; NULL: no more. */
+static const struct weft__facts *part(const struct weft_explorer *e, unsigned n, unsigned *pane)
+{
+    const struct weft__facts *parts[2] = {NULL, NULL};
+    unsigned panes[2] = {e->range_pane, e->selected_pane}, count = 0;
+    if (e->panes && has_range(e)) {
+        panes[count] = e->range_pane;
+        parts[count++] = &e->range_facts;
+    }
+    if (e->panes && e->selected != WEFT_NONE) {
+        panes[count] = e->selected_pane;
+        parts[count++] = &e->selection_facts;
+    }
+    if (e->panes && count == 0) {
+        panes[count] = e->active;
+        parts[count++] = &e->trace_facts;
+    }
+    if (n >= count)
+        return NULL;
+    *pane = panes[n];
+    return parts[n];
+}
+
+static void fill(struct weft_explorer *e)
+{
+    const struct weft__pane *p;
+    if (has_range(e) && e->range_is_stale) {
+        p = &e->pane[e->range_pane];
+        weft__facts_of_range(&e->range_facts, p->scene, e->range_from_ns, e->range_to_ns);
+        e->range_is_stale = false;
+    }
+    if (e->selected != WEFT_NONE && e->selection_is_stale) {
+        p = &e->pane[e->selected_pane];
+        weft__facts_of_promise(&e->selection_facts, p->scene, e->selected);
+        e->selection_is_stale = false;
+    }
+    if (!has_range(e) && e->selected == WEFT_NONE && e->trace_is_stale) {
+        p = &e->pane[e->active];
+        weft__facts_of_trace(&e->trace_facts, p->scene, p->title);
+        e->trace_is_stale = false;
+    }
+}
+
+const struct weft_fact *weft_explorer_facts(struct weft_explorer *e, uint32_t *count)
+{
+    const struct weft__facts *f;
+    uint32_t all = 0;
+    unsigned pane;
+    *count = e->facts = 0;
+    if (e->panes == 0)
+        return e->fact;
+    fill(e);
+    for (unsigned n = 0; (f = part(e, n, &pane)); n++)
+        all += f->count;
+    if (all > e->facts_room) {
+        struct weft_fact *grown = realloc(e->fact, all * sizeof *grown);
+        if (!grown)
+            return e->fact;
+        e->fact = grown;
+        e->facts_room = all;
+    }
+    for (unsigned n = 0; (f = part(e, n, &pane)); n++) {
+        if (f->count)
+            memcpy(e->fact + e->facts, f->fact, f->count * sizeof *e->fact);
+        e->facts += f->count;
+    }
+    *count = e->facts;
+    return e->fact;
+}
+
+static void centre(struct weft_explorer *e, unsigned pane, int64_t time_ns)
+{
+    struct weft__window w = weft__window_get(e, pane);
+    double half = (w.to - w.from) / 2;
+    weft__history_leave(e);
+    weft__window_set(e, pane, (struct weft__window){(double)time_ns - half, (double)time_ns + half},
+                     0);
+    weft__history_arrive(e);
+}
+
+void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
+{
+    const struct weft__facts *f;
+    unsigned pane = 0;
+    if (fact >= e->facts) /* an old one: they have changed since */
+        return;
+    for (unsigned n = 0; (f = part(e, n, &pane)); n++) {
+        if (fact < f->count)
+            break;
+        fact -= f->count;
+    }
+    if (!f)
+        return;
+    struct weft__target target = f->target[fact];
+    if (f->fact[fact].link == WEFT_LINK_PROMISE)
+        weft__jump(e, pane, target.promise);
+    else if (f->fact[fact].link == WEFT_LINK_TIME)
+        centre(e, pane, target.time_ns);
+}
+
+/* ---- Visible promises ---- */
+
+const struct weft_visible *weft_explorer_visible(struct weft_explorer *e, uint32_t *count,
+                                                 uint32_t *all)
+{
+    if (e->visible_is_stale && weft__refresh(e) == 0) {
+        unsigned shown = 0;
+        for (unsigned i = 0; i < e->panes; i++)
+            shown += e->pane[i].height_px != 0;
+        weft__visible_clear(&e->visible);
+        for (unsigned i = 0; i < e->panes; i++)
+            if (e->pane[i].height_px)
+                weft__visible_list(&e->visible, e->pane[i].scene, &e->pane[i].geometry, i,
+                                   WEFT_VISIBLE_MAX / shown);
+        e->visible_is_stale = false;
+    }
+    *count = e->visible.count;
+    *all = e->visible.all;
+    return e->visible.item;
+}
+
+/* ---- Counters ---- */
+
+uint32_t weft_explorer_counters(const struct weft_explorer *e)
+{
+    uint32_t n = 0;
+    for (unsigned i = 0; i < e->panes; i++)
+        n += e->pane[i].model->counters;
+    return n;
+}
+
+/* The pane of a counter, whose number in the pane is then *counter. */
+static unsigned pane_of(const struct weft_explorer *e, uint32_t *counter)
+{
+    unsigned pane = 0;
+    while (pane < e->panes && *counter >= e->pane[pane].model->counters)
+        *counter -= e->pane[pane++].model->counters;
+    return pane;
+}
+
+const char *weft_explorer_counter(struct weft_explorer *e, uint32_t counter, bool *shown)
+{
+    char name[WEFT__FACT_BYTES];
+    uint32_t size;
+    unsigned pane = pane_of(e, &counter);
+    *e->counter_text = '\0';
+    *shown = false;
+    if (pane == e->panes)
+        return e->counter_text;
+    const struct weft__pane *p = &e->pane[pane];
+    const char *text = weft_model_text(p->model, p->model->counter[counter].name, &size);
+    weft__fact_clean(name, sizeof name, text, size);
+    if (e->panes > 1)
+        snprintf(e->counter_text, sizeof e->counter_text, "%s (%.100s)", name, p->title);
+    else
+        snprintf(e->counter_text, sizeof e->counter_text, "%s", name);
+    weft__fact_clean(name, sizeof name, e->counter_text, strlen(e->counter_text));
+    memcpy(e->counter_text, name, strlen(name) + 1);
+    *shown = !(p->counter_off && p->counter_off[counter]) && !e->no_counters;
+    return e->counter_text;
+}
+
+void weft_explorer_show_counter(struct weft_explorer *e, uint32_t counter, bool shown)
+{
+    unsigned pane = pane_of(e, &counter);
+    if (pane == e->panes)
+        return;
+    struct weft__pane *p = &e->pane[pane];
+    if (shown && e->no_counters) { /* this one, then, and no other */
+        for (unsigned i = 0; i < e->panes; i++)
+            if (e->pane[i].counter_off)
+                memset(e->pane[i].counter_off, 1, e->pane[i].model->counters);
+        e->no_counters = false;
+    }
+    if (p->counter_off)
+        p->counter_off[counter] = !shown;
+    e->placed = false;
+    weft__moved(e);
+}

@@ -1,0 +1,483 @@
+/* SPDX-License-Identifier: ISC */
+/* Places as texts: key=value&key=value, what is not a letter, a digit or one of -_. in a value written
+ * as %XX. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore/state.h"
+
+enum {
+    KEY_MAX = 16,
+    NAMES_MAX = 1000, /* bytes of the names of counters that are off, of a pane */
+};
+
+/* ---- Writing ---- */
+
+/* Where there is no room, what would not fit is left out as a whole. */
+struct writer {
+    char *out;
+    size_t size, room;
+    bool any;
+};
+
+static bool put_bytes(struct writer *w, const char *bytes, size_t size)
+{
+    if (size >= w->room - w->size)
+        return false;
+    memcpy(w->out + w->size, bytes, size);
+    w->size += size;
+    w->out[w->size] = '\0';
+    return true;
+}
+
+static bool put_encoded(struct writer *w, const char *bytes, size_t size)
+{
+    static const char digits[] = "0123456789ABCDEF";
+    for (size_t i = 0; i < size; i++) {
+        unsigned char c = (unsigned char)bytes[i];
+        bool plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
+                     c == '-' || c == '_' || c == '.';
+        char code[3] = {'%', digits[c >> 4], digits[c & 15]};
+        if (!(plain ? put_bytes(w, bytes + i, 1) : put_bytes(w, code, sizeof code)))
+            return false;
+    }
+    return true;
+}
+
+/* "&key.2=": the first pane has no number. */
+static void put_key(struct writer *w, const char *key, unsigned pane)
+{
+    char text[KEY_MAX + 16];
+    int n = pane ? snprintf(text, sizeof text, "%s%s.%u=", w->any ? "&" : "", key, pane + 1)
+                 : snprintf(text, sizeof text, "%s%s=", w->any ? "&" : "", key);
+    w->any = true;
+    put_bytes(w, text, (size_t)n);
+}
+
+static void put_number(struct writer *w, const char *key, unsigned pane, int64_t number)
+{
+    char text[24];
+    put_key(w, key, pane);
+    put_bytes(w, text, (size_t)snprintf(text, sizeof text, "%" PRId64, number));
+}
+
+static void put_window(struct writer *w, const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        const struct weft__window *window = e->is_free ? &e->pane[i].window : &e->window;
+        if (i == 0 || e->is_free) {
+            put_number(w, "from", i, weft__round(window->from));
+            put_number(w, "to", i, weft__round(window->to));
+        } else if (weft__round(e->pane[i].offset) != 0) {
+            put_number(w, "offset", i, weft__round(e->pane[i].offset));
+        }
+    }
+    if (e->is_free)
+        put_number(w, "free", 0, 1);
+}
+
+static void put_rows(struct writer *w, const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        const struct weft__pane *p = &e->pane[i];
+        if (weft__round(p->spread) == 0)
+            continue;
+        if (p->focus_row != WEFT_NONE) {
+            put_number(w, "row", i, p->focus_row);
+            put_number(w, "y", i, p->focus_px);
+        }
+        put_number(w, "spread", i, weft__round(p->spread));
+    }
+}
+
+/* Names of counters that are switched off. */
+static void put_counters(struct writer *w, const struct weft_explorer *e, unsigned pane)
+{
+    const struct weft__pane *p = &e->pane[pane];
+    const char *last = NULL;
+    struct writer names = {w->out, w->size, w->size + NAMES_MAX, w->any};
+    for (uint32_t k = 0; p->counter_off && k < p->model->counters; k++) {
+        uint32_t size;
+        const char *name = weft_model_text(p->model, p->model->counter[k].name, &size);
+        if (!p->counter_off[k] || (last && !strcmp(last, name)))
+            continue;
+        struct writer before = names;
+        if (last)
+            put_bytes(&names, ",", 1);
+        else
+            put_key(&names, "off", pane);
+        if (!put_encoded(&names, name, size)) {
+            names = before;
+            names.out[names.size] = '\0';
+            continue;
+        }
+        last = name;
+    }
+    w->size = names.size;
+    w->any = names.any;
+}
+
+const char *weft_explorer_place(struct weft_explorer *e)
+{
+    struct writer w = {.out = e->place, .room = sizeof e->place};
+    *e->place = '\0';
+    put_window(&w, e);
+    put_rows(&w, e);
+    if (e->selected != WEFT_NONE) {
+        uint64_t id = e->pane[e->selected_pane].model->promise[e->selected].id;
+        char text[24];
+        put_key(&w, "select", e->selected_pane);
+        put_bytes(&w, text, (size_t)snprintf(text, sizeof text, "%" PRIu64, id));
+    }
+    if (*e->query) {
+        put_key(&w, "search", 0);
+        put_encoded(&w, e->query, strlen(e->query));
+    }
+    if (e->range_from_ns != e->range_to_ns) {
+        char text[2 * 24];
+        put_key(&w, "range", e->range_pane);
+        put_bytes(&w, text,
+                  (size_t)snprintf(text, sizeof text, "%" PRId64 "-%" PRId64, e->range_from_ns,
+                                   e->range_to_ns));
+    }
+    if (e->panes && e->pane[0].scene->l->raw)
+        put_number(&w, "raw", 0, 1);
+    if (e->no_counters) {
+        put_key(&w, "counters", 0);
+        put_bytes(&w, "off", 3);
+    }
+    if (e->text_percent != 100)
+        put_number(&w, "text", 0, e->text_percent);
+    for (unsigned i = 0; i < e->panes && w.size + NAMES_MAX < w.room; i++)
+        put_counters(&w, e, i);
+    return e->place;
+}
+
+/* ---- Reading ---- */
+
+/* A value, decoded in place of the caller's choice; may hold any bytes. */
+struct value {
+    const char *bytes;
+    size_t size;
+};
+
+struct field {
+    char key[KEY_MAX];
+    unsigned pane;
+    struct value value; /* as it stands */
+};
+
+static int hex(char c)
+{
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+}
+
+/* Decodes as much as there is room for, terminated; a NUL ends it. Returns whether it was sound. */
+static bool decode(char *out, size_t room, struct value v)
+{
+    size_t n = 0;
+    bool sound = true;
+    for (size_t i = 0; i < v.size && n + 1 < room; i++) {
+        char c = v.bytes[i];
+        if (c == '%') {
+            int high = i + 2 < v.size ? hex(v.bytes[i + 1]) : -1;
+            int low = high >= 0 ? hex(v.bytes[i + 2]) : -1;
+            if (low >= 0) {
+                c = (char)(high * 16 + low);
+                i += 2;
+            } else {
+                sound = false;
+            }
+        } else if (c == '+') {
+            c = ' ';
+        }
+        if (c == '\0')
+            return false;
+        out[n++] = c;
+    }
+    out[n] = '\0';
+    return sound;
+}
+
+/* A number at *at, which moves past it. */
+static bool read_number(const char **at, const char *end, int64_t *out)
+{
+    bool negative = *at < end && **at == '-';
+    const char *p = *at + negative;
+    uint64_t n = 0;
+    if (p == end || *p < '0' || *p > '9')
+        return false;
+    for (; p < end && *p >= '0' && *p <= '9'; p++) {
+        if (n > (UINT64_C(1) << 62) / 10)
+            return false;
+        n = n * 10 + (uint64_t)(*p - '0');
+    }
+    *at = p;
+    *out = negative ? -(int64_t)n : (int64_t)n;
+    return *out >= -WEFT_TIME_MAX && *out <= WEFT_TIME_MAX;
+}
+
+static bool number(struct value v, int64_t least, int64_t most, int64_t *out)
+{
+    const char *at = v.bytes, *end = v.bytes + v.size;
+    return read_number(&at, end, out) && at == end && *out >= least && *out <= most;
+}
+
+static bool read_id(struct value v, uint64_t *out)
+{
+    uint64_t n = 0;
+    if (v.size == 0)
+        return false;
+    for (size_t i = 0; i < v.size; i++) {
+        unsigned digit = (unsigned)(v.bytes[i] - '0');
+        if (digit > 9 || n > (UINT64_MAX - digit) / 10)
+            return false;
+        n = n * 10 + digit;
+    }
+    *out = n;
+    return true;
+}
+
+/* What a place says, until all of it is known. */
+struct place {
+    bool has_from[WEFT_PANES_MAX], has_to[WEFT_PANES_MAX];
+    int64_t from[WEFT_PANES_MAX], to[WEFT_PANES_MAX], offset[WEFT_PANES_MAX];
+    int64_t row[WEFT_PANES_MAX], y[WEFT_PANES_MAX], spread[WEFT_PANES_MAX];
+    bool is_free, no_counters, raw, has_range;
+    unsigned select_pane, range_pane;
+    uint32_t select;
+    int64_t range_from, range_to, text;
+    struct value search, off[WEFT_PANES_MAX];
+};
+
+static bool read_range(struct place *p, const struct field *f)
+{
+    const char *at = f->value.bytes, *end = at + f->value.size;
+    int64_t from, to;
+    if (!read_number(&at, end, &from) || at == end || *at != '-')
+        return false;
+    at++;
+    if (!read_number(&at, end, &to) || at != end || from >= to)
+        return false;
+    p->has_range = true;
+    p->range_pane = f->pane;
+    p->range_from = from;
+    p->range_to = to;
+    return true;
+}
+
+static bool read_select(struct place *p, const struct weft_explorer *e, const struct field *f)
+{
+    uint64_t id;
+    if (!read_id(f->value, &id))
+        return false;
+    uint32_t promise = weft_model_find(e->pane[f->pane].model, id);
+    if (promise == WEFT_NONE || promise == WEFT_ROOT)
+        return false;
+    p->select = promise;
+    p->select_pane = f->pane;
+    return true;
+}
+
+static bool is_value(struct value v, const char *text)
+{
+    return v.size == strlen(text) && !memcmp(v.bytes, text, v.size);
+}
+
+static bool read_switch(struct value v, bool *out)
+{
+    *out = is_value(v, "1");
+    return *out || is_value(v, "0");
+}
+
+static bool read_time(struct value v, int64_t *out, bool *has)
+{
+    return *has = number(v, -WEFT_TIME_MAX, WEFT_TIME_MAX, out);
+}
+
+static bool read_field(struct place *p, const struct weft_explorer *e, const struct field *f)
+{
+    unsigned i = f->pane;
+    struct value v = f->value;
+    int64_t n;
+    if (!strcmp(f->key, "from"))
+        return read_time(v, &p->from[i], &p->has_from[i]);
+    if (!strcmp(f->key, "to"))
+        return read_time(v, &p->to[i], &p->has_to[i]);
+    if (!strcmp(f->key, "offset"))
+        return number(v, -WEFT_TIME_MAX, WEFT_TIME_MAX, &n) && (p->offset[i] = n, true);
+    if (!strcmp(f->key, "row"))
+        return number(v, 0, (int64_t)e->pane[i].scene->l->rows - 1, &n) && (p->row[i] = n, true);
+    if (!strcmp(f->key, "y"))
+        return number(v, 0, WEFT_PICTURE_MAX_PX, &n) && (p->y[i] = n, true);
+    if (!strcmp(f->key, "spread"))
+        return number(v, 0, WEFT_SPREAD_MAX, &n) && (p->spread[i] = n, true);
+    if (!strcmp(f->key, "select"))
+        return read_select(p, e, f);
+    if (!strcmp(f->key, "range"))
+        return read_range(p, f);
+    if (!strcmp(f->key, "off"))
+        return p->off[i] = v, true;
+    if (!strcmp(f->key, "search"))
+        return p->search = v, true;
+    if (!strcmp(f->key, "free"))
+        return read_switch(v, &p->is_free);
+    if (!strcmp(f->key, "raw"))
+        return read_switch(v, &p->raw);
+    if (!strcmp(f->key, "counters"))
+        return (p->no_counters = is_value(v, "off")) || is_value(v, "on");
+    if (!strcmp(f->key, "text"))
+        return number(v, 50, 300, &n) && (p->text = n, true);
+    return true; /* of a newer weft */
+}
+
+/* The next field of a text; false: there is none. What has no sense in it has an empty key. */
+static bool next_field(const char **at, struct field *f)
+{
+    if (!**at)
+        return false;
+    size_t size = strcspn(*at, "&"), key = strcspn(*at, "=&"), dot = 0;
+    while (dot < key && (*at)[dot] != '.')
+        dot++;
+    *f = (struct field){.value = {*at + key, size - key}};
+    if (f->value.size) { /* the = */
+        f->value.bytes++;
+        f->value.size--;
+    }
+    int64_t pane = 1;
+    bool sound = dot < KEY_MAX;
+    if (dot < key)
+        sound =
+            sound && number((struct value){*at + dot + 1, key - dot - 1}, 2, WEFT_PANES_MAX, &pane);
+    if (sound)
+        memcpy(f->key, *at, dot);
+    f->pane = (unsigned)pane - 1;
+    *at += size + ((*at)[size] == '&');
+    return true;
+}
+
+bool weft_explorer_place_is_raw(const char *place)
+{
+    struct field f;
+    bool raw = false;
+    while (next_field(&place, &f))
+        if (!strcmp(f.key, "raw"))
+            read_switch(f.value, &raw);
+    return raw;
+}
+
+static bool parse(struct place *p, const struct weft_explorer *e, const char *text)
+{
+    struct field f;
+    bool sound = true;
+    *p = (struct place){.select = WEFT_NONE};
+    for (unsigned i = 0; i < WEFT_PANES_MAX; i++)
+        p->row[i] = -1;
+    while (next_field(&text, &f)) {
+        if (!*f.key && f.value.size == 0)
+            continue;
+        bool is_of_pane = !strcmp(f.key, "row") || !strcmp(f.key, "select");
+        if (!*f.key || f.pane >= (e->panes || is_of_pane ? e->panes : 1))
+            sound = false;
+        else
+            sound = read_field(p, e, &f) && sound;
+    }
+    return sound;
+}
+
+static bool go_window(struct weft_explorer *e, const struct place *p)
+{
+    bool sound = true;
+    e->is_free = p->is_free;
+    for (unsigned i = 0; i < e->panes; i++) {
+        e->pane[i].offset = i && !e->is_free ? (double)p->offset[i] : 0;
+        e->pane[i].spread = 1; /* so that it does not fit yet, and offsets are kept */
+    }
+    weft__window_fit(e);
+    for (unsigned i = 0; i < (e->is_free ? e->panes : 1); i++) {
+        if (!p->has_from[i] && !p->has_to[i])
+            continue;
+        struct weft__window w = weft__window_get(e, i);
+        w.from = p->has_from[i] ? (double)p->from[i] : w.from;
+        w.to = p->has_to[i] ? (double)p->to[i] : w.to;
+        sound = weft__window_go(e, i, w) && sound;
+    }
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft__pane *pane = &e->pane[i];
+        pane->spread = (double)p->spread[i];
+        pane->focus_row = p->spread[i] && p->row[i] >= 0 ? (uint32_t)p->row[i] : WEFT_NONE;
+        pane->focus_px = pane->focus_row != WEFT_NONE ? (int32_t)p->y[i] : 0;
+    }
+    return sound;
+}
+
+/* Switches off the counters of a list of names. Returns whether all are there. */
+static bool go_counters(struct weft__pane *p, struct value list)
+{
+    bool sound = true;
+    char name[NAMES_MAX];
+    if (p->counter_off)
+        memset(p->counter_off, 0, p->model->counters);
+    while (p->counter_off && list.size) {
+        const char *comma = memchr(list.bytes, ',', list.size);
+        size_t size = comma ? (size_t)(comma - list.bytes) : list.size;
+        bool found = false;
+        if (decode(name, sizeof name, (struct value){list.bytes, size})) {
+            uint32_t low = 0, high = p->model->counters; /* they are sorted by name */
+            while (low < high) {
+                uint32_t middle = low + (high - low) / 2;
+                if (strcmp(weft_model_text(p->model, p->model->counter[middle].name, NULL), name) <
+                    0)
+                    low = middle + 1;
+                else
+                    high = middle;
+            }
+            while (low < p->model->counters &&
+                   !strcmp(weft_model_text(p->model, p->model->counter[low].name, NULL), name)) {
+                p->counter_off[low++] = 1;
+                found = true;
+            }
+        }
+        sound = sound && found;
+        list.bytes += size + (comma != NULL);
+        list.size -= size + (comma != NULL);
+    }
+    return sound;
+}
+
+bool weft_explorer_go(struct weft_explorer *e, const char *place)
+{
+    struct place p;
+    char query[WEFT__QUERY_BYTES + 1];
+    bool sound = parse(&p, e, place);
+    weft__history_leave(e);
+    sound = decode(query, sizeof query, p.search) && sound;
+    weft_explorer_search(e, query);
+    sound = go_window(e, &p) && sound;
+    for (unsigned i = 0; i < e->panes; i++)
+        sound = go_counters(&e->pane[i], p.off[i]) && sound;
+    if (e->panes && p.raw && !e->pane[0].scene->l->raw)
+        sound = false;
+    weft__activate(e, 0);
+    e->first_pane = 0;
+    weft__select(e, p.select_pane, p.select);
+    e->range_pane = p.has_range ? p.range_pane : 0;
+    e->range_from_ns = p.has_range ? p.range_from : 0;
+    e->range_to_ns = p.has_range ? p.range_to : 0;
+    e->no_counters = p.no_counters;
+    if (p.text)
+        weft_explorer_text_size(e, (unsigned)p.text);
+    e->wheel_x = -1;
+    e->drag.grip = WEFT__GRIP_NONE;
+    e->placed = false;
+    weft__history_arrive(e);
+    weft__changed(e, WEFT_CHANGED_FACTS);
+    weft__moved(e);
+    return sound;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: ISC */
+/* Records lie nearly in order of time. Of each block of them it is known from when to when they reach, and
+ * their sums: blocks inside of a range count as a whole, and only those at its edges are looked at. Promises
+ * that outlive thousands of others would make all blocks reach far: they are kept apart. */
+#include "explore/ranges.h"
+
+#include <stdlib.h>
+
+enum { BLOCK = 1024, LASTING = 4096 };
+
+enum column { INTERACTIONS, LABELS, RUNS, SLEEPS, PAUSES, COLUMNS };
+
+struct block {
+    int64_t from_ns, to_ns; /* of all of its records */
+    uint64_t sum_ns;
+    uint32_t count;
+};
+
+struct lives { /* a block of promises, without the lasting ones */
+    int64_t from_ns, to_ns;
+    uint32_t all, created, resolved, failed, becoming;
+};
+
+struct weft__ranges {
+    const struct weft_scene *s;
+    struct weft_model made_of; /* a copy, to be compared with */
+    struct block *block[COLUMNS];
+    struct lives *lives;
+    uint32_t *lasting;
+    uint32_t all_lasting;
+    uint64_t events, runs; /* that have records, in the whole trace */
+};
+
+/* A record from one time to another; false: it does not count. */
+static bool record(const struct weft_model *m, enum column c, uint32_t i, int64_t *from,
+                   int64_t *to)
+{
+    switch (c) {
+    case INTERACTIONS:
+        *from = *to = m->interaction[i].time_ns;
+        return true;
+    case LABELS:
+        *from = *to = m->label[i].time_ns;
+        return true;
+    case RUNS:
+        *from = m->run[i].start_ns;
+        *to = m->run[i].end_ns;
+        return true;
+    case SLEEPS:
+        *from = m->sleep[i].start_ns;
+        *to = m->sleep[i].end_ns;
+        return true;
+    case PAUSES:
+        *from = m->pause[i].start_ns;
+        *to = m->pause[i].end_ns;
+        return true;
+    case COLUMNS:
+        break;
+    }
+    return false;
+}
+
+static uint32_t records(const struct weft_model *m, enum column c)
+{
+    return c == INTERACTIONS ? m->interactions
+           : c == LABELS     ? m->labels
+           : c == RUNS       ? m->runs
+           : c == SLEEPS     ? m->sleeps
+           : c == PAUSES     ? m->pauses
+                             : 0;
+}
+
+static uint32_t blocks(uint32_t records)
+{
+    return records / BLOCK + 1;
+}
+
+static void add_up(uint64_t *sum, uint64_t more)
+{
+    if (__builtin_add_overflow(*sum, more, sum))
+        *sum = UINT64_MAX;
+}
+
+static uint64_t overlap(int64_t from, int64_t to, int64_t a, int64_t b)
+{
+    from = from > a ? from : a;
+    to = to < b ? to : b;
+    return to > from ? (uint64_t)(to - from) : 0;
+}
+
+/* ---- Making ---- */
+
+static struct block *summarize(const struct weft_model *m, enum column c)
+{
+    uint32_t n = records(m, c);
+    struct block *block = calloc(blocks(n), sizeof *block);
+    if (!block)
+        return NULL;
+    for (uint32_t i = 0; i < n; i++) {
+        struct block *b = &block[i / BLOCK];
+        int64_t from, to;
+        if (!record(m, c, i, &from, &to))
+            continue;
+        if (b->count++ == 0) {
+            b->from_ns = from;
+            b->to_ns = to;
+        }
+        b->from_ns = from < b->from_ns ? from : b->from_ns;
+        b->to_ns = to > b->to_ns ? to : b->to_ns;
+        b->to_ns = from > b->to_ns ? from : b->to_ns;
+        add_up(&b->sum_ns, overlap(from, to, from, to));
+    }
+    return block;
+}
+
+static bool is_resolved(const struct weft_promise *p)
+{
+    return p->outcome != WEFT_PENDING;
+}
+
+/* Its end is an event, but no interaction. */
+static bool ends_by_itself(const struct weft_promise *p)
+{
+    return p->outcome == WEFT_BECAME || p->outcome == WEFT_FORGOTTEN;
+}
+
+/* As its line does; not before it starts. */
+static int64_t life_end(const struct weft_model *m, const struct weft_layout *l, uint32_t i)
+{
+    const struct weft_promise *p = &m->promise[i];
+    int64_t end = p->end_ns;
+    if (weft_layout_awaited(l, i) && m->end_ns > end)
+        end = m->end_ns;
+    return end > p->start_ns ? end : p->start_ns;
+}
+
+static void count_life(struct lives *b, const struct weft_promise *p, int64_t end)
+{
+    int64_t last = end > p->end_ns ? end : p->end_ns;
+    int64_t first = p->end_ns < p->start_ns ? p->end_ns : p->start_ns;
+    if (b->all++ == 0) {
+        b->from_ns = first;
+        b->to_ns = last;
+    }
+    b->from_ns = first < b->from_ns ? first : b->from_ns;
+    b->to_ns = last > b->to_ns ? last : b->to_ns;
+    b->created += p->created && !p->promoted;
+    b->resolved += is_resolved(p);
+    b->failed += p->outcome == WEFT_FAILED;
+    b->becoming += ends_by_itself(p);
+}
+
+static bool make_lives(struct weft__ranges *r, const struct weft_model *m,
+                       const struct weft_layout *l)
+{
+    uint32_t room = 0;
+    r->lives = calloc(blocks(m->promises), sizeof *r->lives);
+    if (!r->lives)
+        return false;
+    for (uint32_t i = 1; i < m->promises; i++) {
+        int64_t end = life_end(m, l, i);
+        if (m->promises - i <= LASTING || end <= m->promise[i + LASTING].start_ns) {
+            count_life(&r->lives[i / BLOCK], &m->promise[i], end);
+            continue;
+        }
+        if (r->all_lasting == room) {
+            room = room ? 2 * room : 256;
+            uint32_t *grown = realloc(r->lasting, room * sizeof *grown);
+            if (!grown)
+                return false;
+            r->lasting = grown;
+        }
+        r->lasting[r->all_lasting++] = i;
+    }
+    return true;
+}
+
+int weft__ranges_new(struct weft__ranges **out, const struct weft_scene *s)
+{
+    const struct weft_model *m = s->m;
+    struct weft__ranges *r = calloc(1, sizeof *r);
+    *out = NULL;
+    if (!r)
+        return WEFT_E_NOMEM;
+    r->s = s;
+    r->made_of = *m;
+    bool made = make_lives(r, m, s->l);
+    for (unsigned c = 0; c < COLUMNS && made; c++)
+        made = (r->block[c] = summarize(m, (enum column)c)) != NULL;
+    if (!made) {
+        weft__ranges_free(r);
+        return WEFT_E_NOMEM;
+    }
+    struct weft__range_sums all;
+    weft__ranges_sum(&all, r, s, -WEFT_TIME_MAX, WEFT_TIME_MAX);
+    r->events = all.events;
+    for (uint32_t i = 0; i < blocks(m->runs); i++)
+        r->runs += r->block[RUNS][i].count;
+    *out = r;
+    return 0;
+}
+
+void weft__ranges_free(struct weft__ranges *r)
+{
+    if (!r)
+        return;
+    for (unsigned c = 0; c < COLUMNS; c++)
+        free(r->block[c]);
+    free(r->lives);
+    free(r->lasting);
+    free(r);
+}
+
+bool weft__ranges_fit(const struct weft__ranges *r, const struct weft_scene *s)
+{
+    const struct weft_model *a = &r->made_of, *b = s->m;
+    return r->s == s && a->promise == b->promise && a->promises == b->promises &&
+           a->interactions == b->interactions && a->labels == b->labels && a->runs == b->runs &&
+           a->sleeps == b->sleeps && a->pauses == b->pauses && a->end_ns == b->end_ns &&
+           a->events_total == b->events_total;
+}
+
+/* ---- Asking ---- */
+
+struct range {
+    const struct weft__ranges *r;
+    const struct weft_model *m;
+    const struct weft_layout *l;
+    int64_t from_ns, to_ns;
+};
+
+/* How many records begin in the range (a collection is one event, at its end), and how long they are in it. */
+static void sum_column(const struct range *g, enum column c, uint64_t *count, uint64_t *sum)
+{
+    uint32_t n = records(g->m, c);
+    for (uint32_t k = 0; k < blocks(n); k++) {
+        const struct block *b = &g->r->block[c][k];
+        if (!b->count || b->to_ns < g->from_ns || b->from_ns > g->to_ns)
+            continue;
+        if (b->from_ns >= g->from_ns && b->to_ns <= g->to_ns) {
+            *count += b->count;
+            add_up(sum, b->sum_ns);
+            continue;
+        }
+        for (uint32_t i = k * BLOCK; i < n && i / BLOCK == k; i++) {
+            int64_t from, to;
+            if (!record(g->m, c, i, &from, &to))
+                continue;
+            int64_t at = c == PAUSES ? to : from;
+            *count += at >= g->from_ns && at <= g->to_ns;
+            add_up(sum, overlap(from, to, g->from_ns, g->to_ns));
+        }
+    }
+}
+
+static bool within(const struct range *g, int64_t time)
+{
+    return time >= g->from_ns && time <= g->to_ns;
+}
+
+static void sum_life(const struct range *g, uint32_t i, struct weft__range_sums *out,
+                     uint64_t *becoming)
+{
+    const struct weft_promise *p = &g->m->promise[i];
+    bool ends_here = within(g, p->end_ns);
+    out->created += p->created && !p->promoted && within(g, p->start_ns);
+    out->resolved += ends_here && is_resolved(p);
+    out->failed += ends_here && p->outcome == WEFT_FAILED;
+    *becoming += ends_here && ends_by_itself(p);
+    int64_t end = life_end(g->m, g->l, i);
+    if (p->start_ns > g->to_ns || end < g->from_ns)
+        return;
+    out->alive++;
+    struct weft__top *t = &out->longest;
+    int64_t inside = (int64_t)overlap(p->start_ns, end, g->from_ns, g->to_ns);
+    if (t->count == t->room && inside < t->length[t->count - 1])
+        return;
+    int64_t start = weft_layout_start(g->l, p); /* not earlier */
+    inside = (int64_t)overlap(start, end, g->from_ns, g->to_ns);
+    weft__top_add(t, i, inside, end > start ? end - start : 0);
+}
+
+/* Whether none of the block is among the longest. */
+static bool too_short(const struct weft__top *t, const struct range *g, const struct lives *b)
+{
+    int64_t most = (int64_t)overlap(b->from_ns, b->to_ns, g->from_ns, g->to_ns);
+    return t->count == t->room && most < t->length[t->count - 1];
+}
+
+static void sum_lives(const struct range *g, struct weft__range_sums *out, uint64_t *becoming)
+{
+    for (uint32_t i = 0; i < g->r->all_lasting; i++)
+        sum_life(g, g->r->lasting[i], out, becoming);
+    for (uint32_t k = 0, next = 0; k < blocks(g->m->promises); k++) {
+        const struct lives *b = &g->r->lives[k];
+        if (!b->all || b->to_ns < g->from_ns || b->from_ns > g->to_ns)
+            continue;
+        if (b->from_ns >= g->from_ns && b->to_ns <= g->to_ns && too_short(&out->longest, g, b)) {
+            out->alive += b->all;
+            out->created += b->created;
+            out->resolved += b->resolved;
+            out->failed += b->failed;
+            *becoming += b->becoming;
+            continue;
+        }
+        /* The lasting ones among them have been counted. */
+        while (next < g->r->all_lasting && g->r->lasting[next] < k * BLOCK)
+            next++;
+        for (uint32_t i = k ? k * BLOCK : 1; i < g->m->promises && i / BLOCK == k; i++) {
+            if (next < g->r->all_lasting && g->r->lasting[next] == i)
+                next++;
+            else
+                sum_life(g, i, out, becoming);
+        }
+    }
+}
+
+void weft__ranges_sum(struct weft__range_sums *out, const struct weft__ranges *r,
+                      const struct weft_scene *s, int64_t from_ns, int64_t to_ns)
+{
+    struct range g = {.r = r, .m = s->m, .l = s->l, .from_ns = from_ns, .to_ns = to_ns};
+    uint64_t runs = 0, none = 0, becoming = 0;
+    *out = (struct weft__range_sums){.exact = true};
+    out->longest.room = WEFT__TOP_MAX;
+    sum_lives(&g, out, &becoming);
+    out->events = out->created + becoming;
+    sum_column(&g, INTERACTIONS, &out->events, &none);
+    sum_column(&g, LABELS, &out->events, &none);
+    sum_column(&g, PAUSES, &out->pauses, &out->collecting_ns);
+    sum_column(&g, RUNS, &runs, &out->running_ns);
+    sum_column(&g, SLEEPS, &out->sleeps, &out->sleeping_ns);
+    if (!s->m->is_weft) /* in a mirage trace the loop's runs are sleep */
+        out->running_ns -= out->sleeping_ns < out->running_ns ? out->sleeping_ns : out->running_ns;
+    out->events += out->pauses;
+    uint64_t all = s->m->events_total + s->m->promoted_events;
+    if (!r->events || r->events >= all)
+        return;
+    out->exact = runs == r->runs;
+    if (out->exact)
+        out->events += all - r->events;
+    else if (r->runs)
+        out->events += (uint64_t)((double)(all - r->events) * (double)runs / (double)r->runs);
+}
+
+/* ---- Facts ---- */
+
+int weft__facts_prepare(struct weft__facts *f, const struct weft_scene *s)
+{
+    if (f->ranges && weft__ranges_fit(f->ranges, s))
+        return 0;
+    weft__ranges_free(f->ranges);
+    return weft__ranges_new(&f->ranges, s);
+}
+
+static void add_time(struct weft__facts *f, const char *name, uint64_t ns, uint64_t all)
+{
+    char number[WEFT__FACT_NUMBER], share[WEFT__FACT_NUMBER];
+    weft__lasting(number, ns < INT64_MAX ? (int64_t)ns : INT64_MAX);
+    weft__share(share, ns, all);
+    weft__fact_text(f, name, "%s%s%s", number, share[0] ? ", " : "", share);
+}
+
+static void add_number(struct weft__facts *f, const char *name, uint64_t n, const char *about)
+{
+    char number[WEFT__FACT_NUMBER];
+    weft__fact_text(f, name, "%s%s", about, weft__count(number, n));
+}
+
+int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int64_t from_ns,
+                         int64_t to_ns)
+{
+    struct weft__range_sums sums;
+    char number[WEFT__FACT_NUMBER];
+    weft__fact_begin(f);
+    if (weft__facts_prepare(f, s) < 0)
+        f->failed = true;
+    if (from_ns > to_ns) {
+        int64_t swap = from_ns;
+        from_ns = to_ns;
+        to_ns = swap;
+    }
+    from_ns = from_ns < -WEFT_TIME_MAX ? -WEFT_TIME_MAX : from_ns;
+    to_ns = to_ns > WEFT_TIME_MAX ? WEFT_TIME_MAX : to_ns;
+    if (f->failed || from_ns > to_ns)
+        return weft__fact_end(f);
+    weft__ranges_sum(&sums, f->ranges, s, from_ns, to_ns);
+    uint64_t all = (uint64_t)(to_ns - from_ns);
+    weft__fact_heading(f, "Measured range");
+    weft__fact_text(f, "duration", "%s", weft__lasting(number, to_ns - from_ns));
+    weft__fact_time(f, "from", from_ns, "%s", weft__moment(number, from_ns));
+    weft__fact_time(f, "to", to_ns, "%s", weft__moment(number, to_ns));
+    add_number(f, "events", sums.events, sums.exact || !sums.events ? "" : "about ");
+    if (s->m->runs)
+        add_time(f, "running", sums.running_ns, all);
+    if (s->m->sleeps)
+        add_time(f, "sleeping", sums.sleeping_ns, all);
+    if (s->m->pauses)
+        add_time(f, "collecting garbage", sums.collecting_ns, all);
+    weft__fact_heading(f, "Promises");
+    add_number(f, "alive in it", sums.alive, "");
+    add_number(f, "created in it", sums.created, "");
+    add_number(f, "resolved in it", sums.resolved, "");
+    if (sums.failed) {
+        add_number(f, "failed in it", sums.failed, "");
+        weft__fact_bad(f);
+    }
+    for (uint32_t i = 0; i < sums.longest.count; i++)
+        weft__fact_promise(f, i ? "" : "the longest", s, sums.longest.promise[i], "%s", "");
+    weft__fact_more(f, sums.alive, sums.longest.count);
+    return weft__fact_end(f);
+}
+
+void weft__facts_fini(struct weft__facts *f)
+{
+    free(f->fact);
+    free(f->target);
+    free(f->at);
+    free(f->texts);
+    weft__ranges_free(f->ranges);
+    *f = (struct weft__facts){0};
+}

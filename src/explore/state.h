@@ -1,0 +1,227 @@
+/* SPDX-License-Identifier: ISC */
+/* What the parts of the explorer share. Private to src/explore.
+ *
+ * explore.c: life, panes, drawing; window.c: which times and rows are seen; input.c: pointer and wheel;
+ * keys.c: commands; walk.c: selection and history; hits.c: search; panel.c: facts, lists, counters; tip.c;
+ * place.c. */
+#ifndef WEFT_EXPLORE_STATE_H
+#define WEFT_EXPLORE_STATE_H
+
+#include "explore/explore.h"
+#include "explore/facts.h"
+#include "explore/visible.h"
+
+#define WEFT__HISTORY_MAX 100
+#define WEFT__QUERY_BYTES 1000
+#define WEFT__PLACE_BYTES 16384
+
+/* Times that are seen. Not whole numbers, so that many small steps add up, and zooming in and out again
+ * leads back. */
+struct weft__window {
+    double from, to;
+};
+
+struct weft__pane {
+    struct weft_scene *scene;
+    struct weft_model *model;
+    struct weft_search *search; /* NULL: nothing is looked for */
+    bool searching;
+    uint8_t *counter_off; /* of each counter */
+    double begin, end;    /* of the trace; what was promoted begins before 0 */
+    char title[256];
+
+    /* Where one looks. */
+    struct weft__window window; /* while axes are free */
+    double offset;              /* while they are linked: how much later than in the first pane */
+    double spread;              /* see weft_viewport */
+    uint32_t focus_row;
+    int32_t focus_px;
+
+    /* Of the latest picture. */
+    int32_t top_px, height_px; /* height 0: there is no room for it */
+    struct weft_viewport viewport;
+    struct weft_geometry geometry;
+};
+
+/* Where one was. */
+struct weft__moment {
+    unsigned panes, pane;
+    bool selected, is_free;
+    uint64_t id; /* of the selection */
+    struct weft__window window;
+    struct {
+        struct weft__window window;
+        double offset, spread;
+        uint32_t focus_row;
+        int32_t focus_px;
+    } of[WEFT_PANES_MAX];
+};
+
+enum weft__grip { WEFT__GRIP_NONE, WEFT__GRIP_ROWS, WEFT__GRIP_RULER };
+
+/* From press to release. */
+struct weft__drag {
+    enum weft__grip grip;
+    bool moved; /* far enough to be no click */
+    bool alone; /* only this pane */
+    unsigned pane;
+    double x, y;
+    struct weft__window window; /* of the pane, at the press */
+    uint32_t row;               /* under the pointer, or WEFT_NONE */
+    int32_t row_px;
+    int64_t time_ns;
+};
+
+struct weft_explorer {
+    struct weft__pane pane[WEFT_PANES_MAX];
+    unsigned panes;
+    unsigned active;     /* the pane that keys are for */
+    unsigned first_pane; /* of those for which there is room */
+    int32_t width_px, height_px;
+    uint16_t text_percent;
+    unsigned changed;
+
+    bool is_free;               /* axes are not linked */
+    struct weft__window window; /* while they are linked: of the first pane */
+    bool no_counters;
+
+    unsigned selected_pane, hovered_pane, range_pane;
+    uint32_t selected, hovered;         /* promise, or WEFT_NONE */
+    int64_t range_from_ns, range_to_ns; /* equal: no range */
+
+    struct weft_drawlist list;
+    bool dirty;  /* list is not what is seen now */
+    bool moved;  /* … nor is the geometry of the panes */
+    bool placed; /* but the panes are where they were, and so is the time axis */
+
+    struct weft__drag drag;
+    double wheel_x, wheel_y; /* where the focus was set by the wheel; below 0: it was not */
+    bool pointed;
+    double point_x, point_y;
+    char tip[1024];
+    bool tip_is_stale;
+
+    char query[WEFT__QUERY_BYTES + 1];
+    bool search_failed;
+    char found[128];
+
+    struct weft__moment *history; /* WEFT__HISTORY_MAX */
+    unsigned history_count, history_at;
+
+    struct weft__facts selection_facts, range_facts, trace_facts;
+    bool selection_is_stale, range_is_stale, trace_is_stale;
+    struct weft_fact *fact; /* of all of them that are shown */
+    uint32_t facts, facts_room;
+
+    struct weft__visible visible;
+    bool visible_is_stale;
+
+    char counter_text[320];
+    char place[WEFT__PLACE_BYTES];
+};
+
+/* ---- explore.c ---- */
+
+/* Something is to be drawn otherwise, in the same place. */
+void weft__changed(struct weft_explorer *e, unsigned flags);
+
+/* Keys are for that pane from now on. */
+void weft__activate(struct weft_explorer *e, unsigned pane);
+
+/* What is seen has moved. */
+void weft__moved(struct weft_explorer *e);
+
+/* Makes the geometry of the panes that of what is to be seen. Returns 0 or WEFT_E_NOMEM. */
+int weft__refresh(struct weft_explorer *e);
+
+/* The pane at a y; e->panes if there is none. */
+unsigned weft__pane_at(const struct weft_explorer *e, double y);
+
+/* The nearest whole number, within 2^62. */
+int64_t weft__round(double x);
+
+/* ---- window.c ---- */
+
+/* Times of a pane. */
+struct weft__window weft__window_get(const struct weft_explorer *e, unsigned pane);
+
+/* Sees these times, brought within what makes sense: some of the trace stays in sight, margin of the width
+ * at least. Where axes are linked, the other panes come along. */
+void weft__window_set(struct weft_explorer *e, unsigned pane, struct weft__window w, double margin);
+
+/* Brings what is seen within what makes sense now. */
+void weft__window_settle(struct weft_explorer *e);
+
+/* Moves one pane alone: by its offset, if axes are linked. */
+void weft__window_shift(struct weft_explorer *e, unsigned pane, struct weft__window w);
+
+/* Sees exactly these times, as a place says, if they are anywhere near. Returns whether they are. */
+bool weft__window_go(struct weft_explorer *e, unsigned pane, struct weft__window w);
+
+/* The pane's time at x stays there. */
+void weft__window_zoom(struct weft_explorer *e, unsigned pane, double x, double factor);
+void weft__window_pan(struct weft_explorer *e, unsigned pane, double pixels);
+
+/* Sees everything, rows and all. */
+void weft__window_fit(struct weft_explorer *e);
+bool weft__window_is_fit(const struct weft_explorer *e);
+
+void weft__window_link(struct weft_explorer *e, bool linked);
+
+/* The pane's time at x, and pixels of the time axis. */
+double weft__time_at(const struct weft_explorer *e, unsigned pane, double x);
+double weft__axis_px(const struct weft_explorer *e);
+double weft__axis_x0(const struct weft_explorer *e);
+
+/* Spreads the rows of a pane by the factor (squeezes them below 1). */
+void weft__rows_spread(struct weft_explorer *e, unsigned pane, double factor);
+
+/* Makes the row the focus, where it is now or at middle_px of the pane. */
+void weft__rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, int32_t middle_px);
+
+/* Where the middle of a row is, in pixels below the pane's top, and how high it is. false: it is not in
+ * the picture. Of the latest picture. */
+bool weft__row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, int32_t *middle_px,
+                  int32_t *height_px);
+
+/* 1.2 to the power of notches, of which there are not more than 40. */
+double weft__notches(double notches);
+
+/* ---- walk.c ---- */
+
+/* Selects without moving. */
+void weft__select(struct weft_explorer *e, unsigned pane, uint32_t promise);
+
+/* Moves as little as makes the selection well visible. */
+void weft__reveal(struct weft_explorer *e);
+
+/* A jump: leave before it, arrive after it. */
+void weft__history_leave(struct weft_explorer *e);
+void weft__history_arrive(struct weft_explorer *e);
+bool weft__history_go(struct weft_explorer *e, int step);
+void weft__history_clear(struct weft_explorer *e);
+
+/* Selects a promise, brings it into view and remembers where one was. Returns false for WEFT_NONE. */
+bool weft__jump(struct weft_explorer *e, unsigned pane, uint32_t promise);
+
+/* Sees the promise's whole life, with a margin. */
+void weft__zoom_to(struct weft_explorer *e, unsigned pane, double from, double to);
+
+/* The commands that select: NEXT to BECAME. */
+bool weft__walk(struct weft_explorer *e, enum weft_command command);
+
+/* ---- hits.c ---- */
+
+/* Searches the pane anew for e->query. */
+void weft__search_pane(struct weft_explorer *e, unsigned pane);
+bool weft__hits_go(struct weft_explorer *e, int step);
+
+/* ---- tip.c ---- */
+
+/* Notes what lies under the pointer. */
+void weft__tip_forget(struct weft_explorer *e);
+
+/* "GET /users/7 (request) #12: at 1.2 ms, 3 ms, fulfilled" in out, cut to room. Returns its size. */
+size_t weft__describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise);
+
+#endif

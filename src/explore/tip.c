@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: ISC */
+/* What is said of the thing under the pointer. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "explore/fact.h"
+#include "explore/state.h"
+
+enum {
+    COUNTERS_MAX = 6,   /* named in a tip */
+    LOOK_BACK = 200000, /* changes, for the value of a counter */
+};
+
+/* A text that grows, as far as there is room. */
+struct text {
+    char *bytes;
+    size_t size, room;
+};
+
+static void __attribute__((format(printf, 2, 3))) say(struct text *t, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(t->bytes + t->size, t->room - t->size, format, args);
+    va_end(args);
+    if (n > 0)
+        t->size += (size_t)n < t->room - t->size ? (size_t)n : t->room - t->size - 1;
+}
+
+size_t weft__describe(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
+{
+    const struct weft_model *m = s->m;
+    const struct weft_promise *p = &m->promise[promise];
+    char label[160], type[40], at[WEFT__FACT_NUMBER], length[WEFT__FACT_NUMBER];
+    const char *name = weft_model_type(m, promise);
+    struct text t = {out, 0, room};
+    weft__fact_clean(type, sizeof type, name, strlen(name));
+    if (weft__fact_label(label, sizeof label, m, promise))
+        say(&t, "%s (%s)", label, type);
+    else
+        say(&t, "%s", type);
+    say(&t, " #%" PRIu64 ": at %s, %s, %s", p->id, weft__moment(at, weft_layout_start(s->l, p)),
+        weft__lasting(length, weft__length(s, promise)),
+        weft_outcome_name((enum weft_outcome)p->outcome));
+    if (weft_model_overdue(m, promise))
+        say(&t, " though it should be resolved");
+    uint32_t size, reason = weft_model_reason(m, promise);
+    if (p->outcome == WEFT_FAILED && reason != WEFT_NONE) {
+        const char *why = weft_model_text(m, reason, &size);
+        weft__fact_clean(label, sizeof label, why, size);
+        say(&t, ": %s", label);
+    }
+    return t.size;
+}
+
+/* The index of the last of count times, in order, that is not after time_ns; count if none. */
+#define LAST_BEFORE(array, count, member, time, result)                                            \
+    do {                                                                                           \
+        uint32_t low = 0, high = (count);                                                          \
+        while (low < high) {                                                                       \
+            uint32_t middle = low + (high - low) / 2;                                              \
+            if ((array)[middle].member <= (time))                                                  \
+                low = middle + 1;                                                                  \
+            else                                                                                   \
+                high = middle;                                                                     \
+        }                                                                                          \
+        (result) = low ? low - 1 : (count);                                                        \
+    } while (0)
+
+static void say_region(struct text *t, const struct weft_model *m, int64_t time_ns)
+{
+    char length[WEFT__FACT_NUMBER];
+    uint32_t i;
+    LAST_BEFORE(m->pause, m->pauses, start_ns, time_ns, i);
+    if (i < m->pauses && m->pause[i].end_ns >= time_ns) {
+        say(t, "GC %s", weft__lasting(length, m->pause[i].end_ns - m->pause[i].start_ns));
+        return;
+    }
+    LAST_BEFORE(m->sleep, m->sleeps, start_ns, time_ns, i);
+    if (i < m->sleeps && m->sleep[i].end_ns >= time_ns)
+        say(t, "sleeping %s", weft__lasting(length, m->sleep[i].end_ns - m->sleep[i].start_ns));
+}
+
+/* The values of the first counters at that time: changes of all of them are in the order of time, so their
+ * latest ones are looked for from there backwards, for a while. */
+static void say_counters(struct text *t, const struct weft__pane *p, int64_t time_ns)
+{
+    const struct weft_model *m = p->model;
+    uint32_t chosen[COUNTERS_MAX], count = 0, found = 0, i;
+    int64_t value[COUNTERS_MAX] = {0};
+    bool known[COUNTERS_MAX] = {false};
+    for (uint32_t k = 0; k < m->counters && count < COUNTERS_MAX; k++)
+        if (!p->counter_off || !p->counter_off[k])
+            chosen[count++] = k;
+    LAST_BEFORE(m->change, m->changes, time_ns, time_ns, i);
+    if (i == m->changes)
+        return;
+    for (uint32_t looked = 0; found < count && looked < LOOK_BACK; looked++) {
+        for (uint32_t k = 0; k < count; k++)
+            if (!known[k] && m->change[i].counter == chosen[k]) {
+                known[k] = true;
+                value[k] = m->change[i].value;
+                found++;
+            }
+        if (i-- == 0)
+            break;
+    }
+    const char *between = "";
+    for (uint32_t k = 0; k < count; k++) {
+        char name[48];
+        uint32_t size;
+        const char *text = weft_model_text(m, m->counter[chosen[k]].name, &size);
+        if (!known[k])
+            continue;
+        weft__fact_clean(name, sizeof name, text, size);
+        say(t, "%s%s: %" PRId64, between, name, value[k]);
+        between = ", ";
+    }
+}
+
+static void say_place(struct text *t, const struct weft__pane *p, const struct weft_pick *at)
+{
+    char number[WEFT__FACT_NUMBER];
+    switch (at->kind) {
+    case WEFT_PLACE_PROMISE:
+        t->size += weft__describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
+        break;
+    case WEFT_PLACE_FOLD:
+        say(t, "%s promise%s; the longest: ", weft__count(number, at->folded),
+            at->folded == 1 ? "" : "s");
+        t->size += weft__describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
+        break;
+    case WEFT_PLACE_RULER:
+        say(t, "%s", weft__moment(number, at->time_ns));
+        break;
+    case WEFT_PLACE_COUNTERS:
+        say_counters(t, p, at->time_ns);
+        break;
+    case WEFT_PLACE_NONE:
+        if (at->row != WEFT_NONE)
+            say_region(t, p->model, at->time_ns);
+        break;
+    }
+}
+
+const char *weft_explorer_tip(struct weft_explorer *e)
+{
+    if (!e->tip_is_stale)
+        return e->tip;
+    struct text t = {e->tip, 0, sizeof e->tip};
+    *e->tip = '\0';
+    if (e->pointed && weft__refresh(e) == 0) {
+        unsigned pane = weft__pane_at(e, e->point_y);
+        if (pane < e->panes) {
+            const struct weft__pane *p = &e->pane[pane];
+            struct weft_pick at =
+                weft_view_pick(p->scene, &p->viewport, &p->geometry,
+                               (int32_t)(e->point_x * WEFT_PX), (int32_t)(e->point_y * WEFT_PX));
+            say_place(&t, p, &at);
+        }
+    }
+    e->tip_is_stale = false;
+    return e->tip;
+}

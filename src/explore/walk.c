@@ -1,0 +1,322 @@
+/* SPDX-License-Identifier: ISC */
+/* The selection, the keys that walk from it, and the way back. */
+#include <assert.h>
+#include <string.h>
+
+#include "explore/state.h"
+
+enum {
+    LEGIBLE_PX = 20, /* a line that is narrower is zoomed to */
+    LEGIBLE_ROW_PX = 15,
+};
+#define WIDTHS 8.0      /* so many times the line's length is seen then … */
+#define LEAST_NS 1000.0 /* … and at least that */
+#define LIFE_MARGIN 0.1
+
+void weft__select(struct weft_explorer *e, unsigned pane, uint32_t promise)
+{
+    if (promise == WEFT_ROOT)
+        promise = WEFT_NONE;
+    if (promise == e->selected && (promise == WEFT_NONE || pane == e->selected_pane))
+        return;
+    e->selected = promise;
+    e->selected_pane = promise == WEFT_NONE ? 0 : pane;
+    if (promise != WEFT_NONE)
+        weft__activate(e, pane);
+    e->selection_is_stale = e->trace_is_stale = true;
+    e->changed |= WEFT_CHANGED_FACTS;
+    weft__changed(e, WEFT_CHANGED_SEARCH); /* which hit it is */
+    weft__moved(e);                        /* its row has room for its label */
+}
+
+/* ---- Into view ---- */
+
+/* The times that are to be seen so that the line from start to end is. */
+static struct weft__window window_for(const struct weft_explorer *e, unsigned pane, double start,
+                                      double end)
+{
+    struct weft__window w = weft__window_get(e, pane);
+    double span = w.to - w.from, length = end - start;
+    if (length / span * weft__axis_px(e) < LEGIBLE_PX && span > LEAST_NS) {
+        double wanted = length * WIDTHS < LEAST_NS ? LEAST_NS : length * WIDTHS;
+        double middle = start + length / 2;
+        return (struct weft__window){middle - wanted / 2, middle + wanted / 2};
+    }
+    if (end >= w.from && start <= w.to) {
+        double from = start < w.from ? w.from : start, to = end > w.to ? w.to : end;
+        if ((to - from) / span * weft__axis_px(e) >= LEGIBLE_PX || to - from >= length)
+            return w;
+    }
+    double room = span * LIFE_MARGIN, by;
+    if (start < w.from || length > span - 2 * room)
+        by = start - room - w.from;
+    else
+        by = end + room - w.to;
+    return (struct weft__window){w.from + by, w.to + by};
+}
+
+static void reveal_row(struct weft_explorer *e, unsigned pane, uint32_t row)
+{
+    struct weft__pane *p = &e->pane[pane];
+    int32_t at = 0, height = 0;
+    if (row == WEFT_NONE || weft__refresh(e) < 0 || p->height_px == 0)
+        return;
+    bool shown = weft__row_at(e, pane, row, &at, &height);
+    if (shown && height >= LEGIBLE_ROW_PX * e->text_percent / 100)
+        return;
+    const struct weft_geometry *g = &p->geometry;
+    int32_t top = g->rows_y0 / WEFT_PX - p->top_px, rows = (g->rows_y1 - g->rows_y0) / WEFT_PX;
+    int32_t low = top + rows / 4, high = top + rows * 3 / 4;
+    p->spread = WEFT_SPREAD_MAX;
+    weft__moved(e);
+    weft__rows_focus(e, pane, row, at < low ? low : at > high ? high : at);
+}
+
+void weft__reveal(struct weft_explorer *e)
+{
+    if (e->selected == WEFT_NONE || weft__refresh(e) < 0)
+        return;
+    unsigned pane = e->selected_pane;
+    const struct weft__pane *p = &e->pane[pane];
+    const struct weft_promise *chosen = &p->model->promise[e->selected];
+    double start = (double)weft_layout_start(p->scene->l, chosen), end = (double)chosen->end_ns;
+    if (end < start)
+        end = start;
+    struct weft__window w = weft__window_get(e, pane), to = window_for(e, pane, start, end);
+    e->wheel_x = -1;
+    if (to.from != w.from || to.to != w.to)
+        weft__window_set(e, pane, to, 0);
+    reveal_row(e, pane, p->scene->l->row[e->selected]);
+}
+
+void weft__zoom_to(struct weft_explorer *e, unsigned pane, double from, double to)
+{
+    double length = to > from ? to - from : 0, margin = length * LIFE_MARGIN;
+    if (length + 2 * margin < LEAST_NS)
+        margin = (LEAST_NS - length) / 2;
+    weft__window_set(e, pane, (struct weft__window){from - margin, from + length + margin}, 0);
+}
+
+bool weft__jump(struct weft_explorer *e, unsigned pane, uint32_t promise)
+{
+    if (promise == WEFT_NONE || promise == WEFT_ROOT)
+        return false;
+    weft__history_leave(e);
+    weft__select(e, pane, promise);
+    weft__reveal(e);
+    weft__history_arrive(e);
+    return true;
+}
+
+void weft_explorer_select(struct weft_explorer *e, unsigned pane, uint32_t promise)
+{
+    assert(pane < e->panes || promise == WEFT_NONE);
+    bool exists = promise != WEFT_NONE && promise < e->pane[pane].model->promises;
+    if (exists && weft__jump(e, pane, promise))
+        return;
+    weft__history_leave(e);
+    weft__select(e, 0, WEFT_NONE);
+    weft__history_arrive(e);
+}
+
+uint32_t weft_explorer_selected(const struct weft_explorer *e, unsigned *pane)
+{
+    if (pane)
+        *pane = e->selected_pane;
+    return e->selected;
+}
+
+/* ---- Walking ---- */
+
+/* Position of a promise among the spans of its row. */
+static uint32_t find_span(const struct weft_scene *s, uint32_t promise)
+{
+    const struct weft_layout *l = s->l;
+    uint32_t row = l->row[promise], low = l->first[row], end = l->first[row + 1], high = end;
+    int64_t start = weft_layout_start(l, &s->m->promise[promise]);
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (weft_layout_start(l, &s->m->promise[l->spans[middle]]) < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low < end && l->spans[low] != promise)
+        low++;
+    return low;
+}
+
+static uint32_t beside(const struct weft__pane *p, uint32_t promise, int step)
+{
+    const struct weft_layout *l = p->scene->l;
+    uint32_t row = l->row[promise];
+    if (row == WEFT_NONE)
+        return WEFT_NONE;
+    uint32_t at = find_span(p->scene, promise), first = l->first[row], end = l->first[row + 1];
+    if (at == end || (step < 0 ? at == first : at + 1 == end))
+        return WEFT_NONE;
+    return l->spans[step < 0 ? at - 1 : at + 1];
+}
+
+/* The promise of a row that is there at that time, or the one after it, or before it. */
+static uint32_t in_row(const struct weft__pane *p, uint32_t row, int64_t time_ns)
+{
+    const struct weft_layout *l = p->scene->l;
+    uint32_t low = l->first[row], end = l->first[row + 1], high = end;
+    if (low == end)
+        return WEFT_NONE;
+    while (low < high) { /* the first one that ends then or later */
+        uint32_t middle = low + (high - low) / 2;
+        if (l->until[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return l->spans[low < end ? low : end - 1];
+}
+
+/* The next row in the picture, in the next pane after the last one. */
+static bool other_row(struct weft_explorer *e, int step)
+{
+    unsigned pane = e->selected_pane;
+    const struct weft__pane *p = &e->pane[pane];
+    struct weft__window w = weft__window_get(e, pane);
+    int64_t time = weft_layout_start(p->scene->l, &p->model->promise[e->selected]);
+    int64_t from = weft__round(w.from);
+    uint32_t row = p->scene->l->row[e->selected], at = 0;
+    while (at < p->geometry.shown && p->geometry.shown_row[at] < row)
+        at++;
+    bool there = at < p->geometry.shown && p->geometry.shown_row[at] == row;
+    int64_t next = step < 0 ? (int64_t)at - 1 : (int64_t)at + there;
+    time = time < from ? from : time;
+    while (next < 0 || next >= p->geometry.shown) {
+        if (step < 0 ? pane == 0 : pane + 1 == e->panes)
+            return false;
+        time -= weft__round(w.from);
+        pane = step < 0 ? pane - 1 : pane + 1;
+        w = weft__window_get(e, pane);
+        time += weft__round(w.from);
+        p = &e->pane[pane];
+        next = step < 0 ? (int64_t)p->geometry.shown - 1 : 0;
+    }
+    return weft__jump(e, pane, in_row(p, p->geometry.shown_row[next], time));
+}
+
+/* Nothing is selected yet: what lies in the middle of the first row. */
+static bool begin(struct weft_explorer *e)
+{
+    const struct weft__pane *p = &e->pane[e->active];
+    if (p->geometry.shown == 0)
+        return false;
+    struct weft__window w = weft__window_get(e, e->active);
+    return weft__jump(e, e->active,
+                      in_row(p, p->geometry.shown_row[0], weft__round((w.from + w.to) / 2)));
+}
+
+bool weft__walk(struct weft_explorer *e, enum weft_command command)
+{
+    if (weft__refresh(e) < 0)
+        return false;
+    bool begins = command >= WEFT_COMMAND_NEXT && command <= WEFT_COMMAND_ABOVE;
+    if (e->selected == WEFT_NONE)
+        return begins && begin(e);
+    unsigned pane = e->selected_pane;
+    const struct weft__pane *p = &e->pane[pane];
+    switch (command) {
+    case WEFT_COMMAND_NEXT:
+        return weft__jump(e, pane, beside(p, e->selected, 1));
+    case WEFT_COMMAND_PREVIOUS:
+        return weft__jump(e, pane, beside(p, e->selected, -1));
+    case WEFT_COMMAND_BELOW:
+        return other_row(e, 1);
+    case WEFT_COMMAND_ABOVE:
+        return other_row(e, -1);
+    case WEFT_COMMAND_CREATOR:
+        return weft__jump(e, pane, weft__walk_creator(p->scene, e->selected));
+    case WEFT_COMMAND_WAITED_FOR:
+        return weft__jump(e, pane, weft__walk_waited_for(p->scene, e->selected));
+    case WEFT_COMMAND_RESOLVER:
+        return weft__jump(e, pane, weft__walk_resolver(p->scene, e->selected));
+    case WEFT_COMMAND_BECAME:
+        return weft__jump(e, pane, weft__walk_became(p->scene, e->selected));
+    default:
+        return false;
+    }
+}
+
+/* ---- The way back ---- */
+
+static void note(const struct weft_explorer *e, struct weft__moment *m)
+{
+    memset(m, 0, sizeof *m); /* they are compared as bytes */
+    m->panes = e->panes;
+    m->pane = e->selected_pane;
+    m->selected = e->selected != WEFT_NONE;
+    m->is_free = e->is_free;
+    m->window = e->window;
+    if (m->selected)
+        m->id = e->pane[e->selected_pane].model->promise[e->selected].id;
+    for (unsigned i = 0; i < e->panes; i++) {
+        const struct weft__pane *p = &e->pane[i];
+        m->of[i].window = p->window;
+        m->of[i].offset = p->offset;
+        m->of[i].spread = p->spread;
+        m->of[i].focus_row = p->focus_row;
+        m->of[i].focus_px = p->focus_px;
+    }
+}
+
+static void recall(struct weft_explorer *e, const struct weft__moment *m)
+{
+    e->is_free = m->is_free;
+    e->window = m->window;
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft__pane *p = &e->pane[i];
+        bool has_row = m->of[i].focus_row < p->scene->l->rows; /* it may have been read again */
+        p->window = m->of[i].window;
+        p->offset = m->of[i].offset;
+        p->spread = m->of[i].spread;
+        p->focus_row = has_row ? m->of[i].focus_row : WEFT_NONE;
+        p->focus_px = m->of[i].focus_px;
+    }
+    e->wheel_x = -1;
+    weft__window_settle(e);
+    weft__select(e, m->pane,
+                 m->selected ? weft_model_find(e->pane[m->pane].model, m->id) : WEFT_NONE);
+    weft__moved(e);
+}
+
+void weft__history_clear(struct weft_explorer *e)
+{
+    e->history_at = 0;
+    e->history_count = 1;
+}
+
+void weft__history_leave(struct weft_explorer *e)
+{
+    note(e, &e->history[e->history_at]);
+}
+
+void weft__history_arrive(struct weft_explorer *e)
+{
+    struct weft__moment now;
+    note(e, &now);
+    if (memcmp(&now, &e->history[e->history_at], sizeof now) == 0)
+        return;
+    if (e->history_at + 1 == WEFT__HISTORY_MAX) {
+        memmove(&e->history[0], &e->history[1], e->history_at * sizeof e->history[0]);
+        e->history_at--;
+    }
+    e->history[++e->history_at] = now;
+    e->history_count = e->history_at + 1;
+}
+
+bool weft__history_go(struct weft_explorer *e, int step)
+{
+    if (step < 0 ? e->history_at == 0 : e->history_at + 1 >= e->history_count)
+        return false;
+    note(e, &e->history[e->history_at]);
+    e->history_at = step < 0 ? e->history_at - 1 : e->history_at + 1;
+    recall(e, &e->history[e->history_at]);
+    return true;
+}

@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: ISC */
+/* Which times and which rows are seen. */
+#include "explore/state.h"
+
+#define SPAN_MIN 100.0    /* ns; narrower only where the trace is */
+#define BEYOND 1.1        /* so many times its length can be seen */
+#define PAN_MARGIN 0.1    /* of the width stays over the trace */
+#define ROW_PX 22.0       /* of a row that is not squeezed */
+#define PRECISION 0x1p-44 /* of the largest time: what is narrower cannot be told apart */
+
+/* ---- Times ---- */
+
+static double offset_of(const struct weft_explorer *e, unsigned pane)
+{
+    return e->is_free ? 0 : e->pane[pane].offset;
+}
+
+struct weft__window weft__window_get(const struct weft_explorer *e, unsigned pane)
+{
+    if (e->is_free)
+        return e->pane[pane].window;
+    double offset = e->pane[pane].offset;
+    return (struct weft__window){e->window.from + offset, e->window.to + offset};
+}
+
+/* What can be seen at all, in times of the first pane where axes are linked; and what is seen of it by
+ * one who wants to see everything. */
+struct bounds {
+    double begin, end, fit_from, fit_to, least, most;
+};
+
+static struct bounds find_bounds(const struct weft_explorer *e, unsigned pane)
+{
+    struct bounds b = {.end = 1, .fit_to = 1};
+    unsigned first = e->is_free ? pane : 0, last = e->is_free ? pane + 1 : e->panes;
+    for (unsigned i = first; i < last && i < e->panes; i++) {
+        const struct weft__pane *p = &e->pane[i];
+        double offset = offset_of(e, i), begin = p->begin - offset, end = p->end - offset;
+        bool is_first = i == first;
+        b.begin = is_first || begin < b.begin ? begin : b.begin;
+        b.end = is_first || end > b.end ? end : b.end;
+        b.fit_from = is_first || -offset < b.fit_from ? -offset : b.fit_from;
+        b.fit_to = b.end;
+    }
+    double longest = b.end - b.begin;
+    for (unsigned i = 0; i < e->panes; i++) { /* a short one beside a long one is seen as widely */
+        double length = e->pane[i].end - e->pane[i].begin;
+        longest = length > longest ? length : longest;
+    }
+    double fit = b.fit_to - b.fit_from, large = b.end > -b.begin ? b.end : -b.begin;
+    b.most = longest * BEYOND;
+    b.least = fit < SPAN_MIN ? fit : SPAN_MIN;
+    if (b.least < large * PRECISION)
+        b.least = large * PRECISION;
+    if (b.most < b.least)
+        b.most = b.least;
+    return b;
+}
+
+/* The same width, moved so that margin of it is over the trace. */
+static struct weft__window bring_inside(const struct bounds *b, struct weft__window w,
+                                        double margin)
+{
+    double keep = (w.to - w.from) * margin;
+    double back = w.from - (b->end - keep), on = b->begin + keep - w.to;
+    if (back > 0)
+        return (struct weft__window){w.from - back, w.to - back};
+    if (on > 0)
+        return (struct weft__window){w.from + on, w.to + on};
+    return w;
+}
+
+static void put(struct weft_explorer *e, unsigned pane, struct weft__window w)
+{
+    struct weft__window *at = e->is_free ? &e->pane[pane].window : &e->window;
+    if (at->from == w.from && at->to == w.to)
+        return;
+    *at = w;
+    weft__moved(e);
+}
+
+void weft__window_set(struct weft_explorer *e, unsigned pane, struct weft__window w, double margin)
+{
+    struct bounds b = find_bounds(e, pane);
+    double offset = offset_of(e, pane), span = w.to - w.from;
+    w.from -= offset;
+    w.to -= offset;
+    double wanted = span < b.least ? b.least : span > b.most ? b.most : span;
+    if (wanted != span) {
+        double middle = w.from + span / 2;
+        w.from = middle - wanted / 2;
+        w.to = w.from + wanted;
+    }
+    put(e, pane, bring_inside(&b, w, margin));
+}
+
+void weft__window_settle(struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < (e->is_free ? e->panes : e->panes != 0); i++)
+        weft__window_set(e, i, weft__window_get(e, i), 0);
+}
+
+bool weft__window_go(struct weft_explorer *e, unsigned pane, struct weft__window w)
+{
+    struct bounds b = find_bounds(e, pane);
+    double offset = offset_of(e, pane);
+    w.from -= offset;
+    w.to -= offset;
+    /* A little more than what can be reached otherwise, for a place is rounded. What is said again of
+     * where that leads must be the same: so if it is not kept as it is, it is not kept at all. */
+    double span = w.to - w.from;
+    bool kept = span > 0 && span >= b.least - 2 && span <= b.most + 2 && w.from <= b.end + 2 &&
+                w.to >= b.begin - 2;
+    if (kept)
+        put(e, pane, w);
+    return kept;
+}
+
+double weft__axis_x0(const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++)
+        if (e->pane[i].height_px && e->pane[i].geometry.x1 > e->pane[i].geometry.x0)
+            return (double)e->pane[i].geometry.x0 / WEFT_PX;
+    return 0;
+}
+
+double weft__axis_px(const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        const struct weft_geometry *g = &e->pane[i].geometry;
+        if (e->pane[i].height_px && g->x1 > g->x0)
+            return (double)(g->x1 - g->x0) / WEFT_PX;
+    }
+    return e->width_px;
+}
+
+double weft__time_at(const struct weft_explorer *e, unsigned pane, double x)
+{
+    struct weft__window w = weft__window_get(e, pane);
+    return w.from + (w.to - w.from) * ((x - weft__axis_x0(e)) / weft__axis_px(e));
+}
+
+void weft__window_zoom(struct weft_explorer *e, unsigned pane, double x, double factor)
+{
+    struct bounds b = find_bounds(e, pane);
+    struct weft__window w = weft__window_get(e, pane);
+    double span = w.to - w.from, wanted = span / factor, share;
+    wanted = wanted < b.least ? b.least : wanted > b.most ? b.most : wanted;
+    if ((factor > 1 && wanted >= span) || (factor < 1 && wanted <= span))
+        return;
+    share = (x - weft__axis_x0(e)) / weft__axis_px(e);
+    w.from += (span - wanted) * share;
+    w.to = w.from + wanted;
+    weft__window_set(e, pane, w, 0);
+}
+
+void weft__window_pan(struct weft_explorer *e, unsigned pane, double pixels)
+{
+    struct weft__window w = weft__window_get(e, pane);
+    double by = (w.to - w.from) * pixels / weft__axis_px(e);
+    weft__window_set(e, pane, (struct weft__window){w.from + by, w.to + by}, PAN_MARGIN);
+}
+
+void weft__window_shift(struct weft_explorer *e, unsigned pane, struct weft__window w)
+{
+    if (e->is_free) {
+        weft__window_set(e, pane, w, PAN_MARGIN);
+        return;
+    }
+    const struct weft__pane *p = &e->pane[pane];
+    struct bounds own = {.begin = p->begin, .end = p->end};
+    w = bring_inside(&own, w, PAN_MARGIN);
+    double by = w.from - e->window.from - p->offset;
+    if (pane == 0) { /* its offset is nothing: so the others move the other way */
+        e->window = w;
+        for (unsigned i = 1; i < e->panes; i++)
+            e->pane[i].offset -= by;
+    } else {
+        e->pane[pane].offset += by;
+    }
+    weft__moved(e);
+}
+
+void weft__window_link(struct weft_explorer *e, bool linked)
+{
+    if (e->is_free == !linked)
+        return;
+    if (linked) {
+        struct weft__window w = e->pane[e->active].window;
+        double first = e->pane[0].window.from;
+        for (unsigned i = 0; i < e->panes; i++)
+            e->pane[i].offset = e->pane[i].window.from - first;
+        e->window = (struct weft__window){first, first + (w.to - w.from)};
+    } else {
+        for (unsigned i = 0; i < e->panes; i++)
+            e->pane[i].window = weft__window_get(e, i);
+    }
+    e->is_free = !linked;
+    weft__window_settle(e);
+    weft__moved(e);
+}
+
+bool weft__window_is_fit(const struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct bounds b = find_bounds(e, i);
+        const struct weft__window *w = e->is_free ? &e->pane[i].window : &e->window;
+        if (w->from != b.fit_from || w->to != b.fit_to || e->pane[i].spread > 0)
+            return false;
+    }
+    return true;
+}
+
+void weft__window_fit(struct weft_explorer *e)
+{
+    bool again = weft__window_is_fit(e); /* once more: not even moved against one another */
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft__pane *p = &e->pane[i];
+        p->spread = 0;
+        p->focus_row = WEFT_NONE;
+        p->focus_px = 0;
+        p->offset = again ? 0 : p->offset;
+    }
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct bounds b = find_bounds(e, i);
+        put(e, i, (struct weft__window){b.fit_from, b.fit_to});
+    }
+    weft__moved(e);
+}
+
+/* ---- Rows ---- */
+
+/* Without the library of mathematics, which the page does not have. */
+double weft__notches(double notches)
+{
+    const double most = 40, log_of_notch = 0.1823215567939546;
+    notches = notches > most ? most : notches < -most ? -most : notches == notches ? notches : 0;
+    double result = 1;
+    for (; notches >= 1; notches--)
+        result *= 1.2;
+    for (; notches <= -1; notches++)
+        result /= 1.2;
+    double x = notches * log_of_notch, term = 1, sum = 1;
+    for (int i = 1; i < 12; i++) {
+        term *= x / i;
+        sum += term;
+    }
+    return notches == 0 ? result : result * sum;
+}
+
+void weft__rows_spread(struct weft_explorer *e, unsigned pane, double factor)
+{
+    struct weft__pane *p = &e->pane[pane];
+    double rows = (double)p->scene->l->rows * ROW_PX * e->text_percent / 100;
+    double whole =
+        p->height_px ? rows / p->height_px : 1; /* so many times as high as it could be */
+    if (whole < 1.01)
+        whole = 1.01;
+    double scale = 1 + p->spread / WEFT_SPREAD_MAX * (whole - 1);
+    scale *= factor;
+    scale = scale < 1 ? 1 : scale > whole ? whole : scale;
+    double spread = (scale - 1) / (whole - 1) * WEFT_SPREAD_MAX;
+    if (weft__round(spread) != weft__round(p->spread))
+        weft__moved(e);
+    p->spread = spread;
+}
+
+bool weft__row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, int32_t *middle_px,
+                  int32_t *height_px)
+{
+    const struct weft_geometry *g = &e->pane[pane].geometry;
+    uint32_t low = 0, high = e->pane[pane].height_px ? g->shown : 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (g->shown_row[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (!e->pane[pane].height_px || low == g->shown || g->shown_row[low] != row)
+        return false;
+    int32_t top = g->shown_y[low], bottom = g->shown_y[low + 1];
+    *middle_px = (top + (bottom - top) / 2) / WEFT_PX - e->pane[pane].top_px;
+    *height_px = (bottom - top) / WEFT_PX;
+    return true;
+}
+
+void weft__rows_focus(struct weft_explorer *e, unsigned pane, uint32_t row, int32_t middle_px)
+{
+    struct weft__pane *p = &e->pane[pane];
+    int32_t most = p->height_px;
+    middle_px = middle_px < 0 ? 0 : middle_px > most ? most : middle_px;
+    if (p->focus_row == row && p->focus_px == middle_px)
+        return;
+    p->focus_row = row;
+    p->focus_px = middle_px;
+    if (weft__round(p->spread) > 0)
+        weft__moved(e);
+    else
+        weft__changed(e, WEFT_CHANGED_PLACE);
+}

@@ -1,0 +1,356 @@
+/* SPDX-License-Identifier: ISC */
+#include "paint/glyphs.h"
+
+#include <math.h>
+#include <pango/pangocairo.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/text.h"
+
+#define FAMILY "DejaVu Sans"
+#define EM 2048 /* units in which advances are known, of which there are as many as in the font */
+#define KNOWN 1024          /* characters, of each weight; a power of two */
+#define FONTS 32            /* sizes and weights that are kept */
+#define SHAPED 512          /* texts of Pango's that are kept; a power of two */
+#define SHAPED_TEXT 256     /* bytes of those at most */
+#define SHAPED_STRETCHES 32 /* parts of their width to which they are stretched */
+#define RUN 1024            /* glyphs that are painted together */
+#define STRETCHES 16        /* parts of a font's width to which it is stretched */
+
+struct known {
+    uint32_t code; /* 0: none */
+    uint32_t glyph;
+    double advance; /* of one em */
+};
+
+struct font {
+    int32_t size;
+    int bold, stretch; /* in 1/STRETCHES */
+    cairo_scaled_font_t *scaled;
+};
+
+struct shaped {
+    PangoLayout *layout;
+    uint32_t size, hash;
+    int32_t font_size;
+    int bold;
+    char text[SHAPED_TEXT];
+};
+
+struct weft__glyphs {
+    cairo_t *cr;
+    cairo_font_options_t *options;
+    cairo_font_face_t *face[2];
+    cairo_scaled_font_t *ruler[2]; /* of EM, for advances */
+    struct known known[2][KNOWN];
+
+    cairo_matrix_t ctm; /* the fonts are made for it */
+    struct font font[FONTS];
+    int next_font;
+
+    PangoContext *context; /* NULL: no text has asked for it */
+    struct shaped *shaped;
+
+    char *clean;
+    size_t room;
+
+    cairo_glyph_t run[RUN];
+};
+
+struct weft__glyphs *weft__glyphs_new(void)
+{
+    struct weft__glyphs *g = calloc(1, sizeof(*g));
+
+    if (!g)
+        return NULL;
+    /* Advances as the font has them, not rounded to pixels: the view's table's are not either. */
+    g->options = cairo_font_options_create();
+    cairo_font_options_set_hint_metrics(g->options, CAIRO_HINT_METRICS_OFF);
+    cairo_font_options_set_hint_style(g->options, CAIRO_HINT_STYLE_SLIGHT);
+    cairo_font_options_set_antialias(g->options, CAIRO_ANTIALIAS_GRAY);
+    for (int bold = 0; bold < 2; bold++) {
+        cairo_matrix_t em, same;
+
+        cairo_matrix_init_scale(&em, EM, EM);
+        cairo_matrix_init_identity(&same);
+        g->face[bold] =
+            cairo_toy_font_face_create(FAMILY, CAIRO_FONT_SLANT_NORMAL,
+                                       bold ? CAIRO_FONT_WEIGHT_BOLD : CAIRO_FONT_WEIGHT_NORMAL);
+        g->ruler[bold] = cairo_scaled_font_create(g->face[bold], &em, &same, g->options);
+    }
+    return g;
+}
+
+/* What was made for a transformation. */
+static void forget(struct weft__glyphs *g)
+{
+    for (int i = 0; i < FONTS; i++) {
+        if (g->font[i].scaled)
+            cairo_scaled_font_destroy(g->font[i].scaled);
+        g->font[i] = (struct font){0};
+    }
+    for (int i = 0; g->shaped && i < SHAPED; i++) {
+        if (g->shaped[i].layout)
+            g_object_unref(g->shaped[i].layout);
+        g->shaped[i].layout = NULL;
+    }
+}
+
+void weft__glyphs_free(struct weft__glyphs *g)
+{
+    if (!g)
+        return;
+    forget(g);
+    if (g->context)
+        g_object_unref(g->context);
+    for (int bold = 0; bold < 2; bold++) {
+        cairo_scaled_font_destroy(g->ruler[bold]);
+        cairo_font_face_destroy(g->face[bold]);
+    }
+    cairo_font_options_destroy(g->options);
+    free(g->shaped);
+    free(g->clean);
+    free(g);
+}
+
+bool weft__glyphs_begin(struct weft__glyphs *g, cairo_t *cr, size_t longest)
+{
+    cairo_matrix_t ctm;
+    size_t room = 3 * longest + 1; /* a byte that is not UTF-8 becomes three */
+
+    if (room > g->room) {
+        char *clean = realloc(g->clean, room);
+
+        if (!clean)
+            return false;
+        g->clean = clean;
+        g->room = room;
+    }
+    g->cr = cr;
+    cairo_get_matrix(cr, &ctm);
+    ctm.x0 = ctm.y0 = 0;
+    if (memcmp(&ctm, &g->ctm, sizeof(ctm)) != 0)
+        forget(g);
+    g->ctm = ctm;
+    return true;
+}
+
+static void set_ink(struct weft__glyphs *g, const struct weft_draw *d, uint32_t rgb)
+{
+    cairo_set_source_rgba(g->cr, (rgb >> 16) / 255.0, (rgb >> 8 & 0xff) / 255.0,
+                          (rgb & 0xff) / 255.0, d->alpha / 255.0);
+}
+
+/* ---- Texts that need no shaping ---- */
+
+static bool is_simple(uint32_t code)
+{
+    return code < 0x300 || (code >= 0x370 && code < 0x483) || (code >= 0x48a && code < 0x530) ||
+           (code >= 0x1e00 && code < 0x200b) || (code >= 0x2010 && code < 0x20d0) ||
+           (code >= 0x2100 && code < 0x2c00) || code == 0xfffd;
+}
+
+/* The next character of valid UTF-8. */
+static uint32_t decode(const char **at)
+{
+    const unsigned char *s = (const unsigned char *)*at;
+    int more = s[0] < 0x80 ? 0 : s[0] < 0xe0 ? 1 : s[0] < 0xf0 ? 2 : 3;
+    uint32_t code = more == 0 ? s[0] : s[0] & (0x3fu >> more);
+
+    for (int i = 1; i <= more; i++)
+        code = code << 6 | (s[i] & 0x3fu);
+    *at += more + 1;
+    return code;
+}
+
+/* NULL: the font does not have it. Its bytes are those from text to end. */
+static const struct known *find_glyph(struct weft__glyphs *g, int bold, uint32_t code,
+                                      const char *text, const char *end)
+{
+    struct known *known = &g->known[bold][code % KNOWN];
+
+    if (known->code != code) {
+        cairo_glyph_t one, *glyphs = &one;
+        cairo_text_extents_t extents;
+        int count = 1;
+
+        if (cairo_scaled_font_text_to_glyphs(g->ruler[bold], 0, 0, text, (int)(end - text), &glyphs,
+                                             &count, NULL, NULL, NULL) != CAIRO_STATUS_SUCCESS)
+            return NULL;
+        known->code = code;
+        known->glyph = count == 1 ? (uint32_t)glyphs[0].index : 0;
+        cairo_scaled_font_glyph_extents(g->ruler[bold], glyphs, count, &extents);
+        known->advance = extents.x_advance / EM;
+        if (glyphs != &one)
+            cairo_glyph_free(glyphs);
+    }
+    return known->glyph != 0 ? known : NULL;
+}
+
+/* NULL: cairo has no memory. */
+static cairo_scaled_font_t *find_font(struct weft__glyphs *g, int32_t size, int bold, int stretch)
+{
+    cairo_matrix_t matrix;
+    struct font *font;
+
+    for (int i = 0; i < FONTS; i++) {
+        font = &g->font[i];
+        if (font->size == size && font->bold == bold && font->stretch == stretch)
+            return font->scaled;
+    }
+    double em = size / (double)WEFT_PX;
+    cairo_matrix_init_scale(&matrix, em * stretch / STRETCHES, em);
+    cairo_scaled_font_t *scaled =
+        cairo_scaled_font_create(g->face[bold], &matrix, &g->ctm, g->options);
+    if (cairo_scaled_font_status(scaled)) {
+        cairo_scaled_font_destroy(scaled);
+        return NULL;
+    }
+    font = &g->font[g->next_font];
+    g->next_font = (g->next_font + 1) % FONTS;
+    if (font->scaled)
+        cairo_scaled_font_destroy(font->scaled);
+    *font = (struct font){size, bold, stretch, scaled};
+    return scaled;
+}
+
+/* How much wider a text is to be than it would be. Not into nonsense: a list that says so is wrong. */
+static double ratio_of(const struct weft_draw *d, double natural)
+{
+    double width = ((double)d->x1 - d->x0) / WEFT_PX;
+
+    return natural > width / 8 && natural < width * 8 ? width / natural : 1;
+}
+
+/* False: it needs Pango. */
+static bool draw_simple(struct weft__glyphs *g, const struct weft_draw *d, uint32_t rgb,
+                        size_t size)
+{
+    const char *end = g->clean + size;
+    double em = d->size / (double)WEFT_PX, natural = 0;
+    int bold = d->bold != 0;
+
+    for (const char *at = g->clean, *from = at; at < end; from = at) {
+        uint32_t code = decode(&at);
+        const struct known *known = is_simple(code) ? find_glyph(g, bold, code, from, at) : NULL;
+
+        if (!known)
+            return false;
+        natural += known->advance;
+    }
+    /* The font is stretched roughly, so that there are few of them; the glyphs' places are exact. */
+    double ratio = ratio_of(d, natural * em);
+    long stretch = ratio > 0.95 && ratio < 1.05 ? STRETCHES : lround(ratio * STRETCHES);
+    cairo_scaled_font_t *font = find_font(g, d->size, bold, (int)stretch);
+    if (!font)
+        return true;
+    set_ink(g, d, rgb);
+    cairo_set_scaled_font(g->cr, font);
+
+    double x = d->x0 / (double)WEFT_PX, y = d->y0 / (double)WEFT_PX;
+    int count = 0;
+    for (const char *at = g->clean, *from = at; at < end; from = at) {
+        uint32_t code = decode(&at);
+        const struct known *known = find_glyph(g, bold, code, from, at);
+
+        if (known && code != ' ')
+            g->run[count++] = (cairo_glyph_t){known->glyph, x, y};
+        if (known)
+            x += known->advance * em * ratio;
+        if (count == RUN || at == end) {
+            cairo_show_glyphs(g->cr, g->run, count);
+            count = 0;
+        }
+    }
+    return true;
+}
+
+/* ---- Texts that do ---- */
+
+static PangoLayout *shape(struct weft__glyphs *g, const struct weft_draw *d, size_t size)
+{
+    PangoFontDescription *font = pango_font_description_new();
+    PangoLayout *layout;
+
+    if (!g->context) {
+        g->context = pango_cairo_create_context(g->cr);
+        pango_cairo_context_set_font_options(g->context, g->options);
+        pango_context_set_base_dir(g->context, PANGO_DIRECTION_LTR); /* as in SVG */
+    }
+    pango_cairo_update_context(g->cr, g->context);
+    pango_context_set_round_glyph_positions(g->context, FALSE);
+    pango_font_description_set_family_static(font, FAMILY);
+    pango_font_description_set_weight(font, d->bold ? PANGO_WEIGHT_BOLD : PANGO_WEIGHT_NORMAL);
+    pango_font_description_set_absolute_size(font, (double)d->size * PANGO_SCALE / WEFT_PX);
+    layout = pango_layout_new(g->context);
+    pango_layout_set_font_description(layout, font);
+    pango_layout_set_single_paragraph_mode(layout, TRUE);
+    pango_layout_set_auto_dir(layout, FALSE);
+    pango_layout_set_text(layout, g->clean, (int)size);
+    pango_font_description_free(font);
+    return layout;
+}
+
+/* The caller owns a reference. */
+static PangoLayout *find_shaped(struct weft__glyphs *g, const struct weft_draw *d, size_t size)
+{
+    uint32_t hash = (uint32_t)d->size * 31 + (d->bold != 0);
+
+    if (!g->shaped)
+        g->shaped = calloc(SHAPED, sizeof(*g->shaped));
+    if (!g->shaped || size > SHAPED_TEXT)
+        return shape(g, d, size);
+    for (size_t i = 0; i < size; i++)
+        hash = (hash ^ (unsigned char)g->clean[i]) * 16777619u;
+    struct shaped *s = &g->shaped[(hash ^ hash >> 16) % SHAPED];
+    if (!s->layout || s->hash != hash || s->size != size || s->font_size != d->size ||
+        s->bold != (d->bold != 0) || memcmp(s->text, g->clean, size) != 0) {
+        if (s->layout)
+            g_object_unref(s->layout);
+        s->layout = shape(g, d, size);
+        s->hash = hash;
+        s->size = (uint32_t)size;
+        s->font_size = d->size;
+        s->bold = d->bold != 0;
+        memcpy(s->text, g->clean, size);
+    }
+    return g_object_ref(s->layout);
+}
+
+static void draw_shaped(struct weft__glyphs *g, const struct weft_draw *d, uint32_t rgb,
+                        size_t size)
+{
+    PangoLayout *layout = find_shaped(g, d, size);
+    PangoRectangle logical;
+
+    pango_layout_get_extents(layout, NULL, &logical);
+    cairo_save(g->cr);
+    set_ink(g, d, rgb);
+    cairo_translate(g->cr, d->x0 / (double)WEFT_PX, d->y0 / (double)WEFT_PX);
+    /* A character may bear any number of marks, one above the other. */
+    double em = d->size / (double)WEFT_PX;
+    cairo_rectangle(g->cr, -em / 4, -em * 5 / 4, ((double)d->x1 - d->x0) / WEFT_PX + em / 2,
+                    em * 7 / 4);
+    cairo_clip(g->cr);
+    /* Each stretch is a font of its own for cairo: few of them, none wider than the room. */
+    double ratio =
+        floor(ratio_of(d, logical.width / (double)PANGO_SCALE) * SHAPED_STRETCHES + 0.01);
+    cairo_scale(g->cr, fmax(ratio, 1) / SHAPED_STRETCHES, 1);
+    cairo_new_path(g->cr);
+    cairo_move_to(g->cr, 0, 0);
+    pango_cairo_show_layout_line(g->cr, pango_layout_get_line_readonly(layout, 0));
+    cairo_new_path(g->cr);
+    cairo_restore(g->cr);
+    g_object_unref(layout);
+}
+
+void weft__glyphs_text(struct weft__glyphs *g, const struct weft_drawlist *list,
+                       const struct weft_draw *d, uint32_t rgb)
+{
+    size_t size = weft_text_clean(g->clean, g->room - 1, list->texts + d->first, d->count);
+
+    g->clean[size] = '\0';
+    if (size > 0 && !draw_simple(g, d, rgb, size))
+        draw_shaped(g, d, rgb, size);
+}

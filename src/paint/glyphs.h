@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: ISC */
+/* Texts through cairo. What needs no shaping (Latin, Greek, Cyrillic, punctuation, symbols, as far as the font
+ * has them) is put together from glyphs that are known from the texts before; the rest is Pango's, which
+ * shapes, orders and looks for other fonts, and is kept, too. Either way a text is as wide as the list says.
+ * Private to src/paint. */
+#ifndef WEFT_PAINT_GLYPHS_H
+#define WEFT_PAINT_GLYPHS_H
+
+#include <cairo.h>
+
+#include "view/drawlist.h"
+
+struct weft__glyphs;
+
+/* NULL: no memory. */
+struct weft__glyphs *weft__glyphs_new(void);
+void weft__glyphs_free(struct weft__glyphs *g);
+
+/* Begins a picture on cr, in which texts are at most so many bytes long. False: no memory. */
+bool weft__glyphs_begin(struct weft__glyphs *g, cairo_t *cr, size_t longest);
+
+/* rgb is 0xRRGGBB. */
+void weft__glyphs_text(struct weft__glyphs *g, const struct weft_drawlist *list,
+                       const struct weft_draw *d, uint32_t rgb);
+
+#endif

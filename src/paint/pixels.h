@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: ISC */
+/* Shapes straight into pixels of 32 bits, 0xAARRGGBB in the machine's order, premultiplied: what a general
+ * library takes most of its time for, where edges lie between pixels and lines are thin. Private to
+ * src/paint. */
+#ifndef WEFT_PAINT_PIXELS_H
+#define WEFT_PAINT_PIXELS_H
+
+#include "paint/shape.h"
+
+struct weft__pixels {
+    unsigned char *data; /* of the device's pixel (0, 0) */
+    int stride;          /* bytes */
+    int x0, y0, x1, y1;  /* device pixels that may be written */
+    int scale, dx, dy;   /* device = pixels of the list * scale + d */
+    uint32_t ink;        /* 0xRRGGBB */
+    uint8_t alpha;
+
+    unsigned char *add, *keep; /* a row of what is added and of how much stays, for shades */
+    int32_t *cover;            /* a row of coverages, all 0 */
+    size_t row_room;           /* pixels */
+};
+
+#define WEFT__SCALE_MAX 8
+
+/* Makes room for rows as wide as what may be written; the other fields are set. False: no memory. */
+bool weft__pixels_begin(struct weft__pixels *p);
+
+void weft__pixels_fini(struct weft__pixels *p);
+
+/* A rectangle, the edges of which are pixels'. */
+void weft__pixels_box(const struct weft__pixels *p, int32_t x0, int32_t y0, int32_t x1, int32_t y1);
+
+/* A line with butt ends, of any slope. */
+void weft__pixels_line(const struct weft__pixels *p, const struct weft__shape *s, int32_t width);
+
+/* The head of an arrow. */
+void weft__pixels_head(const struct weft__pixels *p, const struct weft__shape *s);
+
+void weft__pixels_shades(const struct weft__pixels *p, const struct weft_drawlist *list,
+                         const struct weft_draw *d);
+
+/* False: they are not a single row of steps, but have slanting parts. Nothing is painted then. */
+bool weft__pixels_steps(const struct weft__pixels *p, const struct weft_drawlist *list,
+                        const struct weft_draw *d);
+
+#endif

@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: ISC */
+#include "view/index.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Lengths ---- */
+
+static int lengths_init(struct weft__lengths *l, uint32_t count)
+{
+    l->most[0] = calloc((size_t)count / WEFT__BLOCK + 1, sizeof(int64_t));
+    l->most[1] = calloc((size_t)count / WEFT__BLOCK / WEFT__BLOCK + 1, sizeof(int64_t));
+    return l->most[0] && l->most[1] ? 0 : WEFT_E_NOMEM;
+}
+
+static void lengths_fini(struct weft__lengths *l)
+{
+    free(l->most[0]);
+    free(l->most[1]);
+}
+
+static void add_length(struct weft__lengths *l, uint32_t at, int64_t length)
+{
+    int64_t *most = &l->most[0][at / WEFT__BLOCK];
+    if (length > *most)
+        *most = length;
+    most = &l->most[1][at / WEFT__BLOCK / WEFT__BLOCK];
+    if (length > *most)
+        *most = length;
+}
+
+uint32_t weft__next_long(const struct weft__lengths *l, uint32_t from, uint32_t end,
+                         int64_t length_ns)
+{
+    const uint32_t all = WEFT__BLOCK * WEFT__BLOCK;
+    while (from < end) {
+        if (from % all == 0 && l->most[1][from / all] < length_ns)
+            from += all;
+        else if (l->most[0][from / WEFT__BLOCK] < length_ns)
+            from = (from / WEFT__BLOCK + 1) * WEFT__BLOCK;
+        else
+            return from;
+    }
+    return end;
+}
+
+uint32_t weft__long_span(const struct weft_index *x, const struct weft_layout *l, uint32_t span,
+                         uint32_t end, int64_t length_ns)
+{
+    while (span < end) {
+        span = weft__next_long(&x->lines, span, end, length_ns);
+        uint32_t block = (span / WEFT__BLOCK + 1) * WEFT__BLOCK;
+        for (uint32_t last = block < end ? block : end; span < last; span++)
+            if (l->until[span] - l->start[span] >= length_ns)
+                return span;
+    }
+    return end;
+}
+
+static int index_lengths(struct weft_index *x, const struct weft_model *m,
+                         const struct weft_layout *l)
+{
+    if (lengths_init(&x->lines, m->promises) < 0 || lengths_init(&x->sleeps, m->sleeps) < 0 ||
+        lengths_init(&x->pauses, m->pauses) < 0)
+        return WEFT_E_NOMEM;
+    for (uint32_t s = 0; s + 1 < m->promises; s++)
+        add_length(&x->lines, s, l->until[s] - l->start[s]);
+    x->sleeps_sorted = x->pauses_sorted = true;
+    for (uint32_t i = 0; i < m->sleeps; i++) {
+        add_length(&x->sleeps, i, m->sleep[i].end_ns - m->sleep[i].start_ns);
+        if (i && m->sleep[i].start_ns < m->sleep[i - 1].end_ns)
+            x->sleeps_sorted = false;
+    }
+    for (uint32_t i = 0; i < m->pauses; i++) {
+        add_length(&x->pauses, i, m->pause[i].end_ns - m->pause[i].start_ns);
+        if (i && m->pause[i].start_ns < m->pause[i - 1].end_ns)
+            x->pauses_sorted = false;
+    }
+    return 0;
+}
+
+/* ---- Runs ---- */
+
+static void put_run(struct weft_index *x, uint32_t at, const struct weft_run *r)
+{
+    int64_t start = r->start_ns, end = r->end_ns > start ? r->end_ns : start;
+    x->run_start[at] = start;
+    x->run_length[at] = end - start < UINT32_MAX ? (uint32_t)(end - start) : UINT32_MAX;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    if (x[0] != y[0])
+        return x[0] < y[0] ? -1 : 1;
+    return x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+/* Those of a row come by their promises, which is nearly by time. */
+static int sort_runs(struct weft_index *x, uint32_t first, uint32_t end)
+{
+    uint32_t i = first + 1;
+    while (i < end && x->run_start[i - 1] <= x->run_start[i])
+        i++;
+    if (i >= end)
+        return 0;
+    int64_t(*pair)[2] = malloc((end - first) * sizeof *pair);
+    if (!pair)
+        return WEFT_E_NOMEM;
+    for (i = first; i < end; i++) {
+        pair[i - first][0] = x->run_start[i];
+        pair[i - first][1] = x->run_length[i];
+    }
+    qsort(pair, end - first, sizeof *pair, by_time);
+    for (i = first; i < end; i++) {
+        x->run_start[i] = pair[i - first][0];
+        x->run_length[i] = (uint32_t)pair[i - first][1];
+    }
+    free(pair);
+    return 0;
+}
+
+static int by_run(const void *a, const void *b)
+{
+    const struct weft__mark *x = a, *y = b;
+    return x->run < y->run ? -1 : x->run > y->run;
+}
+
+/* The ends of those that are longer than 32 bits can say; there are few. */
+static int mark_long_runs(struct weft_index *x, const struct weft_model *m,
+                          const struct weft_layout *l)
+{
+    for (uint32_t i = 0; i < m->runs; i++)
+        x->long_runs += m->run[i].end_ns - m->run[i].start_ns >= UINT32_MAX;
+    if (!x->long_runs)
+        return 0;
+    x->long_run = malloc(x->long_runs * sizeof *x->long_run);
+    if (!x->long_run)
+        return WEFT_E_NOMEM;
+    uint32_t n = 0;
+    for (uint32_t p = 1; p < m->promises; p++)
+        for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next) {
+            if (m->run[r].end_ns - m->run[r].start_ns < UINT32_MAX)
+                continue;
+            uint32_t at = x->run_first[l->row[p]], end = x->run_first[l->row[p] + 1];
+            int64_t start = m->run[r].start_ns;
+            while (at < end) { /* the first that starts no earlier */
+                uint32_t middle = at + (end - at) / 2;
+                if (x->run_start[middle] < start)
+                    at = middle + 1;
+                else
+                    end = middle;
+            }
+            while (at + 1 < x->run_first[l->row[p] + 1] && x->run_length[at] != UINT32_MAX &&
+                   x->run_start[at + 1] == start)
+                at++;
+            if (n < x->long_runs)
+                x->long_run[n++] = (struct weft__mark){.run = at, .end_ns = m->run[r].end_ns};
+        }
+    x->long_runs = n;
+    if (n)
+        qsort(x->long_run, n, sizeof *x->long_run, by_run);
+    return 0;
+}
+
+static int index_runs(struct weft_index *x, const struct weft_model *m, const struct weft_layout *l)
+{
+    x->run_first = calloc((size_t)l->rows + 2, sizeof *x->run_first);
+    x->run_start = malloc(((size_t)m->runs + 1) * sizeof *x->run_start);
+    x->run_length = malloc(((size_t)m->runs + 1) * sizeof *x->run_length);
+    if (!x->run_first || !x->run_start || !x->run_length)
+        return WEFT_E_NOMEM;
+    uint32_t *next = x->run_first + 1; /* becomes run_first[] itself when all are counted */
+    for (uint32_t p = 1; p < m->promises; p++)
+        for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
+            next[l->row[p] + 1]++;
+    for (uint32_t r = 0; r < l->rows; r++)
+        next[r + 1] += next[r];
+    for (uint32_t p = 1; p < m->promises; p++)
+        for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
+            put_run(x, next[l->row[p]]++, &m->run[r]);
+    for (uint32_t r = 0; r < l->rows; r++)
+        if (sort_runs(x, x->run_first[r], x->run_first[r + 1]) < 0)
+            return WEFT_E_NOMEM;
+    return mark_long_runs(x, m, l);
+}
+
+int64_t weft__run_end(const struct weft_index *x, uint32_t run)
+{
+    if (x->run_length[run] != UINT32_MAX)
+        return x->run_start[run] + x->run_length[run];
+    struct weft__mark key = {.run = run};
+    const struct weft__mark *found =
+        x->long_runs ? bsearch(&key, x->long_run, x->long_runs, sizeof key, by_run) : NULL;
+    return found ? found->end_ns : x->run_start[run] + UINT32_MAX;
+}
+
+uint32_t weft__run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
+{
+    uint32_t low = x->run_first[row], high = x->run_first[row + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (x->run_start[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    /* Runs of a row hardly ever lie over one another. */
+    for (int i = 0; i < 4 && low > x->run_first[row] && weft__run_end(x, low - 1) >= time_ns; i++)
+        low--;
+    return low;
+}
+
+/* ---- Spans ---- */
+
+uint32_t weft__bucket_at(const struct weft_index *x, int64_t time_ns)
+{
+    uint32_t low = 0, high = x->buckets;
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (x->time[middle] <= time_ns)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t weft__span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
+                             uint32_t bucket, int64_t time_ns)
+{
+    uint32_t low = l->first[row], high = l->first[row + 1], at = bucket / x->cursor_step;
+    if (at < x->cursors && x->time[at * x->cursor_step] <= time_ns)
+        low = x->cursor[(size_t)at * x->rows + row];
+    if (at + 1 < x->cursors && x->time[(at + 1) * x->cursor_step] >= time_ns)
+        high = x->cursor[(size_t)(at + 1) * x->rows + row];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (l->until[middle] < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t weft__span_after(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
+                          uint32_t bucket, int64_t time_ns)
+{
+    /* What ends before a time begins before it; and of what reaches to it, few begin before it. */
+    uint32_t low = weft__span_reaching(x, l, row, bucket, time_ns), end = l->first[row + 1];
+    uint32_t high = low;
+    for (uint32_t step = 1; high < end && l->start[high] <= time_ns; step *= 2) {
+        low = high + 1;
+        high = end - high > step ? high + step : end;
+    }
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (l->start[middle] <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- Making it ---- */
+
+int weft__index_new(struct weft_index **out, const struct weft_model *m,
+                    const struct weft_layout *l, weft_progress_fn *progress, void *data)
+{
+    *out = NULL;
+    struct weft_index *x = calloc(1, sizeof *x);
+    if (!x)
+        return WEFT_E_NOMEM;
+    int rc = 0;
+    for (int step = 0; step < 5 && rc == 0; step++) {
+        rc = step == 0   ? index_lengths(x, m, l)
+             : step == 1 ? index_runs(x, m, l)
+             : step == 2 ? weft__index_cells(x, m, l)
+             : step == 3 ? weft__index_links(x, m)
+                         : weft__index_changes(x, m);
+        if (rc == 0 && progress && !progress(data, 0.5 + 0.1 * (step + 1)))
+            rc = WEFT_E_CANCELED;
+    }
+    if (rc < 0)
+        weft__index_free(x);
+    else
+        *out = x;
+    return rc;
+}
+
+void weft__index_free(struct weft_index *x)
+{
+    if (!x)
+        return;
+    lengths_fini(&x->lines);
+    lengths_fini(&x->sleeps);
+    lengths_fini(&x->pauses);
+    free(x->run_first);
+    free(x->run_start);
+    free(x->run_length);
+    free(x->long_run);
+    free(x->time);
+    free(x->block_row);
+    free(x->block_of);
+    free(x->cell);
+    free(x->failed);
+    free(x->cursor);
+    free(x->weight);
+    free(x->weightiest);
+    free(x->about.first);
+    free(x->about.item);
+    free(x->became.first);
+    free(x->became.item);
+    free(x->change_first);
+    free(x->change);
+    free(x->extremes_first);
+    free(x->extremes);
+    free(x);
+}

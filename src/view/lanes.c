@@ -1,0 +1,587 @@
+/* SPDX-License-Identifier: ISC */
+/* The promises themselves, lane by lane: lines, runs, ends; and cells of what is folded, darker where more of
+ * the rows is covered.
+ *
+ * Where few lines of a block of rows can be seen, they are folded one by one. Otherwise the index says how
+ * much of the block is covered in each of its intervals; which of them a cell takes is the same for all
+ * blocks and found out once. An interval that is wider than a cell (little happens there) would smear what
+ * is in it, so lines that touch it are folded one by one, too. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/canvas.h"
+
+enum {
+    FEW_SPANS = 300, /* in a block: are folded one by one */
+    FEW_RUNS = 200,  /* of a row: are drawn one by one */
+    GAPS_MAX = 64,
+    GAP_ROWS_MAX = 20000, /* rows times gaps */
+    SMEAR_CELLS = 3,      /* that an interval may be wide */
+    SHADES = 8,
+    EMPTY_MAX = 16,        /* cells between two that are not empty */
+    TIP_CELLS = 32,        /* that one text is about */
+    TIPS_MAX = 20000,      /* texts shown when pointing; more would make the file too large */
+    TIP_ROWS_MAX = 400000, /* rows that are counted for them */
+};
+
+struct lane {
+    uint32_t cells;
+    uint32_t *cover;      /* each cell, of all rows: WEFT__SHARE for all of one */
+    int32_t *through;     /* differences: lines that go on through all of the cell */
+    uint32_t *solid;      /* what is drawn as shapes, where it must be taken off */
+    uint32_t *run;        /* in which one runs, likewise */
+    uint8_t *failed;      /* a folded promise that failed ends here */
+    uint8_t *shade;       /* while it is drawn */
+    uint32_t first, last; /* shown rows, last excluded */
+    int32_t y0, y1;
+    int32_t run_x0, run_x1; /* a run not drawn yet */
+    uint32_t tips, tip_rows;
+    bool indexed; /* cells of the index are in it */
+    bool runs_folded;
+};
+
+/* ---- Cells of the picture from cells of the index ---- */
+
+struct entry {
+    uint32_t at; /* cell of a block */
+    uint32_t weight;
+};
+
+struct gap {
+    int64_t from_ns, to_ns;
+    uint32_t begin, end; /* buckets */
+};
+
+struct mix {
+    uint32_t *first; /* entries of each cell; one more */
+    uint32_t *begin; /* bucket in which each begins; one more */
+    struct entry *entry;
+    uint32_t entries, room;
+    struct gap gap[GAPS_MAX]; /* to be looked at line by line */
+    uint32_t gaps, gaps_max;
+    bool useful; /* there are as many buckets as cells */
+};
+
+void canvas_free_mix(struct canvas *c)
+{
+    if (!c->mix)
+        return;
+    free(c->mix->first);
+    free(c->mix->begin);
+    free(c->mix->entry);
+    free(c->mix);
+}
+
+static bool add_gap(struct mix *x, uint32_t bucket, int64_t from_ns, int64_t to_ns)
+{
+    if (x->gaps && x->gap[x->gaps - 1].to_ns >= from_ns) {
+        x->gap[x->gaps - 1].to_ns = to_ns;
+        x->gap[x->gaps - 1].end = bucket + 1;
+        return true;
+    }
+    if (x->gaps >= x->gaps_max)
+        return false;
+    x->gap[x->gaps++] = (struct gap){from_ns, to_ns, bucket, bucket + 1};
+    return true;
+}
+
+static uint64_t width_of(const struct weft_index *x, uint32_t first, uint32_t end)
+{
+    end = end < x->buckets ? end : x->buckets;
+    return (uint64_t)x->time[end] - (uint64_t)x->time[first];
+}
+
+/* The entries of the cell from t0 to t1, which begins in that bucket. Returns the bucket in which the next
+ * one begins. */
+static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64_t t0, int64_t t1)
+{
+    const struct weft_index *x = c->x;
+    uint64_t width = (uint64_t)t1 - (uint64_t)t0;
+    uint32_t first = m->entries, sum = 0;
+    while (bucket < x->buckets && x->time[bucket] < t1) {
+        uint32_t level = 0, begin = bucket, many = 1;
+        for (uint32_t next = 1; next < x->levels; next++) {
+            uint32_t from = bucket >> 2 * next << 2 * next;
+            if (width_of(x, from, from + (1u << 2 * next)) > width / 2)
+                break;
+            level = next;
+            begin = from;
+            many = 1u << 2 * next;
+        }
+        uint32_t end = begin + many < x->buckets ? begin + many : x->buckets;
+        int64_t from = x->time[begin] > t0 ? x->time[begin] : t0;
+        int64_t to = x->time[end] < t1 ? x->time[end] : t1;
+        bucket = end;
+        if (to <= from)
+            continue;
+        if (width_of(x, begin, end) / SMEAR_CELLS > width && add_gap(m, begin, from, to))
+            continue;
+        uint64_t part = (uint64_t)to - (uint64_t)from;
+        for (; part >> 50; part >>= 1)
+            width >>= 1;
+        uint32_t weight = (uint32_t)(part * 256 / (width ? width : 1));
+        width = (uint64_t)t1 - (uint64_t)t0;
+        weight = weight ? weight : 1;
+        if (!canvas_grow(c, &m->entry, m->entries, &m->room, sizeof *m->entry))
+            break;
+        m->entry[m->entries++] =
+            (struct entry){.at = x->level_at[level] + (begin >> 2 * level), .weight = weight};
+        sum += weight;
+    }
+    for (uint32_t i = first; i < m->entries && sum > 257; i++) /* what fits 16 bits */
+        if (m->entry[i].weight > sum - 257 + 1) {
+            m->entry[i].weight -= sum - 257;
+            sum = 257;
+        }
+    if (bucket > 0 && x->time[bucket] > t1)
+        bucket = weft__bucket_at(x, t1);
+    return bucket < x->buckets ? bucket : x->buckets - 1;
+}
+
+static const struct mix *mix_of(struct canvas *c, uint32_t cells)
+{
+    if (c->mix || c->list->failed)
+        return c->mix;
+    struct mix *m = calloc(1, sizeof *m);
+    c->mix = m;
+    if (m) {
+        m->first = malloc(((size_t)cells + 1) * sizeof *m->first);
+        m->begin = malloc(((size_t)cells + 1) * sizeof *m->begin);
+    }
+    if (!m || !m->first || !m->begin) {
+        c->list->failed = true;
+        return m;
+    }
+    uint32_t bucket = weft__bucket_at(c->x, c->from_ns), last = weft__bucket_at(c->x, c->to_ns);
+    m->useful = last - bucket >= cells;
+    m->gaps_max =
+        GAP_ROWS_MAX / (c->shown + 1) < GAPS_MAX ? GAP_ROWS_MAX / (c->shown + 1) : GAPS_MAX;
+    for (uint32_t i = 0; i < cells; i++) {
+        int32_t x1 = c->x0 + (int32_t)(i + 1) * CELL;
+        int64_t t0 = axis_time(&c->axis, c->x0 + (int32_t)i * CELL);
+        int64_t t1 = x1 < c->x1 ? axis_time(&c->axis, x1) : c->to_ns + 1;
+        m->first[i] = m->entries;
+        m->begin[i] = bucket;
+        if (t1 > t0 && m->useful)
+            bucket = mix_cell(c, m, bucket, t0, t1);
+    }
+    m->first[cells] = m->entries;
+    m->begin[cells] = last;
+    return m;
+}
+
+/* ---- Folding ---- */
+
+static uint32_t cell_at(const struct canvas *c, const struct lane *lane, int32_t x)
+{
+    int32_t at = (x - c->x0) / CELL;
+    return at < 0 ? 0 : (uint32_t)at < lane->cells ? (uint32_t)at : lane->cells - 1;
+}
+
+/* Adds what reaches from x0 to x1 to cells; it is at least one unit wide. */
+static void add_part(const struct canvas *c, const struct lane *lane, uint32_t *part,
+                     int32_t *through, int32_t x0, int32_t x1)
+{
+    const uint32_t unit = WEFT__SHARE / CELL;
+    x0 = x0 < c->x0 ? c->x0 : x0;
+    x1 = x1 > c->x1 ? c->x1 : x1;
+    if (x1 <= x0) {
+        x0 = x0 < c->x1 ? x0 : c->x1 - 1;
+        x1 = x0 + 1;
+    }
+    uint32_t a = cell_at(c, lane, x0), b = cell_at(c, lane, x1 - 1);
+    if (a == b) {
+        part[a] += (uint32_t)(x1 - x0) * unit;
+        return;
+    }
+    part[a] += (uint32_t)(c->x0 + (int32_t)(a + 1) * CELL - x0) * unit;
+    part[b] += (uint32_t)(x1 - c->x0 - (int32_t)b * CELL) * unit;
+    if (through) {
+        through[a + 1]++;
+        through[b]--;
+    } else {
+        for (uint32_t i = a + 1; i < b; i++)
+            part[i] += WEFT__SHARE;
+    }
+}
+
+/* Lines from span begin on and below end, as far as they are between the times. */
+static void fold_spans(struct canvas *c, struct lane *lane, uint32_t begin, uint32_t end,
+                       int64_t from_ns, int64_t to_ns)
+{
+    const struct weft_layout *l = c->l;
+    bool alone = lane->last - lane->first == 1;
+    for (uint32_t s = begin; s < end; s++) {
+        int64_t start = l->start[s], until = weft_layout_span_end(l, c->m, s);
+        if (until < from_ns)
+            continue;
+        int32_t x0 = canvas_x(c, start), x1 = canvas_x(c, until);
+        if (alone && axis_seen(&c->axis, x0, x1) >= c->g->shape_width)
+            continue;
+        if (start < from_ns)
+            x0 = canvas_x(c, from_ns);
+        if (until > to_ns)
+            x1 = canvas_x(c, to_ns);
+        add_part(c, lane, lane->cover, lane->through, x0, x1);
+        if ((l->look[s] & WEFT_LOOK_RED) && until <= to_ns)
+            lane->failed[cell_at(c, lane, x1)] = true;
+    }
+}
+
+static void fold_runs(struct canvas *c, struct lane *lane, uint32_t row, int64_t from_ns,
+                      int64_t to_ns)
+{
+    const struct weft_index *x = c->x;
+    for (uint32_t r = weft__run_at(x, row, from_ns);
+         r < x->run_first[row + 1] && x->run_start[r] <= to_ns; r++) {
+        int64_t start = x->run_start[r], end = weft__run_end(x, r);
+        if (end >= from_ns)
+            add_part(c, lane, lane->run, NULL, canvas_x(c, start > from_ns ? start : from_ns),
+                     canvas_x(c, end < to_ns ? end : to_ns));
+    }
+}
+
+/* A block of which all rows are in the lane, by the index. */
+static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, const struct mix *m)
+{
+    const struct weft_index *x = c->x;
+    const uint16_t *cell = x->cell + (size_t)block * x->level_at[x->levels];
+    const uint64_t *failed = x->failed + (size_t)block * x->failed_words;
+    uint32_t rows = x->block_row[block + 1] - x->block_row[block];
+    const struct entry *e = m->entry;
+    for (uint32_t i = 0; i < lane->cells; i++) {
+        uint32_t sum = 0;
+        for (const struct entry *end = m->entry + m->first[i + 1]; e < end; e++) {
+            uint32_t v = cell[e->at];
+            sum += e->weight * ((v | v << 8) & 0xff00ff);
+        }
+        lane->cover[i] += (sum & 0xffff) * rows;
+        lane->run[i] += sum >> 16;
+    }
+    uint32_t from = m->begin[0], to = m->begin[lane->cells];
+    uint64_t any = 0;
+    for (uint32_t w = from / 64; w <= to / 64; w++)
+        any |= failed[w];
+    for (uint32_t i = 0; i < lane->cells && any; i++) {
+        uint32_t b = m->begin[i], last = m->begin[i + 1];
+        if (m->first[i] == m->first[i + 1])
+            continue;
+        uint64_t low = UINT64_MAX << (b % 64), high = UINT64_MAX >> (63 - last % 64);
+        uint64_t bits = failed[b / 64] & low & (b / 64 == last / 64 ? high : UINT64_MAX);
+        for (uint32_t w = b / 64 + 1; w <= last / 64; w++)
+            bits |= failed[w] & (w == last / 64 ? high : UINT64_MAX);
+        lane->failed[i] |= bits != 0;
+    }
+}
+
+/* What of the rows lies in intervals that are wider than cells. */
+static void fold_gaps(struct canvas *c, struct lane *lane, uint32_t first, uint32_t last,
+                      const struct mix *m)
+{
+    uint32_t block = c->x->block_of[c->shown_row[first]];
+    const uint16_t *cell = c->x->cell + (size_t)block * c->x->level_at[c->x->levels];
+    for (uint32_t i = 0; i < m->gaps; i++) {
+        const struct gap *gap = &m->gap[i];
+        uint32_t b = gap->begin;
+        while (b < gap->end && !cell[b])
+            b++;
+        if (b == gap->end) /* nothing is there */
+            continue;
+        for (uint32_t at = first; at < last; at++) {
+            uint32_t row = c->shown_row[at];
+            fold_spans(c, lane, weft__span_reaching(c->x, c->l, row, gap->begin, gap->from_ns),
+                       weft__span_after(c->x, c->l, row, gap->end - 1, gap->to_ns - 1),
+                       gap->from_ns, gap->to_ns - 1);
+            fold_runs(c, lane, row, gap->from_ns, gap->to_ns - 1);
+        }
+    }
+}
+
+/* About how many runs of a row there are to be seen. */
+static uint64_t runs_of(const struct canvas *c, uint32_t row)
+{
+    const struct weft_index *x = c->x;
+    uint64_t all = x->run_first[row + 1] - x->run_first[row];
+    return all <= FEW_SPANS ? 0 : all * c->buckets / x->buckets;
+}
+
+/* Shown rows from first up to last, which are all of one block. */
+static void fold_rows(struct canvas *c, struct lane *lane, uint32_t first, uint32_t last)
+{
+    uint32_t block = c->x->block_of[c->shown_row[first]];
+    bool whole = (first == 0 || c->x->block_of[c->shown_row[first - 1]] != block) &&
+                 (last == c->shown || c->x->block_of[c->shown_row[last]] != block);
+    uint64_t spans = 0;
+    for (uint32_t at = first; at < last; at++)
+        spans += c->shown_end[at] - c->shown_begin[at] + runs_of(c, c->shown_row[at]);
+    const struct mix *m = NULL;
+    if (whole && spans > FEW_SPANS)
+        m = mix_of(c, lane->cells);
+    if (m && m->useful && !c->list->failed) {
+        lane->indexed = lane->runs_folded = true;
+        fold_block(c, lane, block, m);
+        fold_gaps(c, lane, first, last, m);
+        return;
+    }
+    for (uint32_t at = first; at < last; at++) {
+        fold_spans(c, lane, c->shown_begin[at], c->shown_end[at], c->from_ns, c->to_ns);
+        if (lane->runs_folded)
+            fold_runs(c, lane, c->shown_row[at], c->from_ns, c->to_ns);
+    }
+}
+
+/* ---- Shapes ---- */
+
+static void add_tip(struct canvas *c, struct weft_draw *d, uint32_t promise)
+{
+    const struct weft_promise *p = &c->m->promise[promise];
+    char text[240], at[32], length[32], name[120] = "";
+    uint32_t label = weft_model_name(c->m, promise);
+    if (label != WEFT_NONE)
+        snprintf(name, sizeof name, "%.*s ", 100, weft_model_text(c->m, label, NULL));
+    weft_format_duration(at, sizeof at, p->start_ns);
+    weft_format_duration(length, sizeof length, p->end_ns - p->start_ns);
+    int n = snprintf(text, sizeof text, "%s(%.60s) #%" PRIu64 ": at %s, %s, %s", name,
+                     weft_model_type(c->m, promise), p->id, at, length,
+                     weft_outcome_name((enum weft_outcome)p->outcome));
+    canvas_tip(c, d, text, (size_t)n);
+}
+
+static void draw_end(struct canvas *c, const struct lane *lane, const struct shape *s, int32_t x0,
+                     int32_t x1)
+{
+    int32_t height = lane->y1 - lane->y0, y = canvas_row_y(c, lane->first);
+    int32_t reach = height < 14 * PX ? height / 2 : 7 * PX;
+    uint8_t look = c->l->look[s->span];
+    bool red = look & WEFT_LOOK_RED, pending = look & WEFT_LOOK_PENDING;
+    if (red && !pending && s->x1 <= c->x1)
+        canvas_rect(c, WEFT_INK_FAILED, x1 - 2 * PX, y - reach, x1, y + reach);
+    else if (pending && x1 - x0 > 4 * PX && height >= 8 * PX)
+        canvas_pointer(c, red ? WEFT_INK_FAILED : WEFT_INK_PENDING, x0, y, x1, y);
+}
+
+static void draw_shape(struct canvas *c, struct lane *lane, const struct shape *s)
+{
+    int32_t height = lane->y1 - lane->y0, y = canvas_row_y(c, lane->first);
+    int32_t half = height >= 8 * PX ? PX : height / 4;
+    int32_t x0 = s->x0 < c->x0 ? c->x0 : s->x0, x1 = s->x1 > c->x1 ? c->x1 : s->x1;
+    uint8_t look = c->l->look[s->span];
+    uint32_t promise = c->l->spans[s->span];
+    enum weft_ink ink = look & WEFT_LOOK_RED ? WEFT_INK_FAILED : WEFT_INK_WAIT;
+    int32_t solid = x1;
+    if (look & WEFT_LOOK_AWAITED) { /* its last sign of life */
+        int32_t x = canvas_x(c, c->m->promise[promise].end_ns);
+        solid = x < x0 ? x0 : x < x1 ? x : x1;
+    }
+    struct weft_draw *d = canvas_rect(c, ink, x0, y - half, solid > x0 ? solid : x1, y + half);
+    d->promise = promise;
+    d->alpha = look & WEFT_LOOK_BACKGROUND ? 130 : solid > x0 ? 255 : 110;
+    if (c->vp->tips && lane->tips++ < TIPS_MAX)
+        add_tip(c, d, promise);
+    if (solid > x0 && solid < x1) {
+        d = canvas_rect(c, ink, solid, y - half, x1, y + half);
+        d->promise = promise;
+        d->alpha = 110;
+        if (c->vp->tips && lane->tips++ < TIPS_MAX)
+            add_tip(c, d, promise);
+    }
+    draw_end(c, lane, s, x0, x1);
+}
+
+static void flush_run(struct canvas *c, struct lane *lane)
+{
+    if (lane->run_x1 <= lane->run_x0)
+        return;
+    int32_t y = canvas_row_y(c, lane->first), height = lane->y1 - lane->y0;
+    int32_t half = height >= 8 * PX ? 5 * PX / 2 : height / 3;
+    int32_t x1 = lane->run_x1 < lane->run_x0 + PX ? lane->run_x0 + PX : lane->run_x1;
+    canvas_rect(c, WEFT_INK_RUN, lane->run_x0, y - half, x1 < c->x1 ? x1 : c->x1, y + half);
+    lane->run_x0 = lane->run_x1 = 0;
+}
+
+static bool has_few_runs(const struct canvas *c, uint32_t row)
+{
+    uint32_t first = weft__run_at(c->x, row, c->from_ns);
+    return c->x->run_first[row + 1] - first <= FEW_RUNS ||
+           c->x->run_start[first + FEW_RUNS] > c->to_ns;
+}
+
+static void draw_runs(struct canvas *c, struct lane *lane)
+{
+    const struct weft_index *x = c->x;
+    uint32_t row = c->shown_row[lane->first];
+    for (uint32_t r = weft__run_at(x, row, c->from_ns);
+         r < x->run_first[row + 1] && x->run_start[r] <= c->to_ns; r++) {
+        int32_t x0 = canvas_x(c, x->run_start[r]), x1 = canvas_x(c, weft__run_end(x, r));
+        if (x1 < c->x0)
+            continue;
+        x0 = x0 < c->x0 ? c->x0 : x0;
+        x1 = x1 > c->x1 ? c->x1 : x1;
+        x1 = x1 <= x0 ? x0 + 1 : x1;
+        if (lane->run_x1 > lane->run_x0 &&
+            (x0 <= lane->run_x1 + PX / 4 || x0 <= lane->run_x0 + 3 * PX / 2)) {
+            lane->run_x0 = x0 < lane->run_x0 ? x0 : lane->run_x0; /* on another thread */
+            lane->run_x1 = x1 > lane->run_x1 ? x1 : lane->run_x1;
+        } else {
+            flush_run(c, lane);
+            lane->run_x0 = x0;
+            lane->run_x1 = x1;
+        }
+    }
+    flush_run(c, lane);
+}
+
+/* ---- Drawing what is folded ---- */
+
+static int32_t whole_px(int32_t y)
+{
+    return (y + PX / 2) / PX * PX;
+}
+
+static void draw_shades(struct canvas *c, const struct lane *lane, enum weft_ink ink, int32_t y0,
+                        int32_t y1)
+{
+    y0 = whole_px(y0);
+    y1 = whole_px(y1);
+    for (uint32_t i = 0, end, empty; i < lane->cells; i = end) {
+        while (i < lane->cells && !lane->shade[i])
+            i++;
+        if (i == lane->cells || y1 <= y0)
+            return;
+        for (end = i + 1, empty = 0; end < lane->cells && empty < EMPTY_MAX; end++)
+            empty = lane->shade[end] ? 0 : empty + 1;
+        uint32_t count = end - empty - i;
+        int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = x0 + (int32_t)count * CELL;
+        canvas_shades(c, ink, x0, y0, x1 < c->x1 ? x1 : c->x1, y1, lane->shade + i, count);
+    }
+}
+
+/* 1 to SHADES. */
+static uint32_t shade_of(uint64_t part, uint64_t whole)
+{
+    return part >= whole ? SHADES : (uint32_t)((part * SHADES + whole - 1) / whole);
+}
+
+static void draw_tips(struct canvas *c, struct lane *lane, int32_t y0, int32_t y1)
+{
+    uint32_t rows = lane->last - lane->first;
+    for (uint32_t i = 0, end; i < lane->cells; i = end) {
+        while (i < lane->cells && !lane->shade[i])
+            i++;
+        for (end = i; end < lane->cells && lane->shade[end] && end - i < TIP_CELLS;)
+            end++;
+        if (end == i || lane->tips >= TIPS_MAX || lane->tip_rows >= TIP_ROWS_MAX)
+            return;
+        lane->tips++;
+        lane->tip_rows += rows;
+        int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = c->x0 + (int32_t)end * CELL;
+        int64_t from = axis_time(&c->axis, x0), to = axis_time(&c->axis, x1 < c->x1 ? x1 : c->x1);
+        uint32_t a = weft__bucket_at(c->x, from), b = weft__bucket_at(c->x, to), count = 0;
+        for (uint32_t at = lane->first; at < lane->last; at++)
+            count += weft__span_after(c->x, c->l, c->shown_row[at], b, to) -
+                     weft__span_reaching(c->x, c->l, c->shown_row[at], a, from);
+        char text[48];
+        int n = snprintf(text, sizeof text, "%u promise%s", count, count == 1 ? "" : "s");
+        struct weft_draw *d = canvas_rect(c, WEFT_INK_FOLD, x0, y0, x1 < c->x1 ? x1 : c->x1, y1);
+        d->alpha = 0;
+        canvas_tip(c, d, text, (size_t)n);
+    }
+}
+
+/* What is drawn as shapes is not drawn as folded, too. The index rounds up, by a step for each of its
+ * cells. */
+static void take_off_shapes(const struct canvas *c, struct lane *lane, uint32_t number)
+{
+    for (uint32_t i = c->shape_first[number]; i < c->shape_first[number + 1]; i++)
+        add_part(c, lane, lane->solid, NULL, c->shape[i].x0, c->shape[i].x1);
+    for (uint32_t i = 0; i < lane->cells; i++) {
+        uint32_t off = lane->solid[i];
+        if (off)
+            lane->cover[i] = lane->cover[i] > off + 1024 ? lane->cover[i] - off : 0;
+        lane->solid[i] = 0;
+    }
+}
+
+static void draw_folds(struct canvas *c, struct lane *lane)
+{
+    uint32_t rows = lane->last - lane->first;
+    int32_t y = canvas_row_y(c, lane->first), height = lane->y1 - lane->y0;
+    bool thin = rows == 1 && height > 8 * PX;
+    int32_t y0 = thin ? y - 3 * PX : lane->y0, y1 = thin ? y + 3 * PX : lane->y1;
+    for (uint32_t i = 0; i < lane->cells; i++) {
+        uint32_t part = lane->cover[i];
+        lane->shade[i] =
+            (uint8_t)(part ? 40 + shade_of(part, (uint64_t)rows * WEFT__SHARE) * 160 / SHADES : 0);
+    }
+    draw_shades(c, lane, WEFT_INK_FOLD, y0, y1);
+    if (c->vp->tips)
+        draw_tips(c, lane, y0, y1);
+    if (lane->runs_folded) {
+        for (uint32_t i = 0; i < lane->cells; i++)
+            lane->shade[i] = lane->run[i] > WEFT__SHARE / SHADES
+                                 ? (uint8_t)(shade_of(lane->run[i], WEFT__SHARE) * 200 / SHADES)
+                                 : 0;
+        int32_t half = height >= 8 * PX ? 5 * PX / 2 : height / 3;
+        draw_shades(c, lane, WEFT_INK_RUN, rows > 1 ? lane->y0 : y - half,
+                    rows > 1 ? lane->y1 : y + half);
+    }
+    for (uint32_t i = 0; i < lane->cells; i++)
+        lane->shade[i] = lane->failed[i] ? 255 : 0;
+    draw_shades(c, lane, WEFT_INK_FAILED, lane->y0, lane->y1);
+}
+
+static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
+{
+    uint32_t spans = 0, shapes = c->shape_first[number + 1] - c->shape_first[number];
+    lane->first = c->g->lane[number];
+    lane->last = c->g->lane[number + 1];
+    lane->y0 = c->shown_y[lane->first];
+    lane->y1 = c->shown_y[lane->last];
+    lane->indexed = false;
+    lane->runs_folded = lane->last - lane->first > 1 || !has_few_runs(c, c->shown_row[lane->first]);
+    for (uint32_t at = lane->first, next; at < lane->last; at = next) {
+        uint32_t block = c->x->block_of[c->shown_row[at]];
+        for (next = at; next < lane->last && c->x->block_of[c->shown_row[next]] == block; next++)
+            spans += c->shown_end[next] - c->shown_begin[next];
+        fold_rows(c, lane, at, next);
+    }
+    int32_t through = 0;
+    for (uint32_t i = 0; i < lane->cells; i++) {
+        through += lane->through[i];
+        lane->cover[i] += (uint32_t)through * WEFT__SHARE;
+    }
+    if (lane->indexed && lane->last - lane->first == 1)
+        take_off_shapes(c, lane, number);
+    for (uint32_t i = c->shape_first[number]; i < c->shape_first[number + 1]; i++)
+        draw_shape(c, lane, &c->shape[i]);
+    if (!lane->runs_folded)
+        draw_runs(c, lane);
+    c->folded += spans - shapes;
+    draw_folds(c, lane);
+}
+
+void canvas_draw_promises(struct canvas *c)
+{
+    struct lane lane = {.cells = (uint32_t)((c->x1 - c->x0 + CELL - 1) / CELL)};
+    /* Four numbers and two bytes for each cell, and one more. */
+    size_t n = (size_t)lane.cells + 1;
+    uint32_t *room = malloc(n * (4 * sizeof *room + 2));
+    if (!room || !c->shape_first) {
+        free(room);
+        c->list->failed = true;
+        return;
+    }
+    lane.cover = room;
+    lane.run = room + n;
+    lane.solid = room + 2 * n;
+    lane.through = (int32_t *)(room + 3 * n);
+    lane.failed = (uint8_t *)(room + 4 * n);
+    lane.shade = lane.failed + n;
+    for (uint32_t i = 0; i < c->g->lanes && !c->list->failed; i++) {
+        memset(room, 0, n * (4 * sizeof *room + 2));
+        draw_lane(c, &lane, i);
+    }
+    free(room);
+}

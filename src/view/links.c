@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: ISC */
+/* The parts of the index that lead from one thing to others: what was done to a promise, what became it,
+ * which interactions matter most, the changes of a counter. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/index.h"
+
+uint8_t weft__interaction_weight(const struct weft_model *m, uint32_t interaction)
+{
+    const struct weft_interaction *i = &m->interaction[interaction];
+    if (i->replaced || i->actor == i->other || i->actor == WEFT_ROOT || i->other == WEFT_ROOT)
+        return 0;
+    const struct weft_promise *p = &m->promise[i->other];
+    uint64_t lived = p->end_ns > p->start_ns ? (uint64_t)(p->end_ns - p->start_ns) + 1 : 1;
+    unsigned bits = 63 - (unsigned)__builtin_clzll(lived); /* lived is within a quarter of 2^bits */
+    unsigned quarter = bits >= 2 ? (unsigned)(lived >> (bits - 2)) & 3 : 0;
+    return (uint8_t)(1 + bits * 4 + quarter);
+}
+
+static uint32_t other_of(const struct weft_model *m, uint32_t i)
+{
+    return m->interaction[i].other;
+}
+
+/* The loop, of which nobody asks, stands for none. */
+static uint32_t becomes_of(const struct weft_model *m, uint32_t promise)
+{
+    return m->promise[promise].becomes == WEFT_NONE ? WEFT_ROOT : m->promise[promise].becomes;
+}
+
+static int make_groups(struct weft__groups *g, const struct weft_model *m, uint32_t items,
+                       uint32_t key(const struct weft_model *m, uint32_t item))
+{
+    g->first = calloc((size_t)m->promises / 16 + 3, sizeof *g->first);
+    if (!g->first)
+        return WEFT_E_NOMEM;
+    uint32_t *next = g->first + 1, count = 0;
+    for (uint32_t i = 0; i < items; i++) {
+        uint32_t k = key(m, i);
+        next[k / 16 + 1] += k != WEFT_ROOT;
+        count += k != WEFT_ROOT;
+    }
+    g->item = malloc(((size_t)count + 1) * sizeof *g->item);
+    if (!g->item)
+        return WEFT_E_NOMEM;
+    for (uint32_t k = 0; k <= m->promises / 16; k++)
+        next[k + 1] += next[k];
+    for (uint32_t i = 0; i < items; i++) {
+        uint32_t k = key(m, i);
+        if (k != WEFT_ROOT)
+            g->item[next[k / 16]++] = i;
+    }
+    return 0;
+}
+
+int weft__index_links(struct weft_index *x, const struct weft_model *m)
+{
+    x->weight = malloc((size_t)m->interactions + 1);
+    x->weightiest = calloc((size_t)m->interactions / WEFT__HEAP + 1, 1);
+    if (!x->weight || !x->weightiest)
+        return WEFT_E_NOMEM;
+    x->interactions_sorted = true;
+    for (uint32_t i = 0; i < m->interactions; i++) {
+        uint8_t weight = x->weight[i] = weft__interaction_weight(m, i);
+        uint8_t *most = &x->weightiest[i / WEFT__HEAP];
+        *most = weight > *most ? weight : *most;
+        if (i && m->interaction[i].time_ns < m->interaction[i - 1].time_ns)
+            x->interactions_sorted = false;
+    }
+    int rc = make_groups(&x->about, m, m->interactions, other_of);
+    return rc < 0 ? rc : make_groups(&x->became, m, m->promises, becomes_of);
+}
+
+int weft__index_changes(struct weft_index *x, const struct weft_model *m)
+{
+    uint32_t n = m->counters, blocks = 0;
+    x->change_first = calloc((size_t)n + 2, sizeof *x->change_first);
+    x->extremes_first = calloc((size_t)n + 2, sizeof *x->extremes_first);
+    x->change = malloc(((size_t)m->changes + 1) * sizeof *x->change);
+    if (!x->change_first || !x->extremes_first || !x->change)
+        return WEFT_E_NOMEM;
+    uint32_t *next = x->change_first + 1;
+    for (uint32_t i = 0; i < m->changes; i++)
+        next[m->change[i].counter + 1]++;
+    for (uint32_t k = 0; k < n; k++) {
+        blocks += (next[k + 1] + WEFT__CHANGES - 1) / WEFT__CHANGES;
+        x->extremes_first[k + 1] = blocks;
+        next[k + 1] += next[k];
+    }
+    for (uint32_t i = 0; i < m->changes; i++)
+        x->change[next[m->change[i].counter]++] = i;
+    x->extremes = malloc(((size_t)blocks + 1) * sizeof *x->extremes);
+    if (!x->extremes)
+        return WEFT_E_NOMEM;
+    for (uint32_t k = 0; k < n; k++) {
+        uint32_t first = x->change_first[k];
+        for (uint32_t i = first; i < x->change_first[k + 1]; i++) {
+            const struct weft_change *ch = &m->change[x->change[i]];
+            struct weft__extremes *e =
+                &x->extremes[x->extremes_first[k] + (i - first) / WEFT__CHANGES];
+            if ((i - first) % WEFT__CHANGES == 0)
+                *e = (struct weft__extremes){
+                    .time_ns = ch->time_ns, .min = ch->value, .max = ch->value};
+            e->min = ch->value < e->min ? ch->value : e->min;
+            e->max = ch->value > e->max ? ch->value : e->max;
+            e->last = ch->value;
+        }
+    }
+    return 0;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: ISC */
+/* Questions about a picture that was drawn: what lies at a point. */
+#include <stdlib.h>
+
+#include "view/canvas.h"
+
+enum { NEAR = 4 * PX };
+
+void weft_geometry_fini(struct weft_geometry *g)
+{
+    free(g->shown_row);
+    free(g->shown_y);
+    free(g->lane);
+    *g = (struct weft_geometry){0};
+}
+
+static struct axis axis_of(const struct weft_geometry *g)
+{
+    struct axis a;
+    if (g->x1 <= g->x0 || g->from_ns >= g->to_ns) /* nothing was drawn yet */
+        axis_init(&a, 0, 1, 0, PX);
+    else
+        axis_init(&a, g->from_ns, g->to_ns, g->x0, g->x1);
+    return a;
+}
+
+int64_t weft_geometry_time(const struct weft_geometry *g, int32_t x)
+{
+    struct axis a = axis_of(g);
+    return axis_time(&a, x < a.x0 ? a.x0 : x > a.x1 ? a.x1 : x);
+}
+
+int32_t weft_geometry_x(const struct weft_geometry *g, int64_t time_ns)
+{
+    struct axis a = axis_of(g);
+    return axis_x(&a, time_ns);
+}
+
+struct point {
+    const struct weft_scene *s;
+    const struct weft_geometry *g;
+    struct axis axis;
+    int32_t x;
+};
+
+/* The shown row at y, the nearest one; WEFT_NONE: there are none. */
+static uint32_t shown_at(const struct weft_geometry *g, int32_t y)
+{
+    uint32_t low = 0, high = g->shown;
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (g->shown_y[middle] <= y)
+            low = middle;
+        else
+            high = middle;
+    }
+    return g->shown ? low : WEFT_NONE;
+}
+
+static uint32_t lane_of(const struct weft_geometry *g, uint32_t at)
+{
+    uint32_t low = 0, high = g->lanes;
+    while (low + 1 < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (g->lane[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static int32_t x_of_end(const struct point *p, uint32_t span)
+{
+    return axis_x(&p->axis, weft_layout_span_end(p->s->l, p->s->m, span));
+}
+
+static bool is_shape(const struct point *p, uint32_t span)
+{
+    return axis_seen(&p->axis, axis_x(&p->axis, p->s->l->start[span]), x_of_end(p, span)) >=
+           p->g->shape_width;
+}
+
+/* The spans of a row that may be there between two times. */
+static uint32_t between(const struct point *p, uint32_t row, int64_t from_ns, int64_t to_ns,
+                        uint32_t *begin)
+{
+    const struct weft_index *x = p->s->x;
+    *begin = weft__span_reaching(x, p->s->l, row, weft__bucket_at(x, from_ns), from_ns);
+    return weft__span_after(x, p->s->l, row, weft__bucket_at(x, to_ns), to_ns);
+}
+
+/* The shape of a row that is nearest, not farther than NEAR; *distance says how far. */
+static uint32_t shape_near(const struct point *p, uint32_t row, int32_t *distance)
+{
+    const struct axis *a = &p->axis;
+    int32_t x0 = p->x - NEAR > a->x0 ? p->x - NEAR : a->x0;
+    int32_t x1 = p->x + NEAR < a->x1 ? p->x + NEAR : a->x1;
+    uint32_t begin, end = between(p, row, axis_time(a, x0), axis_time(a, x1), &begin);
+    uint32_t best = WEFT_NONE;
+    int64_t length = axis_length(a, p->g->shape_width - 1);
+    *distance = INT32_MAX;
+    for (uint32_t s = begin; (s = weft__long_span(p->s->x, p->s->l, s, end, length)) < end; s++) {
+        int32_t from = axis_x(a, p->s->l->start[s]), to = x_of_end(p, s);
+        int32_t far = p->x < from ? from - p->x : p->x > to ? p->x - to : 0;
+        if (axis_seen(a, from, to) >= p->g->shape_width && far <= NEAR && far <= *distance) {
+            *distance = far;
+            best = p->s->l->spans[s];
+        }
+    }
+    return best;
+}
+
+struct fold {
+    uint32_t count, longest;
+    int64_t length_ns;
+};
+
+/* Adds the spans of a row that are there between two times. Where few lines of a row lie over one another,
+ * all between the first and the last are there. alone: without those that are drawn as shapes. */
+static void fold_row(const struct point *p, uint32_t row, int64_t from_ns, int64_t to_ns,
+                     bool alone, struct fold *f)
+{
+    const struct weft_layout *l = p->s->l;
+    uint32_t begin, end = between(p, row, from_ns, to_ns, &begin);
+    f->count += end - begin;
+    for (uint32_t s = begin; s < end && l->start[s] < from_ns; s++)
+        f->count -= weft_layout_span_end(l, p->s->m, s) < from_ns;
+    if (alone) {
+        int64_t length = axis_length(&p->axis, p->g->shape_width - 1);
+        for (uint32_t s = begin; (s = weft__long_span(p->s->x, l, s, end, length)) < end; s++)
+            f->count -= is_shape(p, s) && weft_layout_span_end(l, p->s->m, s) >= from_ns;
+    }
+    /* Each is longer than the one before, so there are few until the longest is found. */
+    for (uint32_t s = begin; (s = weft__long_span(p->s->x, l, s, end, f->length_ns + 1)) < end;
+         s++) {
+        int64_t until = weft_layout_span_end(l, p->s->m, s);
+        if (until < from_ns || until - l->start[s] <= f->length_ns || (alone && is_shape(p, s)))
+            continue;
+        f->length_ns = until - l->start[s];
+        f->longest = l->spans[s];
+    }
+}
+
+static void pick_row(const struct point *p, uint32_t at, struct weft_pick *pick)
+{
+    const struct weft_geometry *g = p->g;
+    uint32_t lane = lane_of(g, at), first = g->lane[lane], last = g->lane[lane + 1];
+    bool alone = last - first == 1;
+    int32_t distance = INT32_MAX;
+    uint32_t shape = alone ? shape_near(p, g->shown_row[at], &distance) : WEFT_NONE;
+    if (shape != WEFT_NONE && distance == 0) {
+        pick->kind = WEFT_PLACE_PROMISE;
+        pick->promise = shape;
+        pick->folded = 1;
+        return;
+    }
+    /* The cell; if there is nothing, those beside it. */
+    struct fold f = {.longest = WEFT_NONE, .length_ns = -1};
+    static const int order[] = {0, -1, 1, -2, 2};
+    for (unsigned i = 0; i < sizeof order / sizeof *order && f.count == 0; i++) {
+        int32_t cell = (p->x - p->axis.x0) / CELL + order[i];
+        int32_t x0 = p->axis.x0 + cell * CELL, x1 = x0 + CELL;
+        if (cell < 0 || x0 >= p->axis.x1)
+            continue;
+        int64_t from = axis_time(&p->axis, x0);
+        int64_t to = x1 < p->axis.x1 ? axis_time(&p->axis, x1) - 1 : p->axis.to_ns;
+        for (uint32_t r = first; r < last; r++)
+            fold_row(p, g->shown_row[r], from, to < from ? from : to, alone, &f);
+        if (i == 0 && f.count == 0 && shape != WEFT_NONE)
+            break;
+    }
+    if (f.count == 0 && shape == WEFT_NONE)
+        return;
+    pick->kind = f.count > 1 ? WEFT_PLACE_FOLD : WEFT_PLACE_PROMISE;
+    pick->promise = f.count ? f.longest : shape;
+    pick->folded = f.count ? f.count : 1;
+    if (pick->promise != WEFT_NONE)
+        pick->row = p->s->l->row[pick->promise];
+}
+
+struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_viewport *vp,
+                                const struct weft_geometry *g, int32_t x, int32_t y)
+{
+    (void)vp;
+    struct point p = {.s = s, .g = g, .axis = axis_of(g), .x = x};
+    struct weft_pick pick = {
+        .time_ns = weft_geometry_time(g, x), .row = WEFT_NONE, .promise = WEFT_NONE};
+    uint32_t at = shown_at(g, y);
+    if (at != WEFT_NONE)
+        pick.row = g->shown_row[at];
+    if (y >= g->ruler_y0 && y < g->rows_y0)
+        pick.kind = WEFT_PLACE_RULER;
+    else if (y >= g->rows_y1 && y < g->counters_y1)
+        pick.kind = WEFT_PLACE_COUNTERS;
+    else if (at != WEFT_NONE && y >= g->shown_y[0] && y < g->shown_y[g->shown] && x >= g->x0 &&
+             x <= g->x1)
+        pick_row(&p, at, &pick);
+    return pick;
+}

@@ -1,0 +1,234 @@
+/* SPDX-License-Identifier: ISC */
+#include "view/query.h"
+
+#include <string.h>
+
+static const char *const prefixes[] = {
+    [WEFT__TERM_WORD] = "",      [WEFT__TERM_LABEL] = "label:",
+    [WEFT__TERM_TYPE] = "type:", [WEFT__TERM_REASON] = "reason:",
+    [WEFT__TERM_ID] = "id:",     [WEFT__TERM_OUTCOME] = "outcome:",
+};
+
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c | 0x20) : c;
+}
+
+static bool is_digit(char c)
+{
+    return c >= '0' && c <= '9';
+}
+
+static bool is_space(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* ---- Parsing ---- */
+
+/* A number and nothing else. */
+static bool parse_id(const char *text, uint32_t size, uint64_t *out)
+{
+    uint64_t n = 0;
+    for (uint32_t i = 0; i < size; i++)
+        if (!is_digit(text[i]) || __builtin_mul_overflow(n, 10u, &n) ||
+            __builtin_add_overflow(n, (uint64_t)(text[i] - '0'), &n))
+            return false;
+    *out = n;
+    return size != 0;
+}
+
+/* Nanoseconds of a number, with or without a point, and a unit: "1.5ms". */
+static bool parse_duration(const char *text, uint32_t size, uint64_t *out)
+{
+    static const struct {
+        const char *name;
+        double ns;
+    } units[] = {{"ns", 1},   {"us", 1e3}, {"µs", 1e3},  {"μs", 1e3},
+                 {"ms", 1e6}, {"s", 1e9},  {"min", 60e9}};
+    uint32_t i = 0;
+    double value = 0, scale = 1;
+    bool point = false;
+    for (; i < size && (is_digit(text[i]) || (text[i] == '.' && !point && i)); i++) {
+        point = point || text[i] == '.';
+        if (text[i] == '.')
+            continue;
+        value = value * 10 + (text[i] - '0');
+        scale *= point ? 10 : 1;
+    }
+    if (i == 0)
+        return false;
+    while (i < size && is_space(text[i]))
+        i++;
+    for (unsigned u = 0; u < sizeof units / sizeof *units; u++) {
+        if (strlen(units[u].name) != size - i || memcmp(units[u].name, text + i, size - i) != 0)
+            continue;
+        double ns = value / scale * units[u].ns + 0.5;
+        *out = ns < (double)WEFT_TIME_MAX ? (uint64_t)ns : (uint64_t)WEFT_TIME_MAX;
+        return ns >= 0; /* no NaN */
+    }
+    return false;
+}
+
+static void add_term(struct weft__query *q, struct weft__term t)
+{
+    uint16_t bit = (uint16_t)(1u << q->terms);
+    bool word = t.kind == WEFT__TERM_WORD;
+    const char *text = q->bytes + t.at;
+    if (word || t.kind == WEFT__TERM_LABEL) {
+        uint16_t i = t.size;
+        while (i > 0 && is_digit(text[i - 1]))
+            i--;
+        if (i > 0 && i < t.size && (text[i - 1] == '+' || text[i - 1] == '-'))
+            q->amounts |= bit;
+        q->of_label |= bit;
+    }
+    if (word || t.kind == WEFT__TERM_TYPE)
+        q->of_type |= bit;
+    if (word || t.kind == WEFT__TERM_REASON)
+        q->of_reason |= bit;
+    if (t.is_id || t.kind == WEFT__TERM_LONGER || t.kind == WEFT__TERM_SHORTER)
+        q->others |= bit;
+    if (t.kind == WEFT__TERM_OUTCOME) {
+        for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
+            if (!strncmp(weft_outcome_name((enum weft_outcome)o), text, t.size))
+                q->outcome[o] |= bit;
+        if (!strncmp("overdue", text, t.size))
+            q->overdue |= bit;
+    }
+    q->texts += t.kind <= WEFT__TERM_REASON;
+    q->all |= bit;
+    q->term[q->terms++] = t;
+}
+
+static bool is_outcome(const char *text, uint32_t size)
+{
+    bool known = !strncmp("overdue", text, size);
+    for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
+        known = known || !strncmp(weft_outcome_name((enum weft_outcome)o), text, size);
+    return known;
+}
+
+/* A word, in lower case at bytes + at; quoted from the byte quote on (size: not at all). */
+static void understand(struct weft__query *q, uint16_t at, uint16_t size, uint16_t quote)
+{
+    const char *text = q->bytes + at;
+    struct weft__term t = {.kind = WEFT__TERM_WORD, .at = at, .size = size};
+    if (size > 1 && quote > 0 && (text[0] == '>' || text[0] == '<') &&
+        parse_duration(text + 1, size - 1u, &t.number)) {
+        t.kind = text[0] == '>' ? WEFT__TERM_LONGER : WEFT__TERM_SHORTER;
+        add_term(q, t);
+        return;
+    }
+    for (unsigned kind = WEFT__TERM_LABEL; kind <= WEFT__TERM_OUTCOME; kind++) {
+        uint16_t n = (uint16_t)strlen(prefixes[kind]);
+        if (size < n || quote < n || memcmp(text, prefixes[kind], n) != 0)
+            continue;
+        if (size == n) /* nothing is asked for yet */
+            return;
+        t.is_id = kind == WEFT__TERM_ID && parse_id(text + n, size - (uint32_t)n, &t.number);
+        if ((kind == WEFT__TERM_ID && !t.is_id) ||
+            (kind == WEFT__TERM_OUTCOME && !is_outcome(text + n, size - (uint32_t)n)))
+            break;
+        t.kind = (enum weft__term_kind)kind;
+        t.at = (uint16_t)(at + n);
+        t.size = (uint16_t)(size - n);
+        add_term(q, t);
+        return;
+    }
+    uint16_t hash = size > 1 && text[0] == '#';
+    t.is_id = parse_id(text + hash, size - (uint32_t)hash, &t.number);
+    if (size)
+        add_term(q, t);
+}
+
+/* Where the word that begins at i ends; ">10 ms" is one. */
+static size_t end_of_duration(const char *text, size_t i, size_t size)
+{
+    size_t end = i + 1, number = 0;
+    while (end < size && is_space(text[end]))
+        end++;
+    for (; end < size && (is_digit(text[end]) || text[end] == '.'); end++)
+        number++;
+    size_t unit = end;
+    while (number && unit < size && is_space(text[unit]))
+        unit++;
+    while (number && unit < size && !is_space(text[unit]))
+        unit++;
+    return number ? unit : i;
+}
+
+void weft__query_parse(struct weft__query *q, const char *query)
+{
+    *q = (struct weft__query){0};
+    size_t size = strnlen(query, WEFT_SEARCH_BYTES), used = 0, i = 0;
+    while (q->terms < WEFT_SEARCH_WORDS) {
+        while (i < size && is_space(query[i]))
+            i++;
+        if (i == size)
+            break;
+        size_t at = used, quote = SIZE_MAX;
+        size_t duration = query[i] == '>' || query[i] == '<' ? end_of_duration(query, i, size) : i;
+        uint64_t ns;
+        if (duration > i) {
+            q->bytes[used++] = query[i];
+            size_t k = i + 1;
+            while (is_space(query[k]))
+                k++;
+            for (; k < duration; k++)
+                q->bytes[used++] = lower(query[k]);
+            if (parse_duration(q->bytes + at + 1, (uint32_t)(used - at - 1), &ns)) {
+                i = duration;
+                understand(q, (uint16_t)at, (uint16_t)(used - at), (uint16_t)(used - at));
+                continue;
+            }
+            used = at;
+        }
+        for (bool quoted = false; i < size && (quoted || !is_space(query[i])); i++) {
+            if (query[i] == '"') {
+                quoted = !quoted;
+                quote = quote == SIZE_MAX ? used - at : quote;
+            } else {
+                q->bytes[used++] = lower(query[i]);
+            }
+        }
+        if (quote == SIZE_MAX)
+            quote = used - at;
+        understand(q, (uint16_t)at, (uint16_t)(used - at), (uint16_t)quote);
+    }
+}
+
+/* ---- Matching ---- */
+
+uint16_t weft__query_find(const struct weft__query *q, const char *text, uint32_t count,
+                          uint32_t size)
+{
+    char folded[WEFT__QUERY_CHUNK + WEFT_SEARCH_BYTES];
+    uint16_t words = 0;
+    if (size > sizeof folded)
+        size = sizeof folded;
+    for (uint32_t i = 0; i < size; i++)
+        folded[i] = lower(text[i]);
+    for (uint32_t i = 0; i < q->terms; i++) {
+        const struct weft__term *t = &q->term[i];
+        uint32_t within = count + t->size - 1u < size ? count + t->size - 1u : size;
+        if (t->kind <= WEFT__TERM_REASON && t->size <= within &&
+            memmem(folded, within, q->bytes + t->at, t->size))
+            words |= (uint16_t)(1u << i);
+    }
+    return words;
+}
+
+uint16_t weft__query_match(const struct weft__query *q, uint64_t id, int64_t length_ns)
+{
+    uint16_t words = 0;
+    uint64_t length = (uint64_t)length_ns;
+    for (uint32_t i = 0; i < q->terms; i++) {
+        const struct weft__term *t = &q->term[i];
+        bool found = t->kind == WEFT__TERM_LONGER    ? length > t->number
+                     : t->kind == WEFT__TERM_SHORTER ? length < t->number
+                                                     : t->is_id && t->number == id;
+        words |= (uint16_t)((unsigned)found << i);
+    }
+    return words;
+}

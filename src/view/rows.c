@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: ISC */
+/* Which rows are shown, how high they are, how they are joined to lanes, and which lines are drawn as
+ * shapes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/canvas.h"
+
+enum {
+    REGION_NAMES = 8 * PX, /* above the rows, where it says "sleeping" */
+    FOCUS_ROWS = 12,       /* above and below a selection that are not squeezed */
+    LANE_MIN = 3 * PX,     /* rows thinner than that share a lane */
+    FULL_MAX = 20000,      /* rows: of more, few can be seen singly */
+    FEW_SPANS = 300,       /* in a block: they are folded one by one */
+    SHAPES_MAX = 8000,     /* what a painter can do in time */
+    BAND_PERCENT = 12,     /* of the height, for rows that are pressed together at an edge */
+};
+
+/* ---- Finding ---- */
+
+/* Whether a line of those is wide enough for a label. */
+static bool has_label(const struct canvas *c, uint32_t begin, uint32_t end)
+{
+    int64_t length = axis_length(&c->axis, LABEL_LINE - 1);
+    for (uint32_t s = begin; (s = weft__long_span(c->x, c->l, s, end, length)) < end; s++) {
+        int64_t until = weft_layout_span_end(c->l, c->m, s);
+        if (until >= c->from_ns &&
+            axis_seen(&c->axis, canvas_x(c, c->l->start[s]), canvas_x(c, until)) >= LABEL_LINE)
+            return true;
+    }
+    return false;
+}
+
+/* Whether one of them can be seen: some may be over already that are covered by one before them. */
+static bool is_seen(const struct canvas *c, uint32_t begin, uint32_t end)
+{
+    for (uint32_t s = begin; s < end; s++)
+        if (weft_layout_span_end(c->l, c->m, s) >= c->from_ns)
+            return true;
+    return false;
+}
+
+static bool make_room(struct canvas *c)
+{
+    struct weft_geometry *g = c->g;
+    size_t room = (size_t)c->l->rows + 1;
+    if (g->room < room) {
+        free(g->shown_row);
+        free(g->shown_y);
+        free(g->lane);
+        g->room = 0;
+        g->shown_row = malloc(room * sizeof *g->shown_row);
+        g->shown_y = malloc(room * sizeof *g->shown_y);
+        g->lane = malloc(room * sizeof *g->lane);
+        if (g->shown_row && g->shown_y && g->lane)
+            g->room = (uint32_t)room;
+    }
+    c->shown_row = g->shown_row;
+    c->shown_y = g->shown_y;
+    c->shown_at = malloc(room * sizeof *c->shown_at);
+    c->shown_begin = malloc(room * sizeof *c->shown_begin);
+    c->shown_end = malloc(room * sizeof *c->shown_end);
+    c->shown_full = calloc(room, sizeof *c->shown_full);
+    return g->room >= room && c->shown_at && c->shown_begin && c->shown_end && c->shown_full;
+}
+
+/* Which rows have something in [from_ns, to_ns]. The others take no room: a row is only a place, and
+ * one that is empty here says nothing. */
+bool canvas_find_rows(struct canvas *c)
+{
+    const struct weft_layout *l = c->l;
+    if (!make_room(c))
+        return false;
+    uint32_t from = weft__bucket_at(c->x, c->from_ns), to = weft__bucket_at(c->x, c->to_ns);
+    c->buckets = to - from + 1;
+    for (uint32_t row = 0; row < l->rows; row++) {
+        weft__fetch_row(c->x, l, row + 16, from);
+        uint32_t begin = weft__span_reaching(c->x, l, row, from, c->from_ns), end;
+        c->shown_at[row] = WEFT_NONE;
+        if (begin == l->first[row + 1] || l->start[begin] > c->to_ns)
+            continue;
+        end = weft__span_after(c->x, l, row, to, c->to_ns);
+        if (!is_seen(c, begin, end))
+            continue;
+        c->shown_at[row] = c->shown;
+        c->shown_begin[c->shown] = begin;
+        c->shown_end[c->shown] = end;
+        c->shown_row[c->shown++] = row;
+        c->visible += end - begin;
+    }
+    uint32_t selected = c->selected ? c->shown_at[l->row[c->vp->selected]] : WEFT_NONE;
+    uint32_t focus = c->vp->focus_row < l->rows ? c->shown_at[c->vp->focus_row] : selected;
+    for (uint32_t at = 0; at < c->shown; at++)
+        if (c->shown <= FULL_MAX || (focus != WEFT_NONE && at + 200 > focus && at < focus + 200))
+            c->shown_full[at] =
+                at == selected || has_label(c, c->shown_begin[at], c->shown_end[at]);
+    return true;
+}
+
+/* ---- Placing ---- */
+
+static int32_t natural_height(const struct canvas *c, uint32_t at)
+{
+    return c->shown_full[at] ? c->row_height : ROW_HEIGHT_SMALL;
+}
+
+static int64_t natural_heights(const struct canvas *c, uint32_t from, uint32_t to)
+{
+    int64_t sum = 0;
+    for (uint32_t at = from; at < to; at++)
+        sum += natural_height(c, at);
+    return sum;
+}
+
+int64_t canvas_natural_height(const struct canvas *c)
+{
+    return natural_heights(c, 0, c->shown) + REGION_NAMES + MARGIN;
+}
+
+/* a * part / whole, where part <= whole, a < 2^24. */
+static int64_t portion(int64_t a, int64_t part, int64_t whole)
+{
+    for (; whole >> 38; whole >>= 1)
+        part >>= 1;
+    return whole ? a * part / whole : 0;
+}
+
+/* Rows near the selection keep their height, the others are squeezed. */
+static void place_around(struct canvas *c, int32_t height, uint32_t focus)
+{
+    uint32_t n = c->shown, low = 0, high = 0; /* rows from low up to high are not squeezed */
+    int64_t wanted = natural_heights(c, 0, n);
+    if (wanted > height && focus != WEFT_NONE) {
+        uint32_t around = (uint32_t)(height / c->row_height / 3);
+        around = around > FOCUS_ROWS ? FOCUS_ROWS : around;
+        low = focus > around ? focus - around : 0;
+        high = focus + around + 1 < n ? focus + around + 1 : n;
+    }
+    int64_t kept = natural_heights(c, low, high), squeezed = wanted - kept;
+    int64_t room = height - kept < squeezed ? height - kept : squeezed;
+    int64_t full = 0, thin = 0; /* heights so far */
+    for (uint32_t at = 0; at <= n; at++) {
+        c->shown_y[at] = (int32_t)(full + (squeezed ? portion(room, thin, squeezed) : 0));
+        if (at == n)
+            break;
+        *(at >= low && at < high ? &full : &thin) += natural_height(c, at);
+    }
+}
+
+/* Rows as they would lie one below the other at their natural heights, from 0 to all, are mapped to the
+ * height: those from low to high linearly, by scale; those above to a band at the upper edge, those below to
+ * one at the lower edge. */
+struct lens {
+    int64_t all, low, high; /* natural */
+    int64_t scale;          /* in 2^-32 */
+    int64_t upper, lower;   /* heights of the bands */
+    int64_t focus, focus_y; /* a natural position, and where it lies */
+    int64_t height;
+};
+
+/* a * scale / 2^32. */
+static int64_t times(int64_t a, int64_t scale)
+{
+    bool negative = a < 0;
+    uint64_t u = (uint64_t)(negative ? -a : a), s = (uint64_t)scale;
+    int64_t product = (int64_t)((u >> 32) * s + ((u & 0xffffffff) * s >> 32));
+    return negative ? -product : product;
+}
+
+static int64_t band(const struct lens *z, int64_t hidden, int64_t beside)
+{
+    int64_t height = z->height * BAND_PERCENT / 100;
+    height = hidden < height ? hidden : height;
+    return beside < height ? (beside > 0 ? beside : 0) : height;
+}
+
+static void lens_init(struct lens *z, int64_t spread, int64_t half_focus)
+{
+    int64_t fit = (z->height << 32) / z->all;
+    z->scale = (fit * (WEFT_SPREAD_MAX - spread) + (spread << 32)) / WEFT_SPREAD_MAX;
+    int64_t scaled = times(z->focus, z->scale), rest = times(z->all - z->focus, z->scale);
+    /* Nothing is empty at an edge as long as there are rows to be shown there. */
+    int64_t half = times(half_focus, z->scale) + 3 * PX;
+    if (z->focus_y < half)
+        z->focus_y = half;
+    if (z->focus_y > z->height - half)
+        z->focus_y = z->height - half;
+    if (z->focus_y > scaled)
+        z->focus_y = scaled;
+    if (z->focus_y < z->height - rest)
+        z->focus_y = z->height - rest;
+    half -= 3 * PX;
+    z->upper = band(z, scaled - z->focus_y, z->focus_y - half);
+    z->lower = band(z, rest - (z->height - z->focus_y), z->height - z->focus_y - half);
+    z->low = z->focus - ((z->focus_y - z->upper) << 32) / z->scale;
+    z->high = z->focus + ((z->height - z->lower - z->focus_y) << 32) / z->scale;
+}
+
+static int64_t lens_y(const struct lens *z, int64_t at)
+{
+    int64_t y;
+    if (at < z->low)
+        return portion(z->upper, at, z->low);
+    if (at > z->high)
+        return z->height - z->lower + portion(z->lower, at - z->high, z->all - z->high);
+    y = z->focus_y + times(at - z->focus, z->scale);
+    return y < z->upper ? z->upper : y > z->height - z->lower ? z->height - z->lower : y;
+}
+
+static void place_through_lens(struct canvas *c, int32_t height, uint32_t focus, int32_t y0)
+{
+    struct lens z = {.all = natural_heights(c, 0, c->shown), .height = height};
+    if (focus == WEFT_NONE)
+        focus = 0;
+    int32_t own = natural_height(c, focus);
+    z.focus = natural_heights(c, 0, focus) + own / 2;
+    z.focus_y = (int64_t)c->vp->focus_px * PX + c->top - y0;
+    lens_init(&z, c->vp->spread, own / 2);
+    int64_t at = 0;
+    for (uint32_t i = 0; i < c->shown; i++) {
+        c->shown_y[i] = (int32_t)lens_y(&z, at);
+        at += natural_height(c, i);
+    }
+    c->shown_y[c->shown] = height;
+}
+
+/* The shown row that is, or comes after, a row of the layout. */
+static uint32_t shown_near(const struct canvas *c, uint32_t row)
+{
+    uint32_t low = 0, high = c->shown;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->shown_row[middle] < row)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < c->shown ? low : c->shown ? c->shown - 1 : WEFT_NONE;
+}
+
+void canvas_place_rows(struct canvas *c, int32_t height)
+{
+    const struct weft_viewport *vp = c->vp;
+    int32_t y0 = c->rows_y0 + REGION_NAMES;
+    bool focused = vp->focus_row < c->l->rows;
+    uint32_t focus = focused       ? shown_near(c, vp->focus_row)
+                     : c->selected ? c->shown_at[c->l->row[vp->selected]]
+                                   : WEFT_NONE;
+    if (vp->spread && c->shown && natural_heights(c, 0, c->shown) > height)
+        place_through_lens(c, height, focus, y0);
+    else
+        place_around(c, height, focused ? WEFT_NONE : focus);
+    for (uint32_t at = 0; at <= c->shown; at++)
+        c->shown_y[at] += y0;
+}
+
+/* ---- Lanes ---- */
+
+static uint32_t block_at(const struct canvas *c, uint32_t at)
+{
+    return c->x->block_of[c->shown_row[at]];
+}
+
+/* Whether so many can be seen in the block of a row that they are taken from the index. */
+static bool is_crowded(const struct canvas *c, uint32_t at)
+{
+    uint32_t block = block_at(c, at);
+    uint64_t spans = 0;
+    while (at > 0 && block_at(c, at - 1) == block)
+        at--;
+    for (; at < c->shown && block_at(c, at) == block && spans <= FEW_SPANS; at++)
+        spans += c->shown_end[at] - c->shown_begin[at];
+    return spans > FEW_SPANS;
+}
+
+void canvas_find_lanes(struct canvas *c)
+{
+    struct weft_geometry *g = c->g;
+    g->lanes = 0;
+    for (uint32_t at = 0, last; at < c->shown; at = last) {
+        g->lane[g->lanes++] = at;
+        for (last = at + 1; last < c->shown; last++)
+            if (c->shown_y[last] - c->shown_y[at] >= LANE_MIN)
+                break;
+        /* A crowded block is not divided, for of its parts nothing is known. */
+        if (last - at > 1 && last < c->shown && block_at(c, last - 1) == block_at(c, last) &&
+            is_crowded(c, last))
+            while (last < c->shown && block_at(c, last) == block_at(c, last - 1))
+                last++;
+        if (last < c->shown && c->shown_y[c->shown] - c->shown_y[last] < PX)
+            last = c->shown;
+    }
+    g->lane[g->lanes] = c->shown;
+}
+
+/* ---- Shapes ---- */
+
+static void add_shape(struct canvas *c, uint32_t at, uint32_t span)
+{
+    int64_t end = weft_layout_span_end(c->l, c->m, span);
+    if (end < c->from_ns || c->list->failed)
+        return;
+    struct shape s = {
+        .at = at, .span = span, .x0 = canvas_x(c, c->l->start[span]), .x1 = canvas_x(c, end)};
+    if (axis_seen(&c->axis, s.x0, s.x1) >= c->g->shape_width &&
+        canvas_grow(c, &c->shape, c->shapes, &c->shapes_room, sizeof *c->shape))
+        c->shape[c->shapes++] = s;
+}
+
+/* Where they would be too many, only the wider ones. */
+void canvas_find_shapes(struct canvas *c)
+{
+    struct weft_geometry *g = c->g;
+    c->shape_first = malloc(((size_t)g->lanes + 1) * sizeof *c->shape_first);
+    if (!c->shape_first) {
+        c->list->failed = true;
+        return;
+    }
+    for (g->shape_width = SHAPE_WIDTH;; g->shape_width *= 2) {
+        int64_t length = axis_length(&c->axis, g->shape_width - 1);
+        c->shapes = 0;
+        for (uint32_t lane = 0; lane < g->lanes; lane++) {
+            c->shape_first[lane] = c->shapes;
+            uint32_t at = g->lane[lane];
+            if (g->lane[lane + 1] - at > 1)
+                continue;
+            uint32_t end = c->shown_end[at];
+            for (uint32_t s = c->shown_begin[at];
+                 c->shapes <= SHAPES_MAX && (s = weft__long_span(c->x, c->l, s, end, length)) < end;
+                 s++)
+                add_shape(c, at, s);
+        }
+        c->shape_first[g->lanes] = c->shapes;
+        if (c->shapes <= SHAPES_MAX || c->list->failed)
+            return;
+    }
+}

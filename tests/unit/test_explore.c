@@ -1,0 +1,928 @@
+/* SPDX-License-Identifier: ISC */
+/* The viewer without a screen: what pointer, wheel, keys and places do. Linked with --wrap=malloc and so on,
+ * so that allocations can be made to fail. */
+#include "trace.h"
+
+#include "explore/explore.h"
+#include "explore/state.h"
+
+enum { WIDTH = 1200, HEIGHT = 700, PROMISES = 40, STEP = 100000, LIFE = 1000000 };
+
+/* ---- Allocations ---- */
+
+static long fail_at; /* this one fails, counting down; 0: none */
+static long live;    /* allocations that nobody has freed */
+
+void *__real_malloc(size_t size);
+void *__real_calloc(size_t count, size_t size);
+void *__real_realloc(void *old, size_t size);
+void __real_free(void *p);
+void *__wrap_malloc(size_t size);
+void *__wrap_calloc(size_t count, size_t size);
+void *__wrap_realloc(void *old, size_t size);
+void __wrap_free(void *p);
+
+static bool fails_now(void)
+{
+    return fail_at > 0 && --fail_at == 0;
+}
+
+void *__wrap_malloc(size_t size)
+{
+    void *p = fails_now() ? NULL : __real_malloc(size);
+    live += p != NULL;
+    return p;
+}
+
+void *__wrap_calloc(size_t count, size_t size)
+{
+    void *p = fails_now() ? NULL : __real_calloc(count, size);
+    live += p != NULL;
+    return p;
+}
+
+void *__wrap_realloc(void *old, size_t size)
+{
+    void *p = fails_now() ? NULL : __real_realloc(old, size);
+    live += p != NULL && old == NULL;
+    return p;
+}
+
+void __wrap_free(void *p)
+{
+    live -= p != NULL;
+    __real_free(p);
+}
+
+/* ---- Traces ---- */
+
+/* Promise i begins after i steps, is called "task i" and lives for a while; each is created by the one
+ * before it, which waits for it. Two counters, a collection. */
+static struct weft_model *make_model(uint64_t count)
+{
+    struct trace t = {.fd = -1};
+    struct weft_reader *r;
+    struct weft_model *m;
+    static char name[32];
+    trace_begin(&t, 0);
+    trace_add(&t, gc(0, 0));
+    for (uint64_t i = 1; i <= count; i++) {
+        uint64_t now = i * STEP;
+        snprintf(name, sizeof name, "task %u%s", (unsigned)i, i % 8 == 0 ? " special" : "");
+        trace_add(&t, creates(now, i > 1 ? i - 1 : LOOP, i, TASK));
+        trace_add(&t, label(now, i, name));
+        trace_add(&t, counter(now, i, (int64_t)i, i % 2 ? "odd" : "even, %"));
+        if (i > 1)
+            trace_add(&t, try_read(now + 5, i - 1, i));
+        if (i * STEP > LIFE)
+            trace_add(&t, fulfills(now + 10, i, i - LIFE / STEP));
+    }
+    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
+    weft_reader_close(r);
+    trace_fini(&t);
+    return m;
+}
+
+static void add(struct weft_explorer *e, uint64_t count)
+{
+    struct weft_model *m = make_model(count);
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    assert_int_equal(weft_explorer_add(e, s, m, "a trace"), 0);
+}
+
+static struct weft_explorer *explorer(unsigned panes)
+{
+    struct weft_explorer *e;
+    assert_int_equal(weft_explorer_new(&e), 0);
+    weft_explorer_resize(e, WIDTH, HEIGHT);
+    for (unsigned i = 0; i < panes; i++)
+        add(e, PROMISES);
+    assert_non_null(weft_explorer_draw(e));
+    return e;
+}
+
+static uint32_t by_id(const struct weft_explorer *e, unsigned pane, uint64_t id)
+{
+    uint32_t promise = weft_model_find(e->pane[pane].model, id);
+    assert_int_not_equal(promise, WEFT_NONE);
+    return promise;
+}
+
+/* Where a promise is seen. */
+static void find(struct weft_explorer *e, unsigned pane, uint64_t id, double *x, double *y)
+{
+    assert_non_null(weft_explorer_draw(e));
+    const struct weft__pane *p = &e->pane[pane];
+    uint32_t promise = by_id(e, pane, id);
+    const struct weft_promise *of = &p->model->promise[promise];
+    int32_t middle, height;
+    int64_t time = (weft_layout_start(p->scene->l, of) + of->end_ns) / 2;
+    assert_true(weft__row_at(e, pane, p->scene->l->row[promise], &middle, &height));
+    *x = (double)weft_geometry_x(&p->geometry, time) / WEFT_PX;
+    *y = p->top_px + middle;
+    for (int32_t dy = -height / 2; dy <= height / 2; dy++) { /* the line is not in the middle */
+        struct weft_pick at =
+            weft_view_pick(p->scene, &p->viewport, &p->geometry, (int32_t)(*x * WEFT_PX),
+                           (int32_t)((*y + dy) * WEFT_PX));
+        if (at.kind == WEFT_PLACE_PROMISE && at.promise == promise) {
+            *y += dy;
+            return;
+        }
+    }
+    fail_msg("promise %u is not where it should be", (unsigned)id);
+}
+
+static void click(struct weft_explorer *e, double x, double y)
+{
+    weft_explorer_press(e, x, y, 1, 0);
+    weft_explorer_release(e, x, y);
+}
+
+static uint64_t selected(const struct weft_explorer *e, unsigned *pane)
+{
+    unsigned where;
+    uint32_t promise = weft_explorer_selected(e, &where);
+    if (pane)
+        *pane = where;
+    return promise == WEFT_NONE ? 0 : e->pane[where].model->promise[promise].id;
+}
+
+static double span(const struct weft_explorer *e, unsigned pane)
+{
+    struct weft__window w = weft__window_get(e, pane);
+    return w.to - w.from;
+}
+
+/* A y of the ruler of a pane. */
+static double ruler(const struct weft_explorer *e, unsigned pane)
+{
+    const struct weft_geometry *g = &e->pane[pane].geometry;
+    return (double)(g->ruler_y0 + g->rows_y0) / 2 / WEFT_PX;
+}
+
+/* ---- Times ---- */
+
+static void zooming_keeps_what_is_under_the_pointer(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    static const double xs[] = {8, 100, 333.25, 600, 1190};
+    static const double notches[] = {-1, -7, 3, -0.25, 1.5, -20};
+    for (size_t i = 0; i < COUNT(xs); i++)
+        for (size_t k = 0; k < COUNT(notches); k++) {
+            double before = weft__time_at(e, 0, xs[i]), pixel = span(e, 0) / WIDTH;
+            weft_explorer_scroll(e, xs[i], 300, 0, notches[k], 0);
+            double moved = weft__time_at(e, 0, xs[i]) - before;
+            pixel = span(e, 0) / WIDTH > pixel ? span(e, 0) / WIDTH : pixel;
+            assert_true(moved <= pixel && moved >= -pixel);
+        }
+    weft_explorer_free(e);
+}
+
+static void zooming_in_and_out_leads_back(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=1000000&to=2000000");
+    weft_explorer_draw(e);
+    char before[1000];
+    snprintf(before, sizeof before, "%s", weft_explorer_place(e));
+    for (int i = 0; i < 30; i++)
+        weft_explorer_scroll(e, 500, 300, 0, -1, 0);
+    assert_true(span(e, 0) < 10000);
+    for (int i = 0; i < 30; i++)
+        weft_explorer_scroll(e, 500, 300, 0, 1, 0);
+    assert_string_equal(weft_explorer_place(e), before);
+    weft_explorer_free(e);
+}
+
+static void zooming_has_limits(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    double all = e->pane[0].end;
+    for (int i = 0; i < 200; i++)
+        weft_explorer_scroll(e, 500, 300, 0, -1, 0);
+    assert_true(span(e, 0) >= 10 && span(e, 0) <= 101);
+    for (int i = 0; i < 200; i++)
+        weft_explorer_scroll(e, 500, 300, 0, 1, 0);
+    assert_true(span(e, 0) >= all && span(e, 0) <= 1.2 * all);
+    assert_true(weft__round(e->pane[0].spread) == 0);
+    for (int i = 0; i < 200; i++)
+        weft_explorer_scroll(e, 500, 300, 5, 0, 0);
+    assert_true(weft__window_get(e, 0).from < all);
+    weft_explorer_free(e);
+}
+
+static void dragging_moves_with_the_pointer(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=1000000&to=2000000");
+    weft_explorer_draw(e);
+    double at = weft__time_at(e, 0, 500);
+    weft_explorer_press(e, 500, 300, 1, 0);
+    weft_explorer_drag(e, 503, 300); /* no drag yet */
+    assert_true(weft__time_at(e, 0, 500) == at);
+    for (int x = 490; x >= 100; x -= 10) {
+        weft_explorer_drag(e, x, 310);
+        double error = weft__time_at(e, 0, x) - at;
+        assert_true(error < 1e-3 && error > -1e-3);
+    }
+    weft_explorer_release(e, 500, 300);
+    double error = weft__time_at(e, 0, 500) - at;
+    assert_true(error < 1e-3 && error > -1e-3);
+    assert_int_equal(selected(e, NULL), 0); /* that was no click */
+    weft_explorer_free(e);
+}
+
+static void wheel_pans_with_shift_and_sideways(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=1000000&to=2000000");
+    weft_explorer_draw(e);
+    double before = span(e, 0);
+    weft_explorer_scroll(e, 500, 300, 0, 1, WEFT_SHIFT);
+    assert_true(weft__window_get(e, 0).from > 1000000);
+    weft_explorer_scroll(e, 500, 300, -1, 0, 0);
+    assert_int_equal(weft__round(weft__window_get(e, 0).from), 1000000);
+    weft_explorer_scroll(e, 500, 300, 0, -1, WEFT_CTRL);
+    assert_true(span(e, 0) - before < 1e-3 && before - span(e, 0) < 1e-3);
+    assert_true(weft_explorer_key(e, "ArrowRight", 0));
+    assert_true(weft_explorer_key(e, "ArrowLeft", 0));
+    assert_int_equal(weft__round(weft__window_get(e, 0).from), 1000000);
+    weft_explorer_free(e);
+}
+
+static void pinching_zooms(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=1000000&to=2000000");
+    weft_explorer_draw(e);
+    double at = weft__time_at(e, 0, 400);
+    weft_explorer_pinch(e, 420, 300, 20, 0, 2);
+    double error = weft__time_at(e, 0, 420) - at;
+    assert_true(error < 1 && error > -1);
+    assert_int_equal(weft__round(span(e, 0)), 500000);
+    weft_explorer_free(e);
+}
+
+/* ---- Selecting ---- */
+
+static void click_selects_what_is_there(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=500000&to=2500000");
+    for (uint64_t id = 8; id < 18; id += 3) {
+        double x, y;
+        find(e, 0, id, &x, &y);
+        weft_explorer_press(e, x, y, 1, 0);
+        weft_explorer_drag(e, x + 2, y + 1);
+        weft_explorer_release(e, x + 2, y + 1);
+        assert_int_equal(selected(e, NULL), id);
+        assert_int_equal(weft__round(weft__window_get(e, 0).from), 500000);
+    }
+    double x, y;
+    find(e, 0, 12, &x, &y);
+    weft_explorer_press(e, x, y, 2, 0);
+    weft_explorer_release(e, x, y);
+    struct weft__window w = weft__window_get(e, 0);
+    assert_true(w.from < 12 * STEP && w.to > 12 * STEP + LIFE);
+    assert_true(w.to - w.from < 1.5 * LIFE);
+    assert_true(weft_explorer_key(e, "Escape", 0));
+    assert_int_equal(selected(e, NULL), 0);
+    assert_false(weft_explorer_key(e, "Escape", 0));
+    weft_explorer_free(e);
+}
+
+static void selection_is_brought_into_view(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=100000&to=150000");
+    weft_explorer_select(e, 0, by_id(e, 0, 20));
+    struct weft__window w = weft__window_get(e, 0);
+    assert_int_equal(selected(e, NULL), 20);
+    assert_true(w.from < 20 * STEP + LIFE && w.to > 20 * STEP);
+    int32_t middle, height;
+    assert_non_null(weft_explorer_draw(e));
+    assert_true(weft__row_at(e, 0, e->pane[0].scene->l->row[e->selected], &middle, &height));
+    weft_explorer_select(e, 0, WEFT_NONE);
+    assert_int_equal(selected(e, NULL), 0);
+    weft_explorer_free(e);
+}
+
+static void keys_walk_and_lead_back(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_select(e, 0, by_id(e, 0, 20));
+    assert_true(weft_explorer_key(e, "c", 0));
+    assert_int_equal(selected(e, NULL), 19);
+    assert_true(weft_explorer_key(e, "w", 0));
+    assert_int_equal(selected(e, NULL), 20);
+    assert_true(weft_explorer_key(e, "r", 0)); /* the 30th resolved it */
+    assert_int_equal(selected(e, NULL), 30);
+    char place[1000];
+    snprintf(place, sizeof place, "%s", weft_explorer_place(e));
+    assert_true(weft_explorer_key(e, "Backspace", 0));
+    assert_int_equal(selected(e, NULL), 20);
+    assert_true(weft_explorer_key(e, "ArrowLeft", WEFT_ALT));
+    assert_int_equal(selected(e, NULL), 19);
+    assert_true(weft_explorer_key(e, "ArrowRight", WEFT_ALT));
+    assert_true(weft_explorer_key(e, "ArrowRight", WEFT_ALT));
+    assert_string_equal(weft_explorer_place(e), place);
+    assert_false(weft_explorer_key(e, "ArrowRight", WEFT_ALT));
+    for (unsigned i = 0; i < 300; i++)
+        weft_explorer_select(e, 0, by_id(e, 0, 5 + i % 9));
+    unsigned back = 0;
+    while (weft_explorer_command(e, WEFT_COMMAND_BACK))
+        back++;
+    assert_int_equal(back, WEFT__HISTORY_MAX - 1);
+    weft_explorer_free(e);
+}
+
+static void rows_can_be_walked(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(2);
+    assert_true(weft_explorer_key(e, "j", 0)); /* something */
+    assert_int_not_equal(selected(e, NULL), 0);
+    weft_explorer_select(e, 0, by_id(e, 0, 1));
+    unsigned rows = 0, pane;
+    while (weft_explorer_key(e, "J", 0))
+        rows++;
+    assert_true(rows > 10); /* through both traces */
+    selected(e, &pane);
+    assert_int_equal(pane, 1);
+    while (weft_explorer_key(e, "K", 0))
+        rows--;
+    selected(e, &pane);
+    assert_int_equal(pane, 0);
+    uint64_t before = selected(e, NULL);
+    if (weft_explorer_key(e, "j", 0)) {
+        assert_true(weft_explorer_key(e, "k", 0));
+        assert_int_equal(selected(e, NULL), before);
+    }
+    weft_explorer_free(e);
+}
+
+/* ---- Measuring, facts ---- */
+
+static bool has_heading(struct weft_explorer *e, const char *text)
+{
+    uint32_t count;
+    const struct weft_fact *f = weft_explorer_facts(e, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (f[i].heading && strstr(f[i].name, text))
+            return true;
+    return false;
+}
+
+static void ruler_measures(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=1000000&to=2000000");
+    weft_explorer_draw(e);
+    uint32_t before, during, after;
+    weft_explorer_facts(e, &before);
+    assert_true(before > 2);
+    weft_explorer_changed(e);
+    double y = ruler(e, 0);
+    weft_explorer_press(e, 700, y, 1, 0);
+    weft_explorer_drag(e, 300, y + 40);
+    int64_t from = weft__round(weft__time_at(e, 0, 300)),
+            to = weft__round(weft__time_at(e, 0, 700));
+    assert_in_range(e->range_from_ns - from + 2, 0, 4);
+    assert_in_range(e->range_to_ns - to + 2, 0, 4);
+    assert_true(weft_explorer_changed(e) & WEFT_CHANGED_FACTS);
+    weft_explorer_release(e, 300, y);
+    weft_explorer_facts(e, &during);
+    assert_true(during > 2);
+    assert_non_null(strstr(weft_explorer_place(e), "range="));
+    weft_explorer_select(e, 0, by_id(e, 0, 12));
+    weft_explorer_facts(e, &after);
+    assert_true(after > during); /* both */
+    click(e, 500, ruler(e, 0));
+    assert_null(strstr(weft_explorer_place(e), "range="));
+    assert_int_equal(selected(e, NULL), 12);
+    assert_false(has_heading(e, "nothing of the kind"));
+    weft_explorer_free(e);
+}
+
+static void links_lead_somewhere(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    uint32_t count, followed = 0;
+    weft_explorer_select(e, 0, by_id(e, 0, 20));
+    weft_explorer_facts(e, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weft_fact *f = weft_explorer_facts(e, &count);
+        if (i >= count || f[i].link != WEFT_LINK_PROMISE)
+            continue;
+        weft_explorer_follow(e, i);
+        followed += selected(e, NULL) != 20;
+        weft_explorer_select(e, 0, by_id(e, 0, 20));
+    }
+    assert_true(followed >= 2);
+    weft_explorer_follow(e, 100000); /* there is none */
+    weft_explorer_free(e);
+}
+
+static void tips_say_what_is_there(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_go(e, "from=500000&to=2500000");
+    double x, y;
+    find(e, 0, 12, &x, &y);
+    weft_explorer_draw(e);
+    weft_explorer_changed(e);
+    weft_explorer_point(e, x, y);
+    assert_string_equal(weft_explorer_tip(e), "task 12 (task) #12: at 1.2 ms, 1 ms, fulfilled");
+    assert_true(weft_explorer_changed(e) & WEFT_CHANGED_PICTURE);
+    weft_explorer_point(e, x + 1, y);
+    assert_false(weft_explorer_changed(e) & WEFT_CHANGED_PICTURE);
+    weft_explorer_leave(e);
+    assert_true(weft_explorer_changed(e) & WEFT_CHANGED_PICTURE);
+    assert_string_equal(weft_explorer_tip(e), "");
+    weft_explorer_free(e);
+}
+
+/* ---- Several traces ---- */
+
+static void panes_are_linked_or_free(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(2);
+    assert_int_equal(e->pane[0].height_px + e->pane[1].height_px, HEIGHT);
+    weft_explorer_scroll(e, 400, 100, 0, -3, 0);
+    assert_true(weft__window_get(e, 0).from == weft__window_get(e, 1).from);
+    assert_true(span(e, 1) < 3000000);
+
+    struct weft__window other = weft__window_get(e, 0);
+    double at = weft__time_at(e, 1, 500);
+    weft_explorer_press(e, 500, 500, 1, WEFT_ALT); /* the lower one alone */
+    weft_explorer_drag(e, 450, 500);
+    weft_explorer_release(e, 450, 500);
+    assert_true(weft__window_get(e, 0).from == other.from);
+    double error = weft__time_at(e, 1, 450) - at;
+    assert_true(error < 1e-2 && error > -1e-2);
+    assert_non_null(strstr(weft_explorer_place(e), "offset.2="));
+    double offset = e->pane[1].offset;
+    weft_explorer_scroll(e, 400, 600, 1, 0, 0); /* they move together */
+    assert_true(weft__window_get(e, 0).from > other.from);
+    assert_true(weft__window_get(e, 1).from - weft__window_get(e, 0).from - offset < 1e-3);
+
+    weft_explorer_press(e, 500, 100, 1, WEFT_ALT); /* the upper one: the lower one stays */
+    other = weft__window_get(e, 1);
+    weft_explorer_drag(e, 520, 100);
+    weft_explorer_release(e, 520, 100);
+    error = weft__window_get(e, 1).from - other.from;
+    assert_true(error < 1e-2 && error > -1e-2);
+
+    assert_true(weft_explorer_key(e, "l", 0));
+    other = weft__window_get(e, 1);
+    weft_explorer_scroll(e, 400, 100, 0, -3, 0);
+    assert_true(weft__window_get(e, 1).from == other.from);
+    assert_non_null(strstr(weft_explorer_place(e), "free=1"));
+    assert_true(weft_explorer_key(e, "l", 0));
+    assert_true(span(e, 0) - span(e, 1) < 1e-2);
+    assert_true(weft_explorer_key(e, "0", 0));
+    assert_true(weft_explorer_key(e, "0", 0)); /* once more: no offsets */
+    assert_true(e->pane[1].offset == 0 && weft__window_is_fit(e));
+    weft_explorer_remove(e, 0);
+    assert_int_equal(weft_explorer_panes(e), 1);
+    assert_non_null(weft_explorer_draw(e));
+    weft_explorer_free(e);
+}
+
+static void more_panes_than_fit(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(8);
+    struct weft_model *m = make_model(3);
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    assert_int_equal(weft_explorer_add(e, s, m, "one too many"), WEFT_E_LIMIT);
+    weft_scene_free(s);
+    weft_model_free(m);
+    weft_explorer_select(e, 7, by_id(e, 7, 9));
+    assert_non_null(weft_explorer_draw(e));
+    assert_true(e->pane[7].height_px > 0);
+    weft_explorer_select(e, 0, by_id(e, 0, 9));
+    assert_non_null(weft_explorer_draw(e));
+    assert_true(e->pane[0].height_px > 0);
+    weft_explorer_free(e);
+}
+
+/* ---- Searching ---- */
+
+static void search_goes_through_all(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(2);
+    assert_string_equal(weft_explorer_found(e), "");
+    weft_explorer_search(e, "special");
+    assert_memory_equal(weft_explorer_found(e), "searching", 9);
+    while (weft_explorer_work(e))
+        ;
+    assert_string_equal(weft_explorer_found(e), "10 found");
+    static const uint64_t ids[] = {8, 16, 24, 32, 40, 8, 16, 24, 32, 40};
+    for (unsigned lap = 0; lap < 2; lap++)
+        for (unsigned i = 0; i < COUNT(ids); i++) {
+            unsigned pane;
+            char found[32];
+            assert_true(weft_explorer_key(e, "n", 0));
+            assert_int_equal(selected(e, &pane), ids[i]);
+            assert_int_equal(pane, i / 5);
+            snprintf(found, sizeof found, "%u of 10", i + 1);
+            assert_string_equal(weft_explorer_found(e), found);
+        }
+    for (unsigned i = COUNT(ids) - 1; i-- > 0;) {
+        assert_true(weft_explorer_key(e, "N", 0));
+        assert_int_equal(selected(e, NULL), ids[i]);
+    }
+    weft_explorer_search(e, "nobody");
+    while (weft_explorer_work(e))
+        ;
+    assert_string_equal(weft_explorer_found(e), "not found");
+    assert_false(weft_explorer_key(e, "n", 0));
+    weft_explorer_search(e, "");
+    assert_string_equal(weft_explorer_found(e), "");
+    weft_explorer_search(e, "a\x01"
+                            "b\xff");
+    assert_string_equal(weft_explorer_query(e), "a b\xef\xbf\xbd");
+    weft_explorer_free(e);
+}
+
+static void search_begins_at_the_left_edge(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    weft_explorer_search(e, "special");
+    while (weft_explorer_work(e))
+        ;
+    weft_explorer_go(e, "search=special&from=1700000&to=2000000");
+    while (weft_explorer_work(e))
+        ;
+    assert_true(weft_explorer_key(e, "n", 0));
+    assert_int_equal(selected(e, NULL), 24);
+    weft_explorer_go(e, "search=special&from=1700000&to=2000000");
+    while (weft_explorer_work(e))
+        ;
+    assert_true(weft_explorer_key(e, "N", 0));
+    assert_int_equal(selected(e, NULL), 16);
+    weft_explorer_free(e);
+}
+
+/* ---- Places ---- */
+
+static void expect_place(const char *place, const char *wanted, bool sound)
+{
+    struct weft_explorer *e = explorer(2);
+    bool was = weft_explorer_go(e, place);
+    if (was != sound)
+        print_error("%s: %s\n", place, was ? "sound" : "not sound");
+    assert_int_equal(was, sound);
+    assert_string_equal(weft_explorer_place(e), wanted);
+    assert_true(weft_explorer_go(e, wanted));
+    assert_string_equal(weft_explorer_place(e), wanted);
+    weft_explorer_free(e);
+}
+
+static void places_are_what_they_say(void **state)
+{
+    (void)state;
+    expect_place("", "from=0&to=4000010", true);
+    expect_place("from=1000&to=2000000", "from=1000&to=2000000", true);
+    expect_place("from=1000&to=2000000&select=7", "from=1000&to=2000000&select=7", true);
+    expect_place("select.2=7&search=a%20%C3%A4%26+b",
+                 "from=0&to=4000010&select.2=7&search=a%20%C3%A4%26%20b", true);
+    expect_place("range.2=-5-77", "from=0&to=4000010&range.2=-5-77", true);
+    expect_place("offset.2=500&from=3&to=1000003", "from=3&to=1000003&offset.2=500", true);
+    expect_place("free=1&from=3&to=1000003&from.2=7&to.2=9007&offset.2=1",
+                 "from=3&to=1000003&from.2=7&to.2=9007&free=1", true);
+    expect_place("spread=300&row=4&y=200", "from=0&to=4000010&row=4&y=200&spread=300", true);
+    expect_place("counters=off&text=150", "from=0&to=4000010&counters=off&text=150", true);
+    expect_place("off.2=odd,even%2C%20%25", "from=0&to=4000010&off.2=even%2C%20%25,odd", true);
+    expect_place("newer=1&from=5", "from=5&to=4000010", true);
+}
+
+static void places_may_be_nonsense(void **state)
+{
+    (void)state;
+    static const char *const odd[] = {
+        "from=x",
+        "from=5&to=5",
+        "from=1e3",
+        "to=-5",
+        "select=4711",
+        "select=0",
+        "select=-1",
+        "select.3=1",
+        "row=100000",
+        "spread=1001",
+        "range=5-4",
+        "range=5",
+        "search=%zz",
+        "off=nobody",
+        "text=10",
+        "y=-1",
+        "free=2",
+        "raw=1",
+        "counters=maybe",
+        "from=99999999999999999999",
+        "=5",
+        "from.0=5",
+        "from.1=5",
+        "from.x=5",
+        "from=6000000&to=7000000",
+        "search=%",
+        "from=1&to=2",
+        "offset.2=9999999999999999999999",
+        "averyveryverylongkey=1",
+    };
+    for (size_t i = 0; i < COUNT(odd); i++) {
+        struct weft_explorer *e = explorer(2);
+        if (weft_explorer_go(e, odd[i]))
+            print_error("%s: sound\n", odd[i]);
+        char place[1000];
+        snprintf(place, sizeof place, "%s", weft_explorer_place(e));
+        assert_false(weft_explorer_go(e, odd[i]));
+        assert_true(weft_explorer_go(e, place));
+        assert_string_equal(weft_explorer_place(e), place);
+        weft_explorer_free(e);
+    }
+    assert_true(weft_explorer_place_is_raw("from=1&raw=1&x"));
+    assert_false(weft_explorer_place_is_raw("from=1&raw=0"));
+}
+
+/* The same place and size: the same picture, to the last byte. */
+static void places_lead_to_the_same_picture(void **state)
+{
+    (void)state;
+    struct weft_explorer *a = explorer(2), *b = explorer(2);
+    weft_explorer_scroll(a, 450, 150, 0, -6.5, 0);
+    weft_explorer_press(a, 450, 150, 1, 0);
+    weft_explorer_drag(a, 500, 190);
+    weft_explorer_release(a, 500, 190);
+    weft_explorer_select(a, 1, by_id(a, 1, 9));
+    assert_true(weft_explorer_go(b, weft_explorer_place(a)));
+    assert_true(weft_explorer_go(a, weft_explorer_place(a)));
+    const struct weft_drawlist *x = weft_explorer_draw(a), *y = weft_explorer_draw(b);
+    assert_non_null(x);
+    assert_non_null(y);
+    assert_int_equal(x->draws, y->draws);
+    assert_memory_equal(x->draw, y->draw, x->draws * sizeof *x->draw);
+    weft_explorer_free(a);
+    weft_explorer_free(b);
+}
+
+/* ---- Reading again ---- */
+
+static void reading_again_keeps_the_place(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    struct weft_model *m;
+    struct weft_scene *s;
+    weft_explorer_search(e, "special");
+    weft_explorer_go(e, "from=2000000&to=4000010&select=30&search=special");
+    weft_explorer_show_counter(e, 1, false);
+    m = make_model(2 * PROMISES);
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    weft_explorer_replace(e, 0, s, m);
+    while (weft_explorer_work(e))
+        ;
+    assert_string_equal(weft_explorer_found(e), "10 found");
+    assert_string_equal(weft_explorer_place(e),
+                        "from=2000000&to=8000010&select=30&search=special&off=odd");
+    weft_explorer_go(e, "from=2000000&to=3000000");
+    m = make_model(3 * PROMISES);
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    weft_explorer_replace(e, 0, s, m);
+    assert_string_equal(weft_explorer_place(e), "from=2000000&to=3000000");
+    assert_non_null(weft_explorer_draw(e));
+    weft_explorer_free(e);
+}
+
+static void counters_can_be_switched(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    bool shown;
+    assert_int_equal(weft_explorer_counters(e), 2);
+    assert_string_equal(weft_explorer_counter(e, 0, &shown), "even, %");
+    assert_true(shown);
+    weft_explorer_show_counter(e, 0, false);
+    weft_explorer_counter(e, 0, &shown);
+    assert_false(shown);
+    assert_true(weft_explorer_key(e, " ", 0));
+    weft_explorer_counter(e, 1, &shown);
+    assert_false(shown);
+    weft_explorer_show_counter(e, 0, true); /* that one, and no other */
+    weft_explorer_counter(e, 0, &shown);
+    assert_true(shown);
+    weft_explorer_counter(e, 1, &shown);
+    assert_false(shown);
+    weft_explorer_free(e);
+}
+
+static void changes_are_told_once(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(1);
+    assert_true(weft_explorer_changed(e) != 0);
+    assert_int_equal(weft_explorer_changed(e), 0);
+    const struct weft_drawlist *list = weft_explorer_draw(e);
+    assert_ptr_equal(weft_explorer_draw(e), list);
+    assert_int_equal(weft_explorer_changed(e), 0);
+    weft_explorer_resize(e, WIDTH, HEIGHT);
+    weft_explorer_search(e, "");
+    weft_explorer_drag(e, 5, 5);
+    weft_explorer_release(e, 5, 5);
+    weft_explorer_text_size(e, 100);
+    assert_int_equal(weft_explorer_changed(e), 0);
+    weft_explorer_scroll(e, 300, 300, 0, -1, 0);
+    assert_true(weft_explorer_changed(e) & WEFT_CHANGED_PICTURE);
+    weft_explorer_free(e);
+}
+
+/* ---- Nothing at all ---- */
+
+static void try_everything(struct weft_explorer *e)
+{
+    uint32_t count, all;
+    for (unsigned i = 0; i < WEFT_COMMANDS; i++)
+        weft_explorer_command(e, (enum weft_command)i);
+    weft_explorer_point(e, 300, 300);
+    weft_explorer_tip(e);
+    click(e, 300, 300);
+    click(e, 300, 35);
+    weft_explorer_scroll(e, 300, 300, 1, 1, 0);
+    weft_explorer_pinch(e, 300, 300, 1, 1, 0.5);
+    weft_explorer_search(e, "x");
+    while (weft_explorer_work(e))
+        ;
+    weft_explorer_found(e);
+    weft_explorer_go(e, weft_explorer_place(e));
+    weft_explorer_facts(e, &count);
+    weft_explorer_visible(e, &count, &all);
+    assert_int_equal(count, 0);
+    weft_explorer_select(e, 0, WEFT_NONE);
+    weft_explorer_leave(e);
+}
+
+static void nothing_to_show(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(0);
+    const struct weft_drawlist *list = weft_explorer_draw(e);
+    assert_int_equal(list->width, WIDTH * WEFT_PX);
+    assert_int_equal(list->height, HEIGHT * WEFT_PX);
+    assert_true(list->text_bytes > 0);
+    try_everything(e);
+    assert_string_equal(weft_explorer_place(e), "search=x");
+    weft_explorer_free(e);
+}
+
+static void an_empty_trace(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(0);
+    add(e, 0);
+    assert_non_null(weft_explorer_draw(e));
+    try_everything(e);
+    assert_non_null(weft_explorer_draw(e));
+    weft_explorer_free(e);
+}
+
+/* ---- Keys ---- */
+
+static void no_key_means_two_things(void **state)
+{
+    (void)state;
+    char all[WEFT_COMMANDS * 2][24];
+    unsigned count = 0;
+    for (unsigned i = 0; i < WEFT_COMMANDS; i++) {
+        char keys[64];
+        snprintf(keys, sizeof keys, "%s", weft_commands[i].keys);
+        for (char *key = strtok(keys, " "); key; key = strtok(NULL, " ")) {
+            for (unsigned k = 0; k < count; k++)
+                assert_string_not_equal(all[k], key);
+            snprintf(all[count++], sizeof all[0], "%s", key);
+            unsigned mods = !strncmp(key, "Ctrl+", 5)  ? WEFT_CTRL
+                            : !strncmp(key, "Alt+", 4) ? WEFT_ALT
+                                                       : 0;
+            const char *name = mods == WEFT_CTRL ? key + 5 : mods == WEFT_ALT ? key + 4 : key;
+            assert_int_equal(weft_command_of_key(strcmp(name, "Space") ? name : " ", mods), i);
+        }
+    }
+    assert_int_equal(weft_command_of_key("", 0), WEFT_COMMANDS);
+    assert_int_equal(weft_command_of_key("Unidentified", 0), WEFT_COMMANDS);
+    assert_int_equal(weft_command_of_key("averyveryverylongnameofakey", 0), WEFT_COMMANDS);
+}
+
+/* ---- No memory ---- */
+
+/* A session; its calls that cannot say that there was no memory must live with it. */
+static int session(struct weft_model *m)
+{
+    struct weft_explorer *e = NULL;
+    struct weft_scene *s = NULL;
+    struct weft_drawlist still = {0};
+    uint32_t count, all;
+    int rc = weft_explorer_new(&e);
+    if (rc == 0)
+        rc = weft_scene_new(&s, m, false, NULL, NULL);
+    if (rc == 0)
+        rc = weft_explorer_add(e, s, m, "t");
+    if (rc < 0) {
+        weft_scene_free(s);
+        weft_model_free(m);
+    } else {
+        bool drawn = weft_explorer_draw(e) != NULL;
+        weft_explorer_search(e, "special");
+        while (weft_explorer_work(e))
+            ;
+        weft_explorer_key(e, "n", 0);
+        weft_explorer_key(e, "c", 0);
+        weft_explorer_facts(e, &count);
+        weft_explorer_visible(e, &count, &all);
+        weft_explorer_point(e, 300, 300);
+        weft_explorer_go(e, "from=5&to=800000&range=5-700");
+        weft_explorer_facts(e, &count);
+        drawn = weft_explorer_draw(e) && drawn;
+        rc = weft_explorer_picture(e, &still);
+        rc = drawn ? rc : WEFT_E_NOMEM;
+        weft_drawlist_fini(&still);
+    }
+    weft_explorer_free(e);
+    return rc;
+}
+
+static void no_memory(void **state)
+{
+    (void)state;
+    bool failed = true;
+    for (long n = 1; failed; n++) {
+        struct weft_model *m = make_model(PROMISES);
+        long before = live;
+        fail_at = n;
+        int rc = session(m);
+        failed = fail_at == 0;
+        fail_at = 0;
+        assert_true(rc == 0 || rc == WEFT_E_NOMEM);
+        assert_true(failed || rc == 0);
+        assert_true(live < before); /* the model, too */
+        static long left;
+        long now = live;
+        if (n > 1 && now != left)
+            print_error("allocation %ld: %ld leaked\n", n, now - left);
+        assert_true(n == 1 || now == left);
+        left = now;
+        assert_true(n < 5000);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(zooming_keeps_what_is_under_the_pointer),
+        cmocka_unit_test(zooming_in_and_out_leads_back),
+        cmocka_unit_test(zooming_has_limits),
+        cmocka_unit_test(dragging_moves_with_the_pointer),
+        cmocka_unit_test(wheel_pans_with_shift_and_sideways),
+        cmocka_unit_test(pinching_zooms),
+        cmocka_unit_test(click_selects_what_is_there),
+        cmocka_unit_test(selection_is_brought_into_view),
+        cmocka_unit_test(keys_walk_and_lead_back),
+        cmocka_unit_test(rows_can_be_walked),
+        cmocka_unit_test(ruler_measures),
+        cmocka_unit_test(links_lead_somewhere),
+        cmocka_unit_test(tips_say_what_is_there),
+        cmocka_unit_test(panes_are_linked_or_free),
+        cmocka_unit_test(more_panes_than_fit),
+        cmocka_unit_test(search_goes_through_all),
+        cmocka_unit_test(search_begins_at_the_left_edge),
+        cmocka_unit_test(places_are_what_they_say),
+        cmocka_unit_test(places_may_be_nonsense),
+        cmocka_unit_test(places_lead_to_the_same_picture),
+        cmocka_unit_test(reading_again_keeps_the_place),
+        cmocka_unit_test(counters_can_be_switched),
+        cmocka_unit_test(changes_are_told_once),
+        cmocka_unit_test(nothing_to_show),
+        cmocka_unit_test(an_empty_trace),
+        cmocka_unit_test(no_key_means_two_things),
+        cmocka_unit_test(no_memory),
+    };
+    return cmocka_run_group_tests_name("explore", tests, NULL, NULL);
+}

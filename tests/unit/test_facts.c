@@ -1,0 +1,677 @@
+/* SPDX-License-Identifier: ISC */
+/* What is said of promises, ranges and traces, and which promises a list for screen readers has. */
+#include <inttypes.h>
+
+#include "explore/facts.h"
+#include "explore/visible.h"
+#include "packets.h"
+#include "view/duration.h"
+#include "view/text.h"
+
+#define MS(x) ((x)*UINT64_C(1000000))
+
+/* ---- Scenes ---- */
+
+struct subject {
+    struct weft_model *m;
+    struct weft_scene *s;
+    struct weft__facts f;
+};
+
+static struct subject take_file(const char *path)
+{
+    struct subject x = {0};
+    struct weft_reader *r;
+    assert_int_equal(weft_reader_open(&r, path, NULL), 0);
+    assert_int_equal(weft_model_build(&x.m, r, NULL, NULL, NULL), 0);
+    weft_reader_close(r);
+    assert_int_equal(weft_scene_new(&x.s, x.m, false, NULL, NULL), 0);
+    return x;
+}
+
+static struct subject take(struct trace *t)
+{
+    struct subject x = take_file(trace_path(t));
+    trace_fini(t);
+    return x;
+}
+
+static struct subject build(const struct weft_event *ev, size_t count)
+{
+    struct trace t = {.fd = -1};
+    trace_packet(&t, 0, ev, count);
+    return take(&t);
+}
+
+#define BUILD(...)                                                                                 \
+    build((const struct weft_event[]){__VA_ARGS__},                                                \
+          COUNT(((const struct weft_event[]){__VA_ARGS__})))
+
+static void leave(struct subject *x)
+{
+    weft__facts_fini(&x->f);
+    weft_scene_free(x->s);
+    weft_model_free(x->m);
+}
+
+/* ---- Facts as lines ---- */
+
+/* What must hold for all facts of any trace. */
+static void check(const struct subject *x)
+{
+    char clean[1000];
+    for (uint32_t i = 0; i < x->f.count; i++) {
+        const struct weft_fact *f = &x->f.fact[i];
+        const char *texts[] = {f->name, f->text};
+        for (unsigned k = 0; k < 2; k++) {
+            size_t n = strlen(texts[k]);
+            assert_true(n <= 200);
+            assert_int_equal(weft_text_clean(clean, sizeof clean, texts[k], n), n);
+            assert_memory_equal(clean, texts[k], n);
+        }
+        if (f->link == WEFT_LINK_PROMISE)
+            assert_in_range(x->f.target[i].promise, 1, x->m->promises - 1);
+        if (f->heading)
+            assert_true(f->name[0] && !f->text[0] && f->link == WEFT_LINK_NONE);
+    }
+}
+
+/* All of them: headings in brackets, links as <p ID> and <t NS>, ! for bad ones. */
+static const char *lines(const struct subject *x)
+{
+    static char out[64 << 10];
+    size_t n = 0;
+    check(x);
+    out[0] = 0;
+    for (uint32_t i = 0; i < x->f.count && n < sizeof out - 1000; i++) {
+        const struct weft_fact *f = &x->f.fact[i];
+        const struct weft__target *t = &x->f.target[i];
+        size_t room = sizeof out - n;
+        if (f->heading)
+            n += (size_t)snprintf(out + n, room, "[%s]\n", f->name);
+        else
+            n += (size_t)snprintf(out + n, room, "%s: %s%s", f->name, f->text, f->bad ? " !" : "");
+        if (f->link == WEFT_LINK_PROMISE)
+            n += (size_t)snprintf(out + n, sizeof out - n, " <p %" PRIu64 ">",
+                                  x->m->promise[t->promise].id);
+        else if (f->link == WEFT_LINK_TIME)
+            n += (size_t)snprintf(out + n, sizeof out - n, " <t %" PRId64 ">", t->time_ns);
+        if (!f->heading)
+            n += (size_t)snprintf(out + n, sizeof out - n, "\n");
+    }
+    return out;
+}
+
+static const char *about(struct subject *x, uint64_t id)
+{
+    assert_int_equal(weft__facts_of_promise(&x->f, x->s, weft_model_find(x->m, id)), 0);
+    return lines(x);
+}
+
+static void expect(const char *found, const char *wanted)
+{
+    if (!strstr(found, wanted))
+        print_message("%s\n-- has no --\n%s\n", found, wanted);
+    assert_non_null(strstr(found, wanted));
+}
+
+static void expect_not(const char *found, const char *unwanted)
+{
+    if (strstr(found, unwanted))
+        print_message("%s\n-- has --\n%s\n", found, unwanted);
+    assert_null(strstr(found, unwanted));
+}
+
+static uint64_t id_of(const struct subject *x, uint32_t promise)
+{
+    return promise == WEFT_NONE ? LOOP : x->m->promise[promise].id;
+}
+
+/* ---- Promises ---- */
+
+static void waits_and_resolution(void **state)
+{
+    (void)state;
+    struct subject x =
+        BUILD(creates(MS(1), LOOP, 1, TASK), label(MS(1), 1, "request"), switches(MS(1), 1),
+              creates(MS(2), 1, 2, WAIT), label(MS(2), 2, "reply"), creates(MS(2), 1, 3, WAIT),
+              try_read(MS(3), 1, 2), switches(MS(3), LOOP), switches(MS(10), 3),
+              fulfills(MS(10), 3, 2), reads(MS(12), 1, 2), try_read(MS(13), 1, 3),
+              switches(MS(13), LOOP), try_read(MS(14), 2, 3), switches(MS(20), LOOP));
+    assert_string_equal(about(&x, 1),
+                        "[#1 request]\n"
+                        "type: task\n"
+                        "created: at 0 ns <t 0>\n"
+                        "created by: the event loop\n"
+                        "pending: not resolved when the trace ends\n"
+                        "last sign of life: at 12 ms <t 12000000>\n"
+                        "pending for: 19 ms\n"
+                        "[Labels]\n"
+                        "0 ns: request <t 0>\n"
+                        "[Waited for]\n"
+                        "in all: 16 ms in 2 waits, 84 % of its life\n"
+                        "for: #3 wait, 18 ms, pending: still waits, 7 ms since 12 ms ! <p 3>\n"
+                        ": #2 wait reply, 8 ms: waited 9 ms from 2 ms <p 2>\n"
+                        "used late: 2 ms after it was resolved, in all\n"
+                        "at the latest: #2 wait reply, 8 ms: 2 ms late <p 2>\n"
+                        "[Running]\n"
+                        "in all: 3 ms in 2 runs, 16 % of its life\n"
+                        "longest run: 2 ms from 0 ns <t 0>\n"
+                        "first ran: at 0 ns <t 0>\n"
+                        "last ran: at 11 ms <t 11000000>\n"
+                        "[Created]\n"
+                        "in all: 2 promises\n"
+                        "the longest: #3 wait, 18 ms, pending <p 3>\n"
+                        ": #2 wait reply, 8 ms <p 2>\n");
+    const char *two = about(&x, 2);
+    expect(two, "created by: #1 task request, 12 ms, pending <p 1>\n");
+    expect(two, "fulfilled: at 9 ms <t 9000000>\nlasted: 8 ms\n"
+                "resolved by: #3 wait, 18 ms, pending <p 3>\n");
+    expect(two, "[Was waited for]\nin all: 9 ms in 1 wait\n"
+                "by: #1 task request, 12 ms, pending: waited 9 ms from 2 ms <p 1>\n"
+                "was used late: 2 ms after it was resolved, in all\n");
+    const char *three = about(&x, 3);
+    expect(three, "[Did]\nresolved: #2 wait reply, 8 ms, at 9 ms <p 2>\n");
+    expect(three, "in all: 7 ms in 2 waits\n");
+    expect(three, "by: #1 task request, 12 ms, pending: still waits, 7 ms since 12 ms ! <p 1>\n");
+    /* Keys. */
+    uint32_t one = weft_model_find(x.m, 1), other = weft_model_find(x.m, 2);
+    assert_int_equal(id_of(&x, weft__walk_waited_for(x.s, one)), 3);
+    assert_int_equal(id_of(&x, weft__walk_creator(x.s, other)), 1);
+    assert_int_equal(weft__walk_creator(x.s, one), WEFT_NONE);
+    assert_int_equal(id_of(&x, weft__walk_resolver(x.s, other)), 3);
+    assert_int_equal(weft__walk_resolver(x.s, one), WEFT_NONE);
+    assert_int_equal(weft__walk_became(x.s, one), WEFT_NONE);
+    leave(&x);
+}
+
+static void waits_end_in_many_ways(void **state)
+{
+    (void)state;
+    struct subject x =
+        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, CONDITION), creates(0, LOOP, 3, WAIT),
+              creates(0, LOOP, 4, WAIT), creates(0, LOOP, 5, TASK), creates(0, LOOP, 6, WAIT),
+              try_read(MS(1), 1, 2), signals(MS(3), 1, 2),      /* 2 ms, signalled */
+              try_read(MS(4), 1, 3), fulfills(MS(8), LOOP, 3),  /* 4 ms, not used */
+              try_read(MS(9), 1, 4), fulfills(MS(10), LOOP, 1), /* 1 ms, ends itself */
+              try_read(MS(11), 5, 6), try_read(MS(12), 5, 6),   /* one wait */
+              becomes(MS(13), 6, 4), fulfills(MS(14), LOOP, 4), reads(MS(15), 5, 6), /* as 4 */
+              read_later(MS(16), 5, 3));
+    const char *one = about(&x, 1);
+    expect(one, "in all: 7 ms in 3 waits, 70 % of its life\n");
+    expect(one, "for: #3 wait, 8 ms: waited 4 ms from 4 ms, resolved, but that was not used <p 3>");
+    expect(one, ": #2 condition, 3 ms, pending: waited 2 ms from 1 ms, until signalled <p 2>\n");
+    expect(one, ": #4 wait, 14 ms: waited 1 ms from 9 ms, until it ended itself <p 4>\n");
+    expect(one, "signalled by: #2 condition, 3 ms, pending, at 3 ms <p 2>\n");
+    expect_not(one, "!");
+    const char *five = about(&x, 5);
+    expect(five, "in all: 4 ms in 1 wait");
+    expect(five, "for: #6 wait, 13 ms: waited 4 ms from 11 ms <p 6>\n"
+                 "used late: 1 ms after it was resolved, in all\n");
+    expect(five, "used: #3 wait, 8 ms, at 16 ms <p 3>\n");
+    expect(about(&x, 6), "became: at 13 ms <t 13000000>\nlasted: 13 ms\n"
+                         "what it became: #4 wait, 14 ms <p 4>\n");
+    expect(lines(&x), "by: #5 task, 16 ms, pending: waited 4 ms from 11 ms <p 5>\n");
+    expect(about(&x, 4), "was: #6 wait, 13 ms <p 6>\n");
+    expect(about(&x, 2), "[Signals]\nsignalled: #1 task, 10 ms, at 3 ms <p 1>\n");
+    assert_int_equal(id_of(&x, weft__walk_became(x.s, weft_model_find(x.m, 6))), 4);
+    leave(&x);
+}
+
+static void failures_and_marks(void **state)
+{
+    (void)state;
+    struct subject x = BUILD(
+        creates(0, LOOP, 1, TASK), creates(0, 1, 2, TRY), label(0, 1, "__should_resolve"),
+        fails(MS(2), 1, 2, "Not\x01 found\xff"), reads(MS(5), 7, 2), creates(MS(9), 1, 3, TASK));
+    expect(about(&x, 2), "failed: at 2 ms ! <t 2000000>\n");
+    expect(lines(&x),
+           "failure: Not  found\xef\xbf\xbd !\nfailed by: #1 task, 9 ms, pending <p 1>\n");
+    expect(about(&x, 1), "pending: marked as one that must be resolved, and never was !\n"
+                         "pending for: 9 ms\n");
+    expect(about(&x, 7), "created: before the trace begins\n");
+    expect_not(lines(&x), "created by");
+    leave(&x);
+}
+
+/* A bind is shown from when it is woken. */
+static void simplified(void **state)
+{
+    (void)state;
+    struct subject x =
+        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, WAIT), creates(0, 1, 3, BIND),
+              fulfills(MS(5), LOOP, 2), reads(MS(5), 3, 2), fulfills(MS(6), 3, 3));
+    expect(about(&x, 3), "created: at 0 ns <t 0>\ncreated by: #1 task, 0 ns, pending <p 1>\n"
+                         "hangs under: #2 wait, 5 ms <p 2>\n"
+                         "shown from: 5 ms, when it used that <t 5000000>\n"
+                         "fulfilled: at 6 ms <t 6000000>\nlasted: 6 ms\n"
+                         "resolved by: #3 bind, 1 ms (itself) <p 3>\n");
+    expect_not(lines(&x), "[Did]\nresolved");
+    leave(&x);
+}
+
+static void lists_are_bounded(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    char text[300];
+    trace_begin(&t, 0);
+    trace_add(&t, creates(0, LOOP, 1, TASK));
+    trace_add(&t, creates(0, LOOP, 2, TASK));
+    for (uint64_t i = 0; i < 1000; i++) {
+        memset(text, 'x', sizeof text - 1);
+        text[sizeof text - 1] = 0;
+        snprintf(text, 20, "%" PRIu64, i);
+        text[strlen(text)] = i % 2 ? 'y' : '\xc3';
+        trace_add(&t, label(MS(i), 1, text));
+        trace_add(&t, creates(MS(i), 1, 10 + i, TASK));
+        trace_add(&t, label(MS(i), 10 + i, text));
+        trace_add(&t, try_read(MS(i), 1, 10 + i));
+        trace_add(&t, signal_only(MS(i), 2, 1));
+        trace_add(&t, read_later(MS(i), 1, 2));
+    }
+    for (uint64_t i = 0; i < 1000; i++)
+        trace_add(&t, fulfills(MS(1000 + i), 1, 10 + i));
+    struct subject x = take(&t);
+    const char *one = about(&x, 1);
+    assert_true(x.f.count < 80);
+    expect(one, ": and 988 more\n"); /* labels */
+    expect(one, "in all: 1,000 promises\n");
+    expect(one, ": and 992 more\n");
+    expect(one, "in 1,000 waits");
+    expect(one, "\xe2\x80\xa6");
+    assert_int_equal(weft__facts_of_trace(&x.f, x.s, text), 0);
+    lines(&x);
+    leave(&x);
+}
+
+/* What only weft's own traces have: place, notifications, marks; a counter's change is no label there. */
+static void own_trace(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    uint32_t file = strings_text(&s, "src/arp.c");
+    uint32_t site =
+        strings_site(&s, strings_text(&s, "condition"), strings_text(&s, "response"), file, 77);
+    struct weft_event notify = {.time_ns = MS(2), .kind = WEFT_EVENT_NOTIFIES, .a = 1, .b = 2};
+    struct weft_event calm = {.time_ns = MS(2), .kind = WEFT_EVENT_BACKGROUND, .a = 3};
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&t, &s);
+    events_begin(&t, (struct weft_events_header){.sequence = 1, .running = LOOP});
+    events_put(&t, creates(0, LOOP, 1, 0), site);
+    events_put(&t, creates(0, LOOP, 2, 0), site);
+    events_put(&t, creates(0, LOOP, 3, 0), site);
+    events_put(&t, creates(0, LOOP, 4, 0), site);
+    events_put(&t, notify, 0);
+    events_put(&t, calm, 0);
+    events_put(&t, try_read(MS(4), 3, 4), 0);
+    events_put(&t, try_read(MS(5), 1, 2), 0);
+    events_put(&t, switches(MS(10), LOOP), 0);
+    struct subject x = take(&t);
+    const char *two = about(&x, 2);
+    expect(two, "[#2 response]\ntype: condition\ncreated: at 0 ns <t 0>\n"
+                "in the source: src/arp.c:77\ncreated by: the event loop\n");
+    expect(two, "[Signals]\nnotified by: #1 condition response, 5 ms, pending, at 2 ms <p 1>\n"
+                "in vain: 1 time, when nobody waited: at 2 ms ! <t 2000000>\n");
+    expect(two, "still waits, 5 ms since 5 ms ! <p 1>\n");
+    expect(about(&x, 1), "notified: #2 condition response, 10 ms, pending, at 2 ms <p 2>\n");
+    const char *three = about(&x, 3); /* it is no fault that this one waits */
+    expect(three, "pending: meant to be pending for long\n");
+    expect(three, "still waits, 6 ms since 4 ms <p 4>\n");
+    /* The wait that hangs, not the one that is meant to be long. */
+    assert_int_equal(weft__facts_of_trace(&x.f, x.s, NULL), 0);
+    expect(lines(&x),
+           "still waiting: 1 promise when the trace ends\n"
+           "the longest wait: #1 condition response, 5 ms, pending: waits since 5 ms <p 1>\n"
+           "for: #2 condition response, 10 ms, pending <p 2>\n");
+    leave(&x);
+}
+
+/* ---- Traces ---- */
+
+static void a_hanging_trace(void **state)
+{
+    (void)state;
+    struct subject x =
+        BUILD(creates(0, LOOP, 1, TASK), label(0, 1, "connect"), label(0, 1, "__should_resolve"),
+              creates(0, 1, 2, TASK), creates(0, 2, 3, CONDITION), label(0, 3, "response"),
+              try_read(MS(1), 1, 2), try_read(MS(4), 2, 3), creates(MS(5), LOOP, 4, TASK),
+              try_read(MS(6), 4, 3), signals(MS(7), 4, 3), /* goes on */
+              fails(MS(8), LOOP, 4, "x"), switches(MS(10), LOOP));
+    assert_int_equal(weft__facts_of_trace(&x.f, x.s, "bad\x1b.weft"), 0);
+    assert_string_equal(
+        lines(&x), "[bad .weft]\n"
+                   "time span: 10 ms\n"
+                   "events: 13\n"
+                   "promises: 4\n"
+                   "pending: 3\n"
+                   "failed: 1 !\n"
+                   "rows: 4\n"
+                   "[Look first at]\n"
+                   "never resolved: 1 promise that must be !\n"
+                   ": #1 task connect, 10 ms, pending ! <p 1>\n"
+                   "still waiting: 2 promises when the trace ends\n"
+                   "the longest wait: #1 task connect, 10 ms, pending: waits since 1 ms <p 1>\n"
+                   "for: #2 task, 10 ms, pending <p 2>\n"
+                   "and that in the end for: #3 condition response, 10 ms, pending <p 3>\n"
+                   "failed: 1 promise, the first ones: !\n"
+                   ": #4 task, 3 ms, failed ! <p 4>\n"
+                   "the longest: #1 task connect, 10 ms, pending <p 1>\n"
+                   ": #2 task, 10 ms, pending <p 2>\n"
+                   ": #3 condition response, 10 ms, pending <p 3>\n"
+                   ": #4 task, 3 ms, failed <p 4>\n");
+    leave(&x);
+    /* Waiting in a circle. */
+    x = BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, TASK), try_read(1, 1, 2),
+              try_read(2, 2, 1));
+    assert_int_equal(weft__facts_of_trace(&x.f, x.s, ""), 0);
+    expect(lines(&x), "still waiting: 2 promises");
+    leave(&x);
+}
+
+static void an_empty_trace(void **state)
+{
+    (void)state;
+    struct subject x = BUILD(gc(10, 1));
+    static struct weft__visible v;
+    assert_int_equal(weft__facts_of_trace(&x.f, x.s, NULL), 0);
+    expect(lines(&x), "promises: 0\n");
+    assert_int_equal(weft__facts_of_range(&x.f, x.s, -5, 5), 0);
+    expect(lines(&x), "events: 1\n");
+    about(&x, LOOP);
+    struct weft_geometry g = {.to_ns = 10};
+    assert_int_equal(weft__visible_list(&v, x.s, &g, 0, WEFT_VISIBLE_MAX), 0);
+    assert_int_equal(v.count + v.all, 0);
+    leave(&x);
+}
+
+/* ---- Ranges ---- */
+
+static void a_range(void **state)
+{
+    (void)state;
+    struct subject x =
+        BUILD(creates(0, LOOP, 1, TASK), switches(0, 1), creates(MS(1), 1, 2, WAIT),
+              switches(MS(2), LOOP), switches(MS(6), 1), fails(MS(7), 1, 2, "x"), gc(MS(8), MS(1)),
+              creates(MS(8), 1, 3, WAIT), fulfills(MS(9), 1, 1), switches(MS(10), LOOP));
+    assert_int_equal(weft__facts_of_range(&x.f, x.s, (int64_t)MS(10), -1), 0);
+    assert_string_equal(lines(&x), "[Measured range]\n"
+                                   "duration: 10 ms\n"
+                                   "from: -1 ns <t -1>\n"
+                                   "to: 10 ms <t 10000000>\n"
+                                   "events: 10\n"
+                                   "running: 5 ms, 50 %\n"
+                                   "sleeping: 4 ms, 40 %\n"
+                                   "collecting garbage: 1 ms, 10 %\n"
+                                   "[Promises]\n"
+                                   "alive in it: 3\n"
+                                   "created in it: 3\n"
+                                   "resolved in it: 2\n"
+                                   "failed in it: 1 !\n"
+                                   "the longest: #1 task, 9 ms <p 1>\n"
+                                   ": #2 wait, 6 ms, failed <p 2>\n"
+                                   ": #3 wait, 0 ns, pending <p 3>\n");
+    assert_int_equal(weft__facts_of_range(&x.f, x.s, (int64_t)MS(3), (int64_t)MS(7)), 0);
+    expect(lines(&x), "running: 1 ms, 25 %\nsleeping: 3 ms, 75 %\ncollecting garbage: 0 ns, 0 %\n");
+    expect(lines(&x), "alive in it: 2\ncreated in it: 0\nresolved in it: 1\nfailed in it: 1 !\n");
+    assert_int_equal(weft__facts_of_range(&x.f, x.s, INT64_MIN, INT64_MAX), 0);
+    expect(lines(&x), "events: 10\n");
+    assert_int_equal(weft__facts_of_range(&x.f, x.s, INT64_MAX - 1, INT64_MAX), 0);
+    lines(&x);
+    leave(&x);
+}
+
+/* Numbers of a line "name: N…". */
+static uint64_t number(const struct subject *x, const char *name)
+{
+    for (uint32_t i = 0; i < x->f.count; i++) {
+        uint64_t n = 0;
+        if (strcmp(x->f.fact[i].name, name) != 0)
+            continue;
+        for (const char *c = x->f.fact[i].text; *c; c++)
+            if (*c >= '0' && *c <= '9')
+                n = 10 * n + (uint64_t)(*c - '0');
+        return n;
+    }
+    return 0;
+}
+
+static uint64_t random_of(uint64_t *seed)
+{
+    *seed = *seed * 6364136223846793005u + 1442695040888963407u;
+    return *seed >> 33;
+}
+
+/* Thousands of promises of all lengths: summaries say what counting says. */
+static void ranges_as_counted(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    uint64_t seed = 1, now = 0, n = 20000, other_kinds = 0;
+    trace_begin(&t, 0);
+    for (uint64_t i = 1; i <= n; i++) {
+        struct weft_event ev[4];
+        size_t count = 0;
+        ev[count++] = creates(now, LOOP, i, TASK);
+        if (random_of(&seed) % 3 == 0)
+            ev[count++] = switches(now, i), other_kinds++;
+        uint64_t back = random_of(&seed) % 50 ? 10 : 9000;
+        if (i > back && random_of(&seed) % 4)
+            ev[count++] =
+                random_of(&seed) % 9 ? fulfills(now, i, i - back) : fails(now, i, i - back, "x");
+        else if (i > back)
+            ev[count++] = try_read(now, i, i - back);
+        if (i % 100 == 0)
+            ev[count++] = gc(now, 50);
+        for (size_t k = 0; k < count; k++)
+            weft_event_encode(trace_extend(&t, weft_event_size(&ev[k])), &ev[k]);
+        now += random_of(&seed) % 200;
+    }
+    trace_set_sizes(&t, t.size);
+    struct subject x = take(&t);
+    const struct weft_model *m = x.m;
+    for (unsigned k = 0; k < 300; k++) {
+        int64_t from = (int64_t)(random_of(&seed) % now);
+        int64_t to = from + (int64_t)(random_of(&seed) % (k % 2 ? now : 5000));
+        uint64_t alive = 0, created = 0, resolved = 0, failed = 0, longest = 0;
+        assert_int_equal(weft__facts_of_range(&x.f, x.s, from, to), 0);
+        for (uint32_t p = 1; p < m->promises; p++) {
+            const struct weft_promise *q = &m->promise[p];
+            bool ends = q->outcome != WEFT_PENDING && q->end_ns >= from && q->end_ns <= to;
+            created += q->start_ns >= from && q->start_ns <= to;
+            resolved += ends;
+            failed += ends && q->outcome == WEFT_FAILED;
+            int64_t end = weft_layout_end(x.s->l, m, p);
+            if (q->start_ns > to || end < from)
+                continue;
+            alive++;
+            int64_t a = q->start_ns > from ? q->start_ns : from, b = end < to ? end : to;
+            longest = (uint64_t)(b - a) > longest ? (uint64_t)(b - a) : longest;
+        }
+        assert_int_equal(number(&x, "alive in it"), alive);
+        assert_int_equal(number(&x, "created in it"), created);
+        assert_int_equal(number(&x, "resolved in it"), resolved);
+        assert_int_equal(number(&x, "failed in it"), failed);
+        for (uint32_t i = 0; i < x.f.count; i++) {
+            if (strcmp(x.f.fact[i].name, "the longest") != 0)
+                continue;
+            const struct weft_promise *q = &m->promise[x.f.target[i].promise];
+            int64_t end = weft_layout_end(x.s->l, m, x.f.target[i].promise);
+            int64_t a = q->start_ns > from ? q->start_ns : from, b = end < to ? end : to;
+            assert_int_equal((uint64_t)(b - a), longest);
+        }
+        uint64_t events = 0;
+        for (uint32_t i = 0; i < m->interactions; i++)
+            events += m->interaction[i].time_ns >= from && m->interaction[i].time_ns <= to;
+        uint64_t said = number(&x, "events"), least = events + created;
+        assert_in_range(said, least, least + other_kinds + m->pauses);
+    }
+    assert_int_equal(weft__facts_of_range(&x.f, x.s, 0, m->end_ns), 0);
+    assert_int_equal(number(&x, "events"), m->events_total);
+    leave(&x);
+}
+
+/* ---- The list of what is seen ---- */
+
+static void the_longest_are_listed(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    uint64_t seed = 7, now = 0;
+    trace_begin(&t, 0);
+    for (uint64_t i = 1; i <= 3000; i++) {
+        trace_add(&t, creates(now, LOOP, i, TASK));
+        uint64_t back = random_of(&seed) % 20 ? 3 : 300;
+        if (i > back)
+            trace_add(&t, fulfills(now, LOOP, i - back));
+        now += random_of(&seed) % 2000;
+    }
+    struct subject x = take(&t);
+    static struct weft__visible v;
+    for (unsigned k = 0; k < 30; k++) {
+        struct weft_geometry g = {.from_ns = k ? (int64_t)(random_of(&seed) % now) : 0,
+                                  .shown = x.s->l->rows};
+        uint32_t *rows = malloc(g.shown * sizeof *rows), all = 0;
+        assert_non_null(rows);
+        for (uint32_t i = 0; i < g.shown; i++)
+            rows[i] = i;
+        g.shown_row = rows;
+        g.to_ns =
+            k ? g.from_ns + (int64_t)(random_of(&seed) % (k % 2 ? 50000 : now)) : (int64_t)now;
+        int64_t shortest = INT64_MAX;
+        uint32_t longer = 0;
+        weft__visible_clear(&v);
+        assert_int_equal(weft__visible_list(&v, x.s, &g, 3, WEFT_VISIBLE_MAX), 0);
+#define SEEN(p)                                                                                    \
+    ((x.m->promise[p].end_ns < g.to_ns ? x.m->promise[p].end_ns : g.to_ns) -                       \
+     (x.m->promise[p].start_ns > g.from_ns ? x.m->promise[p].start_ns : g.from_ns))
+        for (uint32_t i = 0; i < v.count; i++) {
+            uint32_t p = v.item[i].promise;
+            assert_int_equal(v.item[i].pane, 3);
+            shortest = SEEN(p) < shortest ? SEEN(p) : shortest;
+            if (i)
+                assert_true(x.m->promise[v.item[i - 1].promise].start_ns <=
+                            x.m->promise[p].start_ns);
+        }
+        for (uint32_t p = 1; p < x.m->promises; p++) {
+            all += SEEN(p) >= 0;
+            longer += SEEN(p) >= 0 && SEEN(p) > shortest;
+        }
+#undef SEEN
+        assert_int_equal(v.all, all);
+        assert_int_equal(v.count, all < WEFT_VISIBLE_MAX ? all : WEFT_VISIBLE_MAX);
+        assert_true(longer < WEFT_VISIBLE_MAX);
+        uint32_t before = v.count; /* another pane, if there is room */
+        assert_int_equal(weft__visible_list(&v, x.s, &g, 4, 10), 0);
+        assert_true(v.count <= WEFT_VISIBLE_MAX && v.count <= before + 10);
+        assert_int_equal(v.all, 2 * all);
+        free(rows);
+    }
+    leave(&x);
+    x = BUILD(creates(0, LOOP, 1, TASK), label(0, 1, "fsync\nlog"),
+              fails(1200000, LOOP, 1, "no space"), creates(2000000, LOOP, 2, WAIT));
+    uint32_t row = 0;
+    struct weft_geometry g = {.to_ns = 5000000, .shown_row = &row, .shown = 1};
+    weft__visible_clear(&v);
+    assert_int_equal(weft__visible_list(&v, x.s, &g, 0, WEFT_VISIBLE_MAX), 0);
+    assert_int_equal(v.count, 2);
+    assert_string_equal(v.item[0].text, "task fsync log, #1, from 0 ns, 1.2 ms long, failed");
+    assert_string_equal(v.item[1].text, "wait, #2, from 2 ms, 0 ns long, pending");
+    leave(&x);
+}
+
+/* ---- Numbers ---- */
+
+static void numbers(void **state)
+{
+    (void)state;
+    char text[48];
+    static const struct {
+        int64_t ns;
+        const char *duration, *moment;
+    } cases[] = {
+        {0, "0 ns", "0 ns"},
+        {999, "999 ns", "999 ns"},
+        {1000, "1 \xc2\xb5s", "1 \xc2\xb5s"},
+        {1234, "1.23 \xc2\xb5s", "1.234 \xc2\xb5s"},
+        {999949, "1 ms", "999.949 \xc2\xb5s"},
+        {-8213000, "-8.21 ms", "-8.213 ms"},
+        {39912345, "39.9 ms", "39.912 ms"},
+        {1408291159, "1.41 s", "1.408291 s"},
+        {120000000000, "120 s", "120 s"},
+        {INT64_MIN, "-9223372036 s", "-9223372036.854775 s"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        int n = weft_format_duration(text, sizeof text, cases[i].ns);
+        assert_int_equal(n, strlen(text));
+        assert_string_equal(text, cases[i].duration);
+        weft_format_moment(text, sizeof text, cases[i].ns);
+        assert_string_equal(text, cases[i].moment);
+    }
+    weft_format_count(text, sizeof text, 1204);
+    assert_string_equal(text, "1,204");
+    weft_format_count(text, sizeof text, UINT64_MAX);
+    assert_string_equal(text, "18,446,744,073,709,551,615");
+    assert_int_equal(weft_format_count(text, 3, 123456), 2);
+}
+
+/* ---- Real traces ---- */
+
+static void real_traces(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"net", "all-events", "ring-wrapped"};
+    for (size_t i = 0; i < COUNT(names); i++) {
+        char path[600];
+        const char *shared = getenv("SHARED"), *root = getenv("SOURCE_ROOT");
+        snprintf(path, sizeof path, "%s%s/data/mirage/%s.ctf",
+                 shared ? shared
+                 : root ? root
+                        : ".",
+                 shared ? "" : "/../shared", names[i]);
+        if (access(path, R_OK) != 0) {
+            print_message("%s is not there: skipped\n", names[i]);
+            continue;
+        }
+        struct subject x = take_file(path);
+        for (uint32_t p = 0; p < x.m->promises; p++) {
+            assert_int_equal(weft__facts_of_promise(&x.f, x.s, p), 0);
+            check(&x);
+            weft__walk_waited_for(x.s, p);
+            weft__walk_resolver(x.s, p);
+        }
+        assert_int_equal(weft__facts_of_trace(&x.f, x.s, path), 0);
+        check(&x);
+        assert_int_equal(number(&x, "events"), x.m->events_total);
+        assert_int_equal(weft__facts_of_range(&x.f, x.s, -WEFT_TIME_MAX, WEFT_TIME_MAX), 0);
+        check(&x);
+        assert_int_equal(number(&x, "events"), x.m->events_total);
+        if (i == 0) {
+            expect(about(&x, 100), "[#100 Xs.read waiting]\ntype: bind\n");
+            expect(lines(&x), "became: at 8.639 ms <t 8639");
+            expect(lines(&x), "used: #99 try, 10.1 \xc2\xb5s, at 8.531 ms <p 99>\n");
+        }
+        leave(&x);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_and_resolution),
+        cmocka_unit_test(waits_end_in_many_ways),
+        cmocka_unit_test(failures_and_marks),
+        cmocka_unit_test(simplified),
+        cmocka_unit_test(lists_are_bounded),
+        cmocka_unit_test(own_trace),
+        cmocka_unit_test(a_hanging_trace),
+        cmocka_unit_test(an_empty_trace),
+        cmocka_unit_test(a_range),
+        cmocka_unit_test(ranges_as_counted),
+        cmocka_unit_test(the_longest_are_listed),
+        cmocka_unit_test(numbers),
+        cmocka_unit_test(real_traces),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
