@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: ISC */
+/* weft html: a page that shows traces, the same viewer as weft view, in one file. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "cli/common.h"
+#include "cli/page.h"
+#include "explore/explore.h"
+#include "read/snapshot.h"
+#include "view/text.h"
+
+static const char help[] =
+    "usage: weft html -o PAGE.html [OPTION…] FILE…\n"
+    "       weft html -o PAGE.html --empty\n\n"
+    "Makes a page that shows traces in a browser: one file, which opens from disk, can be sent, "
+    "and\n"
+    "fetches nothing. Several traces are shown one above the other.\n\n"
+    "  -o, --output PAGE  the page; - is standard output\n"
+    "      --empty        without a trace: one is dropped onto it, or chosen in it\n"
+    "      --at PLACE     where to look at first, as \"copy link\" in a viewer gives it\n"
+    "      --title TEXT   instead of the names of the files\n"
+    "      --raw          draw a bind and the like from its creation on\n"
+    "      --help         this text\n\n"
+    "Example: weft html -o bad.html --at 'search=ARP%20response' bad.weft\n";
+
+enum { EMPTY = WEFT__HELP + 1, AT, TITLE, RAW };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"empty", no_argument, NULL, EMPTY},
+    {"at", required_argument, NULL, AT},
+    {"title", required_argument, NULL, TITLE},
+    {"raw", no_argument, NULL, RAW},
+    WEFT__HELP_OPTION,
+    {0},
+};
+
+struct request {
+    const char *out, *at, *title;
+    bool empty, raw;
+    char **file;
+    int files;
+};
+
+static void parse(struct request *r, int argc, char **argv)
+{
+    int c;
+    *r = (struct request){0};
+    while ((c = weft__option(&weft__html, argc, argv, ":o:", options)) != -1) {
+        switch (c) {
+        case 'o':
+            r->out = optarg;
+            break;
+        case EMPTY:
+            r->empty = true;
+            break;
+        case AT:
+            r->at = *optarg == '#' ? optarg + 1 : optarg;
+            break;
+        case TITLE:
+            r->title = optarg;
+            break;
+        case RAW:
+            r->raw = true;
+            break;
+        }
+    }
+    r->file = argv + optind;
+    r->files = argc - optind;
+    if (!r->out)
+        weft__misuse("html", "-o PAGE is missing");
+    if (r->empty && r->files)
+        weft__misuse("html", "--empty is without a trace, and %s is one too many", r->file[0]);
+    if (!r->empty && !r->files)
+        weft__misuse("html", "no FILE is given: a trace, - for standard input, or --empty");
+    if (r->files > WEFT_PANES_MAX)
+        weft__misuse("html", "a page shows %d traces at most", WEFT_PANES_MAX);
+    if (strcmp(r->out, "-") == 0 && isatty(STDOUT_FILENO))
+        weft__misuse("html", "will not write a page to a terminal");
+}
+
+/* ---- What a page is made of ---- */
+
+/* A text as the value of an attribute, or between tags. */
+static void put_text(FILE *out, const char *text)
+{
+    char clean[3 * 1024];
+    size_t size = strlen(text);
+    size = weft_text_clean(clean, sizeof clean, text, size < 1024 ? size : 1024);
+    for (size_t i = 0; i < size; i++) {
+        if (strchr("&<>\"'", clean[i]))
+            fprintf(out, "&#%d;", clean[i]);
+        else
+            fputc(clean[i], out);
+    }
+}
+
+static const char *name_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : strcmp(path, "-") ? path : "standard input";
+}
+
+static void put_meta(FILE *out, const char *name, const char *content)
+{
+    fprintf(out, "<meta name=\"weft-%s\" content=\"", name);
+    put_text(out, content);
+    fputs("\">\n", out);
+}
+
+static void put_head(FILE *out, const struct request *r)
+{
+    fputs("<title>", out);
+    for (int i = 0; i < r->files && !r->title; i++) {
+        fputs(i ? ", " : "", out);
+        put_text(out, name_of(r->file[i]));
+    }
+    put_text(out, r->title ? r->title : r->empty ? "weft" : "");
+    fputs("</title>\n", out);
+    if (r->title)
+        put_meta(out, "title", r->title);
+    if (r->at)
+        put_meta(out, "at", r->at);
+    if (r->raw)
+        put_meta(out, "raw", "");
+}
+
+/* ---- Traces: gzip in base64 ---- */
+
+enum { BLOCK = 96 << 10 }; /* a multiple of 3 */
+
+struct packer {
+    FILE *out;
+    z_stream z;
+    unsigned char packed[BLOCK];
+    unsigned char in[BLOCK];
+    char text[BLOCK / 3 * 4];
+};
+
+static void put_base64(struct packer *p, size_t size)
+{
+    static const char digit[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    size_t n = 0;
+    for (size_t i = 0; i < size; i += 3) {
+        size_t left = size - i;
+        uint32_t three = (uint32_t)p->packed[i] << 16;
+        three |= left > 1 ? (uint32_t)p->packed[i + 1] << 8 : 0;
+        three |= left > 2 ? p->packed[i + 2] : 0;
+        p->text[n++] = digit[three >> 18];
+        p->text[n++] = digit[three >> 12 & 63];
+        p->text[n++] = left > 1 ? digit[three >> 6 & 63] : '=';
+        p->text[n++] = left > 2 ? digit[three & 63] : '=';
+    }
+    fwrite(p->text, 1, n, p->out);
+}
+
+/* Packs what is in p->in. What is written is a multiple of 3 bytes, but at the end. */
+static void pack(struct packer *p, size_t size, bool last)
+{
+    p->z.next_in = p->in;
+    p->z.avail_in = (uInt)size;
+    int rc;
+    do {
+        rc = deflate(&p->z, last ? Z_FINISH : Z_NO_FLUSH);
+        if (p->z.avail_out && !(last && rc == Z_STREAM_END))
+            continue;
+        put_base64(p, BLOCK - p->z.avail_out);
+        p->z.next_out = p->packed;
+        p->z.avail_out = BLOCK;
+    } while (last ? rc == Z_OK : p->z.avail_in > 0);
+}
+
+static int pack_all(struct packer *p, const struct weft_input *in, const char *path,
+                    struct weft_error *err)
+{
+    struct weft__progress progress = weft__progress_begin(path);
+    uint64_t done = 0;
+    ptrdiff_t n;
+    while ((n = weft_input_read(in, p->in, BLOCK, done, err)) > 0) {
+        pack(p, (size_t)n, false);
+        done += (uint64_t)n;
+        weft__progress_show(&progress, (double)done / (double)in->size);
+    }
+    if (n == 0)
+        pack(p, 0, true);
+    weft__progress_end(&progress);
+    if (n == 0 && ferror(p->out)) /* whoever closes it says why */
+        errno = 0;
+    return (int)n;
+}
+
+static int put_block(FILE *out, const struct weft_input *in, const char *path,
+                     struct weft_error *err)
+{
+    struct packer *p = malloc(sizeof *p);
+    if (!p || (p->z = (z_stream){0}, deflateInit2(&p->z, Z_DEFAULT_COMPRESSION, Z_DEFLATED, 15 + 16,
+                                                  9, Z_DEFAULT_STRATEGY) != Z_OK)) {
+        free(p);
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    }
+    p->out = out;
+    p->z.next_out = p->packed;
+    p->z.avail_out = BLOCK;
+    fputs("<script type=\"application/gzip\" data-trace=\"", out);
+    put_text(out, name_of(path));
+    fprintf(out, "\" data-bytes=\"%" PRIu64 "\">", in->size);
+    int rc = pack_all(p, in, path, err);
+    fputs("</script>\n", out);
+    deflateEnd(&p->z);
+    free(p);
+    return rc;
+}
+
+/* ---- The command ---- */
+
+/* The bytes of a trace, which is known to be one: of weft's own, without unused space, and as they were at
+ * one moment. */
+static int open_trace(struct weft_input *in, const char *path, struct weft_error *err)
+{
+    struct weft_reader *reader = NULL;
+    struct weft_snapshot *snapshot = NULL;
+    struct weft_input copy = {.fd = -1};
+    char name[64];
+    int rc = weft_input_open(in, path, err);
+    if (rc < 0)
+        return rc;
+    snprintf(name, sizeof name, "/proc/self/fd/%d", in->fd); /* a pipe can be read once */
+    rc = weft_reader_open(&reader, name, err);
+    weft_reader_close(reader);
+    if (rc == 0)
+        rc = weft_snapshot_begin(&snapshot, in, err);
+    if (rc > 0)
+        rc = weft_snapshot_to_memory(snapshot, &copy, err);
+    weft_snapshot_free(snapshot);
+    if (rc < 0 || copy.fd >= 0)
+        weft_input_close(in);
+    if (rc == 0 && copy.fd >= 0)
+        *in = copy;
+    return rc;
+}
+
+static bool put_traces(FILE *out, const struct request *r)
+{
+    for (int i = 0; i < r->files; i++) {
+        struct weft_input in;
+        struct weft_error err = {.offset = WEFT_NO_OFFSET};
+        int rc = open_trace(&in, r->file[i], &err);
+        if (rc == 0) {
+            rc = put_block(out, &in, r->file[i], &err);
+            weft_input_close(&in);
+        }
+        if (rc < 0) {
+            weft__complain(r->file[i], &err);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request r;
+    struct weft__output out;
+    parse(&r, argc, argv);
+    const char *page = (const char *)weft__page, *end = page + weft__page_bytes;
+    const char *head = memmem(page, weft__page_bytes, WEFT__PAGE_HEAD, strlen(WEFT__PAGE_HEAD));
+    const char *traces =
+        memmem(page, weft__page_bytes, WEFT__PAGE_TRACES, strlen(WEFT__PAGE_TRACES));
+    if (!weft__output_open(&out, r.out))
+        return WEFT__FAILED;
+    fwrite(page, 1, (size_t)(head - page), out.file);
+    put_head(out.file, &r);
+    head += strlen(WEFT__PAGE_HEAD);
+    fwrite(head, 1, (size_t)(traces - head), out.file);
+    bool good = put_traces(out.file, &r);
+    traces += strlen(WEFT__PAGE_TRACES);
+    fwrite(traces, 1, (size_t)(end - traces), out.file);
+    bool kept = weft__output_close(&out, good);
+    return good && kept ? WEFT__DONE : WEFT__FAILED;
+}
+
+const struct weft__command weft__html = {"html", "make a page that shows traces", help, run};

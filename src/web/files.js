@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: ISC
+// Traces: those in the page, and files that are dropped or chosen.
+
+const settings = name => document.querySelector(`meta[name="weft-${name}"]`)?.content ?? null;
+const raw = settings("raw") !== null;
+
+// Of each pane: its name, and get, which reads it again; without that, it came with the page.
+let sources = [];
+
+function busy(text, share) {
+  const box = $("busy");
+  box.hidden = !text;
+  box.firstElementChild.textContent = text || "";
+  if (share === undefined)
+    box.lastElementChild.removeAttribute("value");
+  else
+    box.lastElementChild.value = share;
+}
+
+// So that what is said can be seen before something that takes long.
+function painted() {
+  return new Promise(done => {
+    const timer = setTimeout(done, 200); // a page that is not visible is not painted
+    requestAnimationFrame(() => setTimeout(() => { clearTimeout(timer); done(); }));
+  });
+}
+
+// Bytes in C's memory, filled from the start.
+function reserve(size) {
+  const address = size < 2 ** 31 - 1 ? C.weft_room(size) : 0;
+  if (!address)
+    throw new Error("out of memory");
+  let at = 0;
+  return {
+    address,
+    get size() { return at; },
+    put(part) {
+      if (at + part.length > size)
+        throw new Error("larger than it says");
+      mem().bytes.set(part, address + at);
+      at += part.length;
+    },
+  };
+}
+
+// Shows a trace whose bytes fill has put into room, in place of that pane, or below all.
+async function show(name, size, fill, pane) {
+  busy(`Reading ${name} …`, 0);
+  await painted();
+  const room = reserve(size);
+  try {
+    await fill(room);
+  } catch (error) {
+    C.weft_drop(room.address);
+    throw error;
+  }
+  busy(`Finding promises in ${name} …`);
+  await painted();
+  if (withText(name, title => C.weft_show(room.address, room.size, title, raw, pane)) < 0)
+    throw new Error(textAt(C.weft_said()));
+}
+
+let lastPainted = 0;
+
+async function progress(name, share) {
+  if (performance.now() - lastPainted < 100)
+    return;
+  busy(`Reading ${name} …`, share);
+  await painted();
+  lastPainted = performance.now();
+}
+
+async function showFile(file, pane) {
+  await show(file.name, file.size, async room => {
+    const reader = file.stream().getReader();
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done)
+        return;
+      room.put(value);
+      await progress(file.name, room.size / file.size);
+    }
+  }, pane);
+}
+
+// ---- In the page ----
+
+async function showEmbedded() {
+  for (const block of document.querySelectorAll("script[data-trace]")) {
+    const name = block.dataset.trace, text = block.textContent.trim();
+    try {
+      await show(name, Number(block.dataset.bytes), room => unpack(text, async (part, share) => {
+        room.put(part);
+        await progress(name, share);
+      }), L.WEFT_NONE);
+      sources.push({ name });
+    } catch (error) {
+      say(`${name}: ${error.message}`, true);
+    }
+    block.remove();
+  }
+  busy("");
+}
+
+// ---- Dropped or chosen ----
+
+// Shows files ({ name, get() → File }): instead of what there is, or below it.
+async function openFiles(files, below) {
+  const problems = [];
+  let first = !below;
+  for (const one of files) {
+    try {
+      const file = await one.get();
+      if (first) { // once the first of them turns out to be a trace, the old ones go
+        const before = C.weft_panes();
+        if (before >= L.WEFT_PANES_MAX)
+          removePane(before - 1);
+        await showFile(file, L.WEFT_NONE);
+        while (C.weft_panes() > 1)
+          removePane(0);
+        withText("", query => C.weft_search(query));
+        first = false;
+      } else {
+        await showFile(file, L.WEFT_NONE);
+      }
+      sources.push(one);
+    } catch (error) {
+      problems.push(`${one.name}: ${problem(error)}`);
+    }
+  }
+  busy("");
+  tracesChanged();
+  say(problems.join("\n"), problems.length > 0);
+}
+
+function removePane(pane) {
+  C.weft_remove(pane);
+  sources.splice(pane, 1);
+}
+
+function problem(error) {
+  return error.name === "NotReadableError" || error.name === "NotFoundError"
+    ? "has changed since it was chosen, or is gone; open it again" : error.message;
+}
+
+async function refresh() {
+  const problems = [];
+  let read = 0;
+  for (const [pane, source] of [...sources.entries()]) {
+    if (!source.get)
+      continue;
+    try {
+      await showFile(await source.get(), pane);
+      read++;
+    } catch (error) {
+      problems.push(`${source.name}: ${problem(error)}`);
+    }
+  }
+  busy("");
+  tracesChanged();
+  if (problems.length)
+    say(problems.join("\n"), true);
+  else
+    say(read ? "Read again" : "This trace is a part of the page and does not change");
+}
+
+let pickedBelow = false;
+
+function pick(below) {
+  pickedBelow = below;
+  $("file").value = "";
+  $("file").click();
+}
+$("file").onchange = () => {
+  const files = [...$("file").files].map(file => ({ name: file.name, get: async () => file }));
+  if (files.length)
+    run(() => openFiles(files, pickedBelow));
+};
+
+// A handle reads the file as it is by then, where the browser gives one.
+function dropped(item) {
+  const file = item.getAsFile();
+  const handle = item.getAsFileSystemHandle?.().catch(() => null);
+  return file && {
+    name: file.name,
+    get: async () => {
+      const found = await handle;
+      return found?.kind === "file" ? found.getFile() : file;
+    },
+  };
+}
+
+const isFiles = event => event.dataTransfer?.types.includes("Files");
+
+addEventListener("dragover", event => {
+  if (!isFiles(event))
+    return;
+  event.preventDefault();
+  event.dataTransfer.dropEffect = "copy";
+  $("drop").hidden = false;
+});
+addEventListener("dragleave", event => {
+  if (!event.relatedTarget)
+    $("drop").hidden = true;
+});
+addEventListener("drop", event => {
+  $("drop").hidden = true;
+  if (!isFiles(event))
+    return;
+  event.preventDefault();
+  const files = [...event.dataTransfer.items].filter(item => item.kind === "file").map(dropped).filter(Boolean);
+  if (files.length)
+    run(() => openFiles(files, event.shiftKey));
+});

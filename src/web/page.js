@@ -1,0 +1,594 @@
+// SPDX-License-Identifier: ISC
+// Events in, pictures and texts out. What they mean is the explorer's business (explore/explore.h).
+
+const darkScreen = matchMedia("(prefers-color-scheme: dark)");
+let theme = ""; // "light", "dark"; "": as the system has it
+let textPercent = 100;
+let ready = false, stopped = false, awake = false;
+let ratio = 1;
+const times = []; // ms of the last pictures
+
+const isDark = () => theme ? theme === "dark" : darkScreen.matches;
+
+// ---- Drawing ----
+
+// A mistake in C ends everything: its memory cannot be relied on.
+function stop(error) {
+  if (stopped)
+    return;
+  stopped = true;
+  busy("");
+  say(`This page cannot go on: ${error instanceof WebAssembly.RuntimeError ? "it has a mistake, or no memory is left" : error.message}. Load it again.`, true);
+  throw error;
+}
+
+addEventListener("error", event => {
+  if (event.error instanceof WebAssembly.RuntimeError && !stopped)
+    try { stop(event.error); } catch { /* it has been said */ }
+});
+
+let queue = Promise.resolve();
+
+// One thing after another, of those that take long.
+function run(work) {
+  queue = queue.then(work).catch(error => { busy(""); stop(error); });
+  return queue;
+}
+
+function wake() {
+  if (awake || !ready || stopped)
+    return;
+  awake = true;
+  requestAnimationFrame(frame);
+}
+
+let redraw = true;
+let visibleTimer = 0, placeTimer = 0;
+
+function frame() {
+  awake = false;
+  if (stopped)
+    return;
+  try {
+    flushInput();
+    const more = C.weft_work();
+    update(C.weft_changed());
+    if (more)
+      wake();
+  } catch (error) {
+    stop(error);
+  }
+}
+
+function update(changed) {
+  if (changed & L.WEFT_CHANGED_PICTURE || redraw) {
+    redraw = false;
+    const begun = performance.now();
+    if (!drawPicture(isDark(), ratio))
+      throw new Error("out of memory");
+    times.push(performance.now() - begun);
+    if (times.length > 1000)
+      times.shift();
+  }
+  if (changed & L.WEFT_CHANGED_TIP)
+    showTip();
+  if (changed & L.WEFT_CHANGED_FACTS)
+    showFacts();
+  if (changed & L.WEFT_CHANGED_SEARCH)
+    showSearch();
+  if (changed & (L.WEFT_CHANGED_VISIBLE | L.WEFT_CHANGED_FACTS)) {
+    clearTimeout(visibleTimer);
+    visibleTimer = setTimeout(() => { if (!stopped) showVisible(); }, 150);
+  }
+  if (changed & L.WEFT_CHANGED_PLACE) {
+    clearTimeout(placeTimer);
+    placeTimer = setTimeout(keepPlace, 250);
+  }
+}
+
+function resize() {
+  const box = $("stage").getBoundingClientRect();
+  const width = Math.max(1, Math.floor(box.width)), height = Math.max(1, Math.floor(box.height));
+  ratio = devicePixelRatio || 1;
+  canvas.width = Math.round(width * ratio);
+  canvas.height = Math.round(height * ratio);
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  if (!ready)
+    return;
+  C.weft_resize(width, height);
+  redraw = true;
+  if (stopped)
+    return;
+  try {
+    flushInput();
+    update(C.weft_changed()); // at once: an emptied canvas would flicker
+  } catch (error) {
+    stop(error);
+  }
+}
+
+function showTip() {
+  const tip = $("tip"), text = textAt(C.weft_tip());
+  tip.hidden = !text || pointer.down;
+  if (tip.hidden)
+    return;
+  tip.textContent = text;
+  const stage = $("stage").getBoundingClientRect(), box = tip.getBoundingClientRect();
+  const x = Math.max(4, Math.min(pointer.x + 14, stage.width - box.width - 4));
+  const below = pointer.y + 20 + box.height < stage.height;
+  tip.style.left = `${x}px`;
+  tip.style.top = `${Math.max(4, below ? pointer.y + 18 : pointer.y - box.height - 10)}px`;
+}
+
+function showSearch() {
+  const query = textAt(C.weft_query()), found = textAt(C.weft_found());
+  if ($("query").value !== query && document.activeElement !== $("query"))
+    $("query").value = query;
+  $("found").textContent = found;
+  $("next-hit").disabled = $("previous-hit").disabled = !query;
+  if (query && found)
+    announce(found);
+}
+
+// ---- Places ----
+
+function place() {
+  return textAt(C.weft_place());
+}
+
+let kept = "";
+
+function keepPlace() {
+  if (stopped || !C.weft_panes())
+    return;
+  kept = place();
+  if (location.hash.slice(1) !== kept)
+    try {
+      history.replaceState(null, "", `#${kept}`);
+    } catch { /* a browser may refuse, or find it too often: the link can still be copied */ }
+}
+
+function go(text) {
+  const done = !!withText(text, address => C.weft_go(address));
+  wake();
+  return done;
+}
+
+addEventListener("hashchange", () => {
+  if (ready && location.hash.slice(1) !== kept && !go(location.hash.slice(1)))
+    say("Not all of this link suits this trace", true);
+});
+
+function tracesChanged() {
+  const panes = C.weft_panes();
+  $("empty").hidden = panes > 0;
+  document.body.classList.toggle("blank", panes === 0);
+  for (const id of ["query", "zoom-in", "zoom-out", "fit", "counters-button", "add", "side-button"])
+    $(id).disabled = panes === 0;
+  const title = settings("title");
+  const names = sources.map(source => source.name).join(", ");
+  $("title").textContent = title !== null && !sources.some(s => s.get) ? title : names || "weft";
+  document.title = `${$("title").textContent}${$("title").textContent === "weft" ? "" : " — weft"}`;
+  canvas.setAttribute("aria-label", panes ? `Picture of the promises of ${names}` : "No trace");
+  redraw = true;
+  wake();
+}
+
+// ---- Commands of the page ----
+
+function copyText(text) {
+  if (navigator.clipboard)
+    return navigator.clipboard.writeText(text);
+  const area = make("textarea", { value: text, className: "unseen" });
+  document.body.append(area);
+  area.select();
+  const done = document.execCommand("copy");
+  area.remove();
+  return done ? Promise.resolve() : Promise.reject(new Error("not allowed"));
+}
+
+async function copyLink() {
+  const link = `${location.href.split("#")[0]}#${place()}`;
+  try {
+    await copyText(link);
+    say("Link copied");
+  } catch {
+    say(link); // to be copied by hand
+  }
+}
+
+function pictureName(suffix) {
+  const name = ($("title").textContent || "weft").replace(/\.(ctf|weft|trace)$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
+  return `${name.slice(0, 100) || "weft"}.${suffix}`;
+}
+
+function download(blob, name) {
+  const url = URL.createObjectURL(blob);
+  const link = make("a", { href: url, download: name });
+  document.body.append(link);
+  link.click();
+  link.remove();
+  setTimeout(() => URL.revokeObjectURL(url), 60000);
+}
+
+function svgPicture() {
+  const address = C.weft_picture();
+  if (!address)
+    throw new Error("out of memory");
+  return mem().bytes.slice(address, address + C.weft_picture_bytes());
+}
+
+function savePicture() {
+  if (C.weft_panes())
+    download(new Blob([svgPicture()], { type: "image/svg+xml" }), pictureName("svg"));
+}
+
+function savePng() {
+  if (C.weft_panes())
+    canvas.toBlob(blob => blob ? download(blob, pictureName("png")) : say("There is no memory for the picture", true));
+}
+
+function remember() {
+  try {
+    localStorage.setItem("weft", JSON.stringify({ theme, textPercent }));
+  } catch { /* not everywhere */ }
+}
+
+function setTheme(wanted) {
+  theme = wanted;
+  if (theme)
+    document.documentElement.dataset.theme = theme;
+  else
+    delete document.documentElement.dataset.theme;
+  redraw = true;
+  wake();
+}
+darkScreen.addEventListener("change", () => { redraw = true; wake(); });
+
+function setTextSize(percent) {
+  textPercent = Math.max(50, Math.min(300, percent));
+  document.documentElement.style.fontSize = `${14 * textPercent / 100}px`;
+  if (ready)
+    C.weft_text_size(textPercent);
+  wake();
+}
+
+function toggleSide() {
+  const shown = $("side").hidden;
+  $("side").hidden = !shown;
+  $("side-button").setAttribute("aria-expanded", String(shown));
+}
+
+const front = {
+  search() { $("query").focus(); $("query").select(); },
+  open() { pick(false); },
+  add() { pick(true); },
+  refresh() { run(refresh); },
+  "copy-link": copyLink,
+  "save-picture": savePicture,
+  theme() { setTheme(isDark() ? "light" : "dark"); remember(); },
+  "text-larger"() { setTextSize(textPercent + 10); remember(); },
+  "text-smaller"() { setTextSize(textPercent - 10); remember(); },
+  help: showHelp,
+};
+
+function command(name) {
+  const number = commands.findIndex(c => c.name === name);
+  if (number < 0 || !ready || stopped)
+    return false;
+  if (commands[number].where === L.WEFT_COMMAND_FRONT) {
+    front[name]?.();
+    return name in front;
+  }
+  const done = !!C.weft_command(number);
+  wake();
+  return done;
+}
+
+// ---- Keys ----
+
+function mods(event) {
+  return (event.shiftKey ? L.WEFT_SHIFT : 0) | (event.ctrlKey || event.metaKey ? L.WEFT_CTRL : 0) |
+    (event.altKey ? L.WEFT_ALT : 0);
+}
+
+let controlDown = false; // the key itself: a pinch on a touchpad says ctrlKey, too
+
+addEventListener("keyup", event => { controlDown = event.ctrlKey; });
+addEventListener("blur", () => { controlDown = false; });
+addEventListener("keydown", event => {
+  controlDown = event.ctrlKey;
+  const at = event.target;
+  if (!ready || stopped || event.isComposing || $("help").open || at.closest?.(".menu"))
+    return;
+  if (at === $("query") && !event.ctrlKey && !event.metaKey)
+    return;
+  // What a button or a list does with a key itself.
+  if (at !== canvas && at !== document.body && (/^(Enter|Tab| )$/.test(event.key) || at.closest("section") && /^(Arrow|Page|Home|End)/.test(event.key)))
+    return;
+  const number = withText(event.key, key => C.weft_key_command(key, mods(event)));
+  const name = commands[number]?.name;
+  if (!name || (name === "refresh" && !sources.some(s => s.get)))
+    return;
+  if (commands[number].where === L.WEFT_COMMAND_FRONT)
+    command(name);
+  else
+    withText(event.key, key => C.weft_key(key, mods(event)));
+  event.preventDefault();
+  wake();
+});
+
+$("query").addEventListener("keydown", event => {
+  if (event.isComposing)
+    return;
+  if (event.key === "Enter")
+    command(event.shiftKey ? "previous-hit" : "next-hit");
+  else if (event.key === "Escape")
+    canvas.focus();
+  else
+    return;
+  event.preventDefault();
+  event.stopPropagation();
+});
+$("query").addEventListener("input", () => {
+  withText($("query").value, query => C.weft_search(query));
+  wake();
+});
+
+// ---- Pointer ----
+
+// What arrives between two frames is put together; positions are those of the picture.
+const pointer = { x: 0, y: 0, down: false };
+let pointed = null, dragged = false, wheel = null, pinched = null;
+
+function flushInput() {
+  if (wheel) {
+    if (wheel.factor !== 1)
+      C.weft_pinch(wheel.x, wheel.y, 0, 0, wheel.factor);
+    if (wheel.dx || wheel.dy)
+      C.weft_scroll(wheel.x, wheel.y, wheel.dx, wheel.dy, wheel.mods);
+    wheel = null;
+  }
+  if (pinched) {
+    C.weft_pinch(pinched.x, pinched.y, pinched.dx, pinched.dy, pinched.factor);
+    pinched = null;
+  }
+  if (dragged)
+    C.weft_drag(pointer.x, pointer.y);
+  else if (pointed)
+    C.weft_point(pointer.x, pointer.y);
+  dragged = false;
+  pointed = null;
+}
+
+function locate(event) {
+  const box = canvas.getBoundingClientRect();
+  return { x: event.clientX - box.left, y: event.clientY - box.top };
+}
+
+function press(x, y, clicks, modifiers) {
+  flushInput();
+  Object.assign(pointer, { x, y, down: true });
+  $("tip").hidden = true;
+  C.weft_press(x, y, clicks, modifiers);
+  wake();
+}
+
+function release(x, y) {
+  Object.assign(pointer, { x, y });
+  flushInput();
+  pointer.down = false;
+  C.weft_release(x, y);
+  wake();
+}
+
+let last = { time: -1e9, x: 0, y: 0, clicks: 0 };
+
+function clicksAt(event, x, y) {
+  const again = event.timeStamp - last.time < 400 && Math.hypot(x - last.x, y - last.y) < 6;
+  last = { time: event.timeStamp, x, y, clicks: again ? last.clicks + 1 : 1 };
+  return last.clicks;
+}
+
+canvas.addEventListener("pointerdown", event => {
+  if (!ready || stopped || !C.weft_panes())
+    return;
+  canvas.focus({ preventScroll: true });
+  const { x, y } = locate(event);
+  if (event.pointerType === "touch")
+    return touchBegins(event, x, y);
+  if (event.button !== 0)
+    return;
+  canvas.setPointerCapture(event.pointerId);
+  press(x, y, clicksAt(event, x, y), mods(event));
+});
+
+canvas.addEventListener("pointermove", event => {
+  if (!ready || stopped)
+    return;
+  const { x, y } = locate(event);
+  if (event.pointerType === "touch")
+    return touchMoves(event, x, y);
+  Object.assign(pointer, { x, y });
+  if (pointer.down)
+    dragged = true;
+  else
+    pointed = true;
+  wake();
+});
+
+function pointerEnds(event) {
+  if (!ready || stopped)
+    return;
+  const { x, y } = locate(event);
+  if (event.pointerType === "touch")
+    touchEnds(event, x, y);
+  else if (pointer.down && (event.type === "pointercancel" || event.button === 0))
+    release(x, y);
+}
+canvas.addEventListener("pointerup", pointerEnds);
+canvas.addEventListener("pointercancel", pointerEnds);
+canvas.addEventListener("pointerleave", event => {
+  if (ready && !stopped && !pointer.down && event.pointerType !== "touch") {
+    pointed = null;
+    C.weft_leave();
+    wake();
+  }
+});
+
+canvas.addEventListener("wheel", event => {
+  event.preventDefault();
+  if (!ready || stopped)
+    return;
+  const { x, y } = locate(event), notch = [100, 3, 1][event.deltaMode] || 100;
+  const modifiers = mods(event);
+  if (wheel && wheel.mods !== modifiers)
+    flushInput();
+  wheel = wheel || { dx: 0, dy: 0, factor: 1, mods: modifiers };
+  Object.assign(wheel, { x, y });
+  if (event.ctrlKey && !controlDown) {
+    wheel.mods = 0;
+    wheel.factor *= Math.exp(-Math.max(-100, Math.min(100, event.deltaY)) / 100);
+  } else {
+    wheel.dx += event.deltaX / notch;
+    wheel.dy += event.deltaY / notch;
+  }
+  wake();
+}, { passive: false });
+
+// ---- Touch: one finger moves, taps or, held, describes; two fingers zoom ----
+
+const SLOP = 8; // pixels that a finger may move in a tap
+const fingers = new Map();
+let held = 0; // timer of a long touch
+
+function touchBegins(event, x, y) {
+  canvas.setPointerCapture(event.pointerId);
+  clearTimeout(held);
+  for (const finger of fingers.values())
+    if (finger.pressed) { // a second finger ends what the first one did
+      release(finger.x, finger.y);
+      finger.pressed = false;
+    }
+  fingers.set(event.pointerId, { x, y, x0: x, y0: y, pressed: false, tap: fingers.size === 0 });
+  for (const finger of fingers.values())
+    finger.tap = fingers.size === 1;
+  if (fingers.size === 1)
+    held = setTimeout(() => {
+      const finger = fingers.get(event.pointerId);
+      if (!finger?.tap)
+        return;
+      finger.tap = false;
+      Object.assign(pointer, { x: finger.x, y: finger.y });
+      pointed = true;
+      wake();
+    }, 500);
+  else
+    C.weft_leave();
+}
+
+// Where the middle of two fingers is, and how far they are apart.
+function span() {
+  const [a, b] = fingers.values();
+  return { x: (a.x + b.x) / 2, y: (a.y + b.y) / 2, distance: Math.max(20, Math.hypot(a.x - b.x, a.y - b.y)) };
+}
+
+function touchMoves(event, x, y) {
+  const finger = fingers.get(event.pointerId);
+  if (!finger)
+    return;
+  const before = fingers.size === 2 ? span() : null;
+  Object.assign(finger, { x, y });
+  if (before) {
+    const after = span();
+    pinched = pinched || { dx: 0, dy: 0, factor: 1 };
+    pinched.x = after.x;
+    pinched.y = after.y;
+    pinched.dx += after.x - before.x;
+    pinched.dy += after.y - before.y;
+    pinched.factor *= after.distance / before.distance;
+  } else if (fingers.size === 1) {
+    if (!finger.pressed && Math.hypot(x - finger.x0, y - finger.y0) > SLOP) {
+      clearTimeout(held);
+      C.weft_leave();
+      finger.pressed = true;
+      finger.tap = false;
+      press(finger.x0, finger.y0, 1, 0);
+    }
+    if (finger.pressed) {
+      Object.assign(pointer, { x, y });
+      dragged = true;
+    }
+  }
+  wake();
+}
+
+function touchEnds(event, x, y) {
+  const finger = fingers.get(event.pointerId);
+  clearTimeout(held);
+  fingers.delete(event.pointerId);
+  if (!finger)
+    return;
+  if (finger.pressed) {
+    release(x, y);
+  } else if (finger.tap && event.type === "pointerup") {
+    press(x, y, clicksAt(event, x, y), 0);
+    release(x, y);
+    C.weft_leave();
+  }
+  flushInput();
+  for (const rest of fingers.values()) // the one that stays may go on to move
+    Object.assign(rest, { x0: rest.x, y0: rest.y, tap: false });
+  wake();
+}
+
+// ---- Buttons ----
+
+for (const id of ["open", "add", "zoom-in", "zoom-out", "fit", "next-hit", "previous-hit"])
+  $(id).onclick = () => command(id);
+$("choose").onclick = () => pick(false);
+$("side-button").onclick = toggleSide;
+$("counters-button").onclick = () => toggleMenu("counters-menu", counterItems);
+$("menu-button").onclick = () => toggleMenu("menu", () => [
+  ["Back", "back"], ["Add a trace below", "add"], ["Copy link", "copy-link"], ["Save picture (SVG)", "save-picture"], ["Save picture (PNG)", savePng],
+  ["Read again", "refresh"], ["Light or dark", "theme"], ["Larger texts", "text-larger"],
+  ["Smaller texts", "text-smaller"], ["Keys", "help"],
+].map(([text, act]) => typeof act === "string" ? menuItem(text, firstKey(act), () => command(act)) : menuItem(text, "", act)));
+
+// ---- Begin ----
+
+async function begin() {
+  try {
+    const { theme: wanted, textPercent: percent } = JSON.parse(localStorage.getItem("weft") || "{}");
+    if (wanted === "light" || wanted === "dark")
+      theme = wanted;
+    if (percent >= 50 && percent <= 300)
+      textPercent = percent;
+  } catch { /* not everywhere */ }
+  if (matchMedia("(max-width: 46em)").matches)
+    toggleSide();
+  await startCore();
+  loadInks();
+  loadCommands();
+  await showEmbedded();
+  ready = true;
+  new ResizeObserver(resize).observe($("stage"));
+  resize();
+  setTheme(theme);
+  setTextSize(textPercent);
+  tracesChanged();
+  const wanted = location.hash.slice(1) || settings("at");
+  if (wanted && C.weft_panes() && !go(wanted))
+    say("Not all of this link suits this trace", true);
+  showSearch();
+}
+
+// For scripts in the browser's console.
+window.weft = Object.freeze({
+  ready: run(begin),
+  place: () => place(),
+  go: text => go(String(text)),
+  command: name => command(String(name)),
+  times: () => [...times],
+});

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: ISC */
+/* What a page does not have: processes, files that grow, a source of random numbers, somewhere to complain. */
+#include "web/system.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+
+#include "read/alive.h"
+#include "read/snapshot.h"
+
+static uint64_t state;
+
+void web_seed(uint64_t bits)
+{
+    state = bits;
+}
+
+/* SplitMix64: what is wanted are numbers that the author of a trace cannot know. */
+static uint64_t next(void)
+{
+    uint64_t x = state += 0x9e3779b97f4a7c15u;
+    x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+    x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+    return x ^ x >> 31;
+}
+
+ssize_t getrandom(void *buffer, size_t size, unsigned flags)
+{
+    (void)flags;
+    for (size_t done = 0; done < size;) {
+        uint64_t x = next();
+        size_t n = size - done < sizeof x ? size - done : sizeof x;
+        memcpy((char *)buffer + done, &x, n);
+        done += n;
+    }
+    return (ssize_t)size;
+}
+
+bool weft_facts_alive(const struct weft_facts_header *facts)
+{
+    (void)facts;
+    return false;
+}
+
+/* A file that a page reads does not change under it. */
+int weft_snapshot_of_live(struct weft_input *out, const struct weft_input *in,
+                          struct weft_error *err)
+{
+    (void)in;
+    (void)err;
+    *out = (struct weft_input){.fd = -1};
+    return 0;
+}
+
+/* The libc's own would write to standard error, and so need one. */
+_Noreturn void __assert_fail(const char *expression, const char *file, int line,
+                             const char *function)
+{
+    (void)expression;
+    (void)file;
+    (void)line;
+    (void)function;
+    __builtin_trap();
+}
+
+/* What the libc's streams that stand for files end in: printf knows standard error. */
+
+int __stdio_close(FILE *file);
+size_t __stdio_write(FILE *file, const unsigned char *bytes, size_t size);
+off_t __stdio_seek(FILE *file, off_t offset, int whence);
+
+int __stdio_close(FILE *file)
+{
+    (void)file;
+    return 0;
+}
+
+size_t __stdio_write(FILE *file, const unsigned char *bytes, size_t size)
+{
+    (void)file;
+    (void)bytes;
+    return size;
+}
+
+off_t __stdio_seek(FILE *file, off_t offset, int whence)
+{
+    (void)file;
+    (void)offset;
+    (void)whence;
+    return -1;
+}

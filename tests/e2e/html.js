@@ -1,0 +1,528 @@
+// SPDX-License-Identifier: ISC
+// Drives the pages that html.sh has made, as somebody with a mouse, a finger or a keyboard does.
+// usage: node html.js FOLDER SOURCE_ROOT, with WEFT and BROWSER in the environment
+"use strict";
+
+const { chromium } = require("playwright-core");
+const { execFileSync } = require("child_process");
+const fs = require("fs");
+const path = require("path");
+
+const [folder, sourceRoot] = process.argv.slice(2);
+let checks = 0, failures = 0;
+
+function check(what, good, ...found) {
+  checks++;
+  if (good)
+    return;
+  failures++;
+  console.log(`FAILED: ${what}`, ...found);
+}
+
+const equal = (what, expected, found) => check(what, JSON.stringify(expected) === JSON.stringify(found),
+  `\n  expected ${JSON.stringify(expected)}\n  found    ${JSON.stringify(found)}`);
+
+// Before the page's own script: what is drawn on the canvas is noted, with where.
+function spy() {
+  window.ran = [];
+  window.alert = text => window.ran.push(text);
+  window.drawn = [];
+  const canvas = CanvasRenderingContext2D.prototype, { setTransform, fillText } = canvas;
+  canvas.setTransform = function (...matrix) {
+    window.drawn = [];
+    return setTransform.apply(this, matrix);
+  };
+  canvas.fillText = function (text, x, y, width) {
+    window.drawn.push({ text, x, y, width, font: this.font, colour: this.fillStyle });
+    return fillText.call(this, text, x, y, width);
+  };
+}
+
+const problems = []; // on the console, thrown, or asked of the network
+let browser;
+
+async function open(name, { hash = "", ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1200, height: 700 }, acceptDownloads: true, ...options });
+  const page = await context.newPage();
+  await page.addInitScript(spy);
+  const url = `file://${path.join(folder, name).split("/").map(encodeURIComponent).join("/")}`;
+  page.on("console", message => problems.push(`${name}: ${message.type()}: ${message.text()}`));
+  page.on("pageerror", error => problems.push(`${name}: ${error.stack}`));
+  page.on("dialog", dialog => { problems.push(`${name}: dialog ${dialog.message()}`); dialog.dismiss(); });
+  page.on("request", request => {
+    if (request.url().split("#")[0] !== url && !/^(data|blob):/.test(request.url()))
+      problems.push(`${name}: request of ${request.url()}`);
+  });
+  page.setDefaultTimeout(5000);
+  await page.goto(url + hash);
+  await page.evaluate(() => weft.ready);
+  await frames(page);
+  return page;
+}
+
+// Until two frames have been drawn, and what is put off a little is done.
+const frames = page => page.evaluate(() => new Promise(done =>
+  requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done)))));
+const settle = async page => { await frames(page); await page.waitForTimeout(350); };
+const place = page => page.evaluate(() => Object.fromEntries(new URLSearchParams(weft.place())));
+const drawn = page => page.evaluate(() => window.drawn);
+const factsOf = page => page.locator("#facts").innerText();
+const span = p => ({ from: Number(p.from), to: Number(p.to) });
+
+// Not page.waitForFunction, which evaluates texts: the page's policy forbids that.
+async function until(page, condition) {
+  for (let i = 0; i < 200; i++) {
+    if (await page.evaluate(condition))
+      return;
+    await page.waitForTimeout(50);
+  }
+  throw new Error(`does not come about: ${condition}`);
+}
+
+async function stage(page) {
+  return page.locator("#picture").boundingBox();
+}
+
+// Where a label is drawn, on the screen, at its line.
+async function labelAt(page, text) {
+  const box = await stage(page), found = (await drawn(page)).find(d => d.text === text);
+  check(`"${text}" is drawn`, found);
+  return found && { x: box.x + found.x + 3, y: box.y + found.y + 3 };
+}
+
+async function clickLabel(page, text, options) {
+  const at = await labelAt(page, text);
+  if (at)
+    await page.mouse.click(at.x, at.y, options);
+  await settle(page);
+}
+
+// ---- What is shown ----
+
+async function looks() {
+  const page = await open("bad.html");
+  await settle(page);
+  const texts = (await drawn(page)).map(d => d.text);
+  for (const text of ["bad.weft", "ARP response", "TCP connect", "never resolved"])
+    check(`"${text}" is drawn`, texts.includes(text), texts.join("|"));
+  equal("title", "bad.weft — weft", await page.title());
+  equal("heading", "bad.weft", await page.locator("h1").innerText());
+  check("facts of the trace", /promises/.test(await factsOf(page)), await factsOf(page));
+  const options = page.locator("#visible li");
+  check("visible promises", await options.count() >= 8, await options.count());
+  check("… with their labels", /ARP response/.test(await page.locator("#visible").innerText()), await page.locator("#visible").innerText());
+  const wide = (await drawn(page)).filter(d => d.x + d.width > 1200);
+  equal("texts that leave the picture", [], wide);
+  await page.context().close();
+}
+
+async function themes() {
+  const colours = {};
+  for (const colorScheme of ["light", "dark"]) {
+    const page = await open("bad.html", { colorScheme });
+    const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    const ink = async () => (await drawn(page)).find(d => d.text === "ARP response").colour;
+    colours[colorScheme] = [await ground(), await ink()];
+    await page.keyboard.press("t");
+    await frames(page);
+    colours[`${colorScheme}, switched`] = [await ground(), await ink()];
+    await page.context().close();
+  }
+  check("dark is not light", colours.light[0] !== colours.dark[0] && colours.light[1] !== colours.dark[1], colours);
+  equal("t makes it dark", colours.dark, colours["light, switched"]);
+  equal("t makes it light", colours.light, colours["dark, switched"]);
+
+  const page = await open("bad.html", { reducedMotion: "reduce", deviceScaleFactor: 2 });
+  equal("pixels on a fine screen", await page.evaluate(() => [2 * picture.clientWidth, 2 * picture.clientHeight]),
+    await page.evaluate(() => [picture.width, picture.height]));
+  const size = async () => parseFloat((await drawn(page)).find(d => d.text === "ARP response").font.replace(/^bold /, ""));
+  const before = await size();
+  await page.keyboard.press(">");
+  await page.keyboard.press(">");
+  await frames(page);
+  check("> makes texts larger", Math.abs(await size() / before - 1.2) < 0.05, before, await size());
+  await page.context().close();
+}
+
+// ---- Pointer ----
+
+async function mouse() {
+  const page = await open("bad.html"), box = await stage(page);
+  // Of each place under the pointer: which part of what is seen lies left of what stays where it is.
+  const parts = [];
+  for (const x of [200, 400, 600]) {
+    await page.evaluate(() => weft.command("fit"));
+    await frames(page);
+    const before = span(await place(page));
+    await page.mouse.move(box.x + x, box.y + 200);
+    await page.mouse.wheel(0, -300);
+    await settle(page);
+    const after = span(await place(page));
+    check("the wheel zooms", after.to - after.from < 0.75 * (before.to - before.from), before, after);
+    parts.push((before.from - after.from) / ((after.to - after.from) - (before.to - before.from)));
+  }
+  check("the wheel keeps the time under the pointer", Math.abs(parts[2] - parts[1] - (parts[1] - parts[0])) < 0.01 &&
+    parts[0] > 0.1 && parts[2] - parts[0] > 0.3 && parts[2] < 1, parts);
+
+  const before = span(await place(page)), length = before.to - before.from;
+  const label = await labelAt(page, "TCP connect");
+  await page.mouse.move(box.x + 500, box.y + 300);
+  await page.mouse.down();
+  for (let i = 1; i <= 10; i++)
+    await page.mouse.move(box.x + 500 + 10 * i, box.y + 300);
+  await page.mouse.up();
+  await settle(page);
+  const after = span(await place(page));
+  const perPixel = (parts[2] - parts[0]) / 400; // of what is seen
+  check("a drag moves what is seen with the pointer", Math.abs((before.from - after.from) / length - 100 * perPixel) < 0.01, before, after);
+  check("… and keeps its length", Math.abs(after.to - after.from - length) <= 2, length, after);
+  check("… and selects nothing", !("select" in await place(page)), await place(page), label);
+  await page.evaluate(() => weft.command("fit"));
+  await frames(page);
+
+  await clickLabel(page, "ARP query");
+  check("a click selects", "select" in await place(page), await place(page));
+  check("… and says what it is", /ARP query/.test(await factsOf(page)), await factsOf(page));
+  check("… to those who listen, too", /ARP query/.test(await page.locator("#live").textContent()), await page.locator("#live").textContent());
+  equal("the list marks it", 1, await page.locator("#visible [aria-selected=true]").count());
+  check("… and it alone", /ARP query/.test(await page.locator("#visible [aria-selected=true]").innerText()));
+  const links = page.locator("#facts button"), first = await links.first().innerText(), was = (await place(page)).select;
+  await links.first().click();
+  await settle(page);
+  const now = await place(page);
+  check(`the link "${first}" leads somewhere`, now.select !== was || now.from !== String(before.from), now);
+
+  // What lies under the pointer
+  const at = await labelAt(page, "TCP connect");
+  await page.mouse.move(at.x, at.y);
+  await page.mouse.move(at.x + 1, at.y);
+  await frames(page);
+  check("pointing describes", /TCP connect/.test(await page.locator("#tip").textContent()), await page.locator("#tip").textContent());
+  await page.mouse.move(box.x + 10, box.y - 20);
+  await frames(page);
+  check("… and leaving ends it", !await page.locator("#tip").isVisible());
+
+  // A range on the ruler
+  await page.evaluate(() => weft.command("fit"));
+  await frames(page);
+  const ruler = (await drawn(page)).find(d => /^100 ms$/.test(d.text));
+  await page.mouse.move(box.x + 200, box.y + ruler.y - 2);
+  await page.mouse.down();
+  await page.mouse.move(box.x + 300, box.y + ruler.y - 2, { steps: 5 });
+  await page.mouse.move(box.x + 420, box.y + ruler.y - 2, { steps: 5 });
+  await page.mouse.up();
+  await settle(page);
+  check("a range is measured", /range/i.test(await factsOf(page)), await factsOf(page));
+  check("… and is a part of the place", Object.keys(await place(page)).some(key => /range/.test(key)), await place(page));
+  await page.context().close();
+}
+
+async function touch() {
+  const page = await open("bad.html", { hasTouch: true, viewport: { width: 800, height: 900 } });
+  const box = await stage(page), cdp = await page.context().newCDPSession(page);
+  const send = (type, ...points) => cdp.send("Input.dispatchTouchEvent",
+    { type, touchPoints: points.map(([x, y], id) => ({ x: box.x + x, y: box.y + y, id })) });
+  const before = span(await place(page));
+
+  await send("touchStart", [300, 300], [400, 300]);
+  for (let i = 1; i <= 10; i++) {
+    await send("touchMove", [300 - 10 * i, 300], [400 + 10 * i, 300]);
+    await frames(page);
+  }
+  await send("touchEnd");
+  await settle(page);
+  const pinched = span(await place(page));
+  check("two fingers zoom", Math.abs((before.to - before.from) / (pinched.to - pinched.from) - 3) < 0.1, before, pinched);
+  const part = (pinched.from - before.from) / ((before.to - before.from) - (pinched.to - pinched.from));
+  check("… about their middle", Math.abs(part - 350 / box.width) < 0.03, part, box.width);
+
+  await send("touchStart", [400, 300]);
+  for (let i = 1; i <= 10; i++) {
+    await send("touchMove", [400 - 10 * i, 300]);
+    await frames(page);
+  }
+  await send("touchEnd");
+  await settle(page);
+  const moved = span(await place(page));
+  check("one finger moves", moved.from > pinched.from, pinched, moved);
+  check("… and selects nothing", !("select" in await place(page)), await place(page));
+
+  await page.evaluate(() => weft.command("fit"));
+  await frames(page);
+  const at = await labelAt(page, "TCP connect");
+  await send("touchStart", [at.x - box.x, at.y - box.y]);
+  await send("touchEnd");
+  await settle(page);
+  check("a tap selects", /TCP connect/.test(await factsOf(page)), await factsOf(page));
+  await send("touchStart", [at.x - box.x, at.y - box.y]);
+  await page.waitForTimeout(700);
+  check("a long touch describes", /TCP connect/.test(await page.locator("#tip").textContent()), await page.locator("#tip").textContent());
+  await send("touchEnd");
+  await page.context().close();
+}
+
+// ---- Keys ----
+
+async function keys() {
+  const page = await open("bad.html");
+  const press = async (...names) => {
+    for (const name of names) {
+      await page.keyboard.press(name);
+      await frames(page);
+    }
+  };
+  const all = span(await place(page));
+  await press("+", "+");
+  const zoomed = span(await place(page));
+  check("+ zooms in", zoomed.to - zoomed.from < 0.8 * (all.to - all.from), all, zoomed);
+  await press("ArrowRight");
+  check("an arrow moves", span(await place(page)).from > zoomed.from, zoomed, await place(page));
+  await press("0");
+  equal("0 shows everything", all, span(await place(page)));
+
+  await clickLabel(page, "ARP query");
+  const query = (await place(page)).select;
+  await press("c");
+  const creator = (await place(page)).select;
+  check("c leads to the creator", creator && creator !== query, query, creator);
+  await press("Backspace");
+  equal("Backspace leads back", query, (await place(page)).select);
+  await press("w");
+  await settle(page);
+  check("w leads to what it waited for", /ARP response|ring.write/.test(await factsOf(page)), await factsOf(page));
+  await press("Escape");
+  check("Escape selects nothing", !("select" in await place(page)), await place(page));
+
+  await press("/");
+  equal("/ leads to the search", "query", await page.evaluate(() => document.activeElement.id));
+  await page.keyboard.type("arp");
+  await settle(page);
+  check("hits are counted", /\b2\b/.test(await page.locator("#found").innerText()), await page.locator("#found").innerText());
+  equal("… in the place", "arp", (await place(page)).search);
+  await press("Enter");
+  await settle(page);
+  const first = (await place(page)).select;
+  await press("Enter");
+  await settle(page);
+  const second = (await place(page)).select;
+  check("Enter walks the hits", first && second && first !== second, first, second);
+  await press("Shift+Enter");
+  equal("Shift+Enter walks back", first, (await place(page)).select);
+  await press("Escape", "n");
+  equal("n walks, too", second, (await place(page)).select);
+
+  await press("?");
+  check("? shows the keys", await page.locator("#help").isVisible());
+  const help = await page.locator("#keys").innerText(), definition = fs.readFileSync(path.join(sourceRoot, "src/explore/command.def"), "utf8");
+  const texts = [...definition.matchAll(/^COMMAND\(.*"([^"]*)"\)$/gm)].map(m => m[1]);
+  check("… all of them", texts.length > 20 && texts.every(text => help.includes(text)), texts.filter(text => !help.includes(text)));
+  await press("Escape");
+  check("Escape closes them", !await page.locator("#help").isVisible());
+
+  // Everything can be reached, in an order, and says what it is.
+  await page.evaluate(() => document.activeElement.blur());
+  const reached = [];
+  for (let i = 0; i < 60; i++) {
+    await page.keyboard.press("Tab");
+    const one = await page.evaluate(() => document.activeElement === document.body ? "" :
+      document.activeElement.getAttribute("aria-label") || document.activeElement.id || document.activeElement.textContent);
+    if (reached.includes(one) && reached.includes("visible"))
+      break;
+    reached.push(one);
+  }
+  for (const one of ["open", "Search promises", "Next hit", "Zoom in", "Menu", "visible"])
+    check(`Tab reaches "${one}"`, reached.includes(one), reached.join("|"));
+  check("Tab reaches the picture", reached.some(one => /^Picture of the promises/.test(one)), reached.join("|"));
+
+  await page.locator("#visible").focus();
+  await press("Home", "ArrowDown", "Enter");
+  await settle(page);
+  equal("the list selects", 1, await page.locator("#visible [aria-selected=true]").count());
+  equal("… and stays where it is", "visible", await page.evaluate(() => document.activeElement.id));
+  await page.locator("#menu-button").focus();
+  await press("Enter");
+  check("the menu opens", await page.locator("#menu").isVisible());
+  await press("ArrowDown", "Escape");
+  equal("… and closes", "menu-button", await page.evaluate(() => document.activeElement.id));
+  await page.context().close();
+}
+
+// ---- Places, and what is sent ----
+
+async function places() {
+  let page = await open("bad.html");
+  await clickLabel(page, "ARP query");
+  await page.keyboard.press("+");
+  await page.locator("#query").fill("arp");
+  await settle(page);
+  await settle(page);
+  const text = await page.evaluate(() => weft.place());
+  equal("the address says the place", `#${text}`, new URL(page.url()).hash);
+  const picture = await drawn(page);
+  await page.context().close();
+
+  page = await open("bad.html", { hash: `#${text}` });
+  await settle(page);
+  equal("the place again", text, await page.evaluate(() => weft.place()));
+  equal("the same picture", picture, await drawn(page));
+  equal("the search again", "arp", await page.locator("#query").inputValue());
+  await page.evaluate(() => { location.hash = "from=1000000&to=2000000"; });
+  await settle(page);
+  equal("another place", { from: 1000000, to: 2000000 }, span(await place(page)));
+  await page.context().close();
+
+  page = await open("at.html");
+  equal("--at", { from: 1000000, to: 2000000 }, span(await place(page)));
+  for (const hash of ["#from=x&to=%", "#select=99999999999999999999&search=%ff", `#search=${"a".repeat(20000)}`, "#from=5&to=1"]) {
+    await page.evaluate(text => { location.hash = text; }, hash);
+    await frames(page);
+  }
+  check("places that make no sense are borne", (await drawn(page)).length > 5);
+  await page.context().close();
+}
+
+async function pictures() {
+  const page = await open("bad.html");
+  await clickLabel(page, "ARP query");
+  await page.mouse.move(0, 0);
+  await settle(page);
+  const box = await stage(page);
+  const saved = page.waitForEvent("download");
+  await page.keyboard.press("s");
+  const svg = path.join(folder, "page.svg");
+  await (await saved).saveAs(svg);
+  equal("its name", "bad.svg", (await saved).suggestedFilename());
+  const text = fs.readFileSync(svg, "utf8");
+  check("a picture is saved", text.startsWith("<svg ") && text.includes("ARP response"));
+  let rendered = null;
+  try {
+    execFileSync(process.env.WEFT, ["render", "--at", await page.evaluate(() => weft.place()), "--size", `${Math.floor(box.width)}x${Math.floor(box.height)}`,
+      "-o", path.join(folder, "render.svg"), path.join(folder, "bad.weft")], { stdio: ["ignore", "ignore", "pipe"] });
+    rendered = fs.readFileSync(path.join(folder, "render.svg"), "utf8");
+  } catch (error) {
+    if (/no option/.test(error.stderr))
+      console.log("not compared: weft render has no --at");
+    else
+      check("weft render --at", false, String(error.stderr));
+  }
+  if (rendered !== null)
+    check("… as weft render draws it", rendered === text, rendered.length, text.length);
+
+  await page.locator("#menu-button").click();
+  const png = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "PNG" }).click();
+  check("a PNG is saved", fs.readFileSync(await (await png).path()).subarray(1, 4).toString() === "PNG");
+  await page.keyboard.press("y");
+  await frames(page);
+  check("the link is copied, or shown", /copied|#from=/.test(await page.locator("#message").innerText()), await page.locator("#message").innerText());
+  await page.context().close();
+}
+
+// ---- Files ----
+
+async function drop(page, names, shiftKey = false, prefix = "") {
+  const files = names.map(name => ({ name: prefix + name, data: fs.readFileSync(path.join(folder, name)).subarray(0, 1 << 20).toString("base64") }));
+  await page.evaluate(({ files, shiftKey }) => {
+    const data = new DataTransfer();
+    for (const file of files)
+      data.items.add(new File([Uint8Array.from(atob(file.data), c => c.charCodeAt(0))], file.name));
+    const send = type => document.querySelector("#stage").dispatchEvent(new DragEvent(type,
+      { dataTransfer: data, bubbles: true, cancelable: true, shiftKey }));
+    send("dragover");
+    send("drop");
+  }, { files, shiftKey });
+  await until(page, () => document.querySelector("#busy").hidden);
+  await settle(page);
+}
+
+async function files() {
+  const page = await open("empty.html");
+  equal("its title", "weft", await page.title());
+  check("the empty page says what to do", /Drop a trace/.test(await page.locator("#empty").innerText()));
+  const chooser = page.waitForEvent("filechooser");
+  await page.locator("#choose").click();
+  await (await chooser).setFiles(path.join(folder, "good.weft"));
+  await until(page, () => document.querySelector("#empty").hidden);
+  await settle(page);
+  check("a file is chosen", (await drawn(page)).some(d => d.text === "TCP connect"), (await drawn(page)).map(d => d.text));
+  equal("its name is the title", "good.weft — weft", await page.title());
+
+  await drop(page, ["none.ctf"]);
+  const message = await page.locator("#message").innerText();
+  check("what is no trace is refused", /none\.ctf: is not a trace: expected .* offset 0/.test(message), message);
+  equal("… and the old one stays", "good.weft — weft", await page.title());
+  await drop(page, ["bad.weft"]);
+  equal("a file is dropped", "bad.weft — weft", await page.title());
+  check("… and shown", (await drawn(page)).some(d => d.text === "never resolved"), (await drawn(page)).map(d => d.text), await place(page));
+  await drop(page, ["good.weft"], true);
+  const titles = (await drawn(page)).filter(d => /^(good|bad)\.weft$/.test(d.text)).map(d => d.text);
+  equal("one is added", ["bad.weft", "good.weft"], titles);
+  await page.keyboard.press("F5");
+  await until(page, () => /Read again/.test(document.querySelector("#message").innerText));
+  equal("both are read again", ["bad.weft", "good.weft"],
+    (await drawn(page)).filter(d => /^(good|bad)\.weft$/.test(d.text)).map(d => d.text));
+  await page.context().close();
+
+  const both = await open("both.html");
+  equal("--title", "A good <b>and</b> a bad run — weft", await both.title());
+  equal("two traces", ["good.weft", "bad.weft"], (await drawn(both)).filter(d => /^(good|bad)\.weft$/.test(d.text)).map(d => d.text));
+  await both.context().close();
+}
+
+// ---- What would like to be more than text ----
+
+async function hostile() {
+  for (const name of ["hostile.html", "title.html", "labels.html"]) {
+    if (!fs.existsSync(path.join(folder, name)))
+      continue;
+    const page = await open(name), texts = (await drawn(page)).map(d => d.text);
+    if (name === "labels.html") {
+      check("a label that looks like HTML is text", texts.some(text => text.includes("<img src=x onerror=alert(1)>")), texts);
+      check("no controls, no turning", !texts.some(text => /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(text)), texts);
+      await clickLabel(page, "<img src=x onerror=alert(1)>");
+      check("… in the facts, too", /<img src=x/.test(await factsOf(page)), await factsOf(page));
+      await page.locator("#query").fill("<img src=x onerror=alert(1)>");
+      await settle(page);
+      check("… and is found", /1/.test(await page.locator("#found").innerText()), await page.locator("#found").innerText());
+    } else {
+      check(`the title of ${name}`, /^<[_/]script><img src=x onerror=alert\(1\)>"'/.test(await page.title()), await page.title());
+      await drop(page, ["none.ctf", "bad.weft"], false, "</script><img src=x onerror=alert(1)>");
+      check("a hostile name is shown as it is", /^<\/script><img src=x/.test(await page.locator("#message").innerText()), await page.locator("#message").innerText());
+      check("… as the title, too", /^<\/script><img src=x/.test(await page.title()), await page.title());
+    }
+    equal(`images in ${name}`, 0, await page.locator("img").count());
+    equal(`scripts that ran in ${name}`, [], await page.evaluate(() => window.ran));
+    await page.context().close();
+  }
+  const page = await open("bad.html");
+  const policy = await page.locator("meta[http-equiv=Content-Security-Policy]").getAttribute("content");
+  check("the policy", /^default-src 'none'; script-src 'sha256-[^']*' 'wasm-unsafe-eval'; style-src 'sha256-[^']*';/.test(policy) && !/unsafe-inline|unsafe-eval'? ?'?unsafe/.test(policy), policy);
+  const before = problems.length;
+  await page.evaluate(() => {
+    const script = document.createElement("script");
+    script.textContent = "window.ran.push('added')";
+    document.body.append(script);
+  });
+  equal("a script that is added does not run", [], await page.evaluate(() => window.ran));
+  check("… and the browser says so", problems.splice(before).every(p => /Content Security Policy/.test(p)));
+  await page.context().close();
+}
+
+(async () => {
+  const only = process.env.ONLY?.split(" ");
+  browser = await chromium.launch({
+    executablePath: process.env.BROWSER,
+    args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
+      "--disable-background-networking", "--disable-component-update", "--disable-sync"],
+  });
+  for (const test of [looks, themes, mouse, touch, keys, places, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
+    try {
+      await test();
+    } catch (error) {
+      check(`${test.name}: ${error.stack}`, false);
+    }
+  await browser.close();
+  equal("what should not have happened", [], problems);
+  console.log(`${checks} checks in the browser, ${failures} failed`);
+  process.exit(failures ? 1 : 0);
+})();

@@ -1,0 +1,71 @@
+#!/bin/bash
+# SPDX-License-Identifier: ISC
+# The page that weft html makes, in a browser: html.js drives it.
+. "$(dirname "$0")/lib.sh"
+"$WEFT" help html >/dev/null 2>&1 || skip 'this weft was built without weft html'
+[ -x "${EXAMPLES:-}/arp_race" ] || skip 'EXAMPLES is not set'
+here=$(cd "$(dirname "$0")" && pwd)
+cd "$tmp"
+# ---- The command ----
+run 2 "$WEFT" html
+says err 'PAGE is missing'
+run 2 "$WEFT" html -o x.html
+says err 'no FILE is given'
+run 2 "$WEFT" html -o x.html --empty some.ctf
+run 1 "$WEFT" html -o x.html "$here/html.sh"
+says err 'is not a trace: expected'
+equal 'pages of what is no trace' '' "$(ls x.html* 2>/dev/null)"
+run 1 "$WEFT" html -o /dev/full --empty
+says err 'cannot be written'
+
+run 1 "$WEFT" record -o ring "$EXAMPLES/arp_race" bad
+run 0 "$WEFT" save -o bad.weft ring
+run 0 "$WEFT" html -o bad.html ring # without the unused space
+equal 'bytes of a page' yes "$([ "$(stat -c %s bad.html)" -lt 1000000 ] && echo yes)"
+run 0 "$WEFT" record -o ring "$EXAMPLES/arp_race" good
+run 0 "$WEFT" save -o good.weft ring
+run 0 "$WEFT" html -o bad.html bad.weft
+silent err
+run 0 "$WEFT" html -o both.html --title 'A good <b>and</b> a bad run' good.weft bad.weft
+run 0 "$WEFT" html -o empty.html --empty
+"$WEFT" html -o - - <bad.weft >pipe.html
+says pipe.html '<title>standard input</title>'
+run 0 "$WEFT" html -o at.html --at '#from=1000000&to=2000000' bad.weft
+# A file name, and labels, that would be taken for something else
+hostile='</script><img src=x onerror=alert(1)>"'"'"'.ctf'
+if [ -x "${MKTRACE:-}" ]; then
+    "$MKTRACE" labels.ctf <"$SOURCE_ROOT/tests/golden/labels.trace"
+    run 0 "$WEFT" html -o labels.html labels.ctf
+fi
+mkdir names
+cp bad.weft "names/${hostile//\//_}"
+run 0 "$WEFT" html -o hostile.html --at "$hostile" "names/${hostile//\//_}"
+run 0 "$WEFT" html -o title.html --title "$hostile" bad.weft
+equal 'tags of names' 0 "$(cat hostile.html title.html | grep -c '<img' || :)"
+echo no trace >none.ctf
+
+# ---- The C, without a browser ----
+without() {
+    [ "$failures" -eq 0 ] || finish
+    skip "what needs a browser: $*"
+}
+command -v node >/dev/null || without 'there is no node'
+run 0 node "$SOURCE_ROOT/tests/web/corpus.js" empty.html 3000 "$SOURCE_ROOT/tests/fuzz/corpus/"{mirage,weft} bad.weft
+cat out
+
+# ---- In a browser ----
+# What drives it is fetched once, into the build directory. package-lock.json says what it must be.
+browser=$(command -v chromium || command -v chromium-browser || command -v google-chrome) || without 'there is no chromium'
+modules=${BUILD_ROOT:-$tmp}/tests/web
+if ! cmp -s "$SOURCE_ROOT/tests/web/package-lock.json" "$modules/installed"; then
+    command -v npm >/dev/null || without 'there is no npm'
+    mkdir -p "$modules"
+    cp "$SOURCE_ROOT/tests/web/"package*.json "$SOURCE_ROOT/tests/web/.npmrc" "$modules"
+    (cd "$modules" && timeout 60 npm ci --ignore-scripts >npm.log 2>&1) ||
+        without "playwright-core cannot be fetched: $(tail -n 1 "$modules/npm.log")"
+    cp "$SOURCE_ROOT/tests/web/package-lock.json" "$modules/installed"
+fi
+run 0 env NODE_PATH="$modules/node_modules" WEFT="$WEFT" BROWSER="$browser" node "$here/html.js" "$tmp" "$SOURCE_ROOT"
+cat out
+[ ! -s err ] || cat err
+finish
