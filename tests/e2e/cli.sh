@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_mktrace
 
-commands='record save info dump promises render html export'
+commands='record save info dump promises render view html export'
 cat >"$tmp/lines" <<'EOF'
 0 0 creates parent=-1 child=1 type=task
 5 0 switch p=1

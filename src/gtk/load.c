@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: ISC */
+#include "gtk/load.h"
+
+#include <gio/gio.h>
+#include <stdatomic.h>
+
+#define BUILD_SHARE 0.75 /* of the work: the model; the rest is the scene */
+
+struct weft_load {
+    char *path;
+    bool raw;
+    weft_loaded_fn *done; /* NULL: cancelled; of the main loop's thread */
+    void *data;
+    atomic_bool cancelled;
+    atomic_int permille;
+    double base, share; /* of the step that is going on; of the loading thread */
+    struct weft_loaded result;
+};
+
+static bool show_progress(void *data, double share)
+{
+    struct weft_load *l = data;
+    atomic_store_explicit(&l->permille, (int)(1000 * (l->base + share * l->share)),
+                          memory_order_relaxed);
+    return !atomic_load_explicit(&l->cancelled, memory_order_relaxed);
+}
+
+/* A file of which not a single event can be read is as good as none. */
+static int check(struct weft_loaded *to)
+{
+    const struct weft_damage *d = &to->damage;
+    if (to->model->events_total > 0 || d->problems == 0)
+        return 0;
+    to->error = d->first[0];
+    return WEFT_E_FORMAT;
+}
+
+static int build(struct weft_load *l, struct weft_reader *reader)
+{
+    struct weft_loaded *to = &l->result;
+    l->share = BUILD_SHARE;
+    int rc = weft_model_build(&to->model, reader, show_progress, l, &to->error);
+    if (rc < 0)
+        return rc;
+    to->damage = *weft_reader_damage(reader);
+    to->ended = weft_reader_facts(reader)->ended;
+    return check(to);
+}
+
+static int read_trace(struct weft_load *l)
+{
+    struct weft_loaded *to = &l->result;
+    struct weft_reader *reader;
+    int rc = weft_reader_open(&reader, l->path, &to->error);
+    if (rc < 0)
+        return rc;
+    rc = build(l, reader);
+    weft_reader_close(reader);
+    if (rc < 0)
+        return rc;
+    l->base = BUILD_SHARE;
+    l->share = 1 - BUILD_SHARE;
+    return weft_scene_new(&to->scene, to->model, l->raw, show_progress, l);
+}
+
+static void drop(struct weft_loaded *loaded)
+{
+    weft_scene_free(loaded->scene);
+    weft_model_free(loaded->model);
+    loaded->scene = NULL;
+    loaded->model = NULL;
+}
+
+static void work(GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+    struct weft_load *l = data;
+    struct weft_loaded *to = &l->result;
+    int64_t start_us = g_get_monotonic_time();
+    (void)source;
+    (void)cancellable;
+    to->error.offset = WEFT_NO_OFFSET;
+    int rc = read_trace(l);
+    if (rc < 0) {
+        drop(to);
+        to->error.code = rc;
+        if (!*to->error.text)
+            weft_error_set(&to->error, rc, to->error.offset, "%s", weft_error_name(rc));
+    }
+    if (atomic_load_explicit(&l->cancelled, memory_order_relaxed))
+        drop(to); /* here, since it may take its time */
+    to->took_us = g_get_monotonic_time() - start_us;
+    g_task_return_boolean(task, TRUE);
+}
+
+static void finish(GObject *source, GAsyncResult *result, gpointer data)
+{
+    struct weft_load *l = data;
+    (void)source;
+    (void)result;
+    if (l->done)
+        l->done(l->data, &l->result);
+    else
+        drop(&l->result);
+    g_free(l->path);
+    g_free(l);
+}
+
+struct weft_load *weft_load_begin(const char *path, bool raw, weft_loaded_fn *done, void *data)
+{
+    struct weft_load *l = g_new0(struct weft_load, 1);
+    *l = (struct weft_load){.path = g_strdup(path), .raw = raw, .done = done, .data = data};
+    g_autoptr(GTask) task = g_task_new(NULL, NULL, finish, l);
+    g_task_set_task_data(task, l, NULL);
+    g_task_run_in_thread(task, work);
+    return l;
+}
+
+double weft_load_progress(const struct weft_load *l)
+{
+    return atomic_load_explicit(&l->permille, memory_order_relaxed) / 1000.0;
+}
+
+void weft_load_cancel(struct weft_load *l)
+{
+    l->done = NULL;
+    atomic_store_explicit(&l->cancelled, true, memory_order_relaxed);
+}

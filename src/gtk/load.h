@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+/* Reading a trace without keeping the window waiting: in a thread, with progress, to be cancelled.
+ *
+ * All functions belong to the thread of the main loop, which also calls done. */
+#ifndef WEFT_GTK_LOAD_H
+#define WEFT_GTK_LOAD_H
+
+#include <glib.h>
+
+#include "model/model.h"
+#include "view/scene.h"
+
+struct weft_load;
+
+/* What has become of it. */
+struct weft_loaded {
+    struct weft_model *model; /* NULL: error says why; the receiver owns both */
+    struct weft_scene *scene;
+    struct weft_error error;
+    struct weft_damage damage;
+    enum weft_ended ended;
+    int64_t took_us;
+};
+typedef void weft_loaded_fn(void *data, struct weft_loaded *loaded);
+
+/* Calls done once, unless it is cancelled. Valid until then. */
+struct weft_load *weft_load_begin(const char *path, bool raw, weft_loaded_fn *done, void *data);
+
+/* From 0 to 1. */
+double weft_load_progress(const struct weft_load *load);
+
+/* It ends when it can; done is not called. */
+void weft_load_cancel(struct weft_load *load);
+
+#endif

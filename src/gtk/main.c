@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: ISC */
+/* weft-view: the window. `weft view` checks the command line and runs it; see there for the options. */
+#include <gtk/gtk.h>
+#include <string.h>
+
+#include "gtk/renderer.h"
+#include "gtk/settings.h"
+#include "gtk/tour.h"
+#include "gtk/window.h"
+
+static const GOptionEntry options[] = {
+    {"at", 0, 0, G_OPTION_ARG_STRING, NULL, "Go to that place", "PLACE"},
+    {"raw", 0, 0, G_OPTION_ARG_NONE, NULL, "Draw a bind and the like from its creation on", NULL},
+    {"theme", 0, 0, G_OPTION_ARG_STRING, NULL, "light or dark", "THEME"},
+    {"tour", 0, 0, G_OPTION_ARG_NONE, NULL, "Measure what a frame costs, and end", NULL},
+    {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, NULL, NULL, "FILE…"},
+    {0},
+};
+
+/* What GTK's own theme does not have. */
+static const char style[] =
+    "picture:focus-visible { outline: 2px solid alpha(@theme_selected_bg_color, 0.6); }"
+    ".panel { border-left: 1px solid @borders; background: @theme_base_color; }"
+    ".panel .switcher { margin: 6px; }"
+    ".panel .total { padding: 3px 12px; }"
+    ".lines { background: none; }"
+    ".lines > row { padding: 1px 6px 1px 12px; }"
+    ".lines .heading { font-weight: bold; font-size: inherit; margin-top: 9px; }"
+    ".lines .name { padding: 3px 0; }"
+    ".lines .value { padding: 3px 5px; }"
+    ".lines .fact-link { padding: 2px 4px; min-height: 0; font-weight: normal; }"
+    ".fact-link label { color: #0069a6; }"
+    ".dark .fact-link label { color: #56b4e9; }"
+    "label.bad, .fact-link label.bad { color: #d01c1c; }"
+    ".dark label.bad, .dark .fact-link label.bad { color: #ff6b5e; }"
+    "stackswitcher.circular > button > label { margin: 0; padding: 0; }" /* GTK's: -4 px wide */
+    ".found { font-feature-settings: 'tnum'; }"
+    ".reading { background: @theme_bg_color; border: 1px solid @borders; border-radius: 9px;"
+    "  padding: 12px; margin: 24px; box-shadow: 0 2px 8px alpha(black, 0.2); }"
+    ".toast-text { background: alpha(black, 0.8); color: white; border-radius: 99px;"
+    "  padding: 6px 18px; margin: 24px; }"
+    ".status { margin: 24px; }"
+    ".title-1 { font-size: 180%; font-weight: 800; }"
+    ".pill { border-radius: 99px; padding: 6px 24px; }";
+
+static void apply_theme(const char *theme)
+{
+    if (*theme)
+        g_object_set(gtk_settings_get_default(), "gtk-application-prefer-dark-theme",
+                     strcmp(theme, "dark") == 0, NULL);
+}
+
+static void on_new_window(GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+    (void)action;
+    (void)parameter;
+    gtk_window_present(GTK_WINDOW(weft_window_new(data)));
+}
+
+static void on_quit(GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+    (void)action;
+    (void)parameter;
+    for (GList *w = gtk_application_get_windows(data), *next; w; w = next) {
+        next = w->next;
+        gtk_window_close(w->data);
+    }
+}
+
+static const GActionEntry actions[] = {
+    {.name = "new-window", .activate = on_new_window},
+    {.name = "quit", .activate = on_quit},
+};
+
+static const struct {
+    const char *action, *keys[3];
+} accelerators[] = {
+    {"app.new-window", {"<Control>n"}},    {"app.quit", {"<Control>q"}},
+    {"win.close", {"<Control>w"}},         {"win.panel", {"F9"}},
+    {"win.open", {"<Control>o"}},          {"win.search", {"<Control>f"}},
+    {"win.refresh", {"F5", "<Control>r"}}, {"win.save-picture", {"<Control>s"}},
+    {"win.help", {"<Control>question"}},
+};
+
+static void on_startup(GtkApplication *application, gpointer data)
+{
+    g_autoptr(GtkCssProvider) css = gtk_css_provider_new();
+    (void)data;
+    gtk_css_provider_load_from_data(css, style, -1);
+    gtk_style_context_add_provider_for_display(gdk_display_get_default(), GTK_STYLE_PROVIDER(css),
+                                               GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+    weft_renderer_choose();
+    gtk_window_set_default_icon_name(WEFT_APPLICATION_ID);
+    apply_theme(weft_settings()->theme);
+    g_action_map_add_action_entries(G_ACTION_MAP(application), actions, G_N_ELEMENTS(actions),
+                                    application);
+    for (size_t i = 0; i < G_N_ELEMENTS(accelerators); i++)
+        gtk_application_set_accels_for_action(application, accelerators[i].action,
+                                              accelerators[i].keys);
+}
+
+static void on_activate(GtkApplication *application, gpointer data)
+{
+    (void)data;
+    gtk_window_present(GTK_WINDOW(weft_window_new(application)));
+}
+
+/* Paths that are relative are so to where the command was given. */
+static char **paths_of(GApplicationCommandLine *line, GVariantDict *given)
+{
+    g_auto(GStrv) files = NULL;
+    g_variant_dict_lookup(given, G_OPTION_REMAINING, "^aay", &files);
+    GPtrArray *paths = g_ptr_array_new();
+    for (char **f = files; f && *f; f++) {
+        g_autoptr(GFile) file = g_application_command_line_create_file_for_arg(line, *f);
+        char *path = strcmp(*f, "-") ? g_file_get_path(file) : g_strdup("-");
+        g_ptr_array_add(paths, path ? path : g_strdup(*f));
+    }
+    g_ptr_array_add(paths, NULL);
+    return (char **)g_ptr_array_free(paths, FALSE);
+}
+
+static int on_command_line(GtkApplication *application, GApplicationCommandLine *line,
+                           gpointer data)
+{
+    GVariantDict *given = g_application_command_line_get_options_dict(line);
+    g_auto(GStrv) paths = paths_of(line, given);
+    const char *place = NULL, *theme = NULL;
+    gboolean tour = FALSE, raw = FALSE;
+    (void)data;
+    g_variant_dict_lookup(given, "at", "&s", &place);
+    g_variant_dict_lookup(given, "tour", "b", &tour);
+    g_variant_dict_lookup(given, "raw", "b", &raw);
+    if (g_variant_dict_lookup(given, "theme", "&s", &theme))
+        apply_theme(theme);
+    WeftWindow *w = weft_window_new(application);
+    w->raw = raw;
+    if (tour)
+        weft_tour_begin(w);
+    if (*paths)
+        weft_window_read(w, (const char *const *)paths, place);
+    gtk_window_present(GTK_WINDOW(w));
+    return 0;
+}
+
+/* Standard input belongs to this process, and measuring wants one of its own. */
+static bool wants_own_process(int argc, char **argv)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], "-") == 0 || strcmp(argv[i], "--tour") == 0)
+            return true;
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    GApplicationFlags flags = G_APPLICATION_HANDLES_COMMAND_LINE;
+    if (wants_own_process(argc, argv))
+        flags |= G_APPLICATION_NON_UNIQUE;
+    g_autoptr(GtkApplication) application = gtk_application_new(WEFT_APPLICATION_ID, flags);
+    g_set_application_name("weft");
+    g_application_add_main_option_entries(G_APPLICATION(application), options);
+    g_signal_connect(application, "startup", G_CALLBACK(on_startup), NULL);
+    g_signal_connect(application, "activate", G_CALLBACK(on_activate), NULL);
+    g_signal_connect(application, "command-line", G_CALLBACK(on_command_line), NULL);
+    return g_application_run(G_APPLICATION(application), argc, argv);
+}

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: ISC */
+/* The window's menus: of the header, and of the recent files. */
+#include "gtk/window.h"
+
+#define RECENT_MAX 10
+
+struct entry {
+    const char *label, *action; /* a label without action ends a section */
+};
+
+static const struct entry entries[] = {
+    {"_New Window", "app.new-window"},
+    {"_Open…", "win.open"},
+    {"_Add Below…", "win.add"},
+    {"_Refresh", "win.refresh"},
+    {NULL, NULL},
+    {"_Save Picture…", "win.save-picture"},
+    {"_Copy Link", "win.copy-link"},
+    {NULL, NULL},
+    {"Show _Everything", "win.fit"},
+    {"Show the Se_lection", "win.fit-selection"},
+    {"Counters", "win.counters"},
+    {"Link the _Time Axes", "win.link"},
+    {"Side _Panel", "win.panel"},
+    {NULL, NULL},
+    {"_Light or Dark", "win.theme"},
+    {"Lar_ger Texts", "win.text-larger"},
+    {"S_maller Texts", "win.text-smaller"},
+    {"_Normal Texts", "win.text-normal"},
+    {NULL, NULL},
+};
+
+static const struct entry last[] = {
+    {"_Keyboard Shortcuts", "win.help"},
+    {"About _weft", "win.about"},
+};
+
+GMenuModel *weft_window_menu(WeftWindow *w)
+{
+    GMenu *menu = g_menu_new();
+    g_autoptr(GMenu) section = g_menu_new();
+    for (size_t i = 0; i < G_N_ELEMENTS(entries); i++) {
+        if (entries[i].action) {
+            g_menu_append(section, entries[i].label, entries[i].action);
+            continue;
+        }
+        g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
+        g_object_unref(section);
+        section = g_menu_new();
+    }
+    g_menu_append_section(menu, "Close", G_MENU_MODEL(w->close_menu));
+    for (size_t i = 0; i < G_N_ELEMENTS(last); i++)
+        g_menu_append(section, last[i].label, last[i].action);
+    g_menu_append_section(menu, NULL, G_MENU_MODEL(section));
+    return G_MENU_MODEL(menu);
+}
+
+/* ---- Recent files ---- */
+
+static int by_time(gconstpointer a, gconstpointer b)
+{
+    GDateTime *x = gtk_recent_info_get_modified((GtkRecentInfo *)a);
+    GDateTime *y = gtk_recent_info_get_modified((GtkRecentInfo *)b);
+    return g_date_time_compare(y, x);
+}
+
+static void append_recent(GMenu *menu, GtkRecentInfo *info)
+{
+    g_autoptr(GFile) file = g_file_new_for_uri(gtk_recent_info_get_uri(info));
+    g_autofree char *path = g_file_get_path(file);
+    if (!path)
+        return;
+    g_autofree char *shown = g_filename_display_name(path), *folder = g_path_get_dirname(shown);
+    g_autofree char *name = g_path_get_basename(shown);
+    g_autofree char *label = g_strdup_printf("%s  (%s)", name, folder);
+    g_auto(GStrv) parts = g_strsplit(label, "_", -1);
+    g_autofree char *escaped = g_strjoinv("__", parts); /* _ marks a letter to be typed */
+    g_autoptr(GMenuItem) item = g_menu_item_new(escaped, NULL);
+    g_menu_item_set_action_and_target_value(item, "win.open-file", g_variant_new_bytestring(path));
+    g_menu_append_item(menu, item);
+}
+
+static void on_recent(GtkMenuButton *button, gpointer data)
+{
+    g_autoptr(GMenu) menu = g_menu_new(), section = g_menu_new();
+    GList *all =
+        g_list_sort(gtk_recent_manager_get_items(gtk_recent_manager_get_default()), by_time);
+    int count = 0;
+    (void)data;
+    for (GList *i = all; i && count < RECENT_MAX; i = i->next) {
+        if (!gtk_recent_info_has_application(i->data, "weft") || !gtk_recent_info_exists(i->data))
+            continue;
+        append_recent(section, i->data);
+        count++;
+    }
+    if (!count)
+        g_menu_append(section, "None yet", "win.none");
+    g_list_free_full(all, (GDestroyNotify)gtk_recent_info_unref);
+    g_menu_append_section(menu, "Recent Traces", G_MENU_MODEL(section));
+    gtk_menu_button_set_popover(button, gtk_popover_menu_new_from_model(G_MENU_MODEL(menu)));
+}
+
+GtkWidget *weft_window_recent_button(void)
+{
+    GtkWidget *button = gtk_menu_button_new();
+    gtk_menu_button_set_create_popup_func(GTK_MENU_BUTTON(button), on_recent, NULL, NULL);
+    gtk_widget_set_tooltip_text(button, "Recent traces");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(button), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Recent traces", -1);
+    return button;
+}

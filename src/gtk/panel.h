@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: ISC */
+/* What stands beside the picture in words: facts, the visible promises, the counters.
+ *
+ * It emits "touched" after it has told the explorer something. */
+#ifndef WEFT_GTK_PANEL_H
+#define WEFT_GTK_PANEL_H
+
+#include <gtk/gtk.h>
+
+#include "explore/explore.h"
+
+#define WEFT_TYPE_PANEL (weft_panel_get_type())
+G_DECLARE_FINAL_TYPE(WeftPanel, weft_panel, WEFT, PANEL, GtkBox)
+
+/* The explorer is borrowed. */
+GtkWidget *weft_panel_new(struct weft_explorer *e);
+
+/* Shows what the explorer says now. */
+void weft_panel_show_facts(WeftPanel *panel);
+void weft_panel_show_counters(WeftPanel *panel);
+
+/* Likewise, and returns it as text, a line each; the caller frees it. */
+char *weft_panel_show_visible(WeftPanel *panel);
+
+/* The explorer goes away. */
+void weft_panel_forget(WeftPanel *panel);
+
+/* The facts as text, a line each; the caller frees it. */
+char *weft_panel_facts_text(WeftPanel *panel);
+
+#endif

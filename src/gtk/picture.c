@@ -1,0 +1,377 @@
+/* SPDX-License-Identifier: ISC */
+#include "gtk/picture.h"
+
+#include <math.h>
+
+#include "paint/cairo.h"
+
+#define NOTCH_PX 40      /* of a touchpad, that count as a notch of a wheel */
+#define TIP_WIDTH_PX 420 /* a tip that is wider is broken into lines */
+#define TIP_AWAY_PX 16   /* from the pointer */
+#define TIP_PAD_PX 6
+
+struct _WeftPicture {
+    GtkWidget parent;
+    struct weft_explorer *e;
+    struct weft_painter *painter;
+    cairo_surface_t *surface;
+    GskRenderNode *node; /* that shows it */
+    bool stale;
+    enum weft_theme theme;
+    char *tip;
+    double x, y; /* of the pointer */
+    GtkGesture *drag;
+    bool pressed, pinching;
+    double pinch_scale, pinch_x, pinch_y;
+};
+
+G_DEFINE_TYPE(WeftPicture, weft_picture, GTK_TYPE_WIDGET)
+
+static guint touched_signal;
+
+static void touched(WeftPicture *self)
+{
+    g_signal_emit(self, touched_signal, 0);
+}
+
+/* ---- Painting ---- */
+
+/* A node of its own, kept, so that GSK sees from its address whether something has changed. Not a texture,
+ * which GSK's cairo renderer would copy once more. */
+static void make_node(WeftPicture *self, int scale, float width, float height)
+{
+    g_clear_pointer(&self->node, gsk_render_node_unref);
+    self->node = gsk_cairo_node_new(&GRAPHENE_RECT_INIT(0, 0, width, height));
+    cairo_t *cr = gsk_cairo_node_get_draw_context(self->node);
+    cairo_scale(cr, 1.0 / scale, 1.0 / scale);
+    cairo_set_source_surface(cr, self->surface, 0, 0);
+    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
+    cairo_set_operator(cr, CAIRO_OPERATOR_SOURCE);
+    cairo_paint(cr);
+    cairo_destroy(cr);
+}
+
+static void paint(WeftPicture *self)
+{
+    int scale = gtk_widget_get_scale_factor(GTK_WIDGET(self));
+    int width = gtk_widget_get_width(GTK_WIDGET(self)) * scale;
+    int height = gtk_widget_get_height(GTK_WIDGET(self)) * scale;
+    self->stale = false;
+    const struct weft_drawlist *list = self->e ? weft_explorer_draw(self->e) : NULL;
+    if (!list || !self->painter || width <= 0 || height <= 0)
+        return;
+    /* What the node before has recorded must not be changed under it, or cairo copies it. */
+    g_clear_pointer(&self->node, gsk_render_node_unref);
+    if (self->surface && (cairo_image_surface_get_width(self->surface) != width ||
+                          cairo_image_surface_get_height(self->surface) != height))
+        g_clear_pointer(&self->surface, cairo_surface_destroy);
+    if (!self->surface)
+        self->surface = cairo_image_surface_create(CAIRO_FORMAT_RGB24, width, height);
+    cairo_t *cr = cairo_create(self->surface);
+    cairo_scale(cr, scale, scale);
+    int rc = weft_paint_cairo(self->painter, cr, list, self->theme);
+    cairo_destroy(cr);
+    if (rc == 0)
+        make_node(self, scale, (float)width / (float)scale, (float)height / (float)scale);
+}
+
+static void draw_tip(WeftPicture *self, GtkSnapshot *snapshot, float width, float height)
+{
+    uint32_t ground = weft_inks[WEFT_INK_TEXT].rgb[self->theme == WEFT_DARK];
+    uint32_t text = weft_inks[WEFT_INK_GROUND].rgb[self->theme == WEFT_DARK];
+    GdkRGBA rgba = {(float)(ground >> 16) / 255, (float)(ground >> 8 & 0xff) / 255,
+                    (float)(ground & 0xff) / 255, 0.92f};
+    g_autoptr(PangoLayout) layout = gtk_widget_create_pango_layout(GTK_WIDGET(self), self->tip);
+    pango_layout_set_width(layout, TIP_WIDTH_PX * PANGO_SCALE);
+    pango_layout_set_wrap(layout, PANGO_WRAP_WORD_CHAR);
+    int w, h;
+    pango_layout_get_pixel_size(layout, &w, &h);
+    float box_w = (float)w + 2 * TIP_PAD_PX, box_h = (float)h + 2 * TIP_PAD_PX;
+    float x = (float)self->x + TIP_AWAY_PX, y = (float)self->y + TIP_AWAY_PX;
+    if (x + box_w > width)
+        x = MAX(0, (float)self->x - TIP_AWAY_PX / 2 - box_w);
+    if (y + box_h > height)
+        y = MAX(0, (float)self->y - TIP_AWAY_PX / 2 - box_h);
+    GskRoundedRect box;
+    gsk_rounded_rect_init_from_rect(&box, &GRAPHENE_RECT_INIT(floorf(x), floorf(y), box_w, box_h),
+                                    6);
+    gtk_snapshot_push_rounded_clip(snapshot, &box);
+    gtk_snapshot_append_color(snapshot, &rgba, &box.bounds);
+    gtk_snapshot_pop(snapshot);
+    rgba = (GdkRGBA){(float)(text >> 16) / 255, (float)(text >> 8 & 0xff) / 255,
+                     (float)(text & 0xff) / 255, 1};
+    gtk_snapshot_save(snapshot);
+    gtk_snapshot_translate(snapshot, &GRAPHENE_POINT_INIT(box.bounds.origin.x + TIP_PAD_PX,
+                                                          box.bounds.origin.y + TIP_PAD_PX));
+    gtk_snapshot_append_layout(snapshot, layout, &rgba);
+    gtk_snapshot_restore(snapshot);
+}
+
+static void snapshot(GtkWidget *widget, GtkSnapshot *snapshot)
+{
+    WeftPicture *self = WEFT_PICTURE(widget);
+    float width = (float)gtk_widget_get_width(widget),
+          height = (float)gtk_widget_get_height(widget);
+    if (self->stale)
+        paint(self);
+    if (self->node)
+        gtk_snapshot_append_node(snapshot, self->node);
+    if (*self->tip && !self->pressed)
+        draw_tip(self, snapshot, width, height);
+}
+
+static void size_allocate(GtkWidget *widget, int width, int height, int baseline)
+{
+    WeftPicture *self = WEFT_PICTURE(widget);
+    (void)baseline;
+    if (self->e)
+        weft_explorer_resize(self->e, width, height);
+    self->stale = true;
+    touched(self);
+}
+
+static void measure(GtkWidget *widget, GtkOrientation orientation, int for_size, int *minimum,
+                    int *natural, int *minimum_baseline, int *natural_baseline)
+{
+    (void)widget;
+    (void)for_size;
+    *minimum = WEFT_PICTURE_MIN_PX;
+    *natural = orientation == GTK_ORIENTATION_HORIZONTAL ? 960 : 600;
+    *minimum_baseline = *natural_baseline = -1;
+}
+
+/* ---- Pointer ---- */
+
+unsigned weft_picture_mods(GdkModifierType state)
+{
+    return (state & GDK_SHIFT_MASK ? WEFT_SHIFT : 0u) |
+           (state & GDK_CONTROL_MASK ? WEFT_CTRL : 0u) | (state & GDK_ALT_MASK ? WEFT_ALT : 0u);
+}
+
+static unsigned mods_of(void *controller)
+{
+    return weft_picture_mods(gtk_event_controller_get_current_event_state(controller));
+}
+
+static void on_press(GtkGestureClick *click, int clicks, double x, double y, WeftPicture *self)
+{
+    gtk_widget_grab_focus(GTK_WIDGET(self));
+    if (!self->e || self->pinching)
+        return;
+    self->pressed = true;
+    weft_explorer_press(self->e, x, y, clicks, mods_of(click));
+    touched(self);
+}
+
+static void on_drag(GtkGestureDrag *drag, double dx, double dy, WeftPicture *self)
+{
+    double x, y;
+    if (!self->e || !self->pressed || !gtk_gesture_drag_get_start_point(drag, &x, &y))
+        return;
+    self->x = x + dx;
+    self->y = y + dy;
+    weft_explorer_drag(self->e, self->x, self->y);
+    touched(self);
+}
+
+static void release(WeftPicture *self, double x, double y)
+{
+    if (!self->e || !self->pressed)
+        return;
+    self->pressed = false;
+    weft_explorer_release(self->e, x, y);
+    touched(self);
+}
+
+static void on_drag_end(GtkGestureDrag *drag, double dx, double dy, WeftPicture *self)
+{
+    double x, y;
+    if (gtk_gesture_drag_get_start_point(drag, &x, &y))
+        release(self, x + dx, y + dy);
+    else
+        release(self, self->x, self->y);
+}
+
+static void on_drag_cancel(GtkGesture *drag, GdkEventSequence *sequence, WeftPicture *self)
+{
+    (void)drag;
+    (void)sequence;
+    release(self, self->x, self->y);
+}
+
+static void on_motion(GtkEventControllerMotion *motion, double x, double y, WeftPicture *self)
+{
+    (void)motion;
+    self->x = x;
+    self->y = y;
+    if (!self->e || self->pressed)
+        return;
+    weft_explorer_point(self->e, x, y);
+    if (*self->tip) /* it goes along */
+        gtk_widget_queue_draw(GTK_WIDGET(self));
+    touched(self);
+}
+
+static void on_leave(GtkEventControllerMotion *motion, WeftPicture *self)
+{
+    (void)motion;
+    if (!self->e)
+        return;
+    weft_explorer_leave(self->e);
+    touched(self);
+}
+
+static gboolean on_scroll(GtkEventControllerScroll *scroll, double dx, double dy, WeftPicture *self)
+{
+    if (!self->e)
+        return FALSE;
+    if (gtk_event_controller_scroll_get_unit(scroll) == GDK_SCROLL_UNIT_SURFACE) {
+        dx /= NOTCH_PX;
+        dy /= NOTCH_PX;
+    }
+    weft_explorer_scroll(self->e, self->x, self->y, dx, dy, mods_of(scroll));
+    touched(self);
+    return TRUE;
+}
+
+static void on_pinch_begin(GtkGesture *zoom, GdkEventSequence *sequence, WeftPicture *self)
+{
+    (void)sequence;
+    release(self, self->x, self->y); /* what the first finger had begun */
+    self->pinching = true;
+    self->pinch_scale = 1;
+    if (!gtk_gesture_get_bounding_box_center(zoom, &self->pinch_x, &self->pinch_y)) {
+        self->pinch_x = self->x;
+        self->pinch_y = self->y;
+    }
+}
+
+static void on_pinch(GtkGestureZoom *zoom, double scale, WeftPicture *self)
+{
+    double x, y;
+    if (!self->e || !(scale > 0) || !isfinite(scale))
+        return;
+    if (!gtk_gesture_get_bounding_box_center(GTK_GESTURE(zoom), &x, &y)) {
+        x = self->pinch_x;
+        y = self->pinch_y;
+    }
+    weft_explorer_pinch(self->e, x, y, x - self->pinch_x, y - self->pinch_y,
+                        scale / self->pinch_scale);
+    self->pinch_scale = scale;
+    self->pinch_x = x;
+    self->pinch_y = y;
+    touched(self);
+}
+
+static void on_pinch_end(GtkGesture *zoom, GdkEventSequence *sequence, WeftPicture *self)
+{
+    (void)zoom;
+    (void)sequence;
+    self->pinching = false;
+}
+
+static void add_controllers(WeftPicture *self)
+{
+    GtkWidget *widget = GTK_WIDGET(self);
+    GtkGesture *click = gtk_gesture_click_new();
+    g_signal_connect(click, "pressed", G_CALLBACK(on_press), self);
+    self->drag = gtk_gesture_drag_new();
+    g_signal_connect(self->drag, "drag-update", G_CALLBACK(on_drag), self);
+    g_signal_connect(self->drag, "drag-end", G_CALLBACK(on_drag_end), self);
+    g_signal_connect(self->drag, "cancel", G_CALLBACK(on_drag_cancel), self);
+    gtk_gesture_group(click, self->drag);
+    /* Controllers hear an event in the order of their addition, the last one first. */
+    gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(self->drag));
+    gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(click));
+    GtkGesture *zoom = gtk_gesture_zoom_new();
+    g_signal_connect(zoom, "begin", G_CALLBACK(on_pinch_begin), self);
+    g_signal_connect(zoom, "scale-changed", G_CALLBACK(on_pinch), self);
+    g_signal_connect(zoom, "end", G_CALLBACK(on_pinch_end), self);
+    g_signal_connect(zoom, "cancel", G_CALLBACK(on_pinch_end), self);
+    gtk_widget_add_controller(widget, GTK_EVENT_CONTROLLER(zoom));
+    GtkEventController *motion = gtk_event_controller_motion_new();
+    g_signal_connect(motion, "enter", G_CALLBACK(on_motion), self);
+    g_signal_connect(motion, "motion", G_CALLBACK(on_motion), self);
+    g_signal_connect(motion, "leave", G_CALLBACK(on_leave), self);
+    gtk_widget_add_controller(widget, motion);
+    GtkEventController *scroll =
+        gtk_event_controller_scroll_new(GTK_EVENT_CONTROLLER_SCROLL_BOTH_AXES);
+    g_signal_connect(scroll, "scroll", G_CALLBACK(on_scroll), self);
+    gtk_widget_add_controller(widget, scroll);
+}
+
+/* ---- The object ---- */
+
+static void on_scale(GObject *object, GParamSpec *spec, gpointer data)
+{
+    (void)spec;
+    (void)data;
+    weft_picture_redraw(WEFT_PICTURE(object));
+}
+
+static void weft_picture_init(WeftPicture *self)
+{
+    self->painter = weft_painter_new();
+    self->stale = true;
+    self->tip = g_strdup("");
+    gtk_widget_set_focusable(GTK_WIDGET(self), TRUE);
+    gtk_widget_set_overflow(GTK_WIDGET(self), GTK_OVERFLOW_HIDDEN);
+    add_controllers(self);
+    g_signal_connect(self, "notify::scale-factor", G_CALLBACK(on_scale), NULL);
+}
+
+static void finalize(GObject *object)
+{
+    WeftPicture *self = WEFT_PICTURE(object);
+    g_clear_pointer(&self->node, gsk_render_node_unref);
+    g_clear_pointer(&self->surface, cairo_surface_destroy);
+    weft_painter_free(self->painter);
+    g_free(self->tip);
+    G_OBJECT_CLASS(weft_picture_parent_class)->finalize(object);
+}
+
+static void weft_picture_class_init(WeftPictureClass *class)
+{
+    GtkWidgetClass *widget = GTK_WIDGET_CLASS(class);
+    G_OBJECT_CLASS(class)->finalize = finalize;
+    widget->snapshot = snapshot;
+    widget->size_allocate = size_allocate;
+    widget->measure = measure;
+    gtk_widget_class_set_accessible_role(widget, GTK_ACCESSIBLE_ROLE_IMG);
+    gtk_widget_class_set_css_name(widget, "picture");
+    touched_signal = g_signal_new("touched", WEFT_TYPE_PICTURE, G_SIGNAL_RUN_LAST, 0, NULL, NULL,
+                                  NULL, G_TYPE_NONE, 0);
+}
+
+GtkWidget *weft_picture_new(struct weft_explorer *e)
+{
+    WeftPicture *self = g_object_new(WEFT_TYPE_PICTURE, NULL);
+    self->e = e;
+    return GTK_WIDGET(self);
+}
+
+void weft_picture_redraw(WeftPicture *self)
+{
+    self->stale = true;
+    gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+void weft_picture_set_theme(WeftPicture *self, enum weft_theme theme)
+{
+    self->theme = theme;
+    weft_picture_redraw(self);
+}
+
+void weft_picture_set_tip(WeftPicture *self, const char *text)
+{
+    if (strcmp(self->tip, text) == 0)
+        return;
+    g_free(self->tip);
+    self->tip = g_strdup(text);
+    gtk_widget_queue_draw(GTK_WIDGET(self));
+}
+
+void weft_picture_forget(WeftPicture *self)
+{
+    self->e = NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+/* The widget that shows an explorer's picture and carries pointer and wheel into it.
+ *
+ * It emits "touched" after each event that has reached the explorer; whoever owns that asks it what has
+ * changed, and calls weft_picture_redraw. The picture is painted at most once a frame. */
+#ifndef WEFT_GTK_PICTURE_H
+#define WEFT_GTK_PICTURE_H
+
+#include <gtk/gtk.h>
+
+#include "explore/explore.h"
+#include "paint/paint.h"
+
+#define WEFT_TYPE_PICTURE (weft_picture_get_type())
+G_DECLARE_FINAL_TYPE(WeftPicture, weft_picture, WEFT, PICTURE, GtkWidget)
+
+/* The explorer is borrowed. */
+GtkWidget *weft_picture_new(struct weft_explorer *e);
+
+/* What is shown is not true any more. */
+void weft_picture_redraw(WeftPicture *picture);
+
+void weft_picture_set_theme(WeftPicture *picture, enum weft_theme theme);
+
+/* A text beside the pointer; "": none. */
+void weft_picture_set_tip(WeftPicture *picture, const char *text);
+
+/* The explorer goes away, and with it whatever happens from now on. */
+void weft_picture_forget(WeftPicture *picture);
+
+/* The modifiers of an event as the explorer counts them. */
+unsigned weft_picture_mods(GdkModifierType state);
+
+#endif

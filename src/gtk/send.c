@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: ISC */
+/* What is seen, to be sent to somebody: a link, or a picture. */
+#include <errno.h>
+#include <glib/gstdio.h>
+#include <string.h>
+
+#include "gtk/window.h"
+
+char *weft_window_link(WeftWindow *w)
+{
+    g_autofree char *place = g_shell_quote(weft_explorer_place(w->e));
+    GString *out = g_string_new("weft view ");
+    if (w->raw)
+        g_string_append(out, "--raw ");
+    g_string_append_printf(out, "--at %s", place);
+    for (guint i = 0; i < w->traces->len; i++) {
+        g_autofree char *path = g_shell_quote(((struct weft_trace *)w->traces->pdata[i])->path);
+        g_string_append_printf(out, " %s", path);
+    }
+    return g_string_free(out, FALSE);
+}
+
+void weft_window_copy_link(WeftWindow *w)
+{
+    g_autofree char *link = weft_window_link(w), *shown = g_utf8_make_valid(link, -1);
+    weft_window_tell(w, "link", shown);
+    gdk_clipboard_set_text(gtk_widget_get_clipboard(GTK_WIDGET(w)), shown);
+    weft_window_toast(w, "A command that leads here has been copied");
+}
+
+/* ---- Pictures ---- */
+
+static enum weft_theme current_theme(void)
+{
+    gboolean dark = FALSE;
+    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
+    return dark ? WEFT_DARK : WEFT_LIGHT;
+}
+
+static int paint(const struct weft_drawlist *list, const char *suffix, FILE *out,
+                 struct weft_error *err)
+{
+    if (g_ascii_strcasecmp(suffix, ".png") == 0)
+        return weft_paint_png(list, out, current_theme(), err);
+    if (g_ascii_strcasecmp(suffix, ".pdf") == 0)
+        return weft_paint_pdf(list, out, WEFT_LIGHT, err);
+    return weft_paint_svg(list, out, WEFT_AUTO);
+}
+
+/* Into memory first, so that what is there already stays if something goes wrong. */
+static bool write_picture(WeftWindow *w, const char *path, const char *suffix, GError **error)
+{
+    struct weft_drawlist list = {0};
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    char *data = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream(&data, &size);
+    int rc = out ? weft_explorer_picture(w->e, &list) : WEFT_E_NOMEM;
+    if (rc == 0)
+        rc = paint(&list, suffix, out, &err);
+    if (out && fclose(out) != 0 && rc == 0)
+        rc = WEFT_E_NOMEM;
+    if (rc < 0)
+        g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
+                            *err.text ? err.text : weft_error_name(rc));
+    else if (g_file_set_contents_full(path, data, (gssize)size, G_FILE_SET_CONTENTS_CONSISTENT,
+                                      0666, error))
+        rc = 0;
+    else
+        rc = WEFT_E_IO;
+    free(data);
+    weft_drawlist_fini(&list);
+    return rc == 0;
+}
+
+void weft_window_save_picture_to(WeftWindow *w, const char *path)
+{
+    const char *dot = strrchr(path, '.');
+    g_autofree char *name = g_filename_display_basename(path);
+    g_autoptr(GError) error = NULL;
+    g_autofree char *text = NULL;
+    if (!w->traces->len)
+        return;
+    if (!dot || (g_ascii_strcasecmp(dot, ".svg") && g_ascii_strcasecmp(dot, ".png") &&
+                 g_ascii_strcasecmp(dot, ".pdf"))) {
+        text = g_strdup_printf(
+            "%s ends in none of .svg, .png and .pdf; please say which it shall be", name);
+        weft_window_complain(w, text, false);
+    } else if (write_picture(w, path, dot, &error)) {
+        text = g_strdup_printf("%s has been saved", name);
+        weft_window_toast(w, text);
+    } else {
+        text = g_strdup_printf("%s cannot be saved: %s", name, error->message);
+        weft_window_complain(w, text, false);
+    }
+}
+
+static void on_chosen(GtkNativeDialog *dialog, int response, WeftWindow *w)
+{
+    if (response == GTK_RESPONSE_ACCEPT) {
+        g_autoptr(GFile) file = gtk_file_chooser_get_file(GTK_FILE_CHOOSER(dialog));
+        g_autofree char *path = file ? g_file_get_path(file) : NULL;
+        if (path)
+            weft_window_save_picture_to(w, path);
+    }
+    g_object_unref(dialog);
+}
+
+void weft_window_save_picture(WeftWindow *w)
+{
+    GtkFileChooserNative *dialog = gtk_file_chooser_native_new(
+        "Save Picture", GTK_WINDOW(w), GTK_FILE_CHOOSER_ACTION_SAVE, "Save", "Cancel");
+    const struct weft_trace *t = w->traces->pdata[0];
+    g_autofree char *base = g_filename_display_basename(t->file ? t->path : "trace");
+    char *dot = strrchr(base, '.');
+    if (dot && dot != base)
+        *dot = '\0';
+    g_autofree char *name = g_strconcat(base, ".svg", NULL);
+    static const char *const kinds[][2] = {
+        {"SVG: texts can be searched", "*.svg"}, {"PNG", "*.png"}, {"PDF", "*.pdf"}};
+    for (size_t i = 0; i < G_N_ELEMENTS(kinds); i++) {
+        g_autoptr(GtkFileFilter) filter = gtk_file_filter_new();
+        gtk_file_filter_set_name(filter, kinds[i][0]);
+        gtk_file_filter_add_pattern(filter, kinds[i][1]);
+        gtk_file_chooser_add_filter(GTK_FILE_CHOOSER(dialog), filter);
+    }
+    gtk_file_chooser_set_current_name(GTK_FILE_CHOOSER(dialog), name);
+    gtk_native_dialog_set_modal(GTK_NATIVE_DIALOG(dialog), TRUE);
+    g_signal_connect_object(dialog, "response", G_CALLBACK(on_chosen), w, 0);
+    gtk_native_dialog_show(GTK_NATIVE_DIALOG(dialog));
+}

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: ISC */
+#include "gtk/tour.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <time.h>
+
+#define FRAMES 600
+#define WARM_UP 10
+#define LOOK_EVERY_MS 5
+#define WIDTH 1600
+#define HEIGHT 900
+
+struct tour {
+    WeftWindow *w;
+    int frame; /* below 0: before it begins */
+    double last_ms, cost_ms[FRAMES];
+    int64_t called_us, opened_us, began_us;
+    int64_t looked_us, stall_us; /* the longest time that the window did not answer while it read */
+};
+
+static double cpu_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static void report(struct tour *t)
+{
+    double sum = 0, took_s = (double)(g_get_monotonic_time() - t->began_us) / 1e6;
+    for (int i = 0; i < FRAMES; i++)
+        sum += t->cost_ms[i];
+    qsort(t->cost_ms, FRAMES, sizeof *t->cost_ms, by_size);
+    printf("opened_ms %.0f\nstall_ms %.0f\n", (double)(t->opened_us - t->called_us) / 1e3,
+           (double)t->stall_us / 1e3);
+    printf("frames %d\nseconds %.2f\nmean_ms %.2f\np50_ms %.2f\np95_ms %.2f\np99_ms %.2f\nmax_ms "
+           "%.2f\n",
+           FRAMES, took_s, sum / FRAMES, t->cost_ms[FRAMES / 2], t->cost_ms[FRAMES * 95 / 100],
+           t->cost_ms[FRAMES * 99 / 100], t->cost_ms[FRAMES - 1]);
+    fflush(stdout);
+}
+
+static void drag(struct weft_explorer *e, double dx, double dy)
+{
+    weft_explorer_press(e, WIDTH / 2.0, HEIGHT / 2.0, 1, 0);
+    weft_explorer_drag(e, WIDTH / 2.0 + dx, HEIGHT / 2.0 + dy);
+    weft_explorer_release(e, WIDTH / 2.0 + dx, HEIGHT / 2.0 + dy);
+}
+
+/* In four rounds at different places: in, about, spread, out again; so every zoom level is seen twice a
+ * round, with many frames in which all of the picture changes. */
+static void step(struct weft_explorer *e, int frame)
+{
+    static const double places[][2] = {{0.3, 0.3}, {0.7, 0.6}, {0.5, 0.8}, {0.15, 0.45}};
+    const double *place = places[frame / 150];
+    double x = place[0] * WIDTH, y = place[1] * HEIGHT;
+    int at = frame % 150;
+    if (at < 50)
+        weft_explorer_scroll(e, x, y, 0, -1, 0);
+    else if (at < 80)
+        drag(e, -40, at % 2 ? 6 : -9);
+    else if (at < 90)
+        weft_explorer_scroll(e, x, y, 0, -1, WEFT_CTRL);
+    else if (at < 100)
+        drag(e, 25, 30);
+    else
+        weft_explorer_scroll(e, WIDTH - x, y, 0, 1, 0);
+}
+
+static gboolean on_look(gpointer data)
+{
+    struct tour *t = data;
+    int64_t now = g_get_monotonic_time();
+    t->stall_us = MAX(t->stall_us, now - t->looked_us);
+    t->looked_us = now;
+    return t->opened_us ? G_SOURCE_REMOVE : G_SOURCE_CONTINUE;
+}
+
+static gboolean on_tick(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+{
+    struct tour *t = data;
+    (void)widget;
+    (void)clock;
+    if (!t->w->traces->len || t->w->load)
+        return G_SOURCE_CONTINUE;
+    double now = cpu_ms();
+    if (t->frame > 0) /* what the step before this one has cost, until it was seen */
+        t->cost_ms[t->frame - 1] = now - t->last_ms;
+    t->last_ms = now;
+    if (t->frame == 1 - WARM_UP) /* the first picture has been seen */
+        t->opened_us = g_get_monotonic_time();
+    if (t->frame == 0)
+        t->began_us = g_get_monotonic_time();
+    if (t->frame == FRAMES) {
+        report(t);
+        gtk_window_close(GTK_WINDOW(t->w));
+        g_free(t);
+        return G_SOURCE_REMOVE;
+    }
+    if (t->frame >= 0)
+        step(t->w->e, t->frame);
+    t->frame++;
+    weft_window_touched(t->w);
+    gtk_widget_queue_draw(GTK_WIDGET(t->w->picture));
+    return G_SOURCE_CONTINUE;
+}
+
+void weft_tour_begin(WeftWindow *w)
+{
+    struct tour *t = g_new0(struct tour, 1);
+    t->w = w;
+    t->frame = -WARM_UP;
+    t->called_us = t->looked_us = g_get_monotonic_time();
+    g_timeout_add_full(G_PRIORITY_HIGH, LOOK_EVERY_MS, on_look, t, NULL);
+    w->forgets = true;
+    gtk_widget_set_size_request(GTK_WIDGET(w->picture), WIDTH, HEIGHT);
+    g_action_group_change_action_state(G_ACTION_GROUP(w), "panel", g_variant_new_boolean(FALSE));
+    gtk_widget_add_tick_callback(GTK_WIDGET(w), on_tick, t, NULL);
+}

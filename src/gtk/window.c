@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: ISC */
+#include "gtk/window.h"
+
+#include <string.h>
+
+#include "gtk/keys.h"
+#include "gtk/settings.h"
+
+#define TELL_EVERY_MS 100 /* texts need not follow every frame */
+#define VISIBLE_QUIET_MS 300
+#define TOAST_S 3
+
+G_DEFINE_TYPE(WeftWindow, weft_window, GTK_TYPE_APPLICATION_WINDOW)
+
+/* ---- What changes ---- */
+
+static gboolean on_work(gpointer data)
+{
+    WeftWindow *w = data;
+    bool more = weft_explorer_work(w->e);
+    if (!more)
+        w->work = 0;
+    weft_window_touched(w);
+    return more ? G_SOURCE_CONTINUE : G_SOURCE_REMOVE;
+}
+
+static void show_selected(WeftWindow *w)
+{
+    unsigned pane = 0;
+    uint32_t selected = w->traces->len ? weft_explorer_selected(w->e, &pane) : WEFT_NONE;
+    g_autofree char *text = NULL;
+    if (selected != WEFT_NONE && pane < w->traces->len) {
+        const struct weft_trace *t = w->traces->pdata[pane];
+        text = g_strdup_printf("%u:%" G_GUINT64_FORMAT, pane, t->model->promise[selected].id);
+    }
+    weft_window_tell(w, "selected", text ? text : "");
+}
+
+static void show_facts(WeftWindow *w)
+{
+    weft_panel_show_facts(w->panel);
+    g_autofree char *text = weft_panel_facts_text(w->panel);
+    weft_window_tell(w, "facts", text);
+    show_selected(w);
+}
+
+static void show_search(WeftWindow *w)
+{
+    const char *query = weft_explorer_query(w->e);
+    const char *found = weft_explorer_found(w->e);
+    if (strcmp(query, gtk_editable_get_text(GTK_EDITABLE(w->entry))) != 0 &&
+        !gtk_widget_has_focus(GTK_WIDGET(gtk_editable_get_delegate(GTK_EDITABLE(w->entry)))))
+        gtk_editable_set_text(GTK_EDITABLE(w->entry), query);
+    gtk_label_set_text(GTK_LABEL(w->found), found);
+    gtk_widget_set_visible(w->hits, *query != '\0');
+    weft_window_tell(w, "find", query);
+    weft_window_tell(w, "found", found);
+}
+
+static void show_visible(WeftWindow *w)
+{
+    g_autofree char *text = weft_panel_show_visible(w->panel);
+    weft_window_tell(w, "visible", text);
+    const char *end = strchr(text, '\n');
+    g_autofree char *description = g_strdup_printf(
+        "Time from left to right, a line for each promise. The list \"Visible\" beside it "
+        "has what is seen, beginning with: %.*s",
+        end ? (int)(end - text) : 0, text);
+    gtk_accessible_update_property(GTK_ACCESSIBLE(w->picture), GTK_ACCESSIBLE_PROPERTY_DESCRIPTION,
+                                   description, -1);
+}
+
+/* Where the picture lies, for scripts that move the pointer. */
+static void tell_picture(WeftWindow *w)
+{
+    GtkWidget *picture = GTK_WIDGET(w->picture);
+    double x = 0, y = 0;
+    gtk_widget_translate_coordinates(picture, GTK_WIDGET(w), 0, 0, &x, &y);
+    g_autofree char *text = g_strdup_printf("%.0f %.0f %d %d", x, y, gtk_widget_get_width(picture),
+                                            gtk_widget_get_height(picture));
+    weft_window_tell(w, "picture", text);
+}
+
+static gboolean on_later(gpointer data)
+{
+    WeftWindow *w = data;
+    w->later = 0;
+    unsigned changed =
+        w->changed | weft_explorer_changed(w->e); /* drawing may have changed something */
+    int64_t now = g_get_monotonic_time();
+    w->changed = 0;
+    if (changed & WEFT_CHANGED_PICTURE)
+        weft_picture_redraw(w->picture);
+    tell_picture(w);
+    if (changed & WEFT_CHANGED_FACTS)
+        show_facts(w);
+    if (changed & WEFT_CHANGED_SEARCH)
+        show_search(w);
+    if (changed & WEFT_CHANGED_TIP)
+        weft_window_tell(w, "tip", weft_explorer_tip(w->e));
+    if (changed & WEFT_CHANGED_PLACE)
+        weft_window_tell(w, "place", w->traces->len ? weft_explorer_place(w->e) : "");
+    if (changed & WEFT_CHANGED_VISIBLE) {
+        if (now - w->shown_us >= VISIBLE_QUIET_MS * 1000) {
+            show_visible(w);
+            w->shown_us = g_get_monotonic_time();
+        } else {
+            w->changed |= WEFT_CHANGED_VISIBLE;
+            w->later = g_timeout_add(VISIBLE_QUIET_MS, on_later, w);
+        }
+    }
+    return G_SOURCE_REMOVE;
+}
+
+void weft_window_touched(WeftWindow *w)
+{
+    unsigned changed = weft_explorer_changed(w->e);
+    if (!changed)
+        return;
+    if (changed & WEFT_CHANGED_PICTURE)
+        weft_picture_redraw(w->picture);
+    if (changed & WEFT_CHANGED_TIP)
+        weft_picture_set_tip(w->picture, weft_explorer_tip(w->e));
+    if ((changed & WEFT_CHANGED_SEARCH) && !w->work)
+        w->work = g_idle_add(on_work, w);
+    w->changed |= changed & ~(unsigned)WEFT_CHANGED_PICTURE;
+    if (!w->later)
+        w->later = g_timeout_add(TELL_EVERY_MS, on_later, w);
+}
+
+/* ---- Messages ---- */
+
+static gboolean on_toast_end(gpointer data)
+{
+    WeftWindow *w = data;
+    w->toast_timer = 0;
+    gtk_revealer_set_reveal_child(GTK_REVEALER(w->toast), FALSE);
+    return G_SOURCE_REMOVE;
+}
+
+void weft_window_toast(WeftWindow *w, const char *text)
+{
+    gtk_label_set_text(GTK_LABEL(w->toast_text), text);
+    gtk_revealer_set_reveal_child(GTK_REVEALER(w->toast), TRUE);
+    g_clear_handle_id(&w->toast_timer, g_source_remove);
+    w->toast_timer = g_timeout_add_seconds(TOAST_S, on_toast_end, w);
+    weft_window_tell(w, "message", text);
+}
+
+void weft_window_complain(WeftWindow *w, const char *text, bool refresh)
+{
+    gtk_label_set_text(GTK_LABEL(w->bar_text), text);
+    gtk_widget_set_visible(w->bar_refresh, refresh);
+    gtk_info_bar_set_message_type(GTK_INFO_BAR(w->bar),
+                                  refresh ? GTK_MESSAGE_INFO : GTK_MESSAGE_WARNING);
+    gtk_info_bar_set_revealed(GTK_INFO_BAR(w->bar), TRUE);
+    weft_window_tell(w, "message", text);
+}
+
+static void on_bar(GtkInfoBar *bar, int response, WeftWindow *w)
+{
+    gtk_info_bar_set_revealed(bar, FALSE);
+    if (response == GTK_RESPONSE_OK)
+        weft_window_reread(w);
+}
+
+void weft_window_show_page(WeftWindow *w, const char *name)
+{
+    bool view = strcmp(name, "view") == 0;
+    gtk_stack_set_visible_child_name(GTK_STACK(w->stack), name);
+    gtk_widget_set_sensitive(w->search_box, view);
+    if (view)
+        gtk_widget_grab_focus(GTK_WIDGET(w->picture));
+}
+
+void weft_window_retitle(WeftWindow *w)
+{
+    g_autofree char *name = NULL, *folder = NULL;
+    bool running = false;
+    for (guint i = 0; i < w->traces->len; i++)
+        running |= ((struct weft_trace *)w->traces->pdata[i])->running;
+    if (w->traces->len) {
+        const struct weft_trace *t = w->traces->pdata[0];
+        name = g_filename_display_basename(t->file ? t->path : "standard input");
+        g_autofree char *path = g_path_get_dirname(t->path);
+        folder = t->file ? g_filename_display_name(path) : NULL;
+    }
+    g_autofree char *title = w->traces->len > 1
+                                 ? g_strdup_printf("%s and %u more", name, w->traces->len - 1)
+                                 : g_strdup(name ? name : "weft");
+    gtk_window_set_title(GTK_WINDOW(w), title);
+    gtk_label_set_text(GTK_LABEL(w->title), title);
+    gtk_label_set_text(GTK_LABEL(w->subtitle), running ? "recording" : folder ? folder : "");
+    gtk_widget_set_visible(w->subtitle, running || folder);
+    gtk_widget_set_visible(w->refresh, running);
+    g_menu_remove_all(w->close_menu);
+    for (guint i = 0; w->traces->len > 1 && i < w->traces->len; i++) {
+        g_autofree char *action = g_strdup_printf("win.remove(%u)", i);
+        g_autofree char *label = g_strdup_printf("%u. %s", i + 1, weft_explorer_title(w->e, i));
+        g_menu_append(w->close_menu, label, action);
+    }
+}
+
+/* The panel's texts are as large as the picture's. */
+static void set_panel_text(int percent)
+{
+    static GtkCssProvider *css; /* of all windows */
+    g_autofree char *rule = g_strdup_printf(".panel { font-size: %d%%; }", percent);
+    if (!css) {
+        css = gtk_css_provider_new();
+        gtk_style_context_add_provider_for_display(gdk_display_get_default(),
+                                                   GTK_STYLE_PROVIDER(css),
+                                                   GTK_STYLE_PROVIDER_PRIORITY_APPLICATION);
+    }
+    gtk_css_provider_load_from_data(css, rule, -1);
+}
+
+void weft_window_set_looks(WeftWindow *w)
+{
+    const struct weft_settings *s = weft_settings();
+    gboolean dark = FALSE;
+    g_object_get(gtk_settings_get_default(), "gtk-application-prefer-dark-theme", &dark, NULL);
+    weft_picture_set_theme(w->picture, dark ? WEFT_DARK : WEFT_LIGHT);
+    if (dark)
+        gtk_widget_add_css_class(GTK_WIDGET(w), "dark");
+    else
+        gtk_widget_remove_css_class(GTK_WIDGET(w), "dark");
+    weft_explorer_text_size(w->e, (unsigned)s->text_percent);
+    set_panel_text(s->text_percent);
+    weft_window_touched(w);
+}
+
+/* ---- Events ---- */
+
+static gboolean on_key(GtkEventControllerKey *controller, guint keyval, guint keycode,
+                       GdkModifierType state, WeftWindow *w)
+{
+    char name[16];
+    unsigned mods = weft_picture_mods(state);
+    (void)controller;
+    (void)keycode;
+    if (!weft_key_name(keyval, name))
+        return FALSE;
+    enum weft_command command = weft_command_of_key(name, mods);
+    if (command < WEFT_COMMANDS && weft_commands[command].where == WEFT_COMMAND_FRONT) {
+        weft_window_command(w, command);
+        return TRUE;
+    }
+    if (!w->traces->len || !weft_explorer_key(w->e, name, mods))
+        return FALSE;
+    weft_window_touched(w);
+    return TRUE;
+}
+
+static void add_keys(GtkWidget *widget, WeftWindow *w)
+{
+    GtkEventController *keys = gtk_event_controller_key_new();
+    g_signal_connect(keys, "key-pressed", G_CALLBACK(on_key), w);
+    gtk_widget_add_controller(widget, keys);
+}
+
+static gboolean on_drop(GtkDropTarget *target, const GValue *value, double x, double y,
+                        WeftWindow *w)
+{
+    GSList *files = g_value_get_boxed(value);
+    g_autoptr(GPtrArray) paths = g_ptr_array_new_with_free_func(g_free);
+    unsigned mods = weft_picture_mods(
+        gtk_event_controller_get_current_event_state(GTK_EVENT_CONTROLLER(target)));
+    (void)x;
+    (void)y;
+    for (GSList *f = files; f; f = f->next) {
+        char *path = g_file_get_path(f->data);
+        if (path)
+            g_ptr_array_add(paths, path);
+    }
+    if (!paths->len)
+        return FALSE;
+    g_ptr_array_add(paths, NULL);
+    if (mods & WEFT_CTRL)
+        weft_window_open(w, (const char *const *)paths->pdata);
+    else
+        weft_window_read(w, (const char *const *)paths->pdata, NULL);
+    return TRUE;
+}
+
+static void on_search(GtkSearchEntry *entry, WeftWindow *w)
+{
+    const char *text = gtk_editable_get_text(GTK_EDITABLE(entry));
+    if (strcmp(text, weft_explorer_query(w->e)) == 0)
+        return;
+    weft_explorer_search(w->e, text);
+    weft_window_touched(w);
+}
+
+static void on_next(GtkSearchEntry *entry, WeftWindow *w)
+{
+    on_search(entry, w);
+    weft_window_command(w, WEFT_COMMAND_NEXT_HIT);
+}
+
+static void on_previous(GtkSearchEntry *entry, WeftWindow *w)
+{
+    on_search(entry, w);
+    weft_window_command(w, WEFT_COMMAND_PREVIOUS_HIT);
+}
+
+static void on_stop_search(GtkSearchEntry *entry, WeftWindow *w)
+{
+    (void)entry;
+    gtk_widget_grab_focus(GTK_WIDGET(w->picture));
+}
+
+/* ---- Putting it together ---- */
+
+static GtkWidget *label(const char *text, const char *class)
+{
+    GtkWidget *made = gtk_label_new(text);
+    if (class)
+        gtk_widget_add_css_class(made, class);
+    gtk_label_set_ellipsize(GTK_LABEL(made), PANGO_ELLIPSIZE_MIDDLE);
+    return made;
+}
+
+static GtkWidget *button(const char *icon, const char *text, const char *action)
+{
+    GtkWidget *made = icon ? gtk_button_new_from_icon_name(icon) : gtk_button_new_with_label(text);
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(made), action);
+    if (icon) {
+        gtk_widget_set_tooltip_text(made, text);
+        gtk_accessible_update_property(GTK_ACCESSIBLE(made), GTK_ACCESSIBLE_PROPERTY_LABEL, text,
+                                       -1);
+    }
+    return made;
+}
+
+static GtkWidget *box_of(GtkOrientation orientation, int spacing, ...)
+{
+    GtkWidget *box = gtk_box_new(orientation, spacing), *child;
+    va_list children;
+    va_start(children, spacing);
+    while ((child = va_arg(children, GtkWidget *)))
+        gtk_box_append(GTK_BOX(box), child);
+    va_end(children);
+    return box;
+}
+
+static GtkWidget *search_box(WeftWindow *w)
+{
+    w->entry = gtk_search_entry_new();
+    g_object_set(w->entry, "placeholder-text", "Search", "search-delay", 50, "width-chars", 18,
+                 NULL);
+    gtk_widget_set_tooltip_text(w->entry, "Labels, types, numbers; \"quoted text\", type:fsync, "
+                                          "outcome:failed, >10ms (/)");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(w->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Search", -1);
+    g_signal_connect(w->entry, "search-changed", G_CALLBACK(on_search), w);
+    g_signal_connect(w->entry, "activate", G_CALLBACK(on_next), w);
+    g_signal_connect(w->entry, "next-match", G_CALLBACK(on_next), w);
+    g_signal_connect(w->entry, "previous-match", G_CALLBACK(on_previous), w);
+    g_signal_connect(w->entry, "stop-search", G_CALLBACK(on_stop_search), w);
+    w->found = gtk_label_new("");
+    gtk_widget_add_css_class(w->found, "found");
+    GtkWidget *steps = box_of(GTK_ORIENTATION_HORIZONTAL, 0,
+                              button("go-up-symbolic", "The hit before (N)", "win.previous-hit"),
+                              button("go-down-symbolic", "The next hit (n)", "win.next-hit"), NULL);
+    gtk_widget_add_css_class(steps, "linked");
+    w->hits = box_of(GTK_ORIENTATION_HORIZONTAL, 6, w->found, steps, NULL);
+    gtk_widget_set_visible(w->hits, FALSE);
+    w->search_box = box_of(GTK_ORIENTATION_HORIZONTAL, 6, w->hits, w->entry, NULL);
+    return w->search_box;
+}
+
+static GtkWidget *header(WeftWindow *w)
+{
+    GtkWidget *bar = gtk_header_bar_new();
+    GtkWidget *open = box_of(GTK_ORIENTATION_HORIZONTAL, 0, button(NULL, "Open", "win.open"),
+                             weft_window_recent_button(), NULL);
+    gtk_widget_add_css_class(open, "linked");
+    gtk_widget_set_tooltip_text(gtk_widget_get_first_child(open), "Open a trace (o)");
+    w->refresh = button("view-refresh-symbolic", "Read the trace again (F5)", "win.refresh");
+    w->title = label("weft", "title");
+    w->subtitle = label("", "subtitle");
+    GtkWidget *titles = box_of(GTK_ORIENTATION_VERTICAL, 0, w->title, w->subtitle, NULL);
+    gtk_widget_set_valign(titles, GTK_ALIGN_CENTER);
+    GtkWidget *menu = gtk_menu_button_new();
+    gtk_menu_button_set_icon_name(GTK_MENU_BUTTON(menu), "open-menu-symbolic");
+    gtk_menu_button_set_primary(GTK_MENU_BUTTON(menu), TRUE);
+    g_autoptr(GMenuModel) model = weft_window_menu(w);
+    gtk_menu_button_set_menu_model(GTK_MENU_BUTTON(menu), model);
+    gtk_widget_set_tooltip_text(menu, "Menu (F10)");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(menu), GTK_ACCESSIBLE_PROPERTY_LABEL, "Menu", -1);
+    GtkWidget *panel = gtk_toggle_button_new();
+    gtk_button_set_icon_name(GTK_BUTTON(panel), "sidebar-show-right-symbolic");
+    gtk_actionable_set_action_name(GTK_ACTIONABLE(panel), "win.panel");
+    gtk_widget_set_tooltip_text(panel, "Side panel (F9)");
+    gtk_accessible_update_property(GTK_ACCESSIBLE(panel), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Side panel", -1);
+    gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), open);
+    gtk_header_bar_pack_start(GTK_HEADER_BAR(bar),
+                              button("list-add-symbolic", "Add a trace below (a)", "win.add"));
+    gtk_header_bar_pack_start(GTK_HEADER_BAR(bar), w->refresh);
+    gtk_header_bar_set_title_widget(GTK_HEADER_BAR(bar), titles);
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), menu);
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), panel);
+    gtk_header_bar_pack_end(GTK_HEADER_BAR(bar), search_box(w));
+    return bar;
+}
+
+static GtkWidget *status_page(const char *icon, GtkWidget *title, GtkWidget *text,
+                              const char *button_text)
+{
+    GtkWidget *image = gtk_image_new_from_icon_name(icon);
+    gtk_image_set_pixel_size(GTK_IMAGE(image), 128);
+    gtk_widget_add_css_class(title, "title-1");
+    gtk_label_set_wrap(GTK_LABEL(title), TRUE);
+    gtk_label_set_wrap(GTK_LABEL(text), TRUE);
+    gtk_label_set_ellipsize(GTK_LABEL(text), PANGO_ELLIPSIZE_NONE);
+    gtk_label_set_justify(GTK_LABEL(text), GTK_JUSTIFY_CENTER);
+    gtk_label_set_max_width_chars(GTK_LABEL(text), 60);
+    GtkWidget *open = button(NULL, button_text, "win.open");
+    gtk_widget_add_css_class(open, "suggested-action");
+    gtk_widget_add_css_class(open, "pill");
+    gtk_widget_set_halign(open, GTK_ALIGN_CENTER);
+    GtkWidget *page = box_of(GTK_ORIENTATION_VERTICAL, 18, image, title, text, open, NULL);
+    gtk_widget_set_valign(page, GTK_ALIGN_CENTER);
+    gtk_widget_set_halign(page, GTK_ALIGN_CENTER);
+    gtk_widget_add_css_class(page, "status");
+    return page;
+}
+
+static GtkWidget *view_page(WeftWindow *w)
+{
+    const struct weft_settings *s = weft_settings();
+    w->picture = WEFT_PICTURE(weft_picture_new(w->e));
+    w->panel = WEFT_PANEL(weft_panel_new(w->e));
+    gtk_accessible_update_property(GTK_ACCESSIBLE(w->picture), GTK_ACCESSIBLE_PROPERTY_LABEL,
+                                   "Promises over time", -1);
+    g_signal_connect_swapped(w->picture, "touched", G_CALLBACK(weft_window_touched), w);
+    g_signal_connect_swapped(w->panel, "touched", G_CALLBACK(weft_window_touched), w);
+    add_keys(GTK_WIDGET(w->picture), w); /* before the window moves the focus by an arrow */
+    gtk_widget_set_hexpand(GTK_WIDGET(w->picture), TRUE);
+    gtk_widget_set_size_request(GTK_WIDGET(w->panel), 240, -1);
+    gtk_widget_set_visible(GTK_WIDGET(w->panel), s->panel);
+    w->paned = gtk_paned_new(GTK_ORIENTATION_HORIZONTAL);
+    gtk_paned_set_start_child(GTK_PANED(w->paned), GTK_WIDGET(w->picture));
+    gtk_paned_set_end_child(GTK_PANED(w->paned), GTK_WIDGET(w->panel));
+    gtk_paned_set_resize_end_child(GTK_PANED(w->paned), FALSE);
+    gtk_paned_set_shrink_start_child(GTK_PANED(w->paned), FALSE);
+    gtk_paned_set_shrink_end_child(GTK_PANED(w->paned), FALSE);
+    gtk_paned_set_position(GTK_PANED(w->paned), s->width - s->panel_width);
+    return w->paned;
+}
+
+static GtkWidget *reading_card(WeftWindow *w)
+{
+    w->progress_text = label("", NULL);
+    w->progress_bar = gtk_progress_bar_new();
+    gtk_widget_set_valign(w->progress_bar, GTK_ALIGN_CENTER);
+    gtk_widget_set_hexpand(w->progress_bar, TRUE);
+    GtkWidget *row = box_of(GTK_ORIENTATION_HORIZONTAL, 12, w->progress_bar,
+                            button(NULL, "Cancel", "win.stop-reading"), NULL);
+    w->progress = box_of(GTK_ORIENTATION_VERTICAL, 6, w->progress_text, row, NULL);
+    gtk_widget_add_css_class(w->progress, "reading");
+    gtk_widget_set_size_request(w->progress, 380, -1);
+    gtk_widget_set_halign(w->progress, GTK_ALIGN_CENTER);
+    gtk_widget_set_visible(w->progress, FALSE);
+    return w->progress;
+}
+
+static GtkWidget *message_bar(WeftWindow *w)
+{
+    w->bar = gtk_info_bar_new();
+    w->bar_text = gtk_label_new("");
+    gtk_label_set_wrap(GTK_LABEL(w->bar_text), TRUE);
+    gtk_label_set_xalign(GTK_LABEL(w->bar_text), 0);
+    gtk_info_bar_add_child(GTK_INFO_BAR(w->bar), w->bar_text);
+    w->bar_refresh = gtk_info_bar_add_button(GTK_INFO_BAR(w->bar), "Refresh", GTK_RESPONSE_OK);
+    gtk_info_bar_set_show_close_button(GTK_INFO_BAR(w->bar), TRUE);
+    gtk_info_bar_set_revealed(GTK_INFO_BAR(w->bar), FALSE);
+    g_signal_connect(w->bar, "response", G_CALLBACK(on_bar), w);
+    return w->bar;
+}
+
+static GtkWidget *content(WeftWindow *w)
+{
+    w->stack = gtk_stack_new();
+    w->problem_title = label("", NULL);
+    w->problem_text = label("", NULL);
+    GtkStack *stack = GTK_STACK(w->stack);
+    gtk_stack_add_named(
+        stack,
+        status_page(WEFT_APPLICATION_ID, label("Open a Trace", NULL),
+                    label("Choose a file, or drop one here. weft record makes one.", "dim-label"),
+                    "Open…"),
+        "empty");
+    gtk_stack_add_named(stack, view_page(w), "view");
+    gtk_stack_add_named(
+        stack,
+        status_page("dialog-warning-symbolic", w->problem_title, w->problem_text, "Open Another…"),
+        "problem");
+    gtk_stack_add_named(stack, gtk_label_new(""), "reading");
+    gtk_widget_set_vexpand(w->stack, TRUE);
+    w->toast_text = gtk_label_new("");
+    gtk_label_set_ellipsize(GTK_LABEL(w->toast_text), PANGO_ELLIPSIZE_MIDDLE);
+    gtk_widget_add_css_class(w->toast_text, "toast-text");
+    w->toast = gtk_revealer_new();
+    gtk_revealer_set_child(GTK_REVEALER(w->toast), w->toast_text);
+    gtk_revealer_set_transition_type(GTK_REVEALER(w->toast),
+                                     GTK_REVEALER_TRANSITION_TYPE_CROSSFADE);
+    gtk_widget_set_halign(w->toast, GTK_ALIGN_CENTER);
+    gtk_widget_set_valign(w->toast, GTK_ALIGN_END);
+    gtk_widget_set_can_target(w->toast, FALSE);
+    GtkWidget *overlay = gtk_overlay_new();
+    gtk_overlay_set_child(GTK_OVERLAY(overlay), w->stack);
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), reading_card(w));
+    gtk_overlay_add_overlay(GTK_OVERLAY(overlay), w->toast);
+    return box_of(GTK_ORIENTATION_VERTICAL, 0, message_bar(w), overlay, NULL);
+}
+
+/* ---- The object ---- */
+
+static gboolean close_request(GtkWindow *window)
+{
+    WeftWindow *w = WEFT_WINDOW(window);
+    struct weft_settings *s = weft_settings();
+    s->maximized = gtk_window_is_maximized(window);
+    if (!s->maximized)
+        gtk_window_get_default_size(window, &s->width, &s->height);
+    s->panel = gtk_widget_get_visible(GTK_WIDGET(w->panel));
+    if (s->panel && gtk_widget_get_mapped(GTK_WIDGET(w->panel)))
+        s->panel_width = gtk_widget_get_width(GTK_WIDGET(w->panel));
+    if (!w->forgets)
+        weft_settings_write();
+    return GTK_WINDOW_CLASS(weft_window_parent_class)->close_request(window);
+}
+
+static void dispose(GObject *object)
+{
+    WeftWindow *w = WEFT_WINDOW(object);
+    weft_window_stop_reading(w);
+    g_clear_handle_id(&w->later, g_source_remove);
+    g_clear_handle_id(&w->work, g_source_remove);
+    g_clear_handle_id(&w->toast_timer, g_source_remove);
+    g_clear_pointer(&w->traces, g_ptr_array_unref);
+    g_clear_object(&w->close_menu);
+    if (w->picture)
+        weft_picture_forget(w->picture);
+    if (w->panel)
+        weft_panel_forget(w->panel);
+    w->picture = NULL;
+    w->panel = NULL;
+    g_signal_handlers_disconnect_by_data(gtk_settings_get_default(), w);
+    G_OBJECT_CLASS(weft_window_parent_class)->dispose(object);
+    g_clear_pointer(&w->e, weft_explorer_free);
+}
+
+static void finalize(GObject *object)
+{
+    WeftWindow *w = WEFT_WINDOW(object);
+    g_free(w->place);
+    g_free(w->message);
+    G_OBJECT_CLASS(weft_window_parent_class)->finalize(object);
+}
+
+static void weft_window_class_init(WeftWindowClass *class)
+{
+    G_OBJECT_CLASS(class)->dispose = dispose;
+    G_OBJECT_CLASS(class)->finalize = finalize;
+    GTK_WINDOW_CLASS(class)->close_request = close_request;
+}
+
+static void weft_window_init(WeftWindow *w)
+{
+    const struct weft_settings *s = weft_settings();
+    if (weft_explorer_new(&w->e) < 0)
+        g_error("out of memory"); /* as GLib does */
+    w->traces = g_ptr_array_new_with_free_func((GDestroyNotify)weft_trace_free);
+    w->close_menu = g_menu_new();
+    g_queue_init(&w->waiting);
+    weft_window_add_actions(w);
+    gtk_window_set_titlebar(GTK_WINDOW(w), header(w));
+    gtk_window_set_child(GTK_WINDOW(w), content(w));
+    gtk_window_set_default_size(GTK_WINDOW(w), s->width, s->height);
+    if (s->maximized)
+        gtk_window_maximize(GTK_WINDOW(w));
+    add_keys(GTK_WIDGET(w), w);
+    GtkDropTarget *drop = gtk_drop_target_new(GDK_TYPE_FILE_LIST, GDK_ACTION_COPY);
+    g_signal_connect(drop, "drop", G_CALLBACK(on_drop), w);
+    gtk_widget_add_controller(GTK_WIDGET(w), GTK_EVENT_CONTROLLER(drop));
+    g_signal_connect_swapped(gtk_settings_get_default(),
+                             "notify::gtk-application-prefer-dark-theme",
+                             G_CALLBACK(weft_window_set_looks), w);
+    weft_window_set_looks(w);
+    weft_window_show_page(w, "empty");
+    weft_window_retitle(w);
+}
+
+WeftWindow *weft_window_new(GtkApplication *application)
+{
+    return g_object_new(WEFT_TYPE_WINDOW, "application", application, "icon-name",
+                        WEFT_APPLICATION_ID, NULL);
+}

@@ -1,0 +1,361 @@
+#!/bin/bash
+# SPDX-License-Identifier: ISC
+# The window, with a pointer and keys of its own: what is seen is asked through D-Bus and compared as text.
+for tool in Xvfb xdotool gdbus dbus-run-session; do
+    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
+done
+[ -x "${WEFT_VIEW:-}" ] || { echo 'skipped: built without GTK'; exit 77; }
+[ -n "${VIEW_HAS_BUS:-}" ] || VIEW_HAS_BUS=1 exec dbus-run-session -- "$0" "$@"
+. "$(dirname "$0")/lib.sh"
+: "${EXAMPLES:?the folder of the built examples}"
+need_mktrace
+unset WEFT_TRACE WAYLAND_DISPLAY GSK_RENDERER
+export HOME=$tmp/home XDG_CONFIG_HOME=$tmp/config XDG_DATA_HOME=$tmp/share XDG_RUNTIME_DIR=$tmp/run
+export GDK_BACKEND=x11 GTK_A11Y=none G_DEBUG=fatal-criticals GSETTINGS_BACKEND=memory NO_COLOR=1
+mkdir -p -m 700 "$HOME" "$XDG_RUNTIME_DIR"
+
+Xvfb -displayfd 5 -screen 0 1400x900x24 -nolisten tcp 5>"$tmp/display" 2>/dev/null &
+screen=$!
+trap 'kill $screen 2>/dev/null; [ -z "${window:-}" ] || kill $window 2>/dev/null; chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
+for ((i = 0; i < 100 && $(wc -l <"$tmp/display") == 0; i++)); do sleep 0.05; done
+[ -s "$tmp/display" ] || skip 'Xvfb does not start'
+DISPLAY=:$(cat "$tmp/display")
+export DISPLAY
+
+# ---- The window's actions ----
+
+call() {
+    gdbus call --session -d io.github.weft.View -o "/io/github/weft/View/window/$number" \
+        -m "org.gtk.Actions.$1" "${@:2}" 2>&1
+}
+
+# state NAME: what an action says, with \n and \t in it
+state() {
+    call Describe "$1" | sed -e "s/^[^<]*<['\"]//" -e "s/['\"]>[^>]*$//" -e "s/\\\\\\(['\"]\\)/\\1/g"
+}
+
+# do_action NAME [TYPED_VALUE]
+do_action() {
+    call Activate "$1" "[${2:+<$2>}]" '{}' >/dev/null
+}
+
+# becomes NAME PATTERN: waits until the state matches, as a grep -E
+becomes() {
+    local i
+    checks=$((checks + 1))
+    for ((i = 0; i < 100; i++)); do
+        found=$(state "$1")
+        if grep -Eq -e "$2" <<<"$found"; then
+            return
+        fi
+        sleep 0.05
+    done
+    fail "$1 does not become '$2'; it says: ${found:0:600}"
+}
+
+# settled NAME: its state once it does not change any more
+settled() {
+    local before= now i
+    now=$(state "$1")
+    for ((i = 0; i < 40; i++)); do
+        sleep 0.15
+        before=$now
+        now=$(state "$1")
+        [ "$before" != "$now" ] || break
+    done
+    echo "$now"
+}
+
+# start ARGUMENT...: runs it until its window is there
+number=0
+start() {
+    "$WEFT" view "$@" 2>"$tmp/messages" </dev/null &
+    window=$!
+    number=1
+    local i
+    for ((i = 0; i < 200; i++)); do
+        ! call List | grep -q place || break
+        sleep 0.05
+    done
+}
+
+# Ends it, and checks that it had nothing to complain about.
+stop() {
+    do_action close
+    local status=0
+    wait $window || status=$?
+    window=
+    equal 'exit status of the window' 0 $status
+    checks=$((checks + 1))
+    if grep -Eq 'CRITICAL|WARNING|ERROR|runtime error' "$tmp/messages"; then
+        fail "the window complains:"
+        grep -E 'CRITICAL|WARNING|ERROR' "$tmp/messages" | head -n 5
+    fi
+}
+
+# The pointer, in pixels of the picture; there is no window manager, so the window lies at 0, 0.
+find_picture() {
+    becomes picture '[0-9]+ [0-9]+ [1-9]'
+    read -r left top width height <<<"$found"
+    xid=$(xdotool search --onlyvisible --name . | tail -n 1)
+    xdotool windowfocus "$xid"
+}
+
+pointer() {
+    xdotool mousemove $((left + $1)) $((top + $2))
+}
+
+# Several steps, as a hand makes them
+drag_to() {
+    xdotool mousedown 1
+    xdotool mousemove $((left + $1 - 3)) $((top + $2)) sleep 0.05
+    xdotool mousemove $((left + $1)) $((top + $2)) sleep 0.05
+    xdotool mouseup 1
+}
+
+# value KEY PLACE
+value() {
+    tr '&' '\n' <<<"$2" | sed -n "s/^$1=//p"
+}
+
+calculate() {
+    python3 -c "print($1)"
+}
+
+# near WHAT EXPECTED FOUND TOLERANCE: numbers
+near() {
+    checks=$((checks + 1))
+    [ "$(calculate "abs(($2) - ($3)) <= ($4)")" = True ] || fail "$1: expected $2, found $3"
+}
+
+# ---- A trace ----
+
+run 1 env WEFT_TRACE="$tmp/bad.weft" "$EXAMPLES/arp_race" bad
+run 0 env WEFT_TRACE="$tmp/good.weft" "$EXAMPLES/arp_race" good
+run 0 "$WEFT" promises "$tmp/bad.weft"
+mv "$tmp/out" "$tmp/promises"
+
+# id LABEL: the first promise with it
+id() {
+    awk -F '\t' -v label="$1" '$8 == label { print $1; exit }' "$tmp/promises"
+}
+
+start "$tmp/bad.weft"
+find_picture
+becomes facts 'promises\\t11\\n'
+becomes facts 'never resolved'
+becomes visible 'ARP response'
+whole=$(settled place)
+from=$(value from "$whole")
+to=$(value to "$whole")
+
+# zoom X: turns the wheel there; sets at to the share of the axis that keeps its time
+zoom() {
+    do_action fit
+    sleep 0.3
+    pointer "$1" 150
+    xdotool click --repeat 3 --delay 60 4
+    local place
+    place=$(settled place)
+    at=$(calculate "($(value from "$place") - $from) / (($to - $from) - ($(value to "$place") - $(value from "$place")))")
+    span=$(calculate "($(value to "$place") - $(value from "$place")) / ($to - $from)")
+}
+zoom 250
+first=$at
+near 'three notches zoom by' 1/1.2**3 "$span" 0.001
+zoom 650
+per_px=$(calculate "($at - $first) / 400")
+near 'the time under the pointer' "$first" "$per_px * 250 + $first - 250 * $per_px" 0.001
+near 'the width of the axis' "$width" "1 / $per_px" 30
+
+# Dragging pans by as much as the pointer moves.
+before=$(settled place)
+pointer 300 250
+drag_to 420 250
+after=$(settled place)
+near 'dragged by' 120 "($(value from "$before") - $(value from "$after")) / ($(value to "$before") - $(value from "$before")) / $per_px" 0.6
+do_action fit
+sleep 0.3
+
+# find_line LABEL: the y at which a click selects the promise
+find_line() {
+    local y
+    wanted=0:$(id "$1")
+    for ((y = 44; y < 320; y += 4)); do
+        pointer $((width / 20)) $y
+        sleep 0.04
+        if grep -q -e "$1" <<<"$(state tip)"; then
+            sleep 0.12 # the text follows at most a tenth of a second later
+            ! grep -q -e "$1" <<<"$(state tip)" || break
+        fi
+    done
+    line_y=$y
+}
+find_line 'ARP query'
+xdotool click 1
+becomes selected "^$wanted$"
+becomes facts 'ARP query.*ARP response'
+
+# Keys: what it waited for, back, who created it
+xdotool key w
+becomes selected "^0:$(id 'ARP response')$"
+xdotool key BackSpace
+becomes selected "^$wanted$"
+xdotool key c
+becomes selected "^0:$(awk -F '\t' -v id="$(id 'ARP query')" '$1 == id { print $3 }' "$tmp/promises")$"
+
+# A link of the panel: somewhere in its upper part is who created it.
+xdotool key BackSpace
+becomes selected "^$wanted$"
+for ((y = 60; y < 240; y += 8)); do
+    pointer $((width + 200)) $y
+    sleep 0.05
+    xdotool click 1
+    sleep 0.15
+    [ "$(state selected)" = "$wanted" ] || break
+done
+equal 'the link to the creator' "0:$(awk -F '\t' -v id="$(id 'ARP query')" '$1 == id { print $3 }' "$tmp/promises")" \
+    "$(state selected)"
+do_action clear
+becomes selected '^$'
+
+# Search as one types
+xdotool key slash
+xdotool type --delay 30 'ARP resp'
+becomes found '^2 found$'
+xdotool key Home
+xdotool type '"'
+xdotool key End
+xdotool type '"'
+becomes found '^1 found$'
+equal 'what is searched' '"ARP resp"' "$(settled find)"
+xdotool key Return
+becomes selected "^0:$(id 'ARP response')$"
+becomes place 'search=%22ARP%20resp%22'
+xdotool key Escape
+
+# A range on the ruler
+do_action fit
+do_action clear
+sleep 0.2
+pointer 200 34
+drag_to 500 34
+becomes facts 'duration|time span|range'
+
+# A picture is what `weft render --at` makes.
+do_action place "'from=1000000&to=90000000&select=$(id 'ARP query')'"
+becomes place 'from=1000000&to=90000000'
+do_action save-picture-to "b'$tmp/view.svg'"
+becomes message 'has been saved'
+says "$tmp/view.svg" 'ARP query'
+if "$WEFT" render --help | grep -q -e '--at'; then
+    run 0 "$WEFT" render -o "$tmp/render.svg" --at "$(settled place)" --size "${width}x$height" "$tmp/bad.weft"
+    same 'a picture of the window' "$tmp/render.svg" "$tmp/view.svg"
+fi
+do_action save-picture-to "b'$tmp/view.png'"
+becomes message 'view.png has been saved'
+do_action save-picture-to "b'$tmp/nowhere/view.pdf'"
+becomes message 'cannot be saved'
+do_action save-picture-to "b'$tmp/view.bmp'"
+becomes message 'none of .svg, .png and .pdf'
+
+# A link leads back.
+do_action copy-link
+becomes link "^weft view --at 'from=1000000&to=90000000.*' '$tmp/bad.weft'$"
+link=$found
+place=$(settled place)
+
+# Another trace below, and gone again; one that is none
+do_action add-file "b'$tmp/good.weft'"
+becomes visible 'task main.*task main'
+do_action remove 1
+
+# Another command opens another window of the same program, and returns.
+run 0 "$WEFT" view --raw "$tmp/good.weft"
+number=2
+becomes facts 'good.weft'
+do_action close
+number=1
+echo 'no trace' >"$tmp/none.ctf"
+do_action add-file "b'$tmp/none.ctf'"
+becomes message 'none.ctf: .*at offset 0'
+for command in theme text-larger text-smaller counters spread squeeze zoom-out help; do
+    do_action $command
+done
+sleep 0.5
+stop
+
+start --at "$(value_of_link=${link#*--at \'} && echo "${value_of_link%%\'*}")" "$tmp/bad.weft"
+becomes place "^${place//./\\.}"
+equal 'the place of a link' "$place" "$(settled place)"
+stop
+
+# Hostile texts are texts.
+grep -v '@long@' "$SOURCE_ROOT/tests/golden/labels.trace" | "$MKTRACE" "$tmp/labels.ctf"
+start "$tmp/labels.ctf"
+becomes visible '<img src=x onerror=alert\(1\)>'
+stop
+
+# What cannot be opened is told in the window, with the place of the problem.
+start "$tmp/none.ctf"
+becomes message 'at offset 0'
+stop
+start "$tmp/missing.ctf"
+becomes message 'missing.ctf: .*No such file'
+stop
+(cat "$tmp/labels.ctf" && echo junk) >"$tmp/junk.ctf"
+start "$tmp/junk.ctf"
+becomes message 'junk.ctf: one place could not be read: .*at offset [0-9]+'
+becomes visible 'task'
+stop
+
+# What takes long can be cancelled, and the window answers meanwhile.
+mkfifo "$tmp/slow"
+start "$tmp/slow"
+do_action stop-reading
+do_action help
+do_action add-file "b'$tmp/good.weft'"
+becomes facts 'promises\\t11\\n'
+stop
+
+"$MKTRACE" "$tmp/pipe.ctf" <"$SOURCE_ROOT/tests/golden/arrows.trace"
+number=1
+"$WEFT" view - <"$tmp/pipe.ctf" 2>"$tmp/messages" &
+window=$!
+sleep 1
+checks=$((checks + 1))
+kill -0 $window 2>/dev/null || fail 'weft view - ends'
+kill $window 2>/dev/null || :
+wait $window || :
+window=
+
+# A trace that is being recorded is followed, until its program ends.
+mkfifo "$tmp/commands"
+WEFT_TRACE=$tmp/live.weft "$CONTROLLED" <"$tmp/commands" >"$tmp/answers" &
+program=$!
+exec 6>"$tmp/commands"
+echo 'rounds 5' >&6
+for ((i = 0; i < 100 && $(wc -l <"$tmp/answers") == 0; i++)); do sleep 0.05; done
+start "$tmp/live.weft"
+becomes facts 'promises\\t5\\n'
+echo 'rounds 7' >&6
+becomes facts 'promises\\t12\\n'
+echo quit >&6
+exec 6>&-
+wait $program || :
+stop
+
+# Command line
+run 2 "$WEFT" view --theme blue
+run 2 "$WEFT" view --select main
+run 2 "$WEFT" view --from now
+run 2 "$WEFT" view --tour
+run 2 "$WEFT" view --nonsense
+run 0 "$WEFT" view --help
+says "$tmp/out" '^usage: weft view'
+run 1 env -u DISPLAY "$WEFT" view "$tmp/good.weft"
+says "$tmp/err" '[dD]isplay'
+cp "$WEFT" "$tmp/weft"
+run 1 env -u DISPLAY "$tmp/weft" view "$tmp/good.weft"
+says "$tmp/err" 'is not installed; .*libgtk-4-dev|[dD]isplay'
+finish
