@@ -13,7 +13,7 @@ enum {
     ARROWS_MAX = 500, /* that a painter can draw in time */
     FEW = 2000,       /* interactions that are all looked at */
     BLOCKS_MAX = 600, /* of them, otherwise: those with the weightiest */
-    CANDIDATES = 3000,
+    CANDIDATES = 2000,
     CHOSEN_MAX = 64,     /* promises of a selection … */
     CHOSEN_ARROWS = 512, /* … whose arrows are drawn, so many of each */
     COLUMN = 4 * PX,     /* of the picture … */
@@ -31,6 +31,7 @@ enum {
 struct arrow {
     int32_t x0, y0, x1, y1;
     int64_t lived_ns; /* the promise that it is about */
+    uint32_t interaction;
     uint8_t ink;
     bool chosen; /* concerns the selection */
     bool crowded;
@@ -93,6 +94,7 @@ static void add_arrow(struct canvas *c, struct arrows *a, uint32_t interaction, 
     new.ink = (uint8_t)ink;
     new.lived_ns = other->end_ns - other->start_ns;
     new.crowded = false;
+    new.interaction = interaction;
     const struct kin *actor = canvas_kin(c, x->actor), *about = canvas_kin(c, x->other);
     new.chosen = chosen || (actor && actor->joined) || (about && about->joined);
     if (canvas_grow(c, &a->arrow, a->count, &a->room, sizeof *a->arrow))
@@ -122,12 +124,35 @@ static uint32_t first_after(const struct canvas *c, int64_t time_ns)
     uint32_t low = 0, high = c->m->interactions;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (c->m->interaction[middle].time_ns < time_ns)
+        if (c->m->interaction[weft__interaction_at(c->x, middle)].time_ns < time_ns)
             low = middle + 1;
         else
             high = middle;
     }
     return low;
+}
+
+struct choice {
+    uint32_t first, end; /* interactions, in the order of time */
+    unsigned weight;
+    uint32_t step, every; /* each so many blocks, and interactions of them */
+};
+
+/* Counts those that are as weighty, and adds each so many. */
+static uint32_t choose(struct canvas *c, struct arrows *a, const struct choice *ch)
+{
+    const struct weft_index *x = c->x;
+    uint32_t nth = 0, found = 0;
+    for (uint32_t b = ch->first / WEFT__HEAP; b <= (ch->end - 1) / WEFT__HEAP; b++) {
+        if (x->weightiest[b] < ch->weight || nth++ % ch->step != 0)
+            continue;
+        uint32_t i = b * WEFT__HEAP < ch->first ? ch->first : b * WEFT__HEAP;
+        uint32_t last = (b + 1) * WEFT__HEAP < ch->end ? (b + 1) * WEFT__HEAP : ch->end;
+        for (; i < last; i++)
+            if (x->weight[i] >= ch->weight && found++ % (a ? ch->every : 1) == 0 && a)
+                add_arrow(c, a, weft__interaction_at(x, i), false);
+    }
+    return found;
 }
 
 /* Of many, the ones that matter: a weight is chosen that not too many blocks reach. */
@@ -144,31 +169,22 @@ static void add_weightiest(struct canvas *c, struct arrows *a, uint32_t first, u
         weight++;
     else
         blocks = count[weight];
-    uint32_t step = blocks / BLOCKS_MAX + 1, nth = 0; /* all the same: some of them */
-    for (uint32_t b = from; b <= to; b++) {
-        if (x->weightiest[b] < weight || weight == 0 || nth++ % step != 0)
-            continue;
-        uint32_t i = b * WEFT__HEAP < first ? first : b * WEFT__HEAP;
-        uint32_t last = (b + 1) * WEFT__HEAP < end ? (b + 1) * WEFT__HEAP : end;
-        for (; i < last && a->count < CANDIDATES; i++)
-            if (x->weight[i] >= weight)
-                add_arrow(c, a, i, false);
-    }
+    struct choice ch = {.first = first, .end = end, .weight = weight};
+    ch.step = blocks / BLOCKS_MAX + 1; /* all the same: some of them */
+    uint32_t found = choose(c, NULL, &ch);
+    ch.every = found / CANDIDATES + 1; /* from all of the picture, not from where it begins */
+    choose(c, a, &ch);
 }
 
 static void collect(struct canvas *c, struct arrows *a)
 {
-    uint32_t first = 0, end = c->m->interactions, chosen = 0;
-    if (c->x->interactions_sorted) {
-        first = first_after(c, c->from_ns);
-        end = first_after(c, c->to_ns + 1);
-    }
+    uint32_t first = first_after(c, c->from_ns), end = first_after(c, c->to_ns + 1), chosen = 0;
     if (end - first > FEW) {
         add_weightiest(c, a, first, end);
         c->arrows_left_out = end - first - a->count;
     } else {
         for (uint32_t i = first; i < end && !c->list->failed; i++)
-            add_arrow(c, a, i, false);
+            add_arrow(c, a, weft__interaction_at(c->x, i), false);
     }
     uint32_t hovered = c->vp->hovered;
     if (hovered != WEFT_ROOT && hovered < c->m->promises)
@@ -206,7 +222,16 @@ static int by_look_and_place(const void *a, const void *b)
         return look;
     if (x->x1 != y->x1)
         return x->x1 < y->x1 ? -1 : 1;
-    return x->x0 < y->x0 ? -1 : x->x0 > y->x0;
+    if (x->x0 != y->x0)
+        return x->x0 < y->x0 ? -1 : 1;
+    return x->interaction < y->interaction ? -1 : x->interaction > y->interaction;
+}
+
+/* Of equals, those that are kept shall not all be at one end of the picture, and stay the same while
+ * somebody pans. */
+static uint32_t scattered(const struct arrow *a)
+{
+    return a->interaction * 2654435761u;
 }
 
 static int by_weight(const void *a, const void *b)
@@ -216,6 +241,8 @@ static int by_weight(const void *a, const void *b)
         return x->chosen ? -1 : 1;
     if (x->lived_ns != y->lived_ns)
         return x->lived_ns > y->lived_ns ? -1 : 1;
+    if (scattered(x) != scattered(y))
+        return scattered(x) < scattered(y) ? -1 : 1;
     return by_look(a, b);
 }
 

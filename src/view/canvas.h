@@ -69,6 +69,7 @@ struct canvas {
     int32_t *shown_y;                  /* top of each, and of what follows the last one */
     uint32_t *shown_begin, *shown_end; /* spans of each that can be seen */
     bool *shown_full;                  /* each: has a label */
+    bool *shown_through;               /* each: is one line from edge to edge, and nothing else */
     uint32_t shown;
     uint32_t *shown_at; /* of each row of the layout: place in shown_row, or WEFT_NONE */
     uint64_t visible;   /* spans */

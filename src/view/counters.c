@@ -72,7 +72,7 @@ static const struct weft_change *change_at(const struct walk *w, uint32_t at)
     return &w->c->m->change[w->c->x->change[at]];
 }
 
-/* The first change of the counter at or after a time. Where times run backwards, one that is near. */
+/* The first change of the counter at or after a time. */
 static uint32_t change_from(const struct walk *w, int64_t time_ns)
 {
     uint32_t low = w->c->x->change_first[w->counter], high = w->c->x->change_first[w->counter + 1];
@@ -129,11 +129,12 @@ static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink in
     while (w.at < w.end) {
         int32_t x = canvas_x(c, next_time(&w)), y = y_of(c, s, y0, value);
         int64_t low = value, high = value;
-        /* Times that run backwards count as standing still. */
         x = x < c->x0 ? c->x0 : x > c->x1 ? c->x1 : x;
+        int32_t edge = (x / pixel + 1) * pixel;
+        int64_t until = edge < c->x1 ? axis_time(&c->axis, edge) : INT64_MAX;
         do
             take(&w, &value, &low, &high);
-        while (w.at < w.end && canvas_x(c, next_time(&w)) / pixel <= x / pixel);
+        while (w.at < w.end && next_time(&w) < until);
         canvas_point(c, x, y);
         if (low != value && y_of(c, s, y0, low) != y)
             canvas_point(c, x, y_of(c, s, y0, low));

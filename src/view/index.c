@@ -307,6 +307,7 @@ void weft__index_free(struct weft_index *x)
     free(x->cell);
     free(x->failed);
     free(x->cursor);
+    free(x->by_time);
     free(x->weight);
     free(x->weightiest);
     free(x->about.first);

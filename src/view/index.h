@@ -67,14 +67,14 @@ struct weft_index {
     uint32_t cursor_step;            /* buckets */
     uint32_t cursors, *cursor, rows; /* at time[i * cursor_step]: [i * rows + row] */
 
-    uint8_t *weight;     /* of each interaction; 0: is not drawn */
-    uint8_t *weightiest; /* of each block */
-    bool interactions_sorted;
+    uint32_t *by_time;         /* the interactions; NULL: they are recorded in that order */
+    uint8_t *weight;           /* of each in that order; 0: is not drawn */
+    uint8_t *weightiest;       /* of each block */
     struct weft__groups about; /* interactions by what they are done to */
     struct weft__groups became;
 
     uint32_t *change_first; /* of each counter, in change; one more than counters */
-    uint32_t *change;
+    uint32_t *change;       /* of each counter by time */
     uint32_t *extremes_first;
     struct weft__extremes *extremes;
 };
@@ -124,9 +124,23 @@ static inline void weft__fetch_row(const struct weft_index *x, const struct weft
     }
 }
 
+/* Likewise weft__run_at. */
+static inline void weft__fetch_runs(const struct weft_index *x, uint32_t row)
+{
+    uint32_t first = x->run_first[row], middle = first + (x->run_first[row + 1] - first) / 2;
+    __builtin_prefetch(&x->run_start[middle]);
+    __builtin_prefetch(&x->run_length[middle]);
+}
+
 /* The first at or after from and below end of blocks whose maxima are given that may be as long. */
 uint32_t weft__next_long(const struct weft__lengths *l, uint32_t from, uint32_t end,
                          int64_t length_ns);
+
+/* The interaction at a place in the order of time. */
+static inline uint32_t weft__interaction_at(const struct weft_index *x, uint32_t at)
+{
+    return x->by_time ? x->by_time[at] : at;
+}
 
 /* How much an interaction matters: the promise that it is about lived so long. 0: is not drawn. */
 uint8_t weft__interaction_weight(const struct weft_model *m, uint32_t interaction);

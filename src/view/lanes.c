@@ -20,6 +20,8 @@ enum {
     GAP_ROWS_MAX = 20000, /* rows times gaps */
     SMEAR_CELLS = 3,      /* that an interval may be wide */
     SHADES = 8,
+    FEW_BUCKETS = 64,
+    AHEAD = 12,            /* rows */
     EMPTY_MAX = 16,        /* cells between two that are not empty */
     TIP_CELLS = 32,        /* that one text is about */
     TIPS_MAX = 20000,      /* texts shown when pointing; more would make the file too large */
@@ -28,17 +30,19 @@ enum {
 
 struct lane {
     uint32_t cells;
-    uint32_t *cover;      /* each cell, of all rows: WEFT__SHARE for all of one */
-    int32_t *through;     /* differences: lines that go on through all of the cell */
-    uint32_t *solid;      /* what is drawn as shapes, where it must be taken off */
-    uint32_t *run;        /* in which one runs, likewise */
+    uint64_t *cover;      /* each cell, of all rows: WEFT__SHARE for all of one */
+    uint64_t *run;        /* in which one runs, likewise */
+    uint64_t *solid;      /* what is drawn as shapes, where it must be taken off; zero in between */
+    int64_t *through;     /* differences: lines that go on through all of the cell */
     uint8_t *failed;      /* a folded promise that failed ends here */
     uint8_t *shade;       /* while it is drawn */
     uint32_t first, last; /* shown rows, last excluded */
     int32_t y0, y1;
     int32_t run_x0, run_x1; /* a run not drawn yet */
     uint32_t tips, tip_rows;
-    bool indexed; /* cells of the index are in it */
+    bool indexed;   /* cells of the index are in it */
+    bool looked;    /* lines were folded one by one */
+    uint64_t whole; /* rows in which one line goes through all cells */
     bool runs_folded;
 };
 
@@ -57,6 +61,9 @@ struct gap {
 struct mix {
     uint32_t *first; /* entries of each cell; one more */
     uint32_t *begin; /* bucket in which each begins; one more */
+    uint32_t *
+        order; /* the cells, those with equally many entries together: how often a loop runs can then
+                      * be foretold */
     struct entry *entry;
     uint32_t entries, room;
     struct gap gap[GAPS_MAX]; /* to be looked at line by line */
@@ -70,6 +77,7 @@ void canvas_free_mix(struct canvas *c)
         return;
     free(c->mix->first);
     free(c->mix->begin);
+    free(c->mix->order);
     free(c->mix->entry);
     free(c->mix);
 }
@@ -104,7 +112,7 @@ static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64
         uint32_t level = 0, begin = bucket, many = 1;
         for (uint32_t next = 1; next < x->levels; next++) {
             uint32_t from = bucket >> 2 * next << 2 * next;
-            if (width_of(x, from, from + (1u << 2 * next)) > width / 2)
+            if (width_of(x, from, from + (1u << 2 * next)) > width - width / 4)
                 break;
             level = next;
             begin = from;
@@ -140,6 +148,22 @@ static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64
     return bucket < x->buckets ? bucket : x->buckets - 1;
 }
 
+static void put_in_order(struct mix *m, uint32_t cells)
+{
+    enum { KINDS = 32 };
+    uint32_t next[KINDS + 1] = {0};
+    for (uint32_t i = 0; i < cells; i++) {
+        uint32_t many = m->first[i + 1] - m->first[i];
+        next[(many < KINDS ? many : KINDS - 1) + 1]++;
+    }
+    for (int kind = 0; kind < KINDS; kind++)
+        next[kind + 1] += next[kind];
+    for (uint32_t i = 0; i < cells; i++) {
+        uint32_t many = m->first[i + 1] - m->first[i];
+        m->order[next[many < KINDS ? many : KINDS - 1]++] = i;
+    }
+}
+
 static const struct mix *mix_of(struct canvas *c, uint32_t cells)
 {
     if (c->mix || c->list->failed)
@@ -149,8 +173,9 @@ static const struct mix *mix_of(struct canvas *c, uint32_t cells)
     if (m) {
         m->first = malloc(((size_t)cells + 1) * sizeof *m->first);
         m->begin = malloc(((size_t)cells + 1) * sizeof *m->begin);
+        m->order = malloc(((size_t)cells + 1) * sizeof *m->order);
     }
-    if (!m || !m->first || !m->begin) {
+    if (!m || !m->first || !m->begin || !m->order) {
         c->list->failed = true;
         return m;
     }
@@ -169,6 +194,7 @@ static const struct mix *mix_of(struct canvas *c, uint32_t cells)
     }
     m->first[cells] = m->entries;
     m->begin[cells] = last;
+    put_in_order(m, cells);
     return m;
 }
 
@@ -181,8 +207,8 @@ static uint32_t cell_at(const struct canvas *c, const struct lane *lane, int32_t
 }
 
 /* Adds what reaches from x0 to x1 to cells; it is at least one unit wide. */
-static void add_part(const struct canvas *c, const struct lane *lane, uint32_t *part,
-                     int32_t *through, int32_t x0, int32_t x1)
+static void add_part(const struct canvas *c, const struct lane *lane, uint64_t *part,
+                     int64_t *through, int32_t x0, int32_t x1)
 {
     const uint32_t unit = WEFT__SHARE / CELL;
     x0 = x0 < c->x0 ? c->x0 : x0;
@@ -213,6 +239,7 @@ static void fold_spans(struct canvas *c, struct lane *lane, uint32_t begin, uint
 {
     const struct weft_layout *l = c->l;
     bool alone = lane->last - lane->first == 1;
+    lane->looked = true;
     for (uint32_t s = begin; s < end; s++) {
         int64_t start = l->start[s], until = weft_layout_span_end(l, c->m, s);
         if (until < from_ns)
@@ -250,14 +277,14 @@ static void fold_block(struct canvas *c, struct lane *lane, uint32_t block, cons
     const uint16_t *cell = x->cell + (size_t)block * x->level_at[x->levels];
     const uint64_t *failed = x->failed + (size_t)block * x->failed_words;
     uint32_t rows = x->block_row[block + 1] - x->block_row[block];
-    const struct entry *e = m->entry;
-    for (uint32_t i = 0; i < lane->cells; i++) {
-        uint32_t sum = 0;
-        for (const struct entry *end = m->entry + m->first[i + 1]; e < end; e++) {
+    for (uint32_t k = 0; k < lane->cells; k++) {
+        uint32_t i = m->order[k], sum = 0;
+        const struct entry *end = m->entry + m->first[i + 1];
+        for (const struct entry *e = m->entry + m->first[i]; e < end; e++) {
             uint32_t v = cell[e->at];
             sum += e->weight * ((v | v << 8) & 0xff00ff);
         }
-        lane->cover[i] += (sum & 0xffff) * rows;
+        lane->cover[i] += (uint64_t)(sum & 0xffff) * rows;
         lane->run[i] += sum >> 16;
     }
     uint32_t from = m->begin[0], to = m->begin[lane->cells];
@@ -307,6 +334,32 @@ static uint64_t runs_of(const struct canvas *c, uint32_t row)
     return all <= FEW_SPANS ? 0 : all * c->buckets / x->buckets;
 }
 
+/* Whether something may run in a block; where many of its intervals can be seen, it is not asked. */
+static bool any_run(const struct canvas *c, uint32_t block)
+{
+    const struct weft_index *x = c->x;
+    const uint16_t *cell = x->cell + (size_t)block * x->level_at[x->levels];
+    uint32_t from = weft__bucket_at(x, c->from_ns), running = 0;
+    if (c->buckets > FEW_BUCKETS)
+        return true;
+    for (uint32_t b = from; b < from + c->buckets; b++)
+        running |= cell[b] >> 8;
+    return running != 0;
+}
+
+/* What is read of a row lies far from what is read of the one before it. */
+static inline void fetch_row(const struct canvas *c, uint32_t at, bool runs)
+{
+    uint32_t span = c->shown_begin[at];
+    if (!c->shown_through[at]) {
+        __builtin_prefetch(&c->l->until[span]);
+        __builtin_prefetch(&c->l->start[span]);
+        __builtin_prefetch(&c->l->look[span]);
+    }
+    if (runs)
+        weft__fetch_runs(c->x, c->shown_row[at]);
+}
+
 /* Shown rows from first up to last, which are all of one block. */
 static void fold_rows(struct canvas *c, struct lane *lane, uint32_t first, uint32_t last)
 {
@@ -325,11 +378,18 @@ static void fold_rows(struct canvas *c, struct lane *lane, uint32_t first, uint3
         fold_gaps(c, lane, first, last, m);
         return;
     }
+    bool alone = lane->last - lane->first == 1, runs = lane->runs_folded && any_run(c, block);
     for (uint32_t at = first; at < last; at++) {
-        fold_spans(c, lane, c->shown_begin[at], c->shown_end[at], c->from_ns, c->to_ns);
-        if (lane->runs_folded)
+        if (at + AHEAD < last)
+            fetch_row(c, at + AHEAD, runs);
+        if (!c->shown_through[at])
+            fold_spans(c, lane, c->shown_begin[at], c->shown_end[at], c->from_ns, c->to_ns);
+        else if (!alone) /* then it is a shape */
+            lane->whole++;
+        if (runs)
             fold_runs(c, lane, c->shown_row[at], c->from_ns, c->to_ns);
     }
+    lane->looked = lane->looked || lane->whole;
 }
 
 /* ---- Shapes ---- */
@@ -458,10 +518,28 @@ static void draw_shades(struct canvas *c, const struct lane *lane, enum weft_ink
     }
 }
 
-/* 1 to SHADES. */
-static uint32_t shade_of(uint64_t part, uint64_t whole)
+/* How much of a whole, from 0 (nothing) to SHADES, rounded up; without a division for each cell. */
+struct scale {
+    uint64_t whole, times; /* whole takes 24 bits */
+    unsigned shift;
+};
+
+static struct scale scale_of(uint64_t whole)
 {
-    return part >= whole ? SHADES : (uint32_t)((part * SHADES + whole - 1) / whole);
+    struct scale s = {.whole = whole};
+    while (s.whole >> 24) {
+        s.whole >>= 1;
+        s.shift++;
+    }
+    s.times = ((uint64_t)SHADES << 36) / s.whole;
+    return s;
+}
+
+static inline uint32_t shade_of(const struct scale *s, uint64_t part)
+{
+    part = (part >> s->shift) + (part && s->shift);
+    part = part < s->whole ? part : s->whole;
+    return (uint32_t)((part * s->times + (UINT64_C(1) << 36) - 1) >> 36);
 }
 
 static void draw_tips(struct canvas *c, struct lane *lane, int32_t y0, int32_t y1)
@@ -497,7 +575,7 @@ static void take_off_shapes(const struct canvas *c, struct lane *lane, uint32_t 
     for (uint32_t i = c->shape_first[number]; i < c->shape_first[number + 1]; i++)
         add_part(c, lane, lane->solid, NULL, c->shape[i].x0, c->shape[i].x1);
     for (uint32_t i = 0; i < lane->cells; i++) {
-        uint32_t off = lane->solid[i];
+        uint64_t off = lane->solid[i];
         if (off)
             lane->cover[i] = lane->cover[i] > off + 1024 ? lane->cover[i] - off : 0;
         lane->solid[i] = 0;
@@ -510,10 +588,10 @@ static void draw_folds(struct canvas *c, struct lane *lane)
     int32_t y = canvas_row_y(c, lane->first), height = lane->y1 - lane->y0;
     bool thin = rows == 1 && height > 8 * PX;
     int32_t y0 = thin ? y - 3 * PX : lane->y0, y1 = thin ? y + 3 * PX : lane->y1;
+    const struct scale all = scale_of((uint64_t)rows * WEFT__SHARE), one = scale_of(WEFT__SHARE);
     for (uint32_t i = 0; i < lane->cells; i++) {
-        uint32_t part = lane->cover[i];
-        lane->shade[i] =
-            (uint8_t)(part ? 40 + shade_of(part, (uint64_t)rows * WEFT__SHARE) * 160 / SHADES : 0);
+        uint32_t shade = shade_of(&all, lane->cover[i]);
+        lane->shade[i] = (uint8_t)(shade ? 40 + shade * 160 / SHADES : 0);
     }
     draw_shades(c, lane, WEFT_INK_FOLD, y0, y1);
     if (c->vp->tips)
@@ -521,15 +599,29 @@ static void draw_folds(struct canvas *c, struct lane *lane)
     if (lane->runs_folded) {
         for (uint32_t i = 0; i < lane->cells; i++)
             lane->shade[i] = lane->run[i] > WEFT__SHARE / SHADES
-                                 ? (uint8_t)(shade_of(lane->run[i], WEFT__SHARE) * 200 / SHADES)
+                                 ? (uint8_t)(shade_of(&one, lane->run[i]) * 200 / SHADES)
                                  : 0;
         int32_t half = height >= 8 * PX ? 5 * PX / 2 : height / 3;
         draw_shades(c, lane, WEFT_INK_RUN, rows > 1 ? lane->y0 : y - half,
                     rows > 1 ? lane->y1 : y + half);
     }
+    if (!memchr(lane->failed, 1, lane->cells))
+        return;
     for (uint32_t i = 0; i < lane->cells; i++)
         lane->shade[i] = lane->failed[i] ? 255 : 0;
     draw_shades(c, lane, WEFT_INK_FAILED, lane->y0, lane->y1);
+}
+
+/* Adds up the lines that go on through cells. */
+static void add_through(struct lane *lane)
+{
+    int64_t through = (int64_t)lane->whole;
+    for (uint32_t i = 0; i < lane->cells; i++) {
+        through += lane->through[i];
+        lane->through[i] = 0;
+        lane->cover[i] += (uint64_t)through * WEFT__SHARE;
+    }
+    lane->through[lane->cells] = 0;
 }
 
 static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
@@ -539,7 +631,8 @@ static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
     lane->last = c->g->lane[number + 1];
     lane->y0 = c->shown_y[lane->first];
     lane->y1 = c->shown_y[lane->last];
-    lane->indexed = false;
+    lane->indexed = lane->looked = false;
+    lane->whole = 0;
     lane->runs_folded = lane->last - lane->first > 1 || !has_few_runs(c, c->shown_row[lane->first]);
     for (uint32_t at = lane->first, next; at < lane->last; at = next) {
         uint32_t block = c->x->block_of[c->shown_row[at]];
@@ -547,11 +640,8 @@ static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
             spans += c->shown_end[next] - c->shown_begin[next];
         fold_rows(c, lane, at, next);
     }
-    int32_t through = 0;
-    for (uint32_t i = 0; i < lane->cells; i++) {
-        through += lane->through[i];
-        lane->cover[i] += (uint32_t)through * WEFT__SHARE;
-    }
+    if (lane->looked)
+        add_through(lane);
     if (lane->indexed && lane->last - lane->first == 1)
         take_off_shapes(c, lane, number);
     for (uint32_t i = c->shape_first[number]; i < c->shape_first[number + 1]; i++)
@@ -567,7 +657,7 @@ void canvas_draw_promises(struct canvas *c)
     struct lane lane = {.cells = (uint32_t)((c->x1 - c->x0 + CELL - 1) / CELL)};
     /* Four numbers and two bytes for each cell, and one more. */
     size_t n = (size_t)lane.cells + 1;
-    uint32_t *room = malloc(n * (4 * sizeof *room + 2));
+    uint64_t *room = calloc(n, 4 * sizeof *room + 2);
     if (!room || !c->shape_first) {
         free(room);
         c->list->failed = true;
@@ -576,12 +666,13 @@ void canvas_draw_promises(struct canvas *c)
     lane.cover = room;
     lane.run = room + n;
     lane.solid = room + 2 * n;
-    lane.through = (int32_t *)(room + 3 * n);
+    lane.through = (int64_t *)(room + 3 * n);
     lane.failed = (uint8_t *)(room + 4 * n);
     lane.shade = lane.failed + n;
     for (uint32_t i = 0; i < c->g->lanes && !c->list->failed; i++) {
-        memset(room, 0, n * (4 * sizeof *room + 2));
         draw_lane(c, &lane, i);
+        memset(room, 0, 2 * n * sizeof *room); /* the others are clean */
+        memset(lane.failed, 0, n);
     }
     free(room);
 }

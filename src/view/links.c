@@ -54,21 +54,79 @@ static int make_groups(struct weft__groups *g, const struct weft_model *m, uint3
     return 0;
 }
 
+/* Numbers by time, for traces whose times run backwards. */
+
+struct moment {
+    int64_t time_ns;
+    uint32_t number;
+};
+
+static int by_time(const void *a, const void *b)
+{
+    const struct moment *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+static int sort_interactions(struct weft_index *x, const struct weft_model *m)
+{
+    uint32_t n = 1;
+    while (n < m->interactions && m->interaction[n].time_ns >= m->interaction[n - 1].time_ns)
+        n++;
+    if (n >= m->interactions)
+        return 0;
+    n = m->interactions;
+    struct moment *moment = malloc(n * sizeof *moment);
+    x->by_time = malloc(n * sizeof *x->by_time);
+    if (!moment || !x->by_time) {
+        free(moment);
+        return WEFT_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < n; i++)
+        moment[i] = (struct moment){.time_ns = m->interaction[i].time_ns, .number = i};
+    qsort(moment, n, sizeof *moment, by_time);
+    for (uint32_t i = 0; i < n; i++)
+        x->by_time[i] = moment[i].number;
+    free(moment);
+    return 0;
+}
+
+/* The changes of one counter. */
+static int sort_changes(const struct weft_model *m, uint32_t *change, uint32_t n)
+{
+    uint32_t i = 1;
+    while (i < n && m->change[change[i]].time_ns >= m->change[change[i - 1]].time_ns)
+        i++;
+    if (i >= n)
+        return 0;
+    struct moment *moment = malloc(n * sizeof *moment);
+    if (!moment)
+        return WEFT_E_NOMEM;
+    for (i = 0; i < n; i++)
+        moment[i] = (struct moment){.time_ns = m->change[change[i]].time_ns, .number = change[i]};
+    qsort(moment, n, sizeof *moment, by_time);
+    for (i = 0; i < n; i++)
+        change[i] = moment[i].number;
+    free(moment);
+    return 0;
+}
+
 int weft__index_links(struct weft_index *x, const struct weft_model *m)
 {
     x->weight = malloc((size_t)m->interactions + 1);
     x->weightiest = calloc((size_t)m->interactions / WEFT__HEAP + 1, 1);
     if (!x->weight || !x->weightiest)
         return WEFT_E_NOMEM;
-    x->interactions_sorted = true;
-    for (uint32_t i = 0; i < m->interactions; i++) {
-        uint8_t weight = x->weight[i] = weft__interaction_weight(m, i);
+    int rc = sort_interactions(x, m);
+    for (uint32_t i = 0; i < m->interactions && rc == 0; i++) {
+        uint8_t weight = weft__interaction_weight(m, weft__interaction_at(x, i));
         uint8_t *most = &x->weightiest[i / WEFT__HEAP];
+        x->weight[i] = weight;
         *most = weight > *most ? weight : *most;
-        if (i && m->interaction[i].time_ns < m->interaction[i - 1].time_ns)
-            x->interactions_sorted = false;
     }
-    int rc = make_groups(&x->about, m, m->interactions, other_of);
+    if (rc == 0)
+        rc = make_groups(&x->about, m, m->interactions, other_of);
     return rc < 0 ? rc : make_groups(&x->became, m, m->promises, becomes_of);
 }
 
@@ -95,6 +153,8 @@ int weft__index_changes(struct weft_index *x, const struct weft_model *m)
         return WEFT_E_NOMEM;
     for (uint32_t k = 0; k < n; k++) {
         uint32_t first = x->change_first[k];
+        if (sort_changes(m, x->change + first, x->change_first[k + 1] - first) < 0)
+            return WEFT_E_NOMEM;
         for (uint32_t i = first; i < x->change_first[k + 1]; i++) {
             const struct weft_change *ch = &m->change[x->change[i]];
             struct weft__extremes *e =

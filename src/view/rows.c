@@ -61,7 +61,9 @@ static bool make_room(struct canvas *c)
     c->shown_begin = malloc(room * sizeof *c->shown_begin);
     c->shown_end = malloc(room * sizeof *c->shown_end);
     c->shown_full = calloc(room, sizeof *c->shown_full);
-    return g->room >= room && c->shown_at && c->shown_begin && c->shown_end && c->shown_full;
+    c->shown_through = malloc(room * sizeof *c->shown_through);
+    return g->room >= room && c->shown_at && c->shown_begin && c->shown_end && c->shown_full &&
+           c->shown_through;
 }
 
 /* Which rows have something in [from_ns, to_ns]. The others take no room: a row is only a place, and
@@ -75,14 +77,20 @@ bool canvas_find_rows(struct canvas *c)
     c->buckets = to - from + 1;
     for (uint32_t row = 0; row < l->rows; row++) {
         weft__fetch_row(c->x, l, row + 16, from);
+        if (c->buckets > 1)
+            weft__fetch_row(c->x, l, row + 16, to);
         uint32_t begin = weft__span_reaching(c->x, l, row, from, c->from_ns), end;
         c->shown_at[row] = WEFT_NONE;
         if (begin == l->first[row + 1] || l->start[begin] > c->to_ns)
             continue;
-        end = weft__span_after(c->x, l, row, to, c->to_ns);
+        end = begin + 1; /* of many rows, few show more than one line */
+        if (end < l->first[row + 1] && l->start[end] <= c->to_ns)
+            end = weft__span_after(c->x, l, row, to, c->to_ns);
         if (!is_seen(c, begin, end))
             continue;
         c->shown_at[row] = c->shown;
+        c->shown_through[c->shown] = end - begin == 1 && l->start[begin] <= c->from_ns &&
+                                     weft_layout_span_end(l, c->m, begin) > c->to_ns;
         c->shown_begin[c->shown] = begin;
         c->shown_end[c->shown] = end;
         c->shown_row[c->shown++] = row;

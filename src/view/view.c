@@ -145,6 +145,7 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
     free(c.shown_end);
     free(c.shown_at);
     free(c.shown_full);
+    free(c.shown_through);
     free(c.shape);
     free(c.shape_first);
     free(c.kin);

@@ -277,6 +277,29 @@ static void layout_and_view(void **state)
     weft_model_free(m);
 }
 
+/* Many lines in a row, so that they are drawn from the index; times that run backwards, so that what is recorded
+ * must be sorted. */
+static void summaries(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    trace_begin(&t, 0);
+    for (uint64_t p = 0; p < 4000; p++) {
+        uint64_t back = 1000 * (5000 - p);
+        struct weft_event ev[] = {creates(1000 * p, LOOP, p, 1), switches(1000 * p + 100, p),
+                                  fulfills(1000 * p + 600, LOOP, p),
+                                  p % 2 ? label(back, p, "text") : counter(back, p, 7, "level"),
+                                  read_later(back, p, p / 2)};
+        for (size_t i = 0; i < COUNT(ev); i++)
+            weft_event_encode(trace_extend(&t, weft_event_size(&ev[i])), &ev[i]);
+    }
+    trace_set_sizes(&t, t.size);
+    struct weft_model *m = model_of(&t);
+    trace_fini(&t);
+    assert_true(try_each_failure(lay_out_and_draw, m) > 20);
+    weft_model_free(m);
+}
+
 static int ask(void *data, struct weft_error *err)
 {
     const struct weft_model *m = data;
@@ -330,8 +353,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(reader_and_model), cmocka_unit_test(weft_reader_and_model),
         cmocka_unit_test(snapshot),         cmocka_unit_test(window),
-        cmocka_unit_test(layout_and_view),  cmocka_unit_test(questions),
-        cmocka_unit_test(writer),
+        cmocka_unit_test(layout_and_view),  cmocka_unit_test(summaries),
+        cmocka_unit_test(questions),        cmocka_unit_test(writer),
     };
     return cmocka_run_group_tests_name("oom", tests, NULL, NULL);
 }

@@ -922,6 +922,382 @@ static void the_focus_stays_where_it_is(void **state)
     weft_model_free(m);
 }
 
+/* ---- Shades, against sums over all promises ---- */
+
+enum { CELL = 2 * WEFT_PX, CELLS_MAX = 1000, SHADES = 8 };
+
+/* What of a cell is covered, 1 for all of it. */
+static void naive_add(double *part, const struct weft_geometry *g, int64_t start, int64_t end)
+{
+    for (int32_t i = 0, x = g->x0; x + CELL <= g->x1; i++, x += CELL) {
+        int64_t t0 = weft_geometry_time(g, x), t1 = weft_geometry_time(g, x + CELL);
+        int64_t from = start > t0 ? start : t0, to = end < t1 ? end : t1;
+        if (to > from)
+            part[i] += (double)(to - from) / (double)(t1 - t0);
+    }
+}
+
+struct naive {
+    double cover[CELLS_MAX], run[CELLS_MAX];
+};
+
+/* What is folded in a lane, and what runs in it. */
+static void naive_lane(struct naive *n, const struct weft_scene *s, const struct weft_geometry *g,
+                       uint32_t lane)
+{
+    const struct weft_layout *l = s->l;
+    uint32_t rows = g->lane[lane + 1] - g->lane[lane];
+    memset(n, 0, sizeof *n);
+    for (uint32_t at = g->lane[lane]; at < g->lane[lane + 1]; at++)
+        for (uint32_t k = l->first[g->shown_row[at]]; k < l->first[g->shown_row[at] + 1]; k++) {
+            int64_t end = weft_layout_span_end(l, s->m, k);
+            if (end < g->from_ns || l->start[k] > g->to_ns)
+                continue;
+            int32_t x0 = weft_geometry_x(g, l->start[k]), x1 = weft_geometry_x(g, end);
+            x0 = x0 < g->x0 ? g->x0 : x0;
+            x1 = x1 > g->x1 ? g->x1 : x1;
+            if (rows > 1 || x1 - x0 < g->shape_width)
+                naive_add(n->cover, g, l->start[k], end);
+            uint32_t r = s->m->promise[l->spans[k]].first_run;
+            for (; r != WEFT_NONE; r = s->m->run[r].next)
+                naive_add(n->run, g, s->m->run[r].start_ns, s->m->run[r].end_ns);
+        }
+    for (int i = 0; i < CELLS_MAX; i++)
+        n->cover[i] /= rows;
+}
+
+/* The shades that are drawn in that ink about a height. */
+static void drawn_shades(uint8_t *shade, const struct weft_drawlist *list, enum weft_ink ink,
+                         const struct weft_geometry *g, int32_t y0, int32_t y1)
+{
+    memset(shade, 0, CELLS_MAX);
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        int32_t y = d->y0 / 2 + d->y1 / 2;
+        if (d->op == WEFT_DRAW_SHADES && d->ink == ink && y > y0 && y < y1)
+            for (uint32_t k = 0; k < d->count; k++)
+                shade[(d->x0 - g->x0) / CELL + (int32_t)k] = list->shades[d->first + k];
+    }
+}
+
+/* Whether shades are those of parts, up to one of them, and up to a cell in place. */
+static unsigned compare_shades(const uint8_t *shade, const double *part, int32_t cells, int base,
+                               int steps)
+{
+    unsigned wrong = 0;
+    for (int32_t i = 2; i < cells - 2; i++) {
+        double least = part[i], most = part[i];
+        for (int32_t k = i - 2; k <= i + 2; k++) {
+            least = part[k] < least ? part[k] : least;
+            most = part[k] > most ? part[k] : most;
+        }
+        int found = shade[i] ? (shade[i] - base) * SHADES / steps : 0;
+        double low = least * SHADES - 1.05, high = most * SHADES + 2.05;
+        bool ok = found >= (low < SHADES - 1 ? low : SHADES - 1) && found <= high;
+        if (!ok)
+            print_error("cell %d: %d of 8, but %.3f (%.3f to %.3f)\n", i, found, part[i], least,
+                        most);
+        wrong += !ok;
+    }
+    return wrong;
+}
+
+static void require_shades(const struct weft_scene *s, struct weft_viewport vp)
+{
+    struct weft_drawlist list = {0};
+    struct weft_geometry g = {0};
+    static struct naive naive;
+    uint8_t shade[CELLS_MAX];
+    unsigned wrong = 0;
+    vp.tips = false;
+    vp.no_legend = true;
+    assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+    int32_t cells = (g.x1 - g.x0) / CELL;
+    uint32_t step = g.lanes / 12 + 1;
+    for (uint32_t lane = 0; lane < g.lanes && wrong < 20; lane += step) {
+        int32_t y0 = g.shown_y[g.lane[lane]], y1 = g.shown_y[g.lane[lane + 1]];
+        if (y1 - y0 < 2 * WEFT_PX)
+            continue;
+        naive_lane(&naive, s, &g, lane);
+        drawn_shades(shade, &list, WEFT_INK_FOLD, &g, y0, y1);
+        wrong += compare_shades(shade, naive.cover, cells, 40, 160);
+        drawn_shades(shade, &list, WEFT_INK_RUN, &g, y0, y1);
+        if (g.lane[lane + 1] - g.lane[lane] > 1)
+            wrong += compare_shades(shade, naive.run, cells, 0, 200);
+        if (wrong)
+            print_error("lane %u of %u, %u rows, from %" PRId64 " to %" PRId64 "\n", lane, g.lanes,
+                        g.lane[lane + 1] - g.lane[lane], g.from_ns, g.to_ns);
+    }
+    assert_int_equal(wrong, 0);
+    weft_drawlist_fini(&list);
+    weft_geometry_fini(&g);
+}
+
+/* Requests that run now and then; about as many rows as are alive. */
+static uint64_t alive, gap_ns;
+
+static struct weft_event requests(uint64_t i)
+{
+    uint64_t p = i / 3, t = gap_ns * p;
+    switch (i % 3) {
+    case 0:
+        return creates(t, LOOP, p, TASK);
+    case 1:
+        return switches(t + gap_ns / 4, p % 5 ? p - random_below(p < 20 ? p + 1 : 20) : LOOP);
+    default:
+        return p < alive ? label(t, p, "begins")
+                         : fulfills(t + gap_ns / 2, LOOP, p - alive + random_below(alive / 2 + 1));
+    }
+}
+
+/* Both ways to fold, line by line (few can be seen) and from the index (many), must give what a sum over all
+ * lines gives; so they agree with one another. */
+static void shades_are_sums(void **state)
+{
+    (void)state;
+    static const uint64_t rows[] = {3, 40, 300, 3000, 20000};
+    for (size_t i = 0; i < COUNT(rows); i++) {
+        random_state = i;
+        alive = rows[i];
+        gap_ns = 1000;
+        struct weft_model *m = build_many(600000, requests);
+        struct weft_scene *s = lay_out(m, false);
+        static const int64_t part[] = {1, 7, 60, 500, 5000, 50000};
+        for (size_t k = 0; k < COUNT(part); k++) {
+            struct weft_viewport vp = whole();
+            vp.width_px = 800;
+            vp.height_px = k % 2 ? 300 : 800;
+            vp.from_ns = m->end_ns / 3;
+            vp.to_ns = vp.from_ns + m->end_ns / 2 / part[k];
+            require_shades(s, vp);
+        }
+        weft_scene_free(s);
+        weft_model_free(m);
+    }
+}
+
+static struct weft_event silence_and_burst(uint64_t i)
+{
+    const uint64_t minute = UINT64_C(60000000000);
+    struct weft_event ev = requests(i);
+    ev.time_ns += i < 30 ? 0 : i < 1499970 ? 30 * minute : 60 * minute;
+    return ev;
+}
+
+/* An hour in which there is a burst of a second, seen from afar and from near. */
+static void a_burst_in_an_hour_of_silence(void **state)
+{
+    (void)state;
+    const int64_t half = INT64_C(1800000000000);
+    random_state = 1;
+    alive = 500;
+    gap_ns = 2000;
+    struct weft_model *m = build_many(1500000, silence_and_burst);
+    struct weft_scene *s = lay_out(m, false);
+    static const int64_t length[] = {
+        4 * INT64_C(1800000000000), 2000000000, 1000000000, 100000000, 10000000, 1000000, 10000};
+    for (size_t i = 0; i < COUNT(length); i++) {
+        struct weft_viewport vp = whole();
+        vp.width_px = 800;
+        vp.height_px = 600;
+        vp.from_ns = half + 300000000 - length[i] / 3;
+        vp.to_ns = vp.from_ns + length[i];
+        require_shades(s, vp);
+    }
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+/* ---- Damaged traces, and what is asked for ---- */
+
+static struct weft_event backwards(uint64_t i)
+{
+    uint64_t t = 1000 * (40000 - i);
+    if (i < 100)
+        return creates(0, LOOP, i, TASK);
+    if (i < 200)
+        return fulfills(41000000, LOOP, i - 100);
+    return i % 2 ? try_read(t, i % 97, i % 89 + 1) : counter(t, 1, (int64_t)(i % 1000), "level");
+}
+
+/* Wherever one looks, there are arrows and changes, whatever the order of recording. */
+static void times_may_run_backwards(void **state)
+{
+    (void)state;
+    struct weft_model *m = build_many(40000, backwards);
+    for (int64_t from = 1000000; from < 38000000; from += 4000000) {
+        struct weft_viewport vp = whole();
+        vp.from_ns = from;
+        vp.to_ns = from + 1000000;
+        vp.no_legend = true;
+        struct weft_drawlist list = draw(m, vp);
+        assert_true(count_draws(&list, WEFT_DRAW_ARROW, WEFT_INK_WAITS) > 20);
+        assert_true(list.point_count > 200);
+        weft_drawlist_fini(&list);
+    }
+    weft_model_free(m);
+}
+
+static void counters_can_be_switched_off(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), counter(10, 1, 5, "queue"), counter(20, 1, 50000, "bytes"),
+              counter(500, 1, 7, "queue"), fulfills(1000, LOOP, 1));
+    assert_int_equal(m->counters, 2);
+    int queue = strcmp(weft_model_text(m, m->counter[0].name, NULL), "queue") != 0;
+    for (unsigned bits = 0; bits < 4; bits++) {
+        uint8_t off[2] = {bits & 1, bits >> 1 & 1};
+        struct weft_viewport vp = whole();
+        vp.counter_off = off;
+        struct weft_drawlist list = draw(m, vp);
+        assert_int_equal(has_text(&list, "queue 7"), !off[queue]);
+        assert_int_equal(has_text(&list, "bytes 50000"), !off[!queue]);
+        assert_int_equal(count_draws(&list, WEFT_DRAW_STEPS, WEFT_INK_COUNTER_0) +
+                             count_draws(&list, WEFT_DRAW_STEPS, WEFT_INK_COUNTER_1),
+                         !off[0] + !off[1]);
+        weft_drawlist_fini(&list);
+    }
+    weft_model_free(m);
+}
+
+static int32_t font_of(const struct weft_drawlist *list, const char *text)
+{
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        if (d->op == WEFT_DRAW_TEXT && d->count == strlen(text) &&
+            memcmp(list->texts + d->first, text, d->count) == 0)
+            return d->size;
+    }
+    return 0;
+}
+
+static void texts_have_the_size_asked_for(void **state)
+{
+    (void)state;
+    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), label(0, 1, "name"),
+                                 creates(5, LOOP, 2, TASK), fulfills(1000000, LOOP, 1));
+    static const uint16_t percent[] = {50, 75, 100, 150, 200, 300};
+    int32_t height = 0;
+    for (size_t i = 0; i < COUNT(percent); i++) {
+        struct weft_viewport vp = whole();
+        vp.text_percent = percent[i];
+        struct weft_drawlist list = draw(m, vp);
+        assert_int_equal(font_of(&list, "name"), 11 * WEFT_PX * percent[i] / 100);
+        assert_true(list.height > height);
+        height = list.height;
+        weft_drawlist_fini(&list);
+    }
+    weft_model_free(m);
+    struct weft_viewport vp = whole();
+    m = BUILD(creates(0, LOOP, 1, TASK), fulfills(1000000, LOOP, 1));
+    struct weft_scene *s = lay_out(m, false);
+    struct weft_drawlist list = {0};
+    vp.text_percent = 49;
+    assert_int_equal(weft_view_draw(&list, NULL, s, &vp), WEFT_E_INVALID);
+    vp.text_percent = 301;
+    assert_int_equal(weft_view_draw(&list, NULL, s, &vp), WEFT_E_INVALID);
+    weft_drawlist_fini(&list);
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+static void a_range_says_how_long_it_is(void **state)
+{
+    (void)state;
+    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(1000000, LOOP, 1));
+    static const struct {
+        int64_t from, to;
+        const char *text; /* NULL: no band */
+    } cases[] = {{100000, 437000, "337 µs"},
+                 {-500000, 500000, "1 ms"},
+                 {300000, 300000, NULL},
+                 {2000000, 3000000, NULL},
+                 {999990, 1000000, "10 ns"}};
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        struct weft_viewport vp = whole();
+        vp.range_from_ns = cases[i].from;
+        vp.range_to_ns = cases[i].to;
+        struct weft_drawlist list = draw(m, vp);
+        unsigned bands = count_draws(&list, WEFT_DRAW_RECT, WEFT_INK_RANGE);
+        assert_int_equal(bands, cases[i].text ? 3 : 0);
+        if (cases[i].text)
+            assert_int_equal(font_of(&list, cases[i].text), 10 * WEFT_PX);
+        weft_drawlist_fini(&list);
+    }
+    weft_model_free(m);
+}
+
+/* At any width and length there are some times on the ruler, and none lies over another. */
+static void the_grid_has_times(void **state)
+{
+    (void)state;
+    struct weft_model *m = BUILD(creates(0, LOOP, 1, TASK), fulfills(1000000, LOOP, 1));
+    struct weft_scene *s = lay_out(m, false);
+    for (int32_t width = 400; width <= 2000; width += 133)
+        for (int64_t length = 13; length < INT64_C(1000000000000000); length = length * 17 / 5) {
+            struct weft_viewport vp = whole();
+            vp.width_px = width;
+            vp.from_ns = length % 7 ? 0 : INT64_C(1408291300999);
+            vp.to_ns = vp.from_ns + length;
+            struct weft_drawlist list = {0};
+            struct weft_geometry g = {0};
+            assert_int_equal(weft_view_draw(&list, &g, s, &vp), 0);
+            int32_t times = 0, end = 0;
+            for (uint32_t i = 0; i < list.draws; i++) {
+                const struct weft_draw *d = &list.draw[i];
+                if (d->op != WEFT_DRAW_TEXT || d->y0 < g.ruler_y0 || d->y0 > g.rows_y0)
+                    continue;
+                assert_true(d->x0 >= end);
+                end = d->x1;
+                times++;
+            }
+            assert_true(times >= (width >= 600 && vp.from_ns == 0 ? 4 : 2));
+            weft_drawlist_fini(&list);
+            weft_geometry_fini(&g);
+        }
+    weft_scene_free(s);
+    weft_model_free(m);
+}
+
+/* Of too many arrows, some are drawn in every part of the picture. */
+static void arrows_are_left_out_evenly(void **state)
+{
+    (void)state;
+    struct weft_model *m = build_many(400000, short_ones);
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    struct weft_drawlist list = draw(m, vp);
+    unsigned arrows = 0, quarter[4] = {0};
+    for (uint32_t i = 0; i < list.draws; i++)
+        if (list.draw[i].op == WEFT_DRAW_ARROW) {
+            quarter[(int64_t)list.draw[i].x1 * 4 / (list.width + 1)]++;
+            arrows++;
+        }
+    assert_true(arrows >= 100);
+    for (int i = 0; i < 4; i++)
+        assert_true(quarter[i] >= arrows / 10);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
+/* An arrow's head lies over the label where it ends. */
+static void heads_lie_over_labels(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(creates(0, LOOP, 1, TASK), creates(0, LOOP, 2, CONDITION),
+              label(0, 2, "ARP response"), signal_only(20000, 1, 2), signal_only(600000, 1, 2),
+              fulfills(1000000, LOOP, 1), fulfills(1000000, LOOP, 2));
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    struct weft_drawlist list = draw(m, vp);
+    assert_int_equal(count_draws(&list, WEFT_DRAW_ARROW, WEFT_INK_SIGNAL), 2);
+    assert_int_equal(count_draws(&list, WEFT_DRAW_POINTER, WEFT_INK_SIGNAL), 1);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -948,6 +1324,15 @@ int main(void)
         cmocka_unit_test(lines_are_picked),
         cmocka_unit_test(pictures_lie_one_above_the_other),
         cmocka_unit_test(the_focus_stays_where_it_is),
+        cmocka_unit_test(shades_are_sums),
+        cmocka_unit_test(a_burst_in_an_hour_of_silence),
+        cmocka_unit_test(times_may_run_backwards),
+        cmocka_unit_test(counters_can_be_switched_off),
+        cmocka_unit_test(texts_have_the_size_asked_for),
+        cmocka_unit_test(a_range_says_how_long_it_is),
+        cmocka_unit_test(the_grid_has_times),
+        cmocka_unit_test(arrows_are_left_out_evenly),
+        cmocka_unit_test(heads_lie_over_labels),
     };
     return cmocka_run_group_tests_name("view", tests, NULL, NULL);
 }
