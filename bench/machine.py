@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: ISC
-"""What bench/run and bench/run-record measure on."""
+"""What bench/run, bench/run-record and bench/run-view measure on, and where they write it."""
 
+import io
 import json
 import os
 import pathlib
@@ -8,6 +9,7 @@ import platform
 import re
 import shlex
 import subprocess
+import sys
 
 
 def describe(build):
@@ -19,3 +21,20 @@ def describe(build):
     buildtype = next(o["value"] for o in options if o["name"] == "buildtype")
     return (f"{cpu[1] if cpu else 'unknown CPU'} ({platform.machine()}), {os.cpu_count()} cores, "
             f"Linux {platform.release()}, {compiler}, {buildtype}, load {os.getloadavg()[0]:.1f}")
+
+
+class Tee(io.StringIO):
+    """Standard output that is kept, too."""
+
+    def write(self, text):
+        sys.__stdout__.write(text)
+        sys.__stdout__.flush()
+        return super().write(text)
+
+
+def write_results(name, text):
+    """Replaces what bench/NAME has written into RESULTS.md before."""
+    path = pathlib.Path(__file__).parent / "RESULTS.md"
+    begin, end = f"<!-- bench/{name} -->\n", "<!-- end -->"
+    before, _, rest = path.read_text().partition(begin)
+    path.write_text(f"{before}{begin}```\n{text.strip()}\n```\n{end}{rest.partition(end)[2]}")
