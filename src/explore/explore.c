@@ -177,11 +177,13 @@ static void keep_counters(struct weft__pane *p, const struct weft_model *m, uint
     }
 }
 
-void weft_explorer_replace(struct weft_explorer *e, unsigned pane, struct weft_scene *scene,
-                           struct weft_model *model)
+void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_scene **old_scene,
+                            struct weft_model **old_model)
 {
     assert(pane < e->panes);
     struct weft__pane *p = &e->pane[pane];
+    struct weft_scene *scene = *old_scene;
+    struct weft_model *model = *old_model;
     struct weft__window w = weft__window_get(e, pane);
     double end = p->end, near = (w.to - w.from) / 100;
     bool at_end = w.to >= end - near && w.to <= end + near, was_fit = weft__window_is_fit(e);
@@ -193,9 +195,9 @@ void weft_explorer_replace(struct weft_explorer *e, unsigned pane, struct weft_s
     forget_scene(e);
     weft_search_free(p->search);
     p->search = NULL;
-    weft_scene_free(p->scene);
-    weft_model_free(p->model);
     free(p->counter_off);
+    *old_scene = p->scene;
+    *old_model = p->model;
     p->scene = scene;
     p->model = model;
     p->counter_off = counter_off; /* NULL: all are shown */
@@ -212,6 +214,14 @@ void weft_explorer_replace(struct weft_explorer *e, unsigned pane, struct weft_s
     weft__search_pane(e, pane);
     weft__changed(e, ~0u);
     weft__moved(e);
+}
+
+void weft_explorer_replace(struct weft_explorer *e, unsigned pane, struct weft_scene *scene,
+                           struct weft_model *model)
+{
+    weft_explorer_exchange(e, pane, &scene, &model);
+    weft_scene_free(scene);
+    weft_model_free(model);
 }
 
 static void drop_number(unsigned *number, unsigned pane)

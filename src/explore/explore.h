@@ -35,7 +35,12 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
                       const char *title);
 
 /* The same trace, read again: position, selection (by number) and search are kept; where the end was seen,
- * the new end is. */
+ * the new end is. The explorer takes over what *scene and *model are; afterwards they are what it had, which
+ * the caller frees. */
+void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_scene **scene,
+                            struct weft_model **model);
+
+/* Likewise, and frees what it had: that takes time where a trace is large. */
 void weft_explorer_replace(struct weft_explorer *e, unsigned pane, struct weft_scene *scene,
                            struct weft_model *model);
 

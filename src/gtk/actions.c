@@ -60,6 +60,7 @@ void weft_window_command(WeftWindow *w, enum weft_command command)
     switch (command) {
     case WEFT_COMMAND_SEARCH:
         gtk_widget_grab_focus(w->entry);
+        gtk_editable_select_region(GTK_EDITABLE(w->entry), 0, -1);
         break;
     case WEFT_COMMAND_REFRESH:
         weft_window_reread(w);

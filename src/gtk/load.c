@@ -92,6 +92,24 @@ static void work(GTask *task, gpointer source, gpointer data, GCancellable *canc
     g_task_return_boolean(task, TRUE);
 }
 
+static void drop_aside(GTask *task, gpointer source, gpointer data, GCancellable *cancellable)
+{
+    (void)source;
+    (void)cancellable;
+    drop(data);
+    g_task_return_boolean(task, TRUE);
+}
+
+void weft_load_drop(struct weft_scene *scene, struct weft_model *model)
+{
+    g_autoptr(GTask) task = g_task_new(NULL, NULL, NULL, NULL);
+    struct weft_loaded *old = g_new0(struct weft_loaded, 1);
+    old->scene = scene;
+    old->model = model;
+    g_task_set_task_data(task, old, g_free);
+    g_task_run_in_thread(task, drop_aside);
+}
+
 static void finish(GObject *source, GAsyncResult *result, gpointer data)
 {
     struct weft_load *l = data;
@@ -100,7 +118,7 @@ static void finish(GObject *source, GAsyncResult *result, gpointer data)
     if (l->done)
         l->done(l->data, &l->result);
     else
-        drop(&l->result);
+        weft_load_drop(l->result.scene, l->result.model);
     g_free(l->path);
     g_free(l);
 }

@@ -32,4 +32,7 @@ double weft_load_progress(const struct weft_load *load);
 /* It ends when it can; done is not called. */
 void weft_load_cancel(struct weft_load *load);
 
+/* Frees what was read, which may take its time, in a thread. */
+void weft_load_drop(struct weft_scene *scene, struct weft_model *model);
+
 #endif

@@ -5,7 +5,8 @@
 
 #include "paint/cairo.h"
 
-#define NOTCH_PX 40      /* of a touchpad, that count as a notch of a wheel */
+#define NOTCH_PX 40 /* of a touchpad, that count as a notch of a wheel */
+#define BAND_PX 48
 #define TIP_WIDTH_PX 420 /* a tip that is wider is broken into lines */
 #define TIP_AWAY_PX 16   /* from the pointer */
 #define TIP_PAD_PX 6
@@ -36,19 +37,73 @@ static void touched(WeftPicture *self)
 
 /* ---- Painting ---- */
 
-/* A node of its own, kept, so that GSK sees from its address whether something has changed. Not a texture,
- * which GSK's cairo renderer would copy once more. */
-static void make_node(WeftPicture *self, int scale, float width, float height)
+static cairo_surface_t *acquire(cairo_pattern_t *pattern, void *surface, cairo_surface_t *target,
+                                const cairo_rectangle_int_t *extents)
 {
+    (void)pattern;
+    (void)target;
+    (void)extents;
+    return cairo_surface_reference(surface);
+}
+
+static void release_surface(cairo_pattern_t *pattern, void *data, cairo_surface_t *surface)
+{
+    (void)pattern;
+    (void)data;
+    cairo_surface_destroy(surface);
+}
+
+static cairo_status_t copy_pattern(cairo_pattern_t *pattern, void *surface,
+                                   const cairo_pattern_t *other)
+{
+    (void)pattern;
+    (void)other;
+    cairo_surface_reference(surface);
+    return CAIRO_STATUS_SUCCESS;
+}
+
+static void finish_pattern(cairo_pattern_t *pattern, void *surface)
+{
+    (void)pattern;
+    cairo_surface_destroy(surface);
+}
+
+/* What a node has recorded of a surface itself, cairo copies before the surface is painted over, even if the
+ * node is gone; of this it only knows where to ask. */
+static cairo_pattern_t *pattern_of(cairo_surface_t *surface)
+{
+    cairo_pattern_t *pattern = cairo_pattern_create_raster_source(
+        cairo_surface_reference(surface), CAIRO_CONTENT_COLOR,
+        cairo_image_surface_get_width(surface), cairo_image_surface_get_height(surface));
+    cairo_raster_source_pattern_set_acquire(pattern, acquire, release_surface);
+    cairo_raster_source_pattern_set_copy(pattern, copy_pattern);
+    cairo_raster_source_pattern_set_finish(pattern, finish_pattern);
+    cairo_pattern_set_filter(pattern, CAIRO_FILTER_NEAREST);
+    return pattern;
+}
+
+/* A node of its own, kept, so that GSK sees from its address whether something has changed. Not a texture,
+ * which GSK's cairo renderer would copy once more. In bands, since that renderer paints each into memory of its
+ * own first, which then stays in the processor's cache. */
+static void make_node(WeftPicture *self, int scale, int width, int height)
+{
+    g_autoptr(GPtrArray) bands =
+        g_ptr_array_new_with_free_func((GDestroyNotify)gsk_render_node_unref);
+    cairo_pattern_t *pattern = pattern_of(self->surface);
+    for (int y = 0; y < height; y += BAND_PX) {
+        GskRenderNode *band = gsk_cairo_node_new(
+            &GRAPHENE_RECT_INIT(0, (float)y, (float)width, (float)MIN(BAND_PX, height - y)));
+        cairo_t *cr = gsk_cairo_node_get_draw_context(band);
+        cairo_scale(cr, 1.0 / scale, 1.0 / scale);
+        cairo_set_source(cr, pattern);
+        cairo_set_operator(cr, CAIRO_OPERATOR_SOURCE);
+        cairo_paint(cr);
+        cairo_destroy(cr);
+        g_ptr_array_add(bands, band);
+    }
+    cairo_pattern_destroy(pattern);
     g_clear_pointer(&self->node, gsk_render_node_unref);
-    self->node = gsk_cairo_node_new(&GRAPHENE_RECT_INIT(0, 0, width, height));
-    cairo_t *cr = gsk_cairo_node_get_draw_context(self->node);
-    cairo_scale(cr, 1.0 / scale, 1.0 / scale);
-    cairo_set_source_surface(cr, self->surface, 0, 0);
-    cairo_pattern_set_filter(cairo_get_source(cr), CAIRO_FILTER_NEAREST);
-    cairo_set_operator(cr, CAIRO_OPERATOR_SOURCE);
-    cairo_paint(cr);
-    cairo_destroy(cr);
+    self->node = gsk_container_node_new((GskRenderNode **)bands->pdata, bands->len);
 }
 
 static void paint(WeftPicture *self)
@@ -60,8 +115,6 @@ static void paint(WeftPicture *self)
     const struct weft_drawlist *list = self->e ? weft_explorer_draw(self->e) : NULL;
     if (!list || !self->painter || width <= 0 || height <= 0)
         return;
-    /* What the node before has recorded must not be changed under it, or cairo copies it. */
-    g_clear_pointer(&self->node, gsk_render_node_unref);
     if (self->surface && (cairo_image_surface_get_width(self->surface) != width ||
                           cairo_image_surface_get_height(self->surface) != height))
         g_clear_pointer(&self->surface, cairo_surface_destroy);
@@ -72,7 +125,7 @@ static void paint(WeftPicture *self)
     int rc = weft_paint_cairo(self->painter, cr, list, self->theme);
     cairo_destroy(cr);
     if (rc == 0)
-        make_node(self, scale, (float)width / (float)scale, (float)height / (float)scale);
+        make_node(self, scale, width / scale, height / scale);
 }
 
 static void draw_tip(WeftPicture *self, GtkSnapshot *snapshot, float width, float height)

@@ -7,6 +7,8 @@
 
 #define FRAMES 600
 #define WARM_UP 10
+#define ROUND 150
+#define NOTCHES 2.7 /* of the wheel, to the next zoom level; there are 25 */
 #define LOOK_EVERY_MS 5
 #define WIDTH 1600
 #define HEIGHT 900
@@ -54,24 +56,25 @@ static void drag(struct weft_explorer *e, double dx, double dy)
     weft_explorer_release(e, WIDTH / 2.0 + dx, HEIGHT / 2.0 + dy);
 }
 
-/* In four rounds at different places: in, about, spread, out again; so every zoom level is seen twice a
- * round, with many frames in which all of the picture changes. */
+/* In four rounds at different places, from everything to some microseconds and back, with as many frames at
+ * each zoom level: one goes there, the others pan, both ways, and squeeze or spread rows. All of the picture changes in
+ * each of them. */
 static void step(struct weft_explorer *e, int frame)
 {
     static const double places[][2] = {{0.3, 0.3}, {0.7, 0.6}, {0.5, 0.8}, {0.15, 0.45}};
-    const double *place = places[frame / 150];
+    const double *place = places[frame / ROUND];
     double x = place[0] * WIDTH, y = place[1] * HEIGHT;
-    int at = frame % 150;
-    if (at < 50)
-        weft_explorer_scroll(e, x, y, 0, -1, 0);
-    else if (at < 80)
-        drag(e, -40, at % 2 ? 6 : -9);
-    else if (at < 90)
-        weft_explorer_scroll(e, x, y, 0, -1, WEFT_CTRL);
-    else if (at < 100)
-        drag(e, 25, 30);
-    else
-        weft_explorer_scroll(e, WIDTH - x, y, 0, 1, 0);
+    int at = frame % (ROUND / 2), way = frame % ROUND < ROUND / 2 ? -1 : 1;
+    if (frame % ROUND == 0)
+        weft_explorer_command(e, WEFT_COMMAND_FIT);
+    if (at % 3 == 0)
+        weft_explorer_scroll(e, x, y, 0, way * NOTCHES, 0);
+    else if (at % 3 == 1)
+        drag(e, way * 40, at % 2 ? 6 : -9);
+    else if (at % 6 == 2)
+        drag(e, way * -40, way * 30);
+    else /* and back six frames later */
+        weft_explorer_scroll(e, x, y, 0, at % 12 == 5 ? 1 : -1, WEFT_CTRL);
 }
 
 static gboolean on_look(gpointer data)

@@ -68,8 +68,9 @@ static void on_read_again(void *data, struct weft_loaded *loaded)
         t->running = false;
         weft_window_complain(w, text, false);
     } else if (g_ptr_array_find(w->traces, t, &pane)) {
-        weft_explorer_replace(w->e, pane, loaded->scene, loaded->model);
         t->model = loaded->model;
+        weft_explorer_exchange(w->e, pane, &loaded->scene, &loaded->model);
+        weft_load_drop(loaded->scene, loaded->model);
         t->running = loaded->ended == WEFT_ENDED_RUNNING;
         t->took_us = loaded->took_us;
         schedule(t);

@@ -6,8 +6,9 @@
 #include "gtk/keys.h"
 #include "gtk/settings.h"
 
-#define TELL_EVERY_MS 100 /* texts need not follow every frame */
-#define VISIBLE_QUIET_MS 300
+#define TELL_EVERY_MS 100  /* texts need not follow every frame */
+#define QUIET_MS 90        /* of the picture, after which it is told where one looks */
+#define TELL_AFTER_MS 1000 /* though it does not come to rest */
 #define TOAST_S 3
 
 G_DEFINE_TYPE(WeftWindow, weft_window, GTK_TYPE_APPLICATION_WINDOW)
@@ -44,13 +45,19 @@ static void show_facts(WeftWindow *w)
     show_selected(w);
 }
 
+static void on_search(GtkSearchEntry *entry, WeftWindow *w);
+
 static void show_search(WeftWindow *w)
 {
     const char *query = weft_explorer_query(w->e);
     const char *found = weft_explorer_found(w->e);
     if (strcmp(query, gtk_editable_get_text(GTK_EDITABLE(w->entry))) != 0 &&
-        !gtk_widget_has_focus(GTK_WIDGET(gtk_editable_get_delegate(GTK_EDITABLE(w->entry)))))
+        !gtk_widget_has_focus(GTK_WIDGET(gtk_editable_get_delegate(GTK_EDITABLE(w->entry))))) {
+        /* A text is set by deleting the old one, and of an empty one the entry tells at once. */
+        g_signal_handlers_block_by_func(w->entry, on_search, w);
         gtk_editable_set_text(GTK_EDITABLE(w->entry), query);
+        g_signal_handlers_unblock_by_func(w->entry, on_search, w);
+    }
     gtk_label_set_text(GTK_LABEL(w->found), found);
     gtk_widget_set_visible(w->hits, *query != '\0');
     weft_window_tell(w, "find", query);
@@ -81,34 +88,38 @@ static void tell_picture(WeftWindow *w)
     weft_window_tell(w, "picture", text);
 }
 
+static void show_place(WeftWindow *w, unsigned changed)
+{
+    tell_picture(w);
+    if (changed & WEFT_CHANGED_TIP)
+        weft_window_tell(w, "tip", weft_explorer_tip(w->e));
+    if (changed & WEFT_CHANGED_PLACE)
+        weft_window_tell(w, "place", w->traces->len ? weft_explorer_place(w->e) : "");
+    if (changed & WEFT_CHANGED_VISIBLE)
+        show_visible(w);
+    w->shown_us = g_get_monotonic_time();
+}
+
 static gboolean on_later(gpointer data)
 {
     WeftWindow *w = data;
-    w->later = 0;
     unsigned changed =
         w->changed | weft_explorer_changed(w->e); /* drawing may have changed something */
     int64_t now = g_get_monotonic_time();
     w->changed = 0;
     if (changed & WEFT_CHANGED_PICTURE)
         weft_picture_redraw(w->picture);
-    tell_picture(w);
     if (changed & WEFT_CHANGED_FACTS)
         show_facts(w);
     if (changed & WEFT_CHANGED_SEARCH)
         show_search(w);
-    if (changed & WEFT_CHANGED_TIP)
-        weft_window_tell(w, "tip", weft_explorer_tip(w->e));
-    if (changed & WEFT_CHANGED_PLACE)
-        weft_window_tell(w, "place", w->traces->len ? weft_explorer_place(w->e) : "");
-    if (changed & WEFT_CHANGED_VISIBLE) {
-        if (now - w->shown_us >= VISIBLE_QUIET_MS * 1000) {
-            show_visible(w);
-            w->shown_us = g_get_monotonic_time();
-        } else {
-            w->changed |= WEFT_CHANGED_VISIBLE;
-            w->later = g_timeout_add(VISIBLE_QUIET_MS, on_later, w);
-        }
-    }
+    if (now - w->moved_us >= QUIET_MS * 1000 || now - w->shown_us >= TELL_AFTER_MS * 1000)
+        show_place(w, changed);
+    else
+        w->changed = WEFT_CHANGED_PLACE | (changed & (WEFT_CHANGED_TIP | WEFT_CHANGED_VISIBLE));
+    if (w->changed)
+        return G_SOURCE_CONTINUE;
+    w->later = 0;
     return G_SOURCE_REMOVE;
 }
 
@@ -117,8 +128,10 @@ void weft_window_touched(WeftWindow *w)
     unsigned changed = weft_explorer_changed(w->e);
     if (!changed)
         return;
-    if (changed & WEFT_CHANGED_PICTURE)
+    if (changed & WEFT_CHANGED_PICTURE) {
         weft_picture_redraw(w->picture);
+        w->moved_us = g_get_monotonic_time();
+    }
     if (changed & WEFT_CHANGED_TIP)
         weft_picture_set_tip(w->picture, weft_explorer_tip(w->e));
     if ((changed & WEFT_CHANGED_SEARCH) && !w->work)
@@ -183,7 +196,11 @@ void weft_window_retitle(WeftWindow *w)
         const struct weft_trace *t = w->traces->pdata[0];
         name = g_filename_display_basename(t->file ? t->path : "standard input");
         g_autofree char *path = g_path_get_dirname(t->path);
-        folder = t->file ? g_filename_display_name(path) : NULL;
+        const char *home = g_get_home_dir();
+        const char *rest = g_str_has_prefix(path, home) ? path + strlen(home) : NULL;
+        bool at_home = rest && (!*rest || *rest == G_DIR_SEPARATOR);
+        g_autofree char *shown = at_home ? g_strconcat("~", rest, NULL) : g_strdup(path);
+        folder = t->file ? g_filename_display_name(shown) : NULL;
     }
     g_autofree char *title = w->traces->len > 1
                                  ? g_strdup_printf("%s and %u more", name, w->traces->len - 1)
@@ -298,6 +315,13 @@ static void on_next(GtkSearchEntry *entry, WeftWindow *w)
     weft_window_command(w, WEFT_COMMAND_NEXT_HIT);
 }
 
+/* Enter: from there on keys are commands, so that n goes on. */
+static void on_enter(GtkSearchEntry *entry, WeftWindow *w)
+{
+    on_next(entry, w);
+    gtk_widget_grab_focus(GTK_WIDGET(w->picture));
+}
+
 static void on_previous(GtkSearchEntry *entry, WeftWindow *w)
 {
     on_search(entry, w);
@@ -354,7 +378,7 @@ static GtkWidget *search_box(WeftWindow *w)
     gtk_accessible_update_property(GTK_ACCESSIBLE(w->entry), GTK_ACCESSIBLE_PROPERTY_LABEL,
                                    "Search", -1);
     g_signal_connect(w->entry, "search-changed", G_CALLBACK(on_search), w);
-    g_signal_connect(w->entry, "activate", G_CALLBACK(on_next), w);
+    g_signal_connect(w->entry, "activate", G_CALLBACK(on_enter), w);
     g_signal_connect(w->entry, "next-match", G_CALLBACK(on_next), w);
     g_signal_connect(w->entry, "previous-match", G_CALLBACK(on_previous), w);
     g_signal_connect(w->entry, "stop-search", G_CALLBACK(on_stop_search), w);
@@ -558,7 +582,6 @@ static void finalize(GObject *object)
 {
     WeftWindow *w = WEFT_WINDOW(object);
     g_free(w->place);
-    g_free(w->message);
     G_OBJECT_CLASS(weft_window_parent_class)->finalize(object);
 }
 

@@ -45,8 +45,8 @@ struct _WeftWindow {
 
     unsigned changed; /* what is not shown yet */
     guint later, work;
-    int64_t shown_us; /* when it was last shown */
-    char *message;    /* in the bar */
+    int64_t moved_us; /* when the picture changed last */
+    int64_t shown_us; /* when it was last told where one looks */
 
     WeftPicture *picture;
     WeftPanel *panel;

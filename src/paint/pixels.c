@@ -7,6 +7,7 @@
 
 #define BLOCK                                                                                      \
     16 /* bytes that are blended together: a loop of that length becomes a few instructions */
+#define PLAIN 8     /* columns of shades that look alike are painted as one */
 #define SUB WEFT_PX /* parts of a device pixel along x */
 
 bool weft__pixels_begin(struct weft__pixels *p)
@@ -158,24 +159,33 @@ void weft__pixels_box(const struct weft__pixels *p, int32_t x0, int32_t y0, int3
 
 /* ---- Shades: a row of them is prepared, and blended with every row of pixels ---- */
 
+/* What each of a draw's shades adds to a pixel; its topmost byte is the opacity. */
+static const uint32_t *shade_table(struct weft__pixels *p, const struct weft_draw *d)
+{
+    struct weft__shade_table *t = &p->table[(p->ink ^ p->ink >> 8 ^ p->ink >> 16) % WEFT__TABLES];
+
+    if (t->known && t->ink == p->ink && t->alpha == d->alpha)
+        return t->add;
+    for (int shade = 0; shade < 256; shade++)
+        t->add[shade] = scaled(p->ink | 0xff000000, weft__shape_opacity(d, (uint8_t)shade));
+    t->known = true;
+    t->ink = p->ink;
+    t->alpha = d->alpha;
+    return t->add;
+}
+
 /* One row of a draw's shades. */
-static void prepare(const struct weft__pixels *p, const struct weft_drawlist *list,
+static void prepare(struct weft__pixels *p, const struct weft_drawlist *list,
                     const struct weft_draw *d, int first, int last)
 {
-    uint32_t add[256], keep[256];
+    const uint32_t *table = shade_table(p, d);
     int x = first;
 
-    for (int shade = 0; shade < 256; shade++) {
-        uint8_t alpha = weft__shape_opacity(d, (uint8_t)shade);
-
-        add[shade] = scaled(p->ink | 0xff000000, alpha);
-        keep[shade] = (255u - alpha) * 0x01010101;
-    }
     unsigned char *add_row = p->add, *keep_row = p->keep;
     const uint8_t *shades = list->shades + d->first;
     ptrdiff_t base = p->x0;
     for (uint32_t i = 0, count = d->count; i < count && x < last; i++) {
-        uint32_t add_one = add[shades[i]], keep_one = keep[shades[i]];
+        uint32_t add_one = table[shades[i]], keep_one = (255u - (add_one >> 24)) * 0x01010101;
         int end = within(device_x(p, weft__shape_column(d, i + 1)), x, last);
 
         for (; x < end; x++) {
@@ -188,13 +198,37 @@ static void prepare(const struct weft__pixels *p, const struct weft_drawlist *li
     memset(p->keep + 4 * (x - p->x0), 255, (size_t)(last - x) * 4);
 }
 
-void weft__pixels_shades(const struct weft__pixels *p, const struct weft_drawlist *list,
+/* Whether columns differ so seldom from the ones before them that each run is better painted by itself. */
+static bool is_plain(const struct weft_drawlist *list, const struct weft_draw *d)
+{
+    const uint8_t *shades = list->shades + d->first;
+    uint32_t runs = 1, count = d->count;
+
+    for (uint32_t i = 1; i < count; i++)
+        runs += shades[i] != shades[i - 1];
+    return runs <= 1 + count / PLAIN;
+}
+
+static void shade_runs(struct weft__pixels *p, const struct weft_drawlist *list,
+                       const struct weft_draw *d)
+{
+    struct weft__shape s;
+
+    for (uint32_t i = 0; weft__shape_shades(&s, &p->alpha, list, d, &i);)
+        weft__pixels_box(p, s.x0, s.y0, s.x1, s.y1);
+}
+
+void weft__pixels_shades(struct weft__pixels *p, const struct weft_drawlist *list,
                          const struct weft_draw *d)
 {
     struct weft__shape s;
 
     if (!weft__shape_shaded(&s, list, d))
         return;
+    if (is_plain(list, d)) {
+        shade_runs(p, list, d);
+        return;
+    }
     int left = within(device_x(p, s.x0), p->x0, p->x1);
     int right = within(device_x(p, s.x1), p->x0, p->x1);
     int top = within(device_y(p, s.y0), p->y0, p->y1);

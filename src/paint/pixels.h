@@ -7,6 +7,16 @@
 
 #include "paint/shape.h"
 
+#define WEFT__TABLES 16
+
+/* Of one ink and opacity, for shades. */
+struct weft__shade_table {
+    bool known;
+    uint8_t alpha;
+    uint32_t ink;
+    uint32_t add[256]; /* to a pixel, by shade */
+};
+
 struct weft__pixels {
     unsigned char *data; /* of the device's pixel (0, 0) */
     int stride;          /* bytes */
@@ -18,6 +28,7 @@ struct weft__pixels {
     unsigned char *add, *keep; /* a row of what is added and of how much stays, for shades */
     int32_t *cover;            /* a row of coverages, all 0 */
     size_t row_room;           /* pixels */
+    struct weft__shade_table table[WEFT__TABLES];
 };
 
 #define WEFT__SCALE_MAX 8
@@ -36,7 +47,7 @@ void weft__pixels_line(const struct weft__pixels *p, const struct weft__shape *s
 /* The head of an arrow. */
 void weft__pixels_head(const struct weft__pixels *p, const struct weft__shape *s);
 
-void weft__pixels_shades(const struct weft__pixels *p, const struct weft_drawlist *list,
+void weft__pixels_shades(struct weft__pixels *p, const struct weft_drawlist *list,
                          const struct weft_draw *d);
 
 /* False: they are not a single row of steps, but have slanting parts. Nothing is painted then. */
