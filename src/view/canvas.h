@@ -178,8 +178,9 @@ int32_t canvas_row_height(const struct canvas *c, uint32_t at);
  * or the end of the axis. */
 int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span);
 
-/* A time as people write it, in the unit that suits step_ns: "40 ms". Returns its size. */
-int canvas_format_time(char *out, size_t room, int64_t time_ns, int64_t step_ns);
+/* A multiple of step_ns as people write it, "646.5 ms": in the unit that suits the farthest time of the
+ * picture, with as many digits as the step needs. Returns its size. */
+int canvas_format_time(char *out, size_t room, int64_t time_ns, int64_t step_ns, int64_t far_ns);
 
 /* The parts */
 

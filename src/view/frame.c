@@ -151,13 +151,18 @@ static void draw_range_on_ruler(struct canvas *c)
                 width, text, (size_t)n);
 }
 
+static int64_t far_time(const struct canvas *c)
+{
+    return c->to_ns > -c->from_ns ? c->to_ns : c->from_ns;
+}
+
 /* How wide the widest time of a grid with that step is. */
 static int32_t time_width(const struct canvas *c, int64_t step)
 {
     char from[32], to[32];
-    int n = canvas_format_time(from, sizeof from, c->from_ns, step);
+    int n = canvas_format_time(from, sizeof from, c->from_ns, step, far_time(c));
     int32_t width = weft_text_width(from, (size_t)n, c->font_small, false);
-    n = canvas_format_time(to, sizeof to, c->to_ns, step);
+    n = canvas_format_time(to, sizeof to, c->to_ns, step, far_time(c));
     int32_t last = weft_text_width(to, (size_t)n, c->font_small, false);
     return width > last ? width : last;
 }
@@ -216,7 +221,7 @@ void canvas_draw_ruler(struct canvas *c)
     for (int64_t t = first_multiple(c->from_ns, step); t <= c->to_ns; t += step) {
         char time[32];
         int32_t x = canvas_x(c, t);
-        int n = canvas_format_time(time, sizeof time, t, step);
+        int n = canvas_format_time(time, sizeof time, t, step, far_time(c));
         canvas_line(c, WEFT_INK_GRID, PX, x, c->ruler_y0 + 4 * PX, x, c->rows_y1);
         canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x + 3 * PX,
                     c->ruler_y0 + canvas_scaled(c, 12 * PX), c->x1 - x - 3 * PX, time, (size_t)n);
@@ -390,7 +395,7 @@ void canvas_draw_legend(struct canvas *c, int32_t y0)
     int32_t height = canvas_legend_height(c);
     canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->x1 + MARGIN, y0 + height);
     int32_t lines = walk_legend(c, true, y0);
-    canvas_format_time(step, sizeof step, grid_step(c), grid_step(c));
+    canvas_format_time(step, sizeof step, grid_step(c), grid_step(c), grid_step(c));
     int n = snprintf(note, sizeof note, "Each grid division: %s.", step);
     if (c->folded)
         n += snprintf(note + n, sizeof note - (size_t)n,
