@@ -28,8 +28,7 @@ struct weft__command {
 };
 
 extern const struct weft__command weft__record, weft__ctl, weft__save, weft__info, weft__dump,
-    weft__promises, weft__render, weft__export, weft__html,
-    weft__view;
+    weft__promises, weft__render, weft__export, weft__html, weft__view;
 
 /* What SIGPIPE did when weft was started; weft ignores it. */
 extern void (*weft__sigpipe)(int);

@@ -24,11 +24,11 @@ static bool is_among(const char *keys, const char *wanted)
     return false;
 }
 
-enum weft_command weft_command_of_key(const char *key, unsigned mods)
+static enum weft_command command_of(const char *key, unsigned mods)
 {
-    char wanted[40] = "";
-    if (strlen(key) > 24)
-        return WEFT_COMMANDS;
+    char wanted[48] = "";
+    if (mods & WEFT_SHIFT)
+        strcat(wanted, "Shift+");
     if (mods & WEFT_CTRL)
         strcat(wanted, "Ctrl+");
     if (mods & WEFT_ALT)
@@ -38,4 +38,14 @@ enum weft_command weft_command_of_key(const char *key, unsigned mods)
     while (i < WEFT_COMMANDS && !is_among(weft_commands[i].keys, wanted))
         i++;
     return (enum weft_command)i;
+}
+
+enum weft_command weft_command_of_key(const char *key, unsigned mods)
+{
+    enum weft_command command = WEFT_COMMANDS;
+    if (strlen(key) > 24)
+        return WEFT_COMMANDS;
+    if (mods & WEFT_SHIFT) /* a character says so itself */
+        command = command_of(key, mods);
+    return command < WEFT_COMMANDS ? command : command_of(key, mods & ~(unsigned)WEFT_SHIFT);
 }

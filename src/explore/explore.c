@@ -177,6 +177,33 @@ static void keep_counters(struct weft__pane *p, const struct weft_model *m, uint
     }
 }
 
+/* How much later the new one begins: of a ring the oldest events are gone. 0 for a trace of another time. */
+static double lost_ns(const struct weft_model *old, const struct weft_model *m)
+{
+    uint64_t later = m->first_ns - old->first_ns;
+    return old->end_ns > 0 && later <= (uint64_t)old->end_ns ? (double)later : 0;
+}
+
+/* Times of the pane are counted from a later one. */
+static void begin_later(struct weft_explorer *e, unsigned pane, double by)
+{
+    struct weft__pane *p = &e->pane[pane];
+    p->window.from -= by;
+    p->window.to -= by;
+    if (e->range_pane == pane) {
+        e->range_from_ns -= (int64_t)by;
+        e->range_to_ns -= (int64_t)by;
+    }
+    if (pane > 0) {
+        p->offset -= by;
+        return;
+    }
+    e->window.from -= by;
+    e->window.to -= by;
+    for (unsigned i = 1; i < e->panes; i++)
+        e->pane[i].offset += by;
+}
+
 void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_scene **old_scene,
                             struct weft_model **old_model)
 {
@@ -206,10 +233,13 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
     if (e->drag.row != WEFT_NONE && e->drag.row >= scene->l->rows)
         e->drag.row = WEFT_NONE;
     measure(p);
+    double lost = lost_ns(*old_model, model);
+    if (lost > 0)
+        begin_later(e, pane, lost);
     if (was_fit)
         weft__window_fit(e);
     else if (at_end)
-        weft__window_set(e, pane, (struct weft__window){w.from, w.to + (p->end - end)}, 0);
+        weft__window_set(e, pane, (struct weft__window){w.from - lost, w.to + (p->end - end)}, 0);
     weft__window_settle(e);
     weft__search_pane(e, pane);
     weft__changed(e, ~0u);

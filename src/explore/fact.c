@@ -78,10 +78,11 @@ int64_t weft__length(const struct weft_scene *s, uint32_t promise)
     return weft_layout_end(s->l, s->m, promise) - weft_layout_start(s->l, p);
 }
 
-size_t weft__promise_text(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
+static size_t call(char *out, size_t room, const struct weft_scene *s, uint32_t promise,
+                   bool lasting)
 {
     const struct weft_model *m = s->m;
-    char type[32], label[WEFT__FACT_LABEL], lasted[WEFT__FACT_NUMBER], whole[FORMATTED];
+    char type[32], label[WEFT__FACT_LABEL], lasted[WEFT__FACT_NUMBER] = "", whole[FORMATTED];
     const char *name = weft_model_type(m, promise);
     const struct weft_promise *p = &m->promise[promise];
     if (promise == WEFT_ROOT) {
@@ -89,14 +90,20 @@ size_t weft__promise_text(char *out, size_t room, const struct weft_scene *s, ui
     } else {
         weft__fact_clean(type, sizeof type, name, strlen(name));
         bool labelled = weft__fact_label(label, sizeof label, m, promise) != 0;
-        weft__lasting(lasted, weft__length(s, promise));
-        snprintf(whole, sizeof whole, "#%" PRIu64 " %s%s%s, %s%s", p->id, type, labelled ? " " : "",
-                 label, lasted,
-                 p->outcome == WEFT_PENDING  ? ", pending"
-                 : p->outcome == WEFT_FAILED ? ", failed"
-                                             : "");
+        if (lasting)
+            weft__lasting(lasted, weft__length(s, promise));
+        snprintf(whole, sizeof whole, "#%" PRIu64 " %s%s%s%s%s%s", p->id, type, labelled ? " " : "",
+                 label, lasting ? ", " : "", lasted,
+                 p->outcome == WEFT_FAILED               ? ", failed"
+                 : lasting && p->outcome == WEFT_PENDING ? ", pending"
+                                                         : "");
     }
     return weft__fact_clean(out, room, whole, strlen(whole));
+}
+
+size_t weft__promise_text(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
+{
+    return call(out, room, s, promise, true);
 }
 
 void weft__top_add(struct weft__top *t, uint32_t promise, int64_t length, int64_t second)
@@ -219,16 +226,31 @@ void weft__fact_time(struct weft__facts *f, const char *name, int64_t time_ns, c
         (struct weft__target){.promise = WEFT_NONE, .time_ns = time_ns});
 }
 
-void weft__fact_promise(struct weft__facts *f, const char *name, const struct weft_scene *s,
-                        uint32_t promise, const char *format, ...)
+static void add_promise(struct weft__facts *f, const char *name, const char *text,
+                        const struct weft_scene *s, uint32_t promise)
 {
-    char text[FORMATTED];
-    size_t n = weft__promise_text(text, WEFT__FACT_PROMISE, s, promise);
-    FORMAT(text + n, sizeof text - n, format);
     enum weft_link link = promise == WEFT_ROOT ? WEFT_LINK_NONE : WEFT_LINK_PROMISE;
     add(f, name, text, (struct weft_fact){.link = link},
         (struct weft__target){.promise = promise,
                               .time_ns = weft_layout_start(s->l, &s->m->promise[promise])});
+}
+
+void weft__fact_promise(struct weft__facts *f, const char *name, const struct weft_scene *s,
+                        uint32_t promise, const char *format, ...)
+{
+    char text[FORMATTED];
+    size_t n = call(text, WEFT__FACT_PROMISE, s, promise, true);
+    FORMAT(text + n, sizeof text - n, format);
+    add_promise(f, name, text, s, promise);
+}
+
+void weft__fact_named(struct weft__facts *f, const char *name, const struct weft_scene *s,
+                      uint32_t promise, const char *format, ...)
+{
+    char text[FORMATTED];
+    size_t n = call(text, WEFT__FACT_NAMED, s, promise, false);
+    FORMAT(text + n, sizeof text - n, format);
+    add_promise(f, name, text, s, promise);
 }
 
 void weft__fact_bad(struct weft__facts *f)

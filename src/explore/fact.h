@@ -10,6 +10,7 @@
 #define WEFT__FACT_LABEL 72    /* of a label within that */
 #define WEFT__FACT_NUMBER 48   /* of a number or time */
 #define WEFT__FACT_PROMISE 144 /* of how a promise is called, within a text */
+#define WEFT__FACT_NAMED 100   /* of its name alone */
 
 #define WEFT__PRINTF(at) __attribute__((format(printf, at, at + 1)))
 
@@ -30,6 +31,10 @@ void weft__fact_time(struct weft__facts *f, const char *name, int64_t time_ns, c
 /* … that leads to a promise: the promise's own text, then what the format says. */
 void weft__fact_promise(struct weft__facts *f, const char *name, const struct weft_scene *s,
                         uint32_t promise, const char *format, ...) WEFT__PRINTF(5);
+
+/* … of which only its name is said, and that it failed: what follows has times of its own. */
+void weft__fact_named(struct weft__facts *f, const char *name, const struct weft_scene *s,
+                      uint32_t promise, const char *format, ...) WEFT__PRINTF(5);
 
 /* The last one is bad. */
 void weft__fact_bad(struct weft__facts *f);

@@ -27,6 +27,7 @@ struct weft__facts {
     struct weft_fact *fact;
     struct weft__target *target; /* beside fact */
     uint32_t count;
+    const char *trace; /* if not NULL: said of a promise, as there are several traces */
 
     /* Of facts.c. */
     char *texts;

@@ -16,6 +16,7 @@ struct about {
     const struct weft_promise *p;
     uint32_t promise;
     struct weft__dealings d;
+    bool missed_looked;
 
     /* Found in one pass over the promises. */
     struct weft__top children; /* the longest ones */
@@ -183,6 +184,25 @@ static void longest_waits(const struct weft__waits *w, struct weft__top *top)
         weft__top_add(top, i, weight(&w->wait[i]), weft__wait_length(&w->wait[i]));
 }
 
+/* A wait that began too late: what is waited for had been notified, for the last time before. */
+static void what_was_missed(struct about *a, const struct weft__wait *w, bool mine,
+                            char text[2 * WEFT__FACT_NUMBER])
+{
+    char number[WEFT__FACT_NUMBER];
+    const struct weft_interaction *x = NULL;
+    uint32_t awaited = weft_model_final(a->m, mine ? w->peer : a->promise);
+    text[0] = '\0';
+    if (a->missed_looked) /* it looks at all interactions: for the longest wait only */
+        return;
+    a->missed_looked = true;
+    for (uint32_t i = a->m->interactions; i-- > 0 && !x;)
+        if (a->m->interaction[i].other == awaited && a->m->interaction[i].kind == WEFT_NOTIFIES)
+            x = &a->m->interaction[i];
+    if (x && x->time_ns <= w->from_ns)
+        snprintf(text, 2 * WEFT__FACT_NUMBER, ", %s after it was last notified",
+                 weft__lasting(number, w->from_ns - x->time_ns));
+}
+
 static void add_wait(struct about *a, const struct weft__wait *w, const char *name, bool mine)
 {
     static const char *const how[] = {
@@ -191,16 +211,18 @@ static void add_wait(struct about *a, const struct weft__wait *w, const char *na
         [WEFT__WAIT_ENDED] = ", until it ended itself",
         [WEFT__WAIT_UNUSED] = ", resolved, but that was not used",
     };
-    char from[WEFT__FACT_NUMBER], number[WEFT__FACT_NUMBER];
+    char from[WEFT__FACT_NUMBER], number[WEFT__FACT_NUMBER], missed[2 * WEFT__FACT_NUMBER];
     weft__moment(from, w->from_ns);
     weft__lasting(number, weft__wait_length(w));
     if (w->end == WEFT__WAIT_OPEN) {
-        weft__fact_promise(a->f, name, a->s, w->peer, ": still waits, %s since %s", number, from);
+        what_was_missed(a, w, mine, missed);
+        weft__fact_named(a->f, name, a->s, w->peer, ": still waits, since %s (%s)%s", from, number,
+                         missed);
         if (!a->m->promise[mine ? a->promise : w->peer].background)
             weft__fact_bad(a->f);
     } else {
-        weft__fact_promise(a->f, name, a->s, w->peer, ": waited %s from %s%s", number, from,
-                           how[w->end]);
+        weft__fact_named(a->f, name, a->s, w->peer, ": waited %s from %s%s", number, from,
+                         how[w->end]);
     }
 }
 
@@ -210,8 +232,8 @@ static void add_acts(struct about *a, const char *name, const struct weft__acts 
     uint32_t shown = 0;
     for (; shown < acts->kept && shown < FEW; shown++) {
         const struct weft_interaction *x = &a->m->interaction[acts->interaction[shown]];
-        weft__fact_promise(a->f, shown ? "" : name, a->s, others ? x->actor : x->other, ", at %s",
-                           weft__moment(number, x->time_ns));
+        weft__fact_named(a->f, shown ? "" : name, a->s, others ? x->actor : x->other, ", at %s",
+                         weft__moment(number, x->time_ns));
     }
     weft__fact_more(a->f, acts->all, shown);
 }
@@ -239,27 +261,34 @@ static void add_waits(struct about *a, const struct weft__waits *w, const char *
     weft__fact_text(a->f, mine ? "used late" : "was used late", "%s after it was resolved, in all",
                     weft__lasting(number, w->late_ns));
     if (w->all > 1)
-        weft__fact_promise(a->f, "at the latest", a->s, latest->peer, ": %s late",
-                           weft__lasting(number, w->latest_ns));
+        weft__fact_named(a->f, "at the latest", a->s, latest->peer, ": %s late",
+                         weft__lasting(number, w->latest_ns));
+}
+
+void weft__fact_in_vain(struct weft__facts *f, const char *name, const struct weft__dealings *d)
+{
+    char number[WEFT__FACT_NUMBER], all[WEFT__FACT_NUMBER], when[WEFT__FACT_NUMBER];
+    weft__moment(when, d->in_vain_ns);
+    if (d->notified_in_vain > 1)
+        weft__fact_time(
+            f, name, d->in_vain_ns, "%s of %s times, when nobody waited: the last at %s",
+            weft__count(number, d->notified_in_vain), weft__count(all, d->notified_by.all), when);
+    else
+        weft__fact_time(f, name, d->in_vain_ns, "once, when nobody waited: at %s", when);
+    if (d->others.open)
+        weft__fact_bad(f);
 }
 
 static void add_signals(struct about *a)
 {
     const struct weft__dealings *d = &a->d;
-    char number[WEFT__FACT_NUMBER], when[WEFT__FACT_NUMBER];
     if (d->signalled.all + d->signalled_by.all + d->notified.all + d->notified_by.all == 0)
         return;
     weft__fact_heading(a->f, "Signals");
     add_acts(a, "signalled by", &d->signalled_by, true);
     add_acts(a, "notified by", &d->notified_by, true);
-    if (d->notified_in_vain) {
-        weft__fact_time(a->f, "in vain", d->in_vain_ns, "%s time%s, when nobody waited: at %s%s",
-                        weft__count(number, d->notified_in_vain),
-                        d->notified_in_vain == 1 ? "" : "s", weft__moment(when, d->in_vain_ns),
-                        d->notified_in_vain == 1 ? "" : " last");
-        if (d->others.open)
-            weft__fact_bad(a->f);
-    }
+    if (d->notified_in_vain)
+        weft__fact_in_vain(a->f, "in vain", d);
     add_acts(a, "signalled", &d->signalled, false);
     add_acts(a, "notified", &d->notified, false);
 }
@@ -336,19 +365,21 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
     else
         weft__fact_heading(f, "#%" PRIu64 " %s", a.p->id, label[0] ? label : type);
     weft__fact_text(f, "type", "%s", type);
+    if (f->trace)
+        weft__fact_text(f, "trace", "%s", f->trace);
     if (promise != WEFT_ROOT) {
         add_creation(&a);
         add_end(&a);
     }
+    add_waits(&a, &a.d.mine, a.d.mine.open ? "Waits for" : "Waited for");
+    add_waits(&a, &a.d.others, a.d.others.open ? "Is waited for" : "Was waited for");
+    add_signals(&a);
     add_labels(&a);
-    add_waits(&a, &a.d.mine, "Waited for");
     if (a.d.used.all || a.d.resolved.all) {
         weft__fact_heading(f, "Did");
         add_acts(&a, "used", &a.d.used, false);
         add_acts(&a, "resolved", &a.d.resolved, false);
     }
-    add_signals(&a);
-    add_waits(&a, &a.d.others, "Was waited for");
     if (a.d.used_by.all) {
         weft__fact_heading(f, "Was used");
         add_acts(&a, "by", &a.d.used_by, true);

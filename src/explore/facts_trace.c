@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explore/fact.h"
+#include "explore/waits.h"
 
 enum { FEW = 6, LINKS_MAX = 64 };
 
@@ -100,11 +101,17 @@ static void add_hang(struct weft__facts *f, const struct census *c)
             break;
         last = next;
     }
-    weft__fact_promise(f, "the longest wait", c->s, waiter, ": waits since %s",
-                       weft__moment(number, first));
+    weft__fact_named(f, "the longest wait", c->s, waiter, ": waits since %s",
+                     weft__moment(number, first));
     weft__fact_promise(f, "for", c->s, other, "%s", "");
     if (last != other)
         weft__fact_promise(f, "and that in the end for", c->s, last, "%s", "");
+    struct weft__dealings d;
+    if (weft__dealings_find(&d, c->m, last) < 0)
+        f->failed = true;
+    else if (d.notified_in_vain)
+        weft__fact_in_vain(f, "which was notified", &d);
+    weft__dealings_fini(&d);
 }
 
 static void add_hint(struct weft__facts *f, const struct census *c)
@@ -113,8 +120,8 @@ static void add_hint(struct weft__facts *f, const struct census *c)
     uint64_t failed = c->outcome[WEFT_FAILED];
     weft__fact_heading(f, "Look first at");
     if (c->all_overdue) {
-        weft__fact_text(f, "never resolved", "%s promise%s that must be",
-                        weft__count(number, c->all_overdue), c->all_overdue == 1 ? "" : "s");
+        weft__fact_text(f, "never resolved", "%s promise%s", weft__count(number, c->all_overdue),
+                        c->all_overdue == 1 ? "" : "s");
         weft__fact_bad(f);
         add_list(f, c, "", &c->overdue, c->all_overdue, true);
     }
@@ -124,7 +131,7 @@ static void add_hint(struct weft__facts *f, const struct census *c)
         add_hang(f, c);
     }
     if (failed) {
-        weft__fact_text(f, "failed", "%s promise%s, the first ones:", weft__count(number, failed),
+        weft__fact_text(f, "failed", "%s promise%s", weft__count(number, failed),
                         failed == 1 ? "" : "s");
         weft__fact_bad(f);
         add_list(f, c, "", &c->failed, failed, true);
@@ -138,7 +145,8 @@ static void add_contradictions(struct weft__facts *f, const struct weft_model *m
     char number[WEFT__FACT_NUMBER];
     uint64_t all = x->created_twice + x->resolved_twice + x->circles + x->on_loop;
     if (m->promoted_events)
-        weft__fact_text(f, "kept events", "%s, of promises pending when theirs were overwritten",
+        weft__fact_text(f, "older events",
+                        "%s, of promises that were pending when the rest was overwritten",
                         weft__count(number, m->promoted_events));
     if (all) {
         weft__fact_text(f, "contradictions", "%s events were ignored", weft__count(number, all));

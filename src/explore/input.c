@@ -204,6 +204,17 @@ static void zoom(struct weft_explorer *e, unsigned pane, double x, double factor
             weft__rows_spread(e, i, factor);
 }
 
+/* The pane there, which is about to be moved; e->panes: none. */
+static unsigned begin_move(struct weft_explorer *e, double y)
+{
+    unsigned pane = weft__pane_at(e, y);
+    if (pane < e->panes) {
+        weft__activate(e, pane);
+        weft__tip_forget(e);
+    }
+    return pane;
+}
+
 void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx, double dy,
                           unsigned mods)
 {
@@ -212,11 +223,9 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
     const double notch_px = 80;
     if (e->drag.grip != WEFT__GRIP_NONE || (!e->placed && weft__refresh(e) < 0))
         return;
-    unsigned pane = weft__pane_at(e, y);
+    unsigned pane = begin_move(e, y);
     if (pane == e->panes)
         return;
-    weft__activate(e, pane);
-    weft__tip_forget(e);
     dx = pixel(dx);
     dy = pixel(dy);
     if (mods & WEFT_SHIFT) {
@@ -242,11 +251,9 @@ void weft_explorer_pinch(struct weft_explorer *e, double x, double y, double dx,
     e->drag.grip = WEFT__GRIP_NONE;
     if (weft__refresh(e) < 0)
         return;
-    unsigned pane = weft__pane_at(e, y);
+    unsigned pane = begin_move(e, y);
     if (pane == e->panes)
         return;
-    weft__activate(e, pane);
-    weft__tip_forget(e);
     dx = pixel(dx);
     dy = pixel(dy);
     factor = factor > 0.01 && factor < 100 ? factor : 1;

@@ -48,6 +48,7 @@ static void fill(struct weft_explorer *e)
     }
     if (e->selected != WEFT_NONE && e->selection_is_stale) {
         p = &e->pane[e->selected_pane];
+        e->selection_facts.trace = e->panes > 1 ? p->title : NULL;
         weft__facts_of_promise(&e->selection_facts, p->scene, e->selected);
         e->selection_is_stale = false;
     }

@@ -405,7 +405,7 @@ int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int6
         weft__fact_bad(f);
     }
     for (uint32_t i = 0; i < sums.longest.count; i++)
-        weft__fact_promise(f, i ? "" : "the longest", s, sums.longest.promise[i], "%s", "");
+        weft__fact_promise(f, i ? "" : "longest in it", s, sums.longest.promise[i], "%s", "");
     weft__fact_more(f, sums.alive, sums.longest.count);
     return weft__fact_end(f);
 }

@@ -7,7 +7,7 @@
 #ifndef WEFT_EXPLORE_WAITS_H
 #define WEFT_EXPLORE_WAITS_H
 
-#include "view/scene.h"
+#include "explore/facts.h"
 
 enum weft__wait_end {
     WEFT__WAIT_READ,
@@ -58,6 +58,9 @@ struct weft__dealings {
 int weft__dealings_find(struct weft__dealings *out, const struct weft_model *m, uint32_t promise);
 
 void weft__dealings_fini(struct weft__dealings *d);
+
+/* "once, when nobody waited: at 20 ms"; bad if somebody waits still. notified_in_vain is not 0. */
+void weft__fact_in_vain(struct weft__facts *f, const char *name, const struct weft__dealings *d);
 
 static inline int64_t weft__wait_length(const struct weft__wait *w)
 {

@@ -286,7 +286,7 @@ static bool has_ended(const struct weft_events_header *h)
 
 static uint8_t ended_bit(const struct ended *e, uint64_t i)
 {
-    return e && i < e->count ? e->word[i / 64] >> i % 64 & 1 : 0;
+    return (uint8_t)(e && i < e->count ? e->word[i / 64] >> i % 64 & 1 : 0);
 }
 
 static int note_bytes(struct weft_snapshot *s, uint64_t at)

@@ -207,7 +207,9 @@ void canvas_draw_labels(struct canvas *c);
 /* Again, those that the labels hide, which begin with that draw. */
 void canvas_draw_heads(struct canvas *c, uint32_t labels);
 int32_t canvas_counters_height(const struct canvas *c);
-void canvas_draw_counters(struct canvas *c, int32_t y0);
+/* The height of as many strips as fit, one at least. */
+int32_t canvas_counters_fit(const struct canvas *c, int32_t height);
+void canvas_draw_counters(struct canvas *c, int32_t y0, int32_t height);
 int32_t canvas_legend_height(struct canvas *c);
 void canvas_draw_legend(struct canvas *c, int32_t y0);
 void canvas_free_mix(struct canvas *c);

@@ -50,6 +50,12 @@ int32_t canvas_counters_height(const struct canvas *c)
     return (int32_t)strips(c, scale, &all) * canvas_scaled(c, STRIP_HEIGHT);
 }
 
+int32_t canvas_counters_fit(const struct canvas *c, int32_t height)
+{
+    int32_t strip = canvas_scaled(c, STRIP_HEIGHT), n = height / strip;
+    return (n > 0 ? n : 1) * strip;
+}
+
 static int32_t y_of(const struct canvas *c, const struct weft_scale *s, int32_t y0, int64_t value)
 {
     const int32_t strip = canvas_scaled(c, STRIP_HEIGHT), height = strip - 10 * PX;
@@ -142,7 +148,8 @@ static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink in
             canvas_point(c, x, y_of(c, s, y0, high));
         canvas_point(c, x, y_of(c, s, y0, value));
     }
-    canvas_point(c, c->x1, y_of(c, s, y0, value));
+    int32_t end = canvas_x(c, c->m->end_ns); /* of the trace */
+    canvas_point(c, end > c->x1 ? c->x1 : end < c->x0 ? c->x0 : end, y_of(c, s, y0, value));
     return value;
 }
 
@@ -181,10 +188,12 @@ static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0)
                       100 * PX, max, (size_t)n);
 }
 
-void canvas_draw_counters(struct canvas *c, int32_t y0)
+void canvas_draw_counters(struct canvas *c, int32_t y0, int32_t height)
 {
-    uint32_t scale[STRIPS_MAX], all, n = strips(c, scale, &all);
+    int32_t strip = canvas_scaled(c, STRIP_HEIGHT);
+    uint32_t scale[STRIPS_MAX], all, n = strips(c, scale, &all), fit = (uint32_t)(height / strip);
+    n = n < fit ? n : fit;
     for (uint32_t i = 0; i < n; i++)
-        draw_strip(c, scale[i], y0 + (int32_t)i * canvas_scaled(c, STRIP_HEIGHT));
+        draw_strip(c, scale[i], y0 + (int32_t)i * strip);
     c->scales_left_out = all - n;
 }

@@ -227,6 +227,8 @@ static void draw_hits(struct canvas *c)
 void canvas_draw_marks(struct canvas *c)
 {
     const struct weft_viewport *vp = c->vp;
+    if (vp->search && weft_search_hits(vp->search))
+        draw_hits(c); /* below the selection, which may be one of them */
     for (uint32_t i = 0; i < c->kins; i++)
         if (!c->kin[i].joined)
             draw_promise(c, WEFT_INK_CHAIN, c->kin[i].promise);
@@ -235,6 +237,4 @@ void canvas_draw_marks(struct canvas *c)
             draw_promise(c, WEFT_INK_SELECTED, c->kin[i].promise);
     if (vp->hovered != WEFT_ROOT && vp->hovered < c->m->promises && vp->hovered != vp->selected)
         draw_promise(c, WEFT_INK_HOVER, vp->hovered);
-    if (vp->search && weft_search_hits(vp->search))
-        draw_hits(c);
 }

@@ -144,7 +144,12 @@ static void place_around(struct canvas *c, int32_t height, uint32_t focus)
         low = focus > around ? focus - around : 0;
         high = focus + around + 1 < n ? focus + around + 1 : n;
     }
-    int64_t kept = natural_heights(c, low, high), squeezed = wanted - kept;
+    int64_t kept = natural_heights(c, low, high);
+    if (kept > height) { /* not even the one itself has its height */
+        kept = 0;
+        low = high = 0;
+    }
+    int64_t squeezed = wanted - kept;
     int64_t room = height - kept < squeezed ? height - kept : squeezed;
     int64_t full = 0, thin = 0; /* heights so far */
     for (uint32_t at = 0; at <= n; at++) {

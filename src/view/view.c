@@ -13,6 +13,7 @@ enum {
     RULER_HEIGHT = 18 * PX,
     REGION_NAMES = 8 * PX, /* above the rows, where it says "sleeping" */
     ROWS_MIN_HEIGHT = 48 * PX,
+    COUNTERS_SHARE = 3, /* counters get that part of the height at most */
     /* A picture without a given height has room for that many rows; more are squeezed. */
     ROWS_MAX = 140,
     TOP_MAX = 16 * WEFT_PICTURE_MAX_PX,
@@ -42,6 +43,8 @@ static int32_t divide(struct canvas *c, int32_t *counters, int32_t *legend)
     if (vp->height_px) { /* the promises come first */
         int32_t room = vp->height_px * PX - title - ruler - MARGIN / 2;
         *legend = *legend <= room - ROWS_MIN_HEIGHT ? *legend : 0;
+        if (*counters > (room - *legend) / COUNTERS_SHARE)
+            *counters = canvas_counters_fit(c, (room - *legend) / COUNTERS_SHARE);
         *counters = *counters <= room - *legend - ROWS_MIN_HEIGHT ? *counters : 0;
     }
     int32_t others = title + ruler + *counters + *legend + MARGIN / 2;
@@ -95,7 +98,7 @@ static void draw(struct canvas *c)
     canvas_draw_labels(c);
     canvas_draw_heads(c, labels);
     if (counters)
-        canvas_draw_counters(c, c->rows_y1);
+        canvas_draw_counters(c, c->rows_y1, counters);
     if (legend)
         canvas_draw_legend(c, c->top + c->height - legend);
 }

@@ -254,6 +254,8 @@ function setTextSize(percent) {
   wake();
 }
 
+let sideIsWanted = true; // unless somebody closes it
+
 function toggleSide() {
   const shown = $("side").hidden;
   $("side").hidden = !shown;
@@ -322,9 +324,10 @@ addEventListener("keydown", event => {
 $("query").addEventListener("keydown", event => {
   if (event.isComposing)
     return;
-  if (event.key === "Enter")
+  if (event.key === "Enter") {
     command(event.shiftKey ? "previous-hit" : "next-hit");
-  else if (event.key === "Escape")
+    canvas.focus(); // from there on keys are commands, so that n goes on
+  } else if (event.key === "Escape")
     canvas.focus();
   else
     return;
@@ -548,7 +551,10 @@ function touchEnds(event, x, y) {
 for (const id of ["open", "add", "zoom-in", "zoom-out", "fit", "next-hit", "previous-hit"])
   $(id).onclick = () => command(id);
 $("choose").onclick = () => pick(false);
-$("side-button").onclick = toggleSide;
+$("side-button").onclick = () => {
+  toggleSide();
+  sideIsWanted = !$("side").hidden;
+};
 $("counters-button").onclick = () => toggleMenu("counters-menu", counterItems);
 $("menu-button").onclick = () => toggleMenu("menu", () => [
   ["Back", "back"], ["Add a trace below", "add"], ["Copy link", "copy-link"], ["Save picture (SVG)", "save-picture"], ["Save picture (PNG)", savePng],

@@ -31,7 +31,16 @@ function showFacts() {
   box.replaceChildren(...parts);
   if (focused)
     $("picture").focus();
-  if (C.weft_selected() !== L.WEFT_NONE)
+  const selected = C.weft_selected() >>> 0;
+  if (selected !== L.WEFT_NONE && $("side").hidden && sideIsWanted) { // a small screen
+    const pane = C.weft_selected_pane();
+    toggleSide();
+    requestAnimationFrame(() => requestAnimationFrame(() => { // once the picture has its new size
+      C.weft_select(pane, selected);
+      wake();
+    }));
+  }
+  if (selected !== L.WEFT_NONE)
     announce(facts.filter(fact => fact.text || fact.heading).slice(0, 4)
       .map(fact => `${fact.name} ${fact.text}`.trim()).join(", "));
 }

@@ -261,6 +261,27 @@ async function touch() {
   await page.context().close();
 }
 
+// A small screen: what is selected makes the panel appear, until somebody closes it.
+async function phone() {
+  const page = await open("bad.html", { hasTouch: true, isMobile: true, viewport: { width: 390, height: 780 } });
+  const side = () => page.locator("#side").isVisible();
+  const tap = async text => {
+    const at = await labelAt(page, text);
+    await page.touchscreen.tap(at.x, at.y);
+    await settle(page);
+  };
+  check("the picture has all the room", !await side());
+  await tap("TCP connect");
+  check("a tap shows the facts", await side() && /TCP connect/.test(await factsOf(page)), await factsOf(page));
+  check("… and the promise still", (await drawn(page)).some(d => d.text === "TCP connect"));
+  await page.locator("#side-button").tap();
+  await settle(page);
+  await tap("ARP query");
+  check("what was closed stays closed", !await side());
+  equal("nothing is wider than the screen", 390, await page.evaluate(() => document.documentElement.scrollWidth));
+  await page.context().close();
+}
+
 // ---- Keys ----
 
 async function keys() {
@@ -308,7 +329,8 @@ async function keys() {
   check("Enter walks the hits", first && second && first !== second, first, second);
   await press("Shift+Enter");
   equal("Shift+Enter walks back", first, (await place(page)).select);
-  await press("Escape", "n");
+  equal("Enter leaves the search", "picture", await page.evaluate(() => document.activeElement.id));
+  await press("n");
   equal("n walks, too", second, (await place(page)).select);
 
   await press("?");
@@ -515,7 +537,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, themes, mouse, touch, keys, places, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, themes, mouse, touch, phone, keys, places, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # The page that weft html makes, in a browser: html.js drives it.
 . "$(dirname "$0")/lib.sh"
-"$WEFT" help html >/dev/null 2>&1 || skip 'this weft was built without weft html'
+"$WEFT" help html >/dev/null 2>&1 || missing 'this weft was built without weft html'
 [ -x "${EXAMPLES:-}/arp_race" ] || skip 'EXAMPLES is not set'
 here=$(cd "$(dirname "$0")" && pwd)
 cd "$tmp"
@@ -47,7 +47,7 @@ echo no trace >none.ctf
 # ---- The C, without a browser ----
 without() {
     [ "$failures" -eq 0 ] || finish
-    skip "what needs a browser: $*"
+    missing "what needs a browser: $*"
 }
 command -v node >/dev/null || without 'there is no node'
 run 0 node "$SOURCE_ROOT/tests/web/corpus.js" empty.html 3000 "$SOURCE_ROOT/tests/fuzz/corpus/"{mirage,weft} bad.weft

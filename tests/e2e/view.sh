@@ -1,24 +1,30 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
 # The window, with a pointer and keys of its own: what is seen is asked through D-Bus and compared as text.
-for tool in Xvfb xdotool gdbus dbus-run-session; do
-    command -v $tool >/dev/null || { echo "skipped: no $tool"; exit 77; }
-done
-[ -x "${WEFT_VIEW:-}" ] || { echo 'skipped: built without GTK'; exit 77; }
-[ -n "${VIEW_HAS_BUS:-}" ] || VIEW_HAS_BUS=1 exec dbus-run-session -- "$0" "$@"
+if [ -z "${VIEW_HAS_BUS:-}" ] && command -v dbus-run-session >/dev/null; then
+    VIEW_HAS_BUS=1 exec dbus-run-session -- "$0" "$@"
+fi
 . "$(dirname "$0")/lib.sh"
+for tool in Xvfb xdotool gdbus dbus-run-session; do
+    command -v $tool >/dev/null || missing "there is no $tool"
+done
+[ -x "${WEFT_VIEW:-}" ] || missing 'this weft was built without GTK'
 : "${EXAMPLES:?the folder of the built examples}"
 need_mktrace
 unset WEFT_TRACE WAYLAND_DISPLAY GSK_RENDERER
 export HOME=$tmp/home XDG_CONFIG_HOME=$tmp/config XDG_DATA_HOME=$tmp/share XDG_RUNTIME_DIR=$tmp/run
 export GDK_BACKEND=x11 GTK_A11Y=none G_DEBUG=fatal-criticals GSETTINGS_BACKEND=memory NO_COLOR=1
 mkdir -p -m 700 "$HOME" "$XDG_RUNTIME_DIR"
+# What the driver of OpenGL does not free is a leak for a sanitizer, which knows no name for it once the driver is
+# unloaded, so that no suppression fits.
+! grep -aq __lsan_ "$WEFT_VIEW" || export GDK_DEBUG=gl-disable
 
+: >"$tmp/display"
 Xvfb -displayfd 5 -screen 0 1400x900x24 -nolisten tcp 5>"$tmp/display" 2>/dev/null &
 screen=$!
 trap 'kill $screen 2>/dev/null; [ -z "${window:-}" ] || kill $window 2>/dev/null; chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
 for ((i = 0; i < 100 && $(wc -l <"$tmp/display") == 0; i++)); do sleep 0.05; done
-[ -s "$tmp/display" ] || skip 'Xvfb does not start'
+[ -s "$tmp/display" ] || missing 'Xvfb does not start'
 DISPLAY=:$(cat "$tmp/display")
 export DISPLAY
 
@@ -89,7 +95,7 @@ stop() {
     checks=$((checks + 1))
     if grep -Eq 'CRITICAL|WARNING|ERROR|runtime error' "$tmp/messages"; then
         fail "the window complains:"
-        grep -E 'CRITICAL|WARNING|ERROR' "$tmp/messages" | head -n 5
+        head -n 40 "$tmp/messages" | cut -c 1-200
     fi
 }
 
@@ -144,6 +150,7 @@ start "$tmp/bad.weft"
 find_picture
 becomes facts 'promises\\t11\\n'
 becomes facts 'never resolved'
+becomes facts 'in the end for\\t#[0-9]+ condition ARP response.*which was notified\\tonce, when nobody waited: at 2'
 becomes visible 'ARP response'
 whole=$(settled place)
 from=$(value from "$whole")
@@ -232,6 +239,14 @@ equal 'what is searched' '"ARP resp"' "$(settled find)"
 xdotool key Return
 becomes selected "^0:$(id 'ARP response')$"
 becomes place 'search=%22ARP%20resp%22'
+becomes facts 'Is waited for.*by\\t#[0-9]+ task ARP query: still waits, since 4[0-9.]+ ms \(.*\), .* after it was last notified'
+becomes facts 'in vain\\tonce, when nobody waited: at 2'
+xdotool key n # not into the search any more
+sleep 0.3
+equal 'what is searched after Enter and n' '"ARP resp"' "$(settled find)"
+xdotool key slash
+xdotool type --delay 30 'main'
+becomes find '^main$'
 xdotool key Escape
 
 # A range on the ruler
@@ -268,6 +283,8 @@ place=$(settled place)
 # Another trace below, and gone again; one that is none
 do_action add-file "b'$tmp/good.weft'"
 becomes visible 'task main.*task main'
+do_action place "'select.2=$(id 'ARP query')'"
+becomes facts 'trace\\tgood.weft'
 do_action remove 1
 
 # Another command opens another window of the same program, and returns.

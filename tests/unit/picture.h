@@ -166,4 +166,15 @@ static inline struct picture *random_picture(uint32_t *random)
     return p;
 }
 
+static inline uint32_t pixel(cairo_surface_t *surface, int x, int y)
+{
+    uint32_t value;
+
+    memcpy(&value,
+           cairo_image_surface_get_data(surface) + y * cairo_image_surface_get_stride(surface) +
+               4 * x,
+           4);
+    return value;
+}
+
 #endif

@@ -1,58 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 /* The viewer without a screen: what pointer, wheel, keys and places do. Linked with --wrap=malloc and so on,
  * so that allocations can be made to fail. */
+#include "allocations.h"
 #include "trace.h"
 
 #include "explore/explore.h"
 #include "explore/state.h"
 
 enum { WIDTH = 1200, HEIGHT = 700, PROMISES = 40, STEP = 100000, LIFE = 1000000 };
-
-/* ---- Allocations ---- */
-
-static long fail_at; /* this one fails, counting down; 0: none */
-static long live;    /* allocations that nobody has freed */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void __real_free(void *p);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void __wrap_free(void *p);
-
-static bool fails_now(void)
-{
-    return fail_at > 0 && --fail_at == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    void *p = fails_now() ? NULL : __real_malloc(size);
-    live += p != NULL;
-    return p;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    void *p = fails_now() ? NULL : __real_calloc(count, size);
-    live += p != NULL;
-    return p;
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    void *p = fails_now() ? NULL : __real_realloc(old, size);
-    live += p != NULL && old == NULL;
-    return p;
-}
-
-void __wrap_free(void *p)
-{
-    live -= p != NULL;
-    __real_free(p);
-}
 
 /* ---- Traces ---- */
 
@@ -61,8 +16,6 @@ void __wrap_free(void *p)
 static struct weft_model *make_model(uint64_t count)
 {
     struct trace t = {.fd = -1};
-    struct weft_reader *r;
-    struct weft_model *m;
     static char name[32];
     trace_begin(&t, 0);
     trace_add(&t, gc(0, 0));
@@ -77,11 +30,7 @@ static struct weft_model *make_model(uint64_t count)
         if (i * STEP > LIFE)
             trace_add(&t, fulfills(now + 10, i, i - LIFE / STEP));
     }
-    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
-    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
-    weft_reader_close(r);
-    trace_fini(&t);
-    return m;
+    return trace_model(&t);
 }
 
 static void add(struct weft_explorer *e, uint64_t count)
@@ -710,6 +659,15 @@ static void reading_again_keeps_the_place(void **state)
     assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
     weft_explorer_replace(e, 0, s, m);
     assert_string_equal(weft_explorer_place(e), "from=2000000&to=3000000");
+    m = make_model(3 * PROMISES);
+    m->first_ns += 500000; /* a ring, whose oldest events are gone: the same events are seen */
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    weft_explorer_replace(e, 0, s, m);
+    assert_string_equal(weft_explorer_place(e), "from=1500000&to=2500000");
+    m = make_model(3 * PROMISES); /* recorded at another time */
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    weft_explorer_replace(e, 0, s, m);
+    assert_string_equal(weft_explorer_place(e), "from=1500000&to=2500000");
     assert_non_null(weft_explorer_draw(e));
     weft_explorer_free(e);
 }

@@ -8,22 +8,11 @@
 
 /* ---- Building and describing ---- */
 
-static struct weft_model *build_trace(struct trace *t)
-{
-    struct weft_reader *r;
-    struct weft_model *m;
-    assert_int_equal(weft_reader_open(&r, trace_path(t), NULL), 0);
-    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
-    weft_reader_close(r);
-    trace_fini(t);
-    return m;
-}
-
 static struct weft_model *build(const struct weft_event *ev, size_t count)
 {
     struct trace t = {.fd = -1};
     trace_packet(&t, 0, ev, count);
-    return build_trace(&t);
+    return trace_model(&t);
 }
 
 /* -1 for the loop, - for none. */
@@ -701,7 +690,7 @@ static struct weft_model *build_many(uint64_t events, struct weft_event make(uin
         weft_event_encode(trace_extend(&t, weft_event_size(&ev)), &ev);
     }
     trace_set_sizes(&t, t.size);
-    return build_trace(&t);
+    return trace_model(&t);
 }
 
 static struct weft_event chain_of_becomes(uint64_t i)

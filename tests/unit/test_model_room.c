@@ -16,14 +16,8 @@
 static struct weft_model *build(const struct weft_event *ev, size_t count)
 {
     struct trace t = {.fd = -1};
-    struct weft_reader *r;
-    struct weft_model *m;
     trace_packet(&t, 0, ev, count);
-    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
-    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
-    weft_reader_close(r);
-    trace_fini(&t);
-    return m;
+    return trace_model(&t);
 }
 
 static const struct weft_promise *promise(const struct weft_model *m, uint64_t id)

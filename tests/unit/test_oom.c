@@ -1,55 +1,12 @@
 /* SPDX-License-Identifier: ISC */
 /* Lets the n-th allocation fail, for n = 1, 2, 3 … until all succeed: each time "out of memory" comes
  * back, nothing is leaked, and nothing crashes. Linked with --wrap=malloc and so on. */
+#include "allocations.h"
 #include "packets.h"
 #include "read/snapshot.h"
 #include "read/reader.h"
 #include "view/view.h"
 #include "write/mirage.h"
-
-static long fail_at; /* this one fails, counting down; 0: none */
-static long live;    /* allocations that nobody has freed */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void __real_free(void *p);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void __wrap_free(void *p);
-
-static bool fails_now(void)
-{
-    return fail_at > 0 && --fail_at == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    void *p = fails_now() ? NULL : __real_malloc(size);
-    live += p != NULL;
-    return p;
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    void *p = fails_now() ? NULL : __real_calloc(count, size);
-    live += p != NULL;
-    return p;
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    void *p = fails_now() ? NULL : __real_realloc(old, size);
-    live += p != NULL && old == NULL;
-    return p;
-}
-
-void __wrap_free(void *p)
-{
-    live -= p != NULL;
-    __real_free(p);
-}
 
 /* Runs what until no allocation fails; returns how many there were. */
 static long try_each_failure(int what(void *data, struct weft_error *err), void *data)
@@ -228,16 +185,6 @@ static void window(void **state)
     free(text);
 }
 
-static struct weft_model *model_of(struct trace *t)
-{
-    struct weft_reader *r;
-    struct weft_model *m;
-    assert_int_equal(weft_reader_open(&r, trace_path(t), NULL), 0);
-    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
-    weft_reader_close(r);
-    return m;
-}
-
 static int lay_out_and_draw(void *data, struct weft_error *err)
 {
     const struct weft_model *m = data;
@@ -271,8 +218,7 @@ static void layout_and_view(void **state)
     (void)state;
     struct trace t = {.fd = -1};
     make_trace(&t);
-    struct weft_model *m = model_of(&t);
-    trace_fini(&t);
+    struct weft_model *m = trace_model(&t);
     assert_true(try_each_failure(lay_out_and_draw, m) > 20);
     weft_model_free(m);
 }
@@ -294,8 +240,7 @@ static void summaries(void **state)
             weft_event_encode(trace_extend(&t, weft_event_size(&ev[i])), &ev[i]);
     }
     trace_set_sizes(&t, t.size);
-    struct weft_model *m = model_of(&t);
-    trace_fini(&t);
+    struct weft_model *m = trace_model(&t);
     assert_true(try_each_failure(lay_out_and_draw, m) > 20);
     weft_model_free(m);
 }
@@ -318,8 +263,7 @@ static void questions(void **state)
     trace_begin(&t, 0);
     for (uint64_t i = 100; i > 0; i--) /* so that they must be sorted */
         trace_add(&t, creates(i, LOOP, i, 1));
-    struct weft_model *m = model_of(&t);
-    trace_fini(&t);
+    struct weft_model *m = trace_model(&t);
     assert_int_equal(try_each_failure(ask, m), 4);
     weft_model_free(m);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Painting through cairo: what goes straight into pixels is what cairo would paint, at every scale and under
  * any clip; texts of all scripts; colours that can be read. Linked with --wrap=malloc and so on. */
+#include "allocations.h"
 #include "picture.h"
 
 #include <math.h>
@@ -12,42 +13,6 @@ const char *__lsan_default_suppressions(void);
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libfontconfig\nleak:libpango\nleak:libglib\n";
-}
-
-static long fail_at; /* this allocation fails, counting down; 0: none */
-
-void *__real_malloc(size_t size);
-void *__real_calloc(size_t count, size_t size);
-void *__real_realloc(void *old, size_t size);
-void __real_free(void *p);
-void *__wrap_malloc(size_t size);
-void *__wrap_calloc(size_t count, size_t size);
-void *__wrap_realloc(void *old, size_t size);
-void __wrap_free(void *p);
-
-static bool fails_now(void)
-{
-    return fail_at > 0 && --fail_at == 0;
-}
-
-void *__wrap_malloc(size_t size)
-{
-    return fails_now() ? NULL : __real_malloc(size);
-}
-
-void *__wrap_calloc(size_t count, size_t size)
-{
-    return fails_now() ? NULL : __real_calloc(count, size);
-}
-
-void *__wrap_realloc(void *old, size_t size)
-{
-    return fails_now() ? NULL : __real_realloc(old, size);
-}
-
-void __wrap_free(void *p)
-{
-    __real_free(p);
 }
 
 enum way {
@@ -80,17 +45,6 @@ static cairo_surface_t *paint(struct weft_painter *painter, const struct picture
     cairo_surface_destroy(recording);
     cairo_surface_flush(s);
     return s;
-}
-
-static uint32_t pixel(cairo_surface_t *surface, int x, int y)
-{
-    uint32_t value;
-
-    memcpy(&value,
-           cairo_image_surface_get_data(surface) + y * cairo_image_surface_get_stride(surface) +
-               4 * x,
-           4);
-    return value;
 }
 
 /* How far the pixels of two surfaces are apart: the most of a channel, and all together. */

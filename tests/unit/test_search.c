@@ -9,17 +9,6 @@
 
 enum { MILLION = 1000000 };
 
-static struct weft_model *build(struct trace *t)
-{
-    struct weft_reader *r;
-    struct weft_model *m;
-    assert_int_equal(weft_reader_open(&r, trace_path(t), NULL), 0);
-    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
-    weft_reader_close(r);
-    trace_fini(t);
-    return m;
-}
-
 static struct weft_scene *scene_of(const struct weft_model *m)
 {
     struct weft_scene *s;
@@ -86,7 +75,7 @@ static struct weft_model *some(void)
     };
     struct trace t = {.fd = -1};
     trace_packet(&t, 0, ev, COUNT(ev));
-    return build(&t);
+    return trace_model(&t);
 }
 
 static void queries(void **state)
@@ -240,7 +229,7 @@ static struct weft_model *many(uint64_t n)
         now += i % 4 ? 10 : 0;
     }
     trace_set_sizes(&t, t.size);
-    return build(&t);
+    return trace_model(&t);
 }
 
 static int64_t start_of(const struct weft_scene *s, uint32_t p)
@@ -391,7 +380,7 @@ static void long_texts(void **state)
         trace_add(&t, creates(0, LOOP, 1, TASK));
         trace_add(&t, label(1, 1, text));
         trace_add(&t, creates(2, LOOP, 2, TASK));
-        struct weft_model *m = build(&t);
+        struct weft_model *m = trace_model(&t);
         struct weft_scene *s = scene_of(m);
         expect(s, "needle", "1");
         expect(s, "needles", "");
@@ -407,7 +396,7 @@ static void nothing_to_search(void **state)
     struct trace t = {.fd = -1};
     trace_begin(&t, 0);
     trace_add(&t, gc(10, 1));
-    struct weft_model *m = build(&t);
+    struct weft_model *m = trace_model(&t);
     struct weft_scene *s = scene_of(m);
     struct weft_search *q = search(s, "a", 0);
     assert_int_equal(weft_search_hits(q), 0);

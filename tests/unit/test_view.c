@@ -9,22 +9,11 @@ enum { MILLION = 1000000 };
 
 /* ---- Making pictures ---- */
 
-static struct weft_model *build_trace(struct trace *t)
-{
-    struct weft_reader *r;
-    struct weft_model *m;
-    assert_int_equal(weft_reader_open(&r, trace_path(t), NULL), 0);
-    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
-    weft_reader_close(r);
-    trace_fini(t);
-    return m;
-}
-
 static struct weft_model *build(const struct weft_event *ev, size_t count)
 {
     struct trace t = {.fd = -1};
     trace_packet(&t, 0, ev, count);
-    return build_trace(&t);
+    return trace_model(&t);
 }
 
 #define BUILD(...)                                                                                 \
@@ -40,7 +29,7 @@ static struct weft_model *build_many(uint64_t events, struct weft_event make(uin
         weft_event_encode(trace_extend(&t, weft_event_size(&ev)), &ev);
     }
     trace_set_sizes(&t, t.size);
-    return build_trace(&t);
+    return trace_model(&t);
 }
 
 static struct weft_scene *lay_out(const struct weft_model *m, bool raw)

@@ -23,6 +23,7 @@
 
 #include "format/events.h"
 #include "format/mirage.h"
+#include "model/model.h"
 
 #define LOOP WEFT_ID_LOOP
 #define COUNT(array) (sizeof(array) / sizeof *(array))
@@ -182,6 +183,18 @@ static inline void trace_fini(struct trace *t)
         close(t->fd);
     free(t->bytes);
     *t = (struct trace){.fd = -1};
+}
+
+/* The model; the trace is gone then. */
+static inline struct weft_model *trace_model(struct trace *t)
+{
+    struct weft_reader *r;
+    struct weft_model *m;
+    assert_int_equal(weft_reader_open(&r, trace_path(t), NULL), 0);
+    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
+    weft_reader_close(r);
+    trace_fini(t);
+    return m;
 }
 
 #endif
