@@ -3,22 +3,18 @@
  * the rows is covered.
  *
  * Where few lines of a block of rows can be seen, they are folded one by one. Otherwise the index says how
- * much of the block is covered in each of its intervals; which of them a cell takes is the same for all
- * blocks and found out once. An interval that is wider than a cell (little happens there) would smear what
- * is in it, so lines that touch it are folded one by one, too. */
+ * much of the block is covered in each of its intervals (mix.h). */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "view/canvas.h"
+#include "view/mix.h"
 
 enum {
     FEW_SPANS = 300, /* in a block: are folded one by one */
     FEW_RUNS = 200,  /* of a row: are drawn one by one */
-    GAPS_MAX = 64,
-    GAP_ROWS_MAX = 20000, /* rows times gaps */
-    SMEAR_CELLS = 3,      /* that an interval may be wide */
     SHADES = 8,
     FEW_BUCKETS = 64,
     AHEAD = 12,            /* rows */
@@ -45,158 +41,6 @@ struct lane {
     uint64_t whole; /* rows in which one line goes through all cells */
     bool runs_folded;
 };
-
-/* ---- Cells of the picture from cells of the index ---- */
-
-struct entry {
-    uint32_t at; /* cell of a block */
-    uint32_t weight;
-};
-
-struct gap {
-    int64_t from_ns, to_ns;
-    uint32_t begin, end; /* buckets */
-};
-
-struct mix {
-    uint32_t *first; /* entries of each cell; one more */
-    uint32_t *begin; /* bucket in which each begins; one more */
-    uint32_t *
-        order; /* the cells, those with equally many entries together: how often a loop runs can then
-                      * be foretold */
-    struct entry *entry;
-    uint32_t entries, room;
-    struct gap gap[GAPS_MAX]; /* to be looked at line by line */
-    uint32_t gaps, gaps_max;
-    bool useful; /* there are as many buckets as cells */
-};
-
-void canvas_free_mix(struct canvas *c)
-{
-    if (!c->mix)
-        return;
-    free(c->mix->first);
-    free(c->mix->begin);
-    free(c->mix->order);
-    free(c->mix->entry);
-    free(c->mix);
-}
-
-static bool add_gap(struct mix *x, uint32_t bucket, int64_t from_ns, int64_t to_ns)
-{
-    if (x->gaps && x->gap[x->gaps - 1].to_ns >= from_ns) {
-        x->gap[x->gaps - 1].to_ns = to_ns;
-        x->gap[x->gaps - 1].end = bucket + 1;
-        return true;
-    }
-    if (x->gaps >= x->gaps_max)
-        return false;
-    x->gap[x->gaps++] = (struct gap){from_ns, to_ns, bucket, bucket + 1};
-    return true;
-}
-
-static uint64_t width_of(const struct weft_index *x, uint32_t first, uint32_t end)
-{
-    end = end < x->buckets ? end : x->buckets;
-    return (uint64_t)x->time[end] - (uint64_t)x->time[first];
-}
-
-/* The entries of the cell from t0 to t1, which begins in that bucket. Returns the bucket in which the next
- * one begins. */
-static uint32_t mix_cell(struct canvas *c, struct mix *m, uint32_t bucket, int64_t t0, int64_t t1)
-{
-    const struct weft_index *x = c->x;
-    uint64_t width = (uint64_t)t1 - (uint64_t)t0;
-    uint32_t first = m->entries, sum = 0;
-    while (bucket < x->buckets && x->time[bucket] < t1) {
-        uint32_t level = 0, begin = bucket, many = 1;
-        for (uint32_t next = 1; next < x->levels; next++) {
-            uint32_t from = bucket >> 2 * next << 2 * next;
-            if (width_of(x, from, from + (1u << 2 * next)) > width - width / 4)
-                break;
-            level = next;
-            begin = from;
-            many = 1u << 2 * next;
-        }
-        uint32_t end = begin + many < x->buckets ? begin + many : x->buckets;
-        int64_t from = x->time[begin] > t0 ? x->time[begin] : t0;
-        int64_t to = x->time[end] < t1 ? x->time[end] : t1;
-        bucket = end;
-        if (to <= from)
-            continue;
-        if (width_of(x, begin, end) / SMEAR_CELLS > width && add_gap(m, begin, from, to))
-            continue;
-        uint64_t part = (uint64_t)to - (uint64_t)from;
-        for (; part >> 50; part >>= 1)
-            width >>= 1;
-        uint32_t weight = (uint32_t)(part * 256 / (width ? width : 1));
-        width = (uint64_t)t1 - (uint64_t)t0;
-        weight = weight ? weight : 1;
-        if (!canvas_grow(c, &m->entry, m->entries, &m->room, sizeof *m->entry))
-            break;
-        m->entry[m->entries++] =
-            (struct entry){.at = x->level_at[level] + (begin >> 2 * level), .weight = weight};
-        sum += weight;
-    }
-    for (uint32_t i = first; i < m->entries && sum > 257; i++) /* what fits 16 bits */
-        if (m->entry[i].weight > sum - 257 + 1) {
-            m->entry[i].weight -= sum - 257;
-            sum = 257;
-        }
-    if (bucket > 0 && x->time[bucket] > t1)
-        bucket = weft__bucket_at(x, t1);
-    return bucket < x->buckets ? bucket : x->buckets - 1;
-}
-
-static void put_in_order(struct mix *m, uint32_t cells)
-{
-    enum { KINDS = 32 };
-    uint32_t next[KINDS + 1] = {0};
-    for (uint32_t i = 0; i < cells; i++) {
-        uint32_t many = m->first[i + 1] - m->first[i];
-        next[(many < KINDS ? many : KINDS - 1) + 1]++;
-    }
-    for (int kind = 0; kind < KINDS; kind++)
-        next[kind + 1] += next[kind];
-    for (uint32_t i = 0; i < cells; i++) {
-        uint32_t many = m->first[i + 1] - m->first[i];
-        m->order[next[many < KINDS ? many : KINDS - 1]++] = i;
-    }
-}
-
-static const struct mix *mix_of(struct canvas *c, uint32_t cells)
-{
-    if (c->mix || c->list->failed)
-        return c->mix;
-    struct mix *m = calloc(1, sizeof *m);
-    c->mix = m;
-    if (m) {
-        m->first = malloc(((size_t)cells + 1) * sizeof *m->first);
-        m->begin = malloc(((size_t)cells + 1) * sizeof *m->begin);
-        m->order = malloc(((size_t)cells + 1) * sizeof *m->order);
-    }
-    if (!m || !m->first || !m->begin || !m->order) {
-        c->list->failed = true;
-        return m;
-    }
-    uint32_t bucket = weft__bucket_at(c->x, c->from_ns), last = weft__bucket_at(c->x, c->to_ns);
-    m->useful = last - bucket >= cells;
-    m->gaps_max =
-        GAP_ROWS_MAX / (c->shown + 1) < GAPS_MAX ? GAP_ROWS_MAX / (c->shown + 1) : GAPS_MAX;
-    for (uint32_t i = 0; i < cells; i++) {
-        int32_t x1 = c->x0 + (int32_t)(i + 1) * CELL;
-        int64_t t0 = axis_time(&c->axis, c->x0 + (int32_t)i * CELL);
-        int64_t t1 = x1 < c->x1 ? axis_time(&c->axis, x1) : c->to_ns + 1;
-        m->first[i] = m->entries;
-        m->begin[i] = bucket;
-        if (t1 > t0 && m->useful)
-            bucket = mix_cell(c, m, bucket, t0, t1);
-    }
-    m->first[cells] = m->entries;
-    m->begin[cells] = last;
-    put_in_order(m, cells);
-    return m;
-}
 
 /* ---- Folding ---- */
 
@@ -371,7 +215,7 @@ static void fold_rows(struct canvas *c, struct lane *lane, uint32_t first, uint3
         spans += c->shown_end[at] - c->shown_begin[at] + runs_of(c, c->shown_row[at]);
     const struct mix *m = NULL;
     if (whole && spans > FEW_SPANS)
-        m = mix_of(c, lane->cells);
+        m = canvas_mix(c, lane->cells);
     if (m && m->useful && !c->list->failed) {
         lane->indexed = lane->runs_folded = true;
         fold_block(c, lane, block, m);
