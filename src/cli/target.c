@@ -210,7 +210,7 @@ enum weft__found weft__target_open(struct weft__target *t, pid_t pid)
     bool there = describe(t);
     snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
     t->mem = there ? open(name, O_RDWR | O_CLOEXEC) : -1;
-    if (!there || (t->mem < 0 && errno == ESRCH)) {
+    if (!there || (t->mem < 0 && (errno == ESRCH || errno == ENOENT))) {
         weft__say(t->name, "there is none; of one that has ended, the trace may be there");
         return WEFT__FOUND_GONE;
     }
