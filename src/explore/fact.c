@@ -101,11 +101,6 @@ static size_t call(char *out, size_t room, const struct weft_scene *s, uint32_t 
     return weft__fact_clean(out, room, whole, strlen(whole));
 }
 
-size_t weft__promise_text(char *out, size_t room, const struct weft_scene *s, uint32_t promise)
-{
-    return call(out, room, s, promise, true);
-}
-
 void weft__top_add(struct weft__top *t, uint32_t promise, int64_t length, int64_t second)
 {
     uint32_t at = t->count;
@@ -264,9 +259,4 @@ void weft__fact_more(struct weft__facts *f, uint64_t all, uint64_t shown)
     char number[WEFT__FACT_NUMBER];
     if (all > shown)
         weft__fact_text(f, "", "and %s more", weft__count(number, all - shown));
-}
-
-void weft__facts_clear(struct weft__facts *f)
-{
-    f->count = f->text_bytes = 0;
 }

@@ -51,13 +51,7 @@ int weft__facts_prepare(struct weft__facts *f, const struct weft_scene *s);
 /* title may be NULL. */
 int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, const char *title);
 
-/* No facts; keeps memory, and what is prepared. */
-void weft__facts_clear(struct weft__facts *f);
-
 void weft__facts_fini(struct weft__facts *f);
-
-/* "#12 rpc GET /users/7, 1.2 ms", terminated and cut to room. Returns the size of what was written. */
-size_t weft__promise_text(char *out, size_t room, const struct weft_scene *s, uint32_t promise);
 
 /* Where keys lead to; WEFT_NONE: nowhere, or to the loop, which has no line. */
 uint32_t weft__walk_creator(const struct weft_scene *s, uint32_t promise);

@@ -13,8 +13,7 @@ static double pixel(double x)
 static struct weft_pick pick(struct weft_explorer *e, unsigned pane, double x, double y)
 {
     const struct weft__pane *p = &e->pane[pane];
-    return weft_view_pick(p->scene, &p->viewport, &p->geometry, (int32_t)(x * WEFT_PX),
-                          (int32_t)(y * WEFT_PX));
+    return weft_view_pick(p->scene, &p->geometry, (int32_t)(x * WEFT_PX), (int32_t)(y * WEFT_PX));
 }
 
 /* ---- Pointing ---- */

@@ -156,8 +156,8 @@ const char *weft_explorer_tip(struct weft_explorer *e)
         if (pane < e->panes) {
             const struct weft__pane *p = &e->pane[pane];
             struct weft_pick at =
-                weft_view_pick(p->scene, &p->viewport, &p->geometry,
-                               (int32_t)(e->point_x * WEFT_PX), (int32_t)(e->point_y * WEFT_PX));
+                weft_view_pick(p->scene, &p->geometry, (int32_t)(e->point_x * WEFT_PX),
+                               (int32_t)(e->point_y * WEFT_PX));
             say_place(&t, p, &at);
         }
     }

@@ -117,14 +117,7 @@ static uint32_t bucket_from(const struct weft_index *x, uint32_t bucket, int64_t
         step *= 2;
     }
     uint32_t high = low + step < x->buckets ? low + step : x->buckets;
-    while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (x->time[middle] <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    return weft__bucket_within(x, low, high, time_ns);
 }
 
 /* Returns the bucket in which it ends. */

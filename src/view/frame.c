@@ -117,28 +117,32 @@ void canvas_draw_regions(struct canvas *c)
                 m->pauses ? (const int64_t(*)[2])(const void *)m->pause : NULL);
 }
 
-/* A range that is being measured: behind everything, with its length on the ruler (canvas_draw_ruler). */
-void canvas_draw_range(struct canvas *c)
+/* What is seen of the range that is being measured; false: nothing. */
+static bool range_seen(const struct canvas *c, int32_t *x0, int32_t *x1)
 {
     const struct weft_viewport *vp = c->vp;
     if (vp->range_from_ns >= vp->range_to_ns)
-        return;
-    int32_t x0 = canvas_x(c, vp->range_from_ns), x1 = canvas_x(c, vp->range_to_ns);
-    x0 = x0 < c->x0 ? c->x0 : x0;
-    x1 = x1 > c->x1 ? c->x1 : x1;
-    if (x1 > x0)
+        return false;
+    *x0 = canvas_x(c, vp->range_from_ns);
+    *x1 = canvas_x(c, vp->range_to_ns);
+    *x0 = *x0 < c->x0 ? c->x0 : *x0;
+    *x1 = *x1 > c->x1 ? c->x1 : *x1;
+    return *x1 > *x0;
+}
+
+/* A range that is being measured: behind everything, with its length on the ruler (canvas_draw_ruler). */
+void canvas_draw_range(struct canvas *c)
+{
+    int32_t x0, x1;
+    if (range_seen(c, &x0, &x1))
         canvas_rect(c, WEFT_INK_RANGE, x0, c->rows_y0, x1, c->rows_y1)->alpha = 200;
 }
 
 static void draw_range_on_ruler(struct canvas *c)
 {
     const struct weft_viewport *vp = c->vp;
-    if (vp->range_from_ns >= vp->range_to_ns)
-        return;
-    int32_t x0 = canvas_x(c, vp->range_from_ns), x1 = canvas_x(c, vp->range_to_ns);
-    x0 = x0 < c->x0 ? c->x0 : x0;
-    x1 = x1 > c->x1 ? c->x1 : x1;
-    if (x1 <= x0)
+    int32_t x0, x1;
+    if (!range_seen(c, &x0, &x1))
         return;
     canvas_rect(c, WEFT_INK_RANGE, x0, c->ruler_y0, x1, c->rows_y0);
     char text[32];

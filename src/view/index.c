@@ -213,9 +213,9 @@ uint32_t weft__run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
 
 /* ---- Spans ---- */
 
-uint32_t weft__bucket_at(const struct weft_index *x, int64_t time_ns)
+uint32_t weft__bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
+                             int64_t time_ns)
 {
-    uint32_t low = 0, high = x->buckets;
     while (low + 1 < high) {
         uint32_t middle = low + (high - low) / 2;
         if (x->time[middle] <= time_ns)
@@ -224,6 +224,11 @@ uint32_t weft__bucket_at(const struct weft_index *x, int64_t time_ns)
             high = middle;
     }
     return low;
+}
+
+uint32_t weft__bucket_at(const struct weft_index *x, int64_t time_ns)
+{
+    return weft__bucket_within(x, 0, x->buckets, time_ns);
 }
 
 uint32_t weft__span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,

@@ -104,6 +104,10 @@ uint32_t weft__long_span(const struct weft_index *x, const struct weft_layout *l
 /* The bucket of a time; 0 or the last one where it lies outside. */
 uint32_t weft__bucket_at(const struct weft_index *x, int64_t time_ns);
 
+/* The last one of low … high - 1 that begins at time_ns or before; low, if none does. */
+uint32_t weft__bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
+                             int64_t time_ns);
+
 /* The first span of a row that reaches to time_ns, where bucket is that of the time. */
 uint32_t weft__span_reaching(const struct weft_index *x, const struct weft_layout *l, uint32_t row,
                              uint32_t bucket, int64_t time_ns);

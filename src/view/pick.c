@@ -179,10 +179,9 @@ static void pick_row(const struct point *p, uint32_t at, struct weft_pick *pick)
         pick->row = p->s->l->row[pick->promise];
 }
 
-struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_viewport *vp,
-                                const struct weft_geometry *g, int32_t x, int32_t y)
+struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_geometry *g,
+                                int32_t x, int32_t y)
 {
-    (void)vp;
     struct point p = {.s = s, .g = g, .axis = axis_of(g), .x = x};
     struct weft_pick pick = {
         .time_ns = weft_geometry_time(g, x), .row = WEFT_NONE, .promise = WEFT_NONE};

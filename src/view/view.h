@@ -93,9 +93,9 @@ struct weft_pick {
 int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const struct weft_scene *s,
                    const struct weft_viewport *vp);
 
-/* What lies at a point, given the geometry of the picture that was drawn with that viewport. */
-struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_viewport *vp,
-                                const struct weft_geometry *g, int32_t x, int32_t y);
+/* What lies at a point of the picture that was drawn with that geometry. */
+struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_geometry *g,
+                                int32_t x, int32_t y);
 
 /* The promise and all that it becomes or that became it, as indices; *count says how many. The caller
  * frees it. NULL: no memory. */

@@ -396,8 +396,7 @@ static inline struct weft_viewport try_viewport(const struct weft_model *m, unsi
 
 /* What lies where: rows from top to bottom, times and places inverse to one another, and at every point
  * something that there is. */
-static inline void try_geometry(const struct weft_scene *s, const struct weft_viewport *vp,
-                                const struct weft_geometry *g)
+static inline void try_geometry(const struct weft_scene *s, const struct weft_geometry *g)
 {
     REQUIRE(g->x0 < g->x1 && g->from_ns < g->to_ns);
     REQUIRE(g->y0 <= g->ruler_y0 && g->ruler_y0 < g->rows_y0 && g->rows_y0 < g->rows_y1);
@@ -418,7 +417,7 @@ static inline void try_geometry(const struct weft_scene *s, const struct weft_vi
         REQUIRE(one < 2 || (back >= x - WEFT_PX && back <= x + WEFT_PX));
         for (int32_t k = 0; k <= 12; k++) {
             int32_t y = g->y0 + (g->y1 - g->y0) / 12 * k;
-            struct weft_pick pick = weft_view_pick(s, vp, g, x, y);
+            struct weft_pick pick = weft_view_pick(s, g, x, y);
             bool one_or_more = pick.kind == WEFT_PLACE_PROMISE || pick.kind == WEFT_PLACE_FOLD;
             REQUIRE(one_or_more == (pick.promise != WEFT_NONE));
             REQUIRE(pick.promise == WEFT_NONE ||
@@ -445,7 +444,7 @@ static inline void try_view(const struct weft_scene *s, unsigned n)
     REQUIRE(weft_view_draw(&list, &g, s, &vp) == 0);
     try_drawlist(&list);
     try_size(&list);
-    try_geometry(s, &vp, &g);
+    try_geometry(s, &g);
     weft_geometry_fini(&g);
     REQUIRE(weft_paint_svg(&list, nowhere, WEFT_AUTO) == 0);
     weft_drawlist_fini(&list);

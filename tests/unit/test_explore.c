@@ -72,9 +72,8 @@ static void find(struct weft_explorer *e, unsigned pane, uint64_t id, double *x,
     *x = (double)weft_geometry_x(&p->geometry, time) / WEFT_PX;
     *y = p->top_px + middle;
     for (int32_t dy = -height / 2; dy <= height / 2; dy++) { /* the line is not in the middle */
-        struct weft_pick at =
-            weft_view_pick(p->scene, &p->viewport, &p->geometry, (int32_t)(*x * WEFT_PX),
-                           (int32_t)((*y + dy) * WEFT_PX));
+        struct weft_pick at = weft_view_pick(p->scene, &p->geometry, (int32_t)(*x * WEFT_PX),
+                                             (int32_t)((*y + dy) * WEFT_PX));
         if (at.kind == WEFT_PLACE_PROMISE && at.promise == promise) {
             *y += dy;
             return;

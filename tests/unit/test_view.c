@@ -707,7 +707,7 @@ static void require_all(const struct weft_scene *s, struct weft_viewport vp)
             print_error("#%" PRIu64 " in row %u at %d, %d is not drawn\n", s->m->promise[p].id,
                         s->l->row[p], x, y);
         assert_true(is_drawn(&list, x, y));
-        struct weft_pick pick = weft_view_pick(s, &vp, &g, x, y);
+        struct weft_pick pick = weft_view_pick(s, &g, x, y);
         assert_true(pick.kind == WEFT_PLACE_PROMISE || pick.kind == WEFT_PLACE_FOLD);
         if (pick.kind == WEFT_PLACE_FOLD)
             assert_true(pick.folded > 1);
@@ -775,7 +775,7 @@ static void folds_are_counted_exactly(void **state)
         for (int32_t x = g.x0; x < g.x1 - 2 * WEFT_PX; x += 38 * WEFT_PX) {
             uint32_t first = g.lane[lane], last = g.lane[lane + 1], n = 0, longest = 0, best = 0;
             int32_t y = (g.shown_y[first] + g.shown_y[last]) / 2;
-            struct weft_pick pick = weft_view_pick(s, &vp, &g, x, y);
+            struct weft_pick pick = weft_view_pick(s, &g, x, y);
             int64_t from = weft_geometry_time(&g, x), most = -1;
             int64_t to = weft_geometry_time(&g, x + 2 * WEFT_PX) - 1;
             for (uint32_t at = first; at < last; at++) {
@@ -823,7 +823,7 @@ static void lines_are_picked(void **state)
     for (size_t i = 0; i < COUNT(cases); i++) {
         int32_t x = weft_geometry_x(&g, cases[i].time);
         int32_t y = (g.shown_y[cases[i].row] + g.shown_y[cases[i].row + 1]) / 2;
-        struct weft_pick pick = weft_view_pick(s, &vp, &g, x, y);
+        struct weft_pick pick = weft_view_pick(s, &g, x, y);
         assert_int_equal(pick.row, cases[i].row);
         assert_int_equal(pick.kind, cases[i].id ? WEFT_PLACE_PROMISE : WEFT_PLACE_NONE);
         if (cases[i].id)
@@ -831,8 +831,8 @@ static void lines_are_picked(void **state)
         assert_in_range(pick.time_ns, cases[i].time - 1, cases[i].time + 1);
     }
     int32_t x = weft_geometry_x(&g, 500);
-    assert_int_equal(weft_view_pick(s, &vp, &g, x, g.ruler_y0 + 5).kind, WEFT_PLACE_RULER);
-    assert_int_equal(weft_view_pick(s, &vp, &g, x, 5).kind, WEFT_PLACE_NONE);
+    assert_int_equal(weft_view_pick(s, &g, x, g.ruler_y0 + 5).kind, WEFT_PLACE_RULER);
+    assert_int_equal(weft_view_pick(s, &g, x, 5).kind, WEFT_PLACE_NONE);
     weft_drawlist_fini(&list);
     weft_geometry_fini(&g);
     weft_scene_free(s);
