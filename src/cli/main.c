@@ -6,8 +6,8 @@
 #include "cli/common.h"
 
 static const struct weft__command *const commands[] = {
-    &weft__record,   &weft__ctl,    &weft__save,   &weft__info, &weft__dump,
-    &weft__promises, &weft__render, &weft__export, &weft__view,
+    &weft__record, &weft__ctl,    &weft__save, &weft__info,    &weft__dump,  &weft__promises,
+    &weft__render, &weft__export, &weft__view, &weft__explain, &weft__stats, &weft__diff,
 #ifdef WEFT_HAS_PAGE
     &weft__html,
 #endif

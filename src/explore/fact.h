@@ -4,7 +4,7 @@
 #define WEFT_EXPLORE_FACT_H
 
 #include "explore/facts.h"
-#include "view/duration.h"
+#include "model/duration.h"
 
 #define WEFT__FACT_BYTES 200   /* of a text, and of a name */
 #define WEFT__FACT_LABEL 72    /* of a label within that */

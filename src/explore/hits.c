@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "explore/state.h"
-#include "view/duration.h"
+#include "model/duration.h"
 #include "view/text.h"
 
 enum { STEPS = 100000 }; /* at once: some milliseconds */

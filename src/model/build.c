@@ -483,6 +483,18 @@ static int begin(struct weft_builder *b)
     return weft__add_promise(b, WEFT_ID_LOOP, WEFT_ROOT, 0, b->preexisting_text, &root);
 }
 
+static struct weft_losses losses(const struct weft_reader *r)
+{
+    const struct weft_reader_facts *f = weft_reader_facts(r);
+    const struct weft_damage *d = weft_reader_damage(r);
+    return (struct weft_losses){
+        .overwritten = f->wrapped || f->overwritten_packets || f->overwritten_events,
+        .discarded = f->discarded_events + f->missing_packets + f->unknown_events +
+                     f->unknown_packets + f->changed_packets + d->problems,
+        .ended = f->ended,
+    };
+}
+
 int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progress_fn *progress,
                      void *data, struct weft_error *err)
 {
@@ -506,6 +518,7 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     }
     if (rc == 0)
         rc = weft__model_finish(&b);
+    b.m->losses = losses(r);
     free(b.counter_of);
     free(b.site);
     free(b.stream);

@@ -28,6 +28,8 @@ void weft_model_free(struct weft_model *m)
     free(m->label);
     free(m->interaction);
     free(m->run);
+    free(m->run_stream);
+    free(m->idle);
     free(m->sleep);
     free(m->origin);
     free(m->pause);

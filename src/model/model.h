@@ -115,6 +115,11 @@ struct weft_sleep { /* the process slept: in order, they do not overlap */
     int64_t start_ns, end_ns;
 };
 
+struct weft_idle { /* nothing ran on a stream: it was suspended */
+    int64_t start_ns, end_ns;
+    uint32_t stream;
+};
+
 struct weft_pause { /* a garbage collection */
     int64_t start_ns, end_ns;
 };
@@ -145,6 +150,14 @@ struct weft_contradictions {
     uint64_t on_loop;        /* the event loop created, resolved or becoming something */
 };
 
+/* What of the recorded events is not in the model. */
+struct weft_losses {
+    bool overwritten; /* the ring had wrapped: what came before the first event */
+    uint64_t
+        discarded; /* events for which there was no room, or that cannot be read, anywhere in between */
+    enum weft_ended ended;
+};
+
 struct weft_model {
     struct weft_promise *promise; /* [0] is the loop, then by first mention */
     struct weft_label *label;
@@ -159,6 +172,16 @@ struct weft_model {
     uint32_t promises, labels, interactions, runs, sleeps, pauses, changes, counters, scales;
     uint32_t origins;
 
+    uint32_t streams;     /* on which events were recorded */
+    uint32_t *run_stream; /* beside run: on which one; NULL: all on stream 0 */
+    struct weft_idle
+        *idle; /* where several streams are ever suspended: when, in the order of the ends; else
+                             * NULL, and it is as sleep says */
+    uint32_t idles;
+    uint32_t
+        sleep_stream; /* the one that sleep is of, where idle is NULL; WEFT_NONE: none was ever suspended */
+
+    struct weft_losses losses;
     bool is_weft;          /* of weft's own format: counters' changes are no labels there */
     int64_t end_ns;        /* latest event that is not promoted */
     uint64_t first_ns;     /* the clock at the first one */

@@ -16,9 +16,33 @@ struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream)
     return &b->stream[stream];
 }
 
-static int add_run(struct weft_builder *b, uint32_t promise, int64_t start, int64_t end)
+static uint32_t index_of(const struct weft_builder *b, const struct weft_running *s)
+{
+    return (uint32_t)(s - b->stream);
+}
+
+/* Says on which stream the next run was. Until there are two, all are on the first. */
+static int note_stream(struct weft_builder *b, uint32_t stream)
 {
     struct weft_model *m = b->m;
+    if (stream == 0 && !m->run_stream)
+        return 0;
+    bool first = !m->run_stream;
+    if (first)
+        b->run_stream_room = m->runs;
+    if (!weft__grow(&m->run_stream, m->runs, &b->run_stream_room, sizeof *m->run_stream))
+        return weft__no_room(b, m->runs, "runs");
+    if (first)
+        memset(m->run_stream, 0, m->runs * sizeof *m->run_stream);
+    m->run_stream[m->runs] = stream;
+    return 0;
+}
+
+static int add_run(struct weft_builder *b, uint32_t stream, uint32_t promise, int64_t start,
+                   int64_t end)
+{
+    struct weft_model *m = b->m;
+    TRY(note_stream(b, stream));
     APPEND(b, m->run, m->runs, b->run_room, "runs",
            (struct weft_run){.start_ns = start, .end_ns = end, .next = promise});
     return 0;
@@ -35,11 +59,6 @@ static int add_sleep(struct weft_builder *b, uint32_t stream, int64_t start, int
     b->sleeper[m->sleeps] = stream;
     m->sleep[m->sleeps++] = (struct weft_sleep){.start_ns = start, .end_ns = end};
     return 0;
-}
-
-static uint32_t index_of(const struct weft_builder *b, const struct weft_running *s)
-{
-    return (uint32_t)(s - b->stream);
 }
 
 int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t now, uint32_t next)
@@ -64,7 +83,7 @@ int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t n
         end = ran->end_ns;
     if (end < since) /* it was resolved before */
         return 0;
-    int rc = add_run(b, p, since, end);
+    int rc = add_run(b, index_of(b, s), p, since, end);
     if (rc == 0 && p == WEFT_ROOT && !b->is_weft) /* mirage says that it sleeps in this way */
         rc = add_sleep(b, index_of(b, s), since, end);
     return rc;
@@ -128,10 +147,24 @@ static int intersect_sleeps(struct weft_builder *b)
     return 0;
 }
 
+/* Keeps when each stream was suspended. */
+static int keep_idle(struct weft_builder *b)
+{
+    struct weft_model *m = b->m;
+    m->idle = weft__resize(NULL, (uint64_t)m->sleeps + 1, sizeof *m->idle);
+    if (!m->idle)
+        return weft__no_room(b, m->sleeps, "suspensions");
+    for (uint32_t i = 0; i < m->sleeps; i++)
+        m->idle[i] = (struct weft_idle){m->sleep[i].start_ns, m->sleep[i].end_ns, b->sleeper[i]};
+    m->idles = m->sleeps;
+    return 0;
+}
+
 int weft__model_rest(struct weft_builder *b)
 {
     int64_t end = b->m->end_ns;
     uint32_t sleepers = 0;
+    b->m->sleep_stream = b->is_weft ? WEFT_NONE : 0;
     for (uint32_t i = 0; i < b->streams; i++) {
         struct weft_running *s = &b->stream[i];
         if (s->promise != WEFT_NONE && s->promise != WEFT_ROOT)
@@ -142,6 +175,12 @@ int weft__model_rest(struct weft_builder *b)
         if (rc < 0)
             return rc;
         sleepers += s->suspends;
+        if (s->suspends)
+            b->m->sleep_stream = i;
     }
-    return sleepers > 1 ? intersect_sleeps(b) : 0;
+    b->m->streams = b->streams;
+    if (sleepers < 2)
+        return 0;
+    TRY(keep_idle(b));
+    return intersect_sleeps(b);
 }

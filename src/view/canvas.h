@@ -10,7 +10,7 @@
 #ifndef WEFT_VIEW_CANVAS_H
 #define WEFT_VIEW_CANVAS_H
 
-#include "view/duration.h"
+#include "model/duration.h"
 #include "view/index.h"
 #include "view/text.h"
 #include "view/view.h"

@@ -5,7 +5,7 @@
 #include "explore/facts.h"
 #include "explore/visible.h"
 #include "packets.h"
-#include "view/duration.h"
+#include "model/duration.h"
 #include "view/text.h"
 
 #define MS(x) ((x)*UINT64_C(1000000))

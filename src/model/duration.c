@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "view/duration.h"
+#include "model/duration.h"
 
 #include <inttypes.h>
 #include <stdbool.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Times, durations and numbers as people read them. All cut to room, terminated; each returns the size of
  * what was written. 48 bytes are enough. */
-#ifndef WEFT_VIEW_DURATION_H
-#define WEFT_VIEW_DURATION_H
+#ifndef WEFT_MODEL_DURATION_H
+#define WEFT_MODEL_DURATION_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/explain.h"
+
+#include <stdlib.h>
+
+#include "analyse/finding.h"
+
+#define MS INT64_C(1000000)
+
+static const struct {
+    const char *name, *what, *hint;
+} kinds[] = {
+#define X(KIND, name, what, hint) [WEFT_FINDING_##KIND] = {name, what, hint},
+#include "analyse/finding.def"
+#undef X
+};
+
+const char *weft_finding_name(enum weft_finding_kind kind)
+{
+    return kinds[kind].name;
+}
+
+const char *weft_finding_what(enum weft_finding_kind kind)
+{
+    return kinds[kind].what;
+}
+
+const char *weft_finding_hint(enum weft_finding_kind kind)
+{
+    return kinds[kind].hint;
+}
+
+const char *weft_confidence_name(enum weft_confidence c)
+{
+    static const char *const names[] = {"possible", "likely", "certain"};
+    return names[c];
+}
+
+const char *weft_evidence_name(enum weft_evidence_event e)
+{
+    static const char *const names[] = {
+#define X(NAME, name, text) [WEFT_EVIDENCE_##NAME] = name,
+        WEFT_EVIDENCE(X)
+#undef X
+    };
+    return names[e];
+}
+
+struct weft_explain_options weft_explain_defaults(const struct weft_explain_options *given)
+{
+    struct weft_explain_options o = given ? *given : (struct weft_explain_options){0};
+#define DEFAULT(field, value)                                                                      \
+    do {                                                                                           \
+        if (o.field == 0)                                                                          \
+            o.field = (value);                                                                     \
+    } while (0)
+    DEFAULT(hang_ns, 100 * MS);
+    DEFAULT(slow_wake_ns, 10 * MS);
+    DEFAULT(block_ns, 10 * MS);
+    DEFAULT(turn_ns, 50 * MS);
+    DEFAULT(never_yield_ns, 1000 * MS);
+    DEFAULT(spin_runs, 1000);
+    DEFAULT(self_wakes, 20);
+    DEFAULT(leak_count, 20);
+    DEFAULT(serial_waits, 5);
+    DEFAULT(serial_saving_ns, 5 * MS);
+    DEFAULT(herd_readers, 8);
+#undef DEFAULT
+    return o;
+}
+
+/* ---- Order ---- */
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct weft_finding *x = a, *y = b;
+    if (x->confidence != y->confidence)
+        return x->confidence > y->confidence ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->affected_total != y->affected_total)
+        return x->affected_total > y->affected_total ? -1 : 1;
+    if (x->cost_ns != y->cost_ns)
+        return x->cost_ns > y->cost_ns ? -1 : 1;
+    return x->promise < y->promise ? -1 : x->promise > y->promise;
+}
+
+static void finding_fini(struct weft_finding *f)
+{
+    free(f->text);
+    free(f->doubt);
+    free(f->evidence);
+    free(f->affected);
+}
+
+int weft_explain(struct weft_findings *out, const struct weft_history *h,
+                 const struct weft_explain_options *options, weft_progress_fn *progress, void *data)
+{
+    static void (*const searches[])(struct weft__search *) = {
+        weft__find_blocks, weft__find_hangs,  weft__find_failures,
+        weft__find_leaks,  weft__find_serial, weft__find_herds,
+    };
+    enum { SEARCHES = sizeof searches / sizeof *searches };
+    struct weft_explain_options o = weft_explain_defaults(options);
+    struct weft__families families;
+    *out = (struct weft_findings){0};
+    struct weft__search s = {.h = h,
+                             .m = h->m,
+                             .o = &o,
+                             .families = &families,
+                             .out = out,
+                             .progress = progress,
+                             .data = data};
+    s.failed = weft__families_init(&families, h->m) < 0;
+    for (unsigned i = 0; i < SEARCHES && !s.failed && !s.canceled; i++) {
+        searches[i](&s);
+        s.canceled |= progress && !progress(data, (double)(i + 1) / SEARCHES);
+    }
+    weft__families_fini(&families);
+    free(s.blocked);
+    if (s.failed || s.canceled) {
+        weft_findings_fini(out);
+        return s.failed ? WEFT_E_NOMEM : WEFT_E_CANCELED;
+    }
+    if (out->count)
+        qsort(out->finding, out->count, sizeof *out->finding, by_importance);
+    while (out->count > WEFT_FINDINGS_MAX) {
+        finding_fini(&out->finding[--out->count]);
+        out->left_out++;
+    }
+    return 0;
+}
+
+void weft_findings_fini(struct weft_findings *f)
+{
+    for (uint32_t i = 0; i < f->count; i++)
+        finding_fini(&f->finding[i]);
+    free(f->finding);
+    *f = (struct weft_findings){0};
+}

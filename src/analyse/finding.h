@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: ISC */
+/* What the searches share; inside of analyse.
+ *
+ * A search goes over the history and adds findings. Those that have one cause are one finding: a search joins
+ * its own (the same fault of the same family is one finding with a count, and the worst is told); explain.c
+ * joins those of different searches. */
+#ifndef WEFT_ANALYSE_FINDING_H
+#define WEFT_ANALYSE_FINDING_H
+
+#include "analyse/explain.h"
+#include "analyse/names.h"
+
+struct weft__search {
+    const struct weft_history *h;
+    const struct weft_model *m;
+    const struct weft_explain_options *o; /* no field is 0 */
+    const struct weft__families *families;
+    struct weft_findings *out;
+    uint32_t room;
+    bool failed;                /* no memory: nothing is added any more */
+    weft_progress_fn *progress; /* or NULL */
+    void *data;
+    bool canceled;
+
+    /* For joining: time in which a loop was blocked or spun, filled by loop.c: by start, not overlapping. Who suffered
+     * from it alone is no finding of its own. */
+    struct weft__blocked {
+        int64_t from_ns, to_ns;
+        uint32_t finding;
+    } * blocked;
+    uint32_t blockeds, blocked_room;
+};
+
+/* Adds a finding and returns it, for the rest to be filled in: valid until the next one. NULL: no memory, or
+ * not looked for. */
+struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding_kind kind,
+                                       enum weft_confidence confidence, uint32_t promise,
+                                       int64_t start_ns, int64_t end_ns, int64_t cost_ns);
+
+/* Takes over the text. */
+void weft__finding_text(struct weft__search *s, struct weft_finding *f, struct weft__text *text);
+void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const char *why);
+
+/* Beyond the limits, the last piece of evidence is replaced, and affected promises are only counted. */
+void weft__finding_evidence(struct weft__search *s, struct weft_finding *f, int64_t time_ns,
+                            enum weft_evidence_event event, uint32_t promise, uint32_t other);
+void weft__finding_affects(struct weft__search *s, struct weft_finding *f, uint32_t promise);
+
+/* What is known of a promise may be incomplete: its creation is not there or was promoted, or events were
+ * discarded. Returns one level less, and says so in *doubt; *doubt is untouched otherwise. */
+enum weft_confidence weft__doubt(const struct weft__search *s, uint32_t promise,
+                                 enum weft_confidence confidence, const char **doubt);
+
+/* The searches. Each is linear in the history but for sorting. */
+void weft__find_hangs(
+    struct weft__search *s); /* hang.c: deadlock, lost-wakeup, hang-root, never-resolved */
+void weft__find_blocks(struct weft__search *s);   /* loop.c: loop-blocked, spin, slow-wake */
+void weft__find_failures(struct weft__search *s); /* failure.c: swallowed-failure */
+void weft__find_leaks(struct weft__search *s);    /* leak.c */
+void weft__find_serial(struct weft__search *s);   /* serial.c: serial-waits */
+void weft__find_herds(struct weft__search *s);    /* herd.c */
+
+#endif

@@ -1,0 +1,603 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+#include "model/seed.h"
+
+struct maker {
+    struct weft_history *h;
+    const struct weft_model *m;
+    struct weft_idle *gap; /* when streams did nothing, as they are found */
+    uint32_t gaps, gap_room, wait_room;
+    uint32_t *open; /* hash table of open waits: indices */
+    uint32_t open_mask, open_count;
+    uint64_t seed;
+};
+
+/* ---- Lists by key ---- */
+
+/* The key of item i, or WEFT_NONE. */
+typedef uint32_t key_of(const struct maker *k, uint32_t i);
+
+/* Sorts the items below count into lists: *first has keys + 1 entries. An item is kept as i / per. */
+static bool sort_by(const struct maker *k, uint32_t **first, uint32_t **items, uint32_t keys,
+                    uint64_t count, uint32_t per, key_of *key)
+{
+    uint32_t *begin = calloc((size_t)keys + 2, sizeof *begin), sum = 0;
+    *first = begin;
+    if (!begin || count > UINT32_MAX)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = key(k, i);
+        if (at != WEFT_NONE)
+            begin[at + 2]++; /* begin[at + 1] is moved on while the items are put */
+    }
+    for (uint32_t i = 2; i < keys + 2; i++) {
+        sum += begin[i];
+        begin[i] = sum;
+    }
+    *items = weft__resize(NULL, (uint64_t)sum + 1, sizeof **items);
+    if (!*items)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t at = key(k, i);
+        if (at != WEFT_NONE)
+            (*items)[begin[at + 1]++] = i / per;
+    }
+    return true;
+}
+
+static uint32_t run_key(const struct maker *k, uint32_t run)
+{
+    return k->h->run_promise[run];
+}
+
+static uint32_t stream_key(const struct maker *k, uint32_t run)
+{
+    return weft_history_stream(k->h, run);
+}
+
+static uint32_t reader_key(const struct maker *k, uint32_t wait)
+{
+    return k->h->wait[wait].reader;
+}
+
+/* Each wait is there twice, if the source has become another one. */
+static uint32_t source_key(const struct maker *k, uint32_t twice)
+{
+    uint32_t source = k->h->wait[twice / 2].source, final = weft_model_final(k->m, source);
+    return twice % 2 == 0 ? source : final != source ? final : WEFT_NONE;
+}
+
+static uint32_t notified_key(const struct maker *k, uint32_t interaction)
+{
+    const struct weft_interaction *x = &k->m->interaction[interaction];
+    return x->kind == WEFT_NOTIFIES ? (uint32_t)x->other : WEFT_NONE;
+}
+
+static uint32_t creator_key(const struct maker *k, uint32_t promise)
+{
+    return promise == WEFT_ROOT ? WEFT_NONE : k->m->promise[promise].creator;
+}
+
+/* ---- Runs ---- */
+
+static bool find_runs(struct maker *k)
+{
+    const struct weft_model *m = k->m;
+    struct weft_history *h = k->h;
+    h->run_promise = weft__resize(NULL, (uint64_t)m->runs + 1, sizeof *h->run_promise);
+    if (!h->run_promise)
+        return false;
+    for (uint32_t p = 0; p < m->promises; p++)
+        for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
+            h->run_promise[r] = p;
+    h->streams = m->streams ? m->streams : 1;
+    return sort_by(k, &h->runs_of_first, &h->runs_of, m->promises, m->runs, 1, run_key) &&
+           sort_by(k, &h->stream_first, &h->stream_run, h->streams, m->runs, 1, stream_key);
+}
+
+/* With which interaction each run began. */
+static bool find_causes(struct maker *k)
+{
+    const struct weft_model *m = k->m;
+    struct weft_history *h = k->h;
+    uint32_t *at = weft__resize(NULL, m->promises, sizeof *at); /* the next run of each promise */
+    h->run_cause = weft__resize(NULL, (uint64_t)m->runs + 1, sizeof *h->run_cause);
+    h->is_loop = calloc(h->streams, sizeof *h->is_loop);
+    if (!at || !h->run_cause || !h->is_loop) {
+        free(at);
+        return false;
+    }
+    memcpy(at, h->runs_of_first, m->promises * sizeof *at);
+    memset(h->run_cause, 0xff, m->runs * sizeof *h->run_cause);
+    for (uint32_t i = 0; i < m->interactions; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (x->kind != WEFT_READS && x->kind != WEFT_SIGNALS)
+            continue;
+        uint32_t p = x->kind == WEFT_READS ? x->actor : x->other, end = h->runs_of_first[p + 1];
+        while (at[p] < end && m->run[h->runs_of[at[p]]].start_ns < x->time_ns)
+            at[p]++;
+        if (at[p] == end || m->run[h->runs_of[at[p]]].start_ns != x->time_ns)
+            continue;
+        uint32_t run = h->runs_of[at[p]++];
+        h->run_cause[run] = i;
+        if (p != WEFT_ROOT)
+            h->is_loop[weft_history_stream(h, run)] = true;
+    }
+    free(at);
+    if (h->streams == 1)
+        h->is_loop[0] = true;
+    return true;
+}
+
+/* ---- Idle ---- */
+
+static bool add_idle(struct maker *k, uint32_t stream, int64_t from, int64_t to)
+{
+    if (to <= from)
+        return true;
+    struct weft_idle *last = k->gaps ? &k->gap[k->gaps - 1] : NULL;
+    if (last && last->stream == stream && from <= last->end_ns) {
+        last->end_ns = to > last->end_ns ? to : last->end_ns;
+        return true;
+    }
+    if (k->gaps == k->gap_room) {
+        uint64_t room = k->gap_room ? k->gap_room + k->gap_room / UINT64_C(2) : 64;
+        struct weft_idle *grown =
+            room > UINT32_MAX ? NULL : weft__resize(k->gap, room, sizeof *grown);
+        if (!grown)
+            return false;
+        k->gap = grown;
+        k->gap_room = (uint32_t)room;
+    }
+    k->gap[k->gaps++] = (struct weft_idle){from, to, stream};
+    return true;
+}
+
+/* On a stream that is never suspended: the loop's own runs, and when nothing ran. */
+static bool idle_between_runs(struct maker *k, uint32_t stream)
+{
+    const struct weft_history *h = k->h;
+    int64_t until = 0;
+    bool ok = true;
+    for (uint32_t i = h->stream_first[stream]; i < h->stream_first[stream + 1] && ok; i++) {
+        uint32_t run = h->stream_run[i];
+        const struct weft_run *r = &k->m->run[run];
+        if (i > h->stream_first[stream])
+            ok = add_idle(k, stream, until, r->start_ns);
+        if (ok && h->run_promise[run] == WEFT_ROOT)
+            ok = add_idle(k, stream, r->start_ns, r->end_ns);
+        until = r->end_ns;
+    }
+    return ok;
+}
+
+static uint32_t idle_key(const struct maker *k, uint32_t i)
+{
+    return k->m->idle[i].stream;
+}
+
+static bool find_idle(struct maker *k)
+{
+    const struct weft_model *m = k->m;
+    struct weft_history *h = k->h;
+    uint32_t *first = NULL, *item = NULL;
+    h->idle_first = calloc((size_t)h->streams + 1, sizeof *h->idle_first);
+    bool ok =
+        h->idle_first && sort_by(k, &first, &item, h->streams, m->idle ? m->idles : 0, 1, idle_key);
+    for (uint32_t s = 0; s < h->streams && ok; s++) {
+        h->idle_first[s] = k->gaps;
+        if (!m->idle && s == m->sleep_stream) {
+            for (uint32_t i = 0; i < m->sleeps && ok; i++)
+                ok = add_idle(k, s, m->sleep[i].start_ns, m->sleep[i].end_ns);
+            if (m->sleeps)
+                continue;
+        }
+        for (uint32_t i = first[s]; i < first[s + 1] && ok; i++)
+            ok = add_idle(k, s, m->idle[item[i]].start_ns, m->idle[item[i]].end_ns);
+        if (ok && first[s] == first[s + 1])
+            ok = idle_between_runs(k, s);
+    }
+    free(first);
+    free(item);
+    if (!ok)
+        return false;
+    h->idle_first[h->streams] = k->gaps;
+    h->idle = k->gap;
+    k->gap = NULL;
+    return true;
+}
+
+/* Where nothing is ever woken, the loops are those that were suspended; at least the first stream is one. */
+static void find_loops(struct weft_history *h)
+{
+    const struct weft_model *m = h->m;
+    bool any = false;
+    for (uint32_t s = 0; s < h->streams; s++)
+        any |= h->is_loop[s];
+    for (uint32_t i = 0; i < m->idles && !any; i++)
+        h->is_loop[m->idle[i].stream] = true;
+    if (!any && !m->idle)
+        h->is_loop[m->sleep_stream < h->streams ? m->sleep_stream : 0] = true;
+}
+
+/* ---- Waits ---- */
+
+static uint64_t pair_hash(const struct maker *k, uint32_t reader, uint32_t source)
+{
+    return weft_mix((uint64_t)weft_model_final(k->m, reader) << 32 | weft_model_final(k->m, source),
+                    k->seed);
+}
+
+static bool same_pair(const struct maker *k, const struct weft_wait *w, uint32_t reader,
+                      uint32_t source)
+{
+    return weft_model_final(k->m, w->reader) == weft_model_final(k->m, reader) &&
+           weft_model_final(k->m, w->source) == weft_model_final(k->m, source);
+}
+
+/* The place of an open wait in the table, or where it would be put. */
+static uint32_t *open_at(const struct maker *k, uint32_t reader, uint32_t source)
+{
+    for (uint64_t at = pair_hash(k, reader, source);; at++) {
+        uint32_t *slot = &k->open[at & k->open_mask];
+        if (*slot == WEFT_NONE || same_pair(k, &k->h->wait[*slot], reader, source))
+            return slot;
+    }
+}
+
+static bool grow_open(struct maker *k)
+{
+    if (k->open && k->open_count < k->open_mask / 2)
+        return true;
+    uint64_t size = k->open ? 2 * ((uint64_t)k->open_mask + 1) : 64;
+    uint32_t *before = k->open, old = before ? k->open_mask + 1 : 0;
+    uint32_t *table = size > UINT32_MAX ? NULL : weft__resize(NULL, size, sizeof *table);
+    if (!table)
+        return false;
+    memset(table, 0xff, size * sizeof *table);
+    k->open = table;
+    k->open_mask = (uint32_t)size - 1;
+    for (uint32_t i = 0; i < old; i++)
+        if (before[i] != WEFT_NONE)
+            *open_at(k, k->h->wait[before[i]].reader, k->h->wait[before[i]].source) = before[i];
+    free(before);
+    return true;
+}
+
+/* Takes a wait out of the table; those behind it move up. */
+static void close_slot(struct maker *k, uint32_t *slot)
+{
+    uint32_t hole = (uint32_t)(slot - k->open);
+    k->open_count--;
+    for (uint32_t at = hole;;) {
+        at = (at + 1) & k->open_mask;
+        uint32_t wait = k->open[at];
+        if (wait == WEFT_NONE)
+            break;
+        const struct weft_wait *w = &k->h->wait[wait];
+        uint32_t home = (uint32_t)pair_hash(k, w->reader, w->source) & k->open_mask;
+        if (((at - home) & k->open_mask) >= ((at - hole) & k->open_mask)) {
+            k->open[hole] = wait;
+            hole = at;
+        }
+    }
+    k->open[hole] = WEFT_NONE;
+}
+
+/* The first run of a promise that begins at or after a time, or WEFT_NONE. */
+static uint32_t run_from(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    uint32_t low = h->runs_of_first[promise], end = h->runs_of_first[promise + 1], high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (h->m->run[h->runs_of[middle]].start_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end ? h->runs_of[low] : WEFT_NONE;
+}
+
+static bool begin_wait(struct maker *k, uint32_t interaction)
+{
+    const struct weft_interaction *x = &k->m->interaction[interaction];
+    struct weft_history *h = k->h;
+    if (x->other == WEFT_ROOT)
+        return true;
+    if (!grow_open(k))
+        return false;
+    uint32_t *slot = open_at(k, x->actor, x->other);
+    if (*slot != WEFT_NONE) { /* again, or still? */
+        uint32_t run = run_from(h, x->actor, h->wait[*slot].from_ns + 1);
+        if (run == WEFT_NONE || h->m->run[run].start_ns > x->time_ns)
+            return true;
+        k->open_count--;
+    }
+    if (h->waits == k->wait_room) {
+        uint64_t room = k->wait_room ? k->wait_room + k->wait_room / UINT64_C(2) : 256;
+        struct weft_wait *grown =
+            room > UINT32_MAX ? NULL : weft__resize(h->wait, room, sizeof *grown);
+        if (!grown)
+            return false;
+        h->wait = grown;
+        k->wait_room = (uint32_t)room;
+    }
+    *slot = h->waits;
+    k->open_count++;
+    h->wait[h->waits++] = (struct weft_wait){.from_ns = x->time_ns,
+                                             .until_ns = h->m->end_ns,
+                                             .reader = x->actor,
+                                             .source = x->other,
+                                             .begun_by = interaction,
+                                             .ended_by = WEFT_NONE,
+                                             .end = WEFT_WAIT_OPEN};
+    return true;
+}
+
+static void end_wait(struct maker *k, uint32_t reader, uint32_t source, uint32_t interaction)
+{
+    if (!k->open)
+        return;
+    uint32_t *slot = open_at(k, reader, source);
+    if (*slot == WEFT_NONE)
+        return;
+    struct weft_wait *w = &k->h->wait[*slot];
+    int64_t time = k->m->interaction[interaction].time_ns;
+    w->end = WEFT_WAIT_READ;
+    w->until_ns = time > w->from_ns ? time : w->from_ns;
+    w->ended_by = interaction;
+    close_slot(k, slot);
+}
+
+static bool find_waits(struct maker *k)
+{
+    const struct weft_model *m = k->m;
+    for (uint32_t i = 0; i < m->interactions; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (x->kind == WEFT_WAITS && !begin_wait(k, i))
+            return false;
+        if (x->kind == WEFT_READS)
+            end_wait(k, x->actor, x->other, i);
+        else if (x->kind == WEFT_SIGNALS)
+            end_wait(k, x->other, x->actor, i);
+    }
+    free(k->open);
+    k->open = NULL;
+    return true;
+}
+
+/* When what a wait is for was there: resolved, or notified after it began. INT64_MAX: never. */
+static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
+{
+    int64_t resolved = weft_history_resolved_ns(h, w->source);
+    if (resolved != INT64_MAX)
+        return resolved > w->from_ns ? resolved : w->from_ns;
+    uint32_t low = h->notified_first[w->source], end = h->notified_first[w->source + 1], high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (h->m->interaction[h->notified[middle]].time_ns < w->from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end ? h->m->interaction[h->notified[low]].time_ns : INT64_MAX;
+}
+
+/* Whether an interaction that made a promise run had to do with a source. */
+static bool is_about(const struct weft_history *h, uint32_t interaction, uint32_t source)
+{
+    const struct weft_interaction *x = &h->m->interaction[interaction];
+    uint32_t about = x->kind == WEFT_READS ? x->other : x->actor;
+    return weft_model_final(h->m, about) == weft_model_final(h->m, source);
+}
+
+/* How a wait ended that no event has ended. */
+static void settle(const struct weft_history *h, struct weft_wait *w, uint32_t next)
+{
+    const struct weft_model *m = h->m;
+    const struct weft_promise *reader = &m->promise[weft_model_final(m, w->reader)];
+    int64_t there = there_ns(h, w);
+    bool resolved = weft_history_resolved_ns(h, w->source) != INT64_MAX;
+    uint32_t run = there == INT64_MAX ? WEFT_NONE : run_from(h, w->reader, there);
+    if (run != WEFT_NONE && m->run[run].start_ns == w->from_ns) /* the one in which it began */
+        run = run_from(h, w->reader, w->from_ns + 1);
+    if (run != WEFT_NONE &&
+        (resolved || h->run_cause[run] == WEFT_NONE || is_about(h, h->run_cause[run], w->source))) {
+        w->end = WEFT_WAIT_RAN;
+        w->until_ns = m->run[run].start_ns;
+        return;
+    }
+    run = run_from(h, w->reader, w->from_ns + 1);
+    if (run != WEFT_NONE && next != WEFT_NONE && h->wait[next].from_ns >= m->run[run].start_ns) {
+        w->end = WEFT_WAIT_LEFT;
+        w->until_ns = m->run[run].start_ns;
+    } else if (reader->outcome != WEFT_PENDING) {
+        w->end = WEFT_WAIT_ENDED;
+        w->until_ns = reader->end_ns > w->from_ns ? reader->end_ns : w->from_ns;
+    }
+}
+
+/* The last wait of each reader says what it waits for now. */
+static void settle_waits(struct weft_history *h)
+{
+    for (uint32_t p = 0; p < h->m->promises; p++) {
+        uint32_t first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
+        uint32_t last = first < end ? h->waits_of[end - 1] : WEFT_NONE;
+        for (uint32_t i = first; i < end; i++) {
+            struct weft_wait *w = &h->wait[h->waits_of[i]];
+            if (w->end == WEFT_WAIT_OPEN)
+                settle(h, w, i + 1 < end ? last : WEFT_NONE);
+        }
+    }
+}
+
+/* ---- All of it ---- */
+
+static bool find_resolutions(struct weft_history *h)
+{
+    const struct weft_model *m = h->m;
+    h->resolution = weft__resize(NULL, m->promises, sizeof *h->resolution);
+    if (!h->resolution)
+        return false;
+    memset(h->resolution, 0xff, m->promises * sizeof *h->resolution);
+    for (uint32_t i = 0; i < m->interactions; i++)
+        if (m->interaction[i].kind == WEFT_RESOLVES)
+            h->resolution[m->interaction[i].other] = i;
+    for (uint32_t p = 0; p < m->promises; p++)
+        if (m->promise[p].becomes != WEFT_NONE)
+            h->resolution[p] = h->resolution[weft_model_final(m, p)];
+    return true;
+}
+
+static int make(struct maker *k, weft_progress_fn *progress, void *data)
+{
+    const struct weft_model *m = k->m;
+    struct weft_history *h = k->h;
+#define STEP(share, ok)                                                                            \
+    do {                                                                                           \
+        if (!(ok))                                                                                 \
+            return WEFT_E_NOMEM;                                                                   \
+        if (progress && !progress(data, share))                                                    \
+            return WEFT_E_CANCELED;                                                                \
+    } while (0)
+    STEP(0.2, find_runs(k));
+    STEP(0.3, find_causes(k));
+    STEP(0.4, find_idle(k));
+    find_loops(h);
+    STEP(0.5, find_resolutions(h));
+    STEP(0.7, find_waits(k));
+    STEP(0.8, sort_by(k, &h->waits_of_first, &h->waits_of, m->promises, h->waits, 1, reader_key));
+    STEP(0.9, sort_by(k, &h->waits_for_first, &h->waits_for, m->promises, 2 * (uint64_t)h->waits, 2,
+                      source_key));
+    STEP(0.95, sort_by(k, &h->notified_first, &h->notified, m->promises, m->interactions, 1,
+                       notified_key));
+    settle_waits(h);
+    STEP(1.0,
+         sort_by(k, &h->children_first, &h->children, m->promises, m->promises, 1, creator_key));
+#undef STEP
+    return 0;
+}
+
+int weft_history_new(struct weft_history **out, const struct weft_model *m,
+                     weft_progress_fn *progress, void *data)
+{
+    struct maker k = {.m = m, .h = calloc(1, sizeof *k.h), .seed = weft_seed()};
+    *out = NULL;
+    if (!k.h)
+        return WEFT_E_NOMEM;
+    k.h->m = m;
+    int rc = make(&k, progress, data);
+    free(k.gap);
+    free(k.open);
+    if (rc < 0)
+        weft_history_free(k.h);
+    else
+        *out = k.h;
+    return rc;
+}
+
+void weft_history_free(struct weft_history *h)
+{
+    if (!h)
+        return;
+    free(h->wait);
+    free(h->waits_of_first);
+    free(h->waits_of);
+    free(h->waits_for_first);
+    free(h->waits_for);
+    free(h->resolution);
+    free(h->run_promise);
+    free(h->run_cause);
+    free(h->runs_of_first);
+    free(h->runs_of);
+    free(h->stream_first);
+    free(h->stream_run);
+    free(h->is_loop);
+    free(h->idle);
+    free(h->idle_first);
+    free(h->notified_first);
+    free(h->notified);
+    free(h->children_first);
+    free(h->children);
+    free(h);
+}
+
+/* ---- Questions ---- */
+
+int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise)
+{
+    const struct weft_promise *p = &h->m->promise[weft_model_final(h->m, promise)];
+    bool never = p->outcome == WEFT_PENDING || p->outcome == WEFT_FORGOTTEN;
+    return never ? INT64_MAX : p->end_ns;
+}
+
+uint32_t weft_history_run_before(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    uint32_t first = h->runs_of_first[promise], low = first, high = h->runs_of_first[promise + 1];
+    while (low < high) { /* the first one that begins later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->m->run[h->runs_of[middle]].start_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > first ? h->runs_of[low - 1] : WEFT_NONE;
+}
+
+uint32_t weft_history_run_at(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    uint32_t run = weft_history_run_before(h, promise, time_ns);
+    return run != WEFT_NONE && h->m->run[run].end_ns >= time_ns ? run : WEFT_NONE;
+}
+
+int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                          int64_t to_ns, int64_t least_ns, uint32_t *times)
+{
+    uint32_t low = h->idle_first[stream], end = h->idle_first[stream + 1], high = end, n = 0;
+    int64_t sum = 0;
+    while (low < high) { /* the first one that ends later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->idle[middle].end_ns <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < end && h->idle[low].start_ns < to_ns; low++) {
+        int64_t a = h->idle[low].start_ns, b = h->idle[low].end_ns;
+        int64_t length = (b < to_ns ? b : to_ns) - (a > from_ns ? a : from_ns);
+        if (length < least_ns)
+            continue;
+        sum += length;
+        n++;
+    }
+    if (times)
+        *times = n;
+    return sum;
+}
+
+int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns)
+{
+    const struct weft_model *m = h->m;
+    uint32_t low = 0, high = m->pauses;
+    int64_t sum = 0, covered = from_ns;
+    while (low < high) { /* the first one that ends later */
+        uint32_t middle = low + (high - low) / 2;
+        if (m->pause[middle].end_ns <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < m->pauses && covered < to_ns; low++) {
+        int64_t a = m->pause[low].start_ns, b = m->pause[low].end_ns;
+        a = a > covered ? a : covered;
+        b = b < to_ns ? b : to_ns;
+        sum += b > a ? b - a : 0;
+        covered = b > covered ? b : covered;
+    }
+    return sum;
+}

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: ISC */
+/* A model turned round, so that one can ask who waited for what, why something ran, and what was busy.
+ *
+ *     struct weft_history *h;
+ *     if (weft_history_new(&h, model, NULL, NULL) == 0) {
+ *         for (uint32_t i = h->waits_for_first[p]; i < h->waits_for_first[p + 1]; i++)
+ *             use(&h->wait[h->waits_for[i]]);
+ *         weft_history_free(h);
+ *     }
+ *
+ * Lists of a promise lie together: X_first[p] to X_first[p + 1] are its places in X. Everything of one promise
+ * is in order of time, as far as the trace is. A promise that became another one keeps what was said of it
+ * before; weft_model_final leads to the other one. Linear in the model, without recursion.
+ *
+ * Does not change once made; any number of threads may read it. */
+#ifndef WEFT_ANALYSE_HISTORY_H
+#define WEFT_ANALYSE_HISTORY_H
+
+#include "model/model.h"
+
+enum weft_wait_end {
+    WEFT_WAIT_OPEN, /* the reader waits still when the trace ends */
+    WEFT_WAIT_READ, /* the reader read it, or was signalled by it: ended_by says how */
+    WEFT_WAIT_RAN, /* nothing says so, but the reader ran again after source had been resolved or notified */
+    WEFT_WAIT_ENDED, /* the reader ended first: nobody waits any more */
+    WEFT_WAIT_LEFT, /* the reader went on without it: it ran again because of something else, and then waited
+                      * for something else (the loser of a race) */
+};
+
+/* From a WAITS on. The reader may be the loop (WEFT_ROOT). What reader and source became stands for them. */
+struct weft_wait {
+    int64_t from_ns, until_ns; /* open: the trace's end */
+    uint32_t reader, source;   /* as the events named them; source is not WEFT_ROOT */
+    uint32_t begun_by;         /* interaction */
+    uint32_t ended_by;         /* interaction, or WEFT_NONE */
+    enum weft_wait_end end;
+};
+
+struct weft_history {
+    const struct weft_model *m; /* borrowed */
+
+    struct weft_wait *wait; /* in the order of beginning */
+    uint32_t waits;
+    uint32_t *waits_of_first, *waits_of;   /* by reader */
+    uint32_t *waits_for_first, *waits_for; /* by source: as named, and by what it became (final) */
+
+    uint32_t
+        *resolution; /* of each promise: the interaction by which it was resolved (the last one), or
+                           * WEFT_NONE; of one that became another: of that one */
+
+    uint32_t *run_promise; /* of each run of the model: what ran */
+    uint32_t *
+        run_cause; /* … the interaction (READS by it, SIGNALS to it) with which it began, or WEFT_NONE */
+    uint32_t *runs_of_first, *runs_of; /* runs by promise */
+
+    /* Runs by stream; those of one stream do not overlap. */
+    uint32_t streams;
+    uint32_t *stream_first, *stream_run;
+    bool *
+        is_loop; /* of each stream: whether things that wait are woken on it. Others are workers, which may
+                    * be busy as long as they like */
+
+    /* When a stream did nothing: it was suspended, or it is never suspended and the loop itself ran (as in
+     * mirage-profile's traces). By stream, in order, not overlapping. */
+    struct weft_idle *idle;
+    uint32_t *idle_first; /* by stream, streams + 1 */
+
+    uint32_t *notified_first, *notified; /* NOTIFIES of a promise: interactions */
+    uint32_t *children_first, *children; /* promises by creator, in order of creation */
+};
+
+/* On success the caller owns *out; the model must stay. progress may be NULL. Returns 0, WEFT_E_NOMEM or
+ * WEFT_E_CANCELED; *out is then NULL. */
+int weft_history_new(struct weft_history **out, const struct weft_model *m,
+                     weft_progress_fn *progress, void *data);
+void weft_history_free(struct weft_history *h);
+
+/* When a promise was resolved: its end (that of what it became), or INT64_MAX if it is pending or was
+ * forgotten: then nobody will resolve it. */
+int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise);
+
+/* The run of a promise in which a time lies (start <= time <= end; the later one where two touch), or
+ * WEFT_NONE. Logarithmic. */
+uint32_t weft_history_run_at(const struct weft_history *h, uint32_t promise, int64_t time_ns);
+
+/* The last run of a promise that began no later than that, or WEFT_NONE. Logarithmic. */
+uint32_t weft_history_run_before(const struct weft_history *h, uint32_t promise, int64_t time_ns);
+
+/* The stream of a run. */
+static inline uint32_t weft_history_stream(const struct weft_history *h, uint32_t run)
+{
+    return h->m->run_stream ? h->m->run_stream[run] : 0;
+}
+
+/* How long a stream was idle between two times, and how often (for at least least_ns each). Logarithmic plus the number of
+ * idle times between them. */
+int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                          int64_t to_ns, int64_t least_ns, uint32_t *times);
+
+/* How long garbage collections took between two times. Logarithmic plus their number. */
+int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns);
+
+#endif

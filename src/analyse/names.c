@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/names.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/utf8.h"
+#include "model/alloc.h"
+#include "model/seed.h"
+#include "model/strings.h"
+
+enum {
+    LABEL_BYTES = 80,   /* of a label in a sentence */
+    FAMILY_BYTES = 256, /* of a label that are looked at */
+};
+
+static bool reserve(struct weft__text *t, size_t more)
+{
+    if (!t->failed && t->room - t->size <= more) {
+        size_t room = 2 * (t->room + more) + 64;
+        char *grown = realloc(t->text, room);
+        t->failed = !grown;
+        if (grown) {
+            t->text = grown;
+            t->room = room;
+        }
+    }
+    return !t->failed;
+}
+
+static void put_clean(struct weft__text *t, const char *text, size_t size)
+{
+    if (!reserve(t, 3 * size)) /* a byte may take the place of three */
+        return;
+    t->size += weft_text_clean(t->text + t->size, t->room - t->size - 1, text, size);
+    t->text[t->size] = '\0';
+}
+
+void weft__put(struct weft__text *t, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    if (n > 0)
+        put_clean(t, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+void weft__put_time(struct weft__text *t, int64_t time_ns)
+{
+    char text[48];
+    weft_format_moment(text, sizeof text, time_ns);
+    weft__put(t, "%s", text);
+}
+
+void weft__put_length(struct weft__text *t, int64_t ns)
+{
+    char text[48];
+    weft_format_duration(text, sizeof text, ns);
+    weft__put(t, "%s", text);
+}
+
+void weft__put_count(struct weft__text *t, uint64_t n)
+{
+    char text[48];
+    weft_format_count(text, sizeof text, n);
+    weft__put(t, "%s", text);
+}
+
+/* ---- Promises ---- */
+
+/* 'label', cut where it is long. */
+static void put_label(struct weft__text *t, const char *label, size_t size)
+{
+    char clean[LABEL_BYTES + 4];
+    size_t n =
+        weft_text_clean(clean, LABEL_BYTES, label, size < 3 * LABEL_BYTES ? size : 3 * LABEL_BYTES);
+    bool cut = size > 3 * LABEL_BYTES || weft_text_clean(clean, LABEL_BYTES + 4, label, size) > n;
+    weft__put(t, "'%.*s%s'", (int)n, clean, cut ? "\xe2\x80\xa6" : "");
+}
+
+void weft__put_name(struct weft__text *t, const struct weft_model *m, uint32_t promise)
+{
+    uint32_t size, name = promise == WEFT_ROOT ? WEFT_NONE : weft_model_name(m, promise);
+    if (promise == WEFT_ROOT)
+        weft__put(t, "the event loop");
+    else if (name != WEFT_NONE) {
+        const char *label = weft_model_text(m, name, &size);
+        put_label(t, label, size);
+    } else
+        weft__put(t, "%.64s %" PRIu64, weft_model_type(m, promise), m->promise[promise].id);
+}
+
+void weft__put_full(struct weft__text *t, const struct weft_model *m, uint32_t promise)
+{
+    weft__put_name(t, m, promise);
+    if (promise != WEFT_ROOT && weft_model_name(m, promise) != WEFT_NONE)
+        weft__put(t, " (%.64s %" PRIu64 ")", weft_model_type(m, promise), m->promise[promise].id);
+}
+
+void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t promise)
+{
+    enum { CREATORS = 3, ANCESTORS = 16 };
+    unsigned put = 0;
+    uint32_t p = promise;
+    for (unsigned i = 0; i < ANCESTORS && put < CREATORS && p != WEFT_ROOT; i++) {
+        p = m->promise[p].creator;
+        if (p == WEFT_ROOT || weft_model_name(m, p) == WEFT_NONE)
+            continue;
+        weft__put(t, put == 0 ? ", created by " : " for ");
+        weft__put_name(t, m, p);
+        put++;
+    }
+}
+
+const char *weft__outcome_verb(const struct weft_model *m, uint32_t promise)
+{
+    switch ((enum weft_outcome)m->promise[weft_model_final(m, promise)].outcome) {
+    case WEFT_FULFILLED:
+        return "was fulfilled";
+    case WEFT_FAILED:
+        return "failed";
+    case WEFT_RESOLVED:
+        return "was resolved";
+    case WEFT_CANCELLED:
+        return "was cancelled";
+    case WEFT_FORGOTTEN:
+        return "was dropped";
+    case WEFT_PENDING:
+    case WEFT_BECAME:
+    case WEFT_OUTCOME_COUNT:
+        break;
+    }
+    return "is pending";
+}
+
+char *weft__text_take(struct weft__text *t)
+{
+    char *text = t->failed ? NULL : t->text;
+    if (t->failed)
+        free(t->text);
+    *t = (struct weft__text){0};
+    return text;
+}
+
+void weft__text_fini(struct weft__text *t)
+{
+    free(t->text);
+    *t = (struct weft__text){0};
+}
+
+/* ---- Families ---- */
+
+/* The label with every number as a '#'. */
+static uint32_t shape(char *out, const char *label, uint32_t size)
+{
+    uint32_t used = 0;
+    size = size < FAMILY_BYTES ? size : FAMILY_BYTES;
+    for (uint32_t i = 0; i < size; i++) {
+        bool digit = label[i] >= '0' && label[i] <= '9';
+        if (!digit || used == 0 || out[used - 1] != '#')
+            out[used++] = digit ? '#' : label[i];
+    }
+    return used;
+}
+
+/* Texts to families: shape is looked at once for each text that is a label. */
+struct maker {
+    const struct weft_model *m;
+    struct weft__families *f;
+    struct weft_strings *shapes;
+    uint32_t *shape_of; /* by text; WEFT_NONE: not seen yet */
+    uint32_t texts;
+    struct entry {
+        uint32_t type, shape, family;
+    } * table; /* open addressing; family 0: empty */
+    uint32_t mask, room;
+    uint64_t seed;
+};
+
+static uint32_t shape_of(struct maker *k, uint32_t text)
+{
+    char out[FAMILY_BYTES];
+    if (k->shape_of[text] == WEFT_NONE) {
+        uint32_t size;
+        const char *label = weft_model_text(k->m, text, &size);
+        k->shape_of[text] = weft_strings_add(k->shapes, out, shape(out, label, size));
+    }
+    return k->shape_of[text];
+}
+
+static struct entry *find(struct maker *k, uint32_t type, uint32_t shape)
+{
+    uint64_t at = weft_mix((uint64_t)type << 32 | shape, k->seed);
+    for (;; at++) {
+        struct entry *e = &k->table[at & k->mask];
+        if (e->family == 0 || (e->type == type && e->shape == shape))
+            return e;
+    }
+}
+
+static bool grow_table(struct maker *k)
+{
+    if (k->table && k->f->count < (k->mask + 1) / 2)
+        return true;
+    uint32_t old = k->table ? k->mask + 1 : 0, size = old ? 2 * old : 64;
+    struct entry *before = k->table, *table = calloc(size, sizeof *table);
+    if (!table)
+        return false;
+    k->table = table;
+    k->mask = size - 1;
+    for (uint32_t i = 0; i < old; i++)
+        if (before[i].family)
+            *find(k, before[i].type, before[i].shape) = before[i];
+    free(before);
+    return true;
+}
+
+static bool add_family(struct maker *k, uint32_t promise, uint32_t *out)
+{
+    struct weft__families *f = k->f;
+    if (f->count == k->room) {
+        uint32_t room = k->room ? 2 * k->room : 64;
+        uint32_t *first = weft__resize(f->first, room, sizeof *first);
+        f->first = first ? first : f->first;
+        uint32_t *size = weft__resize(f->size, room, sizeof *size);
+        f->size = size ? size : f->size;
+        if (!first || !size)
+            return false;
+        k->room = room;
+    }
+    f->first[f->count] = promise;
+    f->size[f->count] = 0;
+    *out = f->count++;
+    return true;
+}
+
+static bool place(struct maker *k, uint32_t promise)
+{
+    uint32_t family, name = weft_model_name(k->m, promise), of = WEFT_NONE;
+    if (name != WEFT_NONE && (of = shape_of(k, name)) == WEFT_STRINGS_NONE)
+        return false;
+    if (!grow_table(k))
+        return false;
+    struct entry *e = find(k, k->m->promise[promise].type, of);
+    if (e->family == 0) {
+        if (!add_family(k, promise, &family))
+            return false;
+        *e = (struct entry){k->m->promise[promise].type, of, family};
+    }
+    k->f->of[promise] = e->family;
+    k->f->size[e->family]++;
+    return true;
+}
+
+int weft__families_init(struct weft__families *f, const struct weft_model *m)
+{
+    struct maker k = {.m = m, .f = f, .shapes = weft_strings_new(), .seed = weft_seed()};
+    *f = (struct weft__families){.of = weft__resize(NULL, m->promises, sizeof *f->of)};
+    k.texts = weft_strings_count(m->strings);
+    k.shape_of = weft__resize(NULL, (uint64_t)k.texts + 1, sizeof *k.shape_of);
+    uint32_t loop;
+    bool ok = f->of && k.shapes && k.shape_of && add_family(&k, WEFT_ROOT, &loop);
+    if (ok) {
+        memset(k.shape_of, 0xff, k.texts * sizeof *k.shape_of);
+        f->of[WEFT_ROOT] = 0;
+        f->size[0] = 1;
+    }
+    for (uint32_t p = 1; ok && p < m->promises; p++)
+        ok = place(&k, p);
+    weft_strings_free(k.shapes);
+    free(k.shape_of);
+    free(k.table);
+    if (!ok)
+        weft__families_fini(f);
+    return ok ? 0 : WEFT_E_NOMEM;
+}
+
+void weft__families_fini(struct weft__families *f)
+{
+    free(f->of);
+    free(f->first);
+    free(f->size);
+    *f = (struct weft__families){0};
+}
+
+void weft__put_family(struct weft__text *t, const struct weft_model *m,
+                      const struct weft__families *f, uint32_t family)
+{
+    uint32_t size, promise = f->first[family], name = weft_model_name(m, promise);
+    char out[FAMILY_BYTES];
+    if (f->size[family] == 1 || name == WEFT_NONE) {
+        if (name != WEFT_NONE || promise == WEFT_ROOT)
+            weft__put_name(t, m, promise);
+        else
+            weft__put(t, "%.64s", weft_model_type(m, promise));
+        return;
+    }
+    const char *label = weft_model_text(m, name, &size);
+    put_label(t, out, shape(out, label, size));
+}

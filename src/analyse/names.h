@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: ISC */
+/* How things are called in sentences, and building of such texts. Valid UTF-8 without control characters. */
+#ifndef WEFT_ANALYSE_NAMES_H
+#define WEFT_ANALYSE_NAMES_H
+
+#include "model/duration.h"
+#include "model/model.h"
+
+/* A text that grows. All zero: empty. Released by weft__text_fini; where there is no memory it says failed and stays as
+ * it is. */
+struct weft__text {
+    char *text; /* terminated; NULL while nothing was put */
+    size_t size, room;
+    bool failed;
+};
+
+/* Like printf, plus weft's own names, which are put by calling one after another. Bytes that are no clean
+ * UTF-8 are replaced. */
+void weft__put(struct weft__text *t, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void weft__put_time(struct weft__text *t, int64_t time_ns); /* "39.912 ms": since the first event */
+void weft__put_length(struct weft__text *t, int64_t ns);    /* "8.21 ms" */
+void weft__put_count(struct weft__text *t, uint64_t n);     /* "1,204" */
+
+/* 'ARP response' where it has a label, else "type 12"; "the event loop". */
+void weft__put_name(struct weft__text *t, const struct weft_model *m, uint32_t promise);
+
+/* 'ARP response' (condition 8); "type 12"; "the event loop". */
+void weft__put_full(struct weft__text *t, const struct weft_model *m, uint32_t promise);
+
+/* Where it comes from: ", created by 'ARP query' for 'TCP connect'": up to three creators that have labels; or nothing. */
+void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t promise);
+
+/* How a promise ended, as a verb: "was fulfilled". */
+const char *weft__outcome_verb(const struct weft_model *m, uint32_t promise);
+
+/* Gives the text away (the caller frees it); NULL if it failed or is empty. */
+char *weft__text_take(struct weft__text *t);
+void weft__text_fini(struct weft__text *t);
+
+/* Promises of one sort: of the same type, and with the same first label but for its numbers: "GET /users/7"
+ * and "GET /users/12" are "GET /users/#". */
+struct weft__families {
+    uint32_t *of;    /* by promise */
+    uint32_t *first; /* by family: one of its promises, the first; [0] is the loop's */
+    uint32_t *size;  /* how many promises */
+    uint32_t count;
+};
+
+/* Returns 0 or WEFT_E_NOMEM. */
+int weft__families_init(struct weft__families *f, const struct weft_model *m);
+void weft__families_fini(struct weft__families *f);
+
+/* 'GET /users/#', or the type where it has no label. */
+void weft__put_family(struct weft__text *t, const struct weft_model *m,
+                      const struct weft__families *f, uint32_t family);
+
+#endif

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: ISC */
+#include "format/utf8.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define REPLACEMENT 0xfffd
+
+struct range {
+    uint32_t first, last;
+};
+
+/* Become a space: controls, ends of lines, and what turns the direction of writing, so that a label
+ * cannot rearrange the picture around it. */
+static const struct range to_space[] = {
+    {0x0000, 0x001f}, {0x007f, 0x009f}, {0x061c, 0x061c},
+    {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
+};
+
+/* Left out: what nobody can see, so that texts that look the same are the same. */
+static const struct range invisible[] = {
+    {0x00ad, 0x00ad}, {0x180e, 0x180e}, {0x200b, 0x200d}, {0x2060, 0x2065},
+    {0x206a, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
+};
+
+#define IN(table, code) in_ranges(table, sizeof(table) / sizeof((table)[0]), code)
+
+static bool in_ranges(const struct range *range, size_t count, uint32_t code)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (code >= range[i].first && code <= range[i].last)
+            return true;
+    }
+    return false;
+}
+
+size_t weft_utf8_decode(const char *text, size_t size, uint32_t *code)
+{
+    const unsigned char *s = (const unsigned char *)text;
+    unsigned lead = s[0], low = 0x80, high = 0xbf;
+    size_t want;
+
+    if (lead < 0x80) {
+        *code = lead;
+        return 1;
+    }
+    *code = REPLACEMENT;
+    if (lead < 0xc2 || lead > 0xf4)
+        return 1;
+    want = lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+    /* Only the second byte has narrower bounds: no overlong form or surrogate, none past 10FFFF. */
+    if (lead == 0xe0)
+        low = 0xa0;
+    else if (lead == 0xed)
+        high = 0x9f;
+    else if (lead == 0xf0)
+        low = 0x90;
+    else if (lead == 0xf4)
+        high = 0x8f;
+
+    uint32_t value = lead & (0x7fu >> want);
+    for (size_t i = 1; i < want; i++) {
+        if (i == size || s[i] < low || s[i] > high)
+            return i;
+        value = value << 6 | (s[i] & 0x3fu);
+        low = 0x80;
+        high = 0xbf;
+    }
+    /* Noncharacters: two of them XML forbids, and none has a glyph. */
+    if ((value & 0xfffe) != 0xfffe && !(value >= 0xfdd0 && value <= 0xfdef))
+        *code = value;
+    return want;
+}
+
+size_t weft_text_clean(char *out, size_t room, const char *text, size_t size)
+{
+    size_t used = 0;
+
+    for (size_t at = 0; at < size;) {
+        uint32_t code;
+        size_t length = weft_utf8_decode(text + at, size - at, &code);
+        const char *from = text + at;
+
+        at += length;
+        if (IN(to_space, code)) {
+            from = " ";
+            length = 1;
+        } else if (code == REPLACEMENT) {
+            from = "\xef\xbf\xbd";
+            length = 3;
+        } else if (code > 0x7f && IN(invisible, code)) {
+            continue;
+        }
+        if (length > room - used)
+            break;
+        memcpy(out + used, from, length);
+        used += length;
+    }
+    return used;
+}
+
+bool weft_utf8_invisible(uint32_t code)
+{
+    return IN(invisible, code);
+}
