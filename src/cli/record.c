@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "cli/common.h"
@@ -487,6 +489,25 @@ static void tell_trace(const struct place *place, int status)
     weft__summary_close(&s);
 }
 
+/* A program that is killed cannot say when, and its last event may be long ago: just what one wants to know of one
+ * that hangs. So its trace gets the time, unless it is being recorded by another process, or was stopped. */
+static void note_end(const struct place *place)
+{
+    struct weft_facts_header facts;
+    struct timespec now;
+    int fd = open(place->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) == 0 && weft__facts_read(fd, &facts) &&
+        facts.state == WEFT_TRACE_RECORDING && !weft__facts_live(&facts)) {
+        uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+        off_t at = offsetof(struct weft_facts_header, stop_mono_ns);
+        if (pwrite(fd, &ns, sizeof ns, at) != sizeof ns)
+            weft__say(place->name, "cannot be written: %s", strerror(errno));
+    }
+    close(fd);
+}
+
 /* Whether the trace at the place is that of the program. */
 static bool is_its_own(const struct place *p)
 {
@@ -501,9 +522,11 @@ static void tell(const struct request *r, const struct place *place, int memory,
         return; /* why is said */
     if (memory >= 0 && !write_memory(place, memory) && weft__facts_read(memory, &facts))
         return;
-    if (is_its_own(place))
+    if (is_its_own(place)) {
+        note_end(place);
         tell_trace(place, status);
-    else
+    } else
+
         weft__say(r->argv[0], "nothing was recorded: it %s", weft__program_why(r->argv[0]).text);
 }
 

@@ -495,6 +495,16 @@ static struct weft_losses losses(const struct weft_reader *r)
     };
 }
 
+/* What hangs makes no events: the trace ends when the recording did. */
+static void extend(struct weft_builder *b)
+{
+    uint64_t until = b->facts->process.until_ns;
+    int64_t end =
+        b->m->events_total && until > b->m->first_ns ? weft_model_time(until, b->m->first_ns) : 0;
+    if (end > b->m->end_ns)
+        b->m->end_ns = end;
+}
+
 int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progress_fn *progress,
                      void *data, struct weft_error *err)
 {
@@ -516,8 +526,10 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
         if (rc == 0 && progress && !progress(data, weft_reader_progress(r)))
             rc = weft_error_set(err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
     }
-    if (rc == 0)
+    if (rc == 0) {
+        extend(&b);
         rc = weft__model_finish(&b);
+    }
     b.m->losses = losses(r);
     free(b.counter_of);
     free(b.site);

@@ -182,8 +182,9 @@ struct weft_model {
         sleep_stream; /* the one that sleep is of, where idle is NULL; WEFT_NONE: none was ever suspended */
 
     struct weft_losses losses;
-    bool is_weft;          /* of weft's own format: counters' changes are no labels there */
-    int64_t end_ns;        /* latest event that is not promoted */
+    bool is_weft; /* of weft's own format: counters' changes are no labels there */
+    int64_t
+        end_ns; /* latest event that is not promoted; or later, where the trace says how long was recorded */
     uint64_t first_ns;     /* the clock at the first one */
     uint64_t events_total; /* without promoted ones, as the next */
     uint64_t events[WEFT_EVENT_KINDS];

@@ -66,6 +66,8 @@ static void take_counts(struct weft_file *f, const struct weft_facts_header *h)
     p->start_real_ns = h->start_real_ns;
     if (h->state == WEFT_TRACE_STOPPED && h->start_real_ns && h->stop_mono_ns >= h->start_mono_ns)
         p->stop_real_ns = h->start_real_ns + (h->stop_mono_ns - h->start_mono_ns);
+    if (h->stop_mono_ns >= h->start_mono_ns)
+        p->until_ns = h->stop_mono_ns;
     f->trace_state = h->state;
     f->pool_packet_bytes = h->event_packet_bytes;
     f->pool_at = h->events_at;

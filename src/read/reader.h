@@ -101,6 +101,9 @@ struct weft_process_facts {
     uint64_t start_ns;      /* of the recording, on the clock of the events */
     uint64_t start_real_ns; /* … as nanoseconds since 1970, UTC */
     uint64_t stop_real_ns;  /* 0: not stopped */
+    uint64_t
+        until_ns; /* it recorded at least until then, on the clock of the events: until it was stopped, copied,
+                        * or its end was noticed; 0: not known */
 };
 
 /* What the recorder has kept of pending promises whose events were overwritten. */

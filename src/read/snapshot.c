@@ -22,6 +22,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "format/bytes.h"
@@ -660,9 +661,13 @@ static void set_facts(const struct weft_snapshot *s, struct weft_facts_header *f
     f->overwritten_packets += s->gone;
     if (is_whole(s))
         f->overwritten_packets = s->last_listed - s->listed;
+    bool alive = s->live || weft_facts_alive(f);
+    struct timespec now;
+    if (alive && clock_gettime(CLOCK_MONOTONIC, &now) == 0)
+        f->stop_mono_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     if (s->keeps_state)
         f->state = s->facts.state;
-    else if (s->live || weft_facts_alive(f))
+    else if (alive)
         f->state = WEFT_TRACE_SAVED;
     f->events_at = f->event_packets = f->strings_at = 0; /* not so here */
 }
