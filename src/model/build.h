@@ -44,7 +44,8 @@ struct weft_running {
     uint32_t promise; /* or WEFT_NONE */
     bool begun;
     bool suspended;
-    bool suspends; /* has ever been suspended */
+    bool suspends;  /* has ever been suspended */
+    uint32_t again; /* how often it was made to run although it did */
     int64_t since_ns;
     int64_t suspended_ns;      /* when it was suspended last */
     int64_t first_ns, last_ns; /* events */
@@ -61,7 +62,7 @@ struct weft_site_known {
 struct weft_builder {
     struct weft_model *m;
     uint32_t promise_room, label_room, interaction_room, run_room, sleep_room, pause_room,
-        change_room, counter_room, origin_room, run_stream_room;
+        change_room, counter_room, origin_room, run_stream_room, again_room;
     bool labels_late;     /* there are labels that belong before others of the promise */
     uint32_t *counter_of; /* from texts to counters; WEFT_NONE */
     uint32_t counter_of_room;

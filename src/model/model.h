@@ -111,6 +111,14 @@ struct weft_run {
     uint32_t next; /* of the same promise, or WEFT_NONE */
 } WEFT_CLOSE;
 
+/* A run in which its promise was made to run again and again: one run, since nothing else ran in between. */
+struct weft_again {
+    uint32_t run;
+    uint32_t times;
+};
+
+#define WEFT_AGAIN_LEAST 16 /* less often is not kept */
+
 struct weft_sleep { /* the process slept: in order, they do not overlap */
     int64_t start_ns, end_ns;
 };
@@ -172,8 +180,10 @@ struct weft_model {
     uint32_t promises, labels, interactions, runs, sleeps, pauses, changes, counters, scales;
     uint32_t origins;
 
-    uint32_t streams;     /* on which events were recorded */
-    uint32_t *run_stream; /* beside run: on which one; NULL: all on stream 0 */
+    uint32_t streams;         /* on which events were recorded */
+    uint32_t *run_stream;     /* beside run: on which one; NULL: all on stream 0 */
+    struct weft_again *again; /* by run */
+    uint32_t agains;
     struct weft_idle
         *idle; /* where several streams are ever suspended: when, in the order of the ends; else
                              * NULL, and it is as sleep says */

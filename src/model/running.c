@@ -39,10 +39,13 @@ static int note_stream(struct weft_builder *b, uint32_t stream)
 }
 
 static int add_run(struct weft_builder *b, uint32_t stream, uint32_t promise, int64_t start,
-                   int64_t end)
+                   int64_t end, uint32_t again)
 {
     struct weft_model *m = b->m;
     TRY(note_stream(b, stream));
+    if (again >= WEFT_AGAIN_LEAST)
+        APPEND(b, m->again, m->agains, b->again_room, "runs",
+               (struct weft_again){.run = m->runs, .times = again});
     APPEND(b, m->run, m->runs, b->run_room, "runs",
            (struct weft_run){.start_ns = start, .end_ns = end, .next = promise});
     return 0;
@@ -71,9 +74,13 @@ int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t n
         if (rc < 0)
             return rc;
     }
-    if (p == next)
+    if (p == next) {
+        s->again += s->again < UINT32_MAX;
         return 0;
+    }
     int64_t since = s->since_ns, end = now;
+    uint32_t again = s->again;
+    s->again = 0;
     s->promise = next;
     s->since_ns = now;
     if (p == WEFT_NONE)
@@ -83,7 +90,7 @@ int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t n
         end = ran->end_ns;
     if (end < since) /* it was resolved before */
         return 0;
-    int rc = add_run(b, index_of(b, s), p, since, end);
+    int rc = add_run(b, index_of(b, s), p, since, end, again);
     if (rc == 0 && p == WEFT_ROOT && !b->is_weft) /* mirage says that it sleeps in this way */
         rc = add_sleep(b, index_of(b, s), since, end);
     return rc;

@@ -66,7 +66,7 @@ static void take_counts(struct weft_file *f, const struct weft_facts_header *h)
     p->start_real_ns = h->start_real_ns;
     if (h->state == WEFT_TRACE_STOPPED && h->start_real_ns && h->stop_mono_ns >= h->start_mono_ns)
         p->stop_real_ns = h->start_real_ns + (h->stop_mono_ns - h->start_mono_ns);
-    if (h->stop_mono_ns >= h->start_mono_ns)
+    if (h->clock != WEFT_CLOCK_CALLER && h->stop_mono_ns >= h->start_mono_ns)
         p->until_ns = h->stop_mono_ns;
     f->trace_state = h->state;
     f->pool_packet_bytes = h->event_packet_bytes;

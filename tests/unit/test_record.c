@@ -803,6 +803,7 @@ static void test_callers_clock(void **state)
             weft_forget(i + 1);
         stop_and_read();
         assert_int_equal(trace.events, 1000);
+        assert_int_equal(trace.facts->process.until_ns, 0); /* it is not on this clock */
         for (uint64_t i = 1; i < 1000; i++) {
             double wanted = (double)i * 1e9 / (double)hz;
             double got = (double)(trace.event[i].time_ns - trace.event[0].time_ns);
