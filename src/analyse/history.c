@@ -388,6 +388,16 @@ static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
     return low < end ? h->m->interaction[h->notified[low]].time_ns : INT64_MAX;
 }
 
+/* The first run from a time on of a reader, or of what it became. */
+static uint32_t reader_run(const struct weft_history *h, uint32_t reader, int64_t time_ns)
+{
+    uint32_t final = weft_model_final(h->m, reader), run = run_from(h, reader, time_ns);
+    uint32_t later = final == reader ? WEFT_NONE : run_from(h, final, time_ns);
+    if (run == WEFT_NONE || later == WEFT_NONE)
+        return run == WEFT_NONE ? later : run;
+    return h->m->run[later].start_ns < h->m->run[run].start_ns ? later : run;
+}
+
 /* Whether an interaction that made a promise run had to do with a source. */
 static bool is_about(const struct weft_history *h, uint32_t interaction, uint32_t source)
 {
@@ -403,16 +413,16 @@ static void settle(const struct weft_history *h, struct weft_wait *w, uint32_t n
     const struct weft_promise *reader = &m->promise[weft_model_final(m, w->reader)];
     int64_t there = there_ns(h, w);
     bool resolved = weft_history_resolved_ns(h, w->source) != INT64_MAX;
-    uint32_t run = there == INT64_MAX ? WEFT_NONE : run_from(h, w->reader, there);
+    uint32_t run = there == INT64_MAX ? WEFT_NONE : reader_run(h, w->reader, there);
     if (run != WEFT_NONE && m->run[run].start_ns == w->from_ns) /* the one in which it began */
-        run = run_from(h, w->reader, w->from_ns + 1);
+        run = reader_run(h, w->reader, w->from_ns + 1);
     if (run != WEFT_NONE &&
         (resolved || h->run_cause[run] == WEFT_NONE || is_about(h, h->run_cause[run], w->source))) {
         w->end = WEFT_WAIT_RAN;
         w->until_ns = m->run[run].start_ns;
         return;
     }
-    run = run_from(h, w->reader, w->from_ns + 1);
+    run = reader_run(h, w->reader, w->from_ns + 1);
     if (run != WEFT_NONE && next != WEFT_NONE && h->wait[next].from_ns >= m->run[run].start_ns) {
         w->end = WEFT_WAIT_LEFT;
         w->until_ns = m->run[run].start_ns;
@@ -578,6 +588,22 @@ int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t
     if (times)
         *times = n;
     return sum;
+}
+
+uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                            int64_t to_ns, uint32_t most)
+{
+    uint32_t low = h->idle_first[stream], end = h->idle_first[stream + 1], high = end, n = 0;
+    while (low < high) { /* the first one that ends later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->idle[middle].end_ns <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < end && n < most && h->idle[low].start_ns < to_ns; low++)
+        n++;
+    return n;
 }
 
 int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns)

@@ -97,6 +97,10 @@ static inline uint32_t weft_history_stream(const struct weft_history *h, uint32_
 int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                           int64_t to_ns, int64_t least_ns, uint32_t *times);
 
+/* How often a stream was idle between two times, counted no further than most. Logarithmic plus most. */
+uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                            int64_t to_ns, uint32_t most);
+
 /* How long garbage collections took between two times. Logarithmic plus their number. */
 int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns);
 

@@ -13,8 +13,8 @@
 #include "model/strings.h"
 
 enum {
-    LABEL_BYTES = 80,   /* of a label in a sentence */
-    FAMILY_BYTES = 256, /* of a label that are looked at */
+    LABEL_BYTES = 80, /* of a label in a sentence */
+    FAMILY_BYTES = WEFT__SHAPE_BYTES,
 };
 
 static bool reserve(struct weft__text *t, size_t more)
@@ -155,8 +155,7 @@ void weft__text_fini(struct weft__text *t)
 
 /* ---- Families ---- */
 
-/* The label with every number as a '#'. */
-static uint32_t shape(char *out, const char *label, uint32_t size)
+uint32_t weft__shape(char *out, const char *label, uint32_t size)
 {
     uint32_t used = 0;
     size = size < FAMILY_BYTES ? size : FAMILY_BYTES;
@@ -188,7 +187,7 @@ static uint32_t shape_of(struct maker *k, uint32_t text)
     if (k->shape_of[text] == WEFT_NONE) {
         uint32_t size;
         const char *label = weft_model_text(k->m, text, &size);
-        k->shape_of[text] = weft_strings_add(k->shapes, out, shape(out, label, size));
+        k->shape_of[text] = weft_strings_add(k->shapes, out, weft__shape(out, label, size));
     }
     return k->shape_of[text];
 }
@@ -229,12 +228,15 @@ static bool add_family(struct maker *k, uint32_t promise, uint32_t *out)
         f->first = first ? first : f->first;
         uint32_t *size = weft__resize(f->size, room, sizeof *size);
         f->size = size ? size : f->size;
-        if (!first || !size)
+        bool *differs = weft__resize(f->differs, room, sizeof *differs);
+        f->differs = differs ? differs : f->differs;
+        if (!first || !size || !differs)
             return false;
         k->room = room;
     }
     f->first[f->count] = promise;
     f->size[f->count] = 0;
+    f->differs[f->count] = false;
     *out = f->count++;
     return true;
 }
@@ -254,6 +256,7 @@ static bool place(struct maker *k, uint32_t promise)
     }
     k->f->of[promise] = e->family;
     k->f->size[e->family]++;
+    k->f->differs[e->family] |= weft_model_name(k->m, k->f->first[e->family]) != name;
     return true;
 }
 
@@ -285,6 +288,7 @@ void weft__families_fini(struct weft__families *f)
     free(f->of);
     free(f->first);
     free(f->size);
+    free(f->differs);
     *f = (struct weft__families){0};
 }
 
@@ -293,7 +297,8 @@ void weft__put_family(struct weft__text *t, const struct weft_model *m,
 {
     uint32_t size, promise = f->first[family], name = weft_model_name(m, promise);
     char out[FAMILY_BYTES];
-    if (f->size[family] == 1 || name == WEFT_NONE) {
+    bool alike = f->differs ? !f->differs[family] : f->size[family] == 1;
+    if (alike || name == WEFT_NONE) {
         if (name != WEFT_NONE || promise == WEFT_ROOT)
             weft__put_name(t, m, promise);
         else
@@ -301,5 +306,5 @@ void weft__put_family(struct weft__text *t, const struct weft_model *m,
         return;
     }
     const char *label = weft_model_text(m, name, &size);
-    put_label(t, out, shape(out, label, size));
+    put_label(t, out, weft__shape(out, label, size));
 }

@@ -37,12 +37,18 @@ const char *weft__outcome_verb(const struct weft_model *m, uint32_t promise);
 char *weft__text_take(struct weft__text *t);
 void weft__text_fini(struct weft__text *t);
 
+/* A label with every number as a '#', not terminated; of a longer one the beginning. Returns the size. out has
+ * WEFT__SHAPE_BYTES. */
+#define WEFT__SHAPE_BYTES 256
+uint32_t weft__shape(char *out, const char *label, uint32_t size);
+
 /* Promises of one sort: of the same type, and with the same first label but for its numbers: "GET /users/7"
  * and "GET /users/12" are "GET /users/#". */
 struct weft__families {
     uint32_t *of;    /* by promise */
     uint32_t *first; /* by family: one of its promises, the first; [0] is the loop's */
     uint32_t *size;  /* how many promises */
+    bool *differs;   /* … whether their labels differ; NULL: not known */
     uint32_t count;
 };
 
@@ -50,7 +56,7 @@ struct weft__families {
 int weft__families_init(struct weft__families *f, const struct weft_model *m);
 void weft__families_fini(struct weft__families *f);
 
-/* 'GET /users/#', or the type where it has no label. */
+/* 'GET /users/#', their label where all have the same one, or the type where they have none. */
 void weft__put_family(struct weft__text *t, const struct weft_model *m,
                       const struct weft__families *f, uint32_t family);
 

@@ -1,7 +1,20 @@
 /* SPDX-License-Identifier: ISC */
-#include "analyse/path.h"
+/* Walks backwards in time. What is known at any moment is one promise, and in which way it matters: it acted (resolved
+ * something, began a wait), ran, was waited for. Whoever waits is put on a stack together with when the wait
+ * began: before that it counts what the waiter itself did, so the walk goes on there with him. Each move goes back in
+ * time, or stays at a time and goes back among the events, or to a creator; where a damaged trace defeats that, the
+ * number of moves ends it. */
+#include "analyse/walk.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+
+enum {
+    MOVES_MAX = 8 * WEFT_PATH_MAX,
+    CHAIN_MAX = 64, /* becomings that are followed step by step */
+};
 
 const char *weft_step_name(enum weft_step_kind kind)
 {
@@ -13,11 +26,379 @@ const char *weft_step_name(enum weft_step_kind kind)
     return names[kind];
 }
 
+/* ---- Moves ---- */
+
+static void go(struct weft__walk *k, enum weft__walk_mode mode, uint32_t promise)
+{
+    k->mode = mode;
+    k->promise = promise;
+}
+
+static void go_run(struct weft__walk *k, uint32_t run)
+{
+    go(k, WEFT__RUNS, k->h->run_promise[run]);
+    k->run = run;
+}
+
+/* Goes on with who resolved or signalled source. */
+static void go_there(struct weft__walk *k, uint32_t source, const struct weft__there *t)
+{
+    const struct weft_model *m = k->m;
+    uint32_t p = source;
+    for (uint32_t i = 0; !t->is_signalled && m->promise[p].becomes != WEFT_NONE; i++) {
+        if (m->promise[p].end_ns >= k->now_ns) { /* it became one that had its result */
+            go(k, WEFT__ACTS, p);
+            return;
+        }
+        weft__walk_push(k, p, m->promise[p].end_ns, p, k->before);
+        p = i < CHAIN_MAX ? m->promise[p].becomes : weft_model_final(m, p);
+    }
+    k->awaited = p;
+    if (t->by == WEFT_NONE) {
+        go(k, WEFT__RESTS, p);
+        return;
+    }
+    uint32_t actor = m->interaction[t->by].actor;
+    k->before = t->by;
+    bool known =
+        actor != WEFT_ROOT && (k->h->runs_of_first[actor] < k->h->runs_of_first[actor + 1] ||
+                               k->h->waits_of_first[actor] < k->h->waits_of_first[actor + 1]);
+    if (known)
+        go(k, WEFT__ACTS, actor);
+    else
+        go(k, WEFT__RESTS, p); /* what was it doing before it was resolved from outside? */
+}
+
+/* It did something now: in a run, if one is known. */
+static void act(struct weft__walk *k)
+{
+    if (k->promise == WEFT_ROOT) {
+        go(k, WEFT__OUTSIDE, weft__walk_top(k)->source);
+        return;
+    }
+    uint32_t run = weft__walk_run_now(k, k->promise);
+    if (run != WEFT_NONE)
+        go_run(k, run);
+    else
+        go(k, WEFT__RESTS, k->promise);
+}
+
+/* It did not run now. It was waiting, or had waited; or ran before; or was created. */
+static void rest(struct weft__walk *k)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_promise *p = &k->m->promise[k->promise];
+    uint32_t x = k->promise, run = WEFT_NONE;
+    struct weft__there t = {0};
+    if (x == WEFT_ROOT) {
+        go(k, WEFT__OUTSIDE, weft__walk_top(k)->source);
+        return;
+    }
+    if (k->now_ns > INT64_MIN)
+        run = weft_history_run_before(h, x, k->now_ns - 1);
+    if (run != WEFT_NONE && k->m->run[run].end_ns >= k->now_ns) {
+        go_run(k, run);
+        return;
+    }
+    int64_t ran = run == WEFT_NONE ? INT64_MIN : k->m->run[run].end_ns;
+    uint32_t wait = weft__walk_last_served(k, x, NULL, ran, &t), stream = weft__walk_stream(h, run);
+    if (wait != WEFT_NONE && t.time_ns >= ran) {
+        const struct weft_wait *w = &h->wait[wait];
+        if (weft__walk_slept(k, stream, t.time_ns))
+            weft__walk_outside(k, t.time_ns);
+        else
+            weft__walk_ready(k, stream, t.time_ns, x);
+        k->before = k->before < w->begun_by ? k->before : w->begun_by;
+        if (t.time_ns > w->from_ns) {
+            weft__walk_push(k, x, w->from_ns, w->source, w->begun_by);
+            go_there(k, w->source, &t);
+        } /* else it was there before: it goes on with x, earlier */
+    } else if (run != WEFT_NONE) {
+        weft__walk_outside(k, ran);
+        go_run(k, run);
+    } else {
+        weft__walk_outside(k, p->start_ns);
+        go(k, WEFT__CREATED, x);
+    }
+}
+
+/* When a wait began, as far as it kept the reader from running: who ran since then was not kept. */
+static int64_t kept_since(const struct weft__walk *k, uint32_t reader, uint32_t wait,
+                          uint32_t previous)
+{
+    int64_t ran =
+        previous == WEFT_NONE ? k->m->promise[reader].start_ns : k->m->run[previous].end_ns;
+    if (wait == WEFT_NONE)
+        return ran;
+    int64_t from = k->h->wait[wait].from_ns;
+    return previous != WEFT_NONE && from < k->m->run[previous].start_ns ? ran : from;
+}
+
+/* The time before a run is explained: goes on with the run before it. */
+static void go_previous(struct weft__walk *k, uint32_t previous)
+{
+    if (previous != WEFT_NONE)
+        go_run(k, previous);
+    else
+        go(k, WEFT__RESTS, k->promise);
+}
+
+/* A run that began because of source, which was there. */
+static void served(struct weft__walk *k, uint32_t wait, uint32_t source, uint32_t previous,
+                   const struct weft__there *t)
+{
+    uint32_t x = k->promise;
+    int64_t from = kept_since(k, x, wait, previous);
+    uint32_t before = wait != WEFT_NONE ? k->h->wait[wait].begun_by : k->before;
+    weft__walk_ready(k, weft_history_stream(k->h, k->run), weft__later(t->time_ns, from), x);
+    if (t->time_ns > from) {
+        weft__walk_push(k, x, from, source, before);
+        go_there(k, source, t);
+    } else
+        go_previous(k, previous);
+}
+
+/* A run that an event has begun: its reader read something, or was signalled. */
+static void begun_by(struct weft__walk *k, uint32_t cause, uint32_t previous)
+{
+    const struct weft_interaction *x = &k->m->interaction[cause];
+    uint32_t reader = k->promise, source = x->kind == WEFT_READS ? x->other : x->actor;
+    uint32_t wait = weft__walk_ended_wait(k, reader, cause, previous), run = WEFT_NONE;
+    struct weft__there t;
+    bool found = source != WEFT_ROOT && weft__walk_there(k, source, cause, &t);
+    k->before = cause;
+    if (source != WEFT_ROOT && source != reader &&
+        (!found || (x->kind == WEFT_SIGNALS && !t.is_signalled)))
+        run = weft__walk_run_now(k, source); /* it signalled, itself */
+    int64_t from = kept_since(k, reader, wait, previous);
+    if (run != WEFT_NONE) {
+        weft__walk_push(k, reader, from, source,
+                        wait != WEFT_NONE ? k->h->wait[wait].begun_by : cause);
+        go_run(k, run);
+    } else if (found)
+        served(k, wait, source, previous, &t);
+    else {
+        weft__walk_step(k, WEFT_STEP_OUTSIDE, from, source == WEFT_ROOT ? reader : source,
+                        WEFT_NONE);
+        go_previous(k, previous);
+    }
+}
+
+/* Whether it acts for many, as a driver does: it is older than the wait that is looked at. What let it go on was the
+ * event loop, because of something outside; what it did before has nothing to do with it. */
+static bool is_driver(const struct weft__walk *k, uint32_t promise)
+{
+    const struct weft_model *m = k->m;
+    return weft_model_final(m, k->awaited) != weft_model_final(m, promise) &&
+           m->promise[promise].start_ns < weft__walk_top(k)->from_ns &&
+           m->promise[k->awaited].start_ns < k->now_ns;
+}
+
+/* A run of which no event says why it began. */
+static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
+{
+    const struct weft_history *h = k->h;
+    uint32_t x = k->promise, stream = weft_history_stream(h, k->run);
+    int64_t start = k->m->run[k->run].start_ns;
+    int64_t since = previous == WEFT_NONE ? INT64_MIN : k->m->run[previous].start_ns;
+    struct weft__there t;
+    uint32_t wait = weft__walk_last_served(k, x, &start, since, &t);
+    if (wait != WEFT_NONE) {
+        served(k, wait, h->wait[wait].source, previous, &t);
+        return;
+    }
+    if (previous == WEFT_NONE) {
+        int64_t created = k->m->promise[x].start_ns;
+        if (!k->m->promise[x].created)
+            weft__walk_step(k, WEFT_STEP_UNKNOWN, created, x, WEFT_NONE);
+        else if (weft__walk_slept(k, stream, created))
+            weft__walk_outside(k, created);
+        else
+            weft__walk_ready(k, stream, created, x);
+        go(k, WEFT__CREATED, x);
+        return;
+    }
+    uint32_t called = weft__walk_calls_between(k, previous);
+    int64_t ran = k->m->run[previous].end_ns;
+    if (called != WEFT_NONE) {
+        weft__walk_push(k, x, ran, x, k->before);
+        go_run(k, called);
+    } else if (is_driver(k, x)) {
+        go(k, WEFT__RESTS, k->awaited);
+    } else {
+        if (weft__walk_never_slept(k, stream, ran)) /* nothing from outside can have come */
+            weft__walk_ready(k, stream, ran, x);
+        else
+            weft__walk_outside(k, ran);
+        go_run(k, previous);
+    }
+}
+
+static void begin(struct weft__walk *k)
+{
+    uint32_t cause = k->h->run_cause[k->run], previous = weft__run_before_this(k->h, k->run);
+    if (cause != WEFT_NONE && cause < k->before)
+        begun_by(k, cause, previous);
+    else
+        begun_by_nobody(k, previous);
+}
+
+static void move(struct weft__walk *k)
+{
+    const struct weft_promise *p = &k->m->promise[k->promise];
+    switch (k->mode) {
+    case WEFT__ACTS:
+        act(k);
+        break;
+    case WEFT__RESTS:
+        rest(k);
+        break;
+    case WEFT__RUNS:
+        weft__walk_busy(k, WEFT_STEP_RUNNING, k->m->run[k->run].start_ns, k->promise, WEFT_NONE);
+        k->mode = WEFT__BEGINS;
+        break;
+    case WEFT__BEGINS:
+        begin(k);
+        break;
+    case WEFT__CREATED:
+        go(k,
+           !p->created               ? WEFT__SILENT
+           : p->creator == WEFT_ROOT ? WEFT__OUTSIDE
+                                     : WEFT__ACTS,
+           p->created && p->creator != WEFT_ROOT ? p->creator : weft__walk_top(k)->source);
+        break;
+    case WEFT__OUTSIDE:
+        weft__walk_step(k, WEFT_STEP_OUTSIDE, weft__walk_top(k)->from_ns, k->promise, WEFT_NONE);
+        break;
+    case WEFT__SILENT:
+        weft__walk_step(k, WEFT_STEP_UNKNOWN, weft__walk_top(k)->from_ns, k->promise, WEFT_NONE);
+        break;
+    }
+}
+
+/* Whether the walk is where it was before, without having come further: where events have one time, or times run
+ * backwards, what comes first is not always to be seen. */
+static bool is_stuck(struct weft__walk *k)
+{
+    const uint64_t at[] = {(uint64_t)k->now_ns, (uint64_t)k->mode << 32 | k->promise,
+                           (uint64_t)k->run << 32 | k->before,
+                           (uint64_t)k->frames << 32 | k->awaited,
+                           (uint64_t)weft__walk_top(k)->from_ns};
+    k->moves++;
+    if (memcmp(at, k->mark, sizeof at) == 0)
+        return true;
+    if ((k->moves & (k->moves - 1)) == 0) /* seldom, so that a circle of any length is met */
+        memcpy(k->mark, at, sizeof at);
+    return false;
+}
+
+/* Until the promise's creation. Where a wait began, it goes on with the waiter. */
+static void walk(struct weft__walk *k)
+{
+    while (k->now_ns > k->low_ns && !k->failed) {
+        if (k->moves > MOVES_MAX) {
+            k->frames = 1;
+            k->out->cut = true;
+            weft__walk_step(k, WEFT_STEP_UNKNOWN, k->low_ns, weft__walk_top(k)->source, WEFT_NONE);
+            break;
+        }
+        if (is_stuck(k))
+            go(k, WEFT__SILENT, weft__walk_top(k)->source);
+        if (k->now_ns > weft__walk_top(k)->from_ns) {
+            move(k);
+            continue;
+        }
+        struct weft__frame f = k->frame[--k->frames];
+        k->before = f.before;
+        k->awaited = weft__walk_top(k)->source;
+        go(k, WEFT__ACTS, f.reader);
+    }
+}
+
+/* ---- The whole ---- */
+
+/* A pending promise: along what is waited for now, to what waits for nobody. */
+static void begin_pending(struct weft__walk *k, uint32_t promise)
+{
+    uint32_t mark = WEFT_NONE, next_mark = 1;
+    for (uint32_t hops = 0; hops < WEFT_PATH_MAX && !k->failed; hops++) {
+        uint32_t final = weft_model_final(k->m, promise), wait = weft__walk_open_wait(k, final);
+        if (final != promise)
+            weft__walk_push(k, promise, k->m->promise[promise].end_ns, promise, k->before);
+        if (final == mark) { /* a circle */
+            go(k, WEFT__SILENT, final);
+            return;
+        }
+        if (hops == next_mark) {
+            mark = final;
+            next_mark *= 2;
+        }
+        if (wait == WEFT_NONE) {
+            go(k,
+               weft_history_run_at(k->h, final, k->now_ns) != WEFT_NONE ? WEFT__ACTS : WEFT__RESTS,
+               final);
+            return;
+        }
+        const struct weft_wait *w = &k->h->wait[wait];
+        struct weft__there t;
+        bool resolved = weft_history_resolved_ns(k->h, w->source) != INT64_MAX;
+        if (resolved && weft__walk_there(k, w->source, k->before, &t)) {
+            k->promise = final;
+            t.time_ns = weft__later(t.time_ns, w->from_ns);
+            weft__walk_ready(
+                k, weft__walk_stream(k->h, weft_history_run_before(k->h, final, k->now_ns)),
+                t.time_ns, final);
+            if (t.time_ns > w->from_ns) {
+                weft__walk_push(k, final, w->from_ns, w->source, w->begun_by);
+                go_there(k, w->source, &t);
+            } else
+                go(k, WEFT__RESTS, final);
+            return;
+        }
+        weft__walk_push(k, final, w->from_ns, w->source, w->begun_by);
+        promise = w->source;
+    }
+    go(k, WEFT__SILENT, promise);
+    k->out->cut = true;
+}
+
 int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t promise)
 {
-    (void)h;
-    (void)promise;
-    out->count = 0;
+    const struct weft_model *m = h->m;
+    int64_t end = weft__result_ns(h, promise);
+    uint32_t final = weft_model_final(m, promise);
+    bool forgotten = m->promise[final].outcome == WEFT_FORGOTTEN;
+    struct weft__walk k = {.h = h, .m = m, .out = out, .low_ns = m->promise[promise].start_ns};
+    weft_path_fini(out);
+    out->pending = end == INT64_MAX && !forgotten;
+    k.now_ns = out->pending ? m->end_ns
+               : forgotten  ? weft__later(m->promise[final].end_ns, m->promise[promise].end_ns)
+                            : end;
+    if (promise == WEFT_ROOT || k.now_ns <= k.low_ns)
+        return 0;
+    k.frame_room = 16;
+    k.frame = weft__resize(NULL, k.frame_room, sizeof *k.frame);
+    if (!k.frame)
+        return WEFT_E_NOMEM;
+    k.frame[k.frames++] = (struct weft__frame){k.low_ns, WEFT_ROOT, promise, 0};
+    k.before = m->interactions;
+    k.awaited = promise;
+    if (out->pending)
+        begin_pending(&k, promise);
+    else
+        go_there(&k, promise,
+                 &(struct weft__there){.time_ns = k.now_ns, .by = h->resolution[promise]});
+    walk(&k);
+    free(k.frame);
+    if (k.failed) {
+        weft_path_fini(out);
+        return WEFT_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < out->count / 2; i++) {
+        struct weft_step s = out->step[i];
+        out->step[i] = out->step[out->count - 1 - i];
+        out->step[out->count - 1 - i] = s;
+    }
     return 0;
 }
 
@@ -25,13 +406,4 @@ void weft_path_fini(struct weft_path *p)
 {
     free(p->step);
     *p = (struct weft_path){0};
-}
-
-struct weft_share *weft_path_shares(const struct weft_path *p, const struct weft_model *m,
-                                    uint32_t *count)
-{
-    (void)p;
-    (void)m;
-    *count = 0;
-    return NULL;
 }

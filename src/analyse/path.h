@@ -54,10 +54,11 @@ int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t
 void weft_path_fini(struct weft_path *p);
 
 /* The steps added up by kind and by what they say: (type, label) of the promise, for READY of what it stood
- * behind. The longest first. */
+ * behind; all of COLLECTING are one. The longest first. */
 struct weft_share {
     enum weft_step_kind kind;
     uint32_t promise; /* one of them; for READY what ran meanwhile, or WEFT_NONE */
+    bool several;     /* not all are of this promise */
     int64_t total_ns;
     uint32_t steps;
 };

@@ -63,7 +63,7 @@ static void draw_shape(struct canvas *c, const struct weft_draw *d)
 {
     struct weft__shape s;
 
-    if (!weft__shape(&s, c->list, d))
+    if (!weft__shape_of(&s, c->list, d))
         return;
     if (s.body && d->op == WEFT_DRAW_RECT) {
         cairo_rectangle(c->cr, px(s.x0), px(s.y0), px(s.x1 - s.x0), px(s.y1 - s.y0));
@@ -224,7 +224,7 @@ static bool draw_by_pixels(struct canvas *c, const struct weft_draw *d)
         return weft__pixels_steps(p, c->list, d);
     if (d->op == WEFT_DRAW_SHADES) {
         weft__pixels_shades(p, c->list, d);
-    } else if (weft__shape(&s, c->list, d)) {
+    } else if (weft__shape_of(&s, c->list, d)) {
         if (s.body && d->op == WEFT_DRAW_RECT)
             weft__pixels_box(p, s.x0, s.y0, s.x1, s.y1);
         else if (s.body)

@@ -138,7 +138,8 @@ static void arrow(struct weft__shape *s, const struct weft_drawlist *list,
     }
 }
 
-bool weft__shape(struct weft__shape *s, const struct weft_drawlist *list, const struct weft_draw *d)
+bool weft__shape_of(struct weft__shape *s, const struct weft_drawlist *list,
+                    const struct weft_draw *d)
 {
     int32_t width = weft__shape_width(d);
 

@@ -18,8 +18,8 @@ struct weft__shape {
 };
 
 /* Of a rectangle, line, arrow or pointer. False: nothing of it is to be seen. */
-bool weft__shape(struct weft__shape *s, const struct weft_drawlist *list,
-                 const struct weft_draw *d);
+bool weft__shape_of(struct weft__shape *s, const struct weft_drawlist *list,
+                    const struct weft_draw *d);
 
 /* Of the steps between points i - 1 and i, 0 < i < d->count. False: nothing is to be seen. */
 bool weft__shape_step(struct weft__shape *s, const struct weft_drawlist *list,

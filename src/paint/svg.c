@@ -226,7 +226,7 @@ static void put_parts(struct svg *svg, const struct weft_draw *d, uint32_t count
         struct weft_draw solid = d[i];
 
         solid.alpha = 255; /* what is transparent can be pointed at all the same */
-        if (!weft__shape(&s, svg->list, &solid) || !(heads ? s.head : s.body))
+        if (!weft__shape_of(&s, svg->list, &solid) || !(heads ? s.head : s.body))
             continue;
         if (!begun)
             path_begin(svg, d, heads);

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/crowd.h"
+
+#include <stdlib.h>
+
+#include "model/alloc.h"
+
+enum {
+    MERGE_AT = 1 << 18,  /* shares that are gathered before they are merged */
+    SOUNDINGS = 32,      /* paths that say how long they are */
+    STEPS_MAX = 2000000, /* in all paths that are looked at, about */
+};
+
+struct gatherer {
+    struct weft_crowd *out;
+    const struct weft_history *h;
+    const struct weft__families *families;
+    uint64_t room, merge_at;
+};
+
+static int64_t sum(int64_t a, int64_t b)
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct weft_crowd_member *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns < y->ns ? -1 : 1;
+    return x->promise < y->promise ? -1 : x->promise > y->promise;
+}
+
+static int by_what(const void *a, const void *b)
+{
+    const struct weft_crowd_share *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return x->family < y->family ? -1 : x->family > y->family;
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const struct weft_crowd_share *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return by_what(a, b);
+}
+
+static uint32_t name_of(const struct weft_model *m, uint32_t promise)
+{
+    return promise == WEFT_NONE ? WEFT_NONE : weft_model_name(m, promise);
+}
+
+/* Shares of one kind and family become one. */
+static void merge(const struct weft_model *m, struct weft_crowd *c)
+{
+    uint32_t kept = 0;
+    if (c->shares == 0)
+        return;
+    qsort(c->share, c->shares, sizeof *c->share, by_what);
+    for (uint32_t i = 1; i < c->shares; i++) {
+        struct weft_crowd_share *into = &c->share[kept];
+        if (by_what(into, &c->share[i]) != 0) {
+            c->share[++kept] = c->share[i];
+            continue;
+        }
+        into->total_ns = sum(into->total_ns, c->share[i].total_ns);
+        into->steps += c->share[i].steps;
+        into->one_label &=
+            c->share[i].one_label && name_of(m, into->promise) == name_of(m, c->share[i].promise);
+    }
+    c->shares = kept + 1;
+}
+
+static bool gather(struct gatherer *g, const struct weft_share *share, uint32_t count)
+{
+    struct weft_crowd *c = g->out;
+    if (c->shares + (uint64_t)count > g->room) {
+        uint64_t room = 2 * g->room + count;
+        struct weft_crowd_share *grown =
+            room > UINT32_MAX ? NULL : weft__resize(c->share, room, sizeof *grown);
+        if (!grown)
+            return false;
+        c->share = grown;
+        g->room = room;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        bool nobody = share[i].kind == WEFT_STEP_COLLECTING; /* whoever ran: all are one */
+        uint32_t p = nobody ? WEFT_NONE : share[i].promise;
+        c->share[c->shares++] =
+            (struct weft_crowd_share){.kind = share[i].kind,
+                                      .family = p == WEFT_NONE ? WEFT_NONE : g->families->of[p],
+                                      .promise = p,
+                                      .one_label = name_of(g->h->m, p) != WEFT_NONE,
+                                      .steps = share[i].steps,
+                                      .total_ns = share[i].total_ns};
+    }
+    if (c->shares > g->merge_at) {
+        merge(g->h->m, c);
+        g->merge_at = 2 * (uint64_t)c->shares + MERGE_AT;
+    }
+    return true;
+}
+
+static bool add_path(struct gatherer *g, struct weft_path *path, uint32_t promise)
+{
+    uint32_t count;
+    if (weft_path_find(path, g->h, promise) < 0)
+        return false;
+    struct weft_share *share = weft_path_shares(path, g->h->m, &count);
+    bool ok = path->count == 0 || (share && gather(g, share, count));
+    if (path->count) {
+        int64_t from = path->step[0].from_ns, to = path->step[path->count - 1].to_ns;
+        g->out->sampled_ns = sum(g->out->sampled_ns, to - from);
+    }
+    g->out->sampled++;
+    free(share);
+    return ok;
+}
+
+/* The one at a place among evenly chosen ones: of those that were resolved by how long they took, so that slow ones are
+ * among them. */
+static uint32_t chosen(const struct weft_crowd *c, const uint32_t *promise, uint32_t place,
+                       uint32_t places)
+{
+    uint32_t all = c->members ? c->members : c->count;
+    uint32_t at = places < 2 ? 0 : (uint32_t)((uint64_t)place * (all - 1) / (places - 1));
+    return c->members ? c->member[at].promise : promise[at];
+}
+
+/* How many are looked at: fewer where the paths of some have very many steps. 0: no memory. */
+static uint32_t sample_size(const struct gatherer *g, const uint32_t *promise)
+{
+    const struct weft_crowd *c = g->out;
+    struct weft_path path = {0};
+    uint32_t all = c->members ? c->members : c->count;
+    uint32_t wanted = all < WEFT_CROWD_SAMPLE ? all : WEFT_CROWD_SAMPLE;
+    uint64_t steps = 0;
+    bool ok = true;
+    if (wanted <= SOUNDINGS)
+        return wanted;
+    for (uint32_t i = 0; i < SOUNDINGS && ok; i++) {
+        ok = weft_path_find(&path, g->h, chosen(c, promise, i, SOUNDINGS)) == 0;
+        steps += path.count;
+    }
+    weft_path_fini(&path);
+    uint64_t affordable = (uint64_t)STEPS_MAX * SOUNDINGS / (steps + 1);
+    return !ok                      ? 0
+           : affordable < SOUNDINGS ? SOUNDINGS
+           : affordable < wanted    ? (uint32_t)affordable
+                                    : wanted;
+}
+
+static bool sample(struct gatherer *g, const uint32_t *promise)
+{
+    struct weft_crowd *c = g->out;
+    struct weft_path path = {0};
+    uint32_t wanted = sample_size(g, promise);
+    bool ok = wanted > 0;
+    for (uint32_t i = 0; i < wanted && ok; i++)
+        ok = add_path(g, &path, chosen(c, promise, i, wanted));
+    weft_path_fini(&path);
+    merge(g->h->m, c);
+    if (c->shares)
+        qsort(c->share, c->shares, sizeof *c->share, by_length);
+    return ok;
+}
+
+static void count_promise(struct weft_crowd *c, const struct weft_history *h, uint32_t promise)
+{
+    const struct weft_model *m = h->m;
+    const struct weft_promise *p = &m->promise[promise];
+    const struct weft_promise *final = &m->promise[weft_model_final(m, promise)];
+    c->outcomes[final->outcome]++;
+    c->preexisting += !p->created;
+    if (final->outcome == WEFT_PENDING) {
+        if (c->oldest_pending == WEFT_NONE || p->start_ns < m->promise[c->oldest_pending].start_ns)
+            c->oldest_pending = promise;
+    } else if (p->created && final->outcome != WEFT_FORGOTTEN) {
+        int64_t end = final->end_ns > p->end_ns ? final->end_ns : p->end_ns;
+        int64_t ns = end > p->start_ns ? end - p->start_ns : 0;
+        c->member[c->members++] = (struct weft_crowd_member){ns, promise};
+    }
+}
+
+int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
+                    const struct weft__families *families, const uint32_t *promise, uint32_t count)
+{
+    struct gatherer g = {.out = out, .h = h, .families = families, .merge_at = MERGE_AT};
+    *out = (struct weft_crowd){.count = count, .oldest_pending = WEFT_NONE};
+    out->member = weft__resize(NULL, (uint64_t)count + 1, sizeof *out->member);
+    if (!out->member)
+        return WEFT_E_NOMEM;
+    for (uint32_t i = 0; i < count; i++)
+        count_promise(out, h, promise[i]);
+    qsort(out->member, out->members, sizeof *out->member, by_time);
+    if (count == 0 || sample(&g, promise))
+        return 0;
+    weft_crowd_fini(out);
+    return WEFT_E_NOMEM;
+}
+
+void weft_crowd_fini(struct weft_crowd *c)
+{
+    free(c->member);
+    free(c->share);
+    *c = (struct weft_crowd){0};
+}
+
+int64_t weft_crowd_percentile(const struct weft_crowd *c, uint32_t percent)
+{
+    uint64_t rank = ((uint64_t)c->members * percent + 99) / 100;
+    return c->member[rank ? rank - 1 : 0].ns;
+}

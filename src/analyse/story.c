@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/story.h"
+
+#include <stdlib.h>
+
+#include "model/alloc.h"
+
+/* A time at which a promise that waited ran again, and since when it could have. */
+struct turn {
+    int64_t at_ns, ready_ns;
+};
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- Waits ---- */
+
+/* When and by whom what a wait is for was resolved, or first signalled after it began. */
+static struct weft_story_wait told(const struct weft_history *h, uint32_t wait)
+{
+    const struct weft_model *m = h->m;
+    const struct weft_wait *w = &h->wait[wait];
+    struct weft_story_wait out = {wait, INT64_MAX, WEFT_NONE};
+    int64_t resolved = weft_history_resolved_ns(h, w->source);
+    uint32_t by = WEFT_NONE;
+    if (resolved != INT64_MAX) {
+        out.there_ns = later(resolved, w->from_ns);
+        by = h->resolution[w->source];
+    } else {
+        uint32_t low = h->notified_first[w->source], end = h->notified_first[w->source + 1];
+        uint32_t high = end;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (h->notified[middle] < w->begun_by)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        if (low < end) {
+            by = h->notified[low];
+            out.there_ns = later(m->interaction[by].time_ns, w->from_ns);
+        }
+    }
+    if (by != WEFT_NONE)
+        out.waker = m->interaction[by].actor;
+    if (out.there_ns == INT64_MAX && w->end == WEFT_WAIT_READ)
+        out.there_ns = w->until_ns;
+    return out;
+}
+
+static int64_t length_of(const struct weft_history *h, const struct weft_story_wait *w)
+{
+    return h->wait[w->wait].until_ns - h->wait[w->wait].from_ns;
+}
+
+/* Keeps the longest: takes the place of the shortest one. Among equal ones the first stay. */
+static void keep_wait(const struct weft_history *h, struct weft_story_wait *list, uint32_t *kept,
+                      struct weft_story_wait w)
+{
+    uint32_t shortest = 0;
+    if (*kept < WEFT_STORY_KEPT) {
+        list[(*kept)++] = w;
+        return;
+    }
+    for (uint32_t i = 1; i < *kept; i++)
+        if (length_of(h, &list[i]) <= length_of(h, &list[shortest]))
+            shortest = i;
+    if (length_of(h, &list[shortest]) >= length_of(h, &w))
+        return;
+    for (uint32_t i = shortest; i + 1 < *kept; i++) /* in order of time */
+        list[i] = list[i + 1];
+    list[*kept - 1] = w;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct turn *x = a, *y = b;
+    if (x->at_ns != y->at_ns)
+        return x->at_ns < y->at_ns ? -1 : 1;
+    return x->ready_ns < y->ready_ns ? -1 : x->ready_ns > y->ready_ns;
+}
+
+static int64_t end_of_run_at(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    uint32_t run = weft_history_run_at(h, promise, time_ns);
+    return run == WEFT_NONE ? time_ns : h->m->run[run].end_ns;
+}
+
+/* Its waits; turn gets one entry for each that made it run. Returns how many. */
+static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, struct turn *turn)
+{
+    uint32_t turns = 0;
+    int64_t covered = s->start_ns;
+    for (uint32_t i = h->waits_of_first[s->promise]; i < h->waits_of_first[s->promise + 1]; i++) {
+        struct weft_story_wait told_of = told(h, h->waits_of[i]);
+        const struct weft_wait *w = &h->wait[told_of.wait];
+        keep_wait(h, s->wait, &s->kept_waits, told_of);
+        s->waits++;
+        s->waits_open += w->end == WEFT_WAIT_OPEN;
+        int64_t until = earlier(told_of.there_ns, w->until_ns);
+        int64_t from = later(covered, end_of_run_at(h, s->promise, w->from_ns));
+        if (until > from) {
+            s->waiting_ns += until - from;
+            covered = until;
+        }
+        if (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN)
+            turn[turns++] = (struct turn){w->until_ns, earlier(told_of.there_ns, w->until_ns)};
+    }
+    qsort(turn, turns, sizeof *turn, by_time);
+    return turns;
+}
+
+static void tell_readers(struct weft_story *s, const struct weft_history *h)
+{
+    for (uint32_t p = s->promise;; p = s->final) { /* and those who waited for what it became */
+        for (uint32_t i = h->waits_for_first[p]; i < h->waits_for_first[p + 1]; i++) {
+            const struct weft_wait *w = &h->wait[h->waits_for[i]];
+            if (p != s->promise && w->source != p)
+                continue; /* for it, and counted; or for another one that became the same */
+            keep_wait(h, s->reader, &s->kept_readers, told(h, h->waits_for[i]));
+            s->readers++;
+            s->readers_open += w->end == WEFT_WAIT_OPEN;
+        }
+        if (p == s->final)
+            break;
+    }
+}
+
+/* ---- Runs ---- */
+
+static int64_t weight(const struct weft_history *h, const struct weft_story_run *r)
+{
+    return h->m->run[r->run].end_ns - h->m->run[r->run].start_ns + r->ready_ns;
+}
+
+static void keep_run(const struct weft_history *h, struct weft_story *s, struct weft_story_run r)
+{
+    uint32_t least = 0;
+    if (s->kept_runs < WEFT_STORY_KEPT) {
+        s->run[s->kept_runs++] = r;
+        return;
+    }
+    for (uint32_t i = 1; i < s->kept_runs; i++)
+        if (weight(h, &s->run[i]) <= weight(h, &s->run[least]))
+            least = i;
+    if (weight(h, &s->run[least]) >= weight(h, &r))
+        return;
+    for (uint32_t i = least; i + 1 < s->kept_runs; i++)
+        s->run[i] = s->run[i + 1];
+    s->run[s->kept_runs - 1] = r;
+}
+
+/* Its runs. turn is sorted. */
+static void tell_runs(struct weft_story *s, const struct weft_history *h, const struct turn *turn,
+                      uint32_t turns)
+{
+    const struct weft_model *m = h->m;
+    int64_t ran = s->start_ns;
+    uint32_t t = 0;
+    for (uint32_t i = h->runs_of_first[s->promise]; i < h->runs_of_first[s->promise + 1]; i++) {
+        struct weft_story_run r = {.run = h->runs_of[i], .because = WEFT_NONE};
+        int64_t from = m->run[r.run].start_ns, to = m->run[r.run].end_ns, ready = INT64_MIN;
+        uint32_t cause = h->run_cause[r.run];
+        if (cause != WEFT_NONE)
+            r.because = m->interaction[cause].kind == WEFT_READS ? m->interaction[cause].other
+                                                                 : m->interaction[cause].actor;
+        while (t < turns && turn[t].at_ns < from)
+            t++;
+        for (; t < turns && turn[t].at_ns == from; t++)
+            ready = later(ready, turn[t].ready_ns);
+        if (ready != INT64_MIN && from > later(ready, ran))
+            r.ready_ns = from - later(ready, ran);
+        ran = later(ran, to);
+        s->ready_ns += r.ready_ns;
+        s->runs++;
+        keep_run(h, s, r);
+        if (to <= from)
+            continue;
+        int64_t collecting = weft_history_collecting(h, from, to);
+        s->collecting_ns += collecting;
+        s->running_ns += to - from - collecting;
+        s->longest_run_ns = later(s->longest_run_ns, to - from);
+    }
+}
+
+int weft_story_find(struct weft_story *out, const struct weft_history *h, uint32_t promise)
+{
+    const struct weft_model *m = h->m;
+    const struct weft_promise *p = &m->promise[promise];
+    uint32_t waits = h->waits_of_first[promise + 1] - h->waits_of_first[promise];
+    *out = (struct weft_story){.promise = promise,
+                               .final = weft_model_final(m, promise),
+                               .start_ns = p->start_ns,
+                               .end_ns = m->end_ns,
+                               .resolver = WEFT_NONE};
+    const struct weft_promise *final = &m->promise[out->final];
+    out->pending = final->outcome == WEFT_PENDING;
+    if (!out->pending)
+        out->end_ns = p->becomes == WEFT_NONE ? final->end_ns : later(final->end_ns, p->end_ns);
+    if (h->resolution[promise] != WEFT_NONE)
+        out->resolver = m->interaction[h->resolution[promise]].actor;
+    for (uint32_t c = p->creator;
+         promise != WEFT_ROOT && c != WEFT_ROOT && out->creators < WEFT_STORY_CREATORS;
+         c = m->promise[c].creator)
+        out->creator[out->creators++] = c;
+    struct turn *turn = weft__resize(NULL, (uint64_t)waits + 1, sizeof *turn);
+    if (!turn)
+        return WEFT_E_NOMEM;
+    tell_runs(out, h, turn, tell_waits(out, h, turn));
+    tell_readers(out, h);
+    free(turn);
+    return 0;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: ISC */
+/* The story of one promise: what it waited for, when it ran, who waited for it.
+ *
+ *     struct weft_story s;
+ *     if (weft_story_find(&s, history, promise) == 0)
+ *         printf("it ran %" PRIu64 " times\n", s.runs);
+ *
+ * What a promise did before it became another one; its result is that one's. Lists keep the longest, in order
+ * of time. There is nothing to be released. */
+#ifndef WEFT_ANALYSE_STORY_H
+#define WEFT_ANALYSE_STORY_H
+
+#include "analyse/history.h"
+
+#define WEFT_STORY_KEPT 20
+#define WEFT_STORY_CREATORS 16
+
+struct weft_story_wait {
+    uint32_t wait; /* of the history */
+    int64_t
+        there_ns; /* when the source was resolved or signalled, not before from_ns; INT64_MAX: never */
+    uint32_t waker; /* who did that: WEFT_ROOT is the event loop; WEFT_NONE: not known */
+};
+
+struct weft_story_run {
+    uint32_t run;     /* of the model */
+    uint32_t because; /* what it read, or what signalled it, or WEFT_NONE */
+    int64_t ready_ns; /* how long it had stood ready */
+};
+
+struct weft_story {
+    uint32_t promise, final; /* the last one that it became, or itself */
+    bool pending;
+    int64_t start_ns, end_ns;              /* end: its result was there, or the trace's end */
+    uint32_t resolver;                     /* WEFT_ROOT is the event loop; WEFT_NONE: not known */
+    uint32_t creator[WEFT_STORY_CREATORS]; /* the nearest first, without the event loop */
+    uint32_t creators;
+
+    struct weft_story_wait wait[WEFT_STORY_KEPT]; /* its own */
+    uint32_t kept_waits;
+    uint64_t waits, waits_open;
+    struct weft_story_run run[WEFT_STORY_KEPT];
+    uint32_t kept_runs;
+    uint64_t runs;
+    struct weft_story_wait reader[WEFT_STORY_KEPT]; /* others', for it or what it became */
+    uint32_t kept_readers;
+    uint64_t readers, readers_open;
+
+    int64_t waiting_ns;    /* it did not run, and something that it waited for was not there */
+    int64_t ready_ns;      /* that was there, and it did not run yet */
+    int64_t running_ns;    /* without garbage collections */
+    int64_t collecting_ns; /* garbage collections while it ran */
+    int64_t longest_run_ns;
+};
+
+/* Returns 0 or WEFT_E_NOMEM. Takes memory for the waits of the promise. */
+int weft_story_find(struct weft_story *out, const struct weft_history *h, uint32_t promise);
+
+#endif

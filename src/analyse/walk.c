@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/walk.h"
+
+#include <stdlib.h>
+
+#include "model/alloc.h"
+
+enum { PAUSES_OPEN = 8 }; /* collections that end later than one looks, on several threads */
+
+/* ---- Steps ---- */
+
+void weft__walk_step(struct weft__walk *k, enum weft_step_kind kind, int64_t from, uint32_t promise,
+                     uint32_t behind)
+{
+    struct weft_path *out = k->out;
+    from = weft__later(from, weft__walk_top(k)->from_ns);
+    if (from >= k->now_ns || k->failed)
+        return;
+    struct weft_step *last = out->count ? &out->step[out->count - 1] : NULL;
+    if (last && last->kind == kind && last->promise == promise && last->behind == behind) {
+        last->from_ns = k->now_ns = from;
+        return;
+    }
+    if (out->count == WEFT_PATH_MAX - 1) {
+        out->cut = true;
+        kind = WEFT_STEP_UNKNOWN;
+        from = k->low_ns;
+        behind = WEFT_NONE;
+    }
+    if (out->count == k->room) {
+        uint32_t room = k->room ? 2 * k->room : 64;
+        struct weft_step *grown = weft__resize(out->step, room, sizeof *grown);
+        k->failed = !grown;
+        if (!grown)
+            return;
+        out->step = grown;
+        k->room = room;
+    }
+    out->step[out->count++] = (struct weft_step){from, k->now_ns, kind, promise, behind};
+    k->now_ns = from;
+}
+
+void weft__walk_busy(struct weft__walk *k, enum weft_step_kind kind, int64_t from, uint32_t promise,
+                     uint32_t behind)
+{
+    const struct weft_model *m = k->m;
+    uint32_t low = 0, high = m->pauses;
+    from = weft__later(from, weft__walk_top(k)->from_ns);
+    while (low < high) { /* the first one that ends now or later */
+        uint32_t middle = low + (high - low) / 2;
+        if (m->pause[middle].end_ns < k->now_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    uint32_t i = m->pauses - low < PAUSES_OPEN ? m->pauses : low + PAUSES_OPEN;
+    while (i > 0 && k->now_ns > from && k->looks < WEFT__LOOKS_MAX) {
+        const struct weft_pause *p = &m->pause[--i];
+        if (p->end_ns <= from && i < low)
+            break;
+        k->looks++;
+        if (p->end_ns <= from || p->start_ns >= k->now_ns)
+            continue;
+        weft__walk_step(k, kind, p->end_ns, promise, behind);
+        weft__walk_step(k, WEFT_STEP_COLLECTING, weft__later(p->start_ns, from), promise,
+                        WEFT_NONE);
+    }
+    weft__walk_step(k, kind, from, promise, behind);
+}
+
+/* ---- Runs and streams ---- */
+
+/* The place of a number in an ascending list. */
+static uint32_t place_of(const uint32_t *list, uint32_t first, uint32_t end, uint32_t number)
+{
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (list[middle] < number)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
+uint32_t weft__run_before_this(const struct weft_history *h, uint32_t run)
+{
+    uint32_t p = h->run_promise[run], first = h->runs_of_first[p];
+    uint32_t at = place_of(h->runs_of, first, h->runs_of_first[p + 1], run);
+    return at > first ? h->runs_of[at - 1] : WEFT_NONE;
+}
+
+uint32_t weft__walk_run_now(struct weft__walk *k, uint32_t promise)
+{
+    const struct weft_history *h = k->h;
+    uint32_t run = weft_history_run_at(h, promise, k->now_ns);
+    while (run != WEFT_NONE && k->looks < WEFT__LOOKS_MAX && h->run_cause[run] != WEFT_NONE &&
+           h->run_cause[run] >= k->before && k->m->run[run].start_ns == k->now_ns) {
+        k->looks++;
+        run = weft__run_before_this(h, run);
+        if (run != WEFT_NONE && k->m->run[run].end_ns < k->now_ns)
+            return WEFT_NONE;
+    }
+    return run;
+}
+
+/* What ran longest on a stream from then until now; WEFT_NONE if nothing did for most of the time. */
+static uint32_t busiest(struct weft__walk *k, uint32_t stream, int64_t from, uint32_t except)
+{
+    const struct weft_history *h = k->h;
+    uint32_t first = h->stream_first[stream], low = first, high = h->stream_first[stream + 1];
+    uint32_t found = WEFT_NONE;
+    int64_t longest = 0, sum = 0;
+    from = weft__later(from, weft__walk_top(k)->from_ns);
+    while (low < high) { /* the first one that begins now or later */
+        uint32_t middle = low + (high - low) / 2;
+        if (k->m->run[h->stream_run[middle]].start_ns < k->now_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low > first && k->looks < WEFT__LOOKS_MAX; k->looks++) {
+        uint32_t run = h->stream_run[--low];
+        const struct weft_run *r = &k->m->run[run];
+        if (r->end_ns <= from)
+            break;
+        int64_t length =
+            (r->end_ns < k->now_ns ? r->end_ns : k->now_ns) - weft__later(r->start_ns, from);
+        if (h->run_promise[run] == except || (h->run_promise[run] == WEFT_ROOT && !k->m->is_weft))
+            continue;
+        sum += length;
+        if (length > longest) {
+            longest = length;
+            found = h->run_promise[run];
+        }
+    }
+    return sum > (k->now_ns - from) / 2 ? found : WEFT_NONE;
+}
+
+void weft__walk_ready(struct weft__walk *k, uint32_t stream, int64_t from, uint32_t promise)
+{
+    if (from < k->now_ns)
+        weft__walk_busy(k, WEFT_STEP_READY, from, promise, busiest(k, stream, from, promise));
+}
+
+void weft__walk_outside(struct weft__walk *k, int64_t from)
+{
+    weft__walk_step(k, WEFT_STEP_OUTSIDE, from, k->awaited, WEFT_NONE);
+}
+
+bool weft__walk_slept(const struct weft__walk *k, uint32_t stream, int64_t from)
+{
+    from = weft__later(from, weft__walk_top(k)->from_ns);
+    return k->h->is_loop[stream] && from < k->now_ns &&
+           weft_history_idle(k->h, stream, from, k->now_ns, 1, NULL) > (k->now_ns - from) / 2;
+}
+
+bool weft__walk_never_slept(const struct weft__walk *k, uint32_t stream, int64_t from)
+{
+    from = weft__later(from, weft__walk_top(k)->from_ns);
+    return k->h->is_loop[stream] && weft_history_idle(k->h, stream, from, k->now_ns, 1, NULL) == 0;
+}
+
+uint32_t weft__walk_stream(const struct weft_history *h, uint32_t run)
+{
+    uint32_t stream = 0;
+    if (run != WEFT_NONE)
+        return weft_history_stream(h, run);
+    while (stream + 1 < h->streams && !h->is_loop[stream])
+        stream++;
+    return stream;
+}
+
+uint32_t weft__walk_calls_between(struct weft__walk *k, uint32_t previous)
+{
+    enum { CALLS_MAX = 256 };
+    const struct weft_run *all = k->m->run;
+    uint32_t stream = weft_history_stream(k->h, k->run), first = k->h->stream_first[stream];
+    uint32_t at = place_of(k->h->stream_run, first, k->h->stream_first[stream + 1], k->run);
+    uint32_t last = at > first ? k->h->stream_run[at - 1] : WEFT_NONE;
+    int64_t until = k->m->run[k->run].start_ns;
+    for (uint32_t i = 0; i < CALLS_MAX && at > first && k->looks < WEFT__LOOKS_MAX;
+         i++, k->looks++) {
+        uint32_t run = k->h->stream_run[--at];
+        const struct weft_promise *p = &k->m->promise[k->h->run_promise[run]];
+        bool resolved = p->outcome != WEFT_PENDING && p->end_ns == all[run].end_ns;
+        if (all[run].end_ns != until && !(resolved && all[run].end_ns < until))
+            break; /* a run of one that is resolved ends there, though nothing else begins to run */
+        if (run == previous)
+            return run == last ? WEFT_NONE : last;
+        if (k->h->run_promise[run] == WEFT_ROOT)
+            break;
+        until = all[run].start_ns;
+    }
+    return WEFT_NONE;
+}
+
+/* ---- Waits ---- */
+
+void weft__walk_push(struct weft__walk *k, uint32_t reader, int64_t from, uint32_t source,
+                     uint32_t before)
+{
+    k->awaited = source;
+    if (from <= weft__walk_top(k)->from_ns || from >= k->now_ns || k->frames == WEFT_PATH_MAX)
+        return;
+    if (k->frames == k->frame_room) {
+        uint32_t room = 2 * k->frame_room;
+        struct weft__frame *grown = weft__resize(k->frame, room, sizeof *grown);
+        k->failed |= !grown;
+        if (!grown)
+            return;
+        k->frame = grown;
+        k->frame_room = room;
+    }
+    k->frame[k->frames++] = (struct weft__frame){from, reader, source, before};
+}
+
+int64_t weft__result_ns(const struct weft_history *h, uint32_t promise)
+{
+    int64_t resolved = weft_history_resolved_ns(h, promise);
+    const struct weft_promise *p = &h->m->promise[promise];
+    return resolved == INT64_MAX || p->becomes == WEFT_NONE ? resolved
+                                                            : weft__later(resolved, p->end_ns);
+}
+
+bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t before,
+                      struct weft__there *out)
+{
+    const struct weft_history *h = k->h;
+    uint32_t first = h->notified_first[source], end = h->notified_first[source + 1];
+    uint32_t at = place_of(h->notified, first, end, before), by = h->resolution[source];
+    int64_t result = weft__result_ns(h, source);
+    bool found = result <= k->now_ns && (by == WEFT_NONE || by < before);
+    if (found)
+        *out = (struct weft__there){.time_ns = result, .by = by};
+    if (at == first)
+        return found;
+    int64_t notified = k->m->interaction[h->notified[at - 1]].time_ns;
+    if (notified <= k->now_ns && (!found || notified > result)) {
+        *out = (struct weft__there){notified, h->notified[at - 1], true};
+        found = true;
+    }
+    return found;
+}
+
+uint32_t weft__walk_last_served(struct weft__walk *k, uint32_t promise, const int64_t *at_ns,
+                                int64_t since_ns, struct weft__there *out)
+{
+    enum { LOOK_FURTHER = 64 };
+    const struct weft_history *h = k->h;
+    uint32_t first = h->waits_of_first[promise], low = first, found = WEFT_NONE, further = 0;
+    uint32_t high = h->waits_of_first[promise + 1];
+    while (low < high) { /* the first one that begins now or later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->wait[h->waits_of[middle]].from_ns < k->now_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    while (low > first && k->looks < WEFT__LOOKS_MAX && further < LOOK_FURTHER) {
+        uint32_t i = h->waits_of[--low];
+        const struct weft_wait *w = &h->wait[i];
+        struct weft__there t;
+        k->looks++;
+        further += w->from_ns < since_ns;
+        if (at_ns && (w->end != WEFT_WAIT_RAN || w->until_ns != *at_ns))
+            continue;
+        if (!weft__walk_there(k, w->source, k->before, &t) || w->begun_by >= k->before)
+            continue;
+        t.time_ns = weft__later(t.time_ns, w->from_ns);
+        if (found == WEFT_NONE || t.time_ns > out->time_ns) {
+            *out = t;
+            found = i;
+        }
+    }
+    return found;
+}
+
+uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t reader, uint32_t cause,
+                               uint32_t previous)
+{
+    const struct weft_history *h = k->h;
+    uint32_t first = h->waits_of_first[reader], low = first;
+    uint32_t high = h->waits_of_first[reader + 1];
+    int64_t since = previous == WEFT_NONE ? INT64_MIN : k->m->run[previous].start_ns;
+    while (low < high) { /* the first one that begins later than now */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->wait[h->waits_of[middle]].from_ns <= k->now_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low > first && k->looks < WEFT__LOOKS_MAX; k->looks++) {
+        uint32_t wait = h->waits_of[--low];
+        if (h->wait[wait].from_ns < since)
+            break;
+        if (h->wait[wait].ended_by == cause)
+            return wait;
+    }
+    return WEFT_NONE;
+}
+
+uint32_t weft__walk_open_wait(struct weft__walk *k, uint32_t promise)
+{
+    const struct weft_history *h = k->h;
+    uint32_t first = h->waits_of_first[promise], i = h->waits_of_first[promise + 1];
+    uint32_t run = weft_history_run_at(h, promise, k->now_ns);
+    for (; i > first && k->looks < WEFT__LOOKS_MAX; k->looks++) {
+        const struct weft_wait *w = &h->wait[h->waits_of[--i]];
+        if (run != WEFT_NONE && w->from_ns < k->m->run[run].start_ns)
+            break;
+        if (w->end == WEFT_WAIT_OPEN)
+            return h->waits_of[i];
+    }
+    return WEFT_NONE;
+}

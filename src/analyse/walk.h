@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: ISC */
+/* The walk backwards in time that finds a path: where it is, the steps that it leaves behind, and what it asks of
+ * the history. Inside of analyse: path.c says where it goes. */
+#ifndef WEFT_ANALYSE_WALK_H
+#define WEFT_ANALYSE_WALK_H
+
+#include "analyse/path.h"
+
+#define WEFT__LOOKS_MAX 4000000 /* at runs, waits and pauses in lists, in all */
+
+/* How the promise that the walk is at matters. */
+enum weft__walk_mode {
+    WEFT__ACTS,    /* it did something at this time */
+    WEFT__RESTS,   /* it did not run at this time: what was before? */
+    WEFT__RUNS,    /* in a run, up to this time */
+    WEFT__BEGINS,  /* a run begins at this time: why? */
+    WEFT__CREATED, /* it was created at this time, or later */
+    WEFT__OUTSIDE, /* from outside came what is waited for */
+    WEFT__SILENT,  /* the trace does not say */
+};
+
+struct weft__frame { /* somebody waits */
+    int64_t from_ns;
+    uint32_t reader;
+    uint32_t source; /* for this */
+    uint32_t before; /* interactions that count are below */
+};
+
+struct weft__walk {
+    const struct weft_history *h;
+    const struct weft_model *m;
+    struct weft_path *out; /* the last step first */
+    uint32_t room;
+    struct weft__frame *frame; /* from_ns rises */
+    uint32_t frames, frame_room;
+    int64_t now_ns, low_ns;
+    enum weft__walk_mode mode;
+    uint32_t promise, run;
+    uint32_t awaited; /* the last that was waited for, on the way here */
+    uint32_t before;
+    uint32_t moves, looks;
+    uint64_t mark[5]; /* where it was some moves ago */
+    bool failed;
+};
+
+/* How a wait's source came to be there. */
+struct weft__there {
+    int64_t time_ns;
+    uint32_t by;       /* interaction, or WEFT_NONE */
+    bool is_signalled; /* a condition; else resolved */
+};
+
+static inline int64_t weft__later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static inline const struct weft__frame *weft__walk_top(const struct weft__walk *k)
+{
+    return &k->frame[k->frames - 1];
+}
+
+/* From that time, or the beginning of the innermost wait, until now. */
+void weft__walk_step(struct weft__walk *k, enum weft_step_kind kind, int64_t from, uint32_t promise,
+                     uint32_t behind);
+
+/* The same without the garbage collections in it, which are steps of their own. */
+void weft__walk_busy(struct weft__walk *k, enum weft_step_kind kind, int64_t from, uint32_t promise,
+                     uint32_t behind);
+
+/* The run of the same promise before that one, or WEFT_NONE. */
+uint32_t weft__run_before_this(const struct weft_history *h, uint32_t run);
+
+/* The run of a promise in which something happened now: where runs have no length, one that began early enough. */
+uint32_t weft__walk_run_now(struct weft__walk *k, uint32_t promise);
+
+void weft__walk_ready(struct weft__walk *k, uint32_t stream, int64_t from, uint32_t promise);
+
+/* What came from outside is called after what is waited for: who acts on it may do that for many, as a driver does. */
+void weft__walk_outside(struct weft__walk *k, int64_t from);
+
+/* Whether an event loop slept for most of the time from then until now: nobody was ready then. */
+bool weft__walk_slept(const struct weft__walk *k, uint32_t stream, int64_t from);
+
+bool weft__walk_never_slept(const struct weft__walk *k, uint32_t stream, int64_t from);
+
+/* The stream that a promise that does not run probably belongs to. */
+uint32_t weft__walk_stream(const struct weft_history *h, uint32_t run);
+
+/* Where a promise was interrupted only by others that it called, directly or not: the last of their runs. */
+uint32_t weft__walk_calls_between(struct weft__walk *k, uint32_t previous);
+
+/* From that time on reader waits for source. Not if an outer wait began no earlier. */
+void weft__walk_push(struct weft__walk *k, uint32_t reader, int64_t from, uint32_t source,
+                     uint32_t before);
+
+/* When a promise had its result, also by becoming one that had it. */
+int64_t weft__result_ns(const struct weft_history *h, uint32_t promise);
+
+/* The resolution, or the last signal, no later than now and before an interaction. */
+bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t before,
+                      struct weft__there *out);
+
+/* The wait of a promise that begins before now, and that was the last to be served by now. With at_ns, only those that
+ * ended by running then. Returns WEFT_NONE if there is none. */
+uint32_t weft__walk_last_served(struct weft__walk *k, uint32_t promise, const int64_t *at_ns,
+                                int64_t since_ns, struct weft__there *out);
+
+/* The wait for source that an interaction ended, begun since the run before; or WEFT_NONE. */
+uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t reader, uint32_t cause,
+                               uint32_t previous);
+
+/* What a promise waits for when the trace ends: the last one of its waits that is open; not if it ran since and still
+ * runs. */
+uint32_t weft__walk_open_wait(struct weft__walk *k, uint32_t promise);
+
+#endif

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/path_text.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "cli/prose.h"
+#include "model/alloc.h"
+
+enum {
+    BAR = WEFT__TEXT_BAR,
+    WORD = 7,       /* columns of what a step is */
+    SUMMED = 4,     /* shares in a sentence */
+    STEPS = 30,     /* lines of a path … */
+    FEW_STEPS = 12, /* … of one among others */
+};
+
+/* ---- Pieces ---- */
+
+void weft__text_right(const char *text, size_t columns)
+{
+    size_t used = prose_columns(text);
+    printf("%*s%s", used < columns ? (int)(columns - used) : 0, "", text);
+}
+
+void weft__text_moment(int64_t time_ns)
+{
+    char text[48];
+    weft_format_moment(text, sizeof text, time_ns);
+    weft__text_right(text, WEFT__TEXT_TIME);
+}
+
+void weft__text_length(int64_t ns)
+{
+    char text[48];
+    weft_format_duration(text, sizeof text, ns);
+    weft__text_right(text, WEFT__TEXT_LENGTH);
+}
+
+double weft__text_percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+}
+
+void weft__text_bar(int64_t part, int64_t whole, bool padded)
+{
+    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
+    double share = weft__text_percent(part, whole) / 100;
+    int n = (int)((share > 1 ? 1 : share) * BAR * 8 + 0.5);
+    n = n == 0 && part > 0 ? 1 : n;
+    for (int i = 0; i < n / 8; i++)
+        fputs("█", stdout);
+    fputs(eighths[n % 8], stdout);
+    if (padded)
+        printf("%*s", BAR - (n + 7) / 8, "");
+}
+
+void weft__text_heading(const char *text)
+{
+    printf("\n%s%s%s\n", prose_style(PROSE_BOLD), text, prose_style(PROSE_PLAIN));
+}
+
+int weft__text_behind(struct weft__text *t, size_t columns)
+{
+    /* The first line has its columns; prose_wrap is told of as many, which the terminal shows once. */
+    size_t width = (size_t)prose_width();
+    const char *s = t->text ? t->text : "";
+    bool failed = t->failed;
+    for (size_t at = columns, begun = 0; *s; begun = 1) {
+        size_t word = strcspn(s, " "), wide = 0;
+        for (size_t i = 0; i < word; i++)
+            wide += ((unsigned char)s[i] & 0xc0) != 0x80;
+        if (begun && at + 1 + wide > width) {
+            printf("\n%*s", (int)columns, "");
+            at = columns;
+        } else if (begun) {
+            putchar(' ');
+            at++;
+        }
+        fwrite(s, 1, word, stdout);
+        at += wide;
+        s += word;
+        s += strspn(s, " ");
+    }
+    putchar('\n');
+    weft__text_fini(t);
+    return failed ? WEFT_E_NOMEM : 0;
+}
+
+int weft__text_print(struct weft__text *t)
+{
+    return weft__text_behind(t, 0);
+}
+
+/* Whether two promises are called the same. */
+static bool alike(const struct weft_model *m, uint32_t a, uint32_t b)
+{
+    return a == b ||
+           (a != WEFT_ROOT && b != WEFT_ROOT && m->promise[a].type == m->promise[b].type &&
+            weft_model_name(m, a) == weft_model_name(m, b));
+}
+
+/* ---- What the time went to ---- */
+
+/* Whether it is what a pending promise waits for in the end. */
+static bool is_pending(const struct weft_model *m, const struct weft_path *p,
+                       const struct weft_step *s)
+{
+    return p->pending && s->kind == WEFT_STEP_OUTSIDE && s == &p->step[p->count - 1] &&
+           m->promise[weft_model_final(m, s->promise)].outcome == WEFT_PENDING;
+}
+
+/* Whether it is a wait in a circle, in which a pending promise ends. */
+static bool is_circle(const struct weft_path *p, const struct weft_step *s)
+{
+    return p->pending && !p->cut && s->kind == WEFT_STEP_UNKNOWN && s == &p->step[p->count - 1];
+}
+
+/* What a share is called: 'x', in a table with its type; several without a label by their type. */
+static void put_called(struct weft__text *t, const struct weft_model *m, const struct weft_share *s,
+                       bool table)
+{
+    bool labelled = s->promise != WEFT_ROOT && weft_model_name(m, s->promise) != WEFT_NONE;
+    if (s->several && !labelled) {
+        weft__put(t, "%.64s promises", weft_model_type(m, s->promise));
+        return;
+    }
+    weft__put_name(t, m, s->promise);
+    if (table && labelled)
+        weft__put(t, " (%.64s)", weft_model_type(m, s->promise));
+}
+
+/* "running", "ready behind 'x'", "'x' (outside)"; in a table "'x' (timer), outside". about: whose path it is. */
+static void put_share(struct weft__text *t, const struct weft_model *m, const struct weft_path *p,
+                      const struct weft_share *s, uint32_t about, bool table)
+{
+    const struct weft_step *last = &p->step[p->count - 1];
+    bool pending, one = s->promise != WEFT_NONE;
+    switch (s->kind) {
+    case WEFT_STEP_RUNNING:
+        if (!alike(m, s->promise, about) ||
+            (s->several && weft_model_name(m, about) == WEFT_NONE)) {
+            put_called(t, m, s, table);
+            weft__put(t, table ? ", " : " ");
+        }
+        weft__put(t, "running");
+        break;
+    case WEFT_STEP_READY:
+        weft__put(t, one ? "ready behind " : "ready, but not running");
+        if (one)
+            put_called(t, m, s, table);
+        break;
+    case WEFT_STEP_COLLECTING:
+        weft__put(t, "garbage collection");
+        break;
+    case WEFT_STEP_OUTSIDE:
+        put_called(t, m, s, table);
+        pending = is_pending(m, p, last) && alike(m, last->promise, s->promise);
+        weft__put(t, table ? ", %s" : " (%s)", pending ? "pending" : "outside");
+        break;
+    case WEFT_STEP_UNKNOWN:
+        weft__put(t, is_circle(p, last) ? "waiting in a circle" : "not known");
+        break;
+    case WEFT_STEP_KINDS:
+        break;
+    }
+}
+
+/* "41 ms: 35 ms 'db query' (outside), 4 ms ready behind 'render', 2 ms running" */
+static void put_summary(struct weft__text *t, const struct weft_model *m, const struct weft_path *p,
+                        const struct weft_share *share, uint32_t count, uint32_t about)
+{
+    int64_t whole = p->step[p->count - 1].to_ns - p->step[0].from_ns, rest = whole;
+    weft__put_length(t, whole);
+    weft__put(t, ": ");
+    uint32_t i = 0;
+    for (; i < count && i < SUMMED && (i == 0 || weft__text_percent(share[i].total_ns, whole) >= 1);
+         i++) {
+        weft__put(t, i ? ", " : "");
+        weft__put_length(t, share[i].total_ns);
+        weft__put(t, " ");
+        put_share(t, m, p, &share[i], about, false);
+        rest -= share[i].total_ns;
+    }
+    if (i < count) {
+        weft__put(t, ", ");
+        weft__put_length(t, rest);
+        weft__put(t, " other");
+    }
+}
+
+void weft__text_share(int64_t ns, int64_t whole)
+{
+    printf("  ");
+    weft__text_length(ns);
+    printf("  %5.1f %%  ", weft__text_percent(ns, whole));
+    weft__text_bar(ns, whole, true);
+    printf("  ");
+}
+
+static int print_shares(const struct weft_model *m, const struct weft_path *p,
+                        const struct weft_share *share, uint32_t count, uint32_t about)
+{
+    int64_t whole = p->step[p->count - 1].to_ns - p->step[0].from_ns, rest = 0;
+    uint32_t listed = count <= WEFT__TEXT_FEW_SHARES ? count : WEFT__TEXT_FEW_SHARES;
+    int rc = 0;
+    while (listed < count && listed < WEFT__TEXT_SHARES - 1 &&
+           weft__text_percent(share[listed].total_ns, whole) >= 0.1)
+        listed++;
+    for (uint32_t i = 0; i < listed; i++) {
+        struct weft__text t = {0};
+        weft__text_share(share[i].total_ns, whole);
+        put_share(&t, m, p, &share[i], about, true);
+        if (share[i].steps > 1) {
+            weft__put(&t, ", in ");
+            weft__put_count(&t, share[i].steps);
+            weft__put(&t, " parts");
+        }
+        rc |= weft__text_behind(&t, WEFT__TEXT_BEFORE_SHARE);
+    }
+    for (uint32_t i = listed; i < count; i++)
+        rest += share[i].total_ns;
+    if (listed < count) {
+        weft__text_share(rest, whole);
+        printf("%" PRIu32 " more, each less\n", count - listed);
+    }
+    return rc;
+}
+
+/* ---- The steps of a path ---- */
+
+static void put_step(struct weft__text *t, const struct weft_model *m, const struct weft_path *p,
+                     const struct weft_step *s)
+{
+    if (s->kind == WEFT_STEP_UNKNOWN && !is_circle(p, s)) {
+        weft__put(t, p->cut ? "what was here is too long to be told"
+                            : "the trace does not say what was here");
+        return;
+    }
+    weft__put_full(t, m, s->promise);
+    if (is_circle(p, s))
+        weft__put(t, " waits for itself, through what it waits for");
+    if (s->behind != WEFT_NONE) {
+        weft__put(t, ", while ");
+        weft__put_full(t, m, s->behind);
+        weft__put(t, " runs");
+    }
+}
+
+static const char *kind_word(const struct weft_model *m, const struct weft_path *p,
+                             const struct weft_step *s)
+{
+    static const char *const words[] = {[WEFT_STEP_RUNNING] = "runs",
+                                        [WEFT_STEP_READY] = "ready",
+                                        [WEFT_STEP_COLLECTING] = "paused",
+                                        [WEFT_STEP_OUTSIDE] = "outside",
+                                        [WEFT_STEP_UNKNOWN] = "unknown"};
+    return is_pending(m, p, s) ? "pending" : is_circle(p, s) ? "circle" : words[s->kind];
+}
+
+/* Explains the words that are used. */
+static void print_legend(const struct weft_model *m, const struct weft_path *p)
+{
+    static const struct {
+        enum weft_step_kind kind;
+        const char *text;
+    } legend[] = {
+        {WEFT_STEP_READY, "ready: it could have run, but did not"},
+        {WEFT_STEP_COLLECTING, "paused: for garbage collection"},
+        {WEFT_STEP_OUTSIDE, "outside: the network, a disk, a timer or the like"},
+    };
+    struct weft__text t = {0};
+    bool seen[WEFT_STEP_KINDS] = {0};
+    for (uint32_t i = 0; i < p->count; i++)
+        seen[p->step[i].kind] |= !is_pending(m, p, &p->step[i]);
+    for (unsigned i = 0; i < sizeof legend / sizeof *legend; i++)
+        if (seen[legend[i].kind])
+            weft__put(&t, "%s%s", t.size ? "; " : "", legend[i].text);
+    if (!t.size)
+        return;
+    fputs(prose_style(PROSE_FAINT), stdout);
+    prose_wrap("  ", "  ", t.text);
+    printf("%s\n", prose_style(PROSE_PLAIN));
+    weft__text_fini(&t);
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x > *y ? -1 : *x < *y;
+}
+
+static int64_t step_ns(const struct weft_step *s)
+{
+    return s->to_ns - s->from_ns;
+}
+
+/* How many lines it takes if steps shorter than that are folded, where they touch. */
+static uint32_t lines(const struct weft_path *p, int64_t least_ns)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < p->count; i++)
+        n += step_ns(&p->step[i]) >= least_ns || (i == 0 || step_ns(&p->step[i - 1]) >= least_ns);
+    return n;
+}
+
+/* The least length of a step that has a line of its own; 0: all have. */
+static int64_t least_shown(const struct weft_path *p, uint32_t most)
+{
+    int64_t *ns, least;
+    if (p->count <= most)
+        return 0;
+    ns = weft__resize(NULL, p->count, sizeof *ns);
+    if (!ns)
+        return INT64_MAX;
+    for (uint32_t i = 0; i < p->count; i++)
+        ns[i] = step_ns(&p->step[i]);
+    qsort(ns, p->count, sizeof *ns, by_length);
+    uint32_t shown = most - 1;
+    while (shown > 1 && (ns[shown - 1] == ns[shown] || lines(p, ns[shown - 1]) > most))
+        shown--; /* those of one length are shown all or not */
+    least = lines(p, ns[shown - 1]) > most ? ns[0] + 1 : ns[shown - 1];
+    free(ns);
+    return least;
+}
+
+static int print_step(const struct weft_model *m, const struct weft_path *p,
+                      const struct weft_step *s)
+{
+    struct weft__text t = {0};
+    printf("  ");
+    weft__text_moment(s->from_ns);
+    printf("  ");
+    weft__text_length(step_ns(s));
+    printf("  %-*s  ", WORD, kind_word(m, p, s));
+    put_step(&t, m, p, s);
+    return weft__text_behind(&t, 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2 + WORD + 2);
+}
+
+static int print_steps(const struct weft_model *m, const struct weft_path *p, uint32_t most)
+{
+    int64_t least = least_shown(p, most), folded_ns = 0;
+    int rc = 0;
+    for (uint32_t i = 0, next; i < p->count; i = next, folded_ns = 0) {
+        for (next = i; next < p->count && step_ns(&p->step[next]) < least; next++)
+            folded_ns += step_ns(&p->step[next]);
+        if (next <= i + 1) {
+            rc |= print_step(m, p, &p->step[i]);
+            next = i + 1;
+            continue;
+        }
+        printf("  %*s  ", WEFT__TEXT_TIME, "");
+        weft__text_length(folded_ns);
+        printf("  %s… %s shorter steps%s\n", prose_style(PROSE_FAINT), weft__grouped(next - i).text,
+               prose_style(PROSE_PLAIN));
+    }
+    return rc;
+}
+
+int weft__path_text(const struct weft_history *h, uint32_t promise, bool whole)
+{
+    const struct weft_model *m = h->m;
+    struct weft_path path = {0};
+    struct weft__text t = {0};
+    uint32_t count = 0;
+    int rc = weft_path_find(&path, h, promise);
+    struct weft_share *share = rc == 0 ? weft_path_shares(&path, m, &count) : NULL;
+    if (rc == 0 && path.count && !share)
+        rc = WEFT_E_NOMEM;
+    if (rc == 0 && path.count == 0) {
+        printf("It took no time.\n");
+    } else if (rc == 0) {
+        put_summary(&t, m, &path, share, count, promise);
+        rc = weft__text_print(&t);
+        putchar('\n');
+        if (rc == 0 && whole)
+            rc = print_shares(m, &path, share, count, promise);
+        if (rc == 0 && whole) {
+            weft__text_heading("Step by step: since when, how long");
+            print_legend(m, &path);
+        }
+        if (rc == 0)
+            rc = print_steps(m, &path, whole ? STEPS : FEW_STEPS);
+    }
+    weft__text_fini(&t);
+    free(share);
+    weft_path_fini(&path);
+    return rc;
+}

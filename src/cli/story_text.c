@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: ISC */
+/* The story of a promise in words, tables and bars. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "cli/path_text.h"
+#include "cli/prose.h"
+#include "cli/story.h"
+#include "cli/which.h"
+
+enum {
+    LISTED = 10,       /* waits, readers */
+    BUCKETS = 64,      /* of a histogram */
+    BUCKET_LINES = 24, /* more of them are joined in pairs */
+};
+
+/* By whom: " by the event loop", " by itself"; nothing where that is not known. */
+static void put_by(struct weft__text *t, const struct weft_model *m, uint32_t who, uint32_t of)
+{
+    bool failed = m->promise[weft_model_final(m, of)].outcome == WEFT_FAILED;
+    if (who == WEFT_NONE || (who == of && failed)) /* "failed by itself" would be odd */
+        return;
+    weft__put(t, failed ? ", reported by " : " by ");
+    if (who == of)
+        weft__put(t, "itself");
+    else
+        weft__put_full(t, m, who);
+}
+
+/* ---- The story ---- */
+
+static int print_beginning(const struct weft_history *h, const struct weft_story *s)
+{
+    const struct weft_model *m = h->m;
+    const struct weft_promise *p = &m->promise[s->promise];
+    struct weft__text t = {0}, name = {0};
+    uint32_t origin = weft_model_origin(m, s->promise), reason = weft_model_reason(m, s->final);
+    weft__put_full(&name, m, s->promise);
+    printf("%s%s%s\n", prose_style(PROSE_BOLD), name.text ? name.text : "",
+           prose_style(PROSE_PLAIN));
+    weft__text_fini(&name);
+    weft__put(&t, p->created ? "Created at " : "Created before the trace begins");
+    if (p->created)
+        weft__put_time(&t, p->start_ns);
+    if (p->promoted)
+        weft__put(&t, ", before the rest of this trace,");
+    weft__put(&t, s->creators ? " by " : p->created ? " by the event loop" : "");
+    for (uint32_t i = 0; i < s->creators && i < 4; i++) {
+        weft__put(&t, i ? ", created by " : "");
+        weft__put_full(&t, m, s->creator[i]);
+    }
+    if (s->creators > 4)
+        weft__put(&t, ", and so on");
+    if (origin != WEFT_NONE)
+        weft__put(&t, ", in %.200s:%" PRIu32, weft_model_text(m, m->origin[origin].file, NULL),
+                  m->origin[origin].line);
+    weft__put(&t, ". ");
+    if (p->becomes != WEFT_NONE) {
+        weft__put(&t, "Became ");
+        weft__put_full(&t, m, s->final);
+        weft__put(&t, " at ");
+        weft__put_time(&t, p->end_ns);
+        weft__put(&t, ". ");
+    }
+    if (s->pending) {
+        weft__put(&t, "It was still pending when the trace ended, ");
+        weft__put_length(&t, s->end_ns - s->start_ns);
+        weft__put(&t, " later%s.", p->background ? "; it is meant to be (background)" : "");
+    } else {
+        weft__put(&t, p->becomes == WEFT_NONE ? "It %s" : "That %s",
+                  weft__outcome_verb(m, s->final));
+        put_by(&t, m, s->resolver, s->final);
+        weft__put(&t, " at ");
+        weft__put_time(&t, s->end_ns);
+        weft__put(&t, ", ");
+        weft__put_length(&t, s->end_ns - s->start_ns);
+        weft__put(&t, " later.");
+    }
+    if (m->losses.overwritten || m->losses.discarded)
+        weft__put(&t, " Events are missing in this trace, so this may not be the whole story.");
+    if (m->promise[s->final].outcome == WEFT_FAILED && reason != WEFT_NONE)
+        weft__put(&t, " The reason: \"%.200s\".", weft_model_text(m, reason, NULL));
+    return weft__text_print(&t);
+}
+
+static void print_sum(const char *what, int64_t ns, int64_t whole, const char *more)
+{
+    printf("  %-10s", what);
+    weft__text_length(ns);
+    printf("  %5.1f %%  %s\n", weft__text_percent(ns, whole), more);
+}
+
+/* Where its own time went, as far as it is known. */
+static void print_sums(const struct weft_story *s)
+{
+    int64_t whole = s->end_ns - s->start_ns;
+    char more[128], longest[48];
+    putchar('\n');
+    int n = snprintf(more, sizeof more, "%s time%s", weft__grouped(s->waits).text,
+                     weft__plural(s->waits));
+    if (s->waits_open)
+        snprintf(more + n, sizeof more - (size_t)n, ", %s still when the trace ended",
+                 weft__grouped(s->waits_open).text);
+    if (s->waits)
+        print_sum("waiting", s->waiting_ns, whole, more);
+    if (s->ready_ns)
+        print_sum("ready", s->ready_ns, whole, "it could have gone on, but did not run yet");
+    weft_format_duration(longest, sizeof longest, s->longest_run_ns);
+    snprintf(more, sizeof more, "%s time%s%s%s", weft__grouped(s->runs).text, weft__plural(s->runs),
+             s->runs > 1 ? ", the longest " : "", s->runs > 1 ? longest : "");
+    print_sum("running", s->running_ns, whole,
+              s->runs ? more : "the trace does not say that it ran");
+    if (s->collecting_ns)
+        print_sum("paused", s->collecting_ns, whole, "by garbage collections while it ran");
+}
+
+/* What became of a wait for something. */
+static void put_wait_end(struct weft__text *t, const struct weft_model *m,
+                         const struct weft_wait *w, const struct weft_story_wait *s)
+{
+    uint32_t source = weft_model_final(m, w->source);
+    if (s->there_ns == INT64_MAX) {
+        weft__put(t, w->end == WEFT_WAIT_OPEN   ? ": still, when the trace ended"
+                     : w->end == WEFT_WAIT_LEFT ? ": went on without it"
+                                                : ": never got it");
+        return;
+    }
+    bool signalled = m->promise[source].outcome == WEFT_PENDING;
+    weft__put(t, ", which %s", signalled ? "was signalled" : weft__outcome_verb(m, source));
+    put_by(t, m, s->waker, source);
+    if (w->end == WEFT_WAIT_OPEN)
+        weft__put(t, ", but it has not gone on since");
+}
+
+/* … if it was the last that was missing. */
+static void put_delay(struct weft__text *t, const struct weft_history *h,
+                      const struct weft_story_wait *list, uint32_t kept, uint32_t i)
+{
+    const struct weft_wait *w = &h->wait[list[i].wait];
+    int64_t delay = w->until_ns - list[i].there_ns;
+    bool served = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+    if (!served || list[i].there_ns == INT64_MAX || delay < (w->until_ns - w->from_ns) / 100 ||
+        delay <= 0)
+        return;
+    for (uint32_t k = 0; k < kept; k++)
+        if (h->wait[list[k].wait].until_ns == w->until_ns && list[k].there_ns > list[i].there_ns)
+            return;
+    weft__put(t, "; it went on ");
+    weft__put_length(t, delay);
+    weft__put(t, " later");
+}
+
+static int by_length(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x > *y ? -1 : *x < *y;
+}
+
+/* A table of waits; readers: by whom, else for what. */
+static int print_waits(const struct weft_history *h, const struct weft_story_wait *list,
+                       uint32_t kept, uint64_t all, bool readers)
+{
+    enum { BEFORE = 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2 };
+    const struct weft_model *m = h->m;
+    int64_t length[WEFT_STORY_KEPT], least = INT64_MIN;
+    uint32_t listed = 0;
+    int rc = 0;
+    for (uint32_t i = 0; i < kept; i++)
+        length[i] = h->wait[list[i].wait].until_ns - h->wait[list[i].wait].from_ns;
+    if (kept > LISTED) { /* the longest */
+        qsort(length, kept, sizeof *length, by_length);
+        least = length[LISTED - 1];
+    }
+    for (uint32_t i = 0; i < kept && listed < LISTED; i++) {
+        const struct weft_wait *w = &h->wait[list[i].wait];
+        struct weft__text t = {0};
+        if (w->until_ns - w->from_ns < least)
+            continue;
+        listed++;
+        printf("  ");
+        weft__text_moment(w->from_ns);
+        printf("  ");
+        weft__text_length(w->until_ns - w->from_ns);
+        printf("  ");
+        weft__put_full(&t, m, readers ? w->reader : w->source);
+        if (!readers) {
+            put_wait_end(&t, m, w, &list[i]);
+            put_delay(&t, h, list, kept, i);
+        } else if (w->end == WEFT_WAIT_OPEN)
+            weft__put(&t, ": still, when the trace ended");
+        rc |= weft__text_behind(&t, BEFORE);
+    }
+    if (all > listed)
+        printf("  %*s  %s… %s shorter%s\n", WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH, "",
+               prose_style(PROSE_FAINT), weft__grouped(all - listed).text,
+               prose_style(PROSE_PLAIN));
+    return rc;
+}
+
+/* What made it run, where no waits were recorded: the longest of these runs. */
+static int print_runs(const struct weft_history *h, const struct weft_story *s)
+{
+    const struct weft_model *m = h->m;
+    uint32_t listed = 0;
+    int rc = 0;
+    for (uint32_t i = 0; i < s->kept_runs && listed < LISTED; i++) {
+        const struct weft_run *r = &m->run[s->run[i].run];
+        struct weft__text t = {0};
+        if (s->run[i].because == WEFT_NONE)
+            continue;
+        if (listed++ == 0)
+            weft__text_heading("What made it run: when, for how long");
+        printf("  ");
+        weft__text_moment(r->start_ns);
+        printf("  ");
+        weft__text_length(r->end_ns - r->start_ns);
+        printf("  ");
+        weft__put_full(&t, m, s->run[i].because);
+        rc |= weft__text_behind(&t, 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2);
+    }
+    return rc;
+}
+
+int weft__story_text(const struct weft_history *h, uint32_t promise)
+{
+    struct weft_story s;
+    int rc = weft_story_find(&s, h, promise);
+    if (rc == 0)
+        rc = print_beginning(h, &s);
+    if (rc < 0)
+        return rc;
+    print_sums(&s);
+    if (s.waits) {
+        weft__text_heading("What it waited for: since when, how long");
+        rc |= print_waits(h, s.wait, s.kept_waits, s.waits, false);
+    }
+    if (s.waits == 0)
+        rc |= print_runs(h, &s);
+    if (s.readers) {
+        weft__text_heading("Who waited for it");
+        rc |= print_waits(h, s.reader, s.kept_readers, s.readers, true);
+    }
+    weft__text_heading(s.pending
+                           ? "Critical path: what it waits for in the end, and where the time went"
+                           : "Critical path: what kept it from being done earlier");
+    return rc < 0 ? rc : weft__path_text(h, promise, true);
+}
+
+/* ---- Many promises ---- */
+
+/* "1,204 promises 'GET /users/#' (get)" */
+static void put_crowd(struct weft__text *t, const struct weft_model *m,
+                      const struct weft__crowd_told *told)
+{
+    const uint32_t *p = told->promise, name = weft_model_name(m, p[0]);
+    bool one_type = true, one_name = true;
+    for (uint32_t i = 1; i < told->count; i++) {
+        one_type &= m->promise[p[i]].type == m->promise[p[0]].type;
+        one_name &= weft_model_name(m, p[i]) == name;
+    }
+    weft__put_count(t, told->count);
+    weft__put(t, name == WEFT_NONE || !one_name ? " promises" : " promises ");
+    if (name != WEFT_NONE && one_name)
+        weft__put_name(t, m, p[0]);
+    else if (name != WEFT_NONE && weft__are_alike(m, p, told->count)) {
+        weft__put(t, " ");
+        weft__put_family(t, m, told->families, told->families->of[p[0]]);
+    }
+    weft__put(t, " of type %.64s%s", weft_model_type(m, p[0]), one_type ? "" : " and others");
+}
+
+static int print_outcomes(const struct weft_history *h, const struct weft__crowd_told *told)
+{
+    const struct weft_model *m = h->m;
+    const struct weft_crowd *c = &told->crowd;
+    struct weft__text t = {0}, name = {0};
+    uint32_t put = 0;
+    put_crowd(&name, m, told);
+    printf("%s%s%s\n", prose_style(PROSE_BOLD), name.text ? name.text : "",
+           prose_style(PROSE_PLAIN));
+    weft__text_fini(&name);
+    for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++) {
+        if (c->outcomes[o] == 0)
+            continue;
+        weft__put(&t, put++ ? ", " : "");
+        weft__put_count(&t, c->outcomes[o]);
+        weft__put(&t, " %s", o == WEFT_FORGOTTEN ? "dropped" : weft_outcome_name(o));
+    }
+    if (c->preexisting) {
+        weft__put(&t, "; ");
+        weft__put_count(&t, c->preexisting);
+        weft__put(&t, " of them created before the trace begins, which are left out below");
+    }
+    weft__put(&t, ".");
+    if (c->oldest_pending != WEFT_NONE && c->members) {
+        const struct weft_promise *p = &m->promise[c->oldest_pending];
+        weft__put(&t, " The oldest that is pending is #%" PRIu64 ", since ", p->id);
+        weft__put_time(&t, p->start_ns);
+        weft__put(&t, ".");
+    }
+    return weft__text_print(&t);
+}
+
+static unsigned bucket_of(int64_t ns)
+{
+    unsigned b = 0;
+    while (b < BUCKETS - 1 && ns >> (b + 1))
+        b++;
+    return b;
+}
+
+static void print_bucket(unsigned first, unsigned last, uint64_t n, uint64_t most)
+{
+    printf("  ");
+    weft__text_length(first == 0 ? 0 : (int64_t)1 << first);
+    printf(" –");
+    weft__text_length(last >= 61 ? INT64_MAX : (int64_t)1 << (last + 1));
+    printf("  ");
+    weft__text_right(weft__grouped(n).text, 11);
+    if (n)
+        printf("  ");
+    weft__text_bar((int64_t)n, (int64_t)most, false);
+    putchar('\n');
+}
+
+/* Each line twice as long as the one before it. */
+static void print_histogram(const struct weft_crowd *c)
+{
+    uint64_t n[BUCKETS] = {0}, most = 0;
+    unsigned low = bucket_of(c->member[0].ns), high = bucket_of(c->member[c->members - 1].ns);
+    unsigned each = high - low >= BUCKET_LINES ? 2 : 1;
+    for (uint32_t i = 0; i < c->members; i++)
+        n[low + (bucket_of(c->member[i].ns) - low) / each]++;
+    for (unsigned i = low; i <= high; i++)
+        most = n[i] > most ? n[i] : most;
+    for (unsigned i = low; i <= high; i += each)
+        print_bucket(i, i + each - 1, n[low + (i - low) / each], most);
+}
+
+static int print_distribution(const struct weft_crowd *c)
+{
+    static const uint32_t percents[] = {50, 90, 99};
+    struct weft__text t = {0};
+    if (c->members == 0)
+        return 0;
+    weft__text_heading("How long they took, from creation to result");
+    for (unsigned i = 0; i < sizeof percents / sizeof *percents; i++) {
+        weft__put(&t, "%" PRIu32 " %% at most ", percents[i]);
+        weft__put_length(&t, weft_crowd_percentile(c, percents[i]));
+        weft__put(&t, ", ");
+    }
+    weft__put(&t, "the slowest ");
+    weft__put_length(&t, c->member[c->members - 1].ns);
+    weft__put(&t, ".");
+    int rc = weft__text_print(&t);
+    putchar('\n');
+    print_histogram(c);
+    return rc;
+}
+
+static void put_crowd_share(struct weft__text *t, const struct weft_model *m,
+                            const struct weft__crowd_told *told, const struct weft_crowd_share *s)
+{
+    static const char *const after[] = {[WEFT_STEP_RUNNING] = ", running",
+                                        [WEFT_STEP_READY] = "",
+                                        [WEFT_STEP_COLLECTING] = "",
+                                        [WEFT_STEP_OUTSIDE] = ", outside",
+                                        [WEFT_STEP_UNKNOWN] = ""};
+    const struct weft__families *f = told->families;
+    if (s->kind == WEFT_STEP_UNKNOWN || s->family == WEFT_NONE) {
+        weft__put(t, s->kind == WEFT_STEP_UNKNOWN      ? "not known"
+                     : s->kind == WEFT_STEP_COLLECTING ? "garbage collection"
+                                                       : "ready, but not running");
+        return;
+    }
+    if (s->kind == WEFT_STEP_RUNNING && s->family == f->of[told->promise[0]]) {
+        weft__put(t, "running");
+        return;
+    }
+    weft__put(t, s->kind == WEFT_STEP_READY ? "ready behind " : "");
+    if (s->one_label)
+        weft__put_name(t, m, s->promise);
+    else
+        weft__put_family(t, m, f, s->family);
+    if (s->promise != WEFT_ROOT && weft_model_name(m, s->promise) != WEFT_NONE)
+        weft__put(t, " (%.64s)", weft_model_type(m, s->promise));
+    weft__put(t, "%s%s", after[s->kind],
+              s->kind == WEFT_STEP_OUTSIDE && told->crowd.members == 0 ? " or pending" : "");
+}
+
+static int print_crowd_shares(const struct weft_model *m, const struct weft__crowd_told *told)
+{
+    const struct weft_crowd *c = &told->crowd;
+    uint32_t listed = c->shares <= WEFT__TEXT_FEW_SHARES ? c->shares : WEFT__TEXT_FEW_SHARES;
+    struct weft__text head = {0};
+    int64_t rest = 0;
+    int rc = 0;
+    while (listed < c->shares && listed < WEFT__TEXT_SHARES - 1 &&
+           weft__text_percent(c->share[listed].total_ns, c->sampled_ns) >= 0.1)
+        listed++;
+    weft__put(&head, "What that time went to");
+    if (c->members && c->sampled < c->members) {
+        weft__put(&head, " (");
+        weft__put_count(&head, c->sampled);
+        weft__put(&head, " of them, evenly chosen from the fastest to the slowest)");
+    }
+    weft__text_heading(head.text ? head.text : "");
+    weft__text_fini(&head);
+    for (uint32_t i = 0; i < listed; i++) {
+        struct weft__text t = {0};
+        weft__text_share(c->share[i].total_ns, c->sampled_ns);
+        put_crowd_share(&t, m, told, &c->share[i]);
+        rc |= weft__text_behind(&t, WEFT__TEXT_BEFORE_SHARE);
+    }
+    for (uint32_t i = listed; i < c->shares; i++)
+        rest = rest > INT64_MAX - c->share[i].total_ns ? INT64_MAX : rest + c->share[i].total_ns;
+    if (listed < c->shares) {
+        weft__text_share(rest, c->sampled_ns);
+        printf("%" PRIu32 " more, each less\n", c->shares - listed);
+    }
+    return rc;
+}
+
+int weft__crowd_text(const struct weft_history *h, const struct weft__crowd_told *c)
+{
+    uint32_t slowest[WEFT__SLOWEST], n = weft__story_slowest(c, slowest);
+    int rc = print_outcomes(h, c);
+    if (rc == 0)
+        rc = print_distribution(&c->crowd);
+    if (rc == 0 && c->crowd.shares)
+        rc = print_crowd_shares(h->m, c);
+    for (uint32_t i = 0; i < n && rc == 0; i++) {
+        struct weft__text t = {0};
+        weft__put(&t, !c->crowd.members ? "The oldest: " : i == 0 ? "The slowest: " : "The next: ");
+        weft__put_full(&t, h->m, slowest[i]);
+        weft__text_heading(t.text ? t.text : "");
+        weft__text_fini(&t);
+        rc = weft__path_text(h, slowest[i], false);
+    }
+    return rc;
+}

@@ -1,0 +1,329 @@
+/* SPDX-License-Identifier: ISC */
+/* The history: how waits end, why runs begin, when streams are idle. */
+#include <inttypes.h>
+
+#include "allocations.h"
+#include "analyse/history.h"
+#include "packets.h"
+
+struct step {
+    struct weft_event ev;
+    uint32_t stream;
+};
+
+static struct weft_model *build(const struct step *step, size_t count)
+{
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    struct weft_reader *r;
+    struct weft_model *m;
+    uint32_t site = strings_site(&s, strings_text(&s, "task"), 0, 0, 0);
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&t, &s);
+    for (uint32_t stream = 0; stream < 3; stream++)
+        for (size_t i = 0, found = 0; i < count; i++) {
+            if (step[i].stream != stream)
+                continue;
+            if (!found++)
+                events_begin(&t, (struct weft_events_header){.stream = stream,
+                                                             .sequence = stream + 1,
+                                                             .begin_ticks = step[i].ev.time_ns});
+            events_put(&t, step[i].ev, site);
+        }
+    assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+    assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
+    weft_reader_close(r);
+    trace_fini(&t);
+    return m;
+}
+
+static struct step on(uint32_t stream, struct weft_event ev)
+{
+    return (struct step){ev, stream};
+}
+
+static struct weft_history *history_of(struct weft_model *m)
+{
+    struct weft_history *h;
+    assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
+    return h;
+}
+
+static void expect_text(const char *found, const char *wanted)
+{
+    if (strcmp(found, wanted) != 0)
+        print_error("expected: %s\nfound:    %s\n", wanted, found);
+    assert_string_equal(found, wanted);
+}
+
+/* "reader>source from-until how", by beginning. */
+static void expect_waits(const struct step *step, size_t count, const char *wanted)
+{
+    static const char *const ends[] = {"open", "read", "ran", "ended", "left"};
+    struct weft_model *m = build(step, count);
+    struct weft_history *h = history_of(m);
+    char found[512] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < h->waits; i++) {
+        const struct weft_wait *w = &h->wait[i];
+        used +=
+            (size_t)snprintf(found + used, sizeof found - used,
+                             "%s%" PRId64 ">%" PRId64 " %" PRId64 "-%" PRId64 " %s", i ? ", " : "",
+                             (int64_t)m->promise[w->reader].id, (int64_t)m->promise[w->source].id,
+                             w->from_ns, w->until_ns, ends[w->end]);
+    }
+    expect_text(found, wanted);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+#define STEPS(...) (const struct step[]){__VA_ARGS__}, COUNT(((const struct step[]){__VA_ARGS__}))
+#define E(ev) on(0, ev)
+#define TASKS                                                                                      \
+    E(creates(0, LOOP, 1, 0)), E(creates(1, LOOP, 2, 0)), E(creates(2, LOOP, 3, 0)),               \
+        E(creates(3, LOOP, 4, 0))
+
+/* ---- Waits ---- */
+
+static void waits_end_by_reading(void **state)
+{
+    (void)state;
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(switches(12, 3)),
+                       E(fulfills(13, 3, 2)), E(reads(20, 1, 2)), E(try_read(21, 1, 4)),
+                       E(switches(22, LOOP)), E(notifies(23, LOOP, 4)), E(signals(24, 1, 4))),
+                 "1>2 11-20 read, 1>4 21-24 read");
+}
+
+static void waits_end_by_running(void **state)
+{
+    (void)state;
+    /* Nothing says why 1 runs; but 2 was there. */
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(switches(12, 3)),
+                       E(fulfills(13, 3, 2)), E(switches(20, 1)), E(switches(30, LOOP))),
+                 "1>2 11-20 ran");
+    /* It ran before 2 was there, and not afterwards. */
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(switches(12, 3)),
+                       E(switches(20, 1)), E(switches(25, LOOP)), E(fulfills(26, LOOP, 2)),
+                       E(suspends(30))),
+                 "1>2 11-30 open");
+    /* A condition is there when it is notified, not before. */
+    expect_waits(STEPS(TASKS, E(notifies(5, 3, 2)), E(switches(10, 1)), E(try_read(11, 1, 2)),
+                       E(switches(12, 3)), E(switches(20, 1)), E(switches(30, LOOP))),
+                 "1>2 11-30 open");
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(switches(12, 3)),
+                       E(notifies(15, 3, 2)), E(switches(20, 1)), E(switches(30, LOOP))),
+                 "1>2 11-20 ran");
+}
+
+static void the_run_in_which_a_wait_began_does_not_end_it(void **state)
+{
+    (void)state;
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(10, 1, 2)), E(notifies(10, 3, 2)),
+                       E(switches(12, 3)), E(switches(30, LOOP))),
+                 "1>2 10-30 open");
+}
+
+static void who_became_another_runs_as_that(void **state)
+{
+    (void)state;
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(switches(12, 3)),
+                       E(becomes(13, 1, 4)), E(fulfills(14, 3, 2)), E(switches(20, 4)),
+                       E(switches(30, LOOP))),
+                 "1>2 11-20 ran");
+}
+
+static void losers_are_left(void **state)
+{
+    (void)state;
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(try_read(12, 1, 3)),
+                       E(switches(13, LOOP)), E(fulfills(14, LOOP, 2)), E(reads(20, 1, 2)),
+                       E(try_read(21, 1, 4)), E(switches(30, LOOP))),
+                 "1>2 11-20 read, 1>3 12-20 left, 1>4 21-30 open");
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(try_read(12, 1, 3)),
+                       E(switches(13, LOOP)), E(fulfills(14, LOOP, 1)), E(switches(30, LOOP))),
+                 "1>2 11-14 ended, 1>3 12-14 ended");
+}
+
+static void one_wait_told_twice_is_one(void **state)
+{
+    (void)state;
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(try_read(12, 1, 2)),
+                       E(switches(13, LOOP))),
+                 "1>2 11-13 open");
+    /* A condition again, in the next run. */
+    expect_waits(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(switches(12, LOOP)),
+                       E(switches(20, 1)), E(try_read(21, 1, 2)), E(switches(30, LOOP))),
+                 "1>2 11-20 left, 1>2 21-30 open");
+}
+
+/* ---- Runs and idle times ---- */
+
+static void why_runs_begin(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        build(STEPS(TASKS, E(switches(10, 1)), E(reads(20, 2, 3)), E(switches(25, LOOP)),
+                    E(signals(30, 3, 4)), E(switches(40, LOOP))));
+    struct weft_history *h = history_of(m);
+    static const struct {
+        uint64_t id;
+        int64_t start_ns;
+        bool caused;
+    } runs[] = {{1, 10, false}, {2, 20, true}, {3, 30, true}};
+    for (size_t i = 0; i < COUNT(runs); i++) {
+        uint32_t p = weft_model_find(m, runs[i].id);
+        assert_int_equal(h->runs_of_first[p + 1] - h->runs_of_first[p], 1);
+        uint32_t run = h->runs_of[h->runs_of_first[p]], cause = h->run_cause[run];
+        assert_int_equal(m->run[run].start_ns, runs[i].start_ns);
+        assert_int_equal(h->run_promise[run], p);
+        assert_int_equal(cause != WEFT_NONE, runs[i].caused);
+        if (cause != WEFT_NONE)
+            assert_int_equal(m->interaction[cause].time_ns, runs[i].start_ns);
+        assert_int_equal(weft_history_run_at(h, p, runs[i].start_ns), run);
+        assert_int_equal(weft_history_run_before(h, p, runs[i].start_ns - 1), WEFT_NONE);
+        assert_int_equal(weft_history_run_before(h, p, 1000), run);
+    }
+    assert_int_equal(weft_history_run_at(h, weft_model_find(m, 1), 21), WEFT_NONE);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+static void when_streams_are_idle(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        build(STEPS(E(creates(0, LOOP, 1, 0)), E(suspends(10)), E(resumes(30)), E(switches(31, 1)),
+                    E(suspends(40)), E(resumes(45)), on(1, switches(5, 1)), on(1, suspends(50)),
+                    on(1, resumes(90))));
+    struct weft_history *h = history_of(m);
+    uint32_t times;
+    assert_int_equal(h->streams, 2);
+    assert_int_equal(weft_history_idle(h, 0, 0, 100, 0, &times), 25);
+    assert_int_equal(times, 2);
+    assert_int_equal(weft_history_idle(h, 0, 20, 42, 0, &times), 12);
+    assert_int_equal(weft_history_idle(h, 0, 0, 100, 10, &times), 20);
+    assert_int_equal(times, 1);
+    assert_int_equal(weft_history_idle(h, 0, 30, 40, 0, &times), 0);
+    assert_int_equal(times, 0);
+    assert_int_equal(weft_history_idle(h, 1, 60, 100, 0, &times), 30);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+static void which_streams_are_loops(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        build(STEPS(E(creates(0, LOOP, 1, 0)), E(creates(1, LOOP, 2, 0)), E(switches(2, 1)),
+                    on(1, switches(3, 2)), on(1, fulfills(4, 2, 2)), E(reads(5, 1, 2))));
+    struct weft_history *h = history_of(m);
+    assert_true(h->is_loop[0]);
+    assert_false(h->is_loop[1]);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+static void who_resolved_what(void **state)
+{
+    (void)state;
+    struct weft_model *m = build(STEPS(TASKS, E(becomes(10, 1, 2)), E(fulfills(20, 3, 2)),
+                                       E(forgets(21, 4)), E(suspends(30))));
+    struct weft_history *h = history_of(m);
+    uint32_t one = weft_model_find(m, 1), two = weft_model_find(m, 2);
+    assert_int_equal(weft_history_resolved_ns(h, one), 20);
+    assert_int_equal(weft_history_resolved_ns(h, two), 20);
+    assert_int_equal(h->resolution[one], h->resolution[two]);
+    assert_int_equal(m->promise[m->interaction[h->resolution[two]].actor].id, 3);
+    assert_int_equal(h->resolution[weft_model_find(m, 3)], WEFT_NONE);
+    assert_int_equal(weft_history_resolved_ns(h, weft_model_find(m, 4)), INT64_MAX);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+static void collections_are_counted_once(void **state)
+{
+    (void)state;
+    struct weft_model *m = build(STEPS(E(creates(0, LOOP, 1, 0)), E(gc(20, 10)), E(gc(25, 10)),
+                                       E(gc(50, 5)), E(suspends(60))));
+    struct weft_history *h = history_of(m);
+    assert_int_equal(weft_history_collecting(h, 0, 60), 20);
+    assert_int_equal(weft_history_collecting(h, 18, 47), 9);
+    assert_int_equal(weft_history_collecting(h, 30, 40), 0);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+/* A million waiters, and a chain of as many, are sorted by reader and by source. */
+static void many_waits(void **state)
+{
+    (void)state;
+    enum { MANY = 20000 };
+    struct step *step = calloc(3 * MANY + 1, sizeof *step);
+    assert_non_null(step);
+    size_t count = 0;
+    for (uint64_t i = 1; i <= MANY; i++)
+        step[count++] = E(creates(i, LOOP, i, 0));
+    for (uint64_t i = 2; i <= MANY; i++) {
+        step[count++] = E(try_read(MANY + i, i, 1));
+        step[count++] = E(try_read(MANY + i, i - 1, i));
+    }
+    struct weft_model *m = build(step, count);
+    struct weft_history *h = history_of(m);
+    free(step);
+    assert_int_equal(h->waits, 2 * (MANY - 1));
+    for (uint32_t p = 1; p < m->promises; p++) {
+        uint32_t sources = h->waits_of_first[p + 1] - h->waits_of_first[p];
+        uint32_t readers = h->waits_for_first[p + 1] - h->waits_for_first[p];
+        uint64_t id = m->promise[p].id;
+        assert_int_equal(sources, id == 1 || id == MANY ? 1 : 2);
+        assert_int_equal(readers, id == 1 ? MANY - 1 : 1);
+    }
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        build(STEPS(TASKS, E(switches(10, 1)), E(try_read(11, 1, 2)), E(try_read(12, 1, 3)),
+                    E(suspends(13)), E(resumes(14)), E(fulfills(15, LOOP, 2)), E(reads(20, 1, 2)),
+                    on(1, switches(21, 3)), on(1, notifies(22, 3, 4)), on(1, suspends(23))));
+    for (long n = 1;; n++) {
+        struct weft_history *h;
+        long before = live;
+        fail_at = n;
+        int rc = weft_history_new(&h, m, NULL, NULL);
+        bool failed = fail_at == 0;
+        fail_at = 0;
+        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
+        assert_true((h != NULL) == (rc == 0));
+        weft_history_free(h);
+        assert_int_equal(live, before);
+        if (!failed) {
+            assert_true(n > 20);
+            break;
+        }
+    }
+    weft_model_free(m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_end_by_reading),
+        cmocka_unit_test(waits_end_by_running),
+        cmocka_unit_test(the_run_in_which_a_wait_began_does_not_end_it),
+        cmocka_unit_test(who_became_another_runs_as_that),
+        cmocka_unit_test(losers_are_left),
+        cmocka_unit_test(one_wait_told_twice_is_one),
+        cmocka_unit_test(why_runs_begin),
+        cmocka_unit_test(when_streams_are_idle),
+        cmocka_unit_test(which_streams_are_loops),
+        cmocka_unit_test(who_resolved_what),
+        cmocka_unit_test(collections_are_counted_once),
+        cmocka_unit_test(many_waits),
+        cmocka_unit_test(each_allocation_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,688 @@
+/* SPDX-License-Identifier: ISC */
+/* Critical paths and stories: of small traces whole, of random ones that the steps fill the time. */
+#include <inttypes.h>
+
+#include "allocations.h"
+#include "analyse/crowd.h"
+#include "analyse/story.h"
+#include "packets.h"
+
+/* ---- Traces ---- */
+
+enum site { S_TASK, S_READ, S_TIMER, S_COUNT };
+
+struct step { /* an event of a stream; of creations, where */
+    struct weft_event ev;
+    uint32_t stream;
+    enum site site;
+};
+
+static struct step on(uint32_t stream, struct weft_event ev)
+{
+    return (struct step){.ev = ev, .stream = stream};
+}
+
+static struct step made(struct weft_event ev, enum site site)
+{
+    return (struct step){.ev = ev, .site = site};
+}
+
+#define EV(call) on(0, call)
+
+static struct weft_history *build(const struct step *step, size_t count)
+{
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    struct weft_history *h;
+    uint32_t site[S_COUNT];
+    site[S_TASK] = strings_site(&s, strings_text(&s, "task"), 0, 0, 0);
+    site[S_READ] = strings_site(&s, strings_text(&s, "read"), strings_text(&s, "disk"), 0, 0);
+    site[S_TIMER] = strings_site(&s, strings_text(&s, "timer"), strings_text(&s, "tick 1"), 0, 0);
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&t, &s);
+    for (uint32_t stream = 0, found = 1; found; stream++) {
+        found = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (step[i].stream != stream)
+                continue;
+            if (!found++)
+                events_begin(&t, (struct weft_events_header){.stream = stream,
+                                                             .sequence = stream + 1,
+                                                             .begin_ticks = step[i].ev.time_ns});
+            events_put(&t, step[i].ev, site[step[i].site]);
+        }
+    }
+    assert_int_equal(weft_history_new(&h, trace_model(&t), NULL, NULL), 0);
+    return h;
+}
+
+#define BUILD(...)                                                                                 \
+    build((const struct step[]){__VA_ARGS__}, COUNT(((const struct step[]){__VA_ARGS__})))
+
+static void drop(struct weft_history *h)
+{
+    struct weft_model *m = (struct weft_model *)h->m;
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+static uint32_t find(const struct weft_history *h, uint64_t id)
+{
+    uint32_t p = weft_model_find(h->m, id);
+    assert_true(p != WEFT_NONE);
+    return p;
+}
+
+/* ---- Paths ---- */
+
+/* "from-to kind promise [behind promise]", a line each. */
+static void expect_path(const struct weft_history *h, uint64_t id, const char *wanted)
+{
+    struct weft_path path = {0};
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(weft_path_find(&path, h, find(h, id)), 0);
+    for (uint32_t i = 0; i < path.count; i++) {
+        const struct weft_step *s = &path.step[i];
+        fprintf(out, "%" PRId64 "-%" PRId64 " %s %" PRId64, s->from_ns, s->to_ns,
+                weft_step_name(s->kind), (int64_t)h->m->promise[s->promise].id);
+        if (s->behind != WEFT_NONE)
+            fprintf(out, " behind %" PRId64, (int64_t)h->m->promise[s->behind].id);
+        fputc('\n', out);
+    }
+    if (path.pending)
+        fputs("pending\n", out);
+    fclose(out);
+    if (strcmp(text, wanted) != 0)
+        print_error("expected:\n%sfound:\n%s", wanted, text);
+    assert_string_equal(text, wanted);
+    free(text);
+    weft_path_fini(&path);
+}
+
+/* A request waits for a read, which the outside completes; something else runs when it is ready; then the
+ * request runs and is done. */
+static void waits_for_outside(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(switches(0, LOOP)), EV(creates(10, LOOP, 1, 0)), EV(switches(20, 1)),
+              made(creates(30, 1, 2, 0), S_READ), EV(try_read(40, 1, 2)), EV(suspends(50)),
+              EV(resumes(140)), EV(creates(141, LOOP, 3, 0)), EV(fulfills(142, LOOP, 2)),
+              EV(switches(150, 3)), EV(fulfills(190, 3, 3)), EV(reads(200, 1, 2)),
+              EV(fulfills(230, 1, 1)), EV(suspends(240)), EV(resumes(250)));
+    expect_path(h, 1,
+                "10-20 ready 1 behind -1\n"
+                "20-40 running 1\n"
+                "40-142 outside 2\n"
+                "142-200 ready 1 behind 3\n"
+                "200-230 running 1\n");
+    expect_path(h, 2, "30-142 outside 2\n");
+    drop(h);
+}
+
+/* What 2 did before 1 began to wait for it does not count: until then 1 ran itself. */
+static void never_past_the_wait(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(10, 1, 2, 0), S_READ),
+              EV(try_read(100, 1, 2)), EV(suspends(110)), EV(resumes(300)),
+              EV(fulfills(310, LOOP, 2)), EV(reads(320, 1, 2)), EV(fulfills(330, 1, 1)));
+    expect_path(h, 1,
+                "0-100 running 1\n"
+                "100-310 outside 2\n"
+                "310-320 ready 1 behind -1\n"
+                "320-330 running 1\n");
+    drop(h);
+}
+
+/* A chain: 1 waits for 2, which waits for 3, which a timer lets go on. */
+static void chain_of_waits(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
+              EV(try_read(20, 1, 2)), EV(switches(30, 2)), made(creates(40, 2, 3, 0), S_TIMER),
+              EV(try_read(50, 2, 3)), EV(suspends(60)), EV(resumes(200)),
+              EV(fulfills(210, LOOP, 3)), EV(reads(220, 2, 3)), EV(fulfills(250, 2, 2)),
+              EV(reads(260, 1, 2)), EV(fulfills(270, 1, 1)));
+    expect_path(h, 1,
+                "0-20 running 1\n"
+                "20-30 ready 2 behind 1\n"
+                "30-50 running 2\n"
+                "50-210 outside 3\n"
+                "210-220 ready 2 behind -1\n"
+                "220-250 running 2\n"
+                "250-260 ready 1\n"
+                "260-270 running 1\n");
+    drop(h);
+}
+
+/* The result comes from another thread; garbage is collected while 1 runs. */
+static void worker_and_collector(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
+              EV(try_read(20, 1, 2)), EV(suspends(30)), on(1, switches(50, 2)),
+              on(1, fulfills(150, 2, 2)), on(1, switches(150, LOOP)), EV(resumes(170)),
+              EV(reads(180, 1, 2)), EV(gc(220, 25)), EV(fulfills(240, 1, 1)));
+    expect_path(h, 1,
+                "0-20 running 1\n"
+                "20-50 ready 2\n"
+                "50-150 running 2\n"
+                "150-180 ready 1\n"
+                "180-195 running 1\n"
+                "195-220 collecting 1\n"
+                "220-240 running 1\n");
+    drop(h);
+}
+
+/* A condition: the notification counts, not the creation. Who notified had been resumed by the loop. */
+static void condition(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 9, 0)), EV(creates(0, LOOP, 5, 0)), EV(creates(0, LOOP, 1, 0)),
+              EV(switches(0, 9)), EV(switches(5, 1)), EV(try_read(20, 1, 5)), EV(suspends(30)),
+              EV(resumes(90)), EV(switches(100, 9)), EV(notifies(110, 9, 5)),
+              EV(signals(130, 1, 5)), EV(fulfills(140, 1, 1)));
+    expect_path(h, 1,
+                "0-5 ready 1 behind 9\n"
+                "5-20 running 1\n"
+                "20-100 outside 5\n"
+                "100-110 running 9\n"
+                "110-130 ready 1 behind 9\n"
+                "130-140 running 1\n");
+    drop(h);
+}
+
+/* 1 calls 2, which runs inside of it: 1 is not ready meanwhile. */
+static void call(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
+              EV(switches(20, 2)), EV(switches(60, 1)), EV(fulfills(70, 1, 1)));
+    expect_path(h, 1,
+                "0-20 running 1\n"
+                "20-60 running 2\n"
+                "60-70 running 1\n");
+    drop(h);
+}
+
+/* Becoming: until then it counts what 1 did, and then what 2 does. */
+static void becoming(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 1, 0)), made(creates(5, LOOP, 2, 0), S_READ), EV(switches(10, 1)),
+              EV(becomes(50, 1, 2)), EV(suspends(60)), EV(resumes(100)), EV(fulfills(120, LOOP, 2)),
+              EV(creates(130, LOOP, 3, 0)), EV(switches(140, 3)), EV(becomes(150, 3, 2)));
+    expect_path(h, 1,
+                "0-10 ready 1 behind -1\n"
+                "10-50 running 1\n"
+                "50-60 running 2\n"
+                "60-120 outside 2\n");
+    expect_path(h, 3,
+                "130-140 ready 3 behind -1\n"
+                "140-150 running 3\n");
+    drop(h);
+}
+
+/* Nothing is said to run: only waits and resolutions. */
+static void without_runs(void **state)
+{
+    (void)state;
+    struct weft_history *h = BUILD(EV(creates(0, LOOP, 1, 0)), made(creates(10, 1, 2, 0), S_READ),
+                                   EV(try_read(10, 1, 2)), EV(fulfills(110, LOOP, 2)),
+                                   made(creates(112, 1, 3, 0), S_TIMER), EV(try_read(112, 1, 3)),
+                                   EV(fulfills(212, LOOP, 3)), EV(fulfills(214, LOOP, 1)));
+    expect_path(h, 1,
+                "0-10 outside 1\n"
+                "10-110 outside 2\n"
+                "110-112 outside 1\n"
+                "112-212 outside 3\n"
+                "212-214 outside 1\n");
+    drop(h);
+}
+
+static void pending(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
+              EV(try_read(20, 1, 2)), EV(switches(20, 2)), made(creates(30, 2, 3, 0), S_READ),
+              EV(try_read(40, 2, 3)), EV(suspends(50)), EV(resumes(500)));
+    expect_path(h, 1,
+                "0-20 running 1\n"
+                "20-40 running 2\n"
+                "40-500 outside 3\n"
+                "pending\n");
+    drop(h);
+}
+
+static void circle(void **state)
+{
+    (void)state;
+    struct weft_history *h = BUILD(EV(creates(0, LOOP, 1, 0)), EV(creates(0, LOOP, 2, 0)),
+                                   EV(switches(0, 1)), EV(try_read(20, 1, 2)), EV(switches(30, 2)),
+                                   EV(try_read(40, 2, 1)), EV(suspends(50)), EV(resumes(500)));
+    expect_path(h, 1,
+                "0-20 running 1\n"
+                "20-30 ready 2 behind 1\n"
+                "30-40 running 2\n"
+                "40-500 unknown 1\n"
+                "pending\n");
+    drop(h);
+}
+
+/* Events of one turn of the loop have one time. */
+static void equal_times(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(0, 1, 2, 0)),
+              EV(try_read(0, 1, 2)), EV(switches(0, 2)), made(creates(0, 2, 3, 0), S_READ),
+              EV(try_read(0, 2, 3)), EV(suspends(0)), EV(resumes(100)), EV(fulfills(100, LOOP, 3)),
+              EV(reads(100, 2, 3)), EV(fulfills(100, 2, 2)), EV(reads(100, 1, 2)),
+              made(creates(100, 1, 4, 0), S_TIMER), EV(try_read(100, 1, 4)), EV(suspends(100)),
+              EV(resumes(300)), EV(fulfills(300, LOOP, 4)), EV(reads(300, 1, 4)),
+              EV(fulfills(300, 1, 1)));
+    expect_path(h, 1, "0-100 outside 3\n100-300 outside 4\n");
+    drop(h);
+}
+
+/* ---- Shares ---- */
+
+static void shares(void **state)
+{
+    (void)state;
+    struct weft_history *h =
+        BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(10, 1, 2, 0), S_READ),
+              EV(try_read(10, 1, 2)), EV(suspends(10)), EV(resumes(100)),
+              EV(fulfills(100, LOOP, 2)), EV(reads(103, 1, 2)), made(creates(110, 1, 3, 0), S_READ),
+              EV(try_read(110, 1, 3)), EV(suspends(110)), EV(resumes(150)),
+              EV(fulfills(150, LOOP, 3)), EV(reads(150, 1, 3)), EV(fulfills(151, 1, 1)));
+    struct weft_path path = {0};
+    uint32_t count;
+    assert_int_equal(weft_path_find(&path, h, find(h, 1)), 0);
+    struct weft_share *s = weft_path_shares(&path, h->m, &count);
+    assert_non_null(s);
+    assert_int_equal(count, 3);
+    assert_int_equal(s[0].kind, WEFT_STEP_OUTSIDE); /* both reads: of one type and label */
+    assert_int_equal(s[0].total_ns, 90 + 40);
+    assert_int_equal(s[0].steps, 2);
+    assert_int_equal(s[1].kind, WEFT_STEP_RUNNING);
+    assert_int_equal(s[1].total_ns, 10 + 7 + 1);
+    assert_int_equal(s[2].kind, WEFT_STEP_READY);
+    assert_int_equal(s[2].promise, WEFT_ROOT);
+    assert_int_equal(s[2].total_ns, 3);
+    free(s);
+    weft_path_fini(&path);
+    drop(h);
+}
+
+/* ---- Stories ---- */
+
+static void story(void **state)
+{
+    (void)state;
+    struct weft_history *h = BUILD(
+        EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(creates(10, 1, 2, 0)),
+        EV(try_read(20, 1, 2)), EV(switches(30, 2)), made(creates(40, 2, 3, 0), S_TIMER),
+        EV(try_read(50, 2, 3)), EV(suspends(60)), EV(resumes(200)), EV(fulfills(210, LOOP, 3)),
+        EV(switches(212, 1)), EV(reads(220, 2, 3)), EV(gc(240, 5)), EV(fulfills(250, 2, 2)),
+        EV(reads(260, 1, 2)), EV(fulfills(270, 1, 1)));
+    struct weft_story s;
+    assert_int_equal(weft_story_find(&s, h, find(h, 2)), 0);
+    assert_int_equal(s.start_ns, 10);
+    assert_int_equal(s.end_ns, 250);
+    assert_false(s.pending);
+    assert_int_equal(s.resolver, find(h, 2));
+    assert_int_equal(s.creators, 1);
+    assert_int_equal(s.creator[0], find(h, 1));
+    assert_int_equal(s.waits, 1);
+    assert_int_equal(s.kept_waits, 1);
+    assert_int_equal(s.wait[0].there_ns, 210);
+    assert_int_equal(s.wait[0].waker, WEFT_ROOT);
+    assert_int_equal(s.waiting_ns, 210 - 60); /* it ran until 60 */
+    assert_int_equal(s.ready_ns, 10);
+    assert_int_equal(s.runs, 2);
+    assert_int_equal(s.running_ns, 30 + 30 - 5);
+    assert_int_equal(s.collecting_ns, 5);
+    assert_int_equal(s.longest_run_ns, 30);
+    assert_int_equal(s.run[1].because, find(h, 3));
+    assert_int_equal(s.run[1].ready_ns, 10);
+    assert_int_equal(s.readers, 1);
+    assert_int_equal(s.readers_open, 0);
+    assert_int_equal(h->wait[s.reader[0].wait].reader, find(h, 1));
+    drop(h);
+}
+
+/* The longest are kept, in order of time. */
+static void story_keeps_the_longest(void **state)
+{
+    (void)state;
+    enum { WAITS = 3 * WEFT_STORY_KEPT };
+    struct step *step = calloc(2 + 5 * WAITS, sizeof *step);
+    size_t n = 0;
+    uint64_t now = 1000;
+    step[n++] = EV(creates(0, LOOP, 1, 0));
+    for (uint64_t i = 0; i < WAITS; i++) {
+        step[n++] = EV(switches(now, 1));
+        step[n++] = EV(creates(now, 1, 10 + i, 0));
+        step[n++] = EV(try_read(now, 1, 10 + i));
+        step[n++] = EV(suspends(now));
+        now += i % 3 == 1 ? 100 + i : 10;
+        step[n++] = EV(fulfills(now, LOOP, 10 + i));
+    }
+    struct weft_history *h = build(step, n);
+    struct weft_story s;
+    free(step);
+    assert_int_equal(weft_story_find(&s, h, find(h, 1)), 0);
+    assert_int_equal(s.waits, WAITS);
+    assert_int_equal(s.kept_waits, WEFT_STORY_KEPT);
+    for (uint32_t i = 0; i < s.kept_waits; i++)
+        assert_int_equal(h->m->promise[h->wait[s.wait[i].wait].source].id, 10 + 3 * i + 1);
+    drop(h);
+}
+
+/* ---- Many of one sort ---- */
+
+static void crowd(void **state)
+{
+    (void)state;
+    enum { ALL = 10 };
+    struct step step[3 * ALL + 1];
+    struct weft__families families;
+    struct weft_crowd c;
+    uint32_t list[ALL];
+    size_t n = 0;
+    uint64_t now = 0;
+    step[n++] = EV(switches(0, LOOP));
+    for (uint64_t i = 0; i < ALL; i++, now += 1000) {
+        step[n++] = made(creates(now, LOOP, 1 + i, 0), S_READ);
+        if (i < ALL - 1)
+            step[n++] = EV(fulfills(now + 10 * (i + 1), LOOP, 1 + i));
+    }
+    struct weft_history *h = build(step, n);
+    for (uint32_t i = 0; i < ALL; i++)
+        list[i] = find(h, 1 + i);
+    assert_int_equal(weft__families_init(&families, h->m), 0);
+    assert_int_equal(weft_crowd_find(&c, h, &families, list, ALL), 0);
+    assert_int_equal(c.count, ALL);
+    assert_int_equal(c.outcomes[WEFT_FULFILLED], ALL - 1);
+    assert_int_equal(c.outcomes[WEFT_PENDING], 1);
+    assert_int_equal(c.oldest_pending, list[ALL - 1]);
+    assert_int_equal(c.members, ALL - 1);
+    assert_int_equal(c.member[0].promise, list[0]);
+    assert_int_equal(weft_crowd_percentile(&c, 50), 50);
+    assert_int_equal(weft_crowd_percentile(&c, 99), 90);
+    assert_int_equal(c.sampled, ALL - 1);
+    assert_int_equal(c.sampled_ns, 450);
+    assert_int_equal(c.shares, 1);
+    assert_int_equal(c.share[0].kind, WEFT_STEP_OUTSIDE);
+    assert_int_equal(c.share[0].total_ns, 450);
+    assert_true(c.share[0].one_label);
+    weft_crowd_fini(&c);
+    weft__families_fini(&families);
+    drop(h);
+}
+
+/* ---- Any trace ---- */
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t limit) /* xorshift64* */
+{
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return (random_state * UINT64_C(0x2545f4914f6cdd1d) >> 32) * limit >> 32;
+}
+
+/* Any event, about any of a few promises. */
+static struct weft_event any_event(uint64_t now, uint64_t promises)
+{
+    uint64_t a = below(8) ? 1 + below(promises) : LOOP, b = 1 + below(promises);
+    switch (below(16)) {
+    case 0:
+    case 1:
+        return creates(now, a, b, 0);
+    case 2:
+    case 3:
+        return reads(now, b, a);
+    case 4:
+    case 5:
+        return try_read(now, a, b);
+    case 6:
+        return fulfills(now, a, b);
+    case 7:
+        return resolves(now, a, b);
+    case 8:
+        return below(4) ? switches(now, a) : becomes(now, b, 1 + below(promises));
+    case 9:
+        return signals(now, b, 1 + below(promises));
+    case 10:
+        return notifies(now, a, b);
+    case 11:
+        return suspends(now);
+    case 12:
+        return resumes(now);
+    case 13:
+        return below(3) ? switches(now, b) : gc(now, below(50));
+    case 14:
+        return below(4) ? cancels(now, a, b) : forgets(now, b);
+    default:
+        return read_later(now, a, b);
+    }
+}
+
+/* The steps touch each other and fill the time from the creation to the end. */
+static void check_path(const struct weft_history *h, struct weft_path *path, uint32_t promise)
+{
+    const struct weft_model *m = h->m;
+    const struct weft_promise *p = &m->promise[promise], *f;
+    uint32_t count;
+    int64_t sum = 0;
+    f = &m->promise[weft_model_final(m, promise)];
+    assert_int_equal(weft_path_find(path, h, promise), 0);
+    assert_int_equal(path->pending, f->outcome == WEFT_PENDING);
+    assert_false(path->cut);
+    int64_t end = path->pending                     ? m->end_ns
+                  : f->end_ns > p->end_ns || f == p ? f->end_ns
+                                                    : p->end_ns;
+    if (end <= p->start_ns) {
+        assert_int_equal(path->count, 0);
+        return;
+    }
+    assert_true(path->count > 0);
+    assert_int_equal(path->step[0].from_ns, p->start_ns);
+    assert_int_equal(path->step[path->count - 1].to_ns, end);
+    for (uint32_t i = 0; i < path->count; i++) {
+        const struct weft_step *s = &path->step[i];
+        assert_true(s->from_ns < s->to_ns);
+        assert_true(s->kind < WEFT_STEP_KINDS && s->promise < m->promises);
+        assert_true(s->behind == WEFT_NONE || s->behind < m->promises);
+        if (i)
+            assert_int_equal(s->from_ns, s[-1].to_ns);
+    }
+    struct weft_share *share = weft_path_shares(path, m, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        sum += share[i].total_ns;
+        assert_true(i == 0 || share[i].total_ns <= share[i - 1].total_ns);
+    }
+    assert_int_equal(sum, end - p->start_ns);
+    free(share);
+}
+
+static void check_story(const struct weft_history *h, uint32_t promise)
+{
+    struct weft_story s;
+    assert_int_equal(weft_story_find(&s, h, promise), 0);
+    assert_true(s.kept_waits <= s.waits && s.kept_runs <= s.runs && s.kept_readers <= s.readers);
+    assert_true(s.waiting_ns >= 0 && s.ready_ns >= 0 && s.running_ns >= 0);
+}
+
+static void check_any(uint64_t seed, bool backwards)
+{
+    enum { EVENTS = 300 };
+    static struct step step[EVENTS];
+    uint64_t now = 10000000, promises = 2 + seed % 30, streams = 1 + seed % 3;
+    struct weft_path path = {0};
+    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    for (size_t i = 0; i < EVENTS; i++) {
+        now += below(3) ? 0 : below(30);
+        if (backwards && below(20) == 0)
+            now -= below(500);
+        step[i] = on((uint32_t)below(streams), any_event(now, promises));
+        step[i].site = (enum site)below(S_COUNT);
+    }
+    struct weft_history *h = build(step, EVENTS);
+    for (uint32_t p = 1; p < h->m->promises; p++) {
+        check_path(h, &path, p);
+        check_story(h, p);
+    }
+    weft_path_fini(&path);
+    drop(h);
+}
+
+static void any_trace(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 500; seed++)
+        check_any(seed, false);
+}
+
+static void any_trace_with_times_that_run_backwards(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 500; seed++)
+        check_any(seed, true);
+}
+
+/* Each waits for the next one. Resolved from the end, or not. */
+static struct weft_history *chain(uint64_t count, bool resolved)
+{
+    struct step *step = calloc(6 * count, sizeof *step);
+    size_t n = 0;
+    uint64_t now = 0;
+    for (uint64_t i = 1; i <= count; i++) {
+        step[n++] = EV(creates(now, i == 1 ? LOOP : i - 1, i, 0));
+        step[n++] = EV(switches(++now, i));
+        if (i < count)
+            step[n++] = EV(try_read(++now, i, i + 1));
+    }
+    for (uint64_t i = count; resolved && i > 0; i--) {
+        step[n++] = EV(fulfills(++now, i, i));
+        if (i > 1)
+            step[n++] = EV(reads(++now, i - 1, i));
+    }
+    step[n++] = EV(switches(now + 1000, LOOP));
+    struct weft_history *h = build(step, n);
+    free(step);
+    return h;
+}
+
+static void long_chains(void **state)
+{
+    (void)state;
+    enum { LONG = 200000 };
+    for (int resolved = 0; resolved < 2; resolved++) {
+        struct weft_history *h = chain(LONG, resolved);
+        struct weft_path path = {0};
+        assert_int_equal(weft_path_find(&path, h, find(h, 1)), 0);
+        assert_int_equal(path.step[0].from_ns, 0);
+        assert_true(path.cut);
+        assert_true(path.count <= WEFT_PATH_MAX);
+        for (uint32_t i = 1; i < path.count; i++)
+            assert_int_equal(path.step[i].from_ns, path.step[i - 1].to_ns);
+        weft_path_fini(&path);
+        drop(h);
+    }
+}
+
+/* ---- Without memory ---- */
+
+struct request {
+    const struct weft_history *h;
+    const struct weft__families *families;
+    uint32_t list[20];
+};
+
+static int find_all(struct request *r)
+{
+    struct weft_path path = {0};
+    struct weft_story s;
+    struct weft_crowd c;
+    uint32_t count;
+    int rc = weft_path_find(&path, r->h, r->list[0]);
+    struct weft_share *share = rc == 0 ? weft_path_shares(&path, r->h->m, &count) : NULL;
+    if (rc == 0 && !share)
+        rc = WEFT_E_NOMEM;
+    free(share);
+    weft_path_fini(&path);
+    if (rc == 0)
+        rc = weft_story_find(&s, r->h, r->list[0]);
+    if (rc == 0)
+        rc = weft_crowd_find(&c, r->h, r->families, r->list, COUNT(r->list));
+    if (rc == 0)
+        weft_crowd_fini(&c);
+    return rc;
+}
+
+/* Each allocation fails once: that is said, and nothing is leaked. */
+static void without_memory(void **state)
+{
+    (void)state;
+    struct weft_history *h = chain(300, true);
+    struct weft__families families;
+    struct request r = {.h = h, .families = &families};
+    assert_int_equal(weft__families_init(&families, h->m), 0);
+    for (uint32_t i = 0; i < COUNT(r.list); i++)
+        r.list[i] = find(h, 1 + 15 * i);
+    for (long n = 1;; n++) {
+        long before = live;
+        fail_at = n;
+        int rc = find_all(&r);
+        bool failed = fail_at == 0;
+        fail_at = 0;
+        assert_int_equal(live, before);
+        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
+        if (!failed) {
+            assert_true(n > 20);
+            break;
+        }
+    }
+    weft__families_fini(&families);
+    drop(h);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(waits_for_outside),
+        cmocka_unit_test(never_past_the_wait),
+        cmocka_unit_test(chain_of_waits),
+        cmocka_unit_test(worker_and_collector),
+        cmocka_unit_test(condition),
+        cmocka_unit_test(call),
+        cmocka_unit_test(becoming),
+        cmocka_unit_test(without_runs),
+        cmocka_unit_test(pending),
+        cmocka_unit_test(circle),
+        cmocka_unit_test(equal_times),
+        cmocka_unit_test(shares),
+        cmocka_unit_test(story),
+        cmocka_unit_test(story_keeps_the_longest),
+        cmocka_unit_test(crowd),
+        cmocka_unit_test(any_trace),
+        cmocka_unit_test(any_trace_with_times_that_run_backwards),
+        cmocka_unit_test(long_chains),
+        cmocka_unit_test(without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
