@@ -1,15 +1,603 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/stats.h"
 
-int weft_stats_find(struct weft_stats *out, const struct weft_history *h, enum weft_stats_by by,
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/names.h"
+#include "analyse/times.h"
+#include "format/utf8.h"
+#include "model/alloc.h"
+#include "model/seed.h"
+
+enum {
+    STEP = 65536,      /* promises between two calls of progress */
+    LOOK_BACK = 64,    /* runs before one */
+    LONG_NS = 1000000, /* the loop itself may have slept */
+};
+
+/* A time in the life of one promise. What has more weight hides the others. */
+struct span {
+    int64_t from_ns, to_ns;
+    enum { WAITING, READY, RUNNING } kind;
+};
+
+struct maker {
+    const struct weft_history *h;
+    const struct weft_model *m;
+    struct weft_stats *out;
+    bool raw;
+    uint32_t row_room;
+    uint32_t *row_of; /* by promise */
+    struct slot {
+        uint32_t type, label, row;
+    } * table; /* open addressing; row WEFT_NONE: empty */
+    uint32_t mask;
+    uint64_t seed;
+
+    struct span *span; /* of the promise that is looked at */
+    size_t spans, span_room;
+    int64_t *begin, *end; /* when promises stood ready */
+    size_t readies, begin_room, end_room;
+    int64_t *spare; /* for sorting */
+    weft_progress_fn *progress;
+    void *data;
+};
+
+static void add(int64_t *sum, int64_t n)
+{
+    if (__builtin_add_overflow(*sum, n, sum))
+        *sum = INT64_MAX;
+}
+
+static int64_t at_least_0(int64_t ns)
+{
+    return ns > 0 ? ns : 0;
+}
+
+static bool goes_on(const struct maker *k, double share)
+{
+    return !k->progress || k->progress(k->data, share);
+}
+
+/* ---- Rows ---- */
+
+static struct slot *slot_of(const struct maker *k, uint32_t type, uint32_t label)
+{
+    for (uint64_t at = weft_mix((uint64_t)type << 32 | label, k->seed);; at++) {
+        struct slot *s = &k->table[at & k->mask];
+        if (s->row == WEFT_NONE || (s->type == type && s->label == label))
+            return s;
+    }
+}
+
+static bool grow_table(struct maker *k)
+{
+    if (k->table && k->out->rows <= k->mask / 2)
+        return true;
+    uint64_t old = k->table ? (uint64_t)k->mask + 1 : 0, size = old ? 2 * old : 64;
+    struct slot *before = k->table, *table = weft__resize(NULL, size, sizeof *table);
+    if (!table)
+        return false;
+    memset(table, 0xff, (size_t)size * sizeof *table);
+    k->table = table;
+    k->mask = (uint32_t)(size - 1);
+    for (uint64_t i = 0; i < old; i++)
+        if (before[i].row != WEFT_NONE)
+            *slot_of(k, before[i].type, before[i].label) = before[i];
+    free(before);
+    return true;
+}
+
+static bool add_row(struct maker *k, uint32_t promise)
+{
+    struct weft_stats *s = k->out;
+    if (s->rows == k->row_room) {
+        uint32_t room = k->row_room ? 2 * k->row_room : 64;
+        struct weft_stats_row *grown = weft__resize(s->row, room, sizeof *grown);
+        if (!grown)
+            return false;
+        s->row = grown;
+        k->row_room = room;
+    }
+    s->row[s->rows++] =
+        (struct weft_stats_row){.promise = promise, .one_label = true, .slowest = WEFT_NONE};
+    return true;
+}
+
+/* A row for each (type, label) or type. Where labels were not asked for, it gives up when there are too many of them, and
+ * says so by *too_many. */
+static bool rows_by_label(struct maker *k, enum weft_stats_by by, bool *too_many)
+{
+    const struct weft_model *m = k->m;
+    *too_many = false;
+    for (uint32_t p = 1; p < m->promises; p++) {
+        uint32_t label = by == WEFT_BY_TYPE ? WEFT_NONE : weft_model_name(m, p);
+        if (!grow_table(k))
+            return false;
+        struct slot *slot = slot_of(k, m->promise[p].type, label);
+        if (slot->row == WEFT_NONE) {
+            *too_many = by == WEFT_BY_AUTO && k->out->rows == WEFT_STATS_LABELS;
+            if (*too_many)
+                return true;
+            *slot = (struct slot){m->promise[p].type, label, k->out->rows};
+            if (!add_row(k, p))
+                return false;
+        }
+        k->row_of[p] = slot->row;
+    }
+    k->out->by = by == WEFT_BY_AUTO ? WEFT_BY_LABEL : by;
+    return true;
+}
+
+static bool rows_by_family(struct maker *k)
+{
+    struct weft__families f;
+    if (weft__families_init(&f, k->m) < 0)
+        return false;
+    bool ok = true;
+    k->out->rows = 0;
+    for (uint32_t i = 1; ok && i < f.count; i++)
+        ok = add_row(k, f.first[i]);
+    for (uint32_t p = 1; ok && p < k->m->promises; p++)
+        k->row_of[p] = f.of[p] - 1;
+    weft__families_fini(&f);
+    k->out->by = WEFT_BY_FAMILY;
+    return ok;
+}
+
+static bool find_rows(struct maker *k, enum weft_stats_by by)
+{
+    const struct weft_model *m = k->m;
+    bool too_many = by == WEFT_BY_FAMILY, ok = true;
+    k->row_of = weft__resize(NULL, m->promises, sizeof *k->row_of);
+    if (!k->row_of)
+        return false;
+    if (by != WEFT_BY_FAMILY)
+        ok = rows_by_label(k, by, &too_many);
+    if (ok && too_many)
+        ok = rows_by_family(k);
+    free(k->table);
+    k->table = NULL;
+    for (uint32_t p = 1; ok && p < m->promises; p++) {
+        struct weft_stats_row *r = &k->out->row[k->row_of[p]];
+        if (r->one_label && weft_model_name(m, p) != weft_model_name(m, r->promise))
+            r->one_label = false;
+    }
+    return ok;
+}
+
+/* ---- Counts and latencies ---- */
+
+static void count_outcome(struct weft_stats_row *r, const struct weft_promise *p,
+                          enum weft_outcome outcome)
+{
+    r->count++;
+    r->became += p->becomes != WEFT_NONE;
+    r->preexisting += !p->created;
+    r->resolved += outcome == WEFT_FULFILLED || outcome == WEFT_RESOLVED;
+    r->failed += outcome == WEFT_FAILED;
+    r->cancelled += outcome == WEFT_CANCELLED;
+    r->forgotten += outcome == WEFT_FORGOTTEN;
+    r->pending += outcome == WEFT_PENDING || outcome == WEFT_BECAME;
+}
+
+/* Whether a promise has a latency: one that was created while it was recorded, and got a result or an error. What became
+ * another one gets it when that one does, but not before it became that. */
+static bool latency_of(const struct maker *k, uint32_t promise, int64_t *ns)
+{
+    const struct weft_model *m = k->m;
+    const struct weft_promise *p = &m->promise[promise],
+                              *final = &m->promise[weft_model_final(m, promise)];
+    if (!p->created || (final->outcome != WEFT_FULFILLED && final->outcome != WEFT_FAILED &&
+                        final->outcome != WEFT_RESOLVED))
+        return false;
+    int64_t from = k->raw ? p->start_ns : weft_model_wake(m, p);
+    int64_t to = final->end_ns > p->end_ns ? final->end_ns : p->end_ns;
+    *ns = at_least_0(to - from);
+    return true;
+}
+
+static void count_promises(struct maker *k)
+{
+    const struct weft_model *m = k->m;
+    struct weft_stats *s = k->out;
+    int64_t ns;
+    for (uint32_t p = 1; p < m->promises; p++) {
+        struct weft_stats_row *r = &s->row[k->row_of[p]];
+        const struct weft_promise *promise = &m->promise[p];
+        count_outcome(r, promise, m->promise[weft_model_final(m, p)].outcome);
+        r->rate += promise->created && !promise->promoted;
+        if (latency_of(k, p, &ns)) {
+            r->latencies++;
+            add(&r->total_ns, ns);
+            if (r->slowest == WEFT_NONE || ns > r->max_ns) {
+                r->max_ns = ns;
+                r->slowest = p;
+            }
+        }
+    }
+    for (uint32_t i = 0; i < s->rows; i++)
+        s->row[i].rate = s->span_ns > 0 ? s->row[i].rate / ((double)s->span_ns / 1e9) : 0;
+}
+
+static bool sort_latencies(struct maker *k)
+{
+    struct weft_stats *s = k->out;
+    uint32_t total = 0, most = 0;
+    int64_t ns;
+    for (uint32_t i = 0; i < s->rows; i++) {
+        s->row[i].first_latency = total;
+        total += s->row[i].latencies;
+        most = s->row[i].latencies > most ? s->row[i].latencies : most;
+        s->row[i].latencies = 0; /* counts again what is put */
+    }
+    s->latency = weft__resize(NULL, (uint64_t)total + 1, sizeof *s->latency);
+    k->spare = weft__resize(NULL, (uint64_t)most + 1, sizeof *k->spare);
+    if (!s->latency || !k->spare)
+        return false;
+    for (uint32_t p = 1; p < k->m->promises; p++) {
+        struct weft_stats_row *r = &s->row[k->row_of[p]];
+        if (latency_of(k, p, &ns))
+            s->latency[r->first_latency + r->latencies++] = ns;
+    }
+    for (uint32_t i = 0; i < s->rows; i++) {
+        struct weft_stats_row *r = &s->row[i];
+        weft__sort_times(s->latency + r->first_latency, r->latencies, k->spare);
+        r->p50_ns = weft_stats_percentile(s, r, 50);
+        r->p90_ns = weft_stats_percentile(s, r, 90);
+        r->p99_ns = weft_stats_percentile(s, r, 99);
+    }
+    free(k->spare);
+    k->spare = NULL;
+    return true;
+}
+
+int64_t weft_stats_percentile(const struct weft_stats *s, const struct weft_stats_row *r,
+                              unsigned percent)
+{
+    uint64_t rank = ((uint64_t)percent * r->latencies + 99) / 100;
+    if (r->latencies == 0)
+        return 0;
+    rank = rank == 0 ? 1 : rank > r->latencies ? r->latencies : rank;
+    return s->latency[r->first_latency + rank - 1];
+}
+
+uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_row *r, int64_t ns)
+{
+    const int64_t *latency = s->latency + r->first_latency;
+    uint32_t low = 0, high = r->latencies;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (latency[middle] < ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* ---- What each promise did ---- */
+
+static bool add_span(struct maker *k, int64_t from, int64_t to, unsigned kind)
+{
+    if (to <= from)
+        return true;
+    if (!weft__room(&k->span, k->spans, &k->span_room, sizeof *k->span))
+        return false;
+    k->span[k->spans++] = (struct span){from, to, kind};
+    return true;
+}
+
+/* When what a wait is for was there, within the wait. Of a condition that was notified several times, the last time
+ * counts: that is what it was woken by. */
+static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
+{
+    int64_t resolved = weft_history_resolved_ns(h, w->source);
+    bool ended = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+    if (resolved <= w->until_ns)
+        return resolved > w->from_ns ? resolved : w->from_ns;
+    uint32_t first = h->notified_first[w->source], low = first;
+    uint32_t high = ended ? h->notified_first[w->source + 1] : first;
+    while (low < high) { /* the first one that is later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->m->interaction[h->notified[middle]].time_ns <= w->until_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int64_t last = low > first ? h->m->interaction[h->notified[low - 1]].time_ns : w->from_ns - 1;
+    return last >= w->from_ns && last <= w->until_ns ? last : w->until_ns;
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    if (x->to_ns != y->to_ns)
+        return x->to_ns < y->to_ns ? -1 : 1;
+    return x->from_ns > y->from_ns ? -1 : x->from_ns < y->from_ns;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+/* Most promises have one or two. */
+static void sort_spans(struct maker *k, int compare(const void *, const void *))
+{
+    for (size_t i = 1; i < k->spans; i++)
+        if (compare(&k->span[i - 1], &k->span[i]) > 0) {
+            qsort(k->span, k->spans, sizeof *k->span, compare);
+            return;
+        }
+}
+
+/* A loop does not sleep while something is ready: what ran after it slept was woken by the outside, and stood ready
+ * since then. Not all loops say that they sleep: if one itself ran for long, it may have. */
+static int64_t ready_since(const struct maker *k, uint32_t stream, uint32_t run, int64_t from)
+{
+    const struct weft_history *h = k->h;
+    int64_t start = k->m->run[run].start_ns;
+    uint32_t first = h->idle_first[stream], low = first, high = h->idle_first[stream + 1];
+    while (low < high) { /* the first idle time that begins later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->idle[middle].start_ns < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    from = low > first && h->idle[low - 1].end_ns > from ? h->idle[low - 1].end_ns : from;
+    first = h->stream_first[stream], low = first, high = h->stream_first[stream + 1];
+    while (low < high) { /* the first run that begins no earlier */
+        uint32_t middle = low + (high - low) / 2;
+        if (k->m->run[h->stream_run[middle]].start_ns < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t i = 0; i < LOOK_BACK && low > first; i++) {
+        uint32_t before = h->stream_run[--low];
+        const struct weft_run *r = &k->m->run[before];
+        if (r->end_ns <= from)
+            break;
+        if (h->run_promise[before] == WEFT_ROOT && r->end_ns - r->start_ns >= LONG_NS)
+            return r->end_ns;
+    }
+    return from;
+}
+
+/* From when on a promise stood ready that had not waited when it first ran. */
+static int64_t ready_to_start(const struct maker *k, uint32_t promise, uint32_t run)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_promise *p = &k->m->promise[promise];
+    int64_t start = k->m->run[run].start_ns, from = k->raw ? p->start_ns : weft_model_wake(k->m, p);
+    uint32_t cause = h->run_cause[run], stream = weft_history_stream(h, run);
+    if (!p->created || (cause != WEFT_NONE && k->m->interaction[cause].kind == WEFT_SIGNALS))
+        return start;
+    if (cause != WEFT_NONE) { /* it has waited, though nothing said so */
+        int64_t resolved = weft_history_resolved_ns(h, k->m->interaction[cause].other);
+        return resolved > start ? start : resolved > from ? resolved : from;
+    }
+    return ready_since(k, stream, run, from);
+}
+
+/* Of waits that ended at the same moment, the reader stood ready since the last of their sources was there. What it
+ * had given up by then does not count. */
+static bool add_ready(struct maker *k, uint32_t promise)
+{
+    const struct weft_history *h = k->h;
+    uint32_t first = h->waits_of_first[promise], last = h->waits_of_first[promise + 1];
+    bool runs = h->runs_of_first[promise] < h->runs_of_first[promise + 1];
+    for (uint32_t i = first; i < last; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        /* One that never runs in the trace may well run, only that nothing says so. */
+        bool counts = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN ||
+                      (w->end == WEFT_WAIT_OPEN && runs);
+        int64_t there = there_ns(h, w);
+        if (counts && w->until_ns >= there) {
+            if (!weft__room(&k->span, k->spans, &k->span_room, sizeof *k->span))
+                return false;
+            k->span[k->spans++] = (struct span){there, w->until_ns, READY}; /* may be empty */
+        }
+    }
+    sort_spans(k, by_end);
+    size_t kept = 0;
+    for (size_t i = 0; i < k->spans; i++)
+        if (kept == 0 || k->span[kept - 1].to_ns != k->span[i].to_ns)
+            k->span[kept++] = k->span[i];
+    k->spans = 0;
+    for (size_t i = 0; i < kept; i++)
+        if (k->span[i].from_ns < k->span[i].to_ns)
+            k->span[k->spans++] = k->span[i];
+    if (!runs)
+        return true;
+    uint32_t run = h->runs_of[h->runs_of_first[promise]];
+    int64_t start = k->m->run[run].start_ns;
+    if (first < last && h->wait[h->waits_of[first]].from_ns < start)
+        return true;
+    return add_span(k, ready_to_start(k, promise, run), start, READY);
+}
+
+static bool add_waits_and_runs(struct maker *k, uint32_t promise)
+{
+    const struct weft_history *h = k->h;
+    for (uint32_t i = h->waits_of_first[promise]; i < h->waits_of_first[promise + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        if (!add_span(k, w->from_ns, there_ns(h, w), WAITING))
+            return false;
+    }
+    for (uint32_t i = h->runs_of_first[promise]; i < h->runs_of_first[promise + 1]; i++) {
+        const struct weft_run *r = &k->m->run[h->runs_of[i]];
+        if (!add_span(k, r->start_ns, r->end_ns, RUNNING))
+            return false;
+    }
+    return true;
+}
+
+static bool stood_ready(struct maker *k, int64_t from, int64_t to)
+{
+    if (!weft__room(&k->begin, k->readies, &k->begin_room, sizeof *k->begin) ||
+        !weft__room(&k->end, k->readies, &k->end_room, sizeof *k->end))
+        return false;
+    k->begin[k->readies] = from;
+    k->end[k->readies++] = to;
+    return true;
+}
+
+/* How much time the spans of at least that kind cover; what is new of it is ready if ready is set, and without
+ * collections if those are. */
+static bool cover(struct maker *k, unsigned least, bool collections, int64_t *sum)
+{
+    int64_t until = INT64_MIN;
+    *sum = 0;
+    for (size_t i = 0; i < k->spans; i++) {
+        const struct span *s = &k->span[i];
+        if (s->kind < least || s->to_ns <= until)
+            continue;
+        int64_t from = s->from_ns > until ? s->from_ns : until;
+        add(sum, s->to_ns - from);
+        if (collections && k->m->pauses)
+            *sum -= weft_history_collecting(k->h, from, s->to_ns);
+        if (s->kind == READY && least == READY && !stood_ready(k, from, s->to_ns))
+            return false;
+        until = s->to_ns;
+    }
+    return true;
+}
+
+static bool measure(struct maker *k, uint32_t promise)
+{
+    struct weft_stats_row *r = &k->out->row[k->row_of[promise]];
+    int64_t running, net, ready, all;
+    k->spans = 0;
+    if (!add_ready(k, promise) || !add_waits_and_runs(k, promise))
+        return false;
+    if (k->spans == 0)
+        return true;
+    sort_spans(k, by_begin);
+    if (!cover(k, RUNNING, false, &running) || !cover(k, RUNNING, true, &net) ||
+        !cover(k, READY, false, &ready) || !cover(k, WAITING, false, &all))
+        return false;
+    add(&r->running_ns, net);
+    add(&r->ready_ns, ready - running);
+    add(&r->waiting_ns, all - ready);
+    return true;
+}
+
+/* How many stood ready at the same time; of those that do so at a moment, who stops comes first. */
+static bool find_depth(struct maker *k)
+{
+    struct weft_stats *s = k->out;
+    uint64_t depth = 0;
+    k->spare = weft__resize(NULL, (uint64_t)k->readies + 1, sizeof *k->spare);
+    if (!k->spare)
+        return false;
+    for (size_t i = 0; i < k->readies; i++)
+        s->ready_mean += (double)(k->end[i] - k->begin[i]);
+    s->ready_mean = s->span_ns > 0 ? s->ready_mean / (double)s->span_ns : 0;
+    weft__sort_times(k->begin, k->readies, k->spare);
+    weft__sort_times(k->end, k->readies, k->spare);
+    for (size_t i = 0, gone = 0; i < k->readies; i++) {
+        while (k->end[gone] <= k->begin[i])
+            gone++;
+        depth = i + 1 - gone;
+        if (depth > s->ready_max) {
+            s->ready_max = (uint32_t)depth;
+            s->ready_max_ns = k->begin[i];
+        }
+    }
+    return true;
+}
+
+/* ---- All of it ---- */
+
+static int by_total(const void *a, const void *b)
+{
+    const struct weft_stats_row *x = a, *y = b;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return x->promise < y->promise ? -1 : 1;
+}
+
+static int make(struct maker *k, enum weft_stats_by by)
+{
+    struct weft_stats *s = k->out;
+    s->span_ns = at_least_0(k->m->end_ns);
+    if (!find_rows(k, by))
+        return WEFT_E_NOMEM;
+    if (!goes_on(k, 0.2))
+        return WEFT_E_CANCELED;
+    count_promises(k);
+    if (!sort_latencies(k))
+        return WEFT_E_NOMEM;
+    for (uint32_t p = 1; p < k->m->promises; p++) {
+        if (p % STEP == 0 && !goes_on(k, 0.4 + 0.4 * p / k->m->promises))
+            return WEFT_E_CANCELED;
+        if (!measure(k, p))
+            return WEFT_E_NOMEM;
+    }
+    if (!find_depth(k) || !weft__stats_streams(s, k->h))
+        return WEFT_E_NOMEM;
+    if (s->rows)
+        qsort(s->row, s->rows, sizeof *s->row, by_total);
+    return goes_on(k, 1.0) ? 0 : WEFT_E_CANCELED;
+}
+
+int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsigned by,
                     weft_progress_fn *progress, void *data)
 {
-    (void)h, (void)by, (void)progress, (void)data;
+    struct maker k = {.h = h,
+                      .m = h->m,
+                      .out = out,
+                      .raw = by & WEFT_STATS_RAW,
+                      .seed = weft_seed(),
+                      .progress = progress,
+                      .data = data};
     *out = (struct weft_stats){0};
-    return 0;
+    int rc = make(&k, by & ~WEFT_STATS_RAW);
+    free(k.row_of);
+    free(k.table);
+    free(k.span);
+    free(k.begin);
+    free(k.end);
+    free(k.spare);
+    if (rc < 0)
+        weft_stats_fini(out);
+    return rc;
 }
 
 void weft_stats_fini(struct weft_stats *s)
 {
+    free(s->row);
+    free(s->latency);
+    free(s->stream);
     *s = (struct weft_stats){0};
+}
+
+int weft_stats_label(char **out, const struct weft_stats *s, const struct weft_model *m,
+                     const struct weft_stats_row *r)
+{
+    uint32_t size, name = s->by == WEFT_BY_TYPE ? WEFT_NONE : weft_model_name(m, r->promise);
+    char family[WEFT__SHAPE_BYTES];
+    *out = NULL;
+    if (name == WEFT_NONE)
+        return 0;
+    const char *label = weft_model_text(m, name, &size);
+    bool cut = false;
+    if (s->by == WEFT_BY_FAMILY && !r->one_label) {
+        cut = size > WEFT__SHAPE_BYTES;
+        size = weft__shape(family, label, size);
+        label = family;
+    }
+    size_t room = 3 * (size_t)size; /* a byte may take the place of three */
+    char *text = malloc(room + 4);
+    if (!text)
+        return WEFT_E_NOMEM;
+    size_t used = weft_text_clean(text, room, label, size);
+    strcpy(text + used, cut ? "\xe2\x80\xa6" : "");
+    *out = text;
+    return 0;
 }

@@ -1,60 +1,97 @@
 /* SPDX-License-Identifier: ISC */
-/* Latencies by what promises are, and how busy the event loop was.
+/* Latencies by what promises are, and how busy the event loops were.
  *
- * See the fields. Times in nanoseconds; percentiles are exact (by sorting), of resolved promises; what was
- * not recorded from its creation on is counted apart. */
+ *     struct weft_stats s;
+ *     if (weft_stats_find(&s, history, WEFT_BY_AUTO, NULL, NULL) == 0) {
+ *         for (uint32_t i = 0; i < s.rows; i++)
+ *             printf("%u: %" PRId64 " ns\n", s.row[i].count, s.row[i].p99_ns);
+ *         weft_stats_fini(&s);
+ *     }
+ *
+ * Times in nanoseconds. Sums stop at INT64_MAX; where times run backwards, lengths are 0. docs/man/weft-stats.1.md
+ * has the definitions. Takes memory for promises, and 16 bytes for each time that a promise stood ready. */
 #ifndef WEFT_ANALYSE_STATS_H
 #define WEFT_ANALYSE_STATS_H
 
 #include "analyse/history.h"
 
 enum weft_stats_by {
+    WEFT_BY_AUTO,   /* by label; by family if that would give more than WEFT_STATS_LABELS rows */
     WEFT_BY_LABEL,  /* (type, label) */
     WEFT_BY_FAMILY, /* (type, label but for its numbers) */
     WEFT_BY_TYPE,
 };
 
-#define WEFT_HISTOGRAM                                                                             \
-    64 /* buckets: [i] counts latencies from 2^i ns on, below twice that; [0] also 0 */
+#define WEFT_STATS_LABELS 200 /* rows that somebody may want to look through */
+#define WEFT_STATS_RUNS 5     /* the longest ones of a stream */
+
+#define WEFT_STATS_RAW                                                                             \
+    8u /* added to the enum: a bind and the like begins with its creation, not with its first read */
 
 struct weft_stats_row {
-    uint32_t promise; /* one of them, to be named after */
-    uint64_t count, resolved, pending, failed, cancelled, forgotten, became, preexisting;
-    double rate; /* creations a second, over the span of the trace */
-    int64_t p50_ns, p90_ns, p99_ns, max_ns,
-        total_ns;       /* from creation to end; of resolved ones that were created
-                                                       * in the trace */
-    uint32_t slowest;   /* promise, or WEFT_NONE */
-    int64_t waiting_ns; /* sum: something they waited for was pending */
-    int64_t ready_ns;   /* sum: from its end until they ran */
+    uint32_t promise; /* the first of them */
+    bool one_label;   /* all have the same one, or none */
+    /* By outcome, of what became another one: by its outcome; they add up to count. */
+    uint32_t count, resolved, failed, cancelled, forgotten, pending;
+    uint32_t became;                   /* of count: those that became another one */
+    uint32_t preexisting;              /* of count: those whose creation was not recorded */
+    uint32_t slowest;                  /* of which max_ns is, or WEFT_NONE */
+    uint32_t first_latency, latencies; /* places in latency; see weft_stats_percentile */
+    double rate; /* creations a second, over the span of the trace; without promoted ones */
+    int64_t p50_ns, p90_ns, p99_ns, max_ns, total_ns; /* of the latencies; 0 without any */
+    int64_t waiting_ns; /* sum: something they waited for was not there yet, and they did not run */
+    int64_t ready_ns;   /* sum: it was there, and they did not run yet */
     int64_t running_ns; /* sum, without garbage collections */
-    uint64_t histogram[WEFT_HISTOGRAM];
 };
 
 struct weft_stats_stream {
     uint32_t stream;
     bool is_loop;
-    int64_t span_ns, busy_ns, idle_ns, collecting_ns;
-    uint64_t runs;
-    uint32_t longest_run[5];                          /* of the model, or WEFT_NONE */
-    int64_t longest_turn_from_ns, longest_turn_to_ns; /* between two idle times */
+    bool suspends;   /* it says when it is idle; otherwise the loop's own time counts as idle */
+    int64_t span_ns; /* from the first that is known of it to the last */
+    int64_t busy_ns; /* not idle; with loop_ns, and with collecting_ns */
+    int64_t loop_ns; /* of busy_ns: the event loop itself ran */
+    int64_t idle_ns;
+    int64_t collecting_ns;                 /* of busy_ns: garbage collections */
+    uint64_t runs;                         /* of promises */
+    uint64_t turns;                        /* from one idle time to the next */
+    uint32_t longest_run[WEFT_STATS_RUNS]; /* of the model, descending, or WEFT_NONE */
+    int64_t turn_from_ns, turn_to_ns;      /* the longest turn; empty if there was none */
+    uint64_t turn_runs;                    /* runs of promises in it */
 };
 
 struct weft_stats {
+    enum weft_stats_by by;      /* not WEFT_BY_AUTO */
     struct weft_stats_row *row; /* by total_ns, descending */
     uint32_t rows;
-    struct weft_stats_stream *stream;
+    int64_t
+        *latency; /* of what was created in the trace (or promoted) and was fulfilled, failed or was
+                       * resolved; the rows' one after another, each ascending */
+    struct weft_stats_stream *stream; /* those on which something ran or that were idle */
     uint32_t streams;
     int64_t span_ns;
-    /* How many promises were ready (what they waited for was resolved, and they did not run yet). */
+    /* How many promises stood ready at the same time. */
     uint32_t ready_max;
-    int64_t ready_max_ns; /* when */
-    double ready_mean;    /* over time */
+    int64_t ready_max_ns; /* when it was first so many */
+    double ready_mean;    /* over the span */
 };
 
-/* *out is empty. Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED. The caller releases it. */
-int weft_stats_find(struct weft_stats *out, const struct weft_history *h, enum weft_stats_by by,
+/* by: enum weft_stats_by. On success the caller releases *out; otherwise it is empty. progress may be NULL. Returns 0, WEFT_E_NOMEM
+ * or WEFT_E_CANCELED. */
+int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsigned by,
                     weft_progress_fn *progress, void *data);
 void weft_stats_fini(struct weft_stats *s);
+
+/* The nearest rank: the least latency that so many percent do not exceed. 0 without latencies. */
+int64_t weft_stats_percentile(const struct weft_stats *s, const struct weft_stats_row *r,
+                              unsigned percent);
+
+/* How many latencies of a row are less than that. Logarithmic. */
+uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_row *r, int64_t ns);
+
+/* The label of a row as it is to be shown, whole: clean UTF-8, by family with numbers as '#' where they differ. The
+ * caller frees *out, which is NULL if there is none. Returns 0 or WEFT_E_NOMEM. */
+int weft_stats_label(char **out, const struct weft_stats *s, const struct weft_model *m,
+                     const struct weft_stats_row *r);
 
 #endif

@@ -1,13 +1,404 @@
 /* SPDX-License-Identifier: ISC */
 /* weft stats: latencies by label, and how busy the loop was. */
+#include "cli/stats.h"
+
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/names.h"
 #include "cli/common.h"
 
-static const char help[] = "usage: weft stats FILE\n";
+static const char help[] =
+    "usage: weft stats [OPTION…] FILE\n\n"
+    "How many promises of each kind (type and label) there were, how long they took, waited, "
+    "stood\n"
+    "ready and ran; and how busy the event loop was.\n\n"
+    "  --by label|family|type   what makes a kind; family: labels without their numbers, so that\n"
+    "                           \"GET /users/7\" is \"GET /users/#\". Default: label; family if "
+    "there\n"
+    "                           are more than 200 kinds (but not with --json)\n"
+    "  --sort KEY               total (time, the default), count, p50, p90, p99, max, failed, "
+    "pending,\n"
+    "                           waiting, ready, running or name\n"
+    "  --top N                  so many kinds (20; 0: all)\n"
+    "  --histogram TEXT         only the latencies of the kinds whose label is TEXT, or contains "
+    "it\n"
+    "  --raw                    a bind and the like begins with its creation, not with its first "
+    "read\n"
+    "  --json                   as a JSON object\n"
+    "  --help                   this text\n\n"
+    "Example: weft stats --sort p99 server.weft\n";
+
+enum { BY = WEFT__HELP + 1, SORT, TOP, HISTOGRAM, RAW, JSON };
+
+static const struct option options[] = {
+    {"by", required_argument, NULL, BY},
+    {"sort", required_argument, NULL, SORT},
+    {"top", required_argument, NULL, TOP},
+    {"histogram", required_argument, NULL, HISTOGRAM},
+    {"raw", no_argument, NULL, RAW},
+    {"json", no_argument, NULL, JSON},
+    WEFT__HELP_OPTION,
+    {0},
+};
+
+#define TOP_ROWS 20
+
+static const char *const by_names[] = {
+    [WEFT_BY_LABEL] = "label", [WEFT_BY_FAMILY] = "family", [WEFT_BY_TYPE] = "type"};
+
+/* ---- Order ---- */
+
+#define KEYS(X)                                                                                    \
+    X(total, r->total_ns)                                                                          \
+    X(count, r->count)                                                                             \
+    X(p50, r->p50_ns)                                                                              \
+    X(p90, r->p90_ns)                                                                              \
+    X(p99, r->p99_ns)                                                                              \
+    X(max, r->max_ns)                                                                              \
+    X(failed, r->failed)                                                                           \
+    X(pending, r->pending)                                                                         \
+    X(waiting, r->waiting_ns)                                                                      \
+    X(ready, r->ready_ns)                                                                          \
+    X(running, r->running_ns)
+
+#define X(name, value) SORT_##name,
+enum sort_key { KEYS(X) SORT_KEYS, SORT_name = SORT_KEYS };
+#undef X
+
+#define X(name, value) #name,
+static const char *const key_names[] = {KEYS(X) "name"};
+#undef X
+
+struct order {
+    const struct weft_model *m;
+    enum sort_key key;
+};
+
+static int64_t key_of(const struct weft_stats_row *r, enum sort_key key)
+{
+    switch (key) {
+#define X(name, value)                                                                             \
+    case SORT_##name:                                                                              \
+        return value;
+        KEYS(X)
+#undef X
+    default:
+        return 0;
+    }
+}
+
+static int by_name(const struct weft_model *m, const struct weft_stats_row *a,
+                   const struct weft_stats_row *b)
+{
+    uint32_t x = weft_model_name(m, a->promise), y = weft_model_name(m, b->promise);
+    int types = strcmp(weft_model_type(m, a->promise), weft_model_type(m, b->promise));
+    if (types != 0 || x == y)
+        return types;
+    if (x == WEFT_NONE || y == WEFT_NONE)
+        return x == WEFT_NONE ? -1 : 1;
+    return strcmp(weft_model_text(m, x, NULL), weft_model_text(m, y, NULL));
+}
+
+static int by_key(const void *a, const void *b, void *data)
+{
+    const struct weft_stats_row *x = a, *y = b;
+    const struct order *o = data;
+    int64_t p = key_of(x, o->key), q = key_of(y, o->key);
+    int names = o->key == SORT_name ? by_name(o->m, x, y) : 0;
+    if (names != 0)
+        return names;
+    if (p != q)
+        return p > q ? -1 : 1;
+    if (x->total_ns != y->total_ns)
+        return x->total_ns > y->total_ns ? -1 : 1;
+    return x->promise < y->promise ? -1 : x->promise > y->promise;
+}
+
+/* ---- For programs ---- */
+
+static json_t *number(uint64_t n)
+{
+    return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
+}
+
+/* JSON wants UTF-8; a name may be anything. */
+static json_t *string(const char *text)
+{
+    json_t *s = text ? json_string(text) : json_null();
+    return s ? s : json_string(weft__shown(text).text);
+}
+
+static json_t *id_of(const struct weft_model *m, uint32_t promise)
+{
+    if (promise == WEFT_NONE)
+        return json_null();
+    return promise == WEFT_ROOT ? json_integer(-1) : number(m->promise[promise].id);
+}
+
+/* Buckets that hold something; the first one begins at 0, each other at a power of two. */
+static json_t *histogram_json(const struct weft_stats *s, const struct weft_stats_row *r)
+{
+    json_t *list = json_array();
+    uint32_t before = 0;
+    for (unsigned i = 1; i < 63 && before < r->latencies; i++) {
+        uint32_t below = weft_stats_below(s, r, INT64_C(1) << i);
+        if (below > before)
+            json_array_append_new(list, json_pack("{sI sI sI}", "from_ns",
+                                                  i == 1 ? (json_int_t)0 : (json_int_t)1 << (i - 1),
+                                                  "to_ns", (json_int_t)1 << i, "count",
+                                                  (json_int_t)(below - before)));
+        before = below;
+    }
+    return list;
+}
+
+static json_t *latency(const struct weft_stats_row *r, int64_t ns)
+{
+    return r->latencies ? json_integer(ns) : json_null();
+}
+
+static json_t *row_json(const struct stats_view *v, const struct weft_stats_row *r)
+{
+    const struct weft_model *m = v->h->m;
+    char *label;
+    if (weft_stats_label(&label, v->s, m, r) < 0)
+        return NULL;
+    json_t *o =
+        json_pack("{so so so sf so so so so so so so so}", "type",
+                  string(weft_model_type(m, r->promise)), "label", string(label), "count",
+                  number(r->count), "rate", r->rate, "resolved", number(r->resolved), "failed",
+                  number(r->failed), "cancelled", number(r->cancelled), "forgotten",
+                  number(r->forgotten), "pending", number(r->pending), "became", number(r->became),
+                  "preexisting", number(r->preexisting), "latencies", number(r->latencies));
+    json_t *times = json_pack(
+        "{so so so so so so so sI sI sI so}", "p50_ns", latency(r, r->p50_ns), "p90_ns",
+        latency(r, r->p90_ns), "p99_ns", latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns),
+        "mean_ns", r->latencies ? json_integer(r->total_ns / r->latencies) : json_null(),
+        "total_ns", number((uint64_t)r->total_ns), "slowest", id_of(m, r->slowest), "waiting_ns",
+        (json_int_t)r->waiting_ns, "ready_ns", (json_int_t)r->ready_ns, "running_ns",
+        (json_int_t)r->running_ns, "histogram", histogram_json(v->s, r));
+    free(label);
+    if (!o || !times || json_object_update(o, times) < 0) {
+        json_decref(o);
+        o = NULL;
+    }
+    json_decref(times);
+    return o;
+}
+
+static json_t *stream_json(const struct stats_view *v, const struct weft_stats_stream *s)
+{
+    const struct weft_model *m = v->h->m;
+    json_t *runs = json_array();
+    for (unsigned i = 0; i < WEFT_STATS_RUNS && s->longest_run[i] != WEFT_NONE; i++) {
+        const struct weft_run *r = &m->run[s->longest_run[i]];
+        uint32_t p = v->h->run_promise[s->longest_run[i]];
+        struct weft__text name = {0};
+        weft__put_name(&name, m, p);
+        json_array_append_new(
+            runs, json_pack("{so so sI sI}", "promise", id_of(m, p), "name", string(name.text),
+                            "start_ns", (json_int_t)r->start_ns, "end_ns", (json_int_t)r->end_ns));
+        weft__text_fini(&name);
+    }
+    json_t *turn = s->turns
+                       ? json_pack("{sI sI so}", "start_ns", (json_int_t)s->turn_from_ns, "end_ns",
+                                   (json_int_t)s->turn_to_ns, "runs", number(s->turn_runs))
+                       : json_null();
+    double share = s->span_ns ? (double)s->busy_ns / (double)s->span_ns : 0;
+    return json_pack("{so ss sb sf sI sI sI sI sI so so so so}", "stream", number(s->stream),
+                     "kind", s->is_loop ? "loop" : "worker", "suspends", (int)s->suspends,
+                     "utilisation", share < 1 ? share : 1.0, "span_ns", (json_int_t)s->span_ns,
+                     "busy_ns", (json_int_t)s->busy_ns, "loop_ns", (json_int_t)s->loop_ns,
+                     "idle_ns", (json_int_t)s->idle_ns, "collecting_ns",
+                     (json_int_t)s->collecting_ns, "runs", number(s->runs), "turns",
+                     number(s->turns), "longest_runs", runs, "longest_turn", turn);
+}
+
+static bool dump(json_t *o, const char *before)
+{
+    fputs(before, stdout);
+    bool ok = o && json_dumpf(o, stdout, JSON_ENCODE_ANY) == 0;
+    json_decref(o);
+    return ok || ferror(stdout); /* weft__finish says that */
+}
+
+/* A row at a time: there may be as many as promises. */
+static bool print_json(const struct stats_view *v)
+{
+    const struct weft_stats *s = v->s;
+    bool ok = dump(string(v->path), "{\"file\": ") &&
+              dump(json_string(by_names[s->by]), ",\n \"by\": ") &&
+              dump(json_integer(s->span_ns), ",\n \"span_ns\": ") &&
+              dump(number(v->h->m->promises - 1), ",\n \"promises\": ") &&
+              dump(number(s->rows), ",\n \"kinds\": ");
+    fputs(",\n \"rows\": [", stdout);
+    for (uint32_t i = 0; ok && i < s->rows && i < v->top; i++)
+        ok = dump(row_json(v, &s->row[i]), i ? ",\n  " : "\n  ");
+    fputs("],\n \"streams\": [", stdout);
+    for (uint32_t i = 0; ok && i < s->streams; i++)
+        ok = dump(stream_json(v, &s->stream[i]), i ? ",\n  " : "\n  ");
+    ok = ok && dump(json_pack("{so so sf}", "max", number(s->ready_max), "max_at_ns",
+                              s->ready_max ? json_integer(s->ready_max_ns) : json_null(), "mean",
+                              s->ready_mean),
+                    "],\n \"ready\": ");
+    fputs("}\n", stdout);
+    return ok;
+}
+
+/* ---- What was asked for ---- */
+
+struct request {
+    const char *path, *histogram;
+    enum weft_stats_by by;
+    enum sort_key key;
+    uint64_t top;
+    bool raw, json, top_given;
+};
+
+static unsigned choose(const char *option, const char *value, const char *const *names,
+                       unsigned count)
+{
+    char list[256];
+    size_t used = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (names[i] && strcmp(names[i], value) == 0)
+            return i;
+        if (names[i])
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
+                                     names[i]);
+    }
+    weft__misuse("stats", "%s: there is no \"%s\"; there are %s", option, value, list);
+}
+
+static struct request parse(int argc, char **argv)
+{
+    struct request r = {.top = TOP_ROWS};
+    int c;
+    while ((c = weft__option(&weft__stats, argc, argv, ":", options)) != -1) {
+        if (c == BY)
+            r.by = choose("--by", optarg, by_names, sizeof by_names / sizeof *by_names);
+        if (c == SORT)
+            r.key = choose("--sort", optarg, key_names, SORT_KEYS + 1);
+        if (c == TOP && !weft__parse_number(optarg, UINT32_MAX, &r.top))
+            weft__misuse("stats", "--top: \"%s\" is not a number", optarg);
+        r.top_given |= c == TOP;
+        r.histogram = c == HISTOGRAM ? optarg : r.histogram;
+        r.raw |= c == RAW;
+        r.json |= c == JSON;
+    }
+    if (r.top == 0 || (r.json && !r.top_given))
+        r.top = UINT32_MAX;
+    r.path = weft__one_file(&weft__stats, argc, argv);
+    return r;
+}
+
+/* Keeps the rows whose label is the text; if there are none, those whose label contains it, or whose type it is.
+ * Returns 0, or a negative code. */
+static int keep_matching(struct weft_stats *s, const struct weft_model *m, const char *text)
+{
+    for (int exact = 1; exact >= 0; exact--) {
+        uint32_t kept = 0;
+        for (uint32_t i = 0; i < s->rows; i++) {
+            char *label;
+            if (weft_stats_label(&label, s, m, &s->row[i]) < 0)
+                return WEFT_E_NOMEM;
+            bool matches = exact ? label && strcmp(label, text) == 0
+                                 : (label && strstr(label, text)) ||
+                                       strcmp(weft_model_type(m, s->row[i].promise), text) == 0;
+            free(label);
+            if (matches) {
+                struct weft_stats_row row = s->row[i];
+                s->row[i] = s->row[kept];
+                s->row[kept++] = row;
+            }
+        }
+        if (kept || !exact) {
+            s->rows = kept;
+            return 0;
+        }
+    }
+    return 0;
+}
+
+static int find(struct weft_stats *s, const struct weft_history *h, const struct request *r,
+                enum weft_stats_by by)
+{
+    struct weft__progress progress = weft__progress_begin(r->path);
+    int rc =
+        weft_stats_find(s, h, by | (r->raw ? WEFT_STATS_RAW : 0), weft__progress_show, &progress);
+    weft__progress_end(&progress);
+    if (rc == 0 && r->histogram)
+        rc = keep_matching(s, h->m, r->histogram);
+    return rc;
+}
+
+static bool print(const struct stats_view *v, const struct request *r)
+{
+    if (r->json)
+        return print_json(v);
+    if (!r->histogram)
+        return stats_print(v);
+    for (uint32_t i = 0; i < v->s->rows && i < v->top; i++)
+        if (!stats_print_histogram(v, &v->s->row[i]))
+            return false;
+    if (v->s->rows > v->top)
+        printf("and %s more kinds\n", weft__grouped(v->s->rows - v->top).text);
+    return true;
+}
+
+static int show(const struct weft_history *h, const struct request *r)
+{
+    struct weft_stats s;
+    struct order order = {h->m, r->key};
+    enum weft_stats_by by = r->by ? r->by : r->json || r->histogram ? WEFT_BY_LABEL : WEFT_BY_AUTO;
+    int rc = find(&s, h, r, by);
+    if (rc == 0 && r->histogram && s.rows == 0 && !r->by) { /* it may be meant as a family */
+        weft_stats_fini(&s);
+        rc = find(&s, h, r, WEFT_BY_FAMILY);
+    }
+    int status = WEFT__DONE;
+    if (rc == 0 && r->histogram && s.rows == 0) {
+        weft__say(r->path, "no promise has a label that contains \"%s\"",
+                  weft__shown(r->histogram).text);
+        status = WEFT__FAILED;
+    } else if (rc == 0) {
+        if (s.rows)
+            qsort_r(s.row, s.rows, sizeof *s.row, by_key, &order);
+        struct stats_view v = {.path = r->path,
+                               .h = h,
+                               .s = &s,
+                               .top = (uint32_t)r->top,
+                               .labels_folded = !r->by && s.by == WEFT_BY_FAMILY};
+        rc = print(&v, r) ? 0 : WEFT_E_NOMEM;
+    }
+    if (rc < 0) {
+        weft__say("stats", "out of memory");
+        status = WEFT__FAILED;
+    }
+    weft_stats_fini(&s);
+    return status;
+}
 
 static int run(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    return WEFT__FAILED;
+    struct request r = parse(argc, argv);
+    struct weft_history *h;
+    struct weft_model *m = weft__model(r.path, NULL);
+    if (!m)
+        return WEFT__FAILED;
+    struct weft__progress progress = weft__progress_begin(r.path);
+    int rc = weft_history_new(&h, m, weft__progress_show, &progress);
+    weft__progress_end(&progress);
+    int status = WEFT__FAILED;
+    if (rc < 0)
+        weft__say("stats", "out of memory");
+    else
+        status = show(h, &r);
+    weft_history_free(h);
+    weft_model_free(m);
+    return status;
 }
 
 const struct weft__command weft__stats = {"stats", "latencies by label, and how busy the loop was",

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: ISC */
+/* What weft stats shows, for people. */
+#ifndef WEFT_CLI_STATS_H
+#define WEFT_CLI_STATS_H
+
+#include "analyse/stats.h"
+
+struct stats_view {
+    const char *path;
+    const struct weft_history *h;
+    const struct weft_stats *s; /* rows in the order in which they are shown */
+    uint32_t top;               /* how many of them */
+    bool labels_folded;         /* nobody has asked for families */
+};
+
+/* The table, the histograms of its first rows, the loops. False: no memory. */
+bool stats_print(const struct stats_view *v);
+
+/* stats_spread.c. False: no memory. A large histogram of one row; small ones of the first rows. */
+bool stats_print_histogram(const struct stats_view *v, const struct weft_stats_row *r);
+bool stats_print_spreads(const struct stats_view *v);
+
+/* ---- Shared by those ---- */
+
+#define STATS_LABEL_LEAST 24 /* columns that a label should have */
+
+struct stats_cell {
+    char text[32];
+};
+
+/* Three digits and a unit: "8.21ms", "150ns". */
+struct stats_cell stats_time(int64_t ns);
+
+/* Columns of the terminal; a table may use all of them. */
+int stats_columns(void);
+
+/* How many columns a clean text takes; prints it cut to width, or filled up with spaces. */
+int stats_width(const char *text);
+void stats_put_cut(const char *text, int width);
+
+/* "task ARP query". The caller frees it. NULL: no memory. */
+char *stats_kind(const struct stats_view *v, const struct weft_stats_row *r);
+
+/* How many rows are shown. */
+uint32_t stats_shown(const struct stats_view *v);
+
+#endif

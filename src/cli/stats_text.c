@@ -1,0 +1,513 @@
+/* SPDX-License-Identifier: ISC */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "analyse/names.h"
+#include "cli/common.h"
+#include "cli/prose.h"
+#include "cli/stats.h"
+#include "format/utf8.h"
+
+enum {
+    NARROWEST = 60,
+    USUAL = 100,
+    LOOPS = 4, /* streams that are described */
+    WORKERS = 8,
+};
+
+int stats_columns(void)
+{
+    struct winsize size;
+    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return USUAL;
+    return size.ws_col > NARROWEST ? size.ws_col : NARROWEST;
+}
+
+/* ---- Texts of a certain width ---- */
+
+/* How many columns of a terminal a character takes. */
+static int width_of(uint32_t code)
+{
+    static const struct {
+        uint32_t first, last;
+    } wide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},
+                {0xf900, 0xfaff}, {0xfe30, 0xfe6f},   {0xff00, 0xff60},
+                {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
+    if (code >= 0x300 && code < 0x370) /* accents over what comes before */
+        return 0;
+    for (unsigned i = 0; i < sizeof wide / sizeof *wide; i++)
+        if (code >= wide[i].first && code <= wide[i].last)
+            return 2;
+    return 1;
+}
+
+/* How many bytes of a clean text fit into some columns; *used is how many of these they take. */
+static size_t fit(const char *text, int room, int *used)
+{
+    size_t at = 0, size = strlen(text);
+    *used = 0;
+    while (at < size) {
+        uint32_t code;
+        size_t n = weft_utf8_decode(text + at, size - at, &code);
+        int width = width_of(code);
+        if (*used + width > room)
+            break;
+        *used += width;
+        at += n;
+    }
+    return at;
+}
+
+void stats_put_cut(const char *text, int width)
+{
+    int used;
+    size_t size = fit(text, width, &used);
+    if (text[size] == '\0') {
+        printf("%s%*s", text, width - used, "");
+        return;
+    }
+    size = fit(text, width - 1, &used);
+    printf("%.*s…%*s", (int)size, text, width - 1 - used, "");
+}
+
+/* ---- Numbers of three digits ---- */
+
+static struct stats_cell scaled(double value, const char *unit)
+{
+    struct stats_cell c;
+    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
+    snprintf(c.text, sizeof c.text, "%.*f%s", digits, value, unit);
+    return c;
+}
+
+struct stats_cell stats_time(int64_t ns)
+{
+    static const struct {
+        double ns;
+        const char *unit;
+    } units[] = {{1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {3600e9, "h"}, {24 * 3600e9, "d"}};
+    struct stats_cell c;
+    unsigned u = 0;
+    snprintf(c.text, sizeof c.text, "%" PRId64 "ns", ns);
+    if (ns < 1000)
+        return c;
+    while (u + 1 < sizeof units / sizeof *units &&
+           (double)ns >= (u == 2 ? 10 * units[3].ns : 0.9995 * units[u + 1].ns))
+        u++;
+    return scaled((double)ns / units[u].ns, units[u].unit);
+}
+
+static struct stats_cell count_cell(uint64_t n)
+{
+    struct stats_cell c;
+    if (n >= 1000000)
+        return n >= 999500000 ? scaled((double)n / 1e9, "G") : scaled((double)n / 1e6, "M");
+    snprintf(c.text, sizeof c.text, "%s", weft__grouped(n).text);
+    return c;
+}
+
+static struct stats_cell rate_cell(double rate)
+{
+    if (rate < 999.5)
+        return scaled(rate, "");
+    return count_cell(rate < 1e18 ? (uint64_t)(rate + 0.5) : UINT64_MAX / 2);
+}
+
+/* ---- The table ---- */
+
+enum column {
+    COUNT,
+    RATE,
+    PENDING,
+    FAILED,
+    P50,
+    P90,
+    P99,
+    MAX,
+    WAITING,
+    READY,
+    RUNNING,
+    TOTAL,
+    COLUMNS
+};
+
+static const struct {
+    const char *head;
+    int keep; /* where there is no room for all, those with the least go first */
+} heads[COLUMNS] = {
+    [COUNT] = {"count", 12}, [RATE] = {"/s", 2},         [PENDING] = {"pend", 9},
+    [FAILED] = {"fail", 8},  [P50] = {"p50", 11},        [P90] = {"p90", 3},
+    [P99] = {"p99", 10},     [MAX] = {"max", 7},         [WAITING] = {"waiting", 6},
+    [READY] = {"ready", 5},  [RUNNING] = {"running", 4}, [TOTAL] = {"total", 1},
+};
+
+static struct stats_cell cell_of(const struct weft_stats_row *r, enum column c)
+{
+    const struct stats_cell none = {"-"};
+    switch (c) {
+    case COUNT:
+        return count_cell(r->count);
+    case RATE:
+        return r->rate > 0 ? rate_cell(r->rate) : none;
+    case PENDING:
+        return r->pending ? count_cell(r->pending) : none;
+    case FAILED:
+        return r->failed ? count_cell(r->failed) : none;
+    case P50:
+        return r->latencies ? stats_time(r->p50_ns) : none;
+    case P90:
+        return r->latencies ? stats_time(r->p90_ns) : none;
+    case P99:
+        return r->latencies ? stats_time(r->p99_ns) : none;
+    case MAX:
+        return r->latencies ? stats_time(r->max_ns) : none;
+    case WAITING:
+        return r->waiting_ns ? stats_time(r->waiting_ns) : none;
+    case READY:
+        return r->ready_ns ? stats_time(r->ready_ns) : none;
+    case RUNNING:
+        return r->running_ns ? stats_time(r->running_ns) : none;
+    case TOTAL:
+        return r->latencies ? stats_time(r->total_ns) : none;
+    case COLUMNS:
+        break;
+    }
+    return none;
+}
+
+static const char *style_of(enum column c, const char *text)
+{
+    if (strcmp(text, "-") == 0)
+        return prose_style(PROSE_FAINT);
+    if (c == FAILED || c == PENDING)
+        return prose_style(c == FAILED ? PROSE_BAD : PROSE_WARNING);
+    size_t size = strlen(text);
+    bool time = c >= P50,
+         second = text[size - 1] == 's' && text[size - 2] >= '0' && text[size - 2] <= '9';
+    bool more = text[size - 1] == 'h' || text[size - 1] == 'd';
+    bool millis = size > 2 && strcmp(text + size - 2, "ms") == 0;
+    if (time && (second || more))
+        return prose_style(PROSE_BOLD);
+    return time && !millis ? prose_style(PROSE_FAINT) : "";
+}
+
+struct layout {
+    int label, width[COLUMNS]; /* 0: not shown */
+};
+
+char *stats_kind(const struct stats_view *v, const struct weft_stats_row *r)
+{
+    char *label, *kind = NULL;
+    struct weft__text text = {0};
+    if (weft_stats_label(&label, v->s, v->h->m, r) < 0)
+        return NULL;
+    weft__put(&text, "%.64s", weft_model_type(v->h->m, r->promise));
+    const char *type = text.failed || !text.text ? "" : text.text;
+    size_t size = strlen(type) + (label ? strlen(label) : 0) + 2;
+    if (!text.failed && (kind = malloc(size)))
+        snprintf(kind, size, "%s%s%s", type, label ? " " : "", label ? label : "");
+    free(label);
+    weft__text_fini(&text);
+    return kind;
+}
+
+int stats_width(const char *text)
+{
+    int used;
+    fit(text, INT32_MAX / 2, &used);
+    return used;
+}
+
+uint32_t stats_shown(const struct stats_view *v)
+{
+    return v->s->rows < v->top ? v->s->rows : v->top;
+}
+
+static bool lay_out(const struct stats_view *v, struct layout *l)
+{
+    int longest = 4, total = 0;
+    *l = (struct layout){0};
+    for (unsigned c = 0; c < COLUMNS; c++)
+        l->width[c] = stats_width(heads[c].head);
+    for (uint32_t i = 0; i < stats_shown(v); i++) {
+        char *kind = stats_kind(v, &v->s->row[i]);
+        if (!kind)
+            return false;
+        int width = stats_width(kind);
+        longest = width > longest ? width : longest;
+        free(kind);
+        for (unsigned c = 0; c < COLUMNS; c++) {
+            width = stats_width(cell_of(&v->s->row[i], c).text);
+            l->width[c] = width > l->width[c] ? width : l->width[c];
+        }
+    }
+    for (unsigned c = 0; c < COLUMNS; c++)
+        total += 1 + l->width[c];
+    int least = longest < STATS_LABEL_LEAST ? longest : STATS_LABEL_LEAST;
+    for (int keep = 1; keep < COLUMNS && stats_columns() - total < least; keep++)
+        for (unsigned c = 0; c < COLUMNS; c++)
+            if (heads[c].keep == keep) {
+                total -= 1 + l->width[c];
+                l->width[c] = 0;
+            }
+    int room = stats_columns() - total;
+    l->label = longest < room ? longest : room;
+    return true;
+}
+
+static bool print_row(const struct stats_view *v, const struct layout *l,
+                      const struct weft_stats_row *r)
+{
+    char *kind = stats_kind(v, r);
+    if (!kind)
+        return false;
+    stats_put_cut(kind, l->label);
+    free(kind);
+    for (unsigned c = 0; c < COLUMNS; c++) {
+        struct stats_cell cell = cell_of(r, c);
+        const char *style = l->width[c] ? style_of(c, cell.text) : "";
+        if (l->width[c])
+            printf(" %*s%s%s%s", l->width[c] - stats_width(cell.text), "", style, cell.text,
+                   *style ? prose_style(PROSE_PLAIN) : "");
+    }
+    putchar('\n');
+    return true;
+}
+
+/* "and 1,204 more kinds, 3 % of the time" */
+static void print_rest(const struct stats_view *v)
+{
+    uint32_t shown = stats_shown(v);
+    double all = 0, rest = 0;
+    for (uint32_t i = 0; i < v->s->rows; i++) {
+        all += (double)v->s->row[i].total_ns;
+        rest += i >= shown ? (double)v->s->row[i].total_ns : 0;
+    }
+    if (shown == v->s->rows)
+        return;
+    printf("and %s more kind%s", weft__grouped(v->s->rows - shown).text,
+           weft__plural(v->s->rows - shown));
+    if (all > 0)
+        printf(", %s %% of the time", rest == 0            ? "0"
+                                      : rest / all < 0.001 ? "less than 0.1"
+                                                           : scaled(100 * rest / all, "").text);
+    puts(" (--top 0 shows all)");
+}
+
+static bool print_table(const struct stats_view *v)
+{
+    struct layout l;
+    if (!lay_out(v, &l))
+        return false;
+    printf("%s%-*s", prose_style(PROSE_BOLD), l.label, "kind");
+    for (unsigned c = 0; c < COLUMNS; c++)
+        if (l.width[c])
+            printf(" %*s", l.width[c], heads[c].head);
+    printf("%s\n", prose_style(PROSE_PLAIN));
+    for (uint32_t i = 0; i < stats_shown(v); i++)
+        if (!print_row(v, &l, &v->s->row[i]))
+            return false;
+    print_rest(v);
+    if (v->labels_folded) {
+        char text[160];
+        snprintf(
+            text, sizeof text,
+            "Numbers in labels are # here, as there are more than %d kinds; --by label shows each.",
+            WEFT_STATS_LABELS);
+        prose_wrap("", "", text);
+    }
+    return true;
+}
+
+/* ---- Loops ---- */
+
+static struct stats_cell share_cell(int64_t part, int64_t whole)
+{
+    double share = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
+    return scaled(share < 100 ? share : 100, " %");
+}
+
+/* "12.3 ms at 3.2 s: 'GET /x' (request 12)" */
+static void put_run(struct weft__text *t, const struct stats_view *v, uint32_t run, bool full)
+{
+    const struct weft_run *r = &v->h->m->run[run];
+    weft__put_length(t, r->end_ns - r->start_ns);
+    weft__put(t, " at ");
+    weft__put_time(t, r->start_ns);
+    weft__put(t, ": ");
+    if (full)
+        weft__put_full(t, v->h->m, v->h->run_promise[run]);
+    else
+        weft__put_name(t, v->h->m, v->h->run_promise[run]);
+}
+
+static void put_loop(struct weft__text *t, const struct weft_stats_stream *s)
+{
+    weft__put(t, "busy %s of ", share_cell(s->busy_ns, s->span_ns).text);
+    weft__put_length(t, s->span_ns);
+    if (s->loop_ns) {
+        weft__put(t, ", with ");
+        weft__put_length(t, s->loop_ns);
+        weft__put(t, " in the loop itself");
+    }
+    if (s->collecting_ns) {
+        weft__put(t, "%s", s->loop_ns ? " and " : ", with ");
+        weft__put_length(t, s->collecting_ns);
+        weft__put(t, " of garbage collections");
+    }
+    weft__put(t, "; ");
+    weft__put_count(t, s->runs);
+    weft__put(t, " run%s in ", weft__plural(s->runs));
+    weft__put_count(t, s->turns);
+    weft__put(t, " turn%s%s", weft__plural(s->turns),
+              s->suspends ? "" : " (it never says that it sleeps: its own time counts as sleep)");
+}
+
+static bool line(const char *what, struct weft__text *t)
+{
+    char first[48];
+    bool ok = !t->failed && t->text;
+    snprintf(first, sizeof first, "%-15s ", what);
+    if (ok)
+        prose_wrap(first, "                ", t->text);
+    weft__text_fini(t);
+    return ok;
+}
+
+static bool print_loop(const struct stats_view *v, const struct weft_stats_stream *s, bool only)
+{
+    struct weft__text t = {0};
+    char name[32];
+    bool ok = true;
+    put_loop(&t, s);
+    snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
+    ok = line(only ? "event loop" : name, &t);
+    if (s->turns > 1 && s->turn_runs) {
+        weft__put_length(&t, s->turn_to_ns - s->turn_from_ns);
+        weft__put(&t, " at ");
+        weft__put_time(&t, s->turn_from_ns);
+        weft__put(&t, ": ");
+        weft__put_count(&t, s->turn_runs);
+        weft__put(&t, " run%s before it slept again", weft__plural(s->turn_runs));
+        ok = ok && line("  longest turn", &t);
+    }
+    for (unsigned i = 0; ok && i < WEFT_STATS_RUNS && s->longest_run[i] != WEFT_NONE; i++) {
+        put_run(&t, v, s->longest_run[i], true);
+        ok = line(i ? "" : "  longest runs", &t);
+    }
+    return ok;
+}
+
+static bool print_worker(const struct stats_view *v, const struct weft_stats_stream *s)
+{
+    struct weft__text t = {0};
+    char name[32];
+    snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
+    weft__put(&t, "worker, busy %s, ", share_cell(s->busy_ns, s->span_ns).text);
+    weft__put_count(&t, s->runs);
+    weft__put(&t, " run%s", weft__plural(s->runs));
+    if (s->longest_run[0] != WEFT_NONE) {
+        weft__put(&t, ", longest ");
+        put_run(&t, v, s->longest_run[0], false);
+    }
+    return line(name, &t);
+}
+
+static bool print_ready(const struct stats_view *v)
+{
+    struct weft__text t = {0};
+    if (v->s->ready_max == 0)
+        weft__put(&t, "nothing that could run had to wait");
+    else {
+        weft__put(&t, "at most ");
+        weft__put_count(&t, v->s->ready_max);
+        weft__put(&t, " at the same time, at ");
+        weft__put_time(&t, v->s->ready_max_ns);
+        weft__put(&t, "; %s on average",
+                  v->s->ready_mean < 0.005 ? "less than 0.01" : scaled(v->s->ready_mean, "").text);
+    }
+    return line("ready to run", &t);
+}
+
+static bool print_streams(const struct stats_view *v)
+{
+    const struct weft_stats *s = v->s;
+    uint32_t loops = 0, workers = 0;
+    bool ok = true;
+    putchar('\n');
+    for (uint32_t i = 0; i < s->streams; i++)
+        loops += s->stream[i].is_loop;
+    for (uint32_t i = 0, n = 0; ok && i < s->streams; i++)
+        if (s->stream[i].is_loop && n++ < LOOPS)
+            ok = print_loop(v, &s->stream[i], loops == 1);
+    ok = ok && print_ready(v);
+    for (uint32_t i = 0; ok && i < s->streams; i++)
+        if (!s->stream[i].is_loop && workers++ < WORKERS)
+            ok = print_worker(v, &s->stream[i]);
+    if (loops > LOOPS)
+        printf("and %s more event loops\n", weft__grouped(loops - LOOPS).text);
+    if (workers > WORKERS)
+        printf("and %s more workers\n", weft__grouped(workers - WORKERS).text);
+    return ok;
+}
+
+/* ---- All of it ---- */
+
+static void put_part(struct weft__text *t, uint64_t n, const char *what)
+{
+    if (n == 0)
+        return;
+    weft__put(t, ", ");
+    weft__put_count(t, n);
+    weft__put(t, " %s", what);
+}
+
+static bool print_head(const struct stats_view *v)
+{
+    const struct weft_model *m = v->h->m;
+    uint64_t failed = 0, pending = 0, cancelled = 0, forgotten = 0, old = 0;
+    struct weft__text t = {0};
+    for (uint32_t i = 0; i < v->s->rows; i++) {
+        failed += v->s->row[i].failed;
+        pending += v->s->row[i].pending;
+        cancelled += v->s->row[i].cancelled;
+        forgotten += v->s->row[i].forgotten;
+        old += v->s->row[i].preexisting;
+    }
+    weft__put(&t, "%s: ", weft__shown(v->path).text);
+    weft__put_count(&t, m->promises - 1);
+    weft__put(&t, " promise%s of ", weft__plural(m->promises - 1));
+    weft__put_count(&t, v->s->rows);
+    weft__put(&t, " kind%s in ", weft__plural(v->s->rows));
+    weft__put_length(&t, v->s->span_ns);
+    put_part(&t, pending, "pending");
+    put_part(&t, failed, "failed");
+    put_part(&t, cancelled, "cancelled");
+    put_part(&t, forgotten, "dropped");
+    put_part(&t, old, "older than the trace");
+    if (m->losses.discarded) {
+        weft__put(&t, "; ");
+        weft__put_count(&t, m->losses.discarded);
+        weft__put(&t, " events could not be recorded, so that some numbers are too low");
+    }
+    bool ok = !t.failed && t.text;
+    if (ok)
+        prose_wrap("", "", t.text);
+    weft__text_fini(&t);
+    return ok;
+}
+
+bool stats_print(const struct stats_view *v)
+{
+    if (!print_head(v))
+        return false;
+    if (v->s->rows) {
+        putchar('\n');
+        if (!print_table(v) || !stats_print_spreads(v))
+            return false;
+    }
+    return print_streams(v);
+}
