@@ -1,15 +1,567 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/diff.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/differ.h"
+#include "model/alloc.h"
+
+#define MS INT64_C(1000000)
+
+/* ---- Endings ---- */
+
+enum weft__ending weft__ending_of(const struct weft_model *m, uint32_t promise)
+{
+    switch ((enum weft_outcome)m->promise[weft_model_final(m, promise)].outcome) {
+    case WEFT_FULFILLED:
+        return WEFT__VALUE;
+    case WEFT_FAILED:
+        return WEFT__ERROR;
+    case WEFT_CANCELLED:
+        return WEFT__CANCEL;
+    case WEFT_FORGOTTEN:
+        return WEFT__DROP;
+    case WEFT_RESOLVED:
+        return WEFT__SOMEHOW;
+    case WEFT_PENDING:
+    case WEFT_BECAME:
+    case WEFT_OUTCOME_COUNT:
+        break;
+    }
+    return WEFT__OPEN;
+}
+
+void weft__put_ending(struct weft__text *t, const struct weft_history *h, uint32_t promise)
+{
+    uint32_t final = weft_model_final(h->m, promise), size;
+    enum weft__ending e = weft__ending_of(h->m, promise);
+    if (e == WEFT__OPEN) {
+        weft__put(t, "is pending when the trace ends");
+        return;
+    }
+    weft__put(t, "%s at ", weft__outcome_verb(h->m, promise));
+    weft__put_time(t, h->m->promise[final].end_ns);
+    uint32_t reason = e == WEFT__ERROR ? weft_model_reason(h->m, final) : WEFT_NONE;
+    if (reason != WEFT_NONE) {
+        const char *text = weft_model_text(h->m, reason, &size);
+        if (size)
+            weft__put(t, " (%.100s)", text);
+    }
+}
+
+static int64_t age_ns(const struct weft_history *h, uint32_t promise)
+{
+    return h->m->end_ns - h->m->promise[promise].start_ns;
+}
+
+/* Whether a run has a promise that began in it: of others only a part is known. */
+static bool began_here(const struct weft_model *m, uint32_t promise)
+{
+    const struct weft_promise *p = &m->promise[promise];
+    return promise != WEFT_ROOT && p->created && !p->promoted;
+}
+
+/* ---- Clans ---- */
+
+static void count_clan(struct weft__differ *d, uint32_t run, uint32_t *last)
+{
+    const struct weft__side *s = &d->sides.side[run];
+    const struct weft_history *h = s->h;
+    unsigned which = run == d->goods;
+    memset(last, 0xff, d->sides.clans.count * sizeof *last);
+    for (uint32_t p = 0; p < h->m->promises; p++) {
+        if (s->clan[p] == WEFT_NONE)
+            continue;
+        struct weft__clan *c = &d->clan[s->clan[p]];
+        int64_t resolved = weft_history_resolved_ns(h, p);
+        c->promises[which]++;
+        c->ended[which][weft__ending_of(h->m, p)]++;
+        if (resolved != INT64_MAX && began_here(h->m, p)) {
+            int64_t length = resolved - h->m->promise[p].start_ns;
+            c->longest_ns[which] = length > c->longest_ns[which] ? length : c->longest_ns[which];
+        }
+        for (uint32_t i = h->children_first[p]; i < h->children_first[p + 1]; i++) {
+            uint32_t below = s->clan[h->children[i]];
+            d->clan[below].creators[which] += last[below] != p;
+            last[below] = p;
+        }
+    }
+}
+
+static bool count_clans(struct weft__differ *d)
+{
+    uint32_t *last = weft__resize(NULL, d->sides.clans.count, sizeof *last);
+    d->clan = calloc(d->sides.clans.count, sizeof *d->clan);
+    for (uint32_t run = 0; last && d->clan && run <= d->goods; run++)
+        count_clan(d, run, last);
+    free(last);
+    return last && d->clan;
+}
+
+/* ---- Endings that differ ---- */
+
+/* Whether a promise that is pending in a run would have ended there, if it were as in the other: it had the time, or
+ * the program ended by itself and such promises have always ended in the other. */
+static bool pending_for_good(const struct weft_history *h, uint32_t promise,
+                             const struct weft__clan *c, unsigned other)
+{
+    const struct weft_promise *p = &h->m->promise[promise];
+    int64_t longest = c->longest_ns[other];
+    if (p->background || !began_here(h->m, promise))
+        return false;
+    if (age_ns(h, promise) > longest + longest / 2 + MS)
+        return true;
+    return h->m->losses.ended == WEFT_ENDED_STOPPED &&
+           (p->should_resolve || c->ended[other][WEFT__OPEN] == 0);
+}
+
+/* Whether an ending is as frequent among the good ones, or nearly. */
+static bool usual(const struct weft__clan *c, enum weft__ending e)
+{
+    double share = (double)c->ended[0][e] / (c->promises[0] ? c->promises[0] : 1);
+    return c->ended[0][e] && c->ended[1][e] <= 2 * share * c->promises[1] + 3;
+}
+
+static bool same_type(const struct weft__differ *d, uint32_t good, uint32_t bad)
+{
+    const struct weft__pair *kind = d->sides.kinds.pair;
+    return kind[d->sides.side[0].kind[good]].a == kind[d->sides.side[d->goods].kind[bad]].a;
+}
+
+static bool ends_differently(const struct weft__differ *d, uint32_t good, uint32_t bad)
+{
+    const struct weft__clan *c = &d->clan[d->sides.side[0].clan[good]];
+    enum weft__ending g = weft__ending_of(d->good->m, good), b = weft__ending_of(d->bad->m, bad);
+    if (d->good->m->promise[good].becomes != WEFT_NONE &&
+        d->bad->m->promise[bad].becomes != WEFT_NONE)
+        return false; /* what they became is looked at */
+    if (g == b || (g == WEFT__SOMEHOW && b <= WEFT__ERROR) ||
+        (b == WEFT__SOMEHOW && g <= WEFT__ERROR))
+        return false;
+    if (!same_type(d, good, bad))
+        return false;
+    if (b == WEFT__OPEN)
+        return pending_for_good(d->bad, bad, c, 0) && !usual(c, b);
+    if (g == WEFT__OPEN)
+        return b != WEFT__CANCEL && b != WEFT__DROP &&
+               pending_for_good(d->good, good, &d->clan[d->sides.side[d->goods].clan[bad]], 1) &&
+               !usual(c, b);
+    bool both_dropped =
+        g >= WEFT__CANCEL && g <= WEFT__DROP && b >= WEFT__CANCEL && b <= WEFT__DROP;
+    return !both_dropped && !usual(c, b);
+}
+
+/* ---- Collecting changes ---- */
+
+/* A change before its text is made. What is alike is one. */
+struct found {
+    struct weft_change_found change;
+    int64_t when_ns; /* in the good run, if it is there */
+    bool must;       /* it failed, or is pending */
+};
+
+struct collector {
+    struct weft__differ *d;
+    struct weft__pairs sorts; /* clan, what */
+    struct found *found;
+    uint32_t room;
+};
+
+static struct found *sort_of(struct collector *k, uint32_t clan, uint32_t what)
+{
+    uint32_t before = k->sorts.count, at = weft__pairs_add(&k->sorts, clan, what);
+    if (at == WEFT_NONE)
+        return NULL;
+    if (at == k->room) {
+        uint32_t room = k->room ? 2 * k->room : 16;
+        struct found *grown = weft__resize(k->found, room, sizeof *grown);
+        if (!grown)
+            return NULL;
+        k->found = grown;
+        k->room = room;
+    }
+    if (at == before)
+        k->found[at] = (struct found){.when_ns = INT64_MAX};
+    return &k->found[at];
+}
+
+static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t good, uint32_t bad)
+{
+    struct weft__differ *d = k->d;
+    const struct weft_model *g = d->good->m, *b = d->bad->m;
+    uint32_t clan =
+        good == WEFT_NONE ? d->sides.side[d->goods].clan[bad] : d->sides.side[0].clan[good];
+    uint32_t what = (uint32_t)kind;
+    int64_t when;
+    bool must = false;
+    if (kind == WEFT_CHANGE_OUTCOME) {
+        enum weft__ending was = weft__ending_of(g, good), is = weft__ending_of(b, bad);
+        what += 8 * (1 + was * WEFT__ENDINGS + is);
+        must = is == WEFT__ERROR || is == WEFT__OPEN;
+        const struct weft_promise *p = &g->promise[weft_model_final(g, good)];
+        when = p->end_ns;
+        d->mark[good] |= WEFT__CHANGED;
+    } else {
+        when = good == WEFT_NONE ? b->promise[bad].start_ns : g->promise[good].start_ns;
+    }
+    struct found *f = sort_of(k, clan, what);
+    if (!f) {
+        d->failed = true;
+        return;
+    }
+    f->change.count++;
+    if (f->change.count > 1 && (must < f->must || (must == f->must && when >= f->when_ns)))
+        return;
+    f->must = must;
+    f->when_ns = when;
+    f->change.kind = kind;
+    f->change.good = good;
+    f->change.bad = bad;
+}
+
+/* Whether a promise failed, and only in the good run somebody cared. */
+static bool unread(const struct weft__differ *d, uint32_t good, uint32_t bad)
+{
+    return weft__ending_of(d->bad->m, bad) == WEFT__ERROR && d->mark[good] & WEFT__USED &&
+           !(d->bad_mark[bad] & WEFT__USED);
+}
+
+static void find_endings(struct collector *k)
+{
+    struct weft__differ *d = k->d;
+    for (uint32_t p = 1; p < d->good->m->promises && !d->failed; p++) {
+        uint32_t bad = d->bad_of_good[p];
+        if (bad == WEFT_NONE)
+            continue;
+        if (ends_differently(d, p, bad))
+            add_change(k, WEFT_CHANGE_OUTCOME, p, bad);
+        else if (unread(d, p, bad))
+            add_change(k, WEFT_CHANGE_UNREAD, p, bad);
+        else if (!same_type(d, p, bad) &&
+                 d->clan[d->sides.side[d->goods].clan[bad]].promises[0] == 0)
+            add_change(k, WEFT_CHANGE_TYPE, p, bad);
+    }
+}
+
+/* Which promises were read or waited for. */
+static void mark_used(const struct weft_model *m, uint8_t *mark)
+{
+    for (uint32_t i = 0; i < m->interactions; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (x->kind == WEFT_READS || x->kind == WEFT_WAITS) {
+            mark[x->other] |= WEFT__USED;
+            mark[weft_model_final(m, x->other)] |= WEFT__USED;
+        }
+    }
+}
+
+/* Whether all promises of the creator's clan that have ended have created one, in the good runs. */
+static bool always(const struct weft__differ *d, uint32_t clan)
+{
+    const struct weft__clan *c = &d->clan[clan], *above = &d->clan[d->sides.clans.pair[clan].a];
+    return c->creators[0] && c->creators[0] + above->ended[0][WEFT__OPEN] >= above->promises[0];
+}
+
+/* Whether a run went on for long enough to see what a promise created in the other one, so long after it began. before:
+ * that was before it ended. */
+static bool got_there(const struct weft_history *h, uint32_t promise, int64_t after_ns, bool before)
+{
+    if (h->m->losses.ended == WEFT_ENDED_STOPPED ||
+        (before && weft_history_resolved_ns(h, promise) != INT64_MAX))
+        return true;
+    return age_ns(h, promise) > after_ns + after_ns / 2 + MS;
+}
+
+static bool had_time(const struct weft_history *h, uint32_t promise,
+                     const struct weft_history *other, uint32_t creator, uint32_t child)
+{
+    int64_t start = other->m->promise[child].start_ns;
+    return got_there(h, promise, start - other->m->promise[creator].start_ns,
+                     start <= weft_history_resolved_ns(other, creator));
+}
+
+/* Whether another good run does without a promise, though its creator is there. */
+static bool dispensable(const struct weft__differ *d, uint32_t good)
+{
+    uint32_t creator = d->good->m->promise[good].creator;
+    for (uint32_t r = 1; r < d->goods; r++)
+        if (d->other[r][good] == WEFT_NONE && d->other[r][creator] != WEFT_NONE)
+            return true;
+    return false;
+}
+
+/* Children of sorts that the counterpart has none of. seen: by clan, the good one of the last pair whose bad
+ * one has such a child. */
+static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
+{
+    struct weft__differ *d = k->d;
+    const struct weft_history *g = d->good, *b = d->bad;
+    const uint32_t *good_clan = d->sides.side[0].clan, *bad_clan = d->sides.side[d->goods].clan;
+    uint32_t bad = d->bad_of_good[good], clan;
+    bool complete = true; /* what was overwritten is not missing */
+    for (uint32_t i = 0; i < d->goods; i++)
+        complete = complete && !d->sides.side[i].h->m->losses.overwritten;
+    for (uint32_t i = b->children_first[bad]; i < b->children_first[bad + 1]; i++) {
+        uint32_t child = b->children[i];
+        seen[clan = bad_clan[child]] = good;
+        if (complete && d->good_of_bad[child] == WEFT_NONE && d->clan[clan].promises[0] == 0 &&
+            began_here(b->m, child) && !b->m->promise[child].background &&
+            had_time(g, good, b, bad, child))
+            add_change(k, WEFT_CHANGE_ADDED, WEFT_NONE, child);
+    }
+    if (b->m->losses.overwritten)
+        return;
+    for (uint32_t i = g->children_first[good]; i < g->children_first[good + 1]; i++) {
+        uint32_t child = g->children[i];
+        clan = good_clan[child];
+        if (seen[clan] == good || d->bad_of_good[child] != WEFT_NONE || dispensable(d, child) ||
+            d->sides.clans.pair[clan].a != good_clan[good] || !began_here(g->m, child))
+            continue;
+        const struct weft__clan *c = &d->clan[clan], *above = &d->clan[good_clan[good]];
+        double wanted = (double)c->creators[0] / above->promises[0] * above->promises[1];
+        if (always(d, clan) ? had_time(b, bad, g, good, child) : c->promises[1] == 0 && wanted >= 5)
+            add_change(k, WEFT_CHANGE_MISSING, child, WEFT_NONE);
+    }
+}
+
+static void find_children(struct collector *k)
+{
+    struct weft__differ *d = k->d;
+    size_t clans = d->sides.clans.count;
+    uint32_t *seen = weft__resize(NULL, clans, sizeof *seen);
+    if (!seen) {
+        d->failed = true;
+        return;
+    }
+    memset(seen, 0xff, clans * sizeof *seen);
+    for (uint32_t p = 0; p < d->good->m->promises && !d->failed; p++)
+        if (d->bad_of_good[p] != WEFT_NONE)
+            compare_children(k, p, seen);
+    free(seen);
+}
+
+/* ---- Telling of changes ---- */
+
+static uint32_t creator_of(const struct weft__differ *d, const struct weft_change_found *c)
+{
+    return c->kind == WEFT_CHANGE_MISSING ? d->good->m->promise[c->good].creator : WEFT_ROOT;
+}
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    bool x_ends = x->change.kind == WEFT_CHANGE_OUTCOME,
+         y_ends = y->change.kind == WEFT_CHANGE_OUTCOME;
+    if (x->change.follows != y->change.follows)
+        return x->change.follows ? 1 : -1;
+    if (x->must != y->must)
+        return x->must ? -1 : 1;
+    if (x_ends != y_ends)
+        return x_ends ? -1 : 1;
+    if (x->change.kind != y->change.kind)
+        return x->change.kind < y->change.kind ? -1 : 1;
+    if (x->when_ns != y->when_ns)
+        return x->when_ns < y->when_ns ? -1 : 1;
+    uint32_t p = x->change.good == WEFT_NONE ? x->change.bad : x->change.good;
+    uint32_t q = y->change.good == WEFT_NONE ? y->change.bad : y->change.good;
+    return p < q ? -1 : p > q;
+}
+
+static char *tell(struct weft__differ *d, const struct weft_change_found *c)
+{
+    struct weft__text t = {0};
+    const struct weft_history *h = c->kind == WEFT_CHANGE_MISSING ? d->good : d->bad;
+    uint32_t promise = c->kind == WEFT_CHANGE_MISSING ? c->good : c->bad;
+    weft__put_full(&t, h->m, promise);
+    size_t before = t.size;
+    weft__put_origin(&t, h->m, promise);
+    weft__put(&t, t.size > before ? ", " : " ");
+    if (c->kind == WEFT_CHANGE_OUTCOME) {
+        weft__put_ending(&t, d->bad, c->bad);
+        weft__put(&t, "; in the good run it ");
+        if (weft__ending_of(d->good->m, c->good) == WEFT__OPEN)
+            weft__put(&t, "was pending when the trace ended");
+        else
+            weft__put_ending(&t, d->good, c->good);
+    } else if (c->kind == WEFT_CHANGE_UNREAD) {
+        weft__put_ending(&t, d->bad, c->bad);
+        weft__put(&t, ", and nobody looked at that; in the good run somebody did");
+    } else if (c->kind == WEFT_CHANGE_TYPE) {
+        weft__put(&t, "is of type %.64s in the good run", weft_model_type(d->good->m, c->good));
+    } else if (c->kind == WEFT_CHANGE_MISSING) {
+        weft__put(&t, "is missing; in the good run it was created at ");
+        weft__put_time(&t, d->good->m->promise[c->good].start_ns);
+    } else {
+        weft__put(&t, "was created at ");
+        weft__put_time(&t, d->bad->m->promise[c->bad].start_ns);
+        weft__put(&t, "; the good run has no such promise");
+    }
+    if (c->count > 1) {
+        weft__put(&t, ". The same is true of ");
+        weft__put_count(&t, c->count - 1);
+        weft__put(&t, c->count == 2 ? " other of its kind" : " others of its kind");
+    }
+    weft__put(&t, ".");
+    d->failed |= t.failed;
+    return weft__text_take(&t);
+}
+
+static void keep_changes(struct collector *k)
+{
+    struct weft__differ *d = k->d;
+    uint32_t count = k->sorts.count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t creator = creator_of(d, &k->found[i].change);
+        k->found[i].change.follows = d->mark[creator] & WEFT__CHANGED;
+    }
+    if (count)
+        qsort(k->found, count, sizeof *k->found, by_importance);
+    uint32_t kept = count < WEFT_CHANGES_MAX ? count : WEFT_CHANGES_MAX;
+    d->out->change = calloc(kept ? kept : 1, sizeof *d->out->change);
+    d->failed |= !d->out->change;
+    d->out->changes_left_out = count - kept;
+    for (uint32_t i = 0; i < kept && !d->failed; i++) {
+        struct weft_change_found *c = &d->out->change[d->out->changes++];
+        *c = k->found[i].change;
+        c->text = tell(d, c);
+    }
+}
+
+static void find_changes(struct weft__differ *d)
+{
+    struct collector k = {.d = d};
+    find_endings(&k);
+    if (!d->failed)
+        find_children(&k);
+    if (!d->failed)
+        keep_changes(&k);
+    weft__pairs_fini(&k.sorts);
+    free(k.found);
+}
+
+/* ---- All of it ---- */
+
+static void count_aligned(struct weft__differ *d)
+{
+    for (uint32_t p = 1; p < d->good->m->promises; p++) {
+        d->out->aligned += d->bad_of_good[p] != WEFT_NONE;
+        d->out->good_promises++;
+    }
+    d->out->bad_promises = d->bad->m->promises - 1;
+}
+
+/* Why the comparison may be wrong. */
+static void find_doubt(struct weft__differ *d)
+{
+    struct weft_diff *o = d->out;
+    uint64_t least = o->good_promises < o->bad_promises ? o->good_promises : o->bad_promises;
+    const char *lost = NULL;
+    struct weft__text t = {0};
+    for (uint32_t i = 0; i <= d->goods; i++) {
+        const struct weft_losses *l = &d->sides.side[i].h->m->losses;
+        if (l->overwritten || l->discarded)
+            lost = l->overwritten ? "the beginning of a recording was overwritten"
+                                  : "events of a recording are missing";
+    }
+    o->strangers = o->aligned * 4 < least;
+    if (o->strangers && o->aligned == 0)
+        weft__put(&t, "No promise has a counterpart: are these two runs of one program?");
+    else if (o->strangers)
+        weft__put(
+            &t, "Only %u %% of the promises have a counterpart: are these two runs of one program?",
+            (unsigned)(o->aligned * 100 / least));
+    if (lost)
+        weft__put(&t, "%sSome differences may be none: %s.", t.size ? " " : "", lost);
+    d->failed |= t.failed;
+    o->doubt = weft__text_take(&t);
+}
+
+static int compare(struct weft__differ *d, weft_progress_fn *progress, void *data)
+{
+#define STEP(share)                                                                                \
+    do {                                                                                           \
+        if (d->failed)                                                                             \
+            return WEFT_E_NOMEM;                                                                   \
+        if (progress && !progress(data, share))                                                    \
+            return WEFT_E_CANCELED;                                                                \
+    } while (0)
+    d->failed = weft__align(&d->sides, 0, d->goods, &d->bad_of_good, &d->good_of_bad) < 0;
+    STEP(0.4);
+    for (uint32_t i = 1; i < d->goods && !d->failed; i++) {
+        uint32_t *back;
+        d->failed = weft__align(&d->sides, 0, i, &d->other[i], &back) < 0;
+        free(back);
+    }
+    STEP(0.5);
+    d->mark = calloc(d->good->m->promises, sizeof *d->mark);
+    d->bad_mark = calloc(d->bad->m->promises, sizeof *d->bad_mark);
+    d->failed = !d->mark || !d->bad_mark || !count_clans(d);
+    STEP(0.6);
+    mark_used(d->good->m, d->mark);
+    mark_used(d->bad->m, d->bad_mark);
+    count_aligned(d);
+    find_doubt(d);
+    find_changes(d);
+    STEP(0.7);
+    weft__find_divergence(d);
+    STEP(0.8);
+    if (!d->out->strangers)
+        weft__find_latencies(d);
+    STEP(0.9);
+    if (!d->out->strangers)
+        weft__find_running(d);
+    STEP(1.0);
+#undef STEP
+    return 0;
+}
+
 int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good, uint32_t goods,
                    const struct weft_history *bad, weft_progress_fn *progress, void *data)
 {
-    (void)good, (void)goods, (void)bad, (void)progress, (void)data;
+    struct weft__differ d = {.goods = goods, .good = good[0], .bad = bad, .out = out};
+    const struct weft_history **runs = weft__resize(NULL, (uint64_t)goods + 1, sizeof *runs);
     *out = (struct weft_diff){0};
-    return 0;
+    d.other = calloc(goods, sizeof *d.other);
+    int rc = runs && d.other ? 0 : WEFT_E_NOMEM;
+    if (rc == 0) {
+        memcpy(runs, good, goods * sizeof *runs);
+        runs[goods] = bad;
+        rc = weft__sides_init(&d.sides, runs, goods + 1);
+    }
+    if (rc == 0 && progress && !progress(data, 0.3))
+        rc = WEFT_E_CANCELED;
+    if (rc == 0)
+        rc = compare(&d, progress, data);
+    out->bad_of_good = d.bad_of_good;
+    out->good_of_bad = d.good_of_bad;
+    for (uint32_t i = 0; d.other && i < goods; i++)
+        free(d.other[i]);
+    free(d.other);
+    free(runs);
+    free(d.clan);
+    free(d.mark);
+    free(d.bad_mark);
+    weft__sides_fini(&d.sides);
+    if (rc < 0)
+        weft_diff_fini(out);
+    return rc;
 }
 
 void weft_diff_fini(struct weft_diff *d)
 {
+    for (uint32_t i = 0; i < d->changes; i++)
+        free(d->change[i].text);
+    for (uint32_t i = 0; i < d->latencies; i++)
+        free(d->latency[i].text);
+    for (uint32_t i = 0; i < d->runnings; i++)
+        free(d->running[i].text);
+    free(d->running);
+    free(d->change);
+    free(d->latency);
+    free(d->divergence.text);
+    free(d->bad_of_good);
+    free(d->good_of_bad);
+    free(d->doubt);
     *d = (struct weft_diff){0};
 }

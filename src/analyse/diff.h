@@ -7,7 +7,9 @@
  *     weft_diff_fini(&d);
  *
  * Promises are aligned by what they are, not by number: their type, their label (but for its numbers, where
- * it has no exact counterpart), the path of their creators, and their order among those that are alike. */
+ * it has no exact counterpart), the path of their creators, and their order among those that are alike. Texts
+ * are valid UTF-8 without control characters. Linear in the models but for sorting; memory beyond the histories is
+ * proportional to promises. */
 #ifndef WEFT_ANALYSE_DIFF_H
 #define WEFT_ANALYSE_DIFF_H
 
@@ -17,12 +19,15 @@ enum weft_change_kind {
     WEFT_CHANGE_MISSING, /* in the good run, not in the bad one */
     WEFT_CHANGE_ADDED,
     WEFT_CHANGE_OUTCOME, /* resolved differently, or pending */
+    WEFT_CHANGE_UNREAD, /* failed, and nobody used or waited for it, as somebody did in the good run */
+    WEFT_CHANGE_TYPE, /* the same label, another type */
 };
 
 struct weft_change_found {
     enum weft_change_kind kind;
     uint32_t good, bad; /* promises, or WEFT_NONE */
     uint64_t count;     /* of the same family, under the same creators */
+    bool follows;       /* its creator stands in the list of changes itself: it never got there */
     char *text;
 };
 
@@ -32,6 +37,15 @@ struct weft_latency_change {
     int64_t good_median_ns, bad_median_ns; /* good: of all good runs */
     int64_t good_low_ns, good_high_ns;     /* lowest and highest median of the good runs */
     int64_t good_p99_ns, bad_p99_ns;
+    char *text;
+};
+
+/* What runs more often, or longer at a stretch, than in the good runs. */
+struct weft_running_change {
+    uint32_t good, bad;           /* one promise of the family in each; good may be WEFT_NONE */
+    bool longer;                  /* the longest run on a loop; else how many runs there were */
+    uint64_t good_runs, bad_runs; /* good: of all good runs */
+    int64_t good_longest_ns, bad_longest_ns;
     char *text;
 };
 
@@ -49,14 +63,29 @@ struct weft_divergence {
 
 struct weft_diff {
     struct weft_divergence divergence;
-    struct weft_change_found *change;
+    struct weft_change_found *change; /* the most important first */
     uint32_t changes;
+    uint64_t changes_left_out; /* beyond WEFT_CHANGES_MAX */
     struct weft_latency_change *latency;
     uint32_t latencies;
+    struct weft_running_change *running;
+    uint32_t runnings;
     uint32_t *bad_of_good,
         *good_of_bad; /* counterpart of each promise of the first good run and the bad one, or WEFT_NONE */
     uint64_t aligned;
+    uint64_t good_promises, bad_promises; /* how many there are that could be aligned */
+    uint64_t latencies_compared;          /* families that both runs have */
+    bool strangers; /* hardly any promise has a counterpart: how long things take is not compared */
+    char *doubt; /* why not all of this may be true (another program, a part of a trace), or NULL */
 };
+
+#define WEFT_CHANGES_MAX 1000 /* and as many latencies */
+
+/* Whether anything is different. */
+static inline bool weft_diff_any(const struct weft_diff *d)
+{
+    return d->strangers || d->divergence.found || d->changes || d->latencies || d->runnings;
+}
 
 /* goods >= 1; the first good run is the one that is told of. *out is empty. Returns 0, WEFT_E_NOMEM or
  * WEFT_E_CANCELED. The caller releases it. */

@@ -1,13 +1,355 @@
 /* SPDX-License-Identifier: ISC */
 /* weft diff: what is different in a bad run. */
-#include "cli/common.h"
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
 
-static const char help[] = "usage: weft diff FILE\n";
+#include "analyse/diff.h"
+#include "cli/common.h"
+#include "cli/prose.h"
+#include "format/utf8.h"
+
+static const char help[] =
+    "usage: weft diff [OPTION…] GOOD… BAD\n\n"
+    "Says what is different in a bad run of a program, compared with one or more good ones: where "
+    "it\n"
+    "first leaves their order of events, which promises end differently, are missing or new, and "
+    "what\n"
+    "takes longer. What differs among the good runs themselves is not told.\n\n"
+    "  --all    all changes, not just the most important\n"
+    "  --check  exit with 3 if there is a difference: for tests\n"
+    "  --json   as a JSON object\n"
+    "  --help   this text\n\n"
+    "Example: weft diff good.weft bad.weft\n";
+
+enum { JSON = WEFT__HELP + 1, CHECK, ALL };
+
+static const struct option options[] = {
+    {"json", no_argument, NULL, JSON},
+    {"check", no_argument, NULL, CHECK},
+    {"all", no_argument, NULL, ALL},
+    WEFT__HELP_OPTION,
+    {0},
+};
+
+enum { SHOWN = 8 }; /* changes of each sort */
+
+struct request {
+    bool json, check, all;
+    char **paths;
+    uint32_t runs; /* the last one is the bad one */
+};
+
+struct run {
+    struct weft_model *model;
+    struct weft_history *history;
+};
+
+/* ---- For people ---- */
+
+static bool begun; /* something stands above */
+
+static void heading(const char *text)
+{
+    printf("%s%s%s%s\n", begun ? "\n" : "", prose_style(PROSE_BOLD), text,
+           prose_style(PROSE_PLAIN));
+    begun = true;
+}
+
+static void print_more(uint64_t more, const char *what)
+{
+    if (more)
+        printf("  %s%s more%s%s; --all shows them%s\n", prose_style(PROSE_FAINT),
+               weft__grouped(more).text, *what ? " " : "", what, prose_style(PROSE_PLAIN));
+}
+
+/* Changes of that sort, most of them only counted. */
+static void print_changes(const struct weft_diff *d, bool follow, bool all)
+{
+    uint64_t shown = 0, more = 0;
+    for (uint32_t i = 0; i < d->changes; i++) {
+        if (d->change[i].follows != follow)
+            continue;
+        if (!all && shown == (follow ? SHOWN / 2 : SHOWN)) {
+            more++;
+            continue;
+        }
+        if (shown++ == 0)
+            heading(follow ? "What follows from that" : "Promises");
+        prose_wrap("  ", "    ", d->change[i].text);
+    }
+    print_more(more, "");
+}
+
+static void print_latencies(const struct weft_diff *d, bool all)
+{
+    uint32_t shown = all || d->latencies <= SHOWN ? d->latencies : SHOWN;
+    if (shown)
+        heading("How long things take");
+    for (uint32_t i = 0; i < shown; i++)
+        prose_wrap("  ", "    ", d->latency[i].text);
+    print_more(d->latencies - shown, "");
+}
+
+static void print_running(const struct weft_diff *d, bool all)
+{
+    uint32_t shown = all || d->runnings <= SHOWN ? d->runnings : SHOWN;
+    if (shown)
+        heading("What runs more");
+    for (uint32_t i = 0; i < shown; i++)
+        prose_wrap("  ", "    ", d->running[i].text);
+    print_more(d->runnings - shown, "");
+}
+
+static void print_counts(const struct request *r, const struct weft_diff *d)
+{
+    char text[400], lengths[100] = "", runs[50] = "";
+    uint64_t least = d->good_promises < d->bad_promises ? d->good_promises : d->bad_promises;
+    if (d->latencies_compared)
+        snprintf(lengths, sizeof lengths,
+                 ", how often they ran, and how long %s sort%s of them took",
+                 weft__grouped(d->latencies_compared).text, weft__plural(d->latencies_compared));
+    if (r->runs > 2)
+        snprintf(runs, sizeof runs, " with %s good runs", weft__grouped(r->runs - 1).text);
+    snprintf(text, sizeof text,
+             "%s%s of %s promises aligned; compared%s: how they ended, which are missing or new%s.",
+             weft_diff_any(d) ? "" : "No difference that matters: ", weft__grouped(d->aligned).text,
+             weft__grouped(least).text, runs, lengths);
+    if (begun)
+        putchar('\n');
+    prose_wrap("", "", text);
+}
+
+static void print_diff(const struct request *r, const struct weft_diff *d)
+{
+    if (d->doubt) {
+        fputs(prose_style(PROSE_WARNING), stdout);
+        prose_wrap("", "", d->doubt);
+        fputs(prose_style(PROSE_PLAIN), stdout);
+        begun = true;
+    }
+    if (d->divergence.found) {
+        heading("Where they part");
+        prose_wrap("  ", "  ", d->divergence.text);
+    }
+    print_changes(d, false, r->all);
+    print_changes(d, true, r->all);
+    print_running(d, r->all);
+    print_latencies(d, r->all);
+    print_more(d->changes_left_out, "changes were left out");
+    print_counts(r, d);
+}
+
+/* ---- For programs ---- */
+
+static json_t *number(uint64_t n)
+{
+    return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
+}
+
+static json_t *time_json(int64_t ns)
+{
+    return ns == INT64_MIN ? json_null() : json_integer(ns);
+}
+
+static json_t *text_json(const char *text)
+{
+    return text ? json_string(text) : json_null();
+}
+
+static json_t *label_json(const struct weft_model *m, uint32_t promise)
+{
+    uint32_t size, name = promise == WEFT_ROOT ? WEFT_NONE : weft_model_name(m, promise);
+    if (name == WEFT_NONE)
+        return json_null();
+    const char *label = weft_model_text(m, name, &size);
+    char *clean = malloc(3 * (size_t)size + 1);
+    if (!clean)
+        return json_null();
+    json_t *out = json_stringn(clean, weft_text_clean(clean, 3 * (size_t)size, label, size));
+    free(clean);
+    return out;
+}
+
+/* {"promise", "label", "type"}, or null. */
+static json_t *promise_json(const struct weft_model *m, uint32_t promise)
+{
+    if (promise == WEFT_NONE)
+        return json_null();
+    char type[256];
+    const char *raw = weft_model_type(m, promise);
+    type[weft_text_clean(type, sizeof type - 1, raw, strlen(raw))] = '\0';
+    return json_pack("{so so ss}", "promise",
+                     promise == WEFT_ROOT ? json_integer(-1) : number(m->promise[promise].id),
+                     "label", label_json(m, promise), "type", promise == WEFT_ROOT ? "loop" : type);
+}
+
+static json_t *moment_json(const struct weft_model *m, uint32_t promise, int64_t time_ns)
+{
+    if (promise == WEFT_NONE)
+        return json_null();
+    json_t *x = promise_json(m, promise);
+    json_object_set_new(x, "time_ns", time_json(time_ns));
+    return x;
+}
+
+static json_t *divergence_json(const struct weft_divergence *v, const struct weft_model *good,
+                               const struct weft_model *bad)
+{
+    if (!v->found)
+        return json_null();
+    return json_pack("{so s{so so} s{so so} so so}", "text", text_json(v->text), "good", "first",
+                     moment_json(good, v->good_first, v->good_first_ns), "second",
+                     moment_json(good, v->good_second, v->good_second_ns), "bad", "first",
+                     moment_json(bad, v->bad_first, v->bad_first_ns), "second",
+                     moment_json(bad, v->bad_second, v->bad_second_ns), "good_ns",
+                     time_json(v->good_ns), "bad_ns", time_json(v->bad_ns));
+}
+
+static json_t *changes_json(const struct weft_diff *d, const struct weft_model *good,
+                            const struct weft_model *bad)
+{
+    static const char *const kinds[] = {"missing", "added", "outcome", "unread", "type"};
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < d->changes; i++) {
+        const struct weft_change_found *c = &d->change[i];
+        json_array_append_new(list,
+                              json_pack("{ss so so so sb so}", "kind", kinds[c->kind], "good",
+                                        promise_json(good, c->good), "bad",
+                                        promise_json(bad, c->bad), "count", number(c->count),
+                                        "follows", (int)c->follows, "text", text_json(c->text)));
+    }
+    return list;
+}
+
+static json_t *latencies_json(const struct weft_diff *d, const struct weft_model *good,
+                              const struct weft_model *bad)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < d->latencies; i++) {
+        const struct weft_latency_change *c = &d->latency[i];
+        json_array_append_new(
+            list,
+            json_pack("{so so so so so so so so so so so}", "good", promise_json(good, c->good),
+                      "bad", promise_json(bad, c->bad), "good_count", number(c->good_count),
+                      "bad_count", number(c->bad_count), "good_median_ns",
+                      time_json(c->good_median_ns), "bad_median_ns", time_json(c->bad_median_ns),
+                      "good_low_ns", time_json(c->good_low_ns), "good_high_ns",
+                      time_json(c->good_high_ns), "good_p99_ns", time_json(c->good_p99_ns),
+                      "bad_p99_ns", time_json(c->bad_p99_ns), "text", text_json(c->text)));
+    }
+    return list;
+}
+
+static json_t *running_json(const struct weft_diff *d, const struct weft_model *good,
+                            const struct weft_model *bad)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < d->runnings; i++) {
+        const struct weft_running_change *c = &d->running[i];
+        json_array_append_new(
+            list,
+            json_pack("{ss so so so so so so so}", "kind", c->longer ? "longer" : "more_often",
+                      "good", promise_json(good, c->good), "bad", promise_json(bad, c->bad),
+                      "good_runs", number(c->good_runs), "bad_runs", number(c->bad_runs),
+                      "good_longest_ns", time_json(c->good_longest_ns), "bad_longest_ns",
+                      time_json(c->bad_longest_ns), "text", text_json(c->text)));
+    }
+    return list;
+}
+
+static void print_json(const struct request *r, const struct weft_diff *d, const struct run *run)
+{
+    const struct weft_model *good = run[0].model, *bad = run[r->runs - 1].model;
+    json_t *goods = json_array();
+    for (uint32_t i = 0; i + 1 < r->runs; i++)
+        json_array_append_new(goods, json_string(weft__shown(r->paths[i]).text));
+    json_t *all =
+        json_pack("{so ss so so so so so so sb so so}", "good", goods, "bad",
+                  weft__shown(r->paths[r->runs - 1]).text, "divergence",
+                  divergence_json(&d->divergence, good, bad), "changes", changes_json(d, good, bad),
+                  "changes_left_out", number(d->changes_left_out), "latencies",
+                  latencies_json(d, good, bad), "running", running_json(d, good, bad), "aligned",
+                  json_pack("{so so so}", "promises", number(d->aligned), "of_good",
+                            number(d->good_promises), "of_bad", number(d->bad_promises)),
+                  "different", (int)weft_diff_any(d), "latencies_compared",
+                  number(d->latencies_compared), "doubt", text_json(d->doubt));
+    json_dumpf(all, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(all);
+}
+
+/* ---- Running ---- */
+
+/* Says what is wrong and returns false. */
+static bool take(struct run *run, const char *path)
+{
+    run->model = weft__model(path, NULL);
+    if (!run->model)
+        return false;
+    struct weft__progress progress = weft__progress_begin(path);
+    int rc = weft_history_new(&run->history, run->model, weft__progress_show, &progress);
+    weft__progress_end(&progress);
+    if (rc < 0)
+        weft__say(path, "%s", weft_error_name(rc));
+    return rc == 0;
+}
+
+static int compare(const struct request *r, const struct run *run)
+{
+    struct weft_diff d = {0};
+    const struct weft_history **goods = calloc(r->runs, sizeof *goods);
+    const char *path = r->paths[r->runs - 1];
+    if (!goods) {
+        weft__say(path, "%s", weft_error_name(WEFT_E_NOMEM));
+        return WEFT__FAILED;
+    }
+    for (uint32_t i = 0; i + 1 < r->runs; i++)
+        goods[i] = run[i].history;
+    struct weft__progress progress = weft__progress_begin(path);
+    int rc = weft_diff_find(&d, goods, r->runs - 1, run[r->runs - 1].history, weft__progress_show,
+                            &progress);
+    weft__progress_end(&progress);
+    free(goods);
+    if (rc < 0) {
+        weft__say(path, "%s", weft_error_name(rc));
+        return WEFT__FAILED;
+    }
+    bool any = weft_diff_any(&d);
+    if (r->json)
+        print_json(r, &d, run);
+    else
+        print_diff(r, &d);
+    weft_diff_fini(&d);
+    return r->check && any ? WEFT__CHECK_FAILED : WEFT__DONE;
+}
 
 static int run(int argc, char **argv)
 {
-    (void)argc, (void)argv;
-    return WEFT__FAILED;
+    struct request r = {0};
+    int c, status = WEFT__FAILED;
+    while ((c = weft__option(&weft__diff, argc, argv, ":", options)) != -1) {
+        r.json |= c == JSON;
+        r.check |= c == CHECK;
+        r.all |= c == ALL;
+    }
+    if (argc - optind < 2)
+        weft__misuse("diff", "two FILEs at least are wanted, a good run and a bad one");
+    r.paths = argv + optind;
+    r.runs = (uint32_t)(argc - optind);
+    struct run *runs = calloc(r.runs, sizeof *runs);
+    bool ok = runs != NULL;
+    for (uint32_t i = 0; i < r.runs && ok; i++)
+        ok = take(&runs[i], r.paths[i]);
+    if (ok)
+        status = compare(&r, runs);
+    for (uint32_t i = 0; runs && i < r.runs; i++) {
+        weft_history_free(runs[i].history);
+        weft_model_free(runs[i].model);
+    }
+    free(runs);
+    return weft__finish(status);
 }
 
-const struct weft__command weft__diff = {"diff", "what is different in a bad run", help, run};
+const struct weft__command weft__diff = {"diff", "say what is different in a bad run", help, run};

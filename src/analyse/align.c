@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/align.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/names.h"
+#include "model/alloc.h"
+#include "model/seed.h"
+
+#define ANY_LABEL (WEFT_NONE - 1) /* of a type whose labels are as many as its promises */
+
+/* ---- Pairs ---- */
+
+static uint32_t *slot_of(const struct weft__pairs *p, uint32_t a, uint32_t b)
+{
+    for (uint64_t at = weft_mix((uint64_t)a << 32 | b, p->seed);; at++) {
+        uint32_t *slot = &p->slot[at & p->mask];
+        if (*slot == WEFT_NONE || (p->pair[*slot].a == a && p->pair[*slot].b == b))
+            return slot;
+    }
+}
+
+static bool grow_pairs(struct weft__pairs *p)
+{
+    uint64_t room = p->room ? 2 * (uint64_t)p->room : 32;
+    if (room > UINT32_MAX / 2)
+        return false;
+    struct weft__pair *pair = weft__resize(p->pair, room, sizeof *pair);
+    p->pair = pair ? pair : p->pair;
+    uint32_t *slot = pair ? weft__resize(NULL, 2 * room, sizeof *slot) : NULL;
+    if (!slot)
+        return false;
+    memset(slot, 0xff, 2 * (size_t)room * sizeof *slot);
+    free(p->slot);
+    p->slot = slot;
+    p->mask = (uint32_t)(2 * room - 1);
+    p->seed = p->room ? p->seed : weft_seed();
+    p->room = (uint32_t)room;
+    for (uint32_t i = 0; i < p->count; i++)
+        *slot_of(p, pair[i].a, pair[i].b) = i;
+    return true;
+}
+
+uint32_t weft__pairs_add(struct weft__pairs *p, uint32_t a, uint32_t b)
+{
+    if (p->count == p->room && !grow_pairs(p))
+        return WEFT_NONE;
+    uint32_t *slot = slot_of(p, a, b);
+    if (*slot == WEFT_NONE) {
+        p->pair[p->count] = (struct weft__pair){a, b};
+        *slot = p->count++;
+    }
+    return *slot;
+}
+
+void weft__pairs_fini(struct weft__pairs *p)
+{
+    free(p->pair);
+    free(p->slot);
+    *p = (struct weft__pairs){0};
+}
+
+/* ---- Kinds ---- */
+
+struct texts { /* of one model, by its numbers: what they are here, or WEFT_NONE: not seen yet */
+    uint32_t *type, *shape;
+};
+
+static bool number_text(struct weft__sides *s, const struct weft_model *m, uint32_t text,
+                        uint32_t *number)
+{
+    uint32_t size;
+    if (*number == WEFT_NONE) {
+        const char *bytes = weft_model_text(m, text, &size);
+        *number = weft_strings_add(s->texts, bytes, size);
+    }
+    return *number != WEFT_STRINGS_NONE;
+}
+
+static bool number_label(struct weft__sides *s, struct weft__side *side, uint32_t text,
+                         uint32_t *shape)
+{
+    char out[WEFT__SHAPE_BYTES];
+    uint32_t size;
+    if (!number_text(s, side->h->m, text, &side->label[text]))
+        return false;
+    if (*shape == WEFT_NONE) {
+        const char *label = weft_model_text(side->h->m, text, &size);
+        *shape = weft_strings_add(s->texts, out, weft__shape(out, label, size));
+    }
+    return *shape != WEFT_STRINGS_NONE;
+}
+
+static bool number_kind(struct weft__sides *s, struct weft__side *side, struct texts *t,
+                        uint32_t promise)
+{
+    const struct weft_model *m = side->h->m;
+    uint32_t type = m->promise[promise].type, name = weft_model_name(m, promise), shape = WEFT_NONE;
+    if (!number_text(s, m, type, &t->type[type]))
+        return false;
+    if (name != WEFT_NONE) {
+        if (!number_label(s, side, name, &t->shape[name]))
+            return false;
+        shape = t->shape[name];
+    }
+    side->kind[promise] = weft__pairs_add(&s->kinds, t->type[type], shape);
+    return side->kind[promise] != WEFT_NONE;
+}
+
+static bool number_kinds(struct weft__sides *s, struct weft__side *side)
+{
+    const struct weft_model *m = side->h->m;
+    uint64_t texts = (uint64_t)weft_strings_count(m->strings) + 1;
+    struct texts t = {weft__resize(NULL, texts, sizeof *t.type),
+                      weft__resize(NULL, texts, sizeof *t.shape)};
+    side->kind = weft__resize(NULL, m->promises, sizeof *side->kind);
+    side->clan = weft__resize(NULL, m->promises, sizeof *side->clan);
+    side->label = weft__resize(NULL, texts, sizeof *side->label);
+    bool ok = t.type && t.shape && side->kind && side->clan && side->label;
+    if (ok) {
+        memset(t.type, 0xff, texts * sizeof *t.type);
+        memset(t.shape, 0xff, texts * sizeof *t.shape);
+        memset(side->label, 0xff, texts * sizeof *side->label);
+        memset(side->clan, 0xff, m->promises * sizeof *side->clan);
+        side->kind[WEFT_ROOT] = 0;
+    }
+    for (uint32_t p = 1; ok && p < m->promises; p++)
+        ok = number_kind(s, side, &t, p);
+    free(t.type);
+    free(t.shape);
+    return ok;
+}
+
+/* What one type's labels are like. */
+struct labels {
+    uint32_t kinds, alone; /* how many there are; how many are in one run only */
+    uint64_t promises;
+};
+
+/* Where nearly every promise of a type has a label that no other one has (a name, a path, a hash), labels
+ * say nothing of what is of one sort: then the type does. */
+static bool join_kinds(struct weft__sides *s)
+{
+    enum { MANY = 64 };
+    uint32_t kinds = s->kinds.count, types = weft_strings_count(s->texts) + 1;
+    struct labels *of = calloc(types, sizeof *of);
+    uint32_t *seen =
+        weft__resize(NULL, kinds, sizeof *seen); /* in which run; UINT32_MAX - 1: several */
+    bool ok = of && seen;
+    if (ok)
+        memset(seen, 0xff, kinds * sizeof *seen);
+    for (uint32_t i = 0; ok && i < s->count; i++)
+        for (uint32_t p = 1; p < s->side[i].h->m->promises; p++) {
+            uint32_t kind = s->side[i].kind[p];
+            seen[kind] = seen[kind] == WEFT_NONE || seen[kind] == i ? i : WEFT_NONE - 1;
+            of[s->kinds.pair[kind].a].promises += s->kinds.pair[kind].b != WEFT_NONE;
+        }
+    for (uint32_t k = 1; ok && k < kinds; k++) {
+        struct labels *l = &of[s->kinds.pair[k].a];
+        l->kinds += s->kinds.pair[k].b != WEFT_NONE;
+        l->alone += s->kinds.pair[k].b != WEFT_NONE && seen[k] < s->count;
+    }
+    for (uint32_t k = 1; ok && k < kinds; k++) { /* what it is joined with */
+        struct weft__pair pair = s->kinds.pair[k];
+        const struct labels *l = &of[pair.a];
+        bool join = pair.b != WEFT_NONE && l->kinds > MANY && l->alone > l->kinds / 2 &&
+                    l->promises < 3 * (uint64_t)l->kinds;
+        seen[k] = join ? weft__pairs_add(&s->kinds, pair.a, ANY_LABEL) : k;
+        ok = seen[k] != WEFT_NONE;
+    }
+    for (uint32_t i = 0; ok && i < s->count; i++)
+        for (uint32_t p = 1; p < s->side[i].h->m->promises; p++)
+            s->side[i].kind[p] = seen[s->side[i].kind[p]];
+    free(of);
+    free(seen);
+    return ok;
+}
+
+/* ---- Clans ---- */
+
+/* The clan of a kind below another clan. */
+static uint32_t clan_below(struct weft__pairs *clans, uint32_t above, uint32_t kind)
+{
+    enum { STEPS = 8 };
+    uint32_t at = above;
+    for (unsigned i = 0; i < STEPS && at != 0; i++, at = clans->pair[at].a)
+        if (clans->pair[at].b == kind)
+            return at;
+    return weft__pairs_add(clans, above, kind);
+}
+
+static bool number_clans(struct weft__sides *s, struct weft__side *side)
+{
+    const struct weft_history *h = side->h;
+    uint32_t *queue = weft__resize(NULL, h->m->promises, sizeof *queue), end = 0;
+    if (!queue)
+        return false;
+    side->clan[WEFT_ROOT] = 0;
+    queue[end++] = WEFT_ROOT;
+    bool ok = true;
+    for (uint32_t at = 0; at < end && ok; at++)
+        for (uint32_t i = h->children_first[queue[at]]; i < h->children_first[queue[at] + 1] && ok;
+             i++) {
+            uint32_t child = h->children[i];
+            side->clan[child] = clan_below(&s->clans, side->clan[queue[at]], side->kind[child]);
+            ok = side->clan[child] != WEFT_NONE;
+            queue[end++] = child;
+        }
+    free(queue);
+    return ok;
+}
+
+int weft__sides_init(struct weft__sides *s, const struct weft_history *const *h, uint32_t count)
+{
+    *s = (struct weft__sides){.count = count, .texts = weft_strings_new()};
+    s->side = calloc(count, sizeof *s->side);
+    bool ok = s->texts && s->side && weft__pairs_add(&s->kinds, WEFT_NONE, WEFT_NONE) == 0 &&
+              weft__pairs_add(&s->clans, WEFT_NONE, 0) == 0;
+    for (uint32_t i = 0; i < count && ok; i++) {
+        s->side[i].h = h[i];
+        ok = number_kinds(s, &s->side[i]);
+    }
+    ok = ok && join_kinds(s);
+    for (uint32_t i = 0; i < count && ok; i++)
+        ok = number_clans(s, &s->side[i]);
+    if (!ok)
+        weft__sides_fini(s);
+    return ok ? 0 : WEFT_E_NOMEM;
+}
+
+void weft__sides_fini(struct weft__sides *s)
+{
+    for (uint32_t i = 0; s->side && i < s->count; i++) {
+        free(s->side[i].kind);
+        free(s->side[i].clan);
+        free(s->side[i].label);
+    }
+    free(s->side);
+    weft_strings_free(s->texts);
+    weft__pairs_fini(&s->kinds);
+    weft__pairs_fini(&s->clans);
+    *s = (struct weft__sides){0};
+}
+
+/* ---- Alignment ---- */
+
+struct child {
+    uint32_t type, kind, label, promise;
+};
+
+struct aligner {
+    const struct weft__pairs *kinds;
+    const struct weft__side *a, *b;
+    uint32_t *b_of_a, *a_of_b;
+    uint32_t *queue, queued; /* promises of a that have a counterpart, as they are found */
+    struct child *of_a, *of_b;
+};
+
+static int by_label(const void *x, const void *y)
+{
+    const struct child *a = x, *b = y;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    if (a->label != b->label)
+        return a->label < b->label ? -1 : 1;
+    return a->promise < b->promise ? -1 : a->promise > b->promise;
+}
+
+static int by_order(const void *x, const void *y)
+{
+    const struct child *a = x, *b = y;
+    if (a->kind != b->kind)
+        return a->kind < b->kind ? -1 : 1;
+    return a->promise < b->promise ? -1 : a->promise > b->promise;
+}
+
+static void sort_children(struct child *list, uint32_t count,
+                          int (*order)(const void *, const void *))
+{
+    uint32_t i = 1;
+    while (i < count && order(&list[i - 1], &list[i]) < 0)
+        i++;
+    if (i < count) /* often they are in order already */
+        qsort(list, count, sizeof *list, order);
+}
+
+static int by_type(const void *x, const void *y)
+{
+    const struct child *a = x, *b = y;
+    if (a->type != b->type)
+        return a->type < b->type ? -1 : 1;
+    if ((a->label == WEFT_NONE) != (b->label == WEFT_NONE))
+        return a->label == WEFT_NONE ? -1 : 1;
+    return a->promise < b->promise ? -1 : a->promise > b->promise;
+}
+
+static uint32_t children_of(const struct aligner *k, const struct weft__side *s, uint32_t promise,
+                            struct child *out)
+{
+    const struct weft_history *h = s->h;
+    uint32_t count = 0;
+    for (uint32_t i = h->children_first[promise]; i < h->children_first[promise + 1]; i++) {
+        uint32_t child = h->children[i], name = weft_model_name(h->m, child);
+        out[count++] = (struct child){k->kinds->pair[s->kind[child]].a, s->kind[child],
+                                      name == WEFT_NONE ? WEFT_NONE : s->label[name], child};
+    }
+    return count;
+}
+
+static void join(struct aligner *k, uint32_t a, uint32_t b)
+{
+    k->b_of_a[a] = b;
+    k->a_of_b[b] = a;
+    k->queue[k->queued++] = a;
+}
+
+/* Joins what is equal in two sorted lists, and leaves the rest at their beginnings. */
+static void merge(struct aligner *k, uint32_t *as, uint32_t *bs, bool labels)
+{
+    uint32_t i = 0, j = 0, rest_a = 0, rest_b = 0;
+    while (i < *as || j < *bs) {
+        const struct child *a = i < *as ? &k->of_a[i] : NULL, *b = j < *bs ? &k->of_b[j] : NULL;
+        int order = !a ? 1 : !b ? -1 : a->kind < b->kind ? -1 : a->kind > b->kind;
+        if (a && b && order == 0 && labels)
+            order = a->label < b->label ? -1 : a->label > b->label;
+        if (order == 0) {
+            join(k, a->promise, b->promise);
+            i++;
+            j++;
+        } else if (order < 0) {
+            k->of_a[rest_a++] = k->of_a[i++];
+        } else {
+            k->of_b[rest_b++] = k->of_b[j++];
+        }
+    }
+    *as = rest_a;
+    *bs = rest_b;
+}
+
+/* How many promises at the beginning of a list are of that type and have no label yet. */
+static uint32_t nameless(const struct weft__side *s, const struct child *list, uint32_t count,
+                         uint32_t type)
+{
+    uint32_t n = 0;
+    while (n < count && list[n].type == type && list[n].label == WEFT_NONE &&
+           s->h->m->promise[list[n].promise].outcome == WEFT_PENDING)
+        n++;
+    return n;
+}
+
+/* Takes what has a counterpart out of a list. */
+static void drop_joined(struct child *list, uint32_t *count, const uint32_t *other)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++)
+        if (other[list[i].promise] == WEFT_NONE)
+            list[kept++] = list[i];
+    *count = kept;
+}
+
+/* What is pending and has no label, with what has one in the other run: it may have got its label later. Only one of
+ * the lists has such promises of a type; the others are joined already. */
+static void join_nameless(struct aligner *k, uint32_t *as, uint32_t *bs)
+{
+    uint32_t i = 0, j = 0;
+    sort_children(k->of_a, *as, by_type);
+    sort_children(k->of_b, *bs, by_type);
+    while (i < *as && j < *bs) {
+        uint32_t type_a = k->of_a[i].type, type_b = k->of_b[j].type;
+        uint32_t type = type_a < type_b ? type_a : type_b;
+        uint32_t end_a = i, end_b = j;
+        while (end_a < *as && k->of_a[end_a].type == type)
+            end_a++;
+        while (end_b < *bs && k->of_b[end_b].type == type)
+            end_b++;
+        uint32_t n = nameless(k->a, k->of_a + i, end_a - i, type) +
+                     nameless(k->b, k->of_b + j, end_b - j, type);
+        for (; n && i < end_a && j < end_b; n--)
+            join(k, k->of_a[i++].promise, k->of_b[j++].promise);
+        i = end_a;
+        j = end_b;
+    }
+    drop_joined(k->of_a, as, k->b_of_a);
+    drop_joined(k->of_b, bs, k->a_of_b);
+}
+
+/* As if all that have labels were of one kind; the others go. */
+static void drop_types(struct child *list, uint32_t *count)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < *count; i++)
+        if (list[i].label != WEFT_NONE)
+            list[kept++] = (struct child){0, 0, list[i].label, list[i].promise};
+    *count = kept;
+}
+
+static void align_children(struct aligner *k, uint32_t a, uint32_t b)
+{
+    uint32_t as = children_of(k, k->a, a, k->of_a), bs = children_of(k, k->b, b, k->of_b);
+    if (as == 0 || bs == 0)
+        return;
+    sort_children(k->of_a, as, by_label);
+    sort_children(k->of_b, bs, by_label);
+    merge(k, &as, &bs, true);
+    sort_children(k->of_a, as, by_order);
+    sort_children(k->of_b, bs, by_order);
+    merge(k, &as, &bs, false);
+    if (as == 0 || bs == 0)
+        return;
+    join_nameless(k, &as, &bs);
+    drop_types(k->of_a, &as);
+    drop_types(k->of_b, &bs);
+    sort_children(k->of_a, as, by_label);
+    sort_children(k->of_b, bs, by_label);
+    merge(k, &as, &bs, true);
+}
+
+static uint32_t most_children(const struct weft_history *h)
+{
+    uint32_t most = 0;
+    for (uint32_t p = 0; p < h->m->promises; p++) {
+        uint32_t n = h->children_first[p + 1] - h->children_first[p];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+static uint32_t *nobody(uint32_t count)
+{
+    uint32_t *list = weft__resize(NULL, count, sizeof *list);
+    if (list)
+        memset(list, 0xff, count * sizeof *list);
+    return list;
+}
+
+int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
+                uint32_t **a_of_b)
+{
+    struct aligner k = {.kinds = &s->kinds, .a = &s->side[a], .b = &s->side[b]};
+    const struct weft_history *of_a = k.a->h, *of_b = k.b->h;
+    k.b_of_a = nobody(of_a->m->promises);
+    k.a_of_b = nobody(of_b->m->promises);
+    k.queue = weft__resize(NULL, of_a->m->promises, sizeof *k.queue);
+    k.of_a = weft__resize(NULL, (uint64_t)most_children(of_a) + 1, sizeof *k.of_a);
+    k.of_b = weft__resize(NULL, (uint64_t)most_children(of_b) + 1, sizeof *k.of_b);
+    bool ok = k.b_of_a && k.a_of_b && k.queue && k.of_a && k.of_b;
+    if (ok)
+        join(&k, WEFT_ROOT, WEFT_ROOT);
+    for (uint32_t i = 0; ok && i < k.queued; i++)
+        align_children(&k, k.queue[i], k.b_of_a[k.queue[i]]);
+    free(k.queue);
+    free(k.of_a);
+    free(k.of_b);
+    if (!ok) {
+        free(k.b_of_a);
+        free(k.a_of_b);
+        k.b_of_a = k.a_of_b = NULL;
+    }
+    *b_of_a = k.b_of_a;
+    *a_of_b = k.a_of_b;
+    return ok ? 0 : WEFT_E_NOMEM;
+}

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: ISC */
+/* Several runs side by side: which promises are of one sort, and which are each other's counterparts; inside of
+ * analyse.
+ *
+ * A kind is a type and a label but for its numbers. A clan is a kind, and the clan of the creator: what
+ * promises do in the program, however often it runs them. Where something creates its own kind again (a loop
+ * that is written as a recursion), that is the same clan. Kinds and clans have the same numbers in all runs. */
+#ifndef WEFT_ANALYSE_ALIGN_H
+#define WEFT_ANALYSE_ALIGN_H
+
+#include "analyse/history.h"
+#include "model/strings.h"
+
+/* Pairs of numbers, numbered in the order in which they are first added. */
+struct weft__pairs {
+    struct weft__pair {
+        uint32_t a, b;
+    } * pair;
+    uint32_t count, room;
+    uint32_t *slot, mask; /* open addressing: numbers of pairs, or WEFT_NONE */
+    uint64_t seed;
+};
+
+/* WEFT_NONE: no memory. */
+uint32_t weft__pairs_add(struct weft__pairs *p, uint32_t a, uint32_t b);
+void weft__pairs_fini(struct weft__pairs *p);
+
+struct weft__side {
+    const struct weft_history *h;
+    uint32_t *kind;  /* by promise; 0 is the loop's */
+    uint32_t *clan;  /* by promise; 0 is the loop's; WEFT_NONE where the creators are a circle */
+    uint32_t *label; /* by text of the model that is a label: its number in texts */
+};
+
+struct weft__sides {
+    struct weft__side *side;
+    uint32_t count;
+    struct weft_strings *texts;
+    struct weft__pairs kinds; /* number of the type, number of the label's shape or WEFT_NONE */
+    struct weft__pairs clans; /* clan of the creator, kind */
+};
+
+/* Returns 0 or WEFT_E_NOMEM. */
+int weft__sides_init(struct weft__sides *s, const struct weft_history *const *h, uint32_t count);
+void weft__sides_fini(struct weft__sides *s);
+
+/* The counterparts in run b of the promises of run a, and the other way round, or WEFT_NONE: from the loop
+ * downwards, among those of counterparts; where labels are equal, in their order, then the rest of a
+ * kind in its order, then what is pending and has no label yet, then where labels are equal though the types are not. The caller frees both. Returns 0 or WEFT_E_NOMEM. */
+int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
+                uint32_t **a_of_b);
+
+#endif

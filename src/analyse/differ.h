@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: ISC */
+/* What the parts of a comparison share; inside of analyse. */
+#ifndef WEFT_ANALYSE_DIFFER_H
+#define WEFT_ANALYSE_DIFFER_H
+
+#include "analyse/align.h"
+#include "analyse/diff.h"
+#include "analyse/names.h"
+
+/* How a promise ended, in the end. */
+enum weft__ending {
+    WEFT__VALUE,
+    WEFT__ERROR,
+    WEFT__CANCEL,
+    WEFT__DROP,
+    WEFT__SOMEHOW, /* by a value or an error */
+    WEFT__OPEN,
+    WEFT__ENDINGS
+};
+
+/* A clan in the good runs together [0] and in the bad one [1]. */
+struct weft__clan {
+    uint32_t promises[2];
+    uint32_t creators[2]; /* promises that created some */
+    uint32_t ended[2][WEFT__ENDINGS];
+    int64_t longest_ns[2]; /* of those that were resolved */
+};
+
+enum { WEFT__CHANGED = 1, WEFT__RELEVANT = 2, WEFT__USED = 4 }; /* bits; used: read or waited for */
+
+struct weft__differ {
+    struct weft__sides sides; /* the good runs, then the bad one */
+    uint32_t goods;
+    const struct weft_history *good, *bad; /* the first good one */
+    uint32_t *
+        *other; /* by further good run (from 1 on): counterparts of the first one's promises */
+    uint32_t *bad_of_good, *good_of_bad;
+    struct weft__clan *clan;
+    uint8_t *mark, *bad_mark; /* by promise of the first good run, and of the bad one */
+    struct weft_diff *out;
+    bool failed;
+};
+
+enum weft__ending weft__ending_of(const struct weft_model *m, uint32_t promise);
+
+/* "was fulfilled at 40.2 ms", "failed at 12 ms (timeout)", "is pending when the trace ends" */
+void weft__put_ending(struct weft__text *t, const struct weft_history *h, uint32_t promise);
+
+/* diverge.c: after the changes are found and marked. */
+void weft__find_divergence(struct weft__differ *d);
+
+/* latency.c, running.c */
+void weft__find_latencies(struct weft__differ *d);
+void weft__find_running(struct weft__differ *d);
+
+/* The first promise of each kind in a run, and how many there are, for weft__put_family. The caller frees first and
+ * size; both NULL: no memory. */
+struct weft__families weft__kinds_of(const struct weft__differ *d, uint32_t run);
+
+#endif

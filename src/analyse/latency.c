@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: ISC */
+/* Which sorts of promises take longer, or shorter, than the good runs vary. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/differ.h"
+#include "model/alloc.h"
+#include "model/seed.h"
+
+#define US INT64_C(1000)
+#define MS INT64_C(1000000)
+
+enum {
+    FEW = 10, /* of fewer, the median says little */
+};
+
+struct sorter {
+    struct weft__differ *d;
+    uint64_t *first; /* by kind and run: places in length */
+    int64_t *length;
+    int64_t *spare; /* as long as the longest kind */
+    uint32_t kinds, runs;
+    int64_t seen_ns; /* how long the good runs are; one that ended by itself has seen all */
+    uint64_t seed;
+};
+
+/* How long a promise took, or -1: it was not resolved, or is not of those that are compared. */
+static int64_t length_of(const struct weft_history *h, uint32_t p)
+{
+    const struct weft_promise *x = &h->m->promise[p];
+    enum weft__ending e = weft__ending_of(h->m, p);
+    if (p == WEFT_ROOT || !x->created || x->promoted || x->background ||
+        (e != WEFT__VALUE && e != WEFT__ERROR && e != WEFT__SOMEHOW))
+        return -1;
+    int64_t end = weft_history_resolved_ns(h, p);
+    return end > x->start_ns ? end - x->start_ns : 0;
+}
+
+static bool sort_lengths(struct sorter *k)
+{
+    const struct weft__sides *s = &k->d->sides;
+    size_t places = (size_t)k->kinds * k->runs;
+    uint64_t longest = 0;
+    k->first = calloc(places + 2, sizeof *k->first);
+    if (!k->first)
+        return false;
+    for (uint32_t r = 0; r < k->runs; r++)
+        for (uint32_t p = 1; p < s->side[r].h->m->promises; p++)
+            if (length_of(s->side[r].h, p) >= 0)
+                k->first[(size_t)s->side[r].kind[p] * k->runs + r + 2]++;
+    for (size_t i = 2; i < places + 2; i++)
+        k->first[i] += k->first[i - 1];
+    k->length = weft__resize(NULL, k->first[places + 1] + 1, sizeof *k->length);
+    if (!k->length)
+        return false;
+    for (uint32_t r = 0; r < k->runs; r++)
+        for (uint32_t p = 1; p < s->side[r].h->m->promises; p++) {
+            int64_t length = length_of(s->side[r].h, p);
+            if (length >= 0)
+                k->length[k->first[(size_t)s->side[r].kind[p] * k->runs + r + 1]++] = length;
+        }
+    for (size_t i = 0; i < k->kinds; i++) {
+        uint64_t n = k->first[(i + 1) * k->runs] - k->first[i * k->runs];
+        longest = n > longest ? n : longest;
+    }
+    k->spare = weft__resize(NULL, longest + 1, sizeof *k->spare);
+    return k->spare != NULL;
+}
+
+/* The n-th smallest. Reorders them. */
+static int64_t nth(struct sorter *k, int64_t *x, uint64_t count, uint64_t n)
+{
+    uint64_t low = 0, high = count;
+    while (high - low > 1) {
+        k->seed = weft_mix(k->seed, UINT64_C(0x9e3779b97f4a7c15));
+        int64_t pivot = x[low + k->seed % (high - low)];
+        uint64_t less = low, at = low, more = high;
+        while (at < more) {
+            int64_t v = x[at];
+            if (v < pivot) {
+                x[at++] = x[less];
+                x[less++] = v;
+            } else if (v > pivot) {
+                x[at] = x[--more];
+                x[more] = v;
+            } else {
+                at++;
+            }
+        }
+        if (n < less)
+            high = less;
+        else if (n >= more)
+            low = more;
+        else
+            return pivot;
+    }
+    return x[low];
+}
+
+struct figures {
+    uint64_t count;
+    int64_t median_ns, p99_ns, longest_ns, spread_ns; /* spread: median distance from the median */
+};
+
+static struct figures figures_of(struct sorter *k, int64_t *x, uint64_t count)
+{
+    struct figures f = {.count = count};
+    if (count == 0)
+        return f;
+    f.median_ns = nth(k, x, count, (count - 1) / 2);
+    f.p99_ns = nth(k, x, count, (uint64_t)((double)(count - 1) * 0.99));
+    for (uint64_t i = 0; i < count; i++) {
+        f.longest_ns = x[i] > f.longest_ns ? x[i] : f.longest_ns;
+        k->spare[i] = x[i] < f.median_ns ? f.median_ns - x[i] : x[i] - f.median_ns;
+    }
+    f.spread_ns = nth(k, k->spare, count, (count - 1) / 2);
+    return f;
+}
+
+/* ---- What matters ---- */
+
+struct compared {
+    struct figures good, bad;
+    int64_t low_ns, high_ns; /* of the good runs' medians */
+    int64_t seen_ns;         /* longer ones the good runs may not have seen the end of */
+    uint32_t runs;           /* good ones that have the kind */
+};
+
+/* Whether the medians differ by more than they do by chance. */
+static bool median_differs(const struct compared *c)
+{
+    int64_t g = c->good.median_ns, b = c->bad.median_ns;
+    int64_t less = g < b ? g : b, more = g < b ? b : g, apart = more - less;
+    int64_t spread = c->good.spread_ns > c->bad.spread_ns ? c->good.spread_ns : c->bad.spread_ns;
+    if (b > c->seen_ns)
+        return false;
+    bool few = c->good.count < FEW || c->bad.count < FEW;
+    if (few && (apart < 5 * MS || more / 3 < less))
+        return false;
+    if (c->runs > 1) { /* the range of the good runs, widened */
+        int64_t width = c->high_ns - c->low_ns, margin = g / 4 > width ? g / 4 : width;
+        margin = margin > 100 * US ? margin : 100 * US;
+        return (b > c->high_ns && b - c->high_ns > margin) ||
+               (b < c->low_ns && c->low_ns - b > margin);
+    }
+    return apart > 100 * US && more - more / 3 > less && apart / 3 > spread;
+}
+
+/* Whether some took far longer than any of the good ones. */
+static bool tail_differs(const struct compared *c)
+{
+    int64_t g = c->good.longest_ns, b = c->bad.longest_ns;
+    return c->good.count >= FEW && c->bad.count >= FEW && b > g && b - g > 20 * MS && b / 3 > g &&
+           b <= c->seen_ns;
+}
+
+static struct compared compare(struct sorter *k, uint32_t kind)
+{
+    struct compared c = {.low_ns = INT64_MAX, .seen_ns = k->seen_ns};
+    const uint64_t *first = &k->first[(size_t)kind * k->runs];
+    for (uint32_t r = 0; r + 1 < k->runs; r++) {
+        uint64_t n = first[r + 1] - first[r];
+        if (n == 0)
+            continue;
+        int64_t median = nth(k, k->length + first[r], n, (n - 1) / 2);
+        c.low_ns = median < c.low_ns ? median : c.low_ns;
+        c.high_ns = median > c.high_ns ? median : c.high_ns;
+        c.runs++;
+    }
+    c.good = figures_of(k, k->length + first[0], first[k->runs - 1] - first[0]);
+    c.bad = figures_of(k, k->length + first[k->runs - 1], first[k->runs] - first[k->runs - 1]);
+    return c;
+}
+
+/* ---- Telling ---- */
+
+struct told {
+    struct weft_latency_change change;
+    struct compared c;
+    uint32_t kind;
+    double weight;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct told *x = a, *y = b;
+    if (x->weight < y->weight || x->weight > y->weight)
+        return x->weight > y->weight ? -1 : 1;
+    return x->kind < y->kind ? -1 : x->kind > y->kind;
+}
+
+static char *tell(struct sorter *k, const struct told *x, const struct weft__families *names)
+{
+    struct weft__text t = {0};
+    const struct compared *c = &x->c;
+    weft__put_family(&t, k->d->bad->m, names, x->kind);
+    if (median_differs(c)) {
+        weft__put(&t, ": ");
+        weft__put_length(&t, c->bad.median_ns);
+        weft__put(&t, " instead of ");
+        weft__put_length(&t, c->good.median_ns);
+        if (c->bad.count > 1 || c->good.count > 1) {
+            weft__put(&t, " (median of ");
+            weft__put_count(&t, c->bad.count);
+        }
+        if (c->runs > 1) {
+            weft__put(&t,
+                      c->bad.count > 1 || c->good.count > 1 ? "; good runs: " : " (good runs: ");
+            weft__put_length(&t, c->low_ns);
+            weft__put(&t, " to ");
+            weft__put_length(&t, c->high_ns);
+        }
+        if (c->bad.count > 1 || c->good.count > 1 || c->runs > 1)
+            weft__put(&t, ")");
+    } else {
+        weft__put(&t, ": up to ");
+        weft__put_length(&t, c->bad.longest_ns);
+        weft__put(&t, " instead of at most ");
+        weft__put_length(&t, c->good.longest_ns);
+        weft__put(&t, " (of ");
+        weft__put_count(&t, c->bad.count);
+        weft__put(&t, "; the median is ");
+        weft__put_length(&t, c->bad.median_ns);
+        weft__put(&t, ")");
+    }
+    k->d->failed |= t.failed;
+    return weft__text_take(&t);
+}
+
+struct weft__families weft__kinds_of(const struct weft__differ *d, uint32_t run)
+{
+    const struct weft__side *s = &d->sides.side[run];
+    uint32_t kinds = d->sides.kinds.count;
+    struct weft__families f = {.of = s->kind, .count = kinds}; /* of is borrowed */
+    f.first = weft__resize(NULL, kinds, sizeof *f.first);
+    f.size = calloc(kinds, sizeof *f.size);
+    if (!f.first || !f.size) {
+        free(f.first);
+        free(f.size);
+        return (struct weft__families){0};
+    }
+    for (uint32_t p = 0; p < s->h->m->promises; p++)
+        if (f.size[s->kind[p]]++ == 0)
+            f.first[s->kind[p]] = p;
+    return f;
+}
+
+static bool add_told(struct told **list, uint32_t *count, uint32_t *room, struct told x)
+{
+    if (*count == *room) {
+        uint32_t more = *room ? 2 * *room : 16;
+        struct told *grown = weft__resize(*list, more, sizeof *grown);
+        if (!grown)
+            return false;
+        *list = grown;
+        *room = more;
+    }
+    int64_t g = x.c.good.median_ns, b = x.c.bad.median_ns;
+    bool median = median_differs(&x.c);
+    double was = (double)(median ? g : x.c.good.longest_ns) + 1e3;
+    double is = (double)(median ? b : x.c.bad.longest_ns) + 1e3;
+    x.weight = (is > was ? is / was + 1e6 : was / is) + (median ? 2e6 : 0); /* slower ones first */
+    x.change.good_count = x.c.good.count;
+    x.change.bad_count = x.c.bad.count;
+    x.change.good_median_ns = g;
+    x.change.bad_median_ns = b;
+    x.change.good_low_ns = x.c.low_ns;
+    x.change.good_high_ns = x.c.high_ns;
+    x.change.good_p99_ns = x.c.good.p99_ns;
+    x.change.bad_p99_ns = x.c.bad.p99_ns;
+    (*list)[(*count)++] = x;
+    return true;
+}
+
+static bool find_told(struct sorter *k, struct told **list, uint32_t *count)
+{
+    uint32_t room = 0;
+    for (uint32_t kind = 1; kind < k->kinds; kind++) {
+        struct compared c = compare(k, kind);
+        if (c.good.count == 0 || c.bad.count == 0)
+            continue;
+        k->d->out->latencies_compared++;
+        if ((median_differs(&c) || tail_differs(&c)) &&
+            !add_told(list, count, &room, (struct told){.c = c, .kind = kind}))
+            return false;
+    }
+    if (*count)
+        qsort(*list, *count, sizeof **list, by_weight);
+    return true;
+}
+
+static bool keep_told(struct sorter *k, struct told *list, uint32_t count)
+{
+    struct weft_diff *o = k->d->out;
+    struct weft__families good = weft__kinds_of(k->d, 0), bad = weft__kinds_of(k->d, k->d->goods);
+    uint32_t kept = count < WEFT_CHANGES_MAX ? count : WEFT_CHANGES_MAX;
+    o->latency = calloc(kept ? kept : 1, sizeof *o->latency);
+    bool ok = o->latency && good.first && bad.first;
+    for (uint32_t i = 0; i < kept && ok; i++) {
+        struct weft_latency_change *c = &o->latency[o->latencies++];
+        *c = list[i].change;
+        c->good = good.size[list[i].kind] ? good.first[list[i].kind] : WEFT_NONE;
+        c->bad = bad.first[list[i].kind];
+        c->text = tell(k, &list[i], &bad);
+    }
+    free(good.first);
+    free(good.size);
+    free(bad.first);
+    free(bad.size);
+    return ok;
+}
+
+void weft__find_latencies(struct weft__differ *d)
+{
+    struct sorter k = {
+        .d = d, .kinds = d->sides.kinds.count, .runs = d->sides.count, .seed = weft_seed()};
+    struct told *list = NULL;
+    uint32_t count = 0;
+    for (uint32_t r = 0; r < d->goods; r++) {
+        const struct weft_model *m = d->sides.side[r].h->m;
+        int64_t seen = m->losses.ended == WEFT_ENDED_STOPPED ? INT64_MAX : m->end_ns;
+        k.seen_ns = seen > k.seen_ns ? seen : k.seen_ns;
+    }
+    bool ok = sort_lengths(&k) && find_told(&k, &list, &count) && keep_told(&k, list, count);
+    d->failed |= !ok;
+    free(list);
+    free(k.first);
+    free(k.length);
+    free(k.spare);
+}

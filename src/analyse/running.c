@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: ISC */
+/* Which sorts of promises run more often, or longer at a stretch, than in the good runs. */
+#include <stdlib.h>
+
+#include "analyse/differ.h"
+#include "model/alloc.h"
+
+#define MS INT64_C(1000000)
+
+/* A kind, in the good runs together [0] and in the bad one [1]. */
+struct activity {
+    uint64_t promises[2], runs[2];
+    double alive_ns[2];
+    uint64_t on_loop[2];   /* runs on a loop */
+    int64_t longest_ns[2]; /* of these, without what was collected meanwhile */
+};
+
+static void count_runs(struct activity *of, const struct weft__side *s, unsigned which)
+{
+    const struct weft_history *h = s->h;
+    for (uint32_t p = 1; p < h->m->promises; p++) {
+        struct activity *a = &of[s->kind[p]];
+        int64_t alive = h->m->promise[p].end_ns - h->m->promise[p].start_ns;
+        a->promises[which]++;
+        a->runs[which] += h->runs_of_first[p + 1] - h->runs_of_first[p];
+        a->alive_ns[which] += alive > 0 ? (double)alive : 0;
+    }
+    for (uint32_t r = 0; r < h->m->runs; r++) {
+        const struct weft_run *run = &h->m->run[r];
+        struct activity *a = &of[s->kind[h->run_promise[r]]];
+        int64_t length = run->end_ns - run->start_ns;
+        if (h->run_promise[r] == WEFT_ROOT || !h->is_loop[weft_history_stream(h, r)])
+            continue;
+        a->on_loop[which]++;
+        if (length <= a->longest_ns[which])
+            continue;
+        length -= weft_history_collecting(h, run->start_ns, run->end_ns);
+        a->longest_ns[which] = length > a->longest_ns[which] ? length : a->longest_ns[which];
+    }
+}
+
+/* Three times as often, for each promise and in the time that they are there. */
+static bool more_often(const struct activity *a)
+{
+    double good = (double)a->runs[0], bad = (double)a->runs[1];
+    double promises = (double)a->promises[1] / (double)(a->promises[0] ? a->promises[0] : 1);
+    double alive = a->alive_ns[1] / (a->alive_ns[0] > 1 ? a->alive_ns[0] : 1);
+    double most = promises > alive ? promises : alive; /* of what may have become more anyway */
+    return a->promises[0] && a->runs[1] >= 50 && bad > 3 * good * most && bad > good * most + 50;
+}
+
+static bool longer(const struct activity *a)
+{
+    return a->on_loop[0] && a->longest_ns[1] / 3 > a->longest_ns[0] &&
+           a->longest_ns[1] - a->longest_ns[0] > 10 * MS;
+}
+
+/* ---- Telling ---- */
+
+struct teller {
+    struct weft__differ *d;
+    struct weft__families good, bad;
+    uint32_t room;
+};
+
+/* "8", "1.6" */
+static void put_mean(struct weft__text *t, uint64_t runs, uint64_t promises)
+{
+    uint64_t tenths = (10 * runs + promises / 2) / promises;
+    if (promises > 1 && tenths < 100 && tenths % 10) {
+        weft__put(t, "%u.%u", (unsigned)(tenths / 10), (unsigned)(tenths % 10));
+        return;
+    }
+    weft__put_count(t, (tenths + 5) / 10);
+}
+
+static void tell(struct teller *k, struct weft__text *t, const struct activity *a, uint32_t kind,
+                 bool long_one)
+{
+    weft__put_family(t, k->d->bad->m, &k->bad, kind);
+    if (long_one) {
+        weft__put(t, " ran for ");
+        weft__put_length(t, a->longest_ns[1]);
+        weft__put(t, " without a break; in the good run for ");
+        weft__put_length(t, a->longest_ns[0]);
+        weft__put(t, " at most");
+        return;
+    }
+    weft__put(t, " ran ");
+    put_mean(t, a->runs[1], a->promises[1]);
+    weft__put(t, " times instead of ");
+    put_mean(t, a->runs[0], a->promises[0]);
+    if (a->promises[1] > 1) {
+        weft__put(t, " (on average of ");
+        weft__put_count(t, a->promises[1]);
+        weft__put(t, ")");
+    }
+}
+
+static void add(struct teller *k, const struct activity *a, uint32_t kind, bool long_one)
+{
+    struct weft_diff *o = k->d->out;
+    struct weft__text t = {0};
+    if (o->runnings == WEFT_CHANGES_MAX)
+        return;
+    if (o->runnings == k->room) {
+        uint32_t room = k->room ? 2 * k->room : 8;
+        struct weft_running_change *grown = weft__resize(o->running, room, sizeof *grown);
+        if (!grown) {
+            k->d->failed = true;
+            return;
+        }
+        o->running = grown;
+        k->room = room;
+    }
+    tell(k, &t, a, kind, long_one);
+    k->d->failed |= t.failed;
+    o->running[o->runnings++] = (struct weft_running_change){
+        .good = k->good.size[kind] ? k->good.first[kind] : WEFT_NONE,
+        .bad = k->bad.first[kind],
+        .longer = long_one,
+        .good_runs = a->runs[0],
+        .bad_runs = a->runs[1],
+        .good_longest_ns = a->longest_ns[0],
+        .bad_longest_ns = a->longest_ns[1],
+        .text = weft__text_take(&t),
+    };
+}
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct weft_running_change *x = a, *y = b;
+    if (x->longer != y->longer)
+        return x->longer ? -1 : 1;
+    if (x->longer && x->bad_longest_ns != y->bad_longest_ns)
+        return x->bad_longest_ns > y->bad_longest_ns ? -1 : 1;
+    if (!x->longer && x->bad_runs != y->bad_runs)
+        return x->bad_runs > y->bad_runs ? -1 : 1;
+    return x->bad < y->bad ? -1 : x->bad > y->bad;
+}
+
+void weft__find_running(struct weft__differ *d)
+{
+    uint32_t kinds = d->sides.kinds.count;
+    struct activity *of = calloc(kinds, sizeof *of);
+    struct teller k = {.d = d, .good = weft__kinds_of(d, 0), .bad = weft__kinds_of(d, d->goods)};
+    d->failed |= !of || !k.good.first || !k.bad.first;
+    for (uint32_t r = 0; r <= d->goods && !d->failed; r++)
+        count_runs(of, &d->sides.side[r], r == d->goods);
+    for (uint32_t kind = 1; kind < kinds && !d->failed; kind++) {
+        if (longer(&of[kind]))
+            add(&k, &of[kind], kind, true);
+        if (more_often(&of[kind]))
+            add(&k, &of[kind], kind, false);
+    }
+    if (d->out->runnings)
+        qsort(d->out->running, d->out->runnings, sizeof *d->out->running, by_importance);
+    free(k.good.first);
+    free(k.good.size);
+    free(k.bad.first);
+    free(k.bad.size);
+    free(of);
+}
