@@ -41,7 +41,7 @@ _weft_words()
 _weft()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-    local command=${COMP_WORDS[1]} commands='record ctl save info dump promises render view html export' options
+    local command=${COMP_WORDS[1]} commands='record ctl save info dump promises render view html export explain stats diff' options
     COMPREPLY=()
 
     if [ "$COMP_CWORD" -eq 1 ]; then
@@ -61,11 +61,16 @@ _weft()
         info) options='--json --promises --help' ;;
         dump) options='--from --to --help' ;;
         promises) options='--raw --help' ;;
-        render) options='--output --format --at --from --to --size --select --search --no-counters
-                         --no-legend --raw --theme --help' ;;
-        view) options='--at --from --to --select --search --raw --theme --tour --help' ;;
-        html) options='--output --empty --at --title --raw --help' ;;
+        render) options='--output --format --at --from --to --size --select --search --finding --path --diff
+                         --no-counters --no-legend --raw --theme --help' ;;
+        view) options='--at --from --to --select --finding --diff --search --raw --theme --tour --help' ;;
+        html) options='--output --empty --at --finding --diff --title --raw --help' ;;
         export) options='--to --output --help' ;;
+        explain) options='--json --check --check= --only --ignore --accept --all --promise --hang --slow-wake
+                          --block --turn --never-yield --spin --self-wakes --leak --serial --serial-saving --herd
+                          --help' ;;
+        stats) options='--by --sort --top --histogram --raw --json --help' ;;
+        diff) options='--json --check --all --help' ;;
         help)
             [ "$COMP_CWORD" -ne 2 ] || _weft_words "$commands" "$current"
             return
@@ -86,6 +91,23 @@ _weft()
         export:--to) _weft_words 'ctf mirage' "$current" ;;
         export:-o | export:--output) _weft_files 'ctf' "$current" ;;
         ctl:-s | ctl:-w | ctl:--wait) ;;
+        explain:--only | explain:--ignore)
+            _weft_words 'deadlock lost-wakeup hang-root never-resolved swallowed-failure loop-blocked spin leak
+                         slow-wake herd serial-waits' "$current"
+            ;;
+        explain:=) [ "${COMP_WORDS[COMP_CWORD - 2]}" != --check ] || _weft_words 'certain likely possible' "$current" ;;
+        explain:--check)
+            if [ "$current" = = ]; then _weft_words 'certain likely possible' ''; else _weft_files 'ctf|weft|trace' "$current"; fi
+            ;;
+        explain:--accept) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
+        explain:--promise | explain:--hang | explain:--slow-wake | explain:--block | explain:--turn) ;;
+        explain:--never-yield | explain:--spin | explain:--self-wakes | explain:--leak | explain:--herd) ;;
+        explain:--serial | explain:--serial-saving) ;;
+        stats:--by) _weft_words 'label family type' "$current" ;;
+        stats:--sort)
+            _weft_words 'total count p50 p90 p99 max failed pending waiting ready running name' "$current"
+            ;;
+        stats:--top | stats:--histogram) ;;
         *:--from | render:--to | dump:--to | *:--size | *:--select | *:--search) ;;
         *)
             case $current in

@@ -39,7 +39,7 @@ const char *weft_confidence_name(enum weft_confidence c)
 const char *weft_evidence_name(enum weft_evidence_event e)
 {
     static const char *const names[] = {
-#define X(NAME, name, text) [WEFT_EVIDENCE_##NAME] = name,
+#define X(NAME, name, text, alone) [WEFT_EVIDENCE_##NAME] = name,
         WEFT_EVIDENCE(X)
 #undef X
     };
@@ -85,14 +85,6 @@ static int by_importance(const void *a, const void *b)
     return x->promise < y->promise ? -1 : x->promise > y->promise;
 }
 
-static void finding_fini(struct weft_finding *f)
-{
-    free(f->text);
-    free(f->doubt);
-    free(f->evidence);
-    free(f->affected);
-}
-
 int weft_explain(struct weft_findings *out, const struct weft_history *h,
                  const struct weft_explain_options *options, weft_progress_fn *progress, void *data)
 {
@@ -116,6 +108,10 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
         searches[i](&s);
         s.canceled |= progress && !progress(data, (double)(i + 1) / SEARCHES);
     }
+    if (!s.failed && !s.canceled)
+        weft__join(&s);
+    for (uint32_t i = 0; i < out->count; i++)
+        weft__finding_sort(&out->finding[i]);
     weft__families_fini(&families);
     free(s.blocked);
     if (s.failed || s.canceled) {
@@ -125,7 +121,7 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
     if (out->count)
         qsort(out->finding, out->count, sizeof *out->finding, by_importance);
     while (out->count > WEFT_FINDINGS_MAX) {
-        finding_fini(&out->finding[--out->count]);
+        weft__finding_fini(&out->finding[--out->count]);
         out->left_out++;
     }
     return 0;
@@ -134,7 +130,7 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
 void weft_findings_fini(struct weft_findings *f)
 {
     for (uint32_t i = 0; i < f->count; i++)
-        finding_fini(&f->finding[i]);
+        weft__finding_fini(&f->finding[i]);
     free(f->finding);
     *f = (struct weft_findings){0};
 }

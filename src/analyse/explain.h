@@ -34,30 +34,33 @@ enum weft_confidence {
 
 const char *weft_confidence_name(enum weft_confidence c); /* "possible" … */
 
-/* What an event of the evidence is. X(NAME, "name", "text"): in the text, %p is the promise and %o the other
- * one. */
+/* What an event of the evidence is. X(NAME, "name", "text", "alone"): in the texts, %p is the promise and %o the
+ * other one; alone is said where there is no other one, or it is the same. */
 #define WEFT_EVIDENCE(X)                                                                           \
-    X(CREATED, "created", "%o creates %p")                                                         \
-    X(WAITS, "waits", "%p begins to wait for %o")                                                  \
-    X(WAITS_STILL, "waits_still", "%p waits for %o when the trace ends")                           \
-    X(WOKEN, "woken", "%p runs, because of %o")                                                    \
-    X(RUNS, "runs", "%p begins to run")                                                            \
-    X(STOPS, "stops", "%p stops running")                                                          \
-    X(RUNS_STILL, "runs_still", "%p runs when the trace ends")                                     \
-    X(FULFILLED, "fulfilled", "%o fulfils %p")                                                     \
-    X(FAILED, "failed", "%o lets %p fail")                                                         \
-    X(RESOLVED, "resolved", "%o resolves %p")                                                      \
-    X(CANCELLED, "cancelled", "%o cancels %p")                                                     \
-    X(FORGOTTEN, "forgotten", "%p is dropped without a result")                                    \
-    X(BECAME, "became", "%p becomes %o")                                                           \
-    X(SIGNALLED, "signalled", "%o signals %p")                                                     \
-    X(SIGNALLED_NOBODY, "signalled_nobody", "%o signals %p: nobody waits for it")                  \
-    X(READ, "read", "%p uses the result of %o")                                                    \
-    X(PENDING, "pending", "%p is pending when the trace ends")                                     \
-    X(IDLE, "idle", "the event loop goes to sleep")
+    X(CREATED, "created", "%o creates %p", "%p is created")                                        \
+    X(WAITS, "waits", "%p begins to wait for %o", "%p begins to wait for itself")                  \
+    X(WAITS_STILL, "waits_still", "%p waits for %o when the trace ends",                           \
+      "%p waits for itself when the trace ends")                                                   \
+    X(WOKEN, "woken", "%p runs, because of %o", "%p runs")                                         \
+    X(RUNS, "runs", "%p begins to run", "%p begins to run")                                        \
+    X(STOPS, "stops", "%p stops running", "%p stops running")                                      \
+    X(RUNS_STILL, "runs_still", "%p runs when the trace ends", "%p runs when the trace ends")      \
+    X(FULFILLED, "fulfilled", "%o fulfils %p", "%p is fulfilled")                                  \
+    X(FAILED, "failed", "%o lets %p fail", "%p fails")                                             \
+    X(RESOLVED, "resolved", "%o resolves %p", "%p is resolved")                                    \
+    X(CANCELLED, "cancelled", "%o cancels %p", "%p is cancelled")                                  \
+    X(FORGOTTEN, "forgotten", "%p is dropped without a result", "%p is dropped without a result")  \
+    X(BECAME, "became", "%p becomes %o", "%p becomes another one")                                 \
+    X(SIGNALLED, "signalled", "%o signals %p", "%p is signalled")                                  \
+    X(SIGNALLED_NOBODY, "signalled_nobody", "%o signals %p: nobody waits for it",                  \
+      "%p is signalled: nobody waits for it")                                                      \
+    X(READ, "read", "%p uses the result of %o", "%p is used")                                      \
+    X(PENDING, "pending", "%p is pending when the trace ends",                                     \
+      "%p is pending when the trace ends")                                                         \
+    X(IDLE, "idle", "the event loop goes to sleep", "the event loop goes to sleep")
 
 enum weft_evidence_event {
-#define X(NAME, name, text) WEFT_EVIDENCE_##NAME,
+#define X(NAME, name, text, alone) WEFT_EVIDENCE_##NAME,
     WEFT_EVIDENCE(X)
 #undef X
         WEFT_EVIDENCE_EVENTS
@@ -90,6 +93,13 @@ struct weft_finding {
     uint32_t affecteds;
     uint64_t affected_total; /* there may be more than are listed */
 };
+
+struct weft__text; /* names.h */
+
+/* Says the i-th piece of its evidence: "'ARP query' creates 'ARP response'". Promises that would be called alike
+ * get their numbers. */
+void weft_evidence_say(struct weft__text *t, const struct weft_model *m,
+                       const struct weft_finding *f, uint32_t i);
 
 struct weft_findings {
     struct weft_finding *finding; /* the most important first */

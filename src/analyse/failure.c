@@ -1,7 +1,631 @@
 /* SPDX-License-Identifier: ISC */
+/* Swallowed failures: a promise failed, and nobody waited for it, read it, or did anything that looks like an
+ * answer.
+ *
+ * Whoever lets a promise fail often tells it on at once: its creator fails, too, or is resolved, or another one fails
+ * for the same reason. Then it is that one which must be looked at. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "analyse/finding.h"
+#include "analyse/words.h"
+#include "model/alloc.h"
+
+#define MS INT64_C(1000000)
+#define CHANCE_NS (10 * MS) /* in which a loop has had its turn */
+#define ANSWER_NS MS        /* what answers a failure directly comes within that */
+enum {
+    NEAR = 32,      /* events that are looked at before and after a failure */
+    STREAMS = 16,   /* on which is looked what came after it */
+    RUNS = 16,      /* of each */
+    ANCESTORS = 16, /* creators that are looked at */
+};
+
+enum looked { NOT_LOOKED, LOOKED, LEFT /* somebody had waited, and went on without it */ };
+
+struct failure {
+    uint32_t promise, family, reason;
+    enum weft_confidence confidence;
+    const char *doubt;
+    uint32_t origin; /* an earlier failure that was handed on as this one, or WEFT_NONE */
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    unsigned char *read;          /* by promise: whether it was read after it had ended */
+    unsigned char *family_read;   /* by family: whether one of it was ever read */
+    unsigned char *family_missed; /* … whether one of it was fulfilled, and never read */
+    uint32_t *origin;             /* by promise: a failure that it stands for, or WEFT_NONE */
+    uint32_t
+        *stranded; /* by promise: a wait that is open for something that it created, or WEFT_NONE */
+    bool any_read; /* the program says who reads what */
+    struct failure *failure;
+    uint32_t failures, room;
+};
+
+static bool has_failed(const struct finder *f, uint32_t promise)
+{
+    const struct weft_promise *p = &f->m->promise[promise];
+    return promise != WEFT_ROOT && p->outcome == WEFT_FAILED && p->becomes == WEFT_NONE;
+}
+
+/* ---- Who reads what ---- */
+
+static void note_read(struct finder *f, uint32_t promise, int64_t time_ns)
+{
+    uint32_t final = weft_model_final(f->m, promise);
+    if (time_ns >= f->m->promise[final].end_ns)
+        f->read[final] = 1;
+    f->family_read[f->s->families->of[final]] = 1;
+    f->family_read[f->s->families->of[promise]] = 1;
+    f->any_read = true;
+}
+
+/* Whether a reader that waited for p as one of a group has gone on because of others of it only, at least two of them
+ * after p had failed, and then reported success. Two: one is enough for somebody who wants any of them. */
+static bool is_passed_over(const struct finder *f, const struct weft_wait *wait, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    const uint32_t *of = f->s->families->of;
+    const struct weft_promise *reader = &f->m->promise[weft_model_final(f->m, wait->reader)];
+    uint32_t first = h->runs_of_first[wait->reader], end = h->runs_of_first[wait->reader + 1];
+    uint32_t others = 0;
+    if (wait->end == WEFT_WAIT_READ || wait->reader == WEFT_ROOT ||
+        reader->outcome != WEFT_FULFILLED)
+        return false;
+    for (uint32_t i = end; i > first && end - i < NEAR; i--) {
+        uint32_t run = h->runs_of[i - 1], cause = h->run_cause[run];
+        if (f->m->run[run].end_ns < f->m->promise[p].end_ns)
+            return others >= 2;
+        if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
+            return false;
+        uint32_t other = (uint32_t)f->m->interaction[cause].other;
+        if (weft_model_final(f->m, other) == p)
+            return false;
+        others += of[other] == of[p];
+    }
+    return others >= 2 && end - first < NEAR;
+}
+
+static void note_reads(struct finder *f)
+{
+    for (uint32_t i = 0; i < f->m->interactions; i++) {
+        const struct weft_interaction *x = &f->m->interaction[i];
+        if (x->kind == WEFT_READS)
+            note_read(f, x->other, x->time_ns);
+        else if (x->kind == WEFT_SIGNALS)
+            note_read(f, x->actor, x->time_ns);
+    }
+    for (uint32_t i = 0; i < f->h->waits; i++) {
+        const struct weft_wait *w = &f->h->wait[i];
+        uint32_t source = weft_model_final(f->m, w->source);
+        if (w->end == WEFT_WAIT_READ ||
+            (w->end == WEFT_WAIT_RAN && !(has_failed(f, source) && is_passed_over(f, w, source))))
+            note_read(f, w->source, w->until_ns);
+        f->any_read = true;
+    }
+}
+
+static void note_missed(struct finder *f)
+{
+    for (uint32_t p = 1; p < f->m->promises; p++)
+        if (f->m->promise[p].outcome == WEFT_FULFILLED && !f->read[p])
+            f->family_missed[f->s->families->of[p]] = 1;
+}
+
+static bool is_ancestor(const struct finder *f, uint32_t ancestor, uint32_t promise)
+{
+    for (unsigned i = 0; i < ANCESTORS && promise != WEFT_ROOT; i++) {
+        promise = weft_model_final(f->m, f->m->promise[promise].creator);
+        if (promise == ancestor)
+            return promise != WEFT_ROOT;
+    }
+    return false;
+}
+
+/* Who still waits for what a failed one was to resolve. */
+static void note_stranded(struct finder *f)
+{
+    const struct weft_history *h = f->h;
+    for (uint32_t i = 0; i < h->waits; i++) {
+        const struct weft_wait *w = &h->wait[i];
+        uint32_t p = weft_model_final(f->m, w->source);
+        if (w->end != WEFT_WAIT_OPEN || f->m->promise[p].outcome != WEFT_PENDING)
+            continue;
+        for (unsigned k = 0; k < ANCESTORS && p != WEFT_ROOT; k++) {
+            p = weft_model_final(f->m, f->m->promise[p].creator);
+            if (has_failed(f, p) && f->stranded[p] == WEFT_NONE)
+                f->stranded[p] = i;
+        }
+    }
+}
+
+static enum looked looked_at(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    int64_t failed_ns = f->m->promise[p].end_ns;
+    enum looked looked = f->read[p] ? LOOKED : NOT_LOOKED;
+    for (uint32_t i = h->waits_for_first[p]; i < h->waits_for_first[p + 1] && looked != LOOKED;
+         i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        bool gone = w->end == WEFT_WAIT_LEFT || w->end == WEFT_WAIT_ENDED;
+        if (is_passed_over(f, w, p))
+            continue;
+        if (w->end == WEFT_WAIT_OPEN || w->until_ns >= failed_ns)
+            looked = LOOKED;
+        else if (gone)
+            looked = LEFT;
+    }
+    return looked;
+}
+
+/* ---- Handed on ---- */
+
+/* Until when the run lasts in which a promise acted. */
+static int64_t run_end(const struct finder *f, uint32_t actor, int64_t time_ns)
+{
+    uint32_t run = weft_history_run_at(f->h, actor, time_ns);
+    return run == WEFT_NONE ? time_ns : f->m->run[run].end_ns;
+}
+
+static int64_t run_start(const struct finder *f, uint32_t actor, int64_t time_ns)
+{
+    uint32_t run = weft_history_run_at(f->h, actor, time_ns);
+    return run == WEFT_NONE ? time_ns : f->m->run[run].start_ns;
+}
+
+/* Whether the program says who looks at promises like p: somebody reads others of its sort, or its creator says for
+ * what it waits, and p is not a task in its own right, which may deal with the failure itself. Then that nobody looked
+ * at p means something. */
+static bool says_who_looks(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    uint32_t creator = f->m->promise[p].creator;
+    bool is_task = h->waits_of_first[p + 1] > h->waits_of_first[p] ||
+                   h->children_first[p + 1] > h->children_first[p];
+    return f->family_read[f->s->families->of[p]] ||
+           (!is_task && creator != WEFT_ROOT &&
+            h->waits_of_first[creator + 1] > h->waits_of_first[creator]);
+}
+
+/* Whether the failure of p is told by the resolution of q, in the same run. That the one who should have looked
+ * reports success tells nothing. */
+static bool tells(const struct finder *f, uint32_t p, uint32_t q, bool by_p, bool later)
+{
+    const struct weft_model *m = f->m;
+    uint32_t reason = weft_model_reason(m, p);
+    bool same = later && has_failed(f, q) && reason != WEFT_NONE &&
+                weft_model_reason(m, q) == reason && f->s->families->of[p] != f->s->families->of[q];
+    bool above = is_ancestor(f, q, p);
+    if (above && m->promise[q].outcome == WEFT_FULFILLED && says_who_looks(f, p))
+        return false;
+    return q != p && (same || (by_p && later) || above) && !is_ancestor(f, p, q);
+}
+
+/* Whom the failure of p was handed on to, or WEFT_NONE. */
+static uint32_t handed_on(const struct finder *f, uint32_t p)
+{
+    const struct weft_model *m = f->m;
+    uint32_t at = f->h->resolution[p];
+    if (at == WEFT_NONE)
+        return WEFT_NONE;
+    uint32_t actor = m->interaction[at].actor;
+    int64_t time = m->interaction[at].time_ns;
+    int64_t from = run_start(f, actor, time), to = run_end(f, actor, time);
+    uint32_t first = at > NEAR ? at - NEAR : 0;
+    uint32_t last = m->interactions - at > NEAR ? at + NEAR : m->interactions;
+    for (uint32_t i = first; i < last; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        bool by_p = x->actor == p;
+        if (x->kind != WEFT_RESOLVES || (x->actor != actor && !by_p) || x->time_ns < from ||
+            x->time_ns > to)
+            continue;
+        uint32_t q = weft_model_final(m, (uint32_t)x->other);
+        if (tells(f, p, q, by_p, i > at))
+            return q;
+    }
+    return WEFT_NONE;
+}
+
+/* ---- Guards ---- */
+
+/* The first of a stream's runs that begins at or after a time: a place in stream_run. */
+static uint32_t next_run(const struct weft_history *h, uint32_t stream, int64_t time_ns)
+{
+    uint32_t low = h->stream_first[stream], high = h->stream_first[stream + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (h->m->run[h->stream_run[middle]].start_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Whether the loops have gone on after the failure, so that somebody could have looked. */
+static bool had_chance(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    int64_t time = f->m->promise[p].end_ns, end = f->m->end_ns;
+    bool over = f->m->losses.ended == WEFT_ENDED_STOPPED; /* nobody will look any more */
+    uint32_t idles = 0, runs = 0;
+    const struct weft_promise *creator = &f->m->promise[f->m->promise[p].creator];
+    bool reported = creator->outcome == WEFT_FULFILLED && creator->end_ns >= time;
+    if (end - time >= CHANCE_NS || (reported && says_who_looks(f, p)))
+        return true;
+    for (uint32_t s = 0; s < h->streams && s < STREAMS; s++) {
+        uint32_t first = next_run(h, s, time);
+        idles += h->is_loop[s] ? weft_history_idles(h, s, time, end, 2) : 0;
+        for (uint32_t i = first; i < h->stream_first[s + 1] && i - first < RUNS; i++) {
+            uint32_t who = h->run_promise[h->stream_run[i]];
+            runs += who != WEFT_ROOT && who != p;
+        }
+    }
+    return idles >= (over ? 1 : 2) || runs >= (over ? 2 : 4);
+}
+
+/* Whether the creator goes on right after the failure, and nothing says because of what else. Not if it only goes on
+ * with what it did when it started the promise. */
+static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, int64_t time)
+{
+    const struct weft_history *h = f->h;
+    uint32_t creator = f->m->promise[p].creator, run = weft_history_run_at(h, actor, time);
+    if (run == WEFT_NONE || creator == WEFT_ROOT || creator == actor)
+        return false;
+    uint32_t stream = weft_history_stream(h, run), first = h->stream_first[stream];
+    uint32_t at = next_run(h, stream, f->m->run[run].start_ns);
+    uint32_t end = h->stream_first[stream + 1];
+    bool nested = at > first && h->run_promise[h->stream_run[at - 1]] == creator;
+    while (at < end && f->m->run[h->stream_run[at]].start_ns < f->m->run[run].end_ns)
+        at++;
+    for (unsigned i = 0; i < 2 && at < end; i++, at++) {
+        uint32_t next = h->stream_run[at];
+        if (h->run_promise[next] == WEFT_ROOT)
+            continue;
+        bool ends = f->m->promise[creator].outcome == WEFT_FULFILLED &&
+                    f->m->promise[creator].end_ns <= f->m->run[next].end_ns;
+        if (ends && says_who_looks(f, p)) /* it reports success, without having looked */
+            return false;
+        return h->run_promise[next] == creator && h->run_cause[next] == WEFT_NONE && !nested &&
+               weft_history_idles(h, stream, time, f->m->run[next].start_ns, 1) == 0;
+    }
+    return false;
+}
+
+/* Whether a promise gets a label between two times. */
+static bool is_labelled(const struct weft_model *m, uint32_t promise, int64_t from, int64_t to)
+{
+    uint32_t low = 0, high = m->labels;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->label[middle].time_ns < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t n = 0; low < m->labels && n < NEAR && m->label[low].time_ns <= to; low++, n++)
+        if (m->label[low].promise == promise)
+            return true;
+    return false;
+}
+
+/* Whether a promise creates another one between two times; a promise that is not 0: of that family. */
+static bool creates(const struct finder *f, uint32_t creator, uint32_t family, int64_t from,
+                    int64_t to)
+{
+    const struct weft_history *h = f->h;
+    uint32_t low = h->children_first[creator], end = h->children_first[creator + 1], high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (f->m->promise[h->children[middle]].start_ns < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t n = 0; low < end && n < NEAR; low++, n++) {
+        uint32_t child = h->children[low];
+        if (f->m->promise[child].start_ns > to)
+            break;
+        if (family == 0 || f->s->families->of[child] == family)
+            return true;
+    }
+    return false;
+}
+
+/* Whether its creator does something in answer, in the run in which it failed: creates something, or gets a label. */
+static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int64_t time)
+{
+    uint32_t creator = f->m->promise[p].creator;
+    int64_t end = run_end(f, actor, time);
+    end = end - time > ANSWER_NS ? time + ANSWER_NS : end;
+    return creates(f, creator, creator == WEFT_ROOT ? f->s->families->of[p] : 0, time + 1, end) ||
+           (creator == actor && creator != WEFT_ROOT && is_labelled(f->m, creator, time, end));
+}
+
+/* Whether the creator still waits for another one of the same sort: it may come to this one later. */
+static bool may_come_to(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    uint32_t creator = f->m->promise[p].creator;
+    uint32_t first = h->waits_of_first[creator], end = h->waits_of_first[creator + 1];
+    if (creator == WEFT_ROOT || first == end)
+        return false;
+    const struct weft_wait *w = &h->wait[h->waits_of[end - 1]];
+    return w->end == WEFT_WAIT_OPEN && f->s->families->of[w->source] == f->s->families->of[p];
+}
+
+/* Whether the creator may have come to it without saying so: it looked at a younger one of the same sort later, and
+ * others that were there already are not read either. */
+static bool may_have_come(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    uint32_t creator = f->m->promise[p].creator, family = f->s->families->of[p];
+    if (creator == WEFT_ROOT || !f->family_missed[family])
+        return false;
+    uint32_t first = h->waits_of_first[creator], end = h->waits_of_first[creator + 1];
+    for (uint32_t i = end; i > first && end - i < NEAR; i--) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i - 1]];
+        if (w->source > p && f->s->families->of[w->source] == family &&
+            (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) &&
+            w->until_ns >= f->m->promise[p].end_ns)
+            return true;
+    }
+    return false;
+}
+
+/* Whether promises of this sort are never read by anybody, and it looks as if that were meant so: they stand for
+ * somebody outside. */
+static bool is_own_master(const struct finder *f, uint32_t p)
+{
+    uint32_t creator = f->m->promise[p].creator, family = f->s->families->of[p];
+    bool top = creator == WEFT_ROOT || f->m->promise[creator].background;
+    if (f->family_read[family])
+        return false;
+    return (top && weft__has_word(f->m, p, weft__words_outside)) ||
+           weft__has_word(f->m, creator, weft__words_doors);
+}
+
+/* Whether it is the program itself: nobody stands above it who could look. */
+static bool is_program(const struct finder *f, uint32_t p)
+{
+    bool top = f->m->promise[p].creator == WEFT_ROOT;
+    return top && ((p == 1 && f->h->children_first[p + 1] > f->h->children_first[p]) ||
+                   weft__has_word(f->m, p, weft__words_programs));
+}
+
+static bool says_cancelled(const struct weft_model *m, uint32_t p)
+{
+    uint32_t size, reason = weft_model_reason(m, p);
+    if (reason == WEFT_NONE)
+        return false;
+    const char *text = weft_model_text(m, reason, &size);
+    return weft__text_has_word(text, size, weft__words_cancelled);
+}
+
+/* What speaks against it, or NULL. */
+static const char *guard(const struct finder *f, uint32_t p, enum looked looked)
+{
+    const struct weft_model *m = f->m;
+    const struct weft_promise *creator = &m->promise[m->promise[p].creator];
+    uint32_t at = f->h->resolution[p];
+    uint32_t actor = at == WEFT_NONE ? WEFT_ROOT : m->interaction[at].actor;
+    int64_t time = m->promise[p].end_ns;
+    bool given_up = creator->outcome == WEFT_FAILED || creator->outcome == WEFT_CANCELLED ||
+                    creator->outcome == WEFT_FORGOTTEN;
+    if (looked == LEFT)
+        return "somebody had waited for it, and went on without it before it failed";
+    if (says_cancelled(m, p))
+        return "its reason says that it was meant to be cancelled";
+    if (given_up && creator->end_ns <= time)
+        return "the one that created it had been given up before";
+    if (is_program(f, p))
+        return "nobody stands above it: the program itself may have said so";
+    if (is_own_master(f, p))
+        return "nobody ever looks at promises of this sort: it may have dealt with the failure "
+               "itself";
+    if (creator_follows(f, p, actor, time) || is_answered(f, p, actor, time))
+        return "the one that created it goes on right after the failure, and may know of it";
+    if (m->losses.ended != WEFT_ENDED_STOPPED && may_come_to(f, p))
+        return "the one that created it waits for others of this sort, and may come to it later";
+    if (may_have_come(f, p))
+        return "the one that created it looked at a later one of this sort, and may have looked at "
+               "this one without saying so";
+    if (!had_chance(f, p))
+        return "the recording ends shortly after the failure";
+    if (!m->is_weft && weft_model_name(m, p) == WEFT_NONE)
+        return "it has no label: it may be a part of another one, which was looked at";
+    if (!f->any_read)
+        return "the recording says nowhere who waits for what";
+    return NULL;
+}
+
+/* ---- Findings ---- */
+
+static bool keep(struct finder *f, uint32_t p, enum looked looked)
+{
+    if (f->failures == f->room) {
+        uint32_t room = f->room ? 2 * f->room : 64;
+        struct failure *grown = weft__resize(f->failure, room, sizeof *grown);
+        if (!grown)
+            return false;
+        f->failure = grown;
+        f->room = room;
+    }
+    const char *doubt = guard(f, p, looked);
+    enum weft_confidence confidence = doubt ? WEFT_POSSIBLE : WEFT_LIKELY;
+    confidence = weft__doubt(f->s, p, confidence, &doubt);
+    f->failure[f->failures++] = (struct failure){.promise = p,
+                                                 .family = f->s->families->of[p],
+                                                 .reason = weft_model_reason(f->m, p),
+                                                 .confidence = confidence,
+                                                 .doubt = doubt,
+                                                 .origin = WEFT_NONE};
+    return true;
+}
+
+static bool collect(struct finder *f)
+{
+    for (uint32_t p = 1; p < f->m->promises; p++) {
+        if (!has_failed(f, p))
+            continue;
+        enum looked looked = looked_at(f, p);
+        if (looked == LOOKED)
+            continue;
+        uint32_t on = handed_on(f, p);
+        if (on != WEFT_NONE)
+            f->origin[on] = p;
+        else if (!keep(f, p, looked))
+            return false;
+    }
+    for (uint32_t i = 0; i < f->failures; i++)
+        f->failure[i].origin = f->origin[f->failure[i].promise];
+    return true;
+}
+
+/* Of one family and reason together, the surest and first one in front. */
+static int by_group(const void *a, const void *b)
+{
+    const struct failure *x = a, *y = b;
+    if (x->family != y->family)
+        return x->family < y->family ? -1 : 1;
+    if (x->reason != y->reason)
+        return x->reason < y->reason ? -1 : 1;
+    if (x->confidence != y->confidence)
+        return x->confidence > y->confidence ? -1 : 1;
+    return x->promise < y->promise ? -1 : x->promise > y->promise;
+}
+
+static void put_reason(struct weft__text *t, const struct weft_model *m, uint32_t reason)
+{
+    enum { REASON_BYTES = 120 };
+    uint32_t size;
+    if (reason == WEFT_NONE)
+        return;
+    const char *text = weft_model_text(m, reason, &size);
+    if (size == 0)
+        return;
+    uint32_t n = size < REASON_BYTES ? size : REASON_BYTES;
+    while (n < size && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+        n--;
+    weft__put(t, " with '%.*s%s'", (int)n, text, n < size ? "\xe2\x80\xa6" : "");
+}
+
+static void put_text(struct finder *f, const struct failure *x, uint32_t count,
+                     struct weft__text *t)
+{
+    const struct weft_model *m = f->m;
+    uint32_t wait = f->stranded[x->promise];
+    weft__put_full(t, m, x->promise);
+    size_t before = t->size;
+    weft__put_origin(t, m, x->promise);
+    weft__put(t, t->size > before ? ", failed at " : " failed at ");
+    weft__put_time(t, m->promise[x->promise].end_ns);
+    put_reason(t, m, x->reason);
+    weft__put(t, ", and nobody has looked at it: nobody waits for it, and nobody reads its result");
+    if (wait != WEFT_NONE) {
+        weft__put(t, "; ");
+        weft__put_name(t, m, f->h->wait[wait].reader);
+        weft__put(t, " has been waiting ever since for ");
+        weft__put_name(t, m, f->h->wait[wait].source);
+        weft__put(t, ", which it was to resolve");
+    }
+    weft__put(t, ".");
+    if (count > 1) {
+        weft__put(t, " So did ");
+        weft__put_count(t, count - 1);
+        weft__put(t, count == 2 ? " other like it." : " others like it.");
+    }
+}
+
+static void put_evidence(struct finder *f, const struct failure *x, struct weft_finding *g)
+{
+    const struct weft_model *m = f->m;
+    uint32_t p = x->promise, at = f->h->resolution[p], wait = f->stranded[p];
+    const struct weft_promise *q = &m->promise[p];
+    if (q->created)
+        weft__finding_evidence(f->s, g, q->start_ns, WEFT_EVIDENCE_CREATED, p, q->creator);
+    uint32_t from = x->origin == WEFT_NONE ? WEFT_NONE : f->h->resolution[x->origin];
+    if (from != WEFT_NONE && m->interaction[from].time_ns <= q->end_ns)
+        weft__finding_evidence(f->s, g, m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED,
+                               x->origin, m->interaction[from].actor);
+    weft__finding_evidence(f->s, g, q->end_ns, WEFT_EVIDENCE_FAILED, p,
+                           at == WEFT_NONE ? WEFT_NONE : (uint32_t)m->interaction[at].actor);
+    if (wait == WEFT_NONE)
+        return;
+    const struct weft_wait *w = &f->h->wait[wait];
+    weft__finding_evidence(f->s, g, m->end_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader, w->source);
+    weft__finding_affects(f->s, g, w->reader);
+    weft__finding_affects(f->s, g, w->source);
+}
+
+static void report(struct finder *f, const struct failure *x, uint32_t count)
+{
+    int64_t time = f->m->promise[x->promise].end_ns, end = time, cost = 0;
+    if (f->stranded[x->promise] != WEFT_NONE) {
+        end = f->m->end_ns;
+        cost = end > time ? end - time : 0;
+    }
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, x->confidence,
+                                               x->promise, time, end, cost);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, x, count, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, x->doubt);
+    g->count = count;
+    put_evidence(f, x, g);
+}
+
+/* One finding for each family and reason: of those of which it is as sure. */
+static void report_groups(struct finder *f)
+{
+    if (f->failures)
+        qsort(f->failure, f->failures, sizeof *f->failure, by_group);
+    for (uint32_t i = 0, end; i < f->failures; i = end) {
+        const struct failure *x = &f->failure[i], *worst = x;
+        uint32_t count = 0;
+        for (end = i; end < f->failures && f->failure[end].family == x->family &&
+                      f->failure[end].reason == x->reason;
+             end++) {
+            const struct failure *y = &f->failure[end];
+            if (y->confidence != x->confidence)
+                continue;
+            count++;
+            if (f->stranded[worst->promise] == WEFT_NONE && f->stranded[y->promise] != WEFT_NONE)
+                worst = y;
+        }
+        report(f, worst, count);
+    }
+}
 
 void weft__find_failures(struct weft__search *s)
 {
-    (void)s;
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    f.read = calloc(f.m->promises, 1);
+    f.family_read = calloc(s->families->count, 1);
+    f.family_missed = calloc(s->families->count, 1);
+    f.origin = weft__resize(NULL, f.m->promises, sizeof *f.origin);
+    f.stranded = weft__resize(NULL, f.m->promises, sizeof *f.stranded);
+    s->failed |= !f.read || !f.family_read || !f.family_missed || !f.origin || !f.stranded;
+    if (!s->failed) {
+        memset(f.origin, 0xff, f.m->promises * sizeof *f.origin);
+        memset(f.stranded, 0xff, f.m->promises * sizeof *f.stranded);
+        note_reads(&f);
+        note_missed(&f);
+        note_stranded(&f);
+        if (collect(&f))
+            report_groups(&f);
+        else
+            s->failed = true;
+    }
+    free(f.read);
+    free(f.family_read);
+    free(f.family_missed);
+    free(f.origin);
+    free(f.stranded);
+    free(f.failure);
 }

@@ -44,8 +44,11 @@ void weft__finding_text(struct weft__search *s, struct weft_finding *f, struct w
 void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const char *why)
 {
     free(f->doubt);
-    f->doubt = why ? strdup(why) : NULL;
+    size_t size = why ? strlen(why) + 1 : 0;
+    f->doubt = why ? weft__resize(NULL, size, 1) : NULL;
     s->failed |= why && !f->doubt;
+    if (f->doubt)
+        memcpy(f->doubt, why, size);
 }
 
 void weft__finding_evidence(struct weft__search *s, struct weft_finding *f, int64_t time_ns,
@@ -79,6 +82,25 @@ void weft__finding_affects(struct weft__search *s, struct weft_finding *f, uint3
     f->affected[f->affecteds++] = promise;
 }
 
+void weft__finding_sort(struct weft_finding *f)
+{
+    for (uint32_t i = 1; i < f->evidences; i++) {
+        struct weft_evidence e = f->evidence[i];
+        uint32_t at = i;
+        for (; at > 0 && f->evidence[at - 1].time_ns > e.time_ns; at--)
+            f->evidence[at] = f->evidence[at - 1];
+        f->evidence[at] = e;
+    }
+}
+
+void weft__finding_fini(struct weft_finding *f)
+{
+    free(f->text);
+    free(f->doubt);
+    free(f->evidence);
+    free(f->affected);
+}
+
 enum weft_confidence weft__doubt(const struct weft__search *s, uint32_t promise,
                                  enum weft_confidence confidence, const char **doubt)
 {
@@ -96,4 +118,42 @@ enum weft_confidence weft__doubt(const struct weft__search *s, uint32_t promise,
         return confidence;
     *doubt = why;
     return confidence == WEFT_POSSIBLE ? WEFT_POSSIBLE : confidence - 1;
+}
+
+/* Whether the evidence has another promise with the same label. */
+static bool has_namesake(const struct weft_model *m, const struct weft_finding *f, uint32_t promise)
+{
+    uint32_t name = weft_model_name(m, promise);
+    for (uint32_t i = 0; i < f->evidences && name != WEFT_NONE; i++) {
+        const uint32_t who[] = {f->evidence[i].promise, f->evidence[i].other};
+        for (unsigned k = 0; k < 2; k++)
+            if (who[k] != WEFT_NONE && who[k] != WEFT_ROOT && who[k] != promise &&
+                weft_model_name(m, who[k]) == name)
+                return true;
+    }
+    return false;
+}
+
+void weft_evidence_say(struct weft__text *t, const struct weft_model *m,
+                       const struct weft_finding *f, uint32_t i)
+{
+    static const char *const texts[][2] = {
+#define X(NAME, name, text, alone) [WEFT_EVIDENCE_##NAME] = {text, alone},
+        WEFT_EVIDENCE(X)
+#undef X
+    };
+    const struct weft_evidence *e = &f->evidence[i];
+    for (const char *s = texts[e->event][e->other == WEFT_NONE || e->other == e->promise]; *s;) {
+        size_t plain = strcspn(s, "%");
+        weft__put(t, "%.*s", (int)plain, s);
+        s += plain;
+        if (!*s)
+            break;
+        uint32_t who = s[1] == 'p' ? e->promise : e->other;
+        if (who != WEFT_ROOT && has_namesake(m, f, who))
+            weft__put_full(t, m, who);
+        else
+            weft__put_name(t, m, who);
+        s += 2;
+    }
 }

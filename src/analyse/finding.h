@@ -46,10 +46,21 @@ void weft__finding_evidence(struct weft__search *s, struct weft_finding *f, int6
                             enum weft_evidence_event event, uint32_t promise, uint32_t other);
 void weft__finding_affects(struct weft__search *s, struct weft_finding *f, uint32_t promise);
 
+/* In order of time, at equal times as they came; and gives back what a finding holds. */
+void weft__finding_sort(struct weft_finding *f);
+void weft__finding_fini(struct weft_finding *f);
+
 /* What is known of a promise may be incomplete: its creation is not there or was promoted, or events were
  * discarded. Returns one level less, and says so in *doubt; *doubt is untouched otherwise. */
 enum weft_confidence weft__doubt(const struct weft__search *s, uint32_t promise,
                                  enum weft_confidence confidence, const char **doubt);
+
+/* hang.c: the failure from which a finding about what hangs follows, as its evidence says: of the one who would have
+ * resolved it; or WEFT_NONE. */
+uint32_t weft__hang_failure(const struct weft_finding *f);
+
+/* join.c: after all searches, makes one finding of those that have one cause. */
+void weft__join(struct weft__search *s);
 
 /* The searches. Each is linear in the history but for sorting. */
 void weft__find_hangs(

@@ -1,7 +1,512 @@
 /* SPDX-License-Identifier: ISC */
-#include "analyse/finding.h"
+/* What hangs: which groups of the graph are findings, and how sure that is. */
+#include <stdlib.h>
+
+#include "analyse/graph.h"
+#include "model/alloc.h"
+
+enum {
+    FAMILY_SOME = 2,   /* so many of a sort show that they do end */
+    FAMILY_ENOUGH = 8, /* so many of a sort show how long one may take */
+    FAMILY_MANY = 100, /* … and that there are always some of them */
+    SHORT_PART =
+        10, /* what is there for no more than a tenth of the trace may have been in flight */
+};
+
+uint32_t weft__group_after(const struct weft__graph *g, uint32_t start, uint32_t at)
+{
+    const struct weft__group *gr = g->groups;
+    if (gr[at].first_under != WEFT_NONE)
+        return gr[at].first_under;
+    while (gr[at].followed && gr[at].next_under == WEFT_NONE)
+        at = gr[at].up;
+    if (gr[at].followed)
+        return gr[at].next_under;
+    return gr[at].closed && gr[at].up != start ? gr[at].up : WEFT_NONE;
+}
+
+/* How long a wait has lasted when the trace ends. */
+static int64_t waited_ns(const struct weft__graph *g, uint32_t wait)
+{
+    int64_t ns = g->s->m->end_ns - g->s->h->wait[wait].from_ns;
+    return ns > 0 ? ns : 0;
+}
+
+/* Within the walk from start: the trees under groups of the circle end at those. */
+static void look_at(const struct weft__graph *g, struct weft__hang *x, uint32_t group,
+                    uint32_t *near_behind, bool *alive)
+{
+    const struct weft_model *m = g->s->m;
+    const struct weft__group *gr = &g->groups[group];
+    for (uint32_t i = gr->first; i < gr->first + gr->count; i++) {
+        uint32_t p = g->order[i];
+        bool behind = (g->mark[p] & WEFT__BEHIND_BACKGROUND) != 0;
+        if (!m->promise[p].background) {
+            *alive |= !behind;
+            uint32_t *near = behind ? near_behind : &x->near;
+            if (m->promise[p].should_resolve) {
+                *near = *near == WEFT_NONE ? p : *near;
+                x->top = p;
+            }
+        }
+        if (g->next[p] == WEFT_NONE)
+            continue;
+        int64_t cost = waited_ns(g, g->next[p]);
+        x->cost_ns = cost > x->cost_ns ? cost : x->cost_ns;
+    }
+    x->affected += gr->count;
+}
+
+/* ---- Signs of life ---- */
+
+static uint32_t last_run(const struct weft_history *h, uint32_t p)
+{
+    return h->runs_of_first[p] < h->runs_of_first[p + 1] ? h->runs_of[h->runs_of_first[p + 1] - 1]
+                                                         : WEFT_NONE;
+}
+
+/* It runs when the trace ends, and not only because nothing says what runs after it. */
+static bool runs_on(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t run = last_run(g->s->h, p);
+    if (run == WEFT_NONE || m->run[run].end_ns < m->end_ns ||
+        m->losses.ended == WEFT_ENDED_STOPPED || p == WEFT_ROOT)
+        return false;
+    return g->next[p] == WEFT_NONE || g->s->h->wait[g->next[p]].from_ns < m->run[run].start_ns;
+}
+
+static int64_t last_life(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t run = last_run(g->s->h, p), next = g->next[p];
+    int64_t life = m->promise[p].start_ns, said = m->promise[p].end_ns;
+    if (!m->promise[p].should_resolve && !m->promise[p].promoted && said < m->end_ns && said > life)
+        life = said;
+    if (run != WEFT_NONE && m->run[run].end_ns > life)
+        life = m->run[run].end_ns;
+    if (run != WEFT_NONE && m->run[run].end_ns >= m->end_ns && next != WEFT_NONE)
+        life = m->run[run].start_ns;
+    if (next != WEFT_NONE && g->s->h->wait[next].from_ns > life)
+        life = g->s->h->wait[next].from_ns;
+    return life;
+}
+
+/* From a blocked promise to its root (or into the circle): since when nothing of it has moved; whether something
+ * runs. */
+static int64_t still_since(const struct weft__graph *g, uint32_t p, bool *runs)
+{
+    const struct weft__group *gr = &g->groups[g->group[p]];
+    int64_t since = last_life(g, gr->node);
+    *runs |= runs_on(g, gr->node);
+    for (uint32_t i = 0; p != gr->node && i < gr->count; i++) {
+        int64_t life = last_life(g, p);
+        since = life > since ? life : since;
+        *runs |= runs_on(g, p);
+        p = weft__ahead(g, p);
+    }
+    return since;
+}
+
+/* ---- Confidence ---- */
+
+static void lower(struct weft__hang *x, enum weft_confidence most, const char *doubt)
+{
+    if (x->confidence <= most)
+        return;
+    x->confidence = most;
+    x->doubt = doubt;
+}
+
+static void lower_by_one(struct weft__hang *x, const char *doubt)
+{
+    if (x->confidence > WEFT_POSSIBLE)
+        lower(x, x->confidence - 1, doubt);
+}
+
+static int64_t age_of(const struct weft__graph *g, uint32_t p)
+{
+    int64_t age = g->s->m->end_ns - g->s->m->promise[p].start_ns;
+    return age > 0 ? age : 0;
+}
+
+/* Others of its sort took as long, and it was there for a short time only. A program that ends because nothing is
+ * left to do has not slept since. */
+static bool in_flight(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
+    int64_t age = age_of(g, p);
+    return b->resolved >= FAMILY_ENOUGH && age <= b->longest_ns &&
+           age <= g->s->m->end_ns / SHORT_PART &&
+           (b->resolved >= FAMILY_MANY || g->slept_ns > g->s->m->promise[p].start_ns);
+}
+
+/* What a program that goes on may well wait for, for long. */
+static bool is_patient(const struct weft_model *m, uint32_t p)
+{
+    static const char *const words[] = {"timer",    "timeout",  "sleep",  "delay", "interval",
+                                        "deadline", "accept",   "listen", "idle",  "shutdown",
+                                        "signal",   "sigterm",  "sigint", "stop",  "quit",
+                                        "exit",     "terminat", NULL};
+    return weft__is_called(m, p, words);
+}
+
+static void judge_end(const struct weft__graph *g, struct weft__hang *x, int64_t still_ns)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t root = g->groups[x->group].node, waiter = x->near;
+    const struct weft__habit *b = &g->habit[g->s->families->of[root]];
+    if (x->kind != WEFT_FINDING_DEADLOCK &&
+        (in_flight(g, root) ||
+         (b->resolved < FAMILY_ENOUGH && waiter != WEFT_NONE && in_flight(g, waiter))))
+        lower(x, WEFT_POSSIBLE,
+              "others like it have taken as long: it may only have been cut off by the end");
+    if (m->losses.ended == WEFT_ENDED_STOPPED)
+        return;
+    if (m->losses.ended == WEFT_ENDED_UNKNOWN)
+        lower(x, WEFT_LIKELY, "the trace does not say whether the program had ended");
+    else
+        lower(x, WEFT_LIKELY,
+              "the program had not ended by itself, so it might still have gone on");
+    if (!m->is_weft) /* mirage's never say it */
+        return;
+    if (x->kind == WEFT_FINDING_HANG_ROOT && is_patient(m, root))
+        lower(x, WEFT_POSSIBLE, "by its name it may take long, and the program still ran");
+    if (x->kind == WEFT_FINDING_NEVER_RESOLVED && b->resolved == 0 &&
+        m->losses.ended != WEFT_ENDED_KILLED)
+        lower(x, WEFT_POSSIBLE, "the program still ran, and none like it shows how long one takes");
+    if (still_ns < g->s->o->hang_ns)
+        lower(x, WEFT_POSSIBLE, "something of it still moved shortly before the recording ended");
+    else if (x->kind != WEFT_FINDING_DEADLOCK && still_ns / 3 < b->longest_ns)
+        lower(x, WEFT_POSSIBLE, "others like it have taken nearly as long");
+}
+
+/* What happened after the result was there, so that the one who waited might have run. */
+static void judge_lost(const struct weft__graph *g, struct weft__hang *x)
+{
+    const struct weft_history *h = g->s->h;
+    const struct weft__group *gr = &g->groups[x->group];
+    uint32_t reader = weft__reader(g, gr->lost_wait), run = last_run(h, reader);
+    int64_t since = gr->lost_ns, until = h->m->end_ns, twice = g->slept_twice_ns;
+    if (gr->lost_often)
+        lower_by_one(x, "it was signalled in vain before, too, and the next one who waited went on "
+                        "all the same");
+    else if (gr->lost_usual)
+        lower(x,
+              !gr->lost_acted || h->m->losses.ended == WEFT_ENDED_STOPPED ? WEFT_LIKELY
+                                                                          : WEFT_POSSIBLE,
+              "it was signalled or waited for before, too: somebody may have acted on this signal "
+              "without waiting for it");
+    if (gr->lost == WEFT__LOST_LATE)
+        lower(x, WEFT_LIKELY, "it may be meant to be signalled again");
+    if (gr->lost == WEFT__LOST_BEFORE || gr->lost == WEFT__LOST_LATE ||
+        until - since >= g->s->o->hang_ns)
+        return;
+    if (run != WEFT_NONE)
+        twice = weft__slept_before_last(h, weft_history_stream(h, run));
+    if (twice <= since)
+        lower(x, h->m->losses.ended == WEFT_ENDED_STOPPED ? WEFT_LIKELY : WEFT_POSSIBLE,
+              "the recording ended soon afterwards");
+}
+
+/* How sure it is by what is behind it. False: this is as it should be. */
+static bool judge_need(const struct weft__graph *g, struct weft__hang *x, uint32_t near_behind,
+                       bool alive)
+{
+    const struct weft_model *m = g->s->m;
+    const struct weft__group *gr = &g->groups[x->group];
+    int64_t from = m->promise[gr->node].start_ns;
+    if (x->wait != WEFT_NONE)
+        from = g->s->h->wait[x->wait].from_ns;
+    x->confidence = WEFT_CERTAIN;
+    if (gr->closed)
+        lower(
+            x,
+            x->near == WEFT_NONE && !(g->mark[gr->node] & WEFT__SHOULD) ? WEFT_POSSIBLE
+                                                                        : WEFT_LIKELY,
+            "the trace does not say who is to resolve what: that is concluded from who created it, "
+            "or who resolved the ones before it");
+    if (g->mark[gr->node] & WEFT__SHOULD)
+        return true;
+    if (x->near != WEFT_NONE && m->promise[gr->node].background) {
+        lower(x, WEFT_LIKELY, "what it waits for is marked as meant to be pending for long");
+        return true;
+    }
+    if (x->near != WEFT_NONE) {
+        lower(x, WEFT_LIKELY,
+              "the trace does not say who is to resolve what: that is concluded from who resolved "
+              "the ones before it");
+        return true;
+    }
+    if (near_behind != WEFT_NONE) {
+        lower(x, m->losses.ended == WEFT_ENDED_STOPPED ? WEFT_LIKELY : WEFT_POSSIBLE,
+              "what it waits for is marked as meant to be pending for long");
+        return true;
+    }
+    lower(x, gr->members && alive ? WEFT_LIKELY : WEFT_POSSIBLE,
+          "nothing that waits here is marked as something that should be resolved");
+    return x->kind == WEFT_FINDING_DEADLOCK ||
+           (!m->promise[gr->node].background && alive && m->end_ns - from >= g->s->o->hang_ns);
+}
+
+static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t near_behind,
+                  bool alive)
+{
+    const struct weft_model *m = g->s->m;
+    const struct weft__group *gr = &g->groups[x->group];
+    const struct weft__habit *b = &g->habit[x->family];
+    bool runs = false;
+    uint32_t who = x->near != WEFT_NONE       ? x->near
+                   : near_behind != WEFT_NONE ? near_behind
+                                              : gr->node;
+    if (x->near == WEFT_NONE && x->wait != WEFT_NONE && (g->mark[gr->node] & WEFT__SHOULD))
+        who = weft__reader(g, x->wait);
+    int64_t still_ns = m->end_ns - still_since(g, who, &runs);
+    if ((runs && x->kind != WEFT_FINDING_DEADLOCK) || !judge_need(g, x, near_behind, alive))
+        return false;
+    if ((x->near != WEFT_NONE || near_behind == WEFT_NONE) && (g->mark[who] & WEFT__CAN_BE_FREED) &&
+        !m->promise[gr->node].background)
+        lower_by_one(x, "it also waits for something that may yet come");
+    if (g->mark[who] & WEFT__LIMITED)
+        lower(x, WEFT_POSSIBLE, "it also waits for a time limit, and the program still ran");
+    judge_end(g, x, still_ns);
+    if (x->kind == WEFT_FINDING_LOST_WAKEUP)
+        judge_lost(g, x);
+    else if (x->kind != WEFT_FINDING_DEADLOCK)
+        x->ordinary = b->resolved >= FAMILY_SOME && age_of(g, gr->node) <= b->longest_ns;
+    x->confidence = weft__doubt(g->s, gr->node, x->confidence, &x->doubt);
+    if (x->wait != WEFT_NONE && !x->doubt)
+        x->confidence = weft__doubt(g->s, weft__reader(g, x->wait), x->confidence, &x->doubt);
+    return true;
+}
+
+/* ---- What a blocked loop explains ---- */
+
+/* The finding of what ran for too long while this began to hang, or WEFT_NONE. */
+static uint32_t explained_by(const struct weft__graph *g, const struct weft__hang *x)
+{
+    struct weft__search *s = g->s;
+    const struct weft__group *gr = &g->groups[x->group];
+    int64_t end = s->m->end_ns, from = s->m->promise[gr->node].start_ns;
+    if (x->kind == WEFT_FINDING_DEADLOCK || gr->lost == WEFT__LOST_BEFORE ||
+        gr->lost == WEFT__LOST_LATE)
+        return WEFT_NONE;
+    if (x->wait != WEFT_NONE)
+        from = gr->lost ? gr->lost_ns : s->h->wait[x->wait].from_ns;
+    for (uint32_t i = s->blockeds; i-- > 0;) {
+        const struct weft__blocked *b = &s->blocked[i];
+        const struct weft_finding *f = &s->out->finding[b->finding];
+        if (b->to_ns < end - s->o->hang_ns)
+            break;
+        uint32_t culprit = weft_model_final(s->m, f->promise);
+        int64_t covered = b->to_ns - (b->from_ns > from ? b->from_ns : from);
+        bool inside = culprit != WEFT_ROOT && g->group[culprit] == x->group && !gr->lost;
+        if (f->confidence >= WEFT_LIKELY &&
+            ((from >= b->from_ns && covered >= (end - from) / 10 * 9) ||
+             (inside && (culprit == gr->node || covered > (end - from) / 2))))
+            return b->finding;
+    }
+    return WEFT_NONE;
+}
+
+static bool hand_over(const struct weft__graph *g, const struct weft__hang *x)
+{
+    uint32_t finding = explained_by(g, x);
+    if (finding == WEFT_NONE)
+        return false;
+    struct weft_finding *f = &g->s->out->finding[finding];
+    for (uint32_t at = x->group; at != WEFT_NONE; at = weft__group_after(g, x->group, at)) {
+        const struct weft__group *gr = &g->groups[at];
+        for (uint32_t i = gr->first; i < gr->first + gr->count; i++)
+            if (g->order[i] != weft_model_final(g->s->m, f->promise))
+                weft__finding_affects(g->s, f, g->order[i]);
+    }
+    return true;
+}
+
+/* ---- Findings ---- */
+
+/* The first wait for the root, or the first in the circle. */
+static uint32_t first_wait(const struct weft__graph *g, const struct weft__group *gr)
+{
+    const struct weft_wait *wait = g->s->h->wait;
+    uint32_t first = WEFT_NONE, p = gr->node;
+    if (gr->lost)
+        return gr->lost_wait;
+    for (uint32_t i = 0; i < gr->circle; i++, p = weft__ahead(g, p))
+        if (first == WEFT_NONE || wait[g->next[p]].from_ns < wait[first].from_ns)
+            first = g->next[p];
+    bool own =
+        gr->count > 1; /* else those that wait for something else, too, and are counted there */
+    for (uint32_t i = g->in_first[p]; i < g->in_first[p + 1] && !gr->members; i++)
+        if ((!own || g->group[weft__reader(g, g->in[i])] == g->group[p]) &&
+            (first == WEFT_NONE || wait[g->in[i]].from_ns < wait[first].from_ns))
+            first = g->in[i];
+    return first;
+}
+
+static bool examine(const struct weft__graph *g, uint32_t group, struct weft__hang *x)
+{
+    const struct weft__group *gr = &g->groups[group];
+    uint32_t near_behind = WEFT_NONE;
+    bool alive = false;
+    *x = (struct weft__hang){.group = group,
+                             .kind = gr->members || gr->closed ? WEFT_FINDING_DEADLOCK
+                                     : gr->lost                ? WEFT_FINDING_LOST_WAKEUP
+                                     : gr->count == 1 && gr->first_under == WEFT_NONE &&
+                                             g->in_first[gr->node] == g->in_first[gr->node + 1]
+                                         ? WEFT_FINDING_NEVER_RESOLVED
+                                         : WEFT_FINDING_HANG_ROOT,
+                             .family = g->s->families->of[gr->node],
+                             .wait = first_wait(g, gr),
+                             .near = WEFT_NONE,
+                             .top = WEFT_NONE};
+    for (uint32_t at = group; at != WEFT_NONE; at = weft__group_after(g, group, at))
+        look_at(g, x, at, &near_behind, &alive);
+    x->affected--;
+    if (x->kind == WEFT_FINDING_HANG_ROOT && gr->count == 1 && x->wait != WEFT_NONE)
+        x->cost_ns = waited_ns(g, x->wait);
+    if (x->kind == WEFT_FINDING_NEVER_RESOLVED) {
+        x->cost_ns = age_of(g, gr->node);
+        if (g->s->m->promise[gr->node].background)
+            return false;
+    }
+    return !hand_over(g, x) && judge(g, x, near_behind, alive);
+}
+
+uint32_t weft__hang_failure(const struct weft_finding *f)
+{
+    for (uint32_t i = 0; i < f->evidences; i++)
+        if (f->evidence[i].event == WEFT_EVIDENCE_FAILED)
+            return f->evidence[i].promise;
+    return WEFT_NONE;
+}
+
+static int by_size(const struct weft__hang *x, const struct weft__hang *y)
+{
+    if (x->affected != y->affected)
+        return x->affected > y->affected ? -1 : 1;
+    if (x->cost_ns != y->cost_ns)
+        return x->cost_ns > y->cost_ns ? -1 : 1;
+    return x->group < y->group ? -1 : x->group > y->group;
+}
+
+/* Those that are alike together, the worst first. */
+static int by_family(const void *a, const void *b)
+{
+    const struct weft__hang *x = a, *y = b;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    if (x->family != y->family)
+        return x->family < y->family ? -1 : 1;
+    if (x->confidence != y->confidence)
+        return x->confidence > y->confidence ? -1 : 1;
+    return by_size(x, y);
+}
+
+static bool alike(const struct weft__hang *x, const struct weft__hang *y)
+{
+    return x->kind == y->kind && x->family == y->family && x->confidence == y->confidence;
+}
+
+/* Some that are alike: a finding. */
+struct sort {
+    const struct weft__hang *first;
+    uint32_t count;
+};
+
+static int by_importance(const void *a, const void *b)
+{
+    const struct weft__hang *x = ((const struct sort *)a)->first,
+                            *y = ((const struct sort *)b)->first;
+    if (x->confidence != y->confidence)
+        return x->confidence > y->confidence ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
+    return by_size(x, y);
+}
+
+static void add_finding(const struct weft__graph *g, const struct weft__hang *x, uint32_t count)
+{
+    struct weft__search *s = g->s;
+    const struct weft__group *gr = &g->groups[x->group];
+    int64_t start = s->m->promise[gr->node].start_ns;
+    if (x->wait != WEFT_NONE)
+        start = s->h->wait[x->wait].from_ns;
+    if (gr->lost && gr->lost_ns < start)
+        start = gr->lost_ns;
+    if (start > s->m->end_ns) /* time ran backwards */
+        start = s->m->end_ns;
+    struct weft_finding *f =
+        weft__finding_add(s, x->kind, x->confidence, gr->node, start, s->m->end_ns, x->cost_ns);
+    if (!f)
+        return;
+    f->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t total = f->affected_total;
+        for (uint32_t at = x[i].group; at != WEFT_NONE && f->affecteds < WEFT_AFFECTED_MAX;
+             at = weft__group_after(g, x[i].group, at)) {
+            const struct weft__group *part = &g->groups[at];
+            uint32_t first = part->first + (at == x[i].group);
+            for (uint32_t k = first;
+                 k < part->first + part->count && f->affecteds < WEFT_AFFECTED_MAX; k++)
+                weft__finding_affects(s, f, g->order[k]);
+        }
+        f->affected_total = total + x[i].affected;
+    }
+    weft__tell_hang(g, x, f, count - 1);
+}
+
+/* What goes on waiting as others did is not what went wrong, where something else is. */
+static void clear_ordinary(struct weft__hang *x, uint32_t count)
+{
+    bool other = false;
+    for (uint32_t i = 0; i < count; i++)
+        other |= !x[i].ordinary && x[i].confidence >= WEFT_LIKELY;
+    for (uint32_t i = 0; i < count && other; i++)
+        if (x[i].ordinary)
+            lower(&x[i], WEFT_POSSIBLE,
+                  "others like it have taken as long, and something else explains what hangs");
+}
+
+/* No more than can be told: each takes memory. */
+static bool add_findings(const struct weft__graph *g, struct weft__hang *found, uint32_t count)
+{
+    struct sort *sort = weft__resize(NULL, (uint64_t)count + 1, sizeof *sort);
+    uint32_t sorts = 0;
+    if (!sort)
+        return false;
+    if (count)
+        qsort(found, count, sizeof *found, by_family);
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == 0 || !alike(&found[i - 1], &found[i]))
+            sort[sorts++] = (struct sort){&found[i], 0};
+        sort[sorts - 1].count++;
+    }
+    if (sorts)
+        qsort(sort, sorts, sizeof *sort, by_importance);
+    for (uint32_t i = 0; i < sorts; i++)
+        if (i < WEFT_FINDINGS_MAX)
+            add_finding(g, sort[i].first, sort[i].count);
+        else
+            g->s->out->left_out++;
+    free(sort);
+    return true;
+}
 
 void weft__find_hangs(struct weft__search *s)
 {
-    (void)s;
+    struct weft__graph g;
+    bool ok = weft__graph_init(&g, s);
+    struct weft__hang *found = ok ? weft__resize(NULL, (uint64_t)g.count + 1, sizeof *found) : NULL;
+    uint32_t count = 0;
+    for (uint32_t i = 0; found && i < g.count; i++)
+        if (!g.groups[i].followed && (!g.groups[i].closed || g.groups[i].teller == i) &&
+            examine(&g, i, &found[count]))
+            count++;
+    if (found)
+        clear_ordinary(found, count);
+    s->failed |= !found || !add_findings(&g, found, count);
+    free(found);
+    weft__graph_fini(&g);
 }

@@ -1,7 +1,471 @@
 /* SPDX-License-Identifier: ISC */
+/* Herds: one signal or resolution wakes many, one of them finds something to do, and the others wait again at once.
+ *
+ * That all who are woken wait again without doing anything that is recorded is nothing special: they may have done
+ * their work in between, as those do that are told of news. So there must be a few that did something else, or that
+ * ran for much longer. The waits for something are looked at in the order in which they began: those that one signal
+ * ends for all follow one another. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "analyse/finding.h"
+#include "analyse/words.h"
+#include "model/alloc.h"
+
+#define US INT64_C(1000)
+#define TURN_NS (10 * 1000 * US) /* signals of one turn of the loop are no further apart */
+#define VAIN_NS (500 * US)       /* who runs for longer did something, whatever it was */
+#define WORK_NS (100 * US)       /* who runs for as long, and WORK_TIMES the median, did, too */
+enum {
+    WORK_TIMES = 10,
+    FEW = 4,         /* at most 1/FEW of them may have got something */
+    FEW_WINNERS = 2, /* on average: there is one for each job */
+    NEAR = 64,       /* events that are looked at between waking and waiting */
+};
+
+/* What ended a wait: waits with the same one belong together. */
+struct cause {
+    enum { BY_NOTHING, BY_END, BY_NOTIFY, BY_SIGNAL } kind;
+    uint32_t notify; /* interaction */
+};
+
+struct member {
+    uint32_t wait;
+    bool idle;      /* it did nothing but wait again */
+    bool silent;    /* if it did something, only the time says so */
+    int64_t ran_ns; /* if it waited again in the same run: how long it took */
+};
+
+/* Of one family of what is waited for. */
+struct herd {
+    uint32_t moments;     /* with a winner, and so a herd */
+    uint32_t empty;       /* in which all waited again */
+    uint32_t first, last; /* the worst one: places in waits_for */
+    uint32_t source, woken, vain, winner;
+    uint64_t vain_total;
+    int64_t cost_ns;
+    uint32_t silent; /* moments of which only the time says that anybody got something; */
+    uint32_t weak;   /* … and he ran for little longer than the others */
+    uint32_t late;   /* … in which others were told before the one who got it, and left it */
+    uint64_t winners;
+    bool winners_differ;
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct herd *herd;     /* by family */
+    struct member *member; /* of the moment that is looked at */
+    int64_t *length;       /* … of their runs, to find the median */
+    uint32_t members, room;
+};
+
+static bool is_woken(const struct weft_wait *w)
+{
+    return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+}
+
+/* ---- Moments ---- */
+
+static struct cause cause_of(const struct finder *f, uint32_t source, const struct weft_wait *w)
+{
+    const struct weft_history *h = f->h;
+    int64_t resolved = weft_history_resolved_ns(h, source);
+    if (resolved != INT64_MAX && w->until_ns >= resolved)
+        return (struct cause){.kind = w->from_ns <= resolved ? BY_END : BY_NOTHING};
+    uint32_t first = h->notified_first[source], low = first;
+    uint32_t high = h->notified_first[source + 1];
+    while (low < high) { /* the first one that comes later */
+        uint32_t middle = low + (high - low) / 2;
+        if (f->m->interaction[h->notified[middle]].time_ns <= w->until_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low > first && f->m->interaction[h->notified[low - 1]].time_ns >= w->from_ns)
+        return (struct cause){.kind = BY_NOTIFY, .notify = h->notified[low - 1]};
+    return (struct cause){.kind = BY_SIGNAL};
+}
+
+static bool same_moment(const struct finder *f, struct cause a, struct cause b,
+                        const struct weft_wait *before, const struct weft_wait *w)
+{
+    if (a.kind == BY_NOTHING || a.kind != b.kind)
+        return false;
+    if (a.kind != BY_SIGNAL)
+        return a.kind == BY_END || a.notify == b.notify;
+    int64_t from = before->until_ns, to = w->until_ns;
+    if (to < from || to - from > TURN_NS)
+        return false;
+    uint32_t run = weft_history_run_at(f->h, w->reader, to);
+    return run == WEFT_NONE ||
+           weft_history_idles(f->h, weft_history_stream(f->h, run), from, to, 1) == 0;
+}
+
+/* ---- Members ---- */
+
+/* The next wait of a reader, or NULL. */
+static const struct weft_wait *next_wait(const struct weft_history *h, uint32_t wait)
+{
+    uint32_t reader = h->wait[wait].reader;
+    uint32_t low = h->waits_of_first[reader], end = h->waits_of_first[reader + 1], high = end;
+    while (low < high) { /* the first one after it */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->waits_of[middle] <= wait)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end ? &h->wait[h->waits_of[low]] : NULL;
+}
+
+/* Whether a promise does anything between being woken and waiting again, as far as events say. */
+static bool acts(const struct finder *f, const struct weft_wait *w, const struct weft_wait *again)
+{
+    const struct weft_model *m = f->m;
+    for (uint32_t i = again->begun_by, n = 0; i > w->begun_by + 1 && n < NEAR; n++) {
+        const struct weft_interaction *x = &m->interaction[--i];
+        if (i == w->ended_by || x->time_ns < w->until_ns)
+            break;
+        if (x->actor == w->reader && !(x->kind == WEFT_READS && i == w->ended_by))
+            return true;
+    }
+    return false;
+}
+
+static bool is_labelled(const struct weft_model *m, uint32_t promise, int64_t from, int64_t to)
+{
+    uint32_t low = 0, high = m->labels;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->label[middle].time_ns < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t n = 0; low < m->labels && n < NEAR && m->label[low].time_ns <= to; low++, n++)
+        if (m->label[low].promise == promise)
+            return true;
+    return false;
+}
+
+static bool creates(const struct weft_history *h, uint32_t creator, int64_t from, int64_t to)
+{
+    uint32_t low = h->children_first[creator], end = h->children_first[creator + 1], high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (h->m->promise[h->children[middle]].start_ns < from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < end && h->m->promise[h->children[low]].start_ns <= to;
+}
+
+static struct member judge_member(const struct finder *f, uint32_t wait)
+{
+    const struct weft_wait *w = &f->h->wait[wait], *again = next_wait(f->h, wait);
+    const uint32_t *of = f->s->families->of;
+    struct member x = {.wait = wait};
+    uint32_t run = weft_history_run_at(f->h, w->reader, w->until_ns);
+    if (!again || run == WEFT_NONE || of[again->source] != of[w->source] ||
+        again->from_ns < w->until_ns || again->from_ns > f->m->run[run].end_ns)
+        return x;
+    x.ran_ns = again->from_ns - w->until_ns;
+    x.silent = !acts(f, w, again) && !creates(f->h, w->reader, w->until_ns, again->from_ns) &&
+               !is_labelled(f->m, w->reader, w->until_ns, again->from_ns);
+    x.idle = x.silent && x.ran_ns <= VAIN_NS;
+    return x;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Who ran for much longer than the others did something, too. Returns how long the others ran. */
+static int64_t judge_lengths(struct finder *f)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < f->members; i++)
+        if (f->member[i].idle)
+            f->length[n++] = f->member[i].ran_ns;
+    if (n == 0)
+        return 0;
+    qsort(f->length, n, sizeof *f->length, by_value);
+    int64_t median = f->length[n / 2];
+    for (uint32_t i = 0; i < f->members; i++) {
+        struct member *x = &f->member[i];
+        x->idle = x->idle && (x->ran_ns < WORK_NS || x->ran_ns / WORK_TIMES < median);
+    }
+    return median;
+}
+
+static bool add_member(struct finder *f, uint32_t wait)
+{
+    if (f->members == f->room) {
+        uint32_t room = f->room ? 2 * f->room : 64;
+        struct member *grown = weft__resize(f->member, room, sizeof *grown);
+        f->member = grown ? grown : f->member;
+        int64_t *lengths = weft__resize(f->length, room, sizeof *lengths);
+        f->length = lengths ? lengths : f->length;
+        if (!grown || !lengths)
+            return false;
+        f->room = room;
+    }
+    f->member[f->members++] = (struct member){.wait = wait};
+    return true;
+}
+
+/* ---- Herds ---- */
+
+static void count_winners(struct finder *f, struct herd *k, int64_t usual_ns)
+{
+    int64_t first = INT64_MAX, first_idle = INT64_MAX;
+    uint32_t winner = 0, winners = 0;
+    bool silent = true, weak = true;
+    for (uint32_t i = 0; i < f->members; i++) {
+        const struct member *x = &f->member[i];
+        int64_t woken = f->h->wait[x->wait].until_ns;
+        if (x->idle) {
+            first_idle = woken < first_idle ? woken : first_idle;
+            continue;
+        }
+        winner = winners++ ? winner : f->h->wait[x->wait].reader;
+        first = woken < first ? woken : first;
+        silent = silent && x->silent;
+        weak = weak && x->silent && (x->ran_ns <= VAIN_NS || x->ran_ns / WORK_TIMES < usual_ns);
+    }
+    k->winners += winners;
+    k->winners_differ |= winners > 1 || (k->moments > 0 && k->winner != winner);
+    k->late += first_idle < first;
+    k->silent += silent;
+    k->weak += weak;
+    if (k->moments == 0)
+        k->winner = winner;
+}
+
+/* The waits from first to last, of which some are members, were ended by one moment. */
+static void end_moment(struct finder *f, uint32_t source, uint32_t first, uint32_t last)
+{
+    uint32_t n = f->members, vain = 0;
+    int64_t cost = 0;
+    if (n < f->s->o->herd_readers)
+        return;
+    for (uint32_t i = 0; i < n; i++)
+        f->member[i] = judge_member(f, f->member[i].wait);
+    int64_t usual = judge_lengths(f);
+    for (uint32_t i = 0; i < n; i++) {
+        vain += f->member[i].idle;
+        cost += f->member[i].idle ? f->member[i].ran_ns : 0;
+    }
+    struct herd *k = &f->herd[f->s->families->of[source]];
+    uint32_t winners = n - vain;
+    if (winners > n / FEW)
+        return;
+    if (winners == 0) {
+        k->empty++;
+        return;
+    }
+    count_winners(f, k, usual);
+    k->moments++;
+    k->vain_total += vain;
+    k->cost_ns = k->cost_ns > INT64_MAX / 2 - cost ? INT64_MAX / 2 : k->cost_ns + cost;
+    if (vain > k->vain) {
+        k->vain = vain;
+        k->woken = n;
+        k->source = source;
+        k->first = first;
+        k->last = last;
+    }
+}
+
+static bool look_at(struct finder *f, uint32_t source)
+{
+    const struct weft_history *h = f->h;
+    uint32_t first = h->waits_for_first[source], end = h->waits_for_first[source + 1];
+    uint32_t begin = first, last = first;
+    struct cause cause = {.kind = BY_NOTHING};
+    f->members = 0;
+    for (uint32_t i = first; i < end; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        if (!is_woken(w) || w->reader == WEFT_ROOT)
+            continue;
+        struct cause now = cause_of(f, source, w);
+        if (!same_moment(f, cause, now, &h->wait[h->waits_for[last]], w)) {
+            end_moment(f, source, begin, last);
+            f->members = 0;
+            begin = i;
+        }
+        cause = now;
+        last = i;
+        if (!add_member(f, h->waits_for[i]))
+            return false;
+    }
+    end_moment(f, source, begin, last);
+    return true;
+}
+
+/* ---- Findings ---- */
+
+/* Fills the members of the worst moment again. */
+static bool recall(struct finder *f, const struct herd *k)
+{
+    const struct weft_history *h = f->h;
+    f->members = 0;
+    for (uint32_t i = k->first; i <= k->last; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        if (is_woken(w) && w->reader != WEFT_ROOT && !add_member(f, h->waits_for[i]))
+            return false;
+    }
+    for (uint32_t i = 0; i < f->members; i++)
+        f->member[i] = judge_member(f, f->member[i].wait);
+    judge_lengths(f);
+    return true;
+}
+
+static const struct member *first_of(const struct finder *f, bool idle)
+{
+    for (uint32_t i = 0; i < f->members; i++)
+        if (f->member[i].idle == idle)
+            return &f->member[i];
+    return &f->member[0];
+}
+
+static void put_text(const struct finder *f, const struct herd *k, int64_t time,
+                     struct weft__text *t)
+{
+    uint32_t winners = k->woken - k->vain;
+    weft__put_full(t, f->m, k->source);
+    weft__put(t, " woke ");
+    weft__put_count(t, k->woken);
+    weft__put(t, " promises at ");
+    weft__put_time(t, time);
+    weft__put(t, ", and ");
+    weft__put_count(t, k->vain);
+    weft__put(t, " of them found nothing to do and waited again at once; only ");
+    if (winners == 1)
+        weft__put_full(t, f->m, f->h->wait[first_of(f, false)->wait].reader);
+    else
+        weft__put_count(t, winners);
+    weft__put(t, " went on.");
+    if (k->moments > 1) {
+        weft__put(t, " This happened ");
+        weft__put_count(t, k->moments);
+        weft__put(t, " times: ");
+        weft__put_count(t, k->vain_total);
+        weft__put(t, " runs in vain");
+        if (k->cost_ns >= WORK_NS) {
+            weft__put(t, ", which took ");
+            weft__put_length(t, k->cost_ns);
+        }
+        weft__put(t, ".");
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct weft_evidence *x = a, *y = b;
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+/* Who has signalled or resolved it, the winner and some of the others. */
+static void put_evidence(const struct finder *f, const struct herd *k, struct weft_finding *g)
+{
+    enum { SHOWN = 3 };
+    const struct weft_model *m = f->m;
+    const struct weft_wait *w = &f->h->wait[first_of(f, false)->wait];
+    struct cause cause = cause_of(f, k->source, w);
+    uint32_t by = cause.kind == BY_NOTIFY ? cause.notify
+                  : cause.kind == BY_END  ? f->h->resolution[k->source]
+                                          : WEFT_NONE;
+    if (by != WEFT_NONE)
+        weft__finding_evidence(f->s, g, m->interaction[by].time_ns,
+                               cause.kind == BY_NOTIFY ? WEFT_EVIDENCE_SIGNALLED
+                                                       : WEFT_EVIDENCE_RESOLVED,
+                               k->source, m->interaction[by].actor);
+    weft__finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, k->source);
+    uint32_t shown = 0;
+    for (uint32_t i = 0; i < f->members; i++) {
+        w = &f->h->wait[f->member[i].wait];
+        if (!f->member[i].idle)
+            continue;
+        weft__finding_affects(f->s, g, w->reader);
+        if (shown++ >= SHOWN)
+            continue;
+        const struct weft_wait *again = next_wait(f->h, f->member[i].wait);
+        weft__finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+        weft__finding_evidence(f->s, g, again->from_ns, WEFT_EVIDENCE_WAITS, again->reader,
+                               again->source);
+    }
+    if (g->evidences)
+        qsort(g->evidence, g->evidences, sizeof *g->evidence, by_time);
+}
+
+static const char *guard(const struct finder *f, const struct herd *k)
+{
+    if (weft__has_word(f->m, k->source, weft__words_news))
+        return "its name says that all who wait for it are meant to be told";
+    if (k->empty > k->moments)
+        return "mostly all that were woken waited again: they may be meant to be told";
+    bool late = 2 * k->late > k->moments;
+    if (late && (!k->winners_differ || k->winners > k->moments))
+        return "who goes on is not the first that was woken, nor always another one: the others "
+               "may be meant to be told, too";
+    if (2 * k->weak > k->moments || (k->silent == k->moments && k->moments == 1))
+        return "nothing says that the one that ran for longer got anything: all may be meant to be "
+               "told";
+    if (k->winners > FEW_WINNERS * (uint64_t)k->moments)
+        return "several go on each time: those that wait again may have looked for themselves";
+    if (!f->m->is_weft && weft_model_name(f->m, k->source) == WEFT_NONE)
+        return "without a label it is not known what they wait for";
+    return NULL;
+}
+
+static void report(struct finder *f, const struct herd *k)
+{
+    const char *doubt = guard(f, k);
+    /* That what they wait for is older than the recording changes nothing. */
+    enum weft_confidence confidence =
+        weft__doubt(f->s, WEFT_ROOT, doubt ? WEFT_POSSIBLE : WEFT_LIKELY, &doubt);
+    if (!recall(f, k)) {
+        f->s->failed = true;
+        return;
+    }
+    int64_t start = INT64_MAX, end = INT64_MIN;
+    for (uint32_t i = 0; i < f->members; i++) {
+        int64_t woken = f->h->wait[f->member[i].wait].until_ns;
+        start = woken < start ? woken : start;
+        end = woken + f->member[i].ran_ns > end ? woken + f->member[i].ran_ns : end;
+    }
+    struct weft_finding *g =
+        weft__finding_add(f->s, WEFT_FINDING_HERD, confidence, k->source, start, end, k->cost_ns);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, k, start, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, doubt);
+    g->count = k->moments;
+    put_evidence(f, k, g);
+}
 
 void weft__find_herds(struct weft__search *s)
 {
-    (void)s;
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    f.herd = calloc(s->families->count, sizeof *f.herd);
+    s->failed |= !f.herd;
+    for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
+        uint32_t waits = f.h->waits_for_first[p + 1] - f.h->waits_for_first[p];
+        if (waits >= s->o->herd_readers && f.m->promise[p].becomes == WEFT_NONE)
+            s->failed = !look_at(&f, p);
+    }
+    for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
+        if (f.herd[i].moments)
+            report(&f, &f.herd[i]);
+    free(f.herd);
+    free(f.member);
+    free(f.length);
 }

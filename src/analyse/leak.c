@@ -1,7 +1,524 @@
 /* SPDX-License-Identifier: ISC */
+/* Leaks: promises of one sort that become more and more, and that nobody will end.
+ *
+ * That many are pending is not enough: they may be young, or held by something that is alive. Of those that are
+ * pending at the end only the ones are looked at that wait for nothing themselves (what waits for something hangs, or
+ * is idle: the leak is what it waits for). Each of them is one of these:
+ *     held     somebody waits for it
+ *     orphan   whoever created it has ended
+ *     kept     it belongs to a creator that is alive and has one or two of them: if there are too many, then of those
+ *     loose    the rest: created by the event loop, or by one that creates many
+ * It is old if it is older than the others of its sort usually become, and outlived if younger ones have ended. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "analyse/finding.h"
+#include "analyse/words.h"
+#include "model/alloc.h"
+
+enum {
+    STEPS = 4,             /* of the histogram of lifetimes between two powers of two */
+    LENGTHS = 64 * STEPS,  /* in it */
+    BUCKETS = 64,          /* of time, in which the number of pending ones is counted */
+    KEPT = 2,              /* of one creator */
+    OUTLIVED_BY = 5,       /* younger ones that have ended */
+    QUARTER = BUCKETS / 8, /* of the last half */
+    GROWTH = 3,            /* times the median of the first half; */
+    GROWTH_ALONE = 2,      /* … where none ever ends */
+    SPREAD = 4, /* those that are left come over 1/SPREAD of the time in which the others do; */
+    SPREAD_ALONE =
+        10, /* … over 1/SPREAD_ALONE of the trace: they are no pool, made in the beginning */
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    uint32_t *pending;       /* by family: how many are pending at the end and count */
+    uint32_t *first, *items; /* promises by family, of those with enough of them */
+    struct {
+        uint32_t family, count;
+    } * creator;            /* by promise: how many pending ones of a family it has created */
+    uint32_t made[BUCKETS]; /* promises of all families, by when they were created */
+};
+
+/* What is known of a family. */
+struct sort {
+    uint32_t family;
+    uint32_t total, ended; /* of all of it */
+    uint32_t held, orphans, kept, loose;
+    uint32_t strays;           /* orphans and loose ones that are old and outlived */
+    uint32_t held_old;         /* the same of held ones */
+    uint32_t orphans_old;      /* orphans that are old, if any have ended; else all */
+    uint32_t creators;         /* of orphans: how many different ones */
+    uint32_t middle;           /* pending at the middle of the trace */
+    uint32_t oldest;           /* promise: the first one that speaks for a leak */
+    int64_t usual_ns;          /* lifetime that few of those that ended exceed */
+    int64_t first_ns, last_ns; /* creation of the first and the last one that is pending */
+    bool reused, grows;
+    bool spread; /* those that are left did not come all at once */
+    bool full;   /* none has come for long, though the program went on as before */
+};
+
+static bool is_pending(const struct weft_model *m, uint32_t p)
+{
+    const struct weft_promise *q = &m->promise[p];
+    return p != WEFT_ROOT && q->outcome == WEFT_PENDING && q->becomes == WEFT_NONE;
+}
+
+static bool counts(const struct weft_model *m, uint32_t p)
+{
+    const struct weft_promise *q = &m->promise[p];
+    return q->created && is_pending(m, p) && !q->background && !q->should_resolve;
+}
+
+static bool is_over(const struct weft_model *m, uint32_t p)
+{
+    return p != WEFT_ROOT && m->promise[weft_model_final(m, p)].outcome != WEFT_PENDING;
+}
+
+/* ---- One promise ---- */
+
+enum state { WAITING, ALIVE, HELD, ORPHAN, KEPT_BY, LOOSE };
+
+/* What a promise waits for: nothing, something of its own, or only what many wait for and what is meant to be pending
+ * for long: then nothing hangs, and it is there to listen. */
+static enum { NOTHING, SOMETHING, NEWS } waits(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    bool any = false;
+    for (uint32_t i = h->waits_of_first[p + 1]; i > h->waits_of_first[p]; i--) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i - 1]];
+        uint32_t source = weft_model_final(f->m, w->source);
+        if (w->end != WEFT_WAIT_OPEN)
+            continue;
+        if (!f->m->promise[source].background ||
+            h->waits_for_first[source + 1] - h->waits_for_first[source] < f->s->o->leak_count)
+            return SOMETHING;
+        any = true;
+    }
+    return any ? NEWS : NOTHING;
+}
+
+static bool is_held(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    for (uint32_t i = h->waits_for_first[p]; i < h->waits_for_first[p + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        if (w->end == WEFT_WAIT_OPEN && w->reader != WEFT_ROOT && !is_over(f->m, w->reader))
+            return true;
+    }
+    return false;
+}
+
+/* Whether it gave a sign of life in the second half of its life. */
+static bool is_alive(const struct weft_model *m, uint32_t p)
+{
+    const struct weft_promise *q = &m->promise[p];
+    if (q->promoted) /* its end says nothing */
+        return q->first_run != WEFT_NONE;
+    return m->end_ns - q->end_ns < (m->end_ns - q->start_ns) / 2;
+}
+
+static enum state state_of(const struct finder *f, uint32_t p)
+{
+    uint32_t creator = f->m->promise[p].creator;
+    unsigned waiting = waits(f, p);
+    if (waiting == SOMETHING)
+        return WAITING;
+    if (is_alive(f->m, p))
+        return ALIVE;
+    if (waiting == NEWS) /* that its creator has ended says nothing: it listens by itself */
+        return LOOSE;
+    if (is_held(f, p))
+        return HELD;
+    if (is_over(f->m, creator))
+        return ORPHAN;
+    return creator != WEFT_ROOT && f->creator[creator].count <= KEPT ? KEPT_BY : LOOSE;
+}
+
+/* ---- One family ---- */
+
+/* A length's place in the histogram: a power of two and STEPS steps up to the next one. */
+static unsigned length_place(int64_t ns)
+{
+    uint64_t x = ns > 0 ? (uint64_t)ns : 0;
+    if (x < STEPS)
+        return (unsigned)x;
+    unsigned power = 63 - (unsigned)__builtin_clzll(x);
+    return power * STEPS + (unsigned)(x >> (power - 2) & (STEPS - 1));
+}
+
+/* What no length at that place exceeds. */
+static int64_t length_limit(unsigned place)
+{
+    unsigned power = place / STEPS;
+    if (place < 2 * STEPS)
+        return 2 * STEPS;
+    return power >= 62 ? INT64_MAX / 4 : (int64_t)(STEPS + place % STEPS + 1) << (power - 2);
+}
+
+static void find_usual(const struct finder *f, struct sort *k)
+{
+    uint32_t at[LENGTHS] = {0}, lengths = 0;
+    for (uint32_t i = f->first[k->family]; i < f->first[k->family + 1]; i++) {
+        const struct weft_promise *p = &f->m->promise[f->items[i]];
+        k->ended += p->outcome != WEFT_PENDING;
+        k->reused |= f->h->notified_first[f->items[i] + 1] > f->h->notified_first[f->items[i]];
+        if (p->outcome == WEFT_PENDING || !p->created)
+            continue;
+        at[length_place(p->end_ns - p->start_ns)]++;
+        lengths++;
+    }
+    k->total = f->first[k->family + 1] - f->first[k->family];
+    uint32_t above = 0;
+    for (unsigned i = LENGTHS; i-- > 0 && lengths;) {
+        above += at[i];
+        if (above > lengths / 100) { /* all but one of a hundred are no longer */
+            k->usual_ns = length_limit(i);
+            break;
+        }
+    }
+}
+
+/* How many of the pending ones each creator has. */
+static void count_creators(struct finder *f, uint32_t family)
+{
+    for (uint32_t i = f->first[family]; i < f->first[family + 1]; i++) {
+        uint32_t p = f->items[i], creator = f->m->promise[p].creator;
+        if (!counts(f->m, p))
+            continue;
+        if (f->creator[creator].family != family) {
+            f->creator[creator].family = family;
+            f->creator[creator].count = 0;
+        }
+        f->creator[creator].count++;
+    }
+}
+
+static void add_one(const struct finder *f, struct sort *k, uint32_t p, uint32_t younger_ended)
+{
+    const struct weft_promise *q = &f->m->promise[p];
+    enum state state = state_of(f, p);
+    bool old = f->m->end_ns - q->start_ns > 2 * k->usual_ns;
+    bool outlived = k->ended && old && younger_ended >= OUTLIVED_BY;
+    if (state == WAITING || state == ALIVE)
+        return;
+    k->held += state == HELD;
+    k->held_old += state == HELD && outlived;
+    k->kept += state == KEPT_BY;
+    k->loose += state == LOOSE;
+    k->strays += outlived && (state == ORPHAN || state == LOOSE);
+    if (state == ORPHAN) {
+        k->orphans++;
+        k->orphans_old += old;
+        k->creators += f->creator[q->creator].count > 0;
+        f->creator[q->creator].count = 0; /* each is counted once */
+    }
+    if (state != KEPT_BY) { /* the last one that is seen is the oldest */
+        k->oldest = p;
+        k->first_ns = q->start_ns;
+        k->last_ns = k->last_ns == INT64_MIN ? q->start_ns : k->last_ns;
+    }
+}
+
+/* From the youngest one to the oldest. */
+static void add_all(struct finder *f, struct sort *k)
+{
+    int64_t half = f->m->end_ns / 2;
+    uint32_t ended = 0;
+    count_creators(f, k->family);
+    for (uint32_t i = f->first[k->family + 1]; i-- > f->first[k->family];) {
+        const struct weft_promise *p = &f->m->promise[f->items[i]];
+        bool pending = p->outcome == WEFT_PENDING;
+        k->middle += p->start_ns <= half && (pending || p->end_ns > half);
+        if (counts(f->m, f->items[i]))
+            add_one(f, k, f->items[i], ended);
+        ended += !pending;
+    }
+}
+
+static unsigned bucket(int64_t time, int64_t span)
+{
+    if (time <= 0 || span <= 0)
+        return 0;
+    double at = (double)time / (double)span * BUCKETS;
+    return at >= BUCKETS ? BUCKETS - 1 : (unsigned)at;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Whether the number of pending ones rises through the last half of the time in which they come, to much more than
+ * what was usual in the first. */
+static bool grows(const struct finder *f, const struct sort *k)
+{
+    int64_t pending[BUCKETS] = {0}, span = k->last_ns, sum = 0, low = -1;
+    unsigned flat =
+        0; /* where none ever ends, one quarter may be: the program may have been held up */
+    for (uint32_t i = f->first[k->family]; i < f->first[k->family + 1]; i++) {
+        const struct weft_promise *p = &f->m->promise[f->items[i]];
+        if (p->start_ns > span)
+            continue;
+        pending[bucket(p->start_ns, span)]++;
+        if (p->outcome != WEFT_PENDING && p->end_ns <= span)
+            pending[bucket(p->end_ns, span)]--;
+    }
+    for (unsigned i = 0; i < BUCKETS; i++) {
+        sum += pending[i];
+        pending[i] = sum;
+    }
+    for (unsigned q = BUCKETS / 2; q < BUCKETS; q += QUARTER) {
+        int64_t least = pending[q];
+        for (unsigned i = q; i < q + QUARTER; i++)
+            least = pending[i] < least ? pending[i] : least;
+        if (least < low || (least == low && flat++ >= (k->ended ? 0 : 1)))
+            return false;
+        low = least;
+    }
+    qsort(pending, BUCKETS / 2, sizeof *pending, by_value);
+    return sum > GROWTH * pending[BUCKETS / 4] &&
+           k->last_ns - k->first_ns >= f->m->end_ns / SPREAD_ALONE;
+}
+
+static void count_made(struct finder *f)
+{
+    for (uint32_t p = 1; p < f->m->promises; p++)
+        f->made[bucket(f->m->promise[p].start_ns, f->m->end_ns)]++;
+}
+
+/* Whether it is like a pool that has grown until it was large enough: at least as much happens afterwards. */
+static bool is_full(const struct finder *f, const struct sort *k)
+{
+    int64_t span = f->m->end_ns;
+    uint64_t own[BUCKETS] = {0}, during = 0, after = 0;
+    unsigned first = bucket(k->first_ns, span), last = bucket(k->last_ns, span);
+    if (span - k->last_ns < (k->last_ns - k->first_ns) / 2)
+        return false;
+    for (uint32_t i = f->first[k->family]; i < f->first[k->family + 1]; i++)
+        own[bucket(f->m->promise[f->items[i]].start_ns, span)]++;
+    for (unsigned i = first; i < BUCKETS; i++)
+        *(i <= last ? &during : &after) += f->made[i] - own[i];
+    return after >= f->s->o->leak_count && after >= during / 2;
+}
+
+/* ---- Judging ---- */
+
+/* Whether it is something that stays as long as somebody outside likes: by its type, where that says anything. */
+static bool is_lasting(const struct weft_model *m, uint32_t p)
+{
+    const char *type = weft_model_type(m, p);
+    uint32_t size = (uint32_t)strlen(type);
+    return weft__text_has_word(type, size, weft__words_general)
+               ? weft__has_word(m, p, weft__words_lasting)
+               : weft__text_has_word(type, size, weft__words_lasting);
+}
+
+/* Whether it is a leak at all, and how sure that is. */
+static bool judge(const struct finder *f, const struct sort *k, enum weft_confidence *confidence,
+                  const char **doubt)
+{
+    uint32_t least = f->s->o->leak_count, p = k->oldest;
+    const char *type = weft_model_type(f->m, p);
+    bool orphans = k->orphans_old >= least && k->creators >= k->orphans_old / 2;
+    bool strays = k->spread && k->strays >= least, held = k->spread && k->held_old >= least;
+    bool steady = k->grows && !k->ended && k->orphans + k->loose >= least;
+    *confidence = WEFT_POSSIBLE;
+    if (!orphans && !strays && !held && !(k->grows && k->held + k->orphans + k->loose >= least))
+        return false;
+    if (!orphans && !strays && !held && !steady)
+        *doubt = k->ended
+                     ? "they come faster than they end, but those that are left may still be used"
+                     : "somebody waits for each of them: they may all still come";
+    else if (k->reused || weft__text_has_word(type, (uint32_t)strlen(type), weft__words_reused))
+        *doubt = "things of this kind may be dropped without being resolved";
+    else if (!orphans && is_lasting(f->m, p))
+        *doubt = "things of this name may be meant to stay";
+    else if (!orphans && !strays && !steady && weft__has_word(f->m, p, weft__words_idle))
+        *doubt = "they may wait for what rarely comes";
+    else if (k->full)
+        *doubt = "none has come for long: they may be kept and used again";
+    else if (!f->m->is_weft)
+        *doubt = "this kind of recording does not say when a promise is dropped";
+    else
+        *confidence = WEFT_LIKELY;
+    *confidence = weft__doubt(f->s, p, *confidence, doubt);
+    return true;
+}
+
+/* ---- Findings ---- */
+
+static void put_text(const struct finder *f, const struct sort *k, uint32_t left,
+                     struct weft__text *t)
+{
+    const struct weft_model *m = f->m;
+    const struct weft_promise *p = &m->promise[k->oldest];
+    const char *type = weft_model_type(m, k->oldest);
+    weft__put_family(t, m, f->s->families, k->family);
+    if (weft_model_name(m, k->oldest) != WEFT_NONE)
+        weft__put(t, " (%.64s)", type);
+    weft__put(t, ": ");
+    weft__put_count(t, left);
+    weft__put(t, " are pending when the trace ends, ");
+    weft__put_count(t, k->middle);
+    weft__put(t, " at its middle; ");
+    weft__put_count(t, k->total);
+    weft__put(t, " were created and ");
+    if (k->ended)
+        weft__put_count(t, k->ended);
+    else
+        weft__put(t, "none");
+    weft__put(t, " ended. The oldest that is left, %.64s %llu, was created", type,
+              (unsigned long long)p->id);
+    if (p->created) {
+        weft__put(t, " at ");
+        weft__put_time(t, p->start_ns);
+    }
+    weft__put(t, " by ");
+    weft__put_name(t, m, p->creator);
+    if (is_over(m, p->creator)) {
+        weft__put(t, ", which ended at ");
+        weft__put_time(t, m->promise[weft_model_final(m, p->creator)].end_ns);
+    }
+    weft__put(t, ".");
+}
+
+static enum weft_evidence_event ending(const struct weft_promise *p)
+{
+    switch ((enum weft_outcome)p->outcome) {
+    case WEFT_FULFILLED:
+        return WEFT_EVIDENCE_FULFILLED;
+    case WEFT_FAILED:
+        return WEFT_EVIDENCE_FAILED;
+    case WEFT_CANCELLED:
+        return WEFT_EVIDENCE_CANCELLED;
+    case WEFT_FORGOTTEN:
+        return WEFT_EVIDENCE_FORGOTTEN;
+    case WEFT_RESOLVED:
+    case WEFT_BECAME:
+    case WEFT_PENDING:
+    case WEFT_OUTCOME_COUNT:
+        break;
+    }
+    return WEFT_EVIDENCE_RESOLVED;
+}
+
+static void put_end(const struct finder *f, struct weft_finding *g, uint32_t promise)
+{
+    uint32_t p = weft_model_final(f->m, promise), at = f->h->resolution[p];
+    weft__finding_evidence(f->s, g, f->m->promise[p].end_ns, ending(&f->m->promise[p]), promise,
+                           at == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[at].actor);
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct weft_evidence *x = a, *y = b;
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static void put_evidence(const struct finder *f, const struct sort *k, struct weft_finding *g)
+{
+    const struct weft_promise *p = &f->m->promise[k->oldest];
+    uint32_t end = f->first[k->family + 1], younger = WEFT_NONE;
+    if (p->created)
+        weft__finding_evidence(f->s, g, p->start_ns, WEFT_EVIDENCE_CREATED, k->oldest, p->creator);
+    if (is_over(f->m, p->creator))
+        put_end(f, g, p->creator);
+    for (uint32_t i = f->first[k->family]; i < end && younger == WEFT_NONE; i++)
+        if (f->items[i] > k->oldest && is_over(f->m, f->items[i]))
+            younger = f->items[i];
+    if (younger != WEFT_NONE) {
+        weft__finding_evidence(f->s, g, f->m->promise[younger].start_ns, WEFT_EVIDENCE_CREATED,
+                               younger, f->m->promise[younger].creator);
+        put_end(f, g, younger);
+    }
+    weft__finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, k->oldest, WEFT_NONE);
+    if (g->evidences)
+        qsort(g->evidence, g->evidences, sizeof *g->evidence, by_time);
+}
+
+static void report(const struct finder *f, const struct sort *k, enum weft_confidence confidence,
+                   const char *doubt)
+{
+    struct weft__search *s = f->s;
+    int64_t start = f->m->promise[k->oldest].start_ns;
+    uint32_t left = f->pending[k->family];
+    struct weft_finding *g =
+        weft__finding_add(s, WEFT_FINDING_LEAK, confidence, k->oldest, start, f->m->end_ns, 0);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, k, left, &t);
+    weft__finding_text(s, g, &t);
+    weft__finding_doubt(s, g, doubt);
+    put_evidence(f, k, g);
+    for (uint32_t i = f->first[k->family]; i < f->first[k->family + 1]; i++)
+        if (f->items[i] != k->oldest && counts(f->m, f->items[i]))
+            weft__finding_affects(s, g, f->items[i]);
+}
+
+static void look_at(struct finder *f, uint32_t family)
+{
+    struct sort k = {.family = family, .oldest = WEFT_NONE, .last_ns = INT64_MIN};
+    enum weft_confidence confidence;
+    const char *doubt = NULL;
+    find_usual(f, &k);
+    add_all(f, &k);
+    if (k.oldest == WEFT_NONE)
+        return;
+    int64_t first = f->m->promise[f->items[f->first[family]]].start_ns;
+    int64_t last = f->m->promise[f->items[f->first[family + 1] - 1]].start_ns;
+    k.spread = k.last_ns - k.first_ns >= (last - first) / SPREAD;
+    k.grows = grows(f, &k);
+    k.full = is_full(f, &k);
+    if (judge(f, &k, &confidence, &doubt))
+        report(f, &k, confidence, doubt);
+}
+
+/* The promises of those families of which enough are pending, together. */
+static bool sort_families(struct finder *f)
+{
+    const struct weft__families *of = f->s->families;
+    uint32_t least = f->s->o->leak_count, sum = 0;
+    f->pending = calloc(of->count, sizeof *f->pending);
+    f->first = calloc((size_t)of->count + 2, sizeof *f->first);
+    if (!f->pending || !f->first)
+        return false;
+    for (uint32_t p = 1; p < f->m->promises; p++)
+        f->pending[of->of[p]] += counts(f->m, p);
+    for (uint32_t i = 1; i < of->count; i++) { /* [i + 1] is moved on while they are put */
+        f->first[i + 1] = sum;
+        sum += f->pending[i] >= least ? of->size[i] : 0;
+    }
+    f->items = weft__resize(NULL, (uint64_t)sum + 1, sizeof *f->items);
+    if (!f->items)
+        return false;
+    for (uint32_t p = 1; p < f->m->promises; p++)
+        if (f->pending[of->of[p]] >= least)
+            f->items[f->first[of->of[p] + 1]++] = p;
+    return true;
+}
 
 void weft__find_leaks(struct weft__search *s)
 {
-    (void)s;
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    bool any = false;
+    s->failed |= !sort_families(&f);
+    for (uint32_t i = 1; i < s->families->count && !s->failed && !any; i++)
+        any = f.pending[i] >= s->o->leak_count;
+    if (any) {
+        count_made(&f);
+        f.creator = calloc(f.m->promises, sizeof *f.creator);
+        s->failed |= !f.creator;
+    }
+    for (uint32_t i = 1; any && i < s->families->count && !s->failed; i++)
+        if (f.pending[i] >= s->o->leak_count)
+            look_at(&f, i);
+    free(f.pending);
+    free(f.first);
+    free(f.items);
+    free(f.creator);
 }

@@ -1,7 +1,266 @@
 /* SPDX-License-Identifier: ISC */
-#include "analyse/finding.h"
+/* The searches for loops that are not free, one after another, and what they share. */
+#include "analyse/loop.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+
+bool weft__loop_room(struct weft__search *s, void **items, uint32_t count, uint32_t *room,
+                     size_t size)
+{
+    if (count < *room)
+        return true;
+    uint64_t more = *room ? *room + *room / UINT64_C(2) : 64;
+    void *grown = more > UINT32_MAX ? NULL : weft__resize(*items, more, size);
+    if (!grown) {
+        s->failed = true;
+        return false;
+    }
+    *items = grown;
+    *room = (uint32_t)more;
+    return true;
+}
+
+/* ---- Times that are explained ---- */
+
+void weft__span_add(struct weft__loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
+                    uint32_t finding)
+{
+    if (to_ns <= from_ns ||
+        !weft__loop_room(l->s, (void **)&l->span, l->spans, &l->span_room, sizeof *l->span))
+        return;
+    l->span[l->spans++] = (struct weft__span){
+        .from_ns = from_ns, .to_ns = to_ns, .stream = stream, .finding = finding};
+}
+
+static int by_stream(const void *a, const void *b)
+{
+    const struct weft__span *x = a, *y = b;
+    if (x->stream != y->stream)
+        return x->stream < y->stream ? -1 : 1;
+    if (x->from_ns != y->from_ns)
+        return x->from_ns < y->from_ns ? -1 : 1;
+    return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+}
+
+void weft__spans_sort(struct weft__loops *l)
+{
+    uint32_t kept = 0;
+    if (l->spans)
+        qsort(l->span, l->spans, sizeof *l->span, by_stream);
+    for (uint32_t i = 0; i < l->spans; i++) { /* what overlaps an earlier one begins behind it */
+        struct weft__span x = l->span[i], *last = kept ? &l->span[kept - 1] : NULL;
+        bool same = last && last->stream == x.stream;
+        if (same && x.from_ns < last->to_ns)
+            x.from_ns = last->to_ns;
+        if (x.to_ns <= x.from_ns)
+            continue;
+        x.before_ns = same ? last->before_ns + (last->to_ns - last->from_ns) : 0;
+        l->span[kept++] = x;
+    }
+    l->spans = kept;
+    for (uint32_t s = 0, i = 0; s <= l->s->h->streams; s++) {
+        while (i < kept && l->span[i].stream < s)
+            i++;
+        l->span_first[s] = i;
+    }
+}
+
+/* Of what lies in spans before a time. */
+static int64_t covered_before(const struct weft__loops *l, uint32_t stream, int64_t time_ns)
+{
+    uint32_t first = l->span_first[stream], low = first, high = l->span_first[stream + 1];
+    while (low < high) { /* the first one that begins at or after it */
+        uint32_t middle = low + (high - low) / 2;
+        if (l->span[middle].from_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == first)
+        return 0;
+    const struct weft__span *x = &l->span[low - 1];
+    return x->before_ns + ((x->to_ns < time_ns ? x->to_ns : time_ns) - x->from_ns);
+}
+
+int64_t weft__spans_within(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
+                           int64_t to_ns)
+{
+    if (to_ns <= from_ns || !l->spans)
+        return 0;
+    return covered_before(l, stream, to_ns) - covered_before(l, stream, from_ns);
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct weft__blocked *x = a, *y = b;
+    if (x->from_ns != y->from_ns)
+        return x->from_ns < y->from_ns ? -1 : 1;
+    return x->to_ns > y->to_ns ? -1 : x->to_ns < y->to_ns;
+}
+
+/* For the searches that follow: of all streams together, without overlaps. */
+static void publish(struct weft__loops *l)
+{
+    struct weft__search *s = l->s;
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < l->spans; i++) {
+        const struct weft__span *x = &l->span[i];
+        if (x->finding == WEFT_NONE || s->out->finding[x->finding].confidence == WEFT_POSSIBLE)
+            continue; /* what may be as it should be explains nothing */
+        if (!weft__loop_room(s, (void **)&s->blocked, s->blockeds, &s->blocked_room,
+                             sizeof *s->blocked))
+            return;
+        s->blocked[s->blockeds++] = (struct weft__blocked){x->from_ns, x->to_ns, x->finding};
+    }
+    if (s->blockeds)
+        qsort(s->blocked, s->blockeds, sizeof *s->blocked, by_start);
+    for (uint32_t i = 0; i < s->blockeds; i++) {
+        struct weft__blocked x = s->blocked[i];
+        if (kept && x.from_ns < s->blocked[kept - 1].to_ns)
+            x.from_ns = s->blocked[kept - 1].to_ns;
+        if (x.to_ns > x.from_ns)
+            s->blocked[kept++] = x;
+    }
+    s->blockeds = kept;
+}
+
+/* ---- Questions ---- */
+
+/* The last NOTIFIES of a promise no later than a time, or WEFT_NONE. */
+static uint32_t notified_before(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    uint32_t first = h->notified_first[promise], low = first, high = h->notified_first[promise + 1];
+    while (low < high) { /* the first one that is later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->m->interaction[h->notified[middle]].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > first ? h->notified[low - 1] : WEFT_NONE;
+}
+
+/* Whether only one promise ever waits for another, as far as one looks: else a signal may be for others. */
+static bool has_one_reader(const struct weft_history *h, uint32_t promise)
+{
+    enum { LOOKED_AT = 64 };
+    uint32_t first = h->waits_for_first[promise], end = h->waits_for_first[promise + 1];
+    for (uint32_t i = first; i < end && i - first < LOOKED_AT; i++)
+        if (h->wait[h->waits_for[i]].reader != h->wait[h->waits_for[first]].reader)
+            return false;
+    return true;
+}
+
+int64_t weft__ready_ns(const struct weft_history *h, const struct weft_wait *w)
+{
+    int64_t ready = weft_history_resolved_ns(h, w->source);
+    if (ready > w->until_ns) {
+        uint32_t i =
+            w->end == WEFT_WAIT_READ ? notified_before(h, w->source, w->until_ns) : WEFT_NONE;
+        if (i == WEFT_NONE || h->m->interaction[i].time_ns < w->from_ns ||
+            !has_one_reader(h, w->source))
+            return INT64_MAX;
+        ready = h->m->interaction[i].time_ns;
+    }
+    return ready > w->from_ns ? ready : w->from_ns;
+}
+
+uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns)
+{
+    uint32_t low = 0, high = m->interactions;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->interaction[middle].time_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+uint32_t weft__stream_from(const struct weft_history *h, uint32_t stream, int64_t time_ns)
+{
+    uint32_t low = h->stream_first[stream], high = h->stream_first[stream + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (h->m->run[h->stream_run[middle]].start_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise)
+{
+    switch ((enum weft_outcome)m->promise[weft_model_final(m, promise)].outcome) {
+    case WEFT_FULFILLED:
+        return WEFT_EVIDENCE_FULFILLED;
+    case WEFT_FAILED:
+        return WEFT_EVIDENCE_FAILED;
+    case WEFT_CANCELLED:
+        return WEFT_EVIDENCE_CANCELLED;
+    case WEFT_FORGOTTEN:
+        return WEFT_EVIDENCE_FORGOTTEN;
+    case WEFT_PENDING:
+        return WEFT_EVIDENCE_SIGNALLED;
+    default:
+        return WEFT_EVIDENCE_RESOLVED;
+    }
+}
+
+void weft__loop_doubt(struct weft__search *s, struct weft_finding *f, const char *why)
+{
+    f->confidence = weft__doubt(s, WEFT_ROOT, f->confidence, &why);
+    if (why)
+        weft__finding_doubt(s, f, why);
+}
+
+/* ---- All of it ---- */
+
+/* What each stream says of its sleep. */
+static bool look_at_streams(struct weft__loops *l)
+{
+    const struct weft_history *h = l->s->h;
+    const struct weft_model *m = h->m;
+    l->suspends = calloc(h->streams, sizeof *l->suspends);
+    l->informed = calloc(h->streams, sizeof *l->informed);
+    l->span_first = calloc((size_t)h->streams + 1, sizeof *l->span_first);
+    if (!l->suspends || !l->informed || !l->span_first)
+        return false;
+    for (uint32_t i = 0; m->idle && i < m->idles; i++)
+        l->suspends[m->idle[i].stream] = true;
+    if (!m->idle && m->is_weft && m->sleeps && m->sleep_stream < h->streams)
+        l->suspends[m->sleep_stream] = true;
+    for (uint32_t s = 0; s < h->streams; s++) {
+        uint32_t first = h->stream_first[s], end = h->stream_first[s + 1];
+        l->informed[s] = l->suspends[s] || !m->is_weft;
+        for (uint32_t i = first + 1; i + 1 < end && !l->informed[s]; i++)
+            l->informed[s] = h->run_promise[h->stream_run[i]] == WEFT_ROOT;
+    }
+    return true;
+}
 
 void weft__find_blocks(struct weft__search *s)
 {
-    (void)s;
+    struct weft__loops l = {.s = s};
+    if (!look_at_streams(&l))
+        s->failed = true;
+    static void (*const searches[])(struct weft__loops *) = {weft__find_long_runs, weft__find_spins,
+                                                             weft__find_turns};
+    for (unsigned i = 0; i < 3 && !s->failed && !s->canceled; i++) {
+        searches[i](&l);
+        if (!s->failed)
+            weft__spans_sort(&l);
+        s->canceled |= s->progress && !s->progress(s->data, 0.05 * i);
+    }
+    if (!s->failed)
+        publish(&l);
+    free(l.suspends);
+    free(l.informed);
+    free(l.span);
+    free(l.span_first);
 }

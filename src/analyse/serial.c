@@ -1,7 +1,507 @@
 /* SPDX-License-Identifier: ISC */
+/* Serial waits: one reader that starts something, waits for it, starts the next, waits for that, where all could
+ * have gone on at the same time. That they do not need each other is not in the trace; the guards say what usually
+ * does. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "analyse/finding.h"
+#include "analyse/words.h"
+#include "model/alloc.h"
+
+#define LEAST_NS INT64_C(20000) /* a wait on average: to start more at once costs something, too */
+enum {
+    ANCESTORS = 8, /* creators of a source among which its reader is looked for */
+    RUNS = 64,     /* and the like that are looked at */
+    MANY = 20,     /* waits of a task that nobody has created: a loop that makes load */
+    ASKED = 500,   /* so many are no things that one needs, but questions */
+};
+
+struct chain {
+    uint32_t first, last; /* places in waits_of */
+    uint32_t count, failed;
+    int64_t sum_ns, gaps_ns;
+    int64_t beside_ns, longest_ns; /* what could have gone on beside others, in all and at most */
+    uint32_t paced;                /* of those whom a timer resolves that was there before them */
+    uint32_t family;
+};
+
+struct found {
+    struct chain chain;
+    uint32_t reader;
+    int64_t saving_ns;
+    uint64_t count; /* chains of the same family, by readers of the same family */
+    enum weft_confidence confidence;
+    const char *doubt;
+    uint32_t reader_family;
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct found *found;
+    uint32_t founds, room;
+};
+
+static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)
+{
+    return &f->h->wait[f->h->waits_of[place]];
+}
+
+static bool has_ended(const struct weft_wait *w)
+{
+    return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+}
+
+/* ---- Chains ---- */
+
+/* Whether the reader, or what it has created, creates a promise. The event loop may do it for anybody. */
+static bool is_own(const struct finder *f, uint32_t reader, uint32_t source)
+{
+    uint32_t final = weft_model_final(f->m, reader);
+    uint32_t p = source;
+    for (unsigned i = 0; i < ANCESTORS && p != WEFT_ROOT; i++) {
+        p = f->m->promise[p].creator;
+        if (weft_model_final(f->m, p) == final)
+            return true;
+        if (p == WEFT_ROOT)
+            return i == 0;
+    }
+    return false;
+}
+
+/* The stream on which the reader of a wait runs, or WEFT_NONE. */
+static uint32_t stream_of(const struct finder *f, const struct weft_wait *w)
+{
+    uint32_t run = weft_history_run_before(f->h, w->reader, w->from_ns);
+    if (run == WEFT_NONE)
+        run = weft_history_run_at(f->h, w->reader, w->until_ns);
+    if (run == WEFT_NONE)
+        return f->h->streams == 1 ? 0 : WEFT_NONE;
+    return weft_history_stream(f->h, run);
+}
+
+/* Who resolved the source of a wait; WEFT_ROOT: the event loop, or it is not known. *run is the run in which he did,
+ * or WEFT_NONE. */
+static uint32_t resolver_of(const struct finder *f, const struct weft_wait *w, uint32_t *run)
+{
+    uint32_t at = f->h->resolution[w->source];
+    *run = WEFT_NONE;
+    if (at == WEFT_NONE || f->m->interaction[at].actor == WEFT_ROOT)
+        return WEFT_ROOT;
+    uint32_t actor = f->m->interaction[at].actor;
+    *run = weft_history_run_at(f->h, actor, f->m->interaction[at].time_ns);
+    return actor;
+}
+
+static bool descends(const struct weft_model *m, uint32_t p, uint32_t from)
+{
+    for (unsigned i = 0; i <= ANCESTORS && p != WEFT_ROOT; i++) {
+        if (p == from)
+            return true;
+        p = m->promise[p].creator;
+    }
+    return false;
+}
+
+/* How long the reader's loop worked for the source during a wait: beside others, it would take as long. By the
+ * source, by what it has created, and by the one who resolves it. */
+static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint32_t stream,
+                        uint32_t resolver)
+{
+    const struct weft_history *h = f->h;
+    uint32_t low = h->stream_first[stream], end = h->stream_first[stream + 1], high = end;
+    int64_t sum = 0;
+    while (low < high) { /* the first one that ends later */
+        uint32_t middle = low + (high - low) / 2;
+        if (f->m->run[h->stream_run[middle]].end_ns <= w->from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t n = 0; low < end && n < RUNS; low++, n++) {
+        const struct weft_run *r = &f->m->run[h->stream_run[low]];
+        uint32_t who = h->run_promise[h->stream_run[low]];
+        int64_t a = r->start_ns > w->from_ns ? r->start_ns : w->from_ns;
+        int64_t b = r->end_ns < w->until_ns ? r->end_ns : w->until_ns;
+        if (r->start_ns >= w->until_ns)
+            break;
+        if (who == w->reader || who == WEFT_ROOT)
+            continue;
+        if (who == resolver || descends(f->m, who, w->source))
+            sum += b > a ? b - a : 0;
+    }
+    return sum;
+}
+
+/* How much of a wait could have gone on beside others. Nothing, if what was waited for was made on the reader's own
+ * loop, and that never slept: nobody else was at work. */
+static int64_t elsewhere(const struct finder *f, const struct weft_wait *w)
+{
+    int64_t length = w->until_ns - w->from_ns;
+    uint32_t run, resolver = resolver_of(f, w, &run), stream = stream_of(f, w);
+    uint32_t before = weft_history_run_before(f->h, w->reader, w->from_ns);
+    if (length <= 0)
+        return 0;
+    if (stream == WEFT_NONE)
+        return length;
+    bool blocks = before != WEFT_NONE && f->m->run[before].end_ns >= w->until_ns;
+    bool away = run != WEFT_NONE && weft_history_stream(f->h, run) != stream;
+    if (blocks || away) /* the reader's own thread waits; or another one has worked for it */
+        return length;
+    if (weft_history_idles(f->h, stream, w->from_ns, w->until_ns, 1) == 0)
+        return 0;
+    int64_t work = work_for(f, w, stream, resolver);
+    return work < length ? length - work : 0;
+}
+
+/* Whether w follows the last wait of a chain, and nothing lies between them. */
+static bool follows(const struct finder *f, const struct chain *c, const struct weft_wait *w)
+{
+    const struct weft_wait *last = wait_at(f, c->last);
+    int64_t gap = w->from_ns - last->until_ns, length = w->until_ns - w->from_ns;
+    int64_t before = last->until_ns - last->from_ns;
+    return f->s->families->of[w->source] == c->family && w->source != last->source && gap >= 0 &&
+           f->m->promise[w->source].start_ns >= last->until_ns &&
+           gap <= (length > before ? length : before);
+}
+
+static void begin_chain(const struct finder *f, struct chain *c, uint32_t place)
+{
+    *c = (struct chain){
+        .first = place, .last = place, .family = f->s->families->of[wait_at(f, place)->source]};
+}
+
+static void add_link(const struct finder *f, struct chain *c, uint32_t place)
+{
+    const struct weft_wait *w = wait_at(f, place);
+    int64_t length = w->until_ns - w->from_ns;
+    length = length > 0 ? length : 0;
+    if (c->count++)
+        c->gaps_ns += w->from_ns - wait_at(f, c->last)->until_ns;
+    c->last = place;
+    c->sum_ns = c->sum_ns > INT64_MAX / 2 - length ? INT64_MAX / 2 : c->sum_ns + length;
+    uint32_t outcome = f->m->promise[weft_model_final(f->m, w->source)].outcome;
+    c->failed += outcome == WEFT_FAILED || outcome == WEFT_CANCELLED;
+}
+
+/* ---- Judging ---- */
+
+/* Whether the reader did something else after the chain: it ended, or waited for something else. */
+static bool goes_on(const struct finder *f, uint32_t reader, const struct chain *c)
+{
+    const struct weft_promise *p = &f->m->promise[weft_model_final(f->m, reader)];
+    int64_t last_ns = wait_at(f, c->last)->until_ns;
+    if (reader == WEFT_ROOT || p->background)
+        return false;
+    if (p->outcome != WEFT_PENDING)
+        return true;
+    uint32_t end = f->h->waits_of_first[reader + 1];
+    for (uint32_t i = c->last + 1; i < end && i - c->last < RUNS; i++) {
+        const struct weft_wait *w = wait_at(f, i);
+        if (w->end != WEFT_WAIT_LEFT && w->from_ns >= last_ns &&
+            f->s->families->of[w->source] != c->family)
+            return true;
+    }
+    return false;
+}
+
+/* Whether it looks like a loop that keeps a server busy, or one that stands for somebody outside. */
+static bool makes_load(const struct finder *f, uint32_t reader, const struct chain *c)
+{
+    const struct weft_history *h = f->h;
+    uint32_t source = wait_at(f, c->first)->source;
+    bool works = h->children_first[source + 1] > h->children_first[source] ||
+                 h->waits_of_first[source + 1] > h->waits_of_first[source];
+    if (weft__has_word(f->m, reader, weft__words_clients))
+        return true;
+    if (reader != WEFT_ROOT && f->m->promise[reader].creator != WEFT_ROOT)
+        return false;
+    if (c->count >= MANY)
+        return true;
+    return works && (f->m->promise[source].should_resolve ||
+                     weft__has_word(f->m, source, weft__words_loads) ||
+                     weft__has_word(f->m, reader, weft__words_programs));
+}
+
+/* Whether things of this name have to go on in order. */
+static bool is_ordered(const struct finder *f, const struct chain *c)
+{
+    uint32_t source = wait_at(f, c->first)->source, size;
+    uint32_t name = weft_model_name(f->m, source);
+    if (weft__has_word(f->m, source, weft__words_ordered))
+        return true;
+    if (name == WEFT_NONE)
+        return weft__has_word(f->m, source, weft__words_transfers) ||
+               weft__has_word(f->m, source, weft__words_inputs);
+    const char *label = weft_model_text(f->m, name, &size);
+    if (weft__text_has_word(label, size, weft__words_inputs) &&
+        !weft__text_has_other_word(label, size, weft__words_inputs))
+        return true;
+    if (!weft__has_word(f->m, source, weft__words_transfers))
+        return false;
+    return name == weft_model_name(f->m, wait_at(f, c->last)->source) ||
+           !weft__text_has_other_word(label, size, weft__words_transfers);
+}
+
+/* Whether somebody resolves the source of a wait at his own pace: because of a timer that ran before anybody asked
+ * for the source. */
+static bool is_paced(const struct finder *f, const struct weft_wait *w)
+{
+    uint32_t run, resolver = resolver_of(f, w, &run);
+    if (run == WEFT_NONE || resolver == w->reader || descends(f->m, resolver, w->source))
+        return false;
+    uint32_t cause = f->h->run_cause[run];
+    if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
+        return false;
+    uint32_t timer = (uint32_t)f->m->interaction[cause].other;
+    return timer != WEFT_ROOT &&
+           f->m->promise[timer].start_ns < f->m->promise[w->source].start_ns &&
+           weft__has_word(f->m, timer, weft__words_timers);
+}
+
+/* Whether they are a part of a transaction, which is one after the other. */
+static bool is_transaction(const struct finder *f, uint32_t reader, const struct chain *c)
+{
+    const struct weft_history *h = f->h;
+    const char *words = weft__words_transactions;
+    if (weft__has_word(f->m, reader, words))
+        return true;
+    if (c->first > h->waits_of_first[reader] &&
+        weft__has_word(f->m, wait_at(f, c->first - 1)->source, words))
+        return true;
+    return c->last + 1 < h->waits_of_first[reader + 1] &&
+           weft__has_word(f->m, wait_at(f, c->last + 1)->source, words);
+}
+
+static const char *guard(const struct finder *f, uint32_t reader, const struct chain *c)
+{
+    uint32_t source = wait_at(f, c->first)->source;
+    if (is_transaction(f, reader, c))
+        return "they seem to be parts of one transaction, which go on in order";
+    if (is_ordered(f, c))
+        return "things of this name usually have to go on in order";
+    if (!f->m->is_weft && weft_model_name(f->m, source) == WEFT_NONE)
+        return "promises without a label may be different things, of which each needs the last";
+    if (2 * c->failed >= c->count)
+        return "many of them failed, so these may be attempts at the same thing";
+    if (c->count >= ASKED)
+        return "there are so many that it may ask again and again until something changes";
+    if (2 * c->paced >= c->count)
+        return "the one that resolves them may have none before";
+    if (!goes_on(f, reader, c))
+        return "the one that waits does nothing else up to the end, so this may be its purpose";
+    if (makes_load(f, reader, c))
+        return "the one that waits may be there to ask one thing after the other";
+    return NULL;
+}
+
+/* Whether a loop that was blocked, or spun, explains most of a chain. */
+static bool is_explained(const struct finder *f, const struct chain *c)
+{
+    const struct weft__search *s = f->s;
+    int64_t from = wait_at(f, c->first)->from_ns, to = wait_at(f, c->last)->until_ns, sum = 0;
+    uint32_t low = 0, high = s->blockeds;
+    while (low < high) { /* the first one that ends later */
+        uint32_t middle = low + (high - low) / 2;
+        if (s->blocked[middle].to_ns <= from)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t n = 0; low < s->blockeds && s->blocked[low].from_ns < to && n < c->count + RUNS;
+         low++, n++) {
+        const struct weft__blocked *b = &s->blocked[low];
+        sum += (b->to_ns < to ? b->to_ns : to) - (b->from_ns > from ? b->from_ns : from);
+    }
+    return sum > (to - from) / 2;
+}
+
+/* Keeps a chain, or counts it with those of the same families. */
+static bool keep(struct finder *f, uint32_t reader, struct chain *c, int64_t saving)
+{
+    bool background =
+        reader != WEFT_ROOT && f->m->promise[weft_model_final(f->m, reader)].background;
+    if (weft__has_word(f->m, wait_at(f, c->first)->source, weft__words_timers))
+        return true; /* who sleeps again and again does not want to sleep once */
+    if (background || (is_ordered(f, c) && !goes_on(f, reader, c)))
+        return true; /* a loop that accepts, ticks or reads: as it should be */
+    const char *doubt = guard(f, reader, c);
+    struct found x = {.chain = *c,
+                      .reader = reader,
+                      .saving_ns = saving,
+                      .count = 1,
+                      .confidence = doubt ? WEFT_POSSIBLE : WEFT_LIKELY,
+                      .doubt = doubt,
+                      .reader_family = f->s->families->of[reader]};
+    /* That the reader was created long ago changes nothing, if one knows what it is. */
+    bool known = f->m->promise[reader].created;
+    x.confidence = weft__doubt(f->s, known ? WEFT_ROOT : reader, x.confidence, &x.doubt);
+    if (f->founds == f->room) {
+        uint32_t room = f->room ? 2 * f->room : 16;
+        struct found *grown = weft__resize(f->found, room, sizeof *grown);
+        if (!grown)
+            return false;
+        f->found = grown;
+        f->room = room;
+    }
+    f->found[f->founds++] = x;
+    return true;
+}
+
+static bool end_chain(struct finder *f, uint32_t reader, struct chain *c)
+{
+    if (c->count < f->s->o->serial_waits)
+        return true;
+    for (uint32_t i = c->first; i <= c->last; i++) {
+        if (!has_ended(wait_at(f, i)))
+            continue;
+        int64_t beside = elsewhere(f, wait_at(f, i));
+        c->beside_ns =
+            c->beside_ns > INT64_MAX / 2 - beside ? INT64_MAX / 2 : c->beside_ns + beside;
+        c->longest_ns = beside > c->longest_ns ? beside : c->longest_ns;
+        c->paced += is_paced(f, wait_at(f, i));
+    }
+    int64_t saving = c->beside_ns - c->longest_ns;
+    if (saving < f->s->o->serial_saving_ns || c->gaps_ns > c->sum_ns / 4 ||
+        c->sum_ns / c->count < LEAST_NS || is_explained(f, c))
+        return true;
+    return keep(f, reader, c, saving);
+}
+
+static bool find_of(struct finder *f, uint32_t reader)
+{
+    const struct weft_history *h = f->h;
+    struct chain c = {0};
+    for (uint32_t i = h->waits_of_first[reader]; i < h->waits_of_first[reader + 1]; i++) {
+        const struct weft_wait *w = wait_at(f, i);
+        if (w->end == WEFT_WAIT_LEFT) /* lost a race: a time limit, say */
+            continue;
+        bool fits = has_ended(w) && is_own(f, reader, w->source);
+        if (c.count && fits && follows(f, &c, w)) {
+            add_link(f, &c, i);
+            continue;
+        }
+        if (!end_chain(f, reader, &c))
+            return false;
+        c.count = 0;
+        if (fits) {
+            begin_chain(f, &c, i);
+            add_link(f, &c, i);
+        }
+    }
+    return end_chain(f, reader, &c);
+}
+
+/* ---- Findings ---- */
+
+static int by_group(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    if (x->chain.family != y->chain.family)
+        return x->chain.family < y->chain.family ? -1 : 1;
+    if (x->reader_family != y->reader_family)
+        return x->reader_family < y->reader_family ? -1 : 1;
+    if (x->confidence != y->confidence)
+        return x->confidence > y->confidence ? -1 : 1;
+    if (x->saving_ns != y->saving_ns)
+        return x->saving_ns > y->saving_ns ? -1 : 1;
+    return x->reader < y->reader ? -1 : x->reader > y->reader;
+}
+
+/* Their label, if all have the same one: without its numbers it would say less. */
+static void put_sort(const struct finder *f, const struct chain *c, struct weft__text *t)
+{
+    uint32_t source = wait_at(f, c->first)->source, name = weft_model_name(f->m, source);
+    bool same = name != WEFT_NONE;
+    for (uint32_t i = c->first; i <= c->last && same; i++)
+        same = !has_ended(wait_at(f, i)) || weft_model_name(f->m, wait_at(f, i)->source) == name;
+    if (same)
+        weft__put_name(t, f->m, source);
+    else
+        weft__put_family(t, f->m, f->s->families, c->family);
+}
+
+static void put_text(const struct finder *f, const struct found *x, struct weft__text *t)
+{
+    const struct chain *c = &x->chain;
+    uint32_t source = wait_at(f, c->first)->source;
+    weft__put_full(t, f->m, x->reader);
+    weft__put(t, " started ");
+    weft__put_count(t, c->count);
+    weft__put(t, " promises (");
+    put_sort(f, c, t);
+    if (weft_model_name(f->m, source) != WEFT_NONE)
+        weft__put(t, ", %.64s", weft_model_type(f->m, source));
+    weft__put(t, ") one after the other from ");
+    weft__put_time(t, wait_at(f, c->first)->from_ns);
+    weft__put(t, " on, each only when the last one was there, and waited ");
+    weft__put_length(t, c->sum_ns);
+    weft__put(t, " for them in all; started together, they need about ");
+    weft__put_length(t, c->sum_ns - x->saving_ns);
+    weft__put(t, ".");
+    if (x->count > 1) {
+        weft__put(t, " This happened ");
+        weft__put_count(t, x->count);
+        weft__put(t, " times.");
+    }
+}
+
+static void put_evidence(const struct finder *f, const struct found *x, struct weft_finding *g)
+{
+    enum { LINKS = 4 }; /* that are shown from the beginning */
+    const struct chain *c = &x->chain;
+    uint32_t n = 0;
+    for (uint32_t i = c->first; i <= c->last; i++) {
+        const struct weft_wait *w = wait_at(f, i);
+        if (!has_ended(w) || (n++ >= LINKS && i != c->last))
+            continue;
+        weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS, x->reader, w->source);
+        weft__finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, x->reader, w->source);
+    }
+}
+
+static void report(struct finder *f, const struct found *x)
+{
+    const struct chain *c = &x->chain;
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SERIAL_WAITS, x->confidence,
+                                               x->reader, wait_at(f, c->first)->from_ns,
+                                               wait_at(f, c->last)->until_ns, x->saving_ns);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, x, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, x->doubt);
+    g->count = x->count;
+    put_evidence(f, x, g);
+    for (uint32_t i = c->first; i <= c->last; i++)
+        if (has_ended(wait_at(f, i)))
+            weft__finding_affects(f->s, g, wait_at(f, i)->source);
+}
+
+static void report_groups(struct finder *f)
+{
+    if (f->founds)
+        qsort(f->found, f->founds, sizeof *f->found, by_group);
+    for (uint32_t i = 0, end; i < f->founds; i = end) {
+        struct found *x = &f->found[i];
+        x->count = 0;
+        for (end = i; end < f->founds && f->found[end].chain.family == x->chain.family &&
+                      f->found[end].reader_family == x->reader_family;
+             end++)
+            x->count += f->found[end].confidence == x->confidence;
+        report(f, x);
+    }
+}
 
 void weft__find_serial(struct weft__search *s)
 {
-    (void)s;
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    for (uint32_t p = 0; p < f.m->promises && !s->failed; p++)
+        s->failed = !find_of(&f, p);
+    if (!s->failed)
+        report_groups(&f);
+    free(f.found);
 }

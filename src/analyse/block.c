@@ -1,0 +1,551 @@
+/* SPDX-License-Identifier: ISC */
+/* Single runs for which something else had to wait. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/block.h"
+#include "model/alloc.h"
+
+enum {
+    STEPS = 16,     /* along a chain of causes */
+    ANCESTORS = 64, /* that are looked at */
+};
+
+/* ---- Runs and what is said in them ---- */
+
+/* Of the waits of a promise (places in waits_of): the first one that begins at or after a time. */
+static uint32_t wait_place(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    uint32_t low = h->waits_of_first[promise], high = h->waits_of_first[promise + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (h->wait[h->waits_of[middle]].from_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The last wait of a promise that began no later than a time, or WEFT_NONE. */
+static uint32_t wait_before(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    uint32_t place = wait_place(h, promise, time_ns + 1);
+    return place > h->waits_of_first[promise] ? h->waits_of[place - 1] : WEFT_NONE;
+}
+
+/* The last child of a promise that was created in a time; its start, or INT64_MIN. */
+static int64_t last_child(const struct weft__blocks *b, uint32_t promise, int64_t from_ns,
+                          int64_t to_ns)
+{
+    const struct weft_history *h = b->h;
+    uint32_t first = h->children_first[promise], low = first, high = h->children_first[promise + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (b->m->promise[h->children[middle]].start_ns <= to_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    int64_t start = low > first ? b->m->promise[h->children[low - 1]].start_ns : INT64_MIN;
+    return start >= from_ns ? start : INT64_MIN;
+}
+
+/* When a stream is idle next, as far as that is sooner than a limit. */
+static int64_t next_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                         int64_t limit_ns)
+{
+    uint32_t low = h->idle_first[stream], end = h->idle_first[stream + 1], high = end;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (h->idle[middle].end_ns <= from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < end && h->idle[low].start_ns < limit_ns; low++)
+        if (h->idle[low].end_ns - h->idle[low].start_ns >= WEFT__NAP)
+            return h->idle[low].start_ns;
+    return limit_ns;
+}
+
+static void add_block(struct weft__blocks *b, struct weft__block x)
+{
+    x.length_ns = x.to_ns - x.from_ns - weft_history_collecting(b->h, x.from_ns, x.to_ns);
+    if (x.length_ns < b->s->o->block_ns && !x.silent)
+        return;
+    x.free_ns = next_idle(b->h, x.stream, x.to_ns, x.to_ns + x.length_ns);
+    if (weft__loop_room(b->s, (void **)&b->block, b->blocks, &b->room, sizeof *b->block))
+        b->block[b->blocks++] = x;
+}
+
+/* Whether the runs before one all ended with a wait or a resolution, so that one which did not is still going on. */
+static bool runs_end(const struct weft__blocks *b, uint32_t stream)
+{
+    enum { LOOKED_AT = 20 };
+    const struct weft_history *h = b->h;
+    uint32_t first = h->stream_first[stream], last = h->stream_first[stream + 1] - 1;
+    uint32_t i = last > LOOKED_AT + first ? last - LOOKED_AT : first + 1;
+    for (; i < last; i++) {
+        uint32_t p = h->run_promise[h->stream_run[i]];
+        const struct weft_run *r = &b->m->run[h->stream_run[i]];
+        uint32_t wait = wait_before(h, p, r->end_ns);
+        bool ended =
+            b->m->promise[p].outcome != WEFT_PENDING && b->m->promise[p].end_ns <= r->end_ns;
+        if (!ended && (wait == WEFT_NONE || h->wait[wait].from_ns < r->start_ns))
+            return false;
+    }
+    return last > first + 1;
+}
+
+/* The last piece of a run, on a stream that does not say when it sleeps. It ends where the promise began to wait; else with
+ * its last sign of life. If it waits again later, then what it waited for before came in between, and it ran from
+ * then on. */
+static void add_unsaid(struct weft__blocks *b, struct weft__block x, int64_t sign_ns)
+{
+    const struct weft_history *h = b->h;
+    const struct weft_promise *p = &b->m->promise[x.promise];
+    uint32_t i = wait_place(h, x.promise, x.from_ns), end = h->waits_of_first[x.promise + 1];
+    int64_t stop = x.to_ns;
+    bool still = x.still, waited = false, ended = p->outcome != WEFT_PENDING && p->end_ns == stop;
+    for (; i < end && h->wait[h->waits_of[i]].from_ns <= stop; i++, waited = true) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        bool last = i + 1 == end || h->wait[h->waits_of[i + 1]].from_ns > stop;
+        int64_t there = weft_history_resolved_ns(h, w->source);
+        x.to_ns = w->from_ns;
+        x.still = false;
+        if (there > (last ? stop : h->wait[h->waits_of[i + 1]].from_ns) || (last && !ended))
+            continue; /* it waits for more, or still */
+        add_block(b, x);
+        x.from_ns = there > w->from_ns ? there : w->from_ns;
+    }
+    if (!waited || ended) {
+        x.to_ns = stop;
+        x.still = still;
+    }
+    if (!waited && !ended) {
+        int64_t child = last_child(b, x.promise, x.from_ns, x.to_ns);
+        sign_ns = child > sign_ns ? child : sign_ns;
+        if (!b->l->informed[x.stream] && sign_ns > x.from_ns &&
+            sign_ns - x.from_ns >= b->s->o->block_ns) {
+            x.to_ns = sign_ns;
+            x.still = false;
+        } else
+            x.unsure = !b->l->informed[x.stream] && !x.silent && !(still && runs_end(b, x.stream));
+    }
+    add_block(b, x);
+}
+
+/* A run is cut where its promise was woken again: in between the loop had its turn, though nothing else ran. */
+static void look_at_run(struct weft__blocks *b, struct weft__block x)
+{
+    const struct weft_model *m = b->m;
+    int64_t end = x.to_ns, sign = INT64_MIN;
+    uint32_t i = b->cursor[x.promise];
+    bool still = x.still;
+    if (i == WEFT_NONE || m->interaction[i].time_ns > x.from_ns)
+        i = m->promise[x.promise].first_interaction;
+    for (; i != WEFT_NONE && m->interaction[i].time_ns <= end && b->steps_left;
+         i = m->interaction[i].next, b->steps_left--) {
+        const struct weft_interaction *e = &m->interaction[i];
+        b->cursor[x.promise] = i;
+        if (e->time_ns > x.from_ns && e->kind == WEFT_READS) {
+            uint32_t wait = wait_before(b->h, x.promise, e->time_ns);
+            int64_t began = wait != WEFT_NONE ? b->h->wait[wait].from_ns : INT64_MIN;
+            x.to_ns = began >= x.from_ns         ? began
+                      : b->l->informed[x.stream] ? e->time_ns
+                      : sign > x.from_ns         ? sign
+                                                 : x.from_ns;
+            x.still = false;
+            add_block(b, x);
+            x.from_ns = e->time_ns;
+            sign = INT64_MIN;
+        } else if (e->time_ns > x.from_ns)
+            sign = e->time_ns;
+    }
+    x.to_ns = end;
+    x.still = still;
+    if (b->l->suspends[x.stream])
+        add_block(b, x);
+    else
+        add_unsaid(b, x, sign);
+}
+
+/* The promise was running when the program was killed, and had been given the loop by one of the very last events: then
+ * it is not known for how long. That says something if the loop was idle for nearly all of the time before. */
+static bool ran_silently(const struct weft__blocks *b, uint32_t stream, uint32_t promise,
+                         int64_t from_ns)
+{
+    const struct weft_model *m = b->m;
+    const struct weft_history *h = b->h;
+    uint32_t wait = wait_before(h, promise, m->end_ns);
+    int64_t last = m->interactions ? m->interaction[m->interactions - 1].time_ns : 0;
+    last = last > from_ns ? last : from_ns;
+    if (!m->is_weft || m->losses.ended != WEFT_ENDED_KILLED ||
+        m->end_ns - from_ns >= b->s->o->block_ns ||
+        m->end_ns - last >= WEFT__MS / 10) /* the trace says when the end was */
+        return false;
+    if (!b->l->informed[stream])
+        return (wait == WEFT_NONE || h->wait[wait].from_ns < from_ns) && runs_end(b, stream);
+    int64_t begin = m->run[h->stream_run[h->stream_first[stream]]].start_ns;
+    int64_t idle = weft_history_idle(h, stream, begin, from_ns, 0, NULL);
+    return idle > (from_ns - begin) / 10 * 9;
+}
+
+/* Whether a run is many short ones, with nothing else in between, and the loop may have slept there. */
+static bool is_many(const struct weft__blocks *b, uint32_t stream, uint32_t run)
+{
+    const struct weft_model *m = b->m;
+    uint32_t low = 0, high = m->agains;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->again[middle].run < run)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return !b->l->informed[stream] && low < m->agains && m->again[low].run == run &&
+           (m->run[run].end_ns - m->run[run].start_ns) / m->again[low].times < b->s->o->block_ns;
+}
+
+static void look_at_stream(struct weft__blocks *b, uint32_t stream)
+{
+    const struct weft_history *h = b->h;
+    uint32_t first = h->stream_first[stream], end = h->stream_first[stream + 1];
+    int64_t started = h->idle_first[stream] < h->idle_first[stream + 1]
+                          ? h->idle[h->idle_first[stream]].start_ns
+                          : INT64_MAX;
+    uint32_t others = WEFT_NONE; /* what has run */
+    bool only = true;
+    for (uint32_t i = first; i < end && !b->s->failed; i++) {
+        uint32_t run = h->stream_run[i], p = h->run_promise[run];
+        const struct weft_run *r = &b->m->run[run];
+        struct weft__block x = {
+            .from_ns = r->start_ns, .to_ns = r->end_ns, .promise = p, .stream = stream, .place = i};
+        x.alone = others == WEFT_NONE || (others == p && only);
+        if (p != WEFT_ROOT) {
+            only &= others == WEFT_NONE || others == p;
+            others = p;
+        }
+        bool is_over = i + 1 == end && p == WEFT_ROOT;
+        bool starts_up = r->start_ns <= started && (p == WEFT_ROOT || i == first);
+        if (starts_up || is_over || (p == WEFT_ROOT && !b->l->suspends[stream]))
+            continue;
+        x.still = i + 1 == end && r->end_ns >= b->m->end_ns && p != WEFT_ROOT;
+        x.silent = x.still && ran_silently(b, stream, p, r->start_ns);
+        if (x.silent || (r->end_ns - r->start_ns >= b->s->o->block_ns && !is_many(b, stream, run)))
+            look_at_run(b, x);
+    }
+}
+
+/* ---- Who was harmed ---- */
+
+static bool is_ancestor(const struct weft_model *m, uint32_t ancestor, uint32_t p)
+{
+    for (unsigned i = 0; i < ANCESTORS && p != WEFT_ROOT; i++) {
+        p = m->promise[p].creator;
+        if (p == ancestor)
+            return true;
+    }
+    return false;
+}
+
+/* Whether what was resolved after a block is its work, directly or not: whoever waited for it was served by it. */
+static bool served(const struct weft__blocks *b, const struct weft__block *x, uint32_t source)
+{
+    const struct weft_history *h = b->h;
+    const struct weft_model *m = b->m;
+    uint32_t by = h->resolution[weft_model_final(m, source)];
+    if (weft_model_final(m, source) == weft_model_final(m, x->promise))
+        return true;
+    for (unsigned step = 0; step < STEPS && by != WEFT_NONE; step++) {
+        const struct weft_interaction *e = &m->interaction[by];
+        uint32_t p = e->actor;
+        if (e->time_ns < x->from_ns)
+            return false;
+        if (p == x->promise)
+            return true;
+        uint32_t run = p == WEFT_ROOT ? WEFT_NONE : weft_history_run_at(h, p, e->time_ns);
+        if (run == WEFT_NONE || m->run[run].start_ns < x->from_ns)
+            return p == WEFT_ROOT && e->other != WEFT_ROOT &&
+                   m->promise[e->other].creator == x->promise;
+        uint32_t cause = h->run_cause[run];
+        if (cause == WEFT_NONE)
+            return m->promise[p].creator == x->promise;
+        const struct weft_interaction *c = &m->interaction[cause];
+        if (c->kind == WEFT_SIGNALS)
+            return c->actor == x->promise;
+        if (weft_model_final(m, (uint32_t)c->other) == weft_model_final(m, x->promise))
+            return true;
+        by = h->resolution[c->other];
+    }
+    return false;
+}
+
+/* Counts a promise once, as far as it is among those that are kept. */
+static void name(const struct weft__blocks *b, struct weft__block *x, const struct weft_wait *w,
+                 uint32_t *count)
+{
+    for (uint32_t i = 0; i < x->nameds; i++)
+        if (b->h->wait[x->named[i]].reader == w->reader)
+            return;
+    ++*count;
+    if (x->nameds < WEFT__BLOCK_NAMED)
+        x->named[x->nameds++] = (uint32_t)(w - b->h->wait);
+}
+
+/* The last block of a stream that began before a time. */
+static struct weft__block *block_before(const struct weft__blocks *b, uint32_t stream,
+                                        int64_t time_ns)
+{
+    uint32_t first = b->first[stream], low = first, high = b->first[stream + 1];
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (b->block[middle].from_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > first ? &b->block[low - 1] : NULL;
+}
+
+/* Whether a wait that was open during all of a block may have been for the block's own work. */
+static bool depends(const struct weft__blocks *b, const struct weft__block *x,
+                    const struct weft_wait *w)
+{
+    uint32_t source = weft_model_final(b->m, w->source), self = weft_model_final(b->m, x->promise);
+    for (unsigned i = 0; i < STEPS && source != self; i++) {
+        uint32_t next = wait_before(b->h, source, x->from_ns);
+        if (next == WEFT_NONE || b->h->wait[next].until_ns < x->to_ns)
+            return false;
+        source = weft_model_final(b->m, b->h->wait[next].source);
+    }
+    return true;
+}
+
+/* What was there during the block and ran only afterwards; and what this stream resolved right after the block, though
+ * it had been waited for all the time: a timer that was due, a socket. */
+static void look_at_wait(struct weft__blocks *b, const struct weft_wait *w)
+{
+    const struct weft_history *h = b->h;
+    if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || w->reader == WEFT_ROOT)
+        return;
+    uint32_t run = weft_history_run_at(h, w->reader, w->until_ns);
+    if (run == WEFT_NONE)
+        return;
+    uint32_t stream = weft_history_stream(h, run);
+    struct weft__block *x = block_before(b, stream, w->until_ns);
+    int64_t ready = weft__ready_ns(h, w), least = b->s->o->block_ns / 4;
+    if (!x || ready == INT64_MAX || x->promise == w->reader || depends(b, x, w))
+        return;
+    int64_t from = ready > x->from_ns ? ready : x->from_ns;
+    if (x->to_ns - from >= least) {
+        if (w->until_ns >= x->to_ns)
+            name(b, x, w, &x->harmed);
+        return;
+    }
+    int64_t soon = b->l->informed[stream] ? x->length_ns : WEFT__MS;
+    if (w->from_ns <= x->from_ns && ready >= x->to_ns && ready - x->to_ns <= soon &&
+        ready <= x->free_ns && !served(b, x, w->source))
+        name(b, x, w, &x->harmed);
+}
+
+/* Whether y ran just before a block, without the loop in between: then it is what began it, and goes on afterwards. */
+static bool began_it(const struct weft__blocks *b, const struct weft__block *x, uint32_t y)
+{
+    enum { LOOKED_AT = 8 };
+    const struct weft_history *h = b->h;
+    uint32_t i = x->place, first = h->stream_first[x->stream];
+    for (uint32_t n = 0; i > first && n < LOOKED_AT; n++) {
+        uint32_t p = h->run_promise[h->stream_run[--i]];
+        if (p == y || p == WEFT_ROOT)
+            return p == y;
+    }
+    return false;
+}
+
+/* Whether a run that followed a block has nothing to do with it: it was not begun by anything that is known, or by what
+ * is older than the block. */
+static bool is_stranger(const struct weft__blocks *b, const struct weft__block *x, uint32_t run)
+{
+    const struct weft_history *h = b->h;
+    uint32_t y = h->run_promise[run], cause = h->run_cause[run];
+    if (y == WEFT_ROOT || y == x->promise || b->m->promise[y].start_ns >= x->from_ns ||
+        is_ancestor(b->m, y, x->promise) || began_it(b, x, y))
+        return false;
+    if (cause != WEFT_NONE) {
+        const struct weft_interaction *c = &b->m->interaction[cause];
+        int64_t there = weft_history_resolved_ns(h, (uint32_t)c->other);
+        return c->kind == WEFT_READS && b->m->promise[c->other].start_ns < x->from_ns &&
+               there >= x->from_ns && there <= c->time_ns && !served(b, x, (uint32_t)c->other);
+    }
+    uint32_t before = weft_history_run_before(h, y, x->from_ns);
+    return before != WEFT_NONE &&
+           before != h->runs_of[h->runs_of_first[y]]; /* not its second run */
+}
+
+static void look_behind(const struct weft__blocks *b, struct weft__block *x)
+{
+    enum { LOOKED_AT = 8 };
+    const struct weft_history *h = b->h;
+    uint32_t end = h->stream_first[x->stream + 1];
+    for (uint32_t i = x->place + 1, n = 0; i < end && n < LOOKED_AT; i++, n++) {
+        uint32_t run = h->stream_run[i];
+        int64_t start = b->m->run[run].start_ns;
+        if (weft_history_idle(h, x->stream, x->to_ns, start, WEFT__NAP, NULL) > 0 ||
+            start - x->to_ns > x->length_ns)
+            return;
+        if (is_stranger(b, x, run)) {
+            x->pushed = h->run_promise[run];
+            return;
+        }
+    }
+}
+
+void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *told, uint32_t tolds)
+{
+    const struct weft_history *h = b->h;
+    for (uint32_t i = 0; i < h->waits && tolds; i++) {
+        const struct weft_wait *w = &h->wait[i];
+        for (uint32_t t = 0; t < tolds; t++) {
+            struct weft__block *x = told[t];
+            if (w->from_ns > x->from_ns || w->until_ns < x->to_ns || w->reader == WEFT_ROOT ||
+                w->reader == x->promise || depends(b, x, w))
+                continue;
+            uint32_t run = weft_history_run_before(h, w->reader, x->from_ns);
+            if (run == WEFT_NONE || weft_history_stream(h, run) != x->stream)
+                continue;
+            x->needing +=
+                !b->m->promise[w->reader].background && !b->m->promise[w->source].background;
+            if (x->harmed)
+                x->waiting++;
+            else
+                name(b, x, w, &x->waiting);
+        }
+    }
+}
+
+/* ---- What came from outside ---- */
+
+/* Something that the loop itself made or resolved: news. */
+struct news {
+    int64_t time_ns;
+    uint32_t promise;
+};
+
+/* Whether the loop was idle since something else ran last, as far as one looks. */
+static bool is_after_idle(const struct weft__blocks *b, uint32_t stream, int64_t time_ns)
+{
+    const struct weft_history *h = b->h;
+    uint32_t place = weft__stream_from(h, stream, time_ns), first = h->stream_first[stream];
+    uint32_t low = h->idle_first[stream], none = low, high = h->idle_first[stream + 1], n;
+    for (n = 0; place > first && n < STEPS; n++, place--)
+        if (h->run_promise[h->stream_run[place - 1]] != WEFT_ROOT)
+            break;
+    if (place == first)
+        return false;
+    int64_t since = b->m->run[h->stream_run[place - 1]].end_ns;
+    while (low < high) { /* the first one that begins later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->idle[middle].start_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (n = 0; low > none && n < STEPS && h->idle[low - 1].end_ns > since; n++, low--) {
+        const struct weft_idle *x = &h->idle[low - 1];
+        int64_t from = x->start_ns > since ? x->start_ns : since;
+        if ((x->end_ns < time_ns ? x->end_ns : time_ns) - from >= WEFT__NAP)
+            return true;
+    }
+    return false;
+}
+
+/* The block since which the loop has not been idle, or NULL. */
+static struct weft__block *follows(const struct weft__blocks *b, uint32_t stream, int64_t time_ns)
+{
+    struct weft__block *x = block_before(b, stream, time_ns);
+    return x && x->to_ns <= time_ns && time_ns <= x->free_ns ? x : NULL;
+}
+
+/* The nth news that a promise is: of its creation, of its resolution. */
+static bool get_news(const struct weft__blocks *b, uint32_t p, unsigned nth, struct news *news)
+{
+    const struct weft_promise *x = &b->m->promise[p];
+    uint32_t by = b->h->resolution[p];
+    news->promise = p;
+    news->time_ns = nth ? x->end_ns : x->start_ns;
+    if (nth)
+        return by != WEFT_NONE && b->m->interaction[by].actor == WEFT_ROOT &&
+               x->becomes == WEFT_NONE;
+    return x->created && x->creator == WEFT_ROOT;
+}
+
+/* What usually comes when the loop has slept, and came as soon as a block was over, had been due before. On one loop
+ * only: it is not known on which one the news came. */
+static void look_for_due(struct weft__blocks *b)
+{
+    const struct weft_history *h = b->h;
+    uint32_t families = b->s->families->count, loop = WEFT_NONE, loops = 0;
+    struct {
+        uint32_t all, usual;
+    } *of = calloc(families, sizeof *of);
+    for (uint32_t i = 0; i < h->streams; i++)
+        if (h->is_loop[i] && loops++ == 0)
+            loop = i;
+    if (!of)
+        b->s->failed = true;
+    struct news news;
+    for (uint32_t p = 1; p < b->m->promises && of && loops == 1; p++)
+        for (unsigned nth = 0; nth < 2; nth++) {
+            uint32_t family = b->s->families->of[p];
+            if (!get_news(b, p, nth, &news) || follows(b, loop, news.time_ns))
+                continue;
+            of[family].all++;
+            of[family].usual += is_after_idle(b, loop, news.time_ns);
+        }
+    for (uint32_t p = 1; p < b->m->promises && of && loops == 1; p++)
+        for (unsigned nth = 0; nth < 2; nth++) {
+            uint32_t family = b->s->families->of[p];
+            if (of[family].usual < 5 || of[family].usual < of[family].all / 4 * 3 ||
+                !get_news(b, p, nth, &news))
+                continue;
+            struct weft__block *x = follows(b, loop, news.time_ns);
+            if (x && x->due == WEFT_ROOT && news.time_ns - x->to_ns <= 5 * WEFT__NAP &&
+                !(nth && served(b, x, p)))
+                x->due = p;
+        }
+    free(of);
+}
+
+void weft__find_long_runs(struct weft__loops *l)
+{
+    struct weft__search *s = l->s;
+    const struct weft_history *h = s->h;
+    struct weft__blocks b = {.l = l, .s = s, .h = h, .m = h->m};
+    b.steps_left = 4 * (uint64_t)h->m->interactions + 1000;
+    b.cursor = weft__resize(NULL, h->m->promises, sizeof *b.cursor);
+    b.first = calloc((size_t)h->streams + 1, sizeof *b.first);
+    if (!b.cursor || !b.first)
+        s->failed = true;
+    else
+        memset(b.cursor, 0xff, h->m->promises * sizeof *b.cursor);
+    for (uint32_t i = 0; i < h->streams && !s->failed; i++) {
+        b.first[i] = b.blocks;
+        if (h->is_loop[i])
+            look_at_stream(&b, i);
+        b.first[i + 1] = b.blocks;
+    }
+    free(b.cursor);
+    for (uint32_t i = 0; i < h->waits && b.blocks && !s->failed; i++)
+        look_at_wait(&b, &h->wait[i]);
+    for (uint32_t i = 0; i < b.blocks && !s->failed; i++)
+        look_behind(&b, &b.block[i]);
+    if (b.blocks && !s->failed)
+        look_for_due(&b);
+    if (b.blocks && !s->failed)
+        weft__blocks_tell(&b);
+    free(b.block);
+    free(b.first);
+}

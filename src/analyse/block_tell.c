@@ -1,0 +1,324 @@
+/* SPDX-License-Identifier: ISC */
+/* Long runs as findings: how sure one can be, and the words. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/block.h"
+#include "model/alloc.h"
+
+enum {
+    TOLD = 16,       /* families for which everything that waits is counted */
+    USUAL_RUNS = 20, /* of a family, for one that may be an exception */
+    A_FEW_RUNS = 4,  /* … for a short one */
+};
+
+/* Blocks of one family. */
+struct group {
+    uint32_t family, worst; /* block */
+    uint32_t first, count;  /* places in order */
+    uint32_t harming;       /* that harmed somebody */
+    int64_t cost_ns;
+};
+
+struct key {
+    uint32_t family, block;
+    unsigned rank; /* how bad it is, at first sight */
+    int64_t length_ns;
+};
+
+static int by_family(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    if (x->family != y->family)
+        return x->family < y->family ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank > y->rank ? -1 : 1;
+    if (x->length_ns != y->length_ns)
+        return x->length_ns > y->length_ns ? -1 : 1;
+    return x->block < y->block ? -1 : x->block > y->block;
+}
+
+static int by_cost(const void *a, const void *b)
+{
+    const struct group *x = a, *y = b;
+    if ((x->harming > 0) != (y->harming > 0))
+        return x->harming > 0 ? -1 : 1;
+    if (x->cost_ns != y->cost_ns)
+        return x->cost_ns > y->cost_ns ? -1 : 1;
+    return x->family < y->family ? -1 : x->family > y->family;
+}
+
+/* The machine may have been busy with something else: then a run takes long though it does little. */
+static const char *excuse(const struct weft__blocks *b, const struct group *g)
+{
+    const struct weft__block *x = &b->block[g->worst];
+    int64_t block = b->s->o->block_ns, mean = g->cost_ns / g->count;
+    uint32_t runs = b->family_runs[g->family];
+    if (x->length_ns >= 5 * block)
+        return NULL;
+    if (g->count <= runs / USUAL_RUNS)
+        return "nearly all other runs of it are short, so that it may be due to what else the "
+               "machine had to do";
+    /* What runs for longer is interrupted more often. */
+    bool often =
+        runs >= A_FEW_RUNS && (b->family_ns[g->family] - x->length_ns) / (runs - 1) >= block / 4;
+    if (g->count == 1 && x->length_ns < (often ? 3 : 2) * block)
+        return "it happened once, and may be due to what else the machine had to do";
+    /* Below twice the limit, only what takes the same time again and again, and does harm. */
+    bool alike = g->count > 2 && x->length_ns - mean <= mean / 10;
+    if (x->length_ns < 2 * block && (!alike || g->harming < g->count / 2))
+        return "it was not much longer than the limit, and may be due to what else the machine had "
+               "to do";
+    return NULL;
+}
+
+/* Of a run that goes on when the trace ends, for long enough. */
+static enum weft_confidence judge_endless(const struct weft__blocks *b, const struct weft__block *x,
+                                          const char **why)
+{
+    if (!b->l->informed[x->stream]) {
+        *why = "the trace does not say when nothing runs, so that the run may have been shorter";
+        return x->needing ? WEFT_LIKELY : WEFT_POSSIBLE;
+    }
+    if (b->m->losses.ended != WEFT_ENDED_STOPPED)
+        return WEFT_CERTAIN;
+    return x->needing ? WEFT_LIKELY : WEFT_POSSIBLE;
+}
+
+static enum weft_confidence judge(const struct weft__blocks *b, const struct group *g,
+                                  const char **why)
+{
+    const struct weft__block *x = &b->block[g->worst];
+    bool is_long = x->length_ns / 10 >= b->s->o->block_ns;
+    *why = NULL;
+    if (x->unsure) {
+        *why = "the trace does not say when nothing runs, so that the run may have been shorter";
+        return WEFT_POSSIBLE;
+    }
+    if (x->silent) {
+        *why = "the trace ends with it: the program may also have crashed there";
+        return WEFT_LIKELY;
+    }
+    if (x->still && x->length_ns >= b->s->o->never_yield_ns)
+        return judge_endless(b, x, why);
+    if (!x->harmed && !x->pushed && !x->due && !x->waiting) {
+        *why = "nobody seems to have needed the event loop meanwhile";
+        return WEFT_POSSIBLE;
+    }
+    if (x->still && !x->harmed && !(is_long && x->needing)) {
+        *why = "the program may just have ended with it";
+        return WEFT_POSSIBLE;
+    }
+    *why = x->still ? NULL : excuse(b, g);
+    return *why ? WEFT_POSSIBLE : x->harmed && is_long ? WEFT_CERTAIN : WEFT_LIKELY;
+}
+
+static void put_others(const struct weft__blocks *b, const struct weft__block *x,
+                       struct weft__text *t)
+{
+    uint32_t first = x->nameds ? b->h->wait[x->named[0]].reader : WEFT_ROOT;
+    uint32_t count = x->harmed ? x->harmed : x->waiting;
+    if (x->still && count == 0)
+        return;
+    if (count == 1 && first != WEFT_ROOT) {
+        weft__put(t, " Meanwhile ");
+        weft__put_name(t, b->m, first);
+        weft__put(t, x->harmed ? " could not run although it was its turn." : " was waiting.");
+    } else if (count) {
+        weft__put(t, " Meanwhile ");
+        weft__put_count(t, count);
+        weft__put(t, x->harmed ? " others could not run although it was their turn, among them "
+                               : " others were waiting, among them ");
+        weft__put_name(t, b->m, first);
+        weft__put(t, ".");
+    } else if (x->pushed != WEFT_ROOT) {
+        weft__put(t, " As soon as it was over, ");
+        weft__put_name(t, b->m, x->pushed);
+        weft__put(t, " ran.");
+    } else if (x->due != WEFT_ROOT) {
+        weft__put(t, " As soon as it was over, ");
+        weft__put_name(t, b->m, x->due);
+        weft__put(t, " came, as if it had been due before.");
+    }
+}
+
+static void put_block(const struct weft__blocks *b, const struct group *g, struct weft__text *t)
+{
+    const struct weft__block *x = &b->block[g->worst];
+    if (x->promise == WEFT_ROOT)
+        weft__put(t, "Something that belongs to no promise");
+    else
+        weft__put_full(t, b->m, x->promise);
+    weft__put_origin(t, b->m, x->promise);
+    if (b->m->promise[x->promise].creator != WEFT_ROOT && t->size && x->promise != WEFT_ROOT &&
+        strstr(t->text ? t->text : "", ", created by "))
+        weft__put(t, ",");
+    if (x->silent) {
+        weft__put(t, " began to run at ");
+        weft__put_time(t, x->from_ns);
+        weft__put(t, " and never gave the event loop back: nothing more happened until the program "
+                     "was killed.");
+    } else if (x->still) {
+        weft__put(t, " runs from ");
+        weft__put_time(t, x->from_ns);
+        weft__put(t, " on and has not given the event loop back when the trace ends, ");
+        weft__put_length(t, x->to_ns - x->from_ns);
+        weft__put(t, " later: nothing else could run.");
+    } else {
+        weft__put(t, " ran for ");
+        weft__put_length(t, x->length_ns);
+        weft__put(t, " without a break, from ");
+        weft__put_time(t, x->from_ns);
+        weft__put(t, " on.");
+    }
+    put_others(b, x, t);
+    if (g->count > 1) {
+        weft__put(t, " ");
+        weft__put_count(t, g->count);
+        weft__put(t, " such runs took ");
+        weft__put_length(t, g->cost_ns);
+        weft__put(t, " in all.");
+    }
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct weft_evidence *x = a, *y = b;
+    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
+}
+
+static void put_evidence(const struct weft__blocks *b, const struct weft__block *x,
+                         struct weft_finding *f)
+{
+    enum { SHOWN = 4 };
+    struct weft_evidence e[2 + 3 * SHOWN + 1];
+    unsigned n = 0;
+    e[n++] = (struct weft_evidence){x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE};
+    if (!x->silent)
+        e[n++] = (struct weft_evidence){x->to_ns,
+                                        x->still ? WEFT_EVIDENCE_RUNS_STILL : WEFT_EVIDENCE_STOPS,
+                                        x->promise, WEFT_NONE};
+    for (uint32_t i = 0; i < x->nameds && i < SHOWN; i++) {
+        const struct weft_wait *w = &b->h->wait[x->named[i]];
+        uint32_t by = b->h->resolution[w->source];
+        e[n++] = (struct weft_evidence){w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source};
+        if (!x->harmed)
+            continue;
+        if (by != WEFT_NONE && b->m->interaction[by].time_ns <= w->until_ns)
+            e[n++] =
+                (struct weft_evidence){b->m->interaction[by].time_ns, weft__ending(b->m, w->source),
+                                       w->source, (uint32_t)b->m->interaction[by].actor};
+        e[n++] = (struct weft_evidence){w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source};
+    }
+    qsort(e, n, sizeof *e, by_time);
+    for (unsigned i = 0; i < n; i++)
+        weft__finding_evidence(b->s, f, e[i].time_ns, e[i].event, e[i].promise, e[i].other);
+}
+
+static void put_affected(const struct weft__blocks *b, const struct group *g,
+                         const struct key *order, struct weft_finding *f)
+{
+    enum { LOOKED_AT = 64 };
+    for (uint32_t i = 0; i < g->count && i < LOOKED_AT; i++) {
+        const struct weft__block *x = &b->block[order[g->first + i].block];
+        for (uint32_t n = 0; n < x->nameds; n++) {
+            uint32_t reader = b->h->wait[x->named[n]].reader, k = 0;
+            while (k < f->affecteds && f->affected[k] != reader)
+                k++;
+            if (k == f->affecteds)
+                weft__finding_affects(b->s, f, reader);
+        }
+        uint32_t next = x->pushed ? x->pushed : x->due;
+        if (next != WEFT_ROOT && i == 0 && x->nameds == 0)
+            weft__finding_affects(b->s, f, next);
+    }
+    uint32_t harmed = b->block[g->worst].harmed;
+    f->affected_total = f->affected_total > harmed ? f->affected_total : harmed;
+}
+
+static void tell(const struct weft__blocks *b, const struct group *g, const struct key *order)
+{
+    const struct weft__block *x = &b->block[g->worst];
+    struct weft__text text = {0};
+    const char *why;
+    enum weft_confidence confidence = judge(b, g, &why);
+    if (confidence == WEFT_POSSIBLE && x->alone && !x->harmed && !x->pushed && !x->due &&
+        !x->waiting)
+        return;
+    struct weft_finding *f = weft__finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, confidence,
+                                               x->promise, x->from_ns, x->to_ns, g->cost_ns);
+    uint32_t finding = f ? b->s->out->count - 1 : WEFT_NONE;
+    if (f) {
+        put_block(b, g, &text);
+        f->count = g->count;
+        weft__finding_text(b->s, f, &text);
+        put_evidence(b, x, f);
+        put_affected(b, g, order, f);
+        weft__loop_doubt(b->s, f, why);
+    }
+    for (uint32_t i = 0; i < g->count; i++) {
+        const struct weft__block *y = &b->block[order[g->first + i].block];
+        weft__span_add(b->l, y->stream, y->from_ns, y->to_ns + y->silent, finding);
+    }
+}
+
+/* Sorts the blocks into groups; false: no memory. */
+static bool sort_blocks(struct weft__blocks *b, struct key **order, struct group **group,
+                        uint32_t *groups)
+{
+    *order = weft__resize(NULL, (uint64_t)b->blocks + 1, sizeof **order);
+    *group = weft__resize(NULL, (uint64_t)b->blocks + 1, sizeof **group);
+    *groups = 0;
+    if (!*order || !*group)
+        return false;
+    for (uint32_t i = 0; i < b->blocks; i++) {
+        const struct weft__block *x = &b->block[i];
+        unsigned rank =
+            4u * (x->still && !x->unsure) + 2u * (x->harmed > 0) + (x->pushed || x->due);
+        (*order)[i] = (struct key){b->s->families->of[x->promise], i, rank, x->length_ns};
+    }
+    if (b->blocks)
+        qsort(*order, b->blocks, sizeof **order, by_family);
+    for (uint32_t i = 0; i < b->blocks; i++) {
+        const struct weft__block *x = &b->block[(*order)[i].block];
+        if (i == 0 || (*order)[i].family != (*order)[i - 1].family)
+            (*group)[(*groups)++] = (struct group){
+                .family = (*order)[i].family, .worst = (*order)[i].block, .first = i};
+        struct group *g = &(*group)[*groups - 1];
+        g->count++;
+        g->harming += x->harmed || x->pushed || x->due;
+        g->cost_ns = weft__sum(g->cost_ns, x->length_ns);
+    }
+    if (*groups)
+        qsort(*group, *groups, sizeof **group, by_cost);
+    return true;
+}
+
+void weft__blocks_tell(struct weft__blocks *b)
+{
+    struct key *order = NULL;
+    struct group *group = NULL;
+    struct weft__block *told[TOLD];
+    uint32_t groups, tolds = 0;
+    b->family_runs = calloc(b->s->families->count, sizeof *b->family_runs);
+    b->family_ns = calloc(b->s->families->count, sizeof *b->family_ns);
+    for (uint32_t i = 0; b->family_runs && b->family_ns && i < b->m->runs; i++) {
+        uint32_t family = b->s->families->of[b->h->run_promise[i]];
+        b->family_runs[family]++;
+        b->family_ns[family] =
+            weft__sum(b->family_ns[family], b->m->run[i].end_ns - b->m->run[i].start_ns);
+    }
+    if (!b->family_runs || !b->family_ns || !sort_blocks(b, &order, &group, &groups))
+        b->s->failed = true;
+    else {
+        for (; tolds < groups && tolds < TOLD; tolds++)
+            told[tolds] = &b->block[group[tolds].worst];
+        weft__blocks_waiting(b, told, tolds);
+        for (uint32_t i = 0; i < groups && i < WEFT__LOOP_FAMILIES && !b->s->failed; i++)
+            tell(b, &group[i], order);
+    }
+    free(b->family_runs);
+    free(b->family_ns);
+    free(order);
+    free(group);
+}

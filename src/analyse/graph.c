@@ -1,0 +1,484 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+
+/* ---- Blocking waits ---- */
+
+/* Whether the trace says when those who waited go on: otherwise a wait for what is resolved means nothing. */
+static bool says_who_goes_on(const struct weft_history *h)
+{
+    uint64_t told = 0, untold = 0;
+    for (uint32_t i = 0; i < h->waits; i++) {
+        const struct weft_wait *w = &h->wait[i];
+        told += w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+        untold +=
+            w->end == WEFT_WAIT_ENDED && weft_history_resolved_ns(h, w->source) <= w->until_ns;
+    }
+    return told >= untold; /* a small program may have nothing that was told but what was not */
+}
+
+/* Whether somebody can still wait for it: it has no result, or was dropped. */
+static bool is_missing(const struct weft_model *m, uint32_t promise)
+{
+    return weft__is_pending(m, promise) || m->promise[promise].outcome == WEFT_FORGOTTEN;
+}
+
+/* A time limit: who waits for it waits for the first of several. As long as the program runs, it ends the wait for
+ * all else. */
+static bool is_limit(const struct weft_model *m, uint32_t p)
+{
+    static const char *const limits[] = {"timer", "timeout",  "time limit", "sleep",
+                                         "delay", "deadline", NULL};
+    return weft__is_called(m, p, limits);
+}
+
+/* Of the open waits of a reader, those which block it: those for what is missing, or else (or where only a time limit is) the one
+ * for what came last. */
+struct blocking {
+    const struct weft_history *h;
+    bool told; /* waits for what is resolved count */
+    uint32_t *out;
+    uint32_t count;
+};
+
+/* Whether the reader went on without what it waited for there: something else that it waited for came first (a
+ * race), or it ended what it waited for itself. */
+static bool went_on(const struct blocking *b, uint32_t r, const struct weft_wait *w,
+                    const struct weft_wait *last)
+{
+    const struct weft_model *m = b->h->m;
+    uint32_t by = b->h->resolution[weft_model_final(m, w->source)];
+    if (by != WEFT_NONE && weft_model_final(m, m->interaction[by].actor) == r)
+        return true;
+    return last && (last->ended_by != WEFT_NONE ? last->ended_by > w->begun_by
+                                                : last->until_ns > w->from_ns);
+}
+
+/* Of the waits of a reader that it went on after, the last that ended. */
+static const struct weft_wait *last_woken(const struct weft_history *h, uint32_t r)
+{
+    const struct weft_wait *last = NULL;
+    for (uint32_t i = h->waits_of_first[r]; i < h->waits_of_first[r + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        if ((w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) &&
+            (!last || w->until_ns >= last->until_ns))
+            last = w;
+    }
+    return last;
+}
+
+/* Whether a wait began before a promise was resolved; else its reader has gone on since. */
+static bool is_before(const struct weft_history *h, uint32_t begun_by, uint32_t source)
+{
+    uint32_t by = h->resolution[weft_model_final(h->m, source)];
+    return by != WEFT_NONE && begun_by < by;
+}
+
+static void blocking_of(struct blocking *b, uint32_t r)
+{
+    const struct weft_history *h = b->h;
+    const struct weft_model *m = h->m;
+    uint32_t first = h->waits_of_first[r], end = h->waits_of_first[r + 1];
+    uint32_t start = b->count, latest = WEFT_NONE;
+    int64_t there = INT64_MIN;
+    bool only_limits = true; /* … and since when, by interactions, it waits for them */
+    uint32_t newest = 0;
+    const struct weft_wait *last = last_woken(h, r);
+    for (uint32_t i = first; i < end;
+         i++) { /* those of earlier runs have been left, says the history */
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        uint32_t source = weft_model_final(m, w->source);
+        if (w->end != WEFT_WAIT_OPEN || (source == r && w->source != w->reader))
+            continue;
+        if (is_missing(m, source)) {
+            only_limits &= is_limit(m, source);
+            newest = w->begun_by; /* in order */
+            b->out[b->count++] = h->waits_of[i];
+        } else if (m->promise[source].end_ns >= there && !went_on(b, r, w, last)) {
+            there = m->promise[source].end_ns;
+            latest = h->waits_of[i];
+        }
+    }
+    if (only_limits && latest != WEFT_NONE && b->told &&
+        (b->count == start || is_before(h, newest, h->wait[latest].source))) {
+        b->count = start;
+        b->out[b->count++] = latest;
+    }
+}
+
+/* Waits by reader (of: 0) or by source (1). */
+static bool sort_waits(struct weft__graph *g, const uint32_t *wait, uint32_t count, int of,
+                       uint32_t **first, uint32_t **item)
+{
+    uint32_t promises = g->s->m->promises, sum = 0;
+    uint32_t *begin = calloc((size_t)promises + 2, sizeof *begin);
+    *first = begin;
+    *item = weft__resize(NULL, (uint64_t)count + 1, sizeof **item);
+    if (!begin || !*item)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        begin[(of ? weft__source(g, wait[i]) : weft__reader(g, wait[i])) + 2]++;
+    for (uint32_t i = 2; i < promises + 2; i++) {
+        sum += begin[i];
+        begin[i] = sum;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        (*item)[begin[(of ? weft__source(g, wait[i]) : weft__reader(g, wait[i])) + 1]++] = wait[i];
+    return true;
+}
+
+static bool find_blocking(struct weft__graph *g)
+{
+    const struct weft_history *h = g->s->h;
+    const struct weft_model *m = g->s->m;
+    uint32_t open = 0;
+    for (uint32_t i = 0; i < h->waits; i++)
+        open += h->wait[i].end == WEFT_WAIT_OPEN;
+    struct blocking b = {.h = h,
+                         .told = says_who_goes_on(h),
+                         .out = weft__resize(NULL, (uint64_t)open + 1, sizeof *b.out)};
+    if (!b.out)
+        return false;
+    for (uint32_t r = 1; r < m->promises; r++)
+        if (weft__is_pending(m, r))
+            blocking_of(&b, r);
+    bool ok = sort_waits(g, b.out, b.count, 0, &g->out_first, &g->out) &&
+              sort_waits(g, b.out, b.count, 1, &g->in_first, &g->in);
+    free(b.out);
+    return ok;
+}
+
+/* ---- Groups ---- */
+
+static bool is_waited_for(const struct weft__graph *g, uint32_t p)
+{
+    return g->in_first[p] < g->in_first[p + 1];
+}
+
+static bool waits(const struct weft__graph *g, uint32_t p)
+{
+    return g->out_first[p] < g->out_first[p + 1];
+}
+
+static struct weft__group *add_group(struct weft__graph *g, uint32_t node)
+{
+    if (g->count == g->room) {
+        uint64_t room = g->room ? g->room + g->room / UINT64_C(2) : 16;
+        struct weft__group *grown =
+            room > UINT32_MAX ? NULL : weft__resize(g->groups, room, sizeof *grown);
+        if (!grown)
+            return NULL;
+        g->groups = grown;
+        g->room = (uint32_t)room;
+    }
+    g->group[node] = g->count;
+    struct weft__group *added = &g->groups[g->count++];
+    *added = (struct weft__group){.node = node,
+                                  .lost_wait = WEFT_NONE,
+                                  .lost_by = WEFT_NONE,
+                                  .told_by = WEFT_NONE,
+                                  .owner = WEFT_NONE,
+                                  .up = WEFT_NONE,
+                                  .first_under = WEFT_NONE,
+                                  .next_under = WEFT_NONE};
+    return added;
+}
+
+/* Puts what waits for those in queue[head…] into their groups, the nearest first. Returns the new tail. */
+static uint32_t spread(struct weft__graph *g, uint32_t *queue, uint32_t head, uint32_t tail)
+{
+    for (; head < tail; head++) {
+        uint32_t node = queue[head];
+        unsigned behind = g->mark[node] & WEFT__BEHIND_BACKGROUND;
+        /* A condition is always pending; who missed its signal waits for no other one. */
+        const struct weft__group *group = &g->groups[g->group[node]];
+        if (g->s->m->promise[node].background && !(group->lost_clear && group->node == node))
+            behind = WEFT__BEHIND_BACKGROUND;
+        for (uint32_t i = g->in_first[node]; i < g->in_first[node + 1]; i++) {
+            uint32_t reader = weft__reader(g, g->in[i]);
+            if (g->group[reader] != WEFT_NONE)
+                continue;
+            g->group[reader] = g->group[node];
+            g->next[reader] = g->in[i];
+            g->mark[reader] |= (unsigned char)behind;
+            queue[tail++] = reader;
+        }
+    }
+    return tail;
+}
+
+/* Roots: first those on which something is wrong, then (weak) those that are meant to be pending. */
+static bool add_roots(struct weft__graph *g, bool weak, uint32_t *queue, uint32_t *tail)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t head = *tail;
+    for (uint32_t p = 1; p < m->promises; p++) {
+        if (g->group[p] != WEFT_NONE || waits(g, p) || !is_waited_for(g, p))
+            continue;
+        struct weft__group *group = add_group(g, p);
+        if (!group)
+            return false;
+        weft__find_lost(g, group);
+        if (!weak && m->promise[p].background && !group->lost) {
+            g->group[p] = WEFT_NONE;
+            g->count--;
+            continue;
+        }
+        queue[(*tail)++] = p;
+    }
+    *tail = spread(g, queue, head, *tail);
+    return true;
+}
+
+/* Those that nobody waits for, though they should be resolved. */
+static bool add_lonely(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
+{
+    const struct weft_model *m = g->s->m;
+    for (uint32_t p = 1; p < m->promises; p++) {
+        if (g->group[p] != WEFT_NONE || !m->promise[p].should_resolve || !is_missing(m, p))
+            continue;
+        if (!add_group(g, p))
+            return false;
+        queue[(*tail)++] = p;
+    }
+    return true;
+}
+
+/* Marks what waits for something that is meant to come at some time or never, or for a time limit, whatever else it
+ * waits for. */
+static void mark_free(struct weft__graph *g, unsigned char mark, uint32_t *queue)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t tail = 0;
+    for (uint32_t p = 1; p < m->promises; p++) {
+        if (waits(g, p) || !is_waited_for(g, p) || !is_missing(m, p) ||
+            !(mark == WEFT__LIMITED ? is_limit(m, p) : m->promise[p].background != 0))
+            continue;
+        g->mark[p] |= mark;
+        queue[tail++] = p;
+    }
+    for (uint32_t head = 0; head < tail; head++)
+        for (uint32_t i = g->in_first[queue[head]]; i < g->in_first[queue[head] + 1]; i++) {
+            uint32_t reader = weft__reader(g, g->in[i]);
+            if (g->mark[reader] & mark)
+                continue;
+            g->mark[reader] |= mark;
+            queue[tail++] = reader;
+        }
+}
+
+/* Marks what should be resolved, and all that it waits for, up to what is meant to be pending. */
+static void mark_should(struct weft__graph *g, uint32_t *queue)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t tail = 0;
+    for (uint32_t p = 1; p < m->promises; p++)
+        if (m->promise[p].should_resolve && !m->promise[p].background && is_missing(m, p)) {
+            g->mark[p] |= WEFT__SHOULD;
+            queue[tail++] = p;
+        }
+    for (uint32_t head = 0; head < tail; head++)
+        for (uint32_t i = g->out_first[queue[head]]; i < g->out_first[queue[head] + 1]; i++) {
+            uint32_t source = weft__source(g, g->out[i]);
+            if ((g->mark[source] & WEFT__SHOULD) || m->promise[source].background)
+                continue;
+            g->mark[source] |= WEFT__SHOULD;
+            queue[tail++] = source;
+        }
+}
+
+/* ---- Circles ---- */
+
+/* Tarjan's strongly connected components, of what is in no group yet, without recursion. */
+struct tarjan {
+    uint32_t *index, *low, *at, *from, *stack; /* index 0: not seen; low UINT32_MAX: done */
+    uint32_t depth, counter;
+};
+
+static void enter(struct tarjan *t, const struct weft__graph *g, uint32_t node, uint32_t from)
+{
+    t->index[node] = t->low[node] = ++t->counter;
+    t->at[node] = g->out_first[node];
+    t->from[node] = from;
+    t->stack[t->depth++] = node;
+}
+
+/* The component on top of the stack, if it is a circle, becomes a group; each of it waits for another of it. */
+static bool add_circle(struct weft__graph *g, struct tarjan *t, uint32_t root, uint32_t *queue,
+                       uint32_t *tail)
+{
+    uint32_t first = t->depth;
+    bool self = false;
+    while (t->stack[--first] != root)
+        ;
+    for (uint32_t i = g->out_first[root]; i < g->out_first[root + 1]; i++)
+        self |= weft__source(g, g->out[i]) == root;
+    if (t->depth - first > 1 || self) {
+        struct weft__group *group = add_group(g, root);
+        if (!group)
+            return false;
+        group->members = t->depth - first;
+        for (uint32_t i = first; i < t->depth; i++)
+            g->group[t->stack[i]] = g->count - 1;
+        for (uint32_t i = first; i < t->depth; i++) {
+            uint32_t p = t->stack[i];
+            for (uint32_t e = g->out_first[p]; e < g->out_first[p + 1]; e++)
+                if (g->group[weft__source(g, g->out[e])] == g->count - 1)
+                    g->next[p] = g->out[e];
+        }
+        for (uint32_t i = 0; i < group->members;
+             i++) /* after so many steps one is in the circle itself */
+            group->node = weft__ahead(g, group->node);
+        uint32_t p = group->node;
+        do {
+            group->circle++;
+            p = weft__ahead(g, p);
+        } while (p != group->node);
+        queue[(*tail)++] = group->node;
+        for (uint32_t i = first; i < t->depth; i++)
+            if (t->stack[i] != group->node)
+                queue[(*tail)++] = t->stack[i];
+    }
+    for (uint32_t i = first; i < t->depth; i++)
+        t->low[t->stack[i]] = UINT32_MAX;
+    t->depth = first;
+    return true;
+}
+
+static bool components(struct weft__graph *g, struct tarjan *t, uint32_t start, uint32_t *queue,
+                       uint32_t *tail)
+{
+    enter(t, g, start, WEFT_NONE);
+    for (uint32_t node = start; node != WEFT_NONE;) {
+        if (t->at[node] < g->out_first[node + 1]) {
+            uint32_t to = weft__source(g, g->out[t->at[node]++]);
+            if (g->group[to] != WEFT_NONE || t->low[to] == UINT32_MAX)
+                continue;
+            if (t->index[to] == 0) {
+                enter(t, g, to, node);
+                node = to;
+            } else if (t->index[to] < t->low[node])
+                t->low[node] = t->index[to];
+            continue;
+        }
+        uint32_t from = t->from[node], low = t->low[node];
+        if (low == t->index[node] && !add_circle(g, t, node, queue, tail))
+            return false;
+        if (from != WEFT_NONE && low < t->low[from])
+            t->low[from] = low;
+        node = from;
+    }
+    return true;
+}
+
+static bool add_circles(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
+{
+    uint32_t promises = g->s->m->promises, head = *tail;
+    uint32_t *array = calloc(promises, 5 * sizeof *array);
+    if (!array)
+        return false;
+    struct tarjan t = {.index = array,
+                       .low = array + promises,
+                       .at = array + 2 * (size_t)promises,
+                       .from = array + 3 * (size_t)promises,
+                       .stack = array + 4 * (size_t)promises};
+    bool ok = true;
+    for (uint32_t p = 1; p < promises && ok; p++)
+        if (t.index[p] == 0 && g->group[p] == WEFT_NONE && waits(g, p))
+            ok = components(g, &t, p, queue, tail);
+    free(array);
+    if (ok)
+        *tail = spread(g, queue, head, *tail);
+    return ok;
+}
+
+/* ---- All of it ---- */
+
+/* The queue, by groups. */
+static bool sort_groups(struct weft__graph *g, const uint32_t *queue, uint32_t count)
+{
+    g->order = weft__resize(NULL, (uint64_t)count + 1, sizeof *g->order);
+    if (!g->order)
+        return false;
+    for (uint32_t i = 0; i < count; i++)
+        g->groups[g->group[queue[i]]].count++;
+    for (uint32_t i = 0, first = 0; i < g->count; i++) {
+        g->groups[i].first = first;
+        first += g->groups[i].count;
+        g->groups[i].count = 0;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct weft__group *group = &g->groups[g->group[queue[i]]];
+        g->order[group->first + group->count++] = queue[i];
+    }
+    return true;
+}
+
+static int64_t slept(const struct weft_history *h, uint32_t stream, uint32_t from_last)
+{
+    uint32_t times = h->idle_first[stream + 1] - h->idle_first[stream];
+    return times <= from_last ? INT64_MIN
+                              : h->idle[h->idle_first[stream + 1] - 1 - from_last].end_ns;
+}
+
+int64_t weft__slept_before_last(const struct weft_history *h, uint32_t stream)
+{
+    return slept(h, stream, 1);
+}
+
+static void find_sleep(struct weft__graph *g)
+{
+    const struct weft_history *h = g->s->h;
+    g->slept_ns = g->slept_twice_ns = INT64_MIN;
+    for (uint32_t s = 0; s < h->streams; s++) {
+        int64_t last = slept(h, s, 0), before = slept(h, s, 1);
+        if (h->is_loop[s] && last > g->slept_ns)
+            g->slept_ns = last;
+        if (h->is_loop[s] && before > g->slept_twice_ns)
+            g->slept_twice_ns = before;
+    }
+}
+
+bool weft__graph_init(struct weft__graph *g, struct weft__search *s)
+{
+    uint32_t promises = s->m->promises, tail = 0;
+    *g = (struct weft__graph){.s = s, .budget = (uint64_t)promises + s->m->interactions};
+    find_sleep(g);
+    g->next = weft__resize(NULL, promises, sizeof *g->next);
+    g->group = weft__resize(NULL, promises, sizeof *g->group);
+    g->mark = calloc(promises, 1);
+    uint32_t *queue = weft__resize(NULL, promises, sizeof *queue);
+    bool ok = g->next && g->group && g->mark && queue && find_blocking(g);
+    if (ok) {
+        memset(g->next, 0xff, promises * sizeof *g->next);
+        memset(g->group, 0xff, promises * sizeof *g->group);
+        mark_free(g, WEFT__CAN_BE_FREED, queue);
+        if (s->m->losses.ended != WEFT_ENDED_STOPPED)
+            mark_free(g, WEFT__LIMITED, queue);
+        mark_should(g, queue);
+        ok = add_roots(g, false, queue, &tail) && add_circles(g, queue, &tail) &&
+             add_roots(g, true, queue, &tail) && add_lonely(g, queue, &tail) &&
+             sort_groups(g, queue, tail) && weft__find_owners(g);
+    }
+    free(queue);
+    return ok;
+}
+
+void weft__graph_fini(struct weft__graph *g)
+{
+    free(g->out_first);
+    free(g->out);
+    free(g->in_first);
+    free(g->in);
+    free(g->next);
+    free(g->group);
+    free(g->order);
+    free(g->mark);
+    free(g->groups);
+    free(g->habit);
+    *g = (struct weft__graph){0};
+}

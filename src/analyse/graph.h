@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: ISC */
+/* Who waits for whom when the trace ends; inside of analyse.
+ *
+ * Promises that cannot go on are grouped by what they wait for in the end: a root, which itself waits for
+ * nobody, or a circle. A promise stands for what became it. */
+#ifndef WEFT_ANALYSE_GRAPH_H
+#define WEFT_ANALYSE_GRAPH_H
+
+#include "analyse/finding.h"
+
+/* How a wake-up was lost. */
+enum weft__lost {
+    WEFT__NOT_LOST,
+    WEFT__LOST_BEFORE, /* notified when nobody waited, waited for afterwards */
+    WEFT__LOST_LATE,   /* notified once, for all who waited then; waited for afterwards */
+    WEFT__LOST_SIGNAL, /* notified while somebody waited, and nobody ran because of it */
+    WEFT__LOST_RESULT, /* resolved, and the one who waited never ran again */
+};
+
+/* Why somebody is thought to be the one who would resolve a root. */
+enum weft__why {
+    WEFT__NOBODY,
+    WEFT__CREATED,    /* created it; nothing else is known */
+    WEFT__AS_CREATOR, /* created it, and most like it were resolved by their creators */
+    WEFT__AS_HOLDER,  /* got the one before it (a lock), and has not passed it on since */
+    WEFT__AS_BEFORE,  /* resolved most like it */
+};
+
+struct weft__group {
+    uint32_t node;         /* the root, or one of the circle */
+    uint32_t first, count; /* in order[]; node is the first one */
+    uint32_t members;      /* of the circle; 0: a root */
+    uint32_t circle;       /* how many of them next leads through, from node on */
+
+    enum weft__lost lost;
+    uint32_t lost_wait; /* the wait that it was lost for */
+    int64_t lost_ns;    /* when it was notified or resolved */
+    uint32_t lost_by;   /* who did, or WEFT_NONE */
+    bool lost_often;    /* the same was seen before, and did no harm */
+    bool
+        lost_usual; /* it was signalled in vain before, or waited for: perhaps it told of nothing new */
+    bool lost_acted; /* the one who waits may have seen to it before it waited */
+    bool lost_clear; /* … did nothing at all in between, or it was waiting */
+
+    int64_t told_ns;  /* a condition: when it was notified last, if told_by says so */
+    uint32_t told_by; /* who did, or WEFT_NONE */
+    bool vain;        /* … when nobody waited for it */
+
+    /* Who would resolve the root; of promises like it, of many were resolved so out of all. */
+    uint32_t owner;
+    enum weft__why why;
+    uint32_t of, all;
+    uint32_t up;                      /* the group that the owner is blocked in, or WEFT_NONE */
+    uint32_t first_under, next_under; /* groups whose up is this one, where it is followed */
+    bool followed;                    /* told as a part of up */
+    bool closed;     /* owners lead round in a circle: from group to up and back here */
+    uint32_t teller; /* … which one of the circle is told of */
+};
+
+/* Of promises: waits behind one that is meant to be pending; waits, among others, for one that is; should be
+ * resolved, or one that should waits for it; waits, among others, for a time limit. */
+enum {
+    WEFT__BEHIND_BACKGROUND = 1,
+    WEFT__CAN_BE_FREED = 2,
+    WEFT__SHOULD = 4,
+    WEFT__LIMITED = 8,
+};
+
+struct weft__graph {
+    struct weft__search *s;
+    uint32_t *out_first, *out; /* blocking waits by reader */
+    uint32_t *in_first, *in;   /* … by source */
+    uint32_t *next;            /* of a blocked promise: the wait that leads to its group's root */
+    uint32_t *group;           /* of a promise, or WEFT_NONE */
+    uint32_t *order;           /* promises by group, the nearest first */
+    unsigned char *mark;
+    struct weft__group *groups;
+    uint32_t count, room;
+    uint64_t budget; /* steps left for looking at who is like a reader */
+
+    /* When a loop was last idle, and the time before that; INT64_MIN: never. */
+    int64_t slept_ns, slept_twice_ns;
+
+    /* By family: how those that are resolved were. */
+    struct weft__habit {
+        uint32_t resolved, own; /* own: by their creator */
+        uint32_t major, votes, by_major;
+        int64_t longest_ns; /* from creation to resolution */
+    } * habit;
+};
+
+/* Nothing of m says that the promise has a result, nor that nobody wants it. */
+static inline bool weft__is_pending(const struct weft_model *m, uint32_t promise)
+{
+    return m->promise[promise].outcome == WEFT_PENDING;
+}
+
+static inline uint32_t weft__reader(const struct weft__graph *g, uint32_t wait)
+{
+    return weft_model_final(g->s->m, g->s->h->wait[wait].reader);
+}
+
+static inline uint32_t weft__source(const struct weft__graph *g, uint32_t wait)
+{
+    return weft_model_final(g->s->m, g->s->h->wait[wait].source);
+}
+
+/* What a blocked promise waits for. */
+static inline uint32_t weft__ahead(const struct weft__graph *g, uint32_t promise)
+{
+    return weft__source(g, g->next[promise]);
+}
+
+/* False: no memory. To be released in any case; *g is empty before. */
+bool weft__graph_init(struct weft__graph *g, struct weft__search *s);
+void weft__graph_fini(struct weft__graph *g);
+
+/* What a finding will say of a group, and of those that are a part of it. */
+struct weft__hang {
+    uint32_t group, family; /* family: of its node */
+    enum weft_finding_kind kind;
+    enum weft_confidence confidence;
+    const char *doubt; /* or NULL */
+    bool ordinary;     /* others like the root took as long */
+    uint32_t wait;     /* the first for the root, or of the circle; WEFT_NONE: nobody waits */
+    uint32_t near,
+        top; /* marked should_resolve: the nearest that counts, and the last one; or WEFT_NONE */
+    int64_t cost_ns;
+    uint64_t affected;
+};
+
+/* Goes through the groups that are told together: start, those that are a part of it, and the others of its circle
+ * with theirs. WEFT_NONE: at was the last one. */
+uint32_t weft__group_after(const struct weft__graph *g, uint32_t start, uint32_t at);
+
+/* tell.c: text, doubt, evidence and what is affected; same: how many others are alike. */
+void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
+                     struct weft_finding *f, uint64_t same);
+
+/* When a stream was idle for the last time but one: its end, or INT64_MIN. */
+int64_t weft__slept_before_last(const struct weft_history *h, uint32_t stream);
+
+/* wakeup.c: whether a wake-up was lost by which the first that waits for the group's root would have gone on. */
+void weft__find_lost(struct weft__graph *g, struct weft__group *group);
+
+/* owner.c: whether the type or the label has one of these words in it; NULL is the last one. */
+bool weft__is_called(const struct weft_model *m, uint32_t promise, const char *const *words);
+
+/* owner.c: who would resolve the roots. False: no memory. */
+bool weft__find_owners(struct weft__graph *g);
+
+#endif

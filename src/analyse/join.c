@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: ISC */
+/* One cause is one finding: what follows from another finding becomes a part of it. */
+#include <stdlib.h>
+
+#include "analyse/finding.h"
+
+static bool is_hang(const struct weft_finding *f)
+{
+    return f->kind == WEFT_FINDING_HANG_ROOT || f->kind == WEFT_FINDING_NEVER_RESOLVED ||
+           f->kind == WEFT_FINDING_DEADLOCK || f->kind == WEFT_FINDING_LOST_WAKEUP;
+}
+
+static uint32_t family(const struct weft__search *s, uint32_t promise)
+{
+    return s->families->of[weft_model_final(s->m, promise)];
+}
+
+static bool lists(const struct weft_finding *f, uint32_t promise)
+{
+    if (f->promise == promise)
+        return true;
+    for (uint32_t i = 0; i < f->affecteds; i++)
+        if (f->affected[i] == promise)
+            return true;
+    return false;
+}
+
+static bool shows(const struct weft_finding *f, enum weft_evidence_event event)
+{
+    for (uint32_t i = 0; i < f->evidences; i++)
+        if (f->evidence[i].event == event)
+            return true;
+    return false;
+}
+
+/* ---- A failure that nobody looked at, and what hangs because of it ---- */
+
+/* Who waits for the hung promise, as the evidence of its finding says; or WEFT_NONE. */
+static uint32_t waiter(const struct weft_finding *hang)
+{
+    for (uint32_t i = 0; i < hang->evidences; i++)
+        if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
+            hang->evidence[i].other == hang->promise)
+            return hang->evidence[i].promise;
+    return WEFT_NONE;
+}
+
+static void extend_text(struct weft__search *s, struct weft_finding *f,
+                        const struct weft_finding *hang)
+{
+    struct weft__text t = {0};
+    uint32_t reader = waiter(hang);
+    weft__put(&t, "%s ", f->text ? f->text : "");
+    if (reader != WEFT_NONE) {
+        weft__put_full(&t, s->m, reader);
+        weft__put(&t, " has waited ever since for ");
+        weft__put_full(&t, s->m, hang->promise);
+        weft__put(&t, ", which it was to resolve.");
+    } else {
+        weft__put_full(&t, s->m, hang->promise);
+        weft__put(&t, ", which it was to resolve, was never resolved.");
+    }
+    weft__finding_text(s, f, &t);
+}
+
+static void take_over(struct weft__search *s, struct weft_finding *f,
+                      const struct weft_finding *hang)
+{
+    if (!shows(f, WEFT_EVIDENCE_WAITS_STILL)) /* else it says so itself */
+        extend_text(s, f, hang);
+    for (uint32_t i = 0; i < hang->evidences; i++)
+        if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
+            !shows(f, WEFT_EVIDENCE_WAITS_STILL))
+            weft__finding_evidence(s, f, hang->evidence[i].time_ns, WEFT_EVIDENCE_WAITS_STILL,
+                                   hang->evidence[i].promise, hang->evidence[i].other);
+    if (!lists(f, hang->promise))
+        weft__finding_affects(s, f, hang->promise);
+    for (uint32_t i = 0; i < hang->affecteds; i++)
+        if (!lists(f, hang->affected[i]))
+            weft__finding_affects(s, f, hang->affected[i]);
+    f->affected_total += hang->affected_total - hang->affecteds; /* those that are not listed */
+    f->cost_ns = hang->cost_ns > f->cost_ns ? hang->cost_ns : f->cost_ns;
+    f->end_ns = hang->end_ns > f->end_ns ? hang->end_ns : f->end_ns;
+    if (hang->confidence > f->confidence) {
+        f->confidence = hang->confidence;
+        weft__finding_doubt(s, f, hang->doubt);
+    }
+}
+
+/* Findings of failures by family. */
+struct failures {
+    uint32_t *first, *next; /* first: by family, next: by finding; 1 + its index, or 0 */
+};
+
+/* The finding of a failure, or of others like it. */
+static struct weft_finding *find_failure(const struct weft__search *s, const struct failures *by,
+                                         uint32_t failed)
+{
+    struct weft_finding *like = NULL;
+    for (uint32_t i = by->first[family(s, failed)]; i; i = by->next[i - 1]) {
+        struct weft_finding *f = &s->out->finding[i - 1];
+        if (f->promise == failed)
+            return f;
+        if (f->count > 1)
+            like = f;
+    }
+    return like;
+}
+
+static void join_failures(struct weft__search *s, const struct failures *by, bool *gone)
+{
+    for (uint32_t i = 0; i < s->out->count; i++)
+        if (s->out->finding[i].kind == WEFT_FINDING_SWALLOWED_FAILURE) {
+            uint32_t *first = &by->first[family(s, s->out->finding[i].promise)];
+            by->next[i] = *first;
+            *first = i + 1;
+        }
+    for (uint32_t i = 0; i < s->out->count && !s->failed; i++) {
+        const struct weft_finding *hang = &s->out->finding[i];
+        uint32_t failed = is_hang(hang) ? weft__hang_failure(hang) : WEFT_NONE;
+        struct weft_finding *f = failed == WEFT_NONE ? NULL : find_failure(s, by, failed);
+        if (!f)
+            continue;
+        if (hang->promise == failed) { /* the failure itself is what nobody was told of */
+            gone[f - s->out->finding] = true;
+            continue;
+        }
+        take_over(s, f, hang);
+        gone[i] = true;
+    }
+}
+
+/* ---- What hangs becomes more and more ---- */
+
+/* Those behind a root become more because of it. hung: by family. */
+static void join_leaks(const struct weft__search *s, bool *hung, bool *gone)
+{
+    for (uint32_t i = 0; i < s->out->count; i++) {
+        const struct weft_finding *f = &s->out->finding[i];
+        if (!is_hang(f) || f->kind == WEFT_FINDING_NEVER_RESOLVED || gone[i] ||
+            f->confidence < WEFT_LIKELY)
+            continue;
+        hung[family(s, f->promise)] = true;
+        for (uint32_t k = 0; k < f->affecteds; k++)
+            hung[family(s, f->affected[k])] = true;
+    }
+    for (uint32_t i = 0; i < s->out->count; i++)
+        gone[i] |= s->out->finding[i].kind == WEFT_FINDING_LEAK &&
+                   hung[family(s, s->out->finding[i].promise)];
+}
+
+/* ---- What spins ---- */
+
+/* One that spins waits again and again, and blocks the loop. spins: by family, 1 + the index of one of them, or 0. */
+static void join_spins(const struct weft__search *s, uint32_t *spins, bool *gone)
+{
+    for (uint32_t i = 0; i < s->out->count; i++)
+        if (s->out->finding[i].kind == WEFT_FINDING_SPIN)
+            spins[family(s, s->out->finding[i].promise)] = i + 1;
+    for (uint32_t i = 0; i < s->out->count; i++) {
+        const struct weft_finding *f = &s->out->finding[i];
+        uint32_t spin = spins[family(s, f->promise)];
+        if ((f->kind != WEFT_FINDING_SERIAL_WAITS && f->kind != WEFT_FINDING_LOOP_BLOCKED) || !spin)
+            continue;
+        const struct weft_finding *x = &s->out->finding[spin - 1];
+        if (weft_model_final(s->m, x->promise) == weft_model_final(s->m, f->promise) &&
+            (x->confidence >= WEFT_LIKELY || x->confidence >= f->confidence))
+            gone[i] = true;
+    }
+}
+
+void weft__join(struct weft__search *s)
+{
+    struct weft_findings *out = s->out;
+    uint32_t kept = 0, families = s->families->count;
+    bool *gone = calloc((size_t)out->count + 1, sizeof *gone);
+    bool *hung = calloc(families, sizeof *hung);
+    uint32_t *spins = calloc(families, sizeof *spins);
+    struct failures by = {calloc(families, sizeof *by.first),
+                          calloc((size_t)out->count + 1, sizeof *by.next)};
+    s->failed |= !gone || !hung || !spins || !by.first || !by.next;
+    if (!s->failed) {
+        join_failures(s, &by, gone);
+        join_leaks(s, hung, gone);
+        join_spins(s, spins, gone);
+        for (uint32_t i = 0; i < out->count; i++)
+            if (gone[i])
+                weft__finding_fini(&out->finding[i]);
+            else
+                out->finding[kept++] = out->finding[i];
+        out->count = kept;
+    }
+    free(gone);
+    free(hung);
+    free(spins);
+    free(by.first);
+    free(by.next);
+}

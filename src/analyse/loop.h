@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: ISC */
+/* What the searches for a loop that is not free have in common; inside of analyse.
+ *
+ * Three searches, each of which leaves out what an earlier one explains: single long runs (block.c), runs without
+ * any progress (spin.c), and what had to wait though it was ready (turn.c). */
+#ifndef WEFT_ANALYSE_LOOP_H
+#define WEFT_ANALYSE_LOOP_H
+
+#include "analyse/finding.h"
+
+#define WEFT__US INT64_C(1000)
+#define WEFT__MS INT64_C(1000000)
+#define WEFT__NAP (20 * WEFT__US) /* a shorter idle time is none: the loop only asked what is new */
+#define WEFT__LOOP_FAMILIES 100   /* findings of one sort that are told */
+
+/* Time on one stream in which it was not free. */
+struct weft__span {
+    int64_t from_ns, to_ns;
+    int64_t before_ns; /* sum of the lengths of those before it, on its stream */
+    uint32_t stream;
+    uint32_t finding; /* or WEFT_NONE */
+};
+
+/* The sum of two lengths; in a damaged trace they may be anything. */
+static inline int64_t weft__sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return b < 0 ? a : __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+struct weft__loops {
+    struct weft__search *s;
+    /* By stream: */
+    bool *suspends; /* it says when it sleeps */
+    /* It says when nothing runs any more; else what ran last seems to run while the loop sleeps. */
+    bool *informed;
+    struct weft__span *span; /* sorted by stream and start by weft__spans_sort */
+    uint32_t spans, span_room;
+    uint32_t *span_first; /* by stream, streams + 1; after sorting */
+};
+
+/* Room for one more item behind count of them; false: s has failed. */
+bool weft__loop_room(struct weft__search *s, void **items, uint32_t count, uint32_t *room,
+                     size_t size);
+
+void weft__span_add(struct weft__loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
+                    uint32_t finding);
+void weft__spans_sort(struct weft__loops *l);
+/* How much of a time on a stream lies in spans. Logarithmic. */
+int64_t weft__spans_within(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
+                           int64_t to_ns);
+
+/* When the source of a wait was there: resolved, or notified for the last time before the wait ended (where nobody
+ * else waits for it); never before the wait began. INT64_MAX: it never was. */
+int64_t weft__ready_ns(const struct weft_history *h, const struct weft_wait *w);
+
+/* The first interaction of the model at or after a time. */
+uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns);
+
+/* Of the runs of a stream (places in stream_run): the first one that begins at or after a time. */
+uint32_t weft__stream_from(const struct weft_history *h, uint32_t stream, int64_t time_ns);
+
+/* How a promise ended, as evidence. */
+enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise);
+
+/* Puts a finding's doubt beside its text, and lowers its confidence where events may be missing. */
+void weft__loop_doubt(struct weft__search *s, struct weft_finding *f, const char *why);
+
+void weft__find_long_runs(struct weft__loops *l);
+void weft__find_spins(struct weft__loops *l);
+void weft__find_turns(struct weft__loops *l);
+
+#endif

@@ -1,0 +1,353 @@
+/* SPDX-License-Identifier: ISC */
+/* The trace does not say who will resolve a promise. But programs do again and again what they have done
+ * before, and so one can tell who is expected to. */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "analyse/graph.h"
+#include "model/alloc.h"
+
+/* In the beginning of a text, which may be long and that of many. */
+static bool says(const char *text, const char *word)
+{
+    enum { BYTES = 80 };
+    size_t size = strlen(word);
+    for (const char *end = text + BYTES; text < end && *text; text++)
+        if (strncasecmp(text, word, size) == 0)
+            return true;
+    return false;
+}
+
+bool weft__is_called(const struct weft_model *m, uint32_t p, const char *const *words)
+{
+    uint32_t name = weft_model_name(m, p);
+    for (; *words; words++)
+        if (says(weft_model_type(m, p), *words) ||
+            (name != WEFT_NONE && says(weft_model_text(m, name, NULL), *words)))
+            return true;
+    return false;
+}
+
+/* ---- Habits of families ---- */
+
+/* Who resolved a promise; WEFT_NONE: nobody, nobody knows, or it was cancelled. */
+static uint32_t resolver(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t by = g->s->h->resolution[p], outcome = m->promise[p].outcome;
+    if (by == WEFT_NONE || outcome == WEFT_CANCELLED || outcome == WEFT_BECAME)
+        return WEFT_NONE;
+    return weft_model_final(m, m->interaction[by].actor);
+}
+
+static bool find_habits(struct weft__graph *g)
+{
+    const struct weft_model *m = g->s->m;
+    const struct weft__families *f = g->s->families;
+    g->habit = calloc(f->count, sizeof *g->habit);
+    if (!g->habit)
+        return false;
+    for (uint32_t p = 1; p < m->promises; p++) {
+        uint32_t by = resolver(g, p);
+        struct weft__habit *b = &g->habit[f->of[p]];
+        if (by == WEFT_NONE)
+            continue;
+        int64_t length = m->promise[p].end_ns - m->promise[p].start_ns;
+        if (m->promise[p].created && length > b->longest_ns)
+            b->longest_ns = length;
+        b->resolved++;
+        b->own += by != WEFT_ROOT && by == weft_model_final(m, m->promise[p].creator);
+        if (b->votes == 0)
+            b->major = by;
+        if (by == b->major)
+            b->votes++;
+        else
+            b->votes--;
+    }
+    for (uint32_t p = 1; p < m->promises; p++) { /* the one that is left may be the one of most */
+        struct weft__habit *b = &g->habit[f->of[p]];
+        b->by_major += resolver(g, p) == b->major;
+    }
+    return true;
+}
+
+/* ---- Locks ---- */
+
+/* Promises of the same type and label, of which one is a root: whether the one who got it is the one who passes
+ * it on, and who has it now. */
+struct lock {
+    uint32_t type, name;
+    uint32_t holder;
+    uint64_t passed, given; /* given: by whoever */
+};
+
+static int by_name(const void *a, const void *b)
+{
+    const struct lock *x = a, *y = b;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+static struct lock *lock_of(const struct weft__graph *g, struct lock *lock, uint32_t locks,
+                            uint32_t p)
+{
+    struct lock key = {.type = g->s->m->promise[p].type, .name = weft_model_name(g->s->m, p)};
+    return bsearch(&key, lock, locks, sizeof key, by_name);
+}
+
+/* Nothing was passed on yet; the name says that it will be. */
+static bool is_called_lock(const struct weft_model *m, uint32_t p)
+{
+    static const char *const words[] = {"lock", "mutex", "semaphore", "latch", NULL};
+    return weft__is_called(m, p, words);
+}
+
+static bool is_plain(const struct weft__graph *g, const struct weft__group *group)
+{
+    return !group->members && !group->lost && weft__is_pending(g->s->m, group->node);
+}
+
+static void follow_lock(const struct weft__graph *g, struct lock *lock, uint32_t locks,
+                        const struct weft_interaction *x)
+{
+    uint32_t p = x->kind == WEFT_SIGNALS ? x->actor : x->other;
+    uint32_t who = weft_model_final(g->s->m, x->kind == WEFT_SIGNALS ? x->other : x->actor);
+    struct lock *l = x->kind == WEFT_WAITS || p == WEFT_ROOT ? NULL : lock_of(g, lock, locks, p);
+    if (!l)
+        return;
+    if (x->kind == WEFT_READS || x->kind == WEFT_SIGNALS)
+        l->holder = who;
+    else {
+        l->given++;
+        l->passed += l->holder == who;
+        l->holder = WEFT_NONE;
+    }
+}
+
+/* Only of families that have a root, so that other interactions cost nothing. */
+static bool find_holders(struct weft__graph *g, const bool *has_root)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t locks = 0;
+    struct lock *lock = weft__resize(NULL, (uint64_t)g->count + 1, sizeof *lock);
+    if (!lock)
+        return false;
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t p = g->groups[i].node;
+        if (is_plain(g, &g->groups[i]))
+            lock[locks++] =
+                (struct lock){m->promise[p].type, weft_model_name(m, p), WEFT_NONE, 0, 0};
+    }
+    uint32_t kept = 0;
+    if (locks)
+        qsort(lock, locks, sizeof *lock, by_name);
+    for (uint32_t i = 0; i < locks; i++)
+        if (i == 0 || by_name(&lock[i], &lock[kept - 1]) != 0)
+            lock[kept++] = lock[i];
+    for (uint32_t i = 0; i < m->interactions && kept; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        uint32_t p = x->kind == WEFT_SIGNALS ? x->actor : x->other;
+        if (has_root[g->s->families->of[p]])
+            follow_lock(g, lock, kept, x);
+    }
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct weft__group *group = &g->groups[i];
+        struct lock *l = is_plain(g, group) ? lock_of(g, lock, kept, group->node) : NULL;
+        /* The first one who gives it away may have got it while it was free. */
+        if (!l || l->holder == WEFT_NONE || 2 * l->passed + 1 < l->given ||
+            (l->passed == 0 && (l->given || !is_called_lock(m, group->node))))
+            continue;
+        group->owner = l->holder;
+        group->why = WEFT__AS_HOLDER;
+        group->of = (uint32_t)l->passed;
+        group->all = (uint32_t)l->given;
+    }
+    free(lock);
+    return true;
+}
+
+/* ---- Who would resolve a root ---- */
+
+static bool waits_for(const struct weft__graph *g, uint32_t reader, uint32_t source)
+{
+    return g->group[reader] == g->group[source] && g->next[reader] != WEFT_NONE &&
+           weft__ahead(g, reader) == source;
+}
+
+static void find_owner(const struct weft__graph *g, struct weft__group *group)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t p = group->node, creator = weft_model_final(m, m->promise[p].creator);
+    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
+    bool own = creator != WEFT_ROOT && creator != p && !waits_for(g, creator, p);
+    if (own && b->resolved && b->own > b->resolved - b->own) {
+        group->owner = creator;
+        group->why = WEFT__AS_CREATOR;
+        group->of = b->own;
+        group->all = b->resolved;
+    } else if (group->why == WEFT__AS_HOLDER && !waits_for(g, group->owner, p)) {
+        return;
+    } else if (b->by_major >= 2 && b->by_major >= b->resolved - b->resolved / 4 &&
+               b->major != WEFT_ROOT && b->major != p && !waits_for(g, b->major, p)) {
+        group->owner = b->major;
+        group->why = WEFT__AS_BEFORE;
+        group->of = b->by_major;
+        group->all = b->resolved;
+    } else if (own && b->resolved == 0) {
+        group->owner = creator;
+        group->why = WEFT__CREATED;
+    } else {
+        group->owner = WEFT_NONE;
+        group->why = WEFT__NOBODY;
+    }
+}
+
+/* ---- Whether the owner is held up, or has nothing to do ---- */
+
+/* A worker that has nothing to do waits, too. What it waits for now is what it has always waited for before it
+ * took the next job, or something in the middle of a job: did that wait begin while the job was there? */
+struct work {
+    uint32_t worker, target; /* family of what it waits for now */
+    uint64_t in_job, between;
+};
+
+static void note_work(const struct weft__graph *g, struct work *work, const uint32_t *last,
+                      const struct weft_interaction *x)
+{
+    const struct weft_model *m = g->s->m;
+    struct work *w = &work[g->s->families->of[x->other]];
+    uint32_t who = weft_model_final(m, x->actor);
+    if (x->kind != WEFT_RESOLVES || w->worker != who || w->worker == WEFT_NONE ||
+        last[who] == WEFT_NONE)
+        return;
+    const struct weft_wait *wait = &g->s->h->wait[last[who]];
+    if (g->s->families->of[weft_model_final(m, wait->source)] != w->target)
+        return;
+    if (wait->from_ns >= m->promise[x->other].start_ns)
+        w->in_job++;
+    else
+        w->between++;
+}
+
+static bool find_work(struct weft__graph *g, struct work *work)
+{
+    const struct weft_model *m = g->s->m;
+    const struct weft_history *h = g->s->h;
+    uint32_t at = 0, any = 0, *last = weft__resize(NULL, m->promises, sizeof *last);
+    if (!last)
+        return false;
+    memset(last, 0xff, m->promises * sizeof *last);
+    for (uint32_t i = 0; i < g->s->families->count; i++)
+        work[i] = (struct work){WEFT_NONE, WEFT_NONE, 0, 0};
+    for (uint32_t i = 0; i < g->count; i++) {
+        const struct weft__group *group = &g->groups[i];
+        if (group->why != WEFT__AS_BEFORE || g->next[group->owner] == WEFT_NONE)
+            continue;
+        struct work *w = &work[g->s->families->of[group->node]];
+        w->worker = group->owner;
+        w->target = g->s->families->of[weft__ahead(g, group->owner)];
+        any++;
+    }
+    for (uint32_t i = 0; i < m->interactions && any; i++) {
+        if (at < h->waits && h->wait[at].begun_by == i) {
+            last[weft_model_final(m, h->wait[at].reader)] = at;
+            at++;
+        }
+        note_work(g, work, last, &m->interaction[i]);
+    }
+    free(last);
+    return true;
+}
+
+/* Which group an owner is held up in. */
+static void find_up(struct weft__graph *g, struct weft__group *group, const struct work *work)
+{
+    uint32_t owner = group->owner;
+    if (owner == WEFT_NONE || owner == WEFT_ROOT || g->next[owner] == WEFT_NONE)
+        return;
+    uint32_t up = g->group[owner];
+    const struct weft__group *held = &g->groups[up];
+    const struct work *w = &work[g->s->families->of[group->node]];
+    bool idle = group->why == WEFT__AS_BEFORE && w->in_job == 0 && w->between > 0;
+    /* … unless the job is what it was not told of. */
+    if (idle && !(held->lost && held->lost_ns >= g->s->m->promise[group->node].start_ns))
+        return;
+    if (g->s->m->promise[held->node].background && !held->lost)
+        return;
+    group->up = up;
+}
+
+/* Circles of groups, each of whose owners is held up in the next one. Marks those that count. */
+static void close_circles(struct weft__graph *g, uint32_t *seen)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        uint32_t at = i, length = 0, guesses = 0;
+        while (at != WEFT_NONE && seen[at] == 0) {
+            seen[at] = i + 1;
+            at = g->groups[at].up;
+        }
+        if (at == WEFT_NONE || seen[at] != i + 1)
+            continue;
+        uint32_t first = at;
+        bool same = true;
+        uint32_t teller = first;
+        do {
+            length++;
+            teller = at < teller ? at : teller;
+            guesses += g->groups[at].why == WEFT__CREATED;
+            same &= g->groups[at].owner == g->groups[first].owner;
+            at = g->groups[at].up;
+        } while (at != first);
+        if (guesses && (length == 1 || same))
+            continue;
+        do {
+            g->groups[at].closed = true;
+            g->groups[at].teller = teller;
+            at = g->groups[at].up;
+        } while (at != first);
+    }
+}
+
+/* What is a part of another group is listed there. */
+static void link_groups(struct weft__graph *g)
+{
+    for (uint32_t i = g->count; i-- > 0;) {
+        struct weft__group *group = &g->groups[i];
+        if (group->closed || group->up == WEFT_NONE || group->up == i ||
+            group->why == WEFT__CREATED)
+            continue;
+        group->followed = true;
+        group->next_under = g->groups[group->up].first_under;
+        g->groups[group->up].first_under = i;
+    }
+}
+
+bool weft__find_owners(struct weft__graph *g)
+{
+    const struct weft__families *f = g->s->families;
+    bool *has_root = calloc(f->count, sizeof *has_root);
+    uint32_t *seen = calloc((size_t)g->count + 1, sizeof *seen);
+    struct work *work = weft__resize(NULL, f->count, sizeof *work);
+    bool ok = has_root && seen && work && find_habits(g);
+    for (uint32_t i = 0; ok && i < g->count; i++)
+        if (is_plain(g, &g->groups[i]))
+            has_root[f->of[g->groups[i].node]] = true;
+    ok = ok && find_holders(g, has_root);
+    for (uint32_t i = 0; ok && i < g->count; i++)
+        if (is_plain(g, &g->groups[i]))
+            find_owner(g, &g->groups[i]);
+    ok = ok && find_work(g, work);
+    for (uint32_t i = 0; ok && i < g->count; i++)
+        if (is_plain(g, &g->groups[i]))
+            find_up(g, &g->groups[i], work);
+    if (ok) {
+        close_circles(g, seen);
+        link_groups(g);
+    }
+    free(has_root);
+    free(seen);
+    free(work);
+    return ok;
+}

@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: ISC */
+/* Promises that run again and again without getting anywhere.
+ *
+ * What a promise does is followed along its own interactions: whenever it does something for somebody else, or goes on
+ * because of somebody else, a series of its wakes ends. What is not seen there is found along the runs of a stream. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/spin.h"
+#include "model/alloc.h"
+
+/* ---- Along the interactions of a promise ---- */
+
+/* The series is over; the longest one counts. */
+static void close_series(struct weft__spins *k, struct weft__series *x, enum weft__spin_end ending)
+{
+    x->ending = ending;
+    if (weft__spin_runs(x) > weft__spin_runs(&k->best))
+        k->best = *x;
+    *x = (struct weft__series){.promise = x->promise};
+}
+
+static void mark(struct weft__series *x, int64_t time_ns)
+{
+    if (weft__spin_runs(x) == 0)
+        x->from_ns = x->last_ns = time_ns;
+    x->before_ns = x->last_ns;
+    x->last_ns = time_ns;
+}
+
+/* Whether it began to wait for q, or made it, only after its last wake: else it collects what it had waited for together. */
+static bool is_new(const struct weft__spins *k, const struct weft__series *x, uint32_t q,
+                   int64_t time_ns)
+{
+    const struct weft_history *h = k->h;
+    uint32_t first = h->waits_of_first[x->promise], low = first,
+             high = h->waits_of_first[x->promise + 1];
+    if (k->m->promise[q].start_ns >= x->last_ns)
+        return true;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (h->wait[h->waits_of[middle]].from_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > first && h->wait[h->waits_of[low - 1]].from_ns >= x->last_ns;
+}
+
+/* One interaction of a promise. */
+static void follow(struct weft__spins *k, struct weft__series *x, const struct weft_interaction *e)
+{
+    uint32_t self = x->promise, q = weft_model_final(k->m, (uint32_t)e->other), by;
+    int64_t gap = weft__spin_wakes(x, WEFT__BY_LOOP) ? WEFT__SPIN_GAP : WEFT__SPIN_LONG_GAP;
+    if (weft__spin_runs(x) && (e->time_ns - x->last_ns > gap || e->time_ns < x->last_ns))
+        close_series(k, x, WEFT__SPIN_ENDED);
+    switch ((enum weft_interaction_kind)e->kind) {
+    case WEFT_READS:
+        by = weft__spin_waker(k->h, q, e->time_ns);
+        if (by == self || by == WEFT_ROOT || by == WEFT_NONE) {
+            if (weft__spin_runs(x) && !is_new(k, x, q, e->time_ns))
+                break;
+            mark(x, e->time_ns);
+            x->wakes[by == self ? WEFT__BY_ITSELF : WEFT__BY_LOOP]++;
+        } else
+            close_series(k, x, WEFT__SPIN_ENDED_BY_OTHER);
+        break;
+    case WEFT_WAITS: /* where wakes are not recorded, it was woken before it waits again */
+        by = weft__spin_waker(k->h, q, INT64_MAX);
+        if (q != self && (by == self || by == WEFT_ROOT)) {
+            enum weft__waker sort = by == self ? WEFT__BY_ITSELF : WEFT__BY_LOOP;
+            bool more = x->waited && x->waited != q &&
+                        weft_history_resolved_ns(k->h, x->waited) > e->time_ns;
+            x->waited = q;
+            if (more) /* it waits for both */
+                break;
+            if (x->waits[sort] >= x->wakes[sort])
+                mark(x, e->time_ns);
+            x->waits[sort]++;
+        }
+        break;
+    case WEFT_RESOLVES:
+    case WEFT_NOTIFIES:
+        if (q == self)
+            close_series(k, x, WEFT__SPIN_ENDED);
+        else if (weft__spin_serves(k, q, self))
+            *x = (struct weft__series){.promise = self};
+        break;
+    case WEFT_SIGNALS:
+        if (q != self)
+            *x = (struct weft__series){.promise = self};
+        break;
+    }
+}
+
+static void look_at_promise(struct weft__spins *k, uint32_t p)
+{
+    const struct weft_model *m = k->m;
+    struct weft__series x = {.promise = p};
+    k->best = x;
+    for (uint32_t i = m->promise[p].first_interaction; i != WEFT_NONE; i = m->interaction[i].next)
+        follow(k, &x, &m->interaction[i]);
+    close_series(k, &x, WEFT__SPIN_ENDED);
+    if (weft__spin_runs(&k->best) < k->s->o->self_wakes)
+        return;
+    uint32_t run = weft_history_run_before(k->h, p, k->best.last_ns);
+    k->best.stream = run == WEFT_NONE ? 0 : weft_history_stream(k->h, run);
+    if (k->h->is_loop[k->best.stream])
+        weft__spin_keep(k, k->best);
+}
+
+/* ---- Findings ---- */
+
+static void put_spin(const struct weft__spins *k, const struct weft__spin *f, struct weft__text *t)
+{
+    const struct weft__series *x = &f->worst;
+    int64_t length = x->last_ns - x->from_ns;
+    weft__put_full(t, k->m, x->promise);
+    if (x->partner != WEFT_ROOT) {
+        weft__put(t, " and ");
+        weft__put_full(t, k->m, x->partner);
+        if (x->partners > 1)
+            weft__put(t, ", with %" PRIu32 " more,", x->partners - 1);
+    }
+    weft__put(t, " ran ");
+    weft__put_count(t, weft__spin_runs(x));
+    weft__put(t, " times within ");
+    weft__put_length(t, length);
+    weft__put(t, ", from ");
+    weft__put_time(t, x->from_ns);
+    weft__put(t, x->idle_ns / (int64_t)weft__spin_runs(x) > WEFT__NAP
+                     ? " on, each time after a short sleep,"
+                 : x->partner != WEFT_ROOT ? " on, waking each other all the time,"
+                 : weft__spin_wakes(x, WEFT__BY_ITSELF) > weft__spin_runs(x) / 2
+                     ? " on, each time woken by itself,"
+                     : " on, again and again without a pause,");
+    weft__put(t, x->ending == WEFT__SPIN_ENDLESS
+                     ? " without getting anywhere: it does so still when the trace ends."
+                 : x->ending == WEFT__SPIN_ENDED_BY_OTHER
+                     ? " without getting anywhere, until something else happened."
+                     : " and, as far as is recorded, did nothing for anybody else.");
+    if (f->count > 1) {
+        weft__put(t, " So did ");
+        weft__put_count(t, f->count - 1);
+        weft__put(t, f->count == 2 ? " other like it" : " others like it");
+        weft__put(t, ": ");
+        weft__put_length(t, f->cost_ns);
+        weft__put(t, " in all.");
+    }
+}
+
+static void tell(const struct weft__spins *k, const struct weft__spin *found)
+{
+    const struct weft__series *x = &found->worst;
+    struct weft__text text = {0};
+    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_SPIN, x->confidence, x->promise,
+                                               x->from_ns, x->last_ns, found->cost_ns);
+    bool sleeps = x->idle_ns / (int64_t)weft__spin_runs(x) > WEFT__NAP;
+    if (!sleeps)
+        weft__span_add(k->l, x->stream, x->from_ns, x->last_ns,
+                       f ? k->s->out->count - 1 : WEFT_NONE);
+    if (!f)
+        return;
+    f->count = found->count;
+    put_spin(k, found, &text);
+    weft__finding_text(k->s, f, &text);
+    weft__finding_evidence(k->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
+    uint32_t place = weft__stream_from(k->h, x->stream, x->from_ns + 1);
+    for (unsigned n = 0; place < k->h->stream_first[x->stream + 1] && n < 3; place++) {
+        uint32_t run = k->h->stream_run[place];
+        if (k->h->run_promise[run] != x->promise || k->m->run[run].start_ns >= x->last_ns)
+            continue;
+        weft__finding_evidence(k->s, f, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, x->promise,
+                               WEFT_NONE);
+        n++;
+    }
+    weft__finding_evidence(k->s, f, x->last_ns,
+                           x->ending == WEFT__SPIN_ENDLESS ? WEFT_EVIDENCE_RUNS_STILL
+                                                           : WEFT_EVIDENCE_RUNS,
+                           x->promise, WEFT_NONE);
+    weft__loop_doubt(k->s, f,
+                     x->confidence != WEFT_POSSIBLE ? NULL
+                     : x->progress                  ? "it may get on with something in between"
+                                                    : "it may do its work in many small pieces");
+}
+
+void weft__find_spins(struct weft__loops *l)
+{
+    struct weft__search *s = l->s;
+    struct weft__spins k = {.l = l, .s = s, .h = s->h, .m = s->m};
+    k.steps_left = 4 * ((uint64_t)k.m->interactions + k.m->labels) + 1000;
+    k.found_of = weft__resize(NULL, s->families->count, sizeof *k.found_of);
+    if (!k.found_of || !weft__spins_share(&k)) {
+        free(k.found_of);
+        s->failed = true;
+        return;
+    }
+    memset(k.found_of, 0xff, s->families->count * sizeof *k.found_of);
+    for (uint32_t p = 1; p < k.m->promises && !s->failed; p++)
+        look_at_promise(&k, p);
+    for (uint32_t i = 0; i < k.h->streams && !s->failed; i++)
+        if (l->informed[i]) {
+            weft__spins_of_stream(&k, i);
+            weft__spins_exchanged(&k, i);
+        }
+    if (!s->failed)
+        weft__spins_repeated(&k);
+    for (uint32_t i = 0; i < k.founds && i < WEFT__LOOP_FAMILIES && !s->failed; i++)
+        tell(&k, &k.found[i]);
+    free(k.found);
+    free(k.found_of);
+    free(k.shared);
+}

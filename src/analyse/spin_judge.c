@@ -1,0 +1,300 @@
+/* SPDX-License-Identifier: ISC */
+/* What a series of runs was like, and whether it is a spin. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/spin.h"
+#include "model/alloc.h"
+
+enum {
+    LOOKED_AT = 8,     /* of the waits for something */
+    CHILDREN = 100000, /* of a promise that are looked at */
+    MANY_SELF = 100,   /* wakes by itself */
+};
+
+uint64_t weft__spin_wakes(const struct weft__series *x, enum weft__waker by)
+{
+    return by <= WEFT__BY_LOOP && x->waits[by] > x->wakes[by] ? x->waits[by] : x->wakes[by];
+}
+
+uint64_t weft__spin_runs(const struct weft__series *x)
+{
+    uint64_t n = 0;
+    for (unsigned by = 0; by < WEFT__WAKERS; by++)
+        n += weft__spin_wakes(x, by);
+    return n;
+}
+
+/* ---- For whom it works ---- */
+
+static void share(struct weft__spins *k, uint32_t user, uint32_t q)
+{
+    if (k->m->promise[q].creator != user && q != WEFT_ROOT && user != WEFT_ROOT) {
+        uint32_t final = weft_model_final(k->m, q);
+        k->shared[q / 8] |= (unsigned char)(1u << q % 8);
+        k->shared[final / 8] |= (unsigned char)(1u << final % 8);
+    }
+}
+
+bool weft__spins_share(struct weft__spins *k)
+{
+    k->shared = calloc(k->m->promises / 8 + 1, 1);
+    for (uint32_t i = 0; k->shared && i < k->m->interactions; i++) {
+        const struct weft_interaction *e = &k->m->interaction[i];
+        if (e->kind == WEFT_READS || e->kind == WEFT_WAITS)
+            share(k, (uint32_t)e->actor, (uint32_t)e->other);
+        else if (e->kind == WEFT_SIGNALS)
+            share(k, (uint32_t)e->other, (uint32_t)e->actor);
+    }
+    return k->shared;
+}
+
+bool weft__spin_serves(const struct weft__spins *k, uint32_t q, uint32_t self)
+{
+    const struct weft_history *h = k->h;
+    uint32_t creator = k->m->promise[q].creator;
+    if (creator == self)
+        return k->shared[q / 8] >> q % 8 & 1;
+    if (creator != WEFT_ROOT)
+        return true;
+    uint32_t first = h->waits_for_first[q], end = h->waits_for_first[q + 1];
+    for (uint32_t i = first; i < end; i++) {
+        if (h->wait[h->waits_for[i]].reader != self)
+            return true;
+        if (i - first == LOOKED_AT && end - i > LOOKED_AT)
+            i = end - LOOKED_AT;
+    }
+    return false;
+}
+
+uint32_t weft__spin_waker(const struct weft_history *h, uint32_t q, int64_t time_ns)
+{
+    uint32_t by = h->resolution[q], low = h->notified_first[q], first = low,
+             high = h->notified_first[q + 1];
+    if (by != WEFT_NONE)
+        return (uint32_t)h->m->interaction[by].actor;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (h->m->interaction[h->notified[middle]].time_ns <= time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > first ? (uint32_t)h->m->interaction[h->notified[low - 1]].actor : WEFT_NONE;
+}
+
+/* What it made that others ran, resolved or waited for. */
+static uint64_t useful_children(const struct weft__spins *k, const struct weft__series *x)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_model *m = k->m;
+    uint32_t low = h->children_first[x->promise], end = h->children_first[x->promise + 1],
+             high = end;
+    uint64_t useful = 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->promise[h->children[middle]].start_ns < x->from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t n = 0; low < end && n < CHILDREN; low++, n++) {
+        uint32_t c = h->children[low];
+        if (m->promise[c].start_ns > x->last_ns)
+            break;
+        uint32_t by = weft__spin_waker(h, c, x->last_ns);
+        useful += h->runs_of_first[c] < h->runs_of_first[c + 1] ||
+                  weft__spin_serves(k, c, x->promise) ||
+                  (by != WEFT_NONE && by != WEFT_ROOT && by != x->promise);
+    }
+    return useful;
+}
+
+uint64_t weft__spin_marks(struct weft__spins *k, const struct weft__series *x)
+{
+    const struct weft_model *m = k->m;
+    uint32_t low = 0, high = m->changes, last = WEFT_NONE;
+    uint64_t n = 0;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->change[middle].time_ns < x->from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < m->changes && m->change[low].time_ns <= x->last_ns && n <= weft__spin_runs(x);
+         low++)
+        n++;
+    for (uint32_t i = m->promise[x->promise].first_label; i != WEFT_NONE && k->steps_left;
+         i = m->label[i].next, k->steps_left--) {
+        if (m->label[i].time_ns > x->last_ns)
+            break;
+        n += m->label[i].time_ns >= x->from_ns && last != WEFT_NONE && m->label[i].what != last;
+        last = m->label[i].what;
+    }
+    return n;
+}
+
+/* ---- What a series was like ---- */
+
+/* How long the promise ran in it, without collections. */
+static int64_t ran(const struct weft__spins *k, const struct weft__series *x)
+{
+    const struct weft_history *h = k->h;
+    uint32_t low = h->runs_of_first[x->promise], end = h->runs_of_first[x->promise + 1], high = end;
+    int64_t sum = 0;
+    while (low < high) { /* the first one that ends later than the beginning */
+        uint32_t middle = low + (high - low) / 2;
+        if (k->m->run[h->runs_of[middle]].end_ns <= x->from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (; low < end; low++) {
+        const struct weft_run *r = &k->m->run[h->runs_of[low]];
+        if (r->start_ns >= x->last_ns)
+            break;
+        int64_t a = r->start_ns > x->from_ns ? r->start_ns : x->from_ns;
+        int64_t b = r->end_ns < x->last_ns ? r->end_ns : x->last_ns;
+        sum = weft__sum(sum, b - a);
+    }
+    return sum;
+}
+
+/* Whether anybody else did anything between two times. */
+static bool others_acted(const struct weft__spins *k, uint32_t promise, int64_t from_ns,
+                         int64_t to_ns)
+{
+    enum { EVENTS = 1000, STREAMS = 64 };
+    const struct weft_model *m = k->m;
+    const struct weft_history *h = k->h;
+    uint32_t i = weft__interaction_from(m, from_ns);
+    for (uint32_t n = 0; i < m->interactions && m->interaction[i].time_ns <= to_ns && n < EVENTS;
+         i++, n++)
+        if (m->interaction[i].actor != promise &&
+            m->promise[m->interaction[i].other].creator != promise)
+            return true;
+    uint32_t streams = h->streams < STREAMS ? h->streams : STREAMS;
+    for (uint32_t s = 0; s < streams; s++)
+        for (uint32_t r = weft__stream_from(h, s, from_ns), n = 0;
+             r < h->stream_first[s + 1] && n < EVENTS; r++, n++) {
+            uint32_t run = h->stream_run[r];
+            if (m->run[run].start_ns > to_ns)
+                break;
+            if (h->run_promise[run] != promise && h->run_promise[run] != WEFT_ROOT)
+                return true;
+        }
+    return false;
+}
+
+/* Whether somebody else made an end of it: he did something just before the last wake, and at most other times nobody
+ * does. Or nobody did: it goes on when the trace ends. */
+static enum weft__spin_end how_it_ended(const struct weft__spins *k, const struct weft__series *x)
+{
+    enum { SAMPLES = 8 };
+    const struct weft_model *m = k->m;
+    int64_t period = x->last_ns - x->before_ns, step = (x->last_ns - x->from_ns) / (SAMPLES + 1);
+    unsigned others = 0;
+    if (m->promise[x->promise].outcome == WEFT_PENDING && m->end_ns - x->last_ns <= WEFT__MS)
+        return WEFT__SPIN_ENDLESS;
+    if (x->ending != WEFT__SPIN_ENDED)
+        return x->ending;
+    for (int i = 1; i <= SAMPLES; i++)
+        others +=
+            others_acted(k, x->promise, x->from_ns + i * step, x->from_ns + i * step + 2 * period);
+    return others <= SAMPLES / 4 && others_acted(k, x->promise, x->before_ns, x->last_ns + period)
+               ? WEFT__SPIN_ENDED_BY_OTHER
+               : WEFT__SPIN_ENDED;
+}
+
+/* Who wakes himself asks nobody: he could as well not wait at all. */
+static bool is_self_spin(const struct weft__spins *k, const struct weft__series *x, int64_t each)
+{
+    uint64_t n = weft__spin_runs(x);
+    return (n >= MANY_SELF && each <= WEFT__SPIN_SHORT) ||
+           (n >= k->s->o->spin_runs / 4 && each < WEFT__SPIN_SLICE);
+}
+
+/* Each wake may be for something from outside: a socket that is always ready. But nobody can read one in no time. */
+static bool is_idle_asking(const struct weft__spins *k, const struct weft__series *x, int64_t each,
+                           int64_t idle)
+{
+    uint64_t n = weft__spin_runs(x), many = k->s->o->spin_runs;
+    bool looks = each <= WEFT__SPIN_FEW && idle <= WEFT__SPIN_FEW &&
+                 x->last_ns - x->from_ns >= WEFT__MS && x->ending != WEFT__SPIN_ENDED;
+    return n >= many && (looks || each + idle <= WEFT__SPIN_NOTHING ||
+                         (n / 10 >= many && each + idle <= WEFT__SPIN_NO_TIME));
+}
+
+static enum weft_confidence judge(const struct weft__spins *k, const struct weft__series *x)
+{
+    const struct weft_explain_options *o = k->s->o;
+    uint64_t n = weft__spin_runs(x), half = n / 2;
+    int64_t length = x->last_ns - x->from_ns, each = x->ran_ns / (int64_t)n,
+            idle = x->idle_ns / (int64_t)n;
+    bool many = n >= o->spin_runs, endless = x->ending != WEFT__SPIN_ENDED;
+    if (x->progress > n / 20)
+        return WEFT_POSSIBLE;
+    if (x->partner != WEFT_ROOT)
+        return many && each <= WEFT__SPIN_FEW ? WEFT_LIKELY : WEFT_POSSIBLE;
+    if (idle > WEFT__NAP) /* it asks again and again, with a timer in between */
+        return many && x->ran_ns > length / 2 ? WEFT_LIKELY : WEFT_POSSIBLE;
+    if (weft__spin_wakes(x, WEFT__BY_LOOP) > half ||
+        (weft__spin_wakes(x, WEFT__BY_NOBODY) > half && x->polls))
+        return is_idle_asking(k, x, each, idle) ? WEFT_LIKELY : WEFT_POSSIBLE;
+    if (endless && each <= WEFT__SPIN_SLICE && length >= WEFT__MS)
+        return many && x->ending == WEFT__SPIN_ENDLESS && length >= 100 * WEFT__MS ? WEFT_CERTAIN
+                                                                                   : WEFT_LIKELY;
+    if (weft__spin_wakes(x, WEFT__BY_ITSELF) > half)
+        return is_self_spin(k, x, each) ? WEFT_LIKELY : WEFT_POSSIBLE;
+    return many && each <= WEFT__SPIN_FEW ? WEFT_LIKELY : WEFT_POSSIBLE;
+}
+
+/* Whether it is worth a word at all. */
+static bool is_spin(const struct weft__spins *k, const struct weft__series *x)
+{
+    const struct weft_explain_options *o = k->s->o;
+    uint64_t n = weft__spin_runs(x), self = weft__spin_wakes(x, WEFT__BY_ITSELF);
+    int64_t length = x->last_ns - x->from_ns;
+    if (n < o->self_wakes || length <= 0)
+        return false;
+    if (n < o->spin_runs && n < MANY_SELF && length < WEFT__MS)
+        return false;
+    if (!k->h->is_loop[x->stream] && n / 10 < o->spin_runs) /* a worker may be busy */
+        return false;
+    if (x->ran_ns / (int64_t)n > WEFT__SPIN_SLICE || x->progress > n / 2)
+        return x->partner != WEFT_ROOT && x->ran_ns / (int64_t)n <= WEFT__SPIN_SHORT;
+    if (x->idle_ns / (int64_t)n > WEFT__NAP)
+        return n >= o->spin_runs && x->idle_ns / (int64_t)n <= 2 * WEFT__MS;
+    return self > n / 2 || n >= o->spin_runs;
+}
+
+void weft__spin_keep(struct weft__spins *k, struct weft__series x)
+{
+    uint32_t family = k->s->families->of[x.promise];
+    if (x.partner == WEFT_ROOT) {
+        x.ran_ns = ran(k, &x);
+        x.progress = useful_children(k, &x) + weft__spin_marks(k, &x);
+    }
+    x.idle_ns = k->l->informed[x.stream]
+                    ? weft_history_idle(k->h, x.stream, x.from_ns, x.last_ns, 0, NULL)
+                    : x.last_ns - x.from_ns - x.ran_ns;
+    if (!is_spin(k, &x))
+        return;
+    x.ending = how_it_ended(k, &x);
+    x.confidence = judge(k, &x);
+    if (k->found_of[family] == WEFT_NONE) {
+        if (!weft__loop_room(k->s, (void **)&k->found, k->founds, &k->room, sizeof *k->found))
+            return;
+        k->found_of[family] = k->founds;
+        k->found[k->founds++] = (struct weft__spin){.worst = x, .family = family};
+    }
+    struct weft__spin *f = &k->found[k->found_of[family]];
+    bool known = f->count && f->worst.promise == x.promise; /* found in another way, too */
+    int64_t naps = weft_history_idle(k->h, x.stream, x.from_ns, x.last_ns, WEFT__NAP, NULL);
+    f->count += !known;
+    f->cost_ns = weft__sum(f->cost_ns, known ? 0 : x.last_ns - x.from_ns - naps);
+    if (x.confidence > f->worst.confidence ||
+        (x.confidence == f->worst.confidence && x.ran_ns > f->worst.ran_ns && !known))
+        f->worst = x;
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: ISC */
+/* Spins along the runs of a stream: of what is simply run again and again without any wake, and of a few that do nothing
+ * but wake each other. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/spin.h"
+
+enum {
+    CHUNKS = 8,    /* of a series of runs: looked at one by one */
+    PARTNERS = 4,  /* that wake each other */
+    LOOKED_AT = 8, /* of the waits for something */
+};
+
+/* ---- Along the runs of a stream ---- */
+
+/* A few runs in a row. */
+struct chunk {
+    uint32_t promise; /* that made up most of them, or WEFT_NONE */
+    uint32_t runs;    /* … its own */
+    int64_t from_ns, to_ns, last_ns[2];
+};
+
+/* The next runs, and behind which one they end: most are one promise's, without a cause and short. */
+static uint32_t take_chunk(const struct weft__spins *k, uint32_t stream, uint32_t from,
+                           struct chunk *c)
+{
+    const struct weft_history *h = k->h;
+    uint32_t size = k->s->o->spin_runs / CHUNKS, i, votes = 0, seen = 0, caused = 0;
+    size = size ? size : 1;
+    *c = (struct chunk){.promise = WEFT_NONE};
+    for (i = from; i < h->stream_first[stream + 1] && seen < size; i++) {
+        uint32_t p = h->run_promise[h->stream_run[i]];
+        if (p == WEFT_ROOT)
+            continue;
+        seen++;
+        if (votes == 0)
+            c->promise = p;
+        votes = p == c->promise ? votes + 1 : votes - 1;
+    }
+    for (uint32_t j = from; j < i; j++) {
+        uint32_t run = h->stream_run[j];
+        const struct weft_run *r = &k->m->run[run];
+        if (h->run_promise[run] != c->promise)
+            continue;
+        if (c->runs++ == 0)
+            c->from_ns = r->start_ns;
+        c->to_ns = r->end_ns;
+        c->last_ns[0] = c->last_ns[1];
+        c->last_ns[1] = r->start_ns;
+        caused += h->run_cause[run] != WEFT_NONE;
+    }
+    int64_t idle = weft_history_idle(h, stream, c->from_ns, c->to_ns, 0, NULL);
+    if (c->runs < size / 10 * 9 || seen < size || caused > c->runs / 10 ||
+        idle / c->runs > WEFT__NAP ||
+        c->to_ns - c->from_ns > (int64_t)c->runs * (WEFT__SPIN_SLICE + WEFT__NAP))
+        c->promise = WEFT_NONE;
+    return i;
+}
+
+static void end_runs(struct weft__spins *k, struct weft__series *x, bool asks)
+{
+    x->polls = asks;
+    if (x->promise != WEFT_NONE && weft__spin_runs(x) >= k->s->o->spin_runs / 4 * 3)
+        weft__spin_keep(k, *x);
+    *x = (struct weft__series){.promise = WEFT_NONE};
+}
+
+void weft__spins_of_stream(struct weft__spins *k, uint32_t stream)
+{
+    uint32_t i = k->h->stream_first[stream], end = k->h->stream_first[stream + 1], asked;
+    struct weft__series x = {.promise = WEFT_NONE};
+    bool asks = false;
+    while (i < end && !k->s->failed) {
+        struct chunk c;
+        i = take_chunk(k, stream, i, &c);
+        if (x.promise != c.promise || c.from_ns - x.last_ns > WEFT__SPIN_GAP)
+            end_runs(k, &x, asks);
+        if (c.promise == WEFT_NONE)
+            continue;
+        if (x.promise == WEFT_NONE)
+            x = (struct weft__series){.promise = c.promise, .stream = stream, .from_ns = c.from_ns};
+        weft_history_idle(k->h, stream, c.from_ns, c.to_ns, 0, &asked);
+        asks = asked > c.runs / 10;
+        x.wakes[WEFT__BY_NOBODY] += c.runs;
+        x.before_ns = c.last_ns[0];
+        x.last_ns = c.last_ns[1];
+    }
+    end_runs(k, &x, asks);
+}
+
+/* ---- Runs with nothing in between ---- */
+
+/* The model makes one run of them, and counts. Those with a wake are found along the interactions already. */
+static void end_repeats(struct weft__spins *k, struct weft__series *x)
+{
+    const struct weft_model *m = k->m;
+    uint32_t i = x->promise == WEFT_NONE ? WEFT_NONE : m->promise[x->promise].first_interaction;
+    uint64_t woken = 0;
+    if (weft__spin_runs(x) < k->s->o->spin_runs / 4 * 3)
+        i = WEFT_NONE;
+    for (; i != WEFT_NONE && m->interaction[i].time_ns <= x->last_ns && k->steps_left;
+         i = m->interaction[i].next, k->steps_left--)
+        woken += m->interaction[i].kind == WEFT_READS && m->interaction[i].time_ns >= x->from_ns;
+    x->wakes[WEFT__BY_NOBODY] -=
+        woken < x->wakes[WEFT__BY_NOBODY] ? woken : x->wakes[WEFT__BY_NOBODY];
+    end_runs(k, x, !k->l->informed[x->stream]);
+}
+
+void weft__spins_repeated(struct weft__spins *k)
+{
+    const struct weft_model *m = k->m;
+    struct weft__series x = {.promise = WEFT_NONE};
+    for (uint32_t i = 0; i < m->agains && !k->s->failed && k->steps_left; i++) {
+        const struct weft_run *r = &m->run[m->again[i].run];
+        uint32_t p = k->h->run_promise[m->again[i].run], times = m->again[i].times;
+        uint32_t stream = weft_history_stream(k->h, m->again[i].run);
+        if (p == WEFT_ROOT || !k->h->is_loop[stream] || r->end_ns <= r->start_ns)
+            continue;
+        if (p != x.promise || stream != x.stream || r->start_ns - x.last_ns > WEFT__SPIN_GAP) {
+            end_repeats(k, &x);
+            x = (struct weft__series){.promise = p, .stream = stream, .from_ns = r->start_ns};
+        }
+        x.wakes[WEFT__BY_NOBODY] += times;
+        x.last_ns = r->end_ns;
+        x.before_ns = x.last_ns - (r->end_ns - r->start_ns) / times;
+    }
+    if (k->steps_left)
+        end_repeats(k, &x);
+}
+
+/* ---- Who wakes whom ---- */
+
+/* A few promises that wake each other, and nothing else. */
+struct circle {
+    uint32_t of[PARTNERS], runs[PARTNERS], size;
+    uint32_t stream, first, end; /* places in stream_run */
+    int64_t ran_ns;
+};
+
+static uint32_t place_of(const struct circle *c, uint32_t p)
+{
+    uint32_t i = 0;
+    while (i < c->size && c->of[i] != p)
+        i++;
+    return i;
+}
+
+/* False: there are too many. */
+static bool join(struct circle *c, uint32_t p)
+{
+    uint32_t i = place_of(c, p);
+    if (i == PARTNERS)
+        return false;
+    if (i == c->size) {
+        c->of[c->size] = p;
+        c->runs[c->size++] = 0;
+    }
+    return true;
+}
+
+/* Who made a run begin by a wake; WEFT_ROOT: the loop or nobody. */
+static uint32_t woken_by(const struct weft__spins *k, uint32_t run)
+{
+    uint32_t cause = k->h->run_cause[run];
+    if (cause == WEFT_NONE)
+        return WEFT_ROOT;
+    const struct weft_interaction *e = &k->m->interaction[cause];
+    uint32_t about = e->kind == WEFT_SIGNALS ? (uint32_t)e->actor : (uint32_t)e->other;
+    uint32_t by = weft__spin_waker(k->h, about, e->time_ns);
+    return by == WEFT_NONE || by == k->h->run_promise[run] ? WEFT_ROOT : by;
+}
+
+/* What they did that is not only between them. */
+static uint64_t count_progress(struct weft__spins *k, const struct circle *c, int64_t from,
+                               int64_t to)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_model *m = k->m;
+    uint64_t n = 0;
+    for (uint32_t i = weft__interaction_from(m, from);
+         i < m->interactions && m->interaction[i].time_ns <= to && k->steps_left;
+         i++, k->steps_left--) {
+        const struct weft_interaction *e = &m->interaction[i];
+        uint32_t q = (uint32_t)e->other;
+        if (place_of(c, (uint32_t)e->actor) == c->size ||
+            (e->kind != WEFT_RESOLVES && e->kind != WEFT_NOTIFIES))
+            continue;
+        uint32_t w = h->waits_for_first[q], end = h->waits_for_first[q + 1];
+        bool made = m->promise[q].start_ns >= from;
+        for (uint32_t j = 0; w < end && j < LOOKED_AT && !made; w++, j++)
+            made = place_of(c, h->wait[h->waits_for[w]].reader) == c->size;
+        n += made;
+    }
+    return n;
+}
+
+static void end_circle(struct weft__spins *k, struct circle *c)
+{
+    const struct weft_history *h = k->h;
+    uint32_t one = PARTNERS, other = PARTNERS, all = 0, size = 0; /* one: the oldest */
+    for (uint32_t i = 0; i < c->size; i++) {
+        all += c->runs[i];
+        size += c->runs[i] > 0;
+        if (c->runs[i] && (one == PARTNERS || c->of[i] < c->of[one])) {
+            other = one;
+            one = i;
+        } else if (c->runs[i])
+            other = i;
+    }
+    if (all >= k->s->o->spin_runs && size > 1) {
+        const struct weft_run *last = &k->m->run[h->stream_run[c->end - 1]];
+        struct weft__series x = {.promise = c->of[one],
+                                 .stream = c->stream,
+                                 .partner = c->of[other],
+                                 .partners = size - 1,
+                                 .from_ns = k->m->run[h->stream_run[c->first]].start_ns,
+                                 .last_ns = last->end_ns,
+                                 .before_ns = last->start_ns,
+                                 .ran_ns = c->ran_ns};
+        x.wakes[WEFT__BY_PARTNERS] = all;
+        x.progress = count_progress(k, c, x.from_ns, x.last_ns);
+        for (uint32_t i = 0; i < c->size; i++) {
+            struct weft__series member = x;
+            member.promise = c->of[i];
+            x.progress += weft__spin_marks(k, &member);
+        }
+        weft__spin_keep(k, x);
+    }
+    c->size = 0;
+    c->ran_ns = 0;
+}
+
+void weft__spins_exchanged(struct weft__spins *k, uint32_t stream)
+{
+    const struct weft_history *h = k->h;
+    struct circle c = {.stream = stream};
+    int64_t until = 0;
+    for (uint32_t i = h->stream_first[stream]; i < h->stream_first[stream + 1]; i++) {
+        uint32_t run = h->stream_run[i], p = h->run_promise[run], by = WEFT_ROOT;
+        const struct weft_run *r = &k->m->run[run];
+        if (p == WEFT_ROOT)
+            continue;
+        by = woken_by(k, run);
+        if (c.size &&
+            (by == WEFT_ROOT || r->start_ns - until > WEFT__NAP || !join(&c, p) || !join(&c, by)))
+            end_circle(k, &c);
+        until = r->end_ns;
+        if (by == WEFT_ROOT)
+            continue;
+        if (c.size == 0) {
+            c.first = i;
+            join(&c, p);
+            join(&c, by);
+        }
+        c.runs[place_of(&c, p)]++;
+        c.end = i + 1;
+        c.ran_ns = weft__sum(c.ran_ns, r->end_ns - r->start_ns);
+    }
+    end_circle(k, &c);
+}

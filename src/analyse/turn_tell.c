@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: ISC */
+/* What was ready and did not run, as findings: how sure one can be, and the words. */
+#include <stdlib.h>
+
+#include "analyse/turn.h"
+#include "model/alloc.h"
+
+enum { USUAL = 20 }; /* waits of a family, for one that may be an exception */
+
+static void put_count(struct weft__text *t, const struct weft__slow *x)
+{
+    if (x->count < 2)
+        return;
+    weft__put(t, " It was late by more than the limit ");
+    weft__put_count(t, x->count);
+    weft__put(t, " times, ");
+    weft__put_length(t, x->sum_ns);
+    weft__put(t, " in all.");
+}
+
+static void put_delay(const struct weft__turns *k, const struct weft__delay *d,
+                      const struct weft__slow *x, struct weft__text *t)
+{
+    const struct weft_wait *w = &k->h->wait[d->wait];
+    const struct weft_model *m = k->m;
+    weft__put_full(t, m, w->reader);
+    weft__put(t, " went on only ");
+    weft__put_length(t, d->to_ns - d->from_ns);
+    weft__put(t, d->was_there ? " after it began to wait for " : " after ");
+    weft__put_name(t, m, w->source);
+    weft__put(t, d->was_there ? ", which was there already, at " : ", for which it waited, %s at ",
+              m->promise[weft_model_final(m, w->source)].outcome == WEFT_PENDING
+                  ? "was signalled"
+                  : weft__outcome_verb(m, w->source));
+    weft__put_time(t, d->from_ns);
+    if (d->why == WEFT__SLEPT) {
+        weft__put(t, d->other_stream ? " by another thread" : "");
+        if (d->idle_ns) {
+            weft__put(t, ": the event loop slept for ");
+            weft__put_length(t, d->idle_ns);
+            weft__put(t, " meanwhile, as if nobody had told it.");
+        } else
+            weft__put(t, ": hardly anything ran meanwhile, as if nobody had told the event loop.");
+    } else {
+        weft__put(t, ": ");
+        weft__put_count(t, d->why == WEFT__OVERTAKEN ? d->first : d->runs);
+        weft__put(t, d->why == WEFT__OVERTAKEN ? " runs that became ready later came first"
+                                               : " other runs came first");
+        if (d->most != WEFT_ROOT) {
+            weft__put(t, d->most_ns > (d->to_ns - d->from_ns) / 2 ? ", most of the time "
+                                                                  : ", among them ");
+            weft__put_family(t, m, k->s->families, k->s->families->of[d->most]);
+        }
+        weft__put(t, ".");
+    }
+    put_count(t, x);
+}
+
+static void put_evidence(const struct weft__turns *k, const struct weft__delay *d,
+                         struct weft_finding *f)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_wait *w = &h->wait[d->wait];
+    uint32_t by = h->resolution[w->source];
+    if (!d->was_there)
+        weft__finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+    if (by != WEFT_NONE && k->m->interaction[by].time_ns <= w->until_ns)
+        weft__finding_evidence(k->s, f, k->m->interaction[by].time_ns,
+                               weft__ending(k->m, w->source), w->source,
+                               (uint32_t)k->m->interaction[by].actor);
+    if (d->was_there)
+        weft__finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+    if (d->why == WEFT__SLEPT) {
+        uint32_t i = h->idle_first[d->stream], end = h->idle_first[d->stream + 1];
+        int64_t longest = 0, at = d->from_ns;
+        for (; i < end && h->idle[i].start_ns < d->to_ns; i++)
+            if (h->idle[i].end_ns > d->from_ns &&
+                h->idle[i].end_ns - h->idle[i].start_ns > longest) {
+                longest = h->idle[i].end_ns - h->idle[i].start_ns;
+                at = h->idle[i].start_ns;
+            }
+        if (at >= d->from_ns)
+            weft__finding_evidence(k->s, f, at, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
+    } else {
+        uint32_t i = weft__stream_from(h, d->stream, d->from_ns),
+                 end = h->stream_first[d->stream + 1];
+        for (unsigned n = 0; i < end && n < 5; i++) {
+            uint32_t run = h->stream_run[i], p = h->run_promise[run];
+            if (k->m->run[run].start_ns >= d->to_ns)
+                break;
+            if (p == WEFT_ROOT)
+                continue;
+            weft__finding_evidence(k->s, f, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, p,
+                                   WEFT_NONE);
+            n++;
+        }
+    }
+    weft__finding_evidence(k->s, f, d->to_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+}
+
+/* Joins it with what has the same cause; false: there is none. */
+static bool join(struct weft__turns *k, const struct weft__delay *d, uint32_t family)
+{
+    for (uint32_t i = 0; i < k->tolds; i++)
+        if (k->told[i].why == d->why && k->told[i].family == family) {
+            struct weft_finding *f = &k->s->out->finding[k->told[i].finding];
+            weft__finding_affects(k->s, f, k->h->wait[d->wait].reader);
+            return true;
+        }
+    return false;
+}
+
+/* A sleep may have been that long because the machine had something else to do, and so may a short delay. */
+static const char *excuse(const struct weft__turns *k, const struct weft__delay *d,
+                          const struct weft__slow *x)
+{
+    static const char machine[] =
+        "it happened hardly ever, and may be due to what else the machine had to do";
+    int64_t least = k->s->o->slow_wake_ns;
+    if (d->why == WEFT__QUEUED)
+        return x->longest_ns < 2 * least ? "it was not much longer than the limit" : NULL;
+    if (d->why == WEFT__OVERTAKEN)
+        return NULL;
+    if (d->was_there)
+        return "it was there already when the wait began";
+    if (d->other_stream) /* it was told, and woke up late? Who polls with a time limit is late often */
+        return x->count <= x->ended / 2 && x->longest_ns < 5 * least ? machine : NULL;
+    bool rare = x->count == 1 || x->count <= x->ended / USUAL;
+    return rare && x->longest_ns < (x->ended >= USUAL ? 5 : 3) * least ? machine : NULL;
+}
+
+static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
+                       const struct weft__slow *x)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_wait *w = &h->wait[d->wait];
+    uint32_t by = h->resolution[w->source];
+    uint32_t cause = d->why != WEFT__SLEPT ? d->most
+                     : by != WEFT_NONE     ? (uint32_t)k->m->interaction[by].actor
+                                           : WEFT_ROOT;
+    uint32_t family = k->s->families->of[cause];
+    struct weft__text text = {0};
+    if (join(k, d, family))
+        return;
+    const char *why = excuse(k, d, x);
+    struct weft_finding *f =
+        weft__finding_add(k->s, WEFT_FINDING_SLOW_WAKE, why ? WEFT_POSSIBLE : WEFT_LIKELY,
+                          w->reader, d->from_ns, d->to_ns, x->sum_ns);
+    if (!f)
+        return;
+    if (k->tolds < WEFT__MERGED)
+        k->told[k->tolds++] = (struct told){d->why, family, k->s->out->count - 1};
+    f->count = x->count;
+    put_delay(k, d, x, &text);
+    weft__finding_text(k->s, f, &text);
+    put_evidence(k, d, f);
+    weft__finding_affects(k->s, f, w->reader);
+    weft__loop_doubt(k->s, f, why);
+}
+
+static void put_turn(const struct weft__turns *k, const struct weft__turn *x, uint64_t count,
+                     int64_t cost, struct weft__text *t)
+{
+    weft__put(t, "The event loop had no pause for ");
+    weft__put_length(t, x->to_ns - x->from_ns);
+    weft__put(t, ", from ");
+    weft__put_time(t, x->from_ns);
+    weft__put(t, " on: ");
+    weft__put_count(t, x->runs);
+    weft__put(t, " runs came one after another");
+    if (x->promise != WEFT_ROOT) {
+        weft__put(t, "; those of ");
+        weft__put_family(t, k->m, k->s->families, k->s->families->of[x->promise]);
+        weft__put(t, " took ");
+        weft__put_length(t, x->share_ns);
+    }
+    weft__put(t, ".");
+    if (x->wait != WEFT_NONE && x->late) {
+        weft__put(t, " Meanwhile ");
+        weft__put_count(t, x->late);
+        weft__put(t, x->late == 1 ? " other was waiting: " : " others were waiting, among them ");
+        weft__put_name(t, k->m, k->h->wait[x->wait].reader);
+        weft__put(t, x->late == 1 ? "." : "; what they waited for was looked at only afterwards.");
+    } else if (x->wait != WEFT_NONE) {
+        weft__put(t, " ");
+        weft__put_full(t, k->m, k->h->wait[x->wait].reader);
+        weft__put(t, " was ready for ");
+        weft__put_length(t, x->ready_ns);
+        weft__put(t, " before it could run.");
+    }
+    if (count > 1) {
+        weft__put(t, " ");
+        weft__put_count(t, count);
+        weft__put(t, " such turns took ");
+        weft__put_length(t, cost);
+        weft__put(t, " in all.");
+    }
+}
+
+/* Turns of the same family, the worst first. */
+struct key {
+    uint32_t family, turn;
+    int64_t ready_ns, length_ns;
+};
+
+static int by_family(const void *a, const void *b)
+{
+    const struct key *x = a, *y = b;
+    if (x->family != y->family)
+        return x->family < y->family ? -1 : 1;
+    if (x->ready_ns != y->ready_ns)
+        return x->ready_ns > y->ready_ns ? -1 : 1;
+    if (x->length_ns != y->length_ns)
+        return x->length_ns > y->length_ns ? -1 : 1;
+    return x->turn < y->turn ? -1 : x->turn > y->turn;
+}
+
+static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t count)
+{
+    const struct weft__turn *x = &k->turn[key->turn];
+    bool likely = (x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= WEFT__VICTIMS) &&
+                  x->promise != WEFT_ROOT;
+    struct weft__text text = {0};
+    int64_t cost = 0;
+    for (uint32_t i = 0; i < count; i++)
+        cost = weft__sum(cost, key[i].length_ns);
+    struct weft_finding *f =
+        weft__finding_add(k->s, WEFT_FINDING_LOOP_BLOCKED, likely ? WEFT_LIKELY : WEFT_POSSIBLE,
+                          x->promise, x->from_ns, x->to_ns, cost);
+    if (!f)
+        return;
+    uint32_t finding = k->s->out->count - 1;
+    f->count = count;
+    put_turn(k, x, count, cost, &text);
+    weft__finding_text(k->s, f, &text);
+    weft__finding_evidence(k->s, f, x->first_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
+    if (x->wait != WEFT_NONE) {
+        const struct weft_wait *w = &k->h->wait[x->wait];
+        weft__finding_evidence(k->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+        weft__finding_affects(k->s, f, w->reader);
+    }
+    weft__finding_evidence(k->s, f, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
+    weft__loop_doubt(k->s, f,
+                     likely                 ? NULL
+                     : x->wait == WEFT_NONE ? "nobody seems to have needed the event loop meanwhile"
+                                            : "there may simply have been much to do");
+    for (uint32_t i = 0; i < count; i++)
+        weft__span_add(k->l, k->turn[key[i].turn].stream, k->turn[key[i].turn].from_ns,
+                       k->turn[key[i].turn].to_ns, finding);
+}
+
+static void tell_all_turns(struct weft__turns *k)
+{
+    struct key *key = weft__resize(NULL, (uint64_t)k->turns + 1, sizeof *key);
+    if (!key) {
+        k->s->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < k->turns; i++) {
+        const struct weft__turn *x = &k->turn[i];
+        key[i] =
+            (struct key){k->s->families->of[x->promise], i, x->ready_ns, x->to_ns - x->from_ns};
+    }
+    if (k->turns)
+        qsort(key, k->turns, sizeof *key, by_family);
+    for (uint32_t i = 0, n, told = 0; i < k->turns && told < WEFT__LOOP_FAMILIES && !k->s->failed;
+         i += n, told++) {
+        for (n = 1; i + n < k->turns && key[i + n].family == key[i].family;)
+            n++;
+        tell_turns(k, &key[i], n);
+    }
+    free(key);
+}
+
+/* Delays in the order of their length, so that the worst is the one that is told. */
+struct order {
+    uint32_t family;
+    int64_t longest_ns;
+};
+
+static int by_length(const void *a, const void *b)
+{
+    const struct order *x = a, *y = b;
+    if (x->longest_ns != y->longest_ns)
+        return x->longest_ns > y->longest_ns ? -1 : 1;
+    return x->family < y->family ? -1 : x->family > y->family;
+}
+
+/* Whether it had to wait for promises of another sort. If they are of its own sort, there is much to do. */
+static bool is_behind(const struct weft__turns *k, const struct weft__delay *d)
+{
+    const uint32_t *of = k->s->families->of;
+    return d->runs >= 3 && d->most != WEFT_ROOT && d->most_ns > (d->to_ns - d->from_ns) / 2 &&
+           of[d->most] != of[k->h->wait[d->wait].reader];
+}
+
+static void tell_delays(struct weft__turns *k)
+{
+    uint32_t count = 0, families = k->s->families->count;
+    struct order *order = weft__resize(NULL, families, sizeof *order);
+    if (!order) {
+        k->s->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < families; i++)
+        if (k->slow[i].worst != WEFT_NONE)
+            order[count++] = (struct order){i, k->slow[i].longest_ns};
+    if (count)
+        qsort(order, count, sizeof *order, by_length);
+    for (uint32_t i = 0; i < count && i < WEFT__LOOP_FAMILIES && !k->s->failed; i++) {
+        const struct weft__slow *x = &k->slow[order[i].family];
+        struct weft__delay d = weft__delay_explain(k, x->worst);
+        struct weft__turn *turn = weft__turn_at(k, d.stream, d.from_ns);
+        bool is_turn = d.why == WEFT__QUEUED && turn && turn->victims >= WEFT__VICTIMS;
+        if (d.why != WEFT__QUEUED || (!is_turn && is_behind(k, &d))) {
+            tell_delay(k, &d, x);
+            if (d.why != WEFT__SLEPT && turn)
+                turn->share_ns = -1; /* explained */
+        } else if (turn && d.to_ns - d.from_ns > turn->ready_ns) {
+            turn->wait = d.wait;
+            turn->ready_ns = d.to_ns - d.from_ns;
+        }
+    }
+    free(order);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < k->turns; i++)
+        if (k->turn[i].share_ns >= 0)
+            k->turn[kept++] = k->turn[i];
+    k->turns = kept;
+}
+
+void weft__turns_tell(struct weft__turns *k)
+{
+    tell_delays(k);
+    if (!k->s->failed)
+        tell_all_turns(k);
+}

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/graph.h"
+
+/* The waits for a condition and its notifications, in the order of recording, up to a wait that never ended. */
+struct sweep {
+    const struct weft_history *h;
+    uint32_t at, end;  /* in h->waits_for */
+    uint32_t latest;   /* interaction that ended one of the waits so far: the last */
+    int64_t latest_ns; /* … where no interaction did: when */
+    uint32_t woken;    /* the same, of those that were woken */
+    int64_t woken_ns;
+};
+
+static void pass_waits(struct sweep *p, uint32_t before)
+{
+    const struct weft_history *h = p->h;
+    for (; p->at < p->end && h->wait[h->waits_for[p->at]].begun_by < before; p->at++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[p->at]];
+        bool woken = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+        if (w->ended_by != WEFT_NONE) {
+            p->latest = w->ended_by > p->latest ? w->ended_by : p->latest;
+            p->woken = woken && w->ended_by > p->woken ? w->ended_by : p->woken;
+        } else if (w->end != WEFT_WAIT_OPEN) {
+            p->latest_ns = w->until_ns > p->latest_ns ? w->until_ns : p->latest_ns;
+            p->woken_ns = woken && w->until_ns > p->woken_ns ? w->until_ns : p->woken_ns;
+        }
+    }
+}
+
+/* Whether another one like the reader went on meanwhile without waiting for c: those who come look for
+ * themselves first, and it has taken what the signal told of. */
+static bool taken_meanwhile(struct weft__graph *g, uint32_t c, const struct weft_wait *w,
+                            int64_t since)
+{
+    enum { NEAR = 1000 };
+    const struct weft_history *h = g->s->h;
+    const struct weft_model *m = h->m;
+    uint32_t reader = weft_model_final(m, w->reader), family = g->s->families->of[reader];
+    uint32_t least = reader > NEAR ? reader - NEAR : 1;
+    for (uint32_t q = reader; q-- > least && g->budget > 0; g->budget--) {
+        const struct weft_promise *p = &m->promise[q];
+        if (g->s->families->of[q] != family || p->start_ns >= w->from_ns)
+            continue;
+        uint32_t run = weft_history_run_before(h, q, w->from_ns);
+        bool active = p->start_ns > since || (run != WEFT_NONE && m->run[run].end_ns > since) ||
+                      (p->outcome != WEFT_PENDING && p->end_ns > since);
+        uint32_t i = h->waits_of_first[q], end = h->waits_of_first[q + 1];
+        for (; i < end && weft_model_final(m, h->wait[h->waits_of[i]].source) != c; i++)
+            g->budget -= g->budget > 0;
+        if (active && i == end)
+            return true;
+    }
+    return false;
+}
+
+/* Whether the reader did something between a signal and its wait by which it may have seen to what the signal told
+ * of: waited for something else, resolved or signalled something. */
+static bool acted_between(struct weft__graph *g, uint32_t after, const struct weft_wait *w)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t reader = weft_model_final(m, w->reader);
+    for (uint32_t i = after + 1; i < w->begun_by; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (g->budget == 0)
+            return true;
+        g->budget--;
+        if (weft_model_final(m, x->actor) == reader &&
+            (x->kind == WEFT_WAITS || x->kind == WEFT_RESOLVES || x->kind == WEFT_NOTIFIES))
+            return true;
+    }
+    return false;
+}
+
+/* Whether the reader ran for some time meanwhile: it may have worked on what the signal told of. */
+static bool worked_between(const struct weft__graph *g, int64_t since, const struct weft_wait *w)
+{
+    enum { WORK_NS = 1000000 };
+    const struct weft_history *h = g->s->h;
+    uint32_t run = weft_history_run_before(h, w->reader, w->from_ns);
+    if (run == WEFT_NONE)
+        return false;
+    int64_t from = h->m->run[run].start_ns;
+    return w->from_ns - (from > since ? from : since) >= WORK_NS;
+}
+
+/* How often c was notified in vain before the wait, and whether that did no harm. */
+static void judge_vain(struct weft__graph *g, struct weft__group *group, uint32_t last,
+                       uint32_t vain, bool waited)
+{
+    const struct weft_wait *w = &g->s->h->wait[group->lost_wait];
+    if (taken_meanwhile(g, group->node, w, group->lost_ns)) {
+        group->lost = WEFT__NOT_LOST;
+        group->lost_often = false;
+        return;
+    }
+    group->lost_usual = vain > 1 || waited;
+    group->lost_acted = acted_between(g, last, w);
+    group->lost_clear = vain == 1 && !group->lost_acted && !worked_between(g, group->lost_ns, w);
+}
+
+/* The only signal there ever was woke several at once, and somebody came only after it. */
+static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notified)
+{
+    uint32_t woken = 0;
+    if (h->notified_first[c + 1] - h->notified_first[c] != 1)
+        return false;
+    for (uint32_t i = h->waits_for_first[c]; i < h->waits_for_first[c + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        bool open = w->end == WEFT_WAIT_OPEN || w->end == WEFT_WAIT_LEFT;
+        if (w->begun_by > notified)
+            continue;
+        uint32_t last = h->waits_of[h->waits_of_first[w->reader + 1] - 1];
+        woken++;
+        if (open || (h->wait[last].source == w->source && h->wait[last].begun_by > notified))
+            return false; /* it was not for all, or they wait for the next one */
+    }
+    return woken >= 2;
+}
+
+/* Notified when nobody waited, or when nobody ran because of it. */
+static void lost_signal(struct weft__graph *g, struct weft__group *group, uint32_t wait)
+{
+    const struct weft_history *h = g->s->h;
+    uint32_t c = group->node, last = WEFT_NONE, begun_by = h->wait[wait].begun_by, in_vain = 0;
+    struct sweep p = {.h = h,
+                      .at = h->waits_for_first[c],
+                      .end = h->waits_for_first[c + 1],
+                      .latest_ns = INT64_MIN,
+                      .woken_ns = INT64_MIN};
+    bool vain = false, before = false;
+    for (uint32_t i = h->notified_first[c]; i < h->notified_first[c + 1]; i++) {
+        uint32_t n = h->notified[i];
+        const struct weft_interaction *x = &h->m->interaction[n];
+        uint32_t passed = p.at;
+        pass_waits(&p, n);
+        /* One that came in vain, and whoever waited next was woken all the same. */
+        group->lost_often |= vain && n < begun_by && p.at > passed;
+        if (n > begun_by && !before) { /* from here on the wait in question is open */
+            before = true;
+            vain = false;
+        }
+        bool heard = before ? p.woken > n || p.woken_ns >= x->time_ns
+                            : p.latest > n || p.latest_ns >= x->time_ns;
+        vain = !heard;
+        in_vain += vain;
+        last = n;
+    }
+    if (last == WEFT_NONE)
+        return;
+    group->told_ns = h->m->interaction[last].time_ns;
+    group->told_by = h->m->interaction[last].actor;
+    group->vain = vain && !before;
+    if (!vain && (before || !came_late(h, c, last)))
+        return;
+    group->lost = before ? WEFT__LOST_SIGNAL : vain ? WEFT__LOST_BEFORE : WEFT__LOST_LATE;
+    group->lost_clear = before;
+    group->lost_ns = group->told_ns;
+    group->lost_by = group->told_by;
+    group->lost_wait = wait;
+    uint32_t first = h->waits_for_first[c];
+    if (group->lost == WEFT__LOST_BEFORE)
+        judge_vain(g, group, last, in_vain, h->wait[h->waits_for[first]].begun_by < begun_by);
+}
+
+void weft__find_lost(struct weft__graph *g, struct weft__group *group)
+{
+    const struct weft_history *h = g->s->h;
+    const struct weft_model *m = g->s->m;
+    uint32_t c = group->node, first = WEFT_NONE;
+    for (uint32_t i = g->in_first[c]; i < g->in_first[c + 1]; i++)
+        if (first == WEFT_NONE || h->wait[g->in[i]].begun_by < h->wait[first].begun_by)
+            first = g->in[i];
+    if (first == WEFT_NONE || m->promise[c].outcome == WEFT_FORGOTTEN)
+        return;
+    if (weft__is_pending(m, c)) {
+        lost_signal(g, group, first);
+        return;
+    }
+    group->lost = WEFT__LOST_RESULT;
+    group->lost_clear = true;
+    group->lost_ns = m->promise[c].end_ns;
+    group->lost_wait = first;
+    if (h->resolution[c] != WEFT_NONE)
+        group->lost_by = m->interaction[h->resolution[c]].actor;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: ISC */
+/* What weft explain found in one file, and how it is told; inside of the command. */
+#ifndef WEFT_CLI_EXPLAIN_H
+#define WEFT_CLI_EXPLAIN_H
+
+#include <jansson.h>
+
+#include "analyse/explain.h"
+
+struct weft__explained {
+    const char *path;
+    uint32_t ignored; /* as in the options */
+    struct weft_model *model;
+    struct weft_history *history;
+    struct weft_findings found;
+    bool *shown;              /* beside the findings: whether it is to be told */
+    uint64_t accepted, below; /* findings that are not: accepted, or not likely enough */
+};
+
+/* The first label of a promise, as clean UTF-8, or NULL if it has none (or there is no memory). The caller frees
+ * it. */
+char *weft__explained_label(const struct weft_model *m, uint32_t promise);
+
+/* To standard output. */
+void weft__explained_print(const struct weft__explained *x);
+
+/* The caller owns it. */
+json_t *weft__explained_json(const struct weft__explained *x);
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: ISC */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "cli/explain.h"
+#include "format/utf8.h"
+
+static json_t *id_json(const struct weft_model *m, uint32_t promise)
+{
+    return promise == WEFT_NONE   ? json_null()
+           : promise == WEFT_ROOT ? json_integer(-1)
+                                  : json_integer((json_int_t)m->promise[promise].id);
+}
+
+static json_t *label_json(const struct weft_model *m, uint32_t promise)
+{
+    char *label = promise == WEFT_NONE ? NULL : weft__explained_label(m, promise);
+    json_t *text = label ? json_string(label) : json_null();
+    free(label);
+    return text;
+}
+
+static json_t *type_json(const struct weft_model *m, uint32_t promise)
+{
+    char clean[256];
+    const char *type = promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise);
+    size_t size = weft_text_clean(clean, sizeof clean, type, strlen(type));
+    return json_stringn(clean, size);
+}
+
+static json_t *evidence_json(const struct weft_model *m, const struct weft_evidence *e)
+{
+    return json_pack("{sI ss so so so}", "time_ns", (json_int_t)e->time_ns, "event",
+                     weft_evidence_name(e->event), "promise", id_json(m, e->promise), "other",
+                     id_json(m, e->other), "label", label_json(m, e->promise));
+}
+
+static json_t *finding_json(const struct weft_model *m, const struct weft_finding *f)
+{
+    json_t *evidence = json_array(), *affected = json_array();
+    for (uint32_t i = 0; i < f->evidences; i++)
+        json_array_append_new(evidence, evidence_json(m, &f->evidence[i]));
+    for (uint32_t i = 0; i < f->affecteds; i++)
+        json_array_append_new(affected,
+                              json_pack("{so so so}", "promise", id_json(m, f->affected[i]),
+                                        "label", label_json(m, f->affected[i]), "type",
+                                        type_json(m, f->affected[i])));
+    json_t *o = json_pack("{ss ss so so so ss}", "name", weft_finding_name(f->kind), "confidence",
+                          weft_confidence_name(f->confidence), "promise", id_json(m, f->promise),
+                          "label", label_json(m, f->promise), "type", type_json(m, f->promise),
+                          "text", f->text ? f->text : "");
+    json_object_set_new(o, "start_ns", json_integer(f->start_ns));
+    json_object_set_new(o, "end_ns", json_integer(f->end_ns));
+    json_object_set_new(o, "cost_ns", json_integer(f->cost_ns));
+    json_object_set_new(o, "count", json_integer((json_int_t)f->count));
+    json_object_set_new(o, "evidence", evidence);
+    json_object_set_new(o, "affected", affected);
+    json_object_set_new(o, "affected_total", json_integer((json_int_t)f->affected_total));
+    json_object_set_new(o, "doubt", f->doubt ? json_string(f->doubt) : json_null());
+    json_object_set_new(o, "hint", json_string(weft_finding_hint(f->kind)));
+    return o;
+}
+
+json_t *weft__explained_json(const struct weft__explained *x)
+{
+    const struct weft_model *m = x->model;
+    json_t *findings = json_array(), *kinds = json_array();
+    for (uint32_t i = 0; i < x->found.count; i++)
+        if (x->shown[i])
+            json_array_append_new(findings, finding_json(m, &x->found.finding[i]));
+    for (unsigned k = 0; k < WEFT_FINDING_KINDS; k++)
+        if (!(x->ignored >> k & 1))
+            json_array_append_new(kinds, json_string(weft_finding_name(k)));
+    json_t *o = json_pack("{ss so so}", "file", weft__shown(x->path).text, "findings", findings,
+                          "looked_for", kinds);
+    json_object_set_new(o, "not_shown",
+                        json_pack("{sI sI sI}", "less_confident", (json_int_t)x->below, "accepted",
+                                  (json_int_t)x->accepted, "left_out",
+                                  (json_int_t)x->found.left_out));
+    json_object_set_new(o, "events_total", json_integer((json_int_t)m->events_total));
+    json_object_set_new(o, "promises", json_integer((json_int_t)m->promises - 1));
+    json_object_set_new(o, "span_ns", json_integer(m->end_ns));
+    json_object_set_new(o, "ended", json_string(weft_ended_name(m->losses.ended)));
+    json_object_set_new(o, "overwritten", json_boolean(m->losses.overwritten));
+    json_object_set_new(o, "missing", json_integer((json_int_t)m->losses.discarded));
+    return o;
+}

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: ISC */
+#include <inttypes.h>
+#include <string.h>
+
+#include "analyse/names.h"
+#include "cli/common.h"
+#include "cli/explain.h"
+#include "cli/prose.h"
+
+static void print_evidence(const struct weft_model *m, const struct weft_finding *f)
+{
+    size_t wide = 0;
+    for (uint32_t i = 0; i < f->evidences; i++) {
+        char time[48];
+        weft_format_moment(time, sizeof time, f->evidence[i].time_ns);
+        size_t columns = prose_columns(time);
+        wide = columns > wide ? columns : wide;
+    }
+    for (uint32_t i = 0; i < f->evidences; i++) {
+        const struct weft_evidence *e = &f->evidence[i];
+        struct weft__text t = {0};
+        char time[48], first[64], rest[64];
+        weft_format_moment(time, sizeof time, e->time_ns);
+        weft_evidence_say(&t, m, f, i);
+        snprintf(first, sizeof first, "     %*s%s  ", (int)(wide - prose_columns(time)), "", time);
+        snprintf(rest, sizeof rest, "     %*s  ", (int)wide, "");
+        prose_wrap(first, rest, t.text ? t.text : "");
+        weft__text_fini(&t);
+    }
+}
+
+static void print_affected(const struct weft_model *m, const struct weft_finding *f)
+{
+    enum { NAMED = 5 };
+    struct weft__text t = {0};
+    if (f->affected_total == 0)
+        return;
+    uint32_t named = f->affecteds < NAMED ? f->affecteds : NAMED;
+    bool others = f->kind == WEFT_FINDING_LEAK || f->kind == WEFT_FINDING_HERD ||
+                  f->kind == WEFT_FINDING_SERIAL_WAITS || f->kind == WEFT_FINDING_SWALLOWED_FAILURE;
+    weft__put(&t, others ? "Affected: " : "Held up by it: ");
+    for (uint32_t i = 0; i < named; i++) {
+        weft__put(&t, i == 0 ? "" : i + 1 == f->affected_total ? " and " : ", ");
+        weft__put_full(&t, m, f->affected[i]);
+    }
+    if (f->affected_total > named) {
+        weft__put(&t, " and ");
+        weft__put_count(&t, f->affected_total - named);
+        weft__put(&t, " more");
+    }
+    weft__put(&t, ".");
+    prose_wrap("   ", "   ", t.text ? t.text : "");
+    weft__text_fini(&t);
+}
+
+static void print_finding(const struct weft_model *m, const struct weft_finding *f, unsigned number)
+{
+    bool sure = f->confidence == WEFT_CERTAIN;
+    printf("%s%u. %s%s %s(%s)%s\n", prose_style(PROSE_BOLD), number, weft_finding_name(f->kind),
+           prose_style(PROSE_PLAIN), prose_style(sure ? PROSE_BAD : PROSE_WARNING),
+           weft_confidence_name(f->confidence), prose_style(PROSE_PLAIN));
+    prose_wrap("   ", "   ", f->text ? f->text : "");
+    print_affected(m, f);
+    if (f->evidences)
+        print_evidence(m, f);
+    if (f->doubt) {
+        struct weft__text t = {0};
+        weft__put(&t, "Not sure, because %s.", f->doubt);
+        prose_wrap("   ", "   ", t.text ? t.text : "");
+        weft__text_fini(&t);
+    }
+    struct weft__text t = {0};
+    weft__put(&t, "What helps: %s", weft_finding_hint(f->kind));
+    prose_wrap("   ", "   ", t.text ? t.text : "");
+    weft__text_fini(&t);
+}
+
+/* "2 findings are not shown …" */
+static void print_rest(const struct weft__explained *x)
+{
+    if (x->below)
+        printf("%" PRIu64 " more %s possible only, and may be as %s should be: --all shows %s.\n",
+               x->below, x->below == 1 ? "is" : "are", x->below == 1 ? "it" : "they",
+               x->below == 1 ? "it" : "them");
+    if (x->accepted)
+        printf("%" PRIu64 " %s accepted, and not shown.\n", x->accepted,
+               x->accepted == 1 ? "is" : "are");
+    if (x->found.left_out)
+        printf("%s more are not shown; mend these first.\n", weft__grouped(x->found.left_out).text);
+}
+
+static void print_nothing(const struct weft__explained *x)
+{
+    struct weft__text t = {0};
+    weft__put(&t, "%s: nothing found in ", weft__shown(x->path).text);
+    weft__put_count(&t, x->model->events_total);
+    weft__put(&t, " event%s over ", weft__plural(x->model->events_total));
+    weft__put_length(&t, x->model->end_ns);
+    weft__put(&t, "; looked for");
+    const char *before = " ";
+    for (unsigned k = 0; k < WEFT_FINDING_KINDS; k++)
+        if (!(x->ignored >> k & 1)) {
+            weft__put(&t, "%s%s", before, weft_finding_name(k));
+            before = ", ";
+        }
+    weft__put(&t, ".");
+    prose_wrap("", "  ", t.text ? t.text : "");
+    weft__text_fini(&t);
+}
+
+static void print_losses(const struct weft_model *m)
+{
+    const struct weft_losses *l = &m->losses;
+    if (l->overwritten)
+        prose_wrap("", "",
+                   "The ring buffer had wrapped: of what happened before the first event that is "
+                   "still there (times below 0), only what was pending is known.");
+    if (l->discarded)
+        prose_wrap("", "",
+                   "Some events in between are missing (weft info says which): a cause may be "
+                   "among them.");
+    if (l->ended == WEFT_ENDED_KILLED)
+        prose_wrap("", "", "The program was killed, so what was under way then is pending.");
+    else if (l->ended == WEFT_ENDED_SAVED || l->ended == WEFT_ENDED_RUNNING)
+        prose_wrap("", "",
+                   "The program was still running when this was recorded, so what was under way "
+                   "then is pending.");
+}
+
+void weft__explained_print(const struct weft__explained *x)
+{
+    unsigned count = 0;
+    for (uint32_t i = 0; i < x->found.count; i++) {
+        if (!x->shown[i])
+            continue;
+        if (count++ == 0)
+            printf("%s%s%s\n", prose_style(PROSE_BOLD), weft__shown(x->path).text,
+                   prose_style(PROSE_PLAIN));
+        putchar('\n');
+        print_finding(x->model, &x->found.finding[i], count);
+    }
+    if (count == 0)
+        print_nothing(x);
+    else
+        putchar('\n');
+    print_rest(x);
+    if (count)
+        print_losses(x->model);
+}

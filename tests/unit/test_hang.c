@@ -1,0 +1,1053 @@
+/* SPDX-License-Identifier: ISC */
+/* What hangs: the promises that wait when a trace ends, and what is said of them. */
+#include "allocations.h"
+#include "analyse/explain.h"
+#include "packets.h"
+
+#define MS UINT64_C(1000000)
+#define HANGS                                                                                      \
+    (1u << WEFT_FINDING_DEADLOCK | 1u << WEFT_FINDING_LOST_WAKEUP | 1u << WEFT_FINDING_HANG_ROOT | \
+     1u << WEFT_FINDING_NEVER_RESOLVED)
+
+/* ---- Making and describing ---- */
+
+/* Where promises are created: by type and label. */
+enum site { TASK_, LOCK_, REPLY_, CONDITION_, JOB_, SITES };
+
+static uint32_t site[SITES];
+
+struct recording {
+    struct trace t;
+    uint64_t now;
+};
+
+static void begin_as(struct recording *r, unsigned state, bool wrapped)
+{
+    static const char *const types[SITES] = {"task", "lock", "reply", "condition", "job"};
+    struct strings s = {.used = 0};
+    *r = (struct recording){.t = {.fd = -1}};
+    for (unsigned i = 0; i < SITES; i++)
+        site[i] = strings_site(&s, strings_text(&s, types[i]), 0, 0, 0);
+    facts_packet(&r->t, (struct weft_facts_header){.state = (uint16_t)state}, "");
+    strings_packet(&r->t, &s);
+    events_begin(&r->t, (struct weft_events_header){.stream = 0, .sequence = wrapped ? 5 : 1});
+}
+
+static void begin(struct recording *r)
+{
+    begin_as(r, WEFT_TRACE_STOPPED, false);
+}
+
+static void add(struct recording *r, struct weft_event ev)
+{
+    ev.time_ns = r->now += 1000;
+    events_put(&r->t, ev, 0);
+}
+
+static void create(struct recording *r, uint64_t creator, uint64_t p, enum site where,
+                   const char *text)
+{
+    struct weft_event ev = creates(0, creator, p, 0);
+    ev.time_ns = r->now += 1000;
+    events_put(&r->t, with_text(ev, text), site[where]);
+}
+
+static void should(struct recording *r, uint64_t p)
+{
+    add(r, should_resolve(0, p));
+}
+
+/* The loop has nothing to do for so long. */
+static void sleep_ms(struct recording *r, uint64_t ms)
+{
+    add(r, suspends(0));
+    r->now += ms * MS;
+    add(r, resumes(0));
+}
+
+static struct weft_model *model_of(struct recording *r)
+{
+    struct weft_reader *reader;
+    struct weft_model *m;
+    events_end(&r->t, r->now);
+    assert_int_equal(weft_reader_open(&reader, trace_path(&r->t), NULL), 0);
+    assert_int_equal(weft_model_build(&m, reader, NULL, NULL, NULL), 0);
+    weft_reader_close(reader);
+    trace_fini(&r->t);
+    return m;
+}
+
+static uint32_t ignored = ~HANGS;
+
+static int find(struct weft_findings *f, const struct weft_model *m)
+{
+    struct weft_history *h;
+    struct weft_explain_options o = {.ignore = ignored};
+    int rc = weft_history_new(&h, m, NULL, NULL);
+    if (rc < 0)
+        return rc;
+    rc = weft_explain(f, h, &o, NULL, NULL);
+    weft_history_free(h);
+    return rc;
+}
+
+/* Name, confidence, culprit, how often, who is affected: a line for each finding; returns the first one's text. */
+static void expect(struct recording *r, const char *wanted, const char *const *words)
+{
+    struct weft_model *m = model_of(r);
+    struct weft_findings f;
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(find(&f, m), 0);
+    for (uint32_t i = 0; i < f.count; i++) {
+        const struct weft_finding *x = &f.finding[i];
+        fprintf(out, "%s %s %u x%u:", weft_finding_name(x->kind),
+                weft_confidence_name(x->confidence), (unsigned)m->promise[x->promise].id,
+                (unsigned)x->count);
+        for (uint32_t k = 0; k < x->affecteds; k++)
+            fprintf(out, " %u", (unsigned)m->promise[x->affected[k]].id);
+        fputs("\n", out);
+        assert_int_equal(x->affected_total, x->affecteds);
+        assert_true((x->doubt != NULL) == (x->confidence < WEFT_CERTAIN));
+        assert_true(x->evidences > 0 && x->start_ns <= x->end_ns);
+        for (uint32_t k = 1; k < x->evidences; k++)
+            assert_true(x->evidence[k - 1].time_ns <= x->evidence[k].time_ns);
+    }
+    fclose(out);
+    bool right = strcmp(text, wanted) == 0;
+    for (; right && words && *words; words++)
+        right = strstr(f.finding[0].text, *words) != NULL;
+    if (!right)
+        print_error("expected:\n%sfound:\n%s%s\n", wanted, text, f.count ? f.finding[0].text : "");
+    assert_true(right);
+    free(text);
+    weft_findings_fini(&f);
+    weft_model_free(m);
+}
+
+#define EXPECT(r, wanted, ...) expect(r, wanted, (const char *const[]){__VA_ARGS__, NULL})
+#define NOTHING(r) expect(r, "", NULL)
+
+/* ---- Roots ---- */
+
+static void chain(struct recording *r)
+{
+    create(r, LOOP, 1, TASK_, "main");
+    create(r, 1, 2, TASK_, "query");
+    create(r, 2, 3, REPLY_, "answer");
+    add(r, try_read(0, 1, 2));
+    add(r, try_read(0, 2, 3));
+}
+
+static void a_root_and_what_hangs_behind_it(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    chain(&r);
+    should(&r, 1);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 3 x1: 2 1\n", "'answer' (reply 3), created by 'query' for 'main'",
+           "'query' (task 2) has waited for it since 4", "for 200 ms");
+}
+
+static void without_a_mark_it_is_only_possible(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    chain(&r);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
+    begin(&r);
+    chain(&r);
+    sleep_ms(&r, 50); /* too young */
+    NOTHING(&r);
+    begin(&r);
+    chain(&r);
+    add(&r, background(0, 3));
+    sleep_ms(&r, 200);
+    NOTHING(&r);
+}
+
+static void behind_what_is_meant_to_be_pending(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    chain(&r);
+    should(&r, 1);
+    add(&r, background(0, 3));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root likely 3 x1: 2 1\n", "'answer'");
+    begin_as(&r, WEFT_TRACE_RECORDING, false);
+    chain(&r);
+    should(&r, 1);
+    add(&r, background(0, 2));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
+}
+
+static void a_killed_program_may_have_gone_on(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin_as(&r, WEFT_TRACE_RECORDING, false);
+    chain(&r);
+    should(&r, 1);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root likely 3 x1: 2 1\n", "'answer'");
+    begin_as(&r, WEFT_TRACE_RECORDING, false);
+    chain(&r);
+    should(&r, 1);
+    sleep_ms(&r, 60);
+    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
+}
+
+static void a_time_limit_will_free_it(void **state)
+{
+    (void)state;
+    for (int limit = 0; limit < 2; limit++) {
+        struct recording r;
+        begin_as(&r, WEFT_TRACE_RECORDING, false);
+        create(&r, LOOP, 1, TASK_, "request");
+        should(&r, 1);
+        create(&r, 1, 2, REPLY_, "answer");
+        create(&r, 1, 3, REPLY_, limit ? "timeout" : "other");
+        add(&r, try_read(0, 1, 2));
+        add(&r, try_read(0, 1, 3));
+        sleep_ms(&r, 200);
+        struct weft_model *m = model_of(&r);
+        struct weft_findings f;
+        assert_int_equal(find(&f, m), 0);
+        assert_true(f.count > 0);
+        assert_int_equal(f.finding[0].confidence, limit ? WEFT_POSSIBLE : WEFT_LIKELY);
+        weft_findings_fini(&f);
+        weft_model_free(m);
+    }
+}
+
+static void a_ring_that_has_wrapped_lowers_confidence(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin_as(&r, WEFT_TRACE_STOPPED, true);
+    add(&r, try_read(0, 1, 2)); /* both are older */
+    should(&r, 1);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root likely 2 x1: 1\n", "preexisting 2");
+}
+
+static void what_runs_does_not_hang(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin_as(&r, WEFT_TRACE_RECORDING, false);
+    chain(&r);
+    should(&r, 1);
+    sleep_ms(&r, 1);
+    add(&r, switches(0, 3));
+    r.now += 500 * MS;
+    add(&r, counter(0, 3, 1, "x"));
+    NOTHING(&r);
+}
+
+static void never_resolved(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "upload");
+    create(&r, 1, 2, REPLY_, "receipt");
+    should(&r, 2);
+    add(&r, fails(0, 1, 1, "disk full"));
+    sleep_ms(&r, 20);
+    EXPECT(&r, "never-resolved certain 2 x1:\n", "'receipt' (reply 2)", "'upload' (task 1)",
+           "failed at", "'disk full'");
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "upload");
+    should(&r, 1);
+    add(&r, forgets(0, 1));
+    EXPECT(&r, "never-resolved certain 1 x1:\n", "was dropped");
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "accept");
+    should(&r, 1);
+    add(&r, background(0, 1));
+    sleep_ms(&r, 200);
+    NOTHING(&r);
+}
+
+static void losers_of_a_race_do_not_hang(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    for (uint64_t i = 0; i < 5; i++) {
+        create(&r, 1, 10 * i + 10, REPLY_, "answer");
+        create(&r, 1, 10 * i + 11, REPLY_, "time limit");
+        add(&r, try_read(0, 1, 10 * i + 10));
+        add(&r, try_read(0, 1, 10 * i + 11));
+        sleep_ms(&r, 50);
+        add(&r, fulfills(0, LOOP, 10 * i + 10));
+        add(&r, reads(0, 1, 10 * i + 10));
+        if (i % 2)
+            add(&r, cancels(0, 1, 10 * i + 11));
+    }
+    add(&r, fulfills(0, 1, 1));
+    sleep_ms(&r, 200);
+    NOTHING(&r);
+}
+
+static void many_of_one_family_are_one_finding(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    for (uint64_t i = 0; i < 3; i++) {
+        create(&r, LOOP, 10 * i + 10, TASK_, "request");
+        should(&r, 10 * i + 10);
+        create(&r, 10 * i + 10, 10 * i + 11, REPLY_, "rows");
+        add(&r, try_read(0, 10 * i + 10, 10 * i + 11));
+    }
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 11 x3: 10 20 30\n", "2 more like it");
+}
+
+/* Requests that are answered; the last one is cut off by the end. */
+static void requests(struct recording *r, uint64_t last_ms)
+{
+    begin(r);
+    for (uint64_t i = 1; i <= 20; i++) {
+        create(r, LOOP, 2 * i, TASK_, "request");
+        should(r, 2 * i);
+        create(r, 2 * i, 2 * i + 1, REPLY_, "rows");
+        add(r, try_read(0, 2 * i, 2 * i + 1));
+        sleep_ms(r, i < 20 ? 10 : last_ms);
+        if (i == 20)
+            return;
+        add(r, fulfills(0, LOOP, 2 * i + 1));
+        add(r, reads(0, 2 * i, 2 * i + 1));
+        add(r, fulfills(0, 2 * i, 2 * i));
+    }
+}
+
+static void what_is_in_flight_at_the_end_does_not_hang(void **state)
+{
+    (void)state;
+    struct recording r;
+    requests(&r, 3);
+    EXPECT(&r, "hang-root possible 41 x1: 40\n", "'rows'");
+    requests(&r, 100);
+    EXPECT(&r, "hang-root certain 41 x1: 40\n", "'rows'");
+}
+
+/* main waits for a ticker as well, which has only been cut off. */
+static void what_goes_on_as_always_is_not_the_cause(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    chain(&r);
+    should(&r, 1);
+    create(&r, 1, 4, TASK_, "ticker");
+    add(&r, try_read(0, 1, 4));
+    for (uint64_t i = 10; i < 14; i++) {
+        create(&r, 4, i, JOB_, "tick");
+        add(&r, try_read(0, 4, i));
+        sleep_ms(&r, i < 13 ? 50 : 20);
+        if (i < 13) {
+            add(&r, fulfills(0, LOOP, i));
+            add(&r, reads(0, 4, i));
+        }
+    }
+    EXPECT(&r, "hang-root certain 3 x1: 2 1\nhang-root possible 13 x1: 4\n", "'answer'");
+}
+
+/* ---- Circles ---- */
+
+static void a_circle_of_waits(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    chain(&r);
+    should(&r, 1);
+    add(&r, try_read(0, 3, 2));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "deadlock certain 2 x1: 3 1\n", "2 promises wait for each other",
+           "'query' (task 2) waits for 'answer' (reply 3)", "'answer' (reply 3) for 'query'");
+    begin(&r);
+    chain(&r);
+    add(&r, try_read(0, 3, 2));
+    EXPECT(&r, "deadlock likely 2 x1: 3 1\n", "2 promises");
+    begin(&r);
+    chain(&r);
+    should(&r, 1);
+    add(&r, try_read(0, 3, 3));
+    EXPECT(&r, "deadlock certain 3 x1: 2 1\n", "waits for itself");
+}
+
+static void a_circle_that_somebody_outside_can_break(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    chain(&r);
+    should(&r, 1);
+    create(&r, LOOP, 4, REPLY_, "time limit");
+    add(&r, background(0, 4));
+    add(&r, try_read(0, 3, 2));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "deadlock likely 2 x1: 3 1\n", "2 promises");
+    begin(&r);
+    chain(&r);
+    should(&r, 1);
+    create(&r, LOOP, 4, REPLY_, "other");
+    add(&r, try_read(0, 3, 2));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 4 x1: 3 2 1\n", "'other'");
+}
+
+static void becoming_is_no_circle(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "outer");
+    create(&r, LOOP, 2, TASK_, "inner");
+    should(&r, 2);
+    add(&r, try_read(0, 1, 2));
+    add(&r, becomes(0, 1, 2));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "never-resolved certain 2 x1:\n", "'inner'");
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "outer");
+    create(&r, LOOP, 2, TASK_, "inner");
+    should(&r, 1);
+    add(&r, try_read(0, 1, 2));
+    add(&r, becomes(0, 2, 1));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "never-resolved certain 1 x1:\n", "'outer'");
+}
+
+static void locks(struct recording *r)
+{
+    begin(r);
+    create(r, LOOP, 1, TASK_, "main");
+    should(r, 1);
+    create(r, 1, 2, TASK_, "a");
+    create(r, 1, 3, TASK_, "b");
+    add(r, try_read(0, 1, 2));
+    add(r, try_read(0, 1, 3));
+}
+
+static void locks_that_their_holders_created(void **state)
+{
+    (void)state;
+    struct recording r;
+    locks(&r);
+    create(&r, 2, 4, LOCK_, "account 1");
+    create(&r, 3, 5, LOCK_, "account 2");
+    add(&r, try_read(0, 2, 5));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "deadlock likely 4 x1: 3 1 5 2\n",
+           "'a' (task 2), which created 'account 1' (lock 4), waits for 'account 2' (lock 5)");
+}
+
+static void locks_that_were_read(void **state)
+{
+    (void)state;
+    struct recording r;
+    locks(&r);
+    create(&r, 1, 4, LOCK_, "first");
+    create(&r, 1, 5, LOCK_, "second");
+    add(&r, reads(0, 2, 4));
+    add(&r, reads(0, 3, 5));
+    sleep_ms(&r, 1);
+    add(&r, try_read(0, 2, 5));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "deadlock likely 4 x1: 3 1 5 2\n",
+           "'a' (task 2), which is to pass on 'first' (lock 4), waits for 'second' (lock 5)");
+}
+
+/* main has created what its child waits for: that does not say that main would resolve it. */
+static void a_creator_alone_is_no_circle(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    create(&r, 1, 2, TASK_, "child");
+    create(&r, 1, 3, REPLY_, "settings");
+    add(&r, try_read(0, 1, 2));
+    add(&r, try_read(0, 2, 3));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 3 x1: 2 1\n", "'settings'");
+}
+
+/* ---- Who would resolve it ---- */
+
+/* A worker takes jobs and answers them; the last one it does not answer: it waits for rows, or for the next job. */
+static void worker(struct recording *r, bool held_up)
+{
+    begin(r);
+    create(r, LOOP, 1, TASK_, "caller");
+    should(r, 1);
+    create(r, LOOP, 2, TASK_, "worker");
+    create(r, 2, 10, JOB_, "next job");
+    add(r, try_read(0, 2, 10));
+    for (uint64_t i = 0; i < 5; i++) {
+        add(r, switches(0, 1));
+        create(r, 1, 20 + i, REPLY_, "answer");
+        add(r, try_read(0, 1, 20 + i));
+        add(r, fulfills(0, 1, 10 + i));
+        add(r, reads(0, 2, 10 + i));
+        if (i < 4)
+            add(r, fulfills(0, 2, 20 + i));
+        if (i == 4 && held_up) {
+            create(r, 2, 30, REPLY_, "rows");
+            add(r, try_read(0, 2, 30));
+        } else {
+            create(r, 2, 11 + i, JOB_, "next job");
+            add(r, try_read(0, 2, 11 + i));
+        }
+        if (i < 4)
+            add(r, reads(0, 1, 20 + i));
+        sleep_ms(r, 1);
+    }
+    sleep_ms(r, 200);
+}
+
+static void the_one_who_would_resolve_it_is_held_up(void **state)
+{
+    (void)state;
+    struct recording r;
+    worker(&r, true);
+    EXPECT(&r, "hang-root likely 30 x1: 2 24 1\n", "'rows'", "nobody resolves 'answer' (reply 24)",
+           "'worker' (task 2), which resolved those like it before (all 4), waits for 'rows'");
+}
+
+static void a_worker_with_nothing_to_do_is_not_held_up(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct weft_findings f;
+    worker(&r, false);
+    struct weft_model *m = model_of(&r);
+    assert_int_equal(find(&f, m), 0);
+    assert_int_equal(f.finding[0].kind, WEFT_FINDING_HANG_ROOT);
+    assert_int_equal(m->promise[f.finding[0].promise].id, 24);
+    assert_int_equal(f.finding[0].confidence, WEFT_CERTAIN);
+    weft_findings_fini(&f);
+    weft_model_free(m);
+}
+
+/* ---- Lost wake-ups ---- */
+
+static void waits_too_late(struct recording *r)
+{
+    begin(r);
+    create(r, LOOP, 1, TASK_, "main");
+    create(r, 1, 2, TASK_, "query");
+    create(r, 2, 3, CONDITION_, "response");
+    add(r, try_read(0, 1, 2));
+    sleep_ms(r, 20);
+    add(r, notifies(0, LOOP, 3));
+    sleep_ms(r, 20);
+    add(r, switches(0, 2));
+    add(r, try_read(0, 2, 3));
+}
+
+static void signalled_before_anybody_waited(void **state)
+{
+    (void)state;
+    struct recording r;
+    waits_too_late(&r);
+    should(&r, 1);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "lost-wakeup certain 3 x1: 2 1\n",
+           "'response' (condition 3), created by 'query' for 'main', came at 20.0",
+           "nobody waited for it, and is lost", "'query' (task 2) began to wait for it at 40.0");
+    waits_too_late(&r);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "lost-wakeup possible 3 x1: 2 1\n", "'response'");
+    waits_too_late(&r); /* signalled again in time */
+    should(&r, 1);
+    add(&r, notifies(0, LOOP, 3));
+    add(&r, signals(0, 2, 3));
+    add(&r, fulfills(0, 2, 2));
+    add(&r, reads(0, 1, 2));
+    add(&r, fulfills(0, 1, 1));
+    sleep_ms(&r, 200);
+    NOTHING(&r);
+}
+
+/* That a signal comes in vain is the rule here: who needs it looks first. */
+static void signalled_in_vain_as_always(void **state)
+{
+    (void)state;
+    struct recording r;
+    waits_too_late(&r);
+    should(&r, 1);
+    for (int i = 0; i < 3; i++) {
+        sleep_ms(&r, 1);
+        add(&r, notifies(0, LOOP, 3));
+        add(&r, signals(0, 2, 3));
+        add(&r, notifies(0, LOOP, 3));
+        add(&r, try_read(0, 2, 3));
+    }
+    sleep_ms(&r, 200);
+    EXPECT(&r, "lost-wakeup likely 3 x1: 2 1\n", "'response'");
+}
+
+/* Requests of which the second one gives nothing back, where nobody needs to wait for the first two. */
+static void a_condition_of_a_pool(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    create(&r, LOOP, 1, CONDITION_, "free");
+    for (uint64_t i = 2; i < 5; i++) {
+        create(&r, LOOP, i, JOB_, "request");
+        should(&r, i);
+        add(&r, switches(0, i));
+        if (i == 2)
+            add(&r, notifies(0, i, 1));
+        if (i == 4)
+            add(&r, try_read(0, i, 1));
+        else
+            add(&r, fulfills(0, i, i));
+        sleep_ms(&r, 10);
+    }
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 1 x1: 4\n", "'free' (condition 1)", "signalled for the last time",
+           "when nobody waited", "'request' (job 4) has waited");
+}
+
+static void one_signal_too_many_to_be_certain(void **state)
+{
+    (void)state;
+    struct recording r;
+    waits_too_late(&r);
+    should(&r, 1);
+    add(&r, notifies(0, LOOP, 3)); /* it goes on … */
+    add(&r, signals(0, 2, 3));
+    sleep_ms(&r, 20);
+    add(&r, notifies(0, LOOP, 3)); /* … and this one is in vain */
+    sleep_ms(&r, 20);
+    add(&r, switches(0, 2));
+    add(&r, try_read(0, 2, 3));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "lost-wakeup likely 3 x1: 2 1\n", "nobody waited for it; 'query'");
+}
+
+/* A condition is always pending, so one may say that it is meant to be. */
+static void a_condition_that_is_marked_as_background(void **state)
+{
+    (void)state;
+    struct recording r;
+    waits_too_late(&r);
+    should(&r, 1);
+    add(&r, background(0, 3));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "lost-wakeup likely 3 x1: 2 1\n", "is lost");
+    begin_as(&r, WEFT_TRACE_RECORDING, false); /* a worker that took the job and found no other */
+    create(&r, LOOP, 1, TASK_, "worker");
+    create(&r, LOOP, 3, CONDITION_, "job there");
+    add(&r, background(0, 3));
+    should(&r, 1);
+    sleep_ms(&r, 20);
+    add(&r, notifies(0, LOOP, 3));
+    add(&r, switches(0, 1));
+    create(&r, 1, 4, REPLY_, "store");
+    add(&r, try_read(0, 1, 4));
+    sleep_ms(&r, 20);
+    add(&r, fulfills(0, LOOP, 4));
+    add(&r, reads(0, 1, 4));
+    add(&r, try_read(0, 1, 3));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "lost-wakeup possible 3 x1: 1\n", NULL);
+}
+
+static void signalled_once_for_all(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    create(&r, LOOP, 1, CONDITION_, "loaded");
+    for (uint64_t i = 2; i < 5; i++) {
+        create(&r, LOOP, i, TASK_, i == 4 ? "late" : "early");
+        should(&r, i);
+        if (i < 4)
+            add(&r, try_read(0, i, 1));
+    }
+    sleep_ms(&r, 20);
+    add(&r, notifies(0, LOOP, 1));
+    for (uint64_t i = 2; i < 4; i++) {
+        add(&r, signals(0, i, 1));
+        add(&r, fulfills(0, i, i));
+    }
+    sleep_ms(&r, 20);
+    add(&r, switches(0, 4));
+    add(&r, try_read(0, 4, 1));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "lost-wakeup likely 1 x1: 4\n", "woke all who waited then",
+           "'late' (task 4) began to wait for it only at 40");
+}
+
+static void signalled_and_nobody_ran(void **state)
+{
+    (void)state;
+    struct recording r;
+    waits_too_late(&r);
+    should(&r, 1);
+    sleep_ms(&r, 1);
+    add(&r, notifies(0, LOOP, 3));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "lost-wakeup certain 3 x1: 2 1\n", "was not woken");
+    waits_too_late(&r); /* it was for the other one */
+    should(&r, 1);
+    create(&r, LOOP, 4, TASK_, "other");
+    add(&r, try_read(0, 4, 3));
+    sleep_ms(&r, 1);
+    add(&r, notifies(0, LOOP, 3));
+    add(&r, signals(0, 4, 3));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 3 x1: 2 1\n", "'response'");
+}
+
+/* main reads a first answer, so the trace says such things; of the second one it was not told. */
+static void answers(struct recording *r)
+{
+    begin(r);
+    create(r, LOOP, 1, TASK_, "main");
+    should(r, 1);
+    for (uint64_t i = 2; i < 4; i++) {
+        create(r, 1, i, REPLY_, "answer");
+        add(r, try_read(0, 1, i));
+        sleep_ms(r, 10);
+        add(r, fulfills(0, LOOP, i));
+        if (i == 2)
+            add(r, reads(0, 1, i));
+    }
+}
+
+static void resolved_and_nobody_was_told(void **state)
+{
+    (void)state;
+    struct recording r;
+    answers(&r);
+    sleep_ms(&r, 10);
+    sleep_ms(&r, 10);
+    EXPECT(&r, "lost-wakeup certain 3 x1: 1\n", "The result of 'answer' (reply 3)",
+           "'main' (task 1)");
+    answers(&r);
+    EXPECT(&r, "lost-wakeup likely 3 x1: 1\n", "'answer'");
+    answers(&r);
+    add(&r, switches(0, 1)); /* it goes on, though nothing says why */
+    add(&r, fulfills(0, 1, 1));
+    sleep_ms(&r, 200);
+    NOTHING(&r);
+}
+
+static void resolved_in_a_program_that_tells_nothing_else(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    create(&r, 1, 2, REPLY_, "answer");
+    add(&r, try_read(0, 1, 2));
+    sleep_ms(&r, 10);
+    add(&r, fulfills(0, LOOP, 2));
+    sleep_ms(&r, 100);
+    sleep_ms(&r, 100);
+    EXPECT(&r, "lost-wakeup certain 2 x1: 1\n", "The result of 'answer' (reply 2)");
+}
+
+/* Who waits for a time limit, too, waits for the first of both. */
+static void a_result_before_the_time_limit(void **state)
+{
+    (void)state;
+    for (int limit = 0; limit < 3; limit++) {
+        struct recording r;
+        begin(&r);
+        create(&r, LOOP, 1, TASK_, "request");
+        should(&r, 1);
+        create(&r, 1, 2, REPLY_, "answer");
+        create(&r, 1, 3, REPLY_, limit ? "timeout" : "other");
+        add(&r, try_read(0, 1, 2));
+        if (limit < 2)
+            add(&r, try_read(0, 1, 3));
+        sleep_ms(&r, 10);
+        add(&r, fulfills(0, LOOP, 2));
+        if (limit == 2) /* it has gone on since */
+            add(&r, try_read(0, 1, 3));
+        sleep_ms(&r, 200);
+        EXPECT(&r, limit == 1 ? "lost-wakeup certain 2 x1: 1\n" : "hang-root certain 3 x1: 1\n",
+               "'request' (task 1)");
+    }
+}
+
+/* A race: the time limit came first, then the one who waited cancels the other, but never answers. */
+static void what_the_waiter_ends_itself_is_not_lost(void **state)
+{
+    (void)state;
+    for (int by_itself = 0; by_itself < 2; by_itself++) {
+        struct recording r;
+        begin(&r);
+        create(&r, LOOP, 1, TASK_, "request");
+        should(&r, 1);
+        create(&r, 1, 2, REPLY_, "backend");
+        create(&r, 1, 3, REPLY_, "timeout");
+        add(&r, try_read(0, 1, 2));
+        add(&r, try_read(0, 1, 3));
+        sleep_ms(&r, 10);
+        add(&r, fulfills(0, LOOP, 3));
+        add(&r, reads(0, 1, 3));
+        if (!by_itself)
+            sleep_ms(&r, 10);
+        add(&r, by_itself ? cancels(0, 1, 2) : fulfills(0, LOOP, 2));
+        sleep_ms(&r, 100);
+        sleep_ms(&r, 100);
+        EXPECT(&r, "never-resolved certain 1 x1:\n", "'request' (task 1)");
+    }
+}
+
+/* ---- One cause, one finding ---- */
+
+/* The last of three fails, and does not say so. */
+static void fetches(struct recording *r)
+{
+    begin(r);
+    create(r, LOOP, 1, TASK_, "main");
+    should(r, 1);
+    for (uint64_t i = 0; i < 3; i++) {
+        create(r, 1, 2 + 2 * i, JOB_, "fetch");
+        create(r, 2 + 2 * i, 3 + 2 * i, REPLY_, "reply");
+        add(r, try_read(0, 1, 3 + 2 * i));
+        sleep_ms(r, 10);
+        add(r, switches(0, 2 + 2 * i));
+        if (i < 2) {
+            add(r, fulfills(0, 2 + 2 * i, 3 + 2 * i));
+            add(r, fulfills(0, 2 + 2 * i, 2 + 2 * i));
+            add(r, reads(0, 1, 3 + 2 * i));
+        } else
+            add(r, fails(0, 2 + 2 * i, 2 + 2 * i, "gone"));
+        sleep_ms(r, 10);
+    }
+    sleep_ms(r, 100);
+}
+
+static void a_failure_and_what_hangs_because_of_it(void **state)
+{
+    (void)state;
+    struct recording r;
+    fetches(&r);
+    ignored = 0;
+    EXPECT(&r, "swallowed-failure certain 6 x1: 1 7\n", "'fetch' (job 6)", "'reply'",
+           "which it was to resolve");
+    ignored = ~HANGS;
+}
+
+static unsigned kinds_found(const struct weft_model *m, uint32_t without)
+{
+    struct weft_findings f;
+    unsigned kinds = 0;
+    ignored = without;
+    assert_int_equal(find(&f, m), 0);
+    ignored = ~HANGS;
+    for (uint32_t i = 0; i < f.count; i++)
+        if (f.finding[i].confidence >= WEFT_LIKELY)
+            kinds |= 1u << f.finding[i].kind;
+    weft_findings_fini(&f);
+    return kinds;
+}
+
+/* Replies that never come and are waited for are a leak, too, but for the same cause. */
+static void what_piles_up_because_it_hangs(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    for (uint64_t i = 0; i < 150; i++) {
+        create(&r, LOOP, 2 * i + 1, JOB_, "request");
+        should(&r, 2 * i + 1);
+        create(&r, 2 * i + 1, 2 * i + 2, REPLY_, "reply");
+        add(&r, try_read(0, 2 * i + 1, 2 * i + 2));
+        sleep_ms(&r, 10);
+        if (i % 3 == 0)
+            continue;
+        add(&r, fulfills(0, LOOP, 2 * i + 2));
+        add(&r, reads(0, 2 * i + 1, 2 * i + 2));
+        add(&r, fulfills(0, 2 * i + 1, 2 * i + 1));
+    }
+    sleep_ms(&r, 200);
+    struct weft_model *m = model_of(&r);
+    assert_int_equal(kinds_found(m, HANGS), 1u << WEFT_FINDING_LEAK);
+    assert_int_equal(kinds_found(m, 0), 1u << WEFT_FINDING_HANG_ROOT);
+    weft_model_free(m);
+}
+
+static void what_waits_for_several_has_not_lost_the_first(void **state)
+{
+    (void)state;
+    struct recording r;
+    answers(&r);
+    create(&r, LOOP, 4, REPLY_, "more");
+    add(&r, try_read(0, 1, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 4 x1: 1\n", "'more'");
+}
+
+/* ---- With other findings ---- */
+
+/* The poller is what is wrong; that main waits for it follows. */
+static void what_spins_does_not_hang(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct weft_findings f;
+    struct weft_history *h;
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    create(&r, 1, 2, TASK_, "poller");
+    add(&r, try_read(0, 1, 2));
+    for (uint64_t i = 0; i < 3000; i++) {
+        add(&r, switches(0, 2));
+        add(&r, switches(0, LOOP));
+    }
+    struct weft_model *m = model_of(&r);
+    assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
+    assert_int_equal(weft_explain(&f, h, NULL, NULL, NULL), 0);
+    assert_int_equal(f.count, 1);
+    assert_int_equal(f.finding[0].kind, WEFT_FINDING_SPIN);
+    assert_true(f.finding[0].affected_total > 0);
+    weft_findings_fini(&f);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+static void only_the_most_important_are_told(void **state)
+{
+    (void)state;
+    struct recording r;
+    struct weft_findings f;
+    begin(&r);
+    for (uint64_t i = 0; i < 3 * WEFT_FINDINGS_MAX; i++) {
+        char text[] = "letter aaaa";
+        for (uint64_t k = 0, n = i; k < 4; k++, n /= 26)
+            text[7 + k] = (char)('a' + n % 26);
+        create(&r, LOOP, i + 1, JOB_, text);
+        if (i > 2 * WEFT_FINDINGS_MAX)
+            should(&r, i + 1);
+        else if (i % 2)
+            add(&r, try_read(0, i, i + 1));
+    }
+    sleep_ms(&r, 200);
+    struct weft_model *m = model_of(&r);
+    assert_int_equal(find(&f, m), 0);
+    assert_int_equal(f.count, WEFT_FINDINGS_MAX);
+    assert_int_equal(f.left_out, WEFT_FINDINGS_MAX - 1);
+    assert_int_equal(f.finding[WEFT_FINDINGS_MAX - 2].confidence, WEFT_CERTAIN);
+    assert_int_equal(f.finding[WEFT_FINDINGS_MAX - 1].confidence, WEFT_POSSIBLE);
+    weft_findings_fini(&f);
+    weft_model_free(m);
+}
+
+/* ---- No memory ---- */
+
+static void allocations_fail(void **state, bool joined)
+{
+    struct recording r;
+    (void)state;
+    if (joined)
+        fetches(&r);
+    else
+        worker(&r, true);
+    struct weft_model *m = model_of(&r);
+    for (long n = 1;; n++) {
+        ignored = joined ? 0 : ~HANGS;
+        struct weft_findings f;
+        long before = live;
+        fail_at = n;
+        int rc = find(&f, m);
+        bool failed = fail_at == 0;
+        fail_at = 0;
+        if (rc == 0)
+            weft_findings_fini(&f);
+        assert_int_equal(live, before);
+        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
+        if (!failed) {
+            assert_true(n > 40);
+            break;
+        }
+    }
+    ignored = ~HANGS;
+    weft_model_free(m);
+}
+
+static void each_allocation_may_fail(void **state)
+{
+    allocations_fail(state, false);
+}
+
+static void each_allocation_of_joining_may_fail(void **state)
+{
+    allocations_fail(state, true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_root_and_what_hangs_behind_it),
+        cmocka_unit_test(without_a_mark_it_is_only_possible),
+        cmocka_unit_test(behind_what_is_meant_to_be_pending),
+        cmocka_unit_test(a_killed_program_may_have_gone_on),
+        cmocka_unit_test(a_time_limit_will_free_it),
+        cmocka_unit_test(a_ring_that_has_wrapped_lowers_confidence),
+        cmocka_unit_test(what_runs_does_not_hang),
+        cmocka_unit_test(never_resolved),
+        cmocka_unit_test(losers_of_a_race_do_not_hang),
+        cmocka_unit_test(many_of_one_family_are_one_finding),
+        cmocka_unit_test(what_is_in_flight_at_the_end_does_not_hang),
+        cmocka_unit_test(what_goes_on_as_always_is_not_the_cause),
+        cmocka_unit_test(a_circle_of_waits),
+        cmocka_unit_test(a_circle_that_somebody_outside_can_break),
+        cmocka_unit_test(becoming_is_no_circle),
+        cmocka_unit_test(locks_that_their_holders_created),
+        cmocka_unit_test(locks_that_were_read),
+        cmocka_unit_test(a_creator_alone_is_no_circle),
+        cmocka_unit_test(the_one_who_would_resolve_it_is_held_up),
+        cmocka_unit_test(a_worker_with_nothing_to_do_is_not_held_up),
+        cmocka_unit_test(signalled_before_anybody_waited),
+        cmocka_unit_test(signalled_in_vain_as_always),
+        cmocka_unit_test(a_condition_of_a_pool),
+        cmocka_unit_test(one_signal_too_many_to_be_certain),
+        cmocka_unit_test(a_condition_that_is_marked_as_background),
+        cmocka_unit_test(signalled_once_for_all),
+        cmocka_unit_test(signalled_and_nobody_ran),
+        cmocka_unit_test(resolved_and_nobody_was_told),
+        cmocka_unit_test(resolved_in_a_program_that_tells_nothing_else),
+        cmocka_unit_test(a_result_before_the_time_limit),
+        cmocka_unit_test(what_the_waiter_ends_itself_is_not_lost),
+        cmocka_unit_test(what_waits_for_several_has_not_lost_the_first),
+        cmocka_unit_test(what_spins_does_not_hang),
+        cmocka_unit_test(a_failure_and_what_hangs_because_of_it),
+        cmocka_unit_test(what_piles_up_because_it_hangs),
+        cmocka_unit_test(only_the_most_important_are_told),
+        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(each_allocation_of_joining_may_fail),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,911 @@
+/* SPDX-License-Identifier: ISC */
+/* What is found of loops that are not free: long runs, spins, and what is ready and does not run. */
+#include <inttypes.h>
+
+#include "allocations.h"
+#include "analyse/finding.h"
+#include "packets.h"
+
+#define MS(x) ((uint64_t)((x)*1e6))
+#define US(x) ((uint64_t)((x)*1e3))
+
+/* ---- Programs ---- */
+
+struct program {
+    struct trace t;
+    uint32_t site, streams;
+    uint64_t begin_ns; /* of the next stream */
+    bool open;
+};
+
+static struct program begin_as(unsigned state)
+{
+    struct program p = {.t = {.fd = -1}};
+    struct strings s = {.used = 0};
+    p.site = strings_site(&s, strings_text(&s, "task"), 0, 0, 0);
+    facts_packet(&p.t, (struct weft_facts_header){.state = state}, "");
+    strings_packet(&p.t, &s);
+    return p;
+}
+
+static struct program begin(void)
+{
+    return begin_as(WEFT_TRACE_STOPPED);
+}
+
+static void put(struct program *p, struct weft_event ev)
+{
+    if (!p->open) {
+        events_begin(&p->t, (struct weft_events_header){.stream = p->streams,
+                                                        .sequence = p->streams + 1,
+                                                        .begin_ticks = ev.time_ns});
+        p->streams++;
+        p->open = true;
+    }
+    events_put(&p->t, ev, p->site);
+}
+
+/* What follows is on another thread. */
+static void next_stream(struct program *p)
+{
+    p->open = false;
+}
+
+static void task(struct program *p, uint64_t id, const char *name)
+{
+    put(p, creates(0, LOOP, id, 0));
+    put(p, label(0, id, name));
+}
+
+/* The loop sleeps for a while. */
+static void nap(struct program *p, uint64_t from, uint64_t to)
+{
+    put(p, suspends(from));
+    put(p, resumes(to));
+}
+
+/* A task beats: every 5 ms from a time on it waits for a tick. Sleeps in between. Ticks are numbered from 1000 on. */
+static uint64_t beats(struct program *p, uint64_t id, uint64_t from, unsigned count, uint64_t tick)
+{
+    for (unsigned i = 0; i < count; i++, from += MS(5)) {
+        put(p, switches(from, id));
+        put(p, creates(from, id, tick + i, 0));
+        put(p, try_read(from, id, tick + i));
+        put(p, switches(from + US(10), LOOP));
+        nap(p, from + US(20), from + MS(5) - US(10));
+        put(p, fulfills(from + MS(5) - US(5), LOOP, tick + i));
+        put(p, reads(from + MS(5), id, tick + i));
+    }
+    return from;
+}
+
+/* ---- Findings ---- */
+
+struct result {
+    struct weft_model *m;
+    struct weft_history *h;
+    struct weft_findings found;
+    struct weft__blocked *blocked;
+    uint32_t blockeds;
+    bool failed;
+};
+
+static struct result look(struct program *p)
+{
+    struct result r = {.m = trace_model(&p->t)};
+    struct weft_explain_options o = weft_explain_defaults(NULL);
+    struct weft__families f;
+    assert_int_equal(weft_history_new(&r.h, r.m, NULL, NULL), 0);
+    assert_int_equal(weft__families_init(&f, r.m), 0);
+    struct weft__search s = {.h = r.h, .m = r.m, .o = &o, .families = &f, .out = &r.found};
+    weft__find_blocks(&s);
+    r.failed = s.failed;
+    r.blocked = s.blocked;
+    r.blockeds = s.blockeds;
+    weft__families_fini(&f);
+    return r;
+}
+
+static void leave(struct result *r)
+{
+    weft_findings_fini(&r->found);
+    free(r->blocked);
+    weft_history_free(r->h);
+    weft_model_free(r->m);
+}
+
+/* All findings as lines: "confidence name (promise): text [doubt]". */
+static void expect(struct program *p, const char *wanted)
+{
+    struct result r = look(p);
+    char found[8192] = "";
+    size_t n = 0;
+    assert_false(r.failed);
+    for (uint32_t i = 0; i < r.found.count; i++) {
+        const struct weft_finding *f = &r.found.finding[i];
+        assert_non_null(f->text);
+        assert_true(f->evidences > 0);
+        for (uint32_t k = 1; k < f->evidences; k++)
+            assert_true(f->evidence[k].time_ns >= f->evidence[k - 1].time_ns);
+        n += (size_t)snprintf(found + n, sizeof found - n, "%s %s: %s%s%s%s\n",
+                              weft_confidence_name(f->confidence), weft_finding_name(f->kind),
+                              f->text, f->doubt ? " [" : "", f->doubt ? f->doubt : "",
+                              f->doubt ? "]" : "");
+    }
+    for (uint32_t i = 0; i < r.blockeds; i++) {
+        assert_true(r.blocked[i].from_ns < r.blocked[i].to_ns);
+        assert_true(i == 0 || r.blocked[i - 1].to_ns <= r.blocked[i].from_ns);
+        assert_in_range(r.blocked[i].finding, 0, r.found.count - 1);
+    }
+    if (strcmp(found, wanted) != 0)
+        print_error("expected: %s\nfound:    %s\n", wanted, found);
+    assert_string_equal(found, wanted);
+    leave(&r);
+}
+
+/* ---- Long runs ---- */
+
+/* Task 1 beats, and task 2 runs for long while a tick is due. */
+static struct program with_block(uint64_t length, unsigned times)
+{
+    struct program p = begin();
+    task(&p, 1, "heartbeat");
+    task(&p, 2, "render");
+    uint64_t now = MS(1);
+    for (unsigned i = 0; i < times; i++) {
+        now = beats(&p, 1, now, 10, 1000 + 20 * i);
+        put(&p, creates(now, 1, 1015 + 20 * i, 0));
+        put(&p, try_read(now, 1, 1015 + 20 * i));
+        put(&p, switches(now + US(10), 2));
+        put(&p, switches(now + US(10) + length, LOOP));
+        now += US(20) + length;
+        put(&p, fulfills(now, LOOP, 1015 + 20 * i));
+        put(&p, reads(now + US(5), 1, 1015 + 20 * i));
+    }
+    put(&p, switches(now + US(10), LOOP));
+    nap(&p, now + US(20), now + MS(10));
+    return p;
+}
+
+static void long_run_harms_who_is_due(void **state)
+{
+    (void)state;
+    struct program p = with_block(MS(230), 1);
+    expect(
+        &p,
+        "certain loop-blocked: 'render' (task 2) ran for 230 ms without a break, from 51.01 ms on. "
+        "Meanwhile 'heartbeat' could not run although it was its turn.\n");
+    p = with_block(MS(40), 2);
+    expect(
+        &p,
+        "likely loop-blocked: 'render' (task 2) ran for 40 ms without a break, from 51.01 ms on. "
+        "Meanwhile 'heartbeat' could not run although it was its turn. 2 such runs took 80 ms in "
+        "all.\n");
+}
+
+static void short_run_may_be_the_machine(void **state)
+{
+    (void)state;
+    struct program p = with_block(MS(15), 1);
+    expect(
+        &p,
+        "possible loop-blocked: 'render' (task 2) ran for 15 ms without a break, from 51.01 ms on. "
+        "Meanwhile 'heartbeat' could not run although it was its turn. "
+        "[it happened once, and may be due to what else the machine had to do]\n");
+    p = with_block(MS(9), 3);
+    expect(&p, "");
+}
+
+static void collections_do_not_count(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "a");
+    task(&p, 2, "b");
+    uint64_t now = beats(&p, 2, MS(1), 2, 1000);
+    put(&p, switches(now, 1));
+    put(&p, gc(now + MS(20), MS(15)));
+    put(&p, switches(now + MS(21), LOOP));
+    nap(&p, now + MS(22), now + MS(30));
+    expect(&p, "");
+}
+
+static void waiting_ends_a_run_that_nobody_ends(void **state)
+{
+    (void)state;
+    struct program p = begin(); /* never says when nothing runs */
+    task(&p, 1, "a");
+    task(&p, 2, "b");
+    task(&p, 3, "c");
+    put(&p, switches(MS(1), 1));
+    put(&p, try_read(MS(2), 1, 3));
+    put(&p, switches(MS(400), 2));
+    put(&p, fulfills(MS(401), 2, 3));
+    put(&p, try_read(MS(402), 2, 1));
+    put(&p, reads(MS(403), 1, 3));
+    put(&p, fulfills(MS(404), 1, 1));
+    expect(&p, "");
+}
+
+static void workers_may_be_busy(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "heartbeat");
+    task(&p, 2, "worker");
+    task(&p, 3, "job");
+    beats(&p, 1, MS(1), 60, 1000);
+    next_stream(&p);
+    put(&p, switches(MS(2), 2));
+    put(&p, fulfills(MS(250), 2, 3));
+    put(&p, fulfills(MS(250), 2, 2));
+    expect(&p, "");
+}
+
+static void who_waits_for_the_work_is_served(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "client");
+    task(&p, 2, "answer");
+    task(&p, 3, "compute");
+    put(&p, switches(MS(1), 1));
+    put(&p, try_read(MS(1), 1, 2));
+    put(&p, switches(MS(2), 2));
+    put(&p, try_read(MS(2), 2, 3));
+    put(&p, switches(MS(3), LOOP));
+    nap(&p, MS(3), MS(10));
+    put(&p, switches(MS(10), 3));
+    put(&p, fulfills(MS(60), 3, 3));
+    put(&p, reads(MS(60) + 1000, 2, 3));
+    put(&p, fulfills(MS(60) + 2000, 2, 2));
+    put(&p, reads(MS(60) + 3000, 1, 2));
+    put(&p, switches(MS(60) + 4000, LOOP));
+    nap(&p, MS(61), MS(70));
+    expect(
+        &p,
+        "possible loop-blocked: 'compute' (task 3) ran for 50 ms without a break, from 10 ms on. "
+        "[nobody seems to have needed the event loop meanwhile]\n");
+}
+
+static void never_yielding(void **state)
+{
+    (void)state;
+    for (unsigned killed = 0; killed < 2; killed++) {
+        struct program p = begin_as(killed ? WEFT_TRACE_RECORDING : WEFT_TRACE_STOPPED);
+        task(&p, 1, "heartbeat");
+        task(&p, 2, "parse");
+        task(&p, 3, "watchdog");
+        uint64_t now = beats(&p, 1, MS(1), 4, 1000);
+        put(&p, creates(now, 1, 1100, 0));
+        put(&p, try_read(now, 1, 1100));
+        put(&p, switches(now + US(10), 2));
+        next_stream(&p);
+        put(&p, switches(MS(2), 3));
+        put(&p, fulfills(MS(3000), 3, 3));
+        char wanted[400];
+        snprintf(
+            wanted, sizeof wanted,
+            "%s loop-blocked: 'parse' (task 2) runs from 21.01 ms on and has not given the event "
+            "loop back when the trace ends, 2.98 s later: nothing else could run. Meanwhile "
+            "'heartbeat' was waiting.\n",
+            killed ? "certain" : "likely");
+        expect(&p, wanted);
+    }
+}
+
+static void starting_is_no_fault(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "heartbeat");
+    put(&p, try_read(MS(1), 1, 1));
+    beats(&p, 1, MS(300), 5, 1000);
+    expect(&p, "");
+}
+
+/* Task 1 waits, and task 2 runs; what 1 waits for comes long after. Then the same again. */
+static struct program with_waiter(uint64_t length, unsigned quick, uint64_t takes,
+                                  bool is_background)
+{
+    struct program p = begin();
+    task(&p, 1, "heartbeat");
+    task(&p, 2, "pack");
+    if (is_background)
+        put(&p, background(0, 1));
+    uint64_t now = MS(1);
+    nap(&p, US(100), MS(1));
+    for (unsigned i = 0; i <= quick; i++, now += MS(30)) {
+        put(&p, switches(now, 1));
+        put(&p, creates(now, 1, 100 + i, 0));
+        put(&p, try_read(now, 1, 100 + i));
+        put(&p, switches(now + US(10), 2));
+        now += i ? takes : length;
+        put(&p, switches(now + US(20), LOOP));
+        nap(&p, now + US(30), now + MS(20));
+        put(&p, fulfills(now + MS(20), LOOP, 100 + i));
+        put(&p, reads(now + MS(20), 1, 100 + i));
+        put(&p, switches(now + MS(20) + US(10), LOOP));
+        nap(&p, now + MS(21), now + MS(29));
+    }
+    return p;
+}
+
+static void who_waits_meanwhile_counts(void **state)
+{
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        struct program p = with_waiter(MS(30), 0, 0, i);
+        expect(&p,
+               "likely loop-blocked: 'pack' (task 2) ran for 30 ms without a break, from 1.01 ms "
+               "on. Meanwhile 'heartbeat' was waiting.\n");
+    }
+    struct program p = with_waiter(MS(19), 0, 0, false);
+    expect(&p,
+           "possible loop-blocked: 'pack' (task 2) ran for 19 ms without a break, from 1.01 ms on. "
+           "Meanwhile 'heartbeat' was waiting. [it happened once, and may be due to what else the "
+           "machine had to do]\n");
+    for (unsigned i = 0; i < 2; i++) { /* others of it take 1 ms, or 4 ms */
+        p = with_waiter(MS(25), 6, i ? MS(4) : MS(1), false);
+        struct result r = look(&p);
+        assert_int_equal(r.found.count, 1);
+        assert_int_equal(r.found.finding[0].confidence, i ? WEFT_POSSIBLE : WEFT_LIKELY);
+        leave(&r);
+    }
+    p = with_waiter(MS(45), 40, MS(1), false);
+    expect(
+        &p,
+        "possible loop-blocked: 'pack' (task 2) ran for 45 ms without a break, from 1.01 ms on. "
+        "Meanwhile 'heartbeat' was waiting. [nearly all other runs of it are short, so that it may "
+        "be due to what else the machine had to do]\n");
+}
+
+/* Requests come every 10 ms. Each takes that long; the sixth holds up the loop. */
+static struct program with_requests(uint64_t length, bool due)
+{
+    struct program p = begin();
+    uint64_t now = MS(1);
+    nap(&p, US(100), MS(1));
+    for (unsigned i = 0; i < 12; i++) {
+        uint64_t id = 10 + i, takes = i == 6 ? length : US(500);
+        put(&p, creates(now, LOOP, id, 0));
+        put(&p, label(now, id, i == 6 ? "big" : "request"));
+        put(&p, switches(now, id));
+        now += takes;
+        put(&p, fulfills(now, id, id));
+        put(&p, switches(now + US(1), LOOP));
+        if (i == 6 && due) {
+            now += US(5);
+            continue;
+        }
+        nap(&p, now + US(5), now + MS(9));
+        now += MS(9) + US(2);
+    }
+    return p;
+}
+
+static void what_comes_at_once_was_due(void **state)
+{
+    (void)state;
+    struct program p = with_requests(MS(30), true);
+    expect(&p, "likely loop-blocked: 'big' (task 16) ran for 30 ms without a break, from 57.912 ms "
+               "on. As soon as it was over, 'request' came, as if it had been due before.\n");
+    p = with_requests(MS(30), false);
+    expect(&p,
+           "possible loop-blocked: 'big' (task 16) ran for 30 ms without a break, from 57.912 ms "
+           "on. [nobody seems to have needed the event loop meanwhile]\n");
+}
+
+/* A thread of its own runs a job, and then goes on itself. */
+static void who_began_it_goes_on(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "worker");
+    task(&p, 2, "work");
+    task(&p, 3, "job");
+    put(&p, switches(MS(1), 1));
+    for (unsigned i = 0; i < 3; i++) {
+        put(&p, try_read(MS(2 + 60 * i), 1, 2));
+        put(&p, switches(MS(2 + 60 * i), LOOP));
+        nap(&p, MS(3 + 60 * i), MS(9 + 60 * i));
+        put(&p, signals(MS(9 + 60 * i), 1, 2));
+        put(&p, switches(MS(9 + 60 * i) + 100, 3));
+        put(&p, switches(MS(59 + 60 * i), 1));
+    }
+    put(&p, switches(MS(180), LOOP));
+    expect(&p,
+           "possible loop-blocked: 'job' (task 3) ran for 50 ms without a break, from 9 ms on. 3 "
+           "such runs took 150 ms in all. [nobody seems to have needed the event loop "
+           "meanwhile]\n");
+}
+
+/* ---- Spins ---- */
+
+/* x yields again and again, for work of that length each; says what else it does. */
+static struct program with_yields(unsigned count, uint64_t each, uint64_t counts, bool from_outside)
+{
+    struct program p = begin();
+    task(&p, 1, "x");
+    task(&p, 2, "y");
+    uint64_t now = MS(1);
+    nap(&p, US(100), US(900));
+    put(&p, switches(now, 1));
+    for (unsigned i = 0; i < count; i++, now += each) {
+        if (from_outside && i + 1 == count) { /* what x looks for */
+            put(&p, switches(now + each - US(0.5), 2));
+            put(&p, fulfills(now + each - US(0.4), 2, 2));
+        }
+        put(&p, creates(now, 1, 1000 + i, 0));
+        put(&p, fulfills(now, 1, 1000 + i));
+        put(&p, try_read(now + US(0.1), 1, 1000 + i));
+        if (counts && i % counts == 0)
+            put(&p, increases(now + US(0.2), 1, 1, "done"));
+        put(&p, switches(now + each - US(0.2), LOOP));
+        put(&p, reads(now + each, 1, 1000 + i));
+    }
+    put(&p, fulfills(now, 1, 1));
+    put(&p, switches(now + US(1), LOOP));
+    nap(&p, now + US(2), now + MS(50));
+    return p;
+}
+
+static void spin_by_itself(void **state)
+{
+    (void)state;
+    struct program p = with_yields(2000, US(5), 0, false);
+    expect(&p, "likely spin: 'x' (task 1) ran 2,000 times within 10 ms, from 1.005 ms on, "
+               "each time woken by itself, "
+               "and, as far as is recorded, did nothing for anybody else.\n");
+    p = with_yields(100, US(50), 0, true);
+    expect(&p, "likely spin: 'x' (task 1) ran 100 times within 4.95 ms, from 1.05 ms on, "
+               "each time woken by itself, "
+               "without getting anywhere, until something else happened.\n");
+}
+
+static void short_spins(void **state)
+{
+    (void)state;
+    struct program p = with_yields(300, US(1), 0, false); /* not even a millisecond */
+    expect(&p, "likely spin: 'x' (task 1) ran 300 times within 299 µs, from 1.001 ms on, each time "
+               "woken by itself, and, as far as is recorded, did nothing for anybody else.\n");
+    p = with_yields(600, US(50), 0, false);
+    expect(&p, "likely spin: 'x' (task 1) ran 600 times within 30 ms, from 1.05 ms on, each time "
+               "woken by itself, and, as far as is recorded, did nothing for anybody else.\n");
+    p = with_yields(60, US(1), 0, false);
+    expect(&p, "");
+}
+
+/* Two tasks wake each other with conditions. Every so often, one of them makes something, which says so. */
+static struct program with_exchange(unsigned count, uint64_t each, unsigned makes)
+{
+    struct program p = begin();
+    task(&p, 1, "left");
+    task(&p, 2, "right");
+    task(&p, 3, "left has it");
+    task(&p, 4, "right has it");
+    task(&p, 5, "customer");
+    put(&p, try_read(US(50), 1, 3));
+    put(&p, try_read(US(50), 2, 4));
+    nap(&p, US(100), MS(1));
+    uint64_t now = MS(1);
+    for (unsigned i = 0; i < count; i++, now += each) {
+        uint64_t self = 1 + i % 2, other = 2 - i % 2;
+        if (i)
+            put(&p, signals(now, self, 2 + self));
+        else
+            put(&p, switches(now, self));
+        if (makes && i % makes == 0) {
+            put(&p, creates(now, LOOP, 1000 + i, 0));
+            put(&p, try_read(now, 5, 1000 + i));
+            put(&p, fulfills(now, self, 1000 + i));
+        }
+        put(&p, notifies(now + each / 2, self, 2 + other));
+        put(&p, try_read(now + each / 2, self, 2 + self));
+        put(&p, switches(now + each - US(0.1), LOOP));
+    }
+    nap(&p, now, now + MS(20));
+    return p;
+}
+
+static void exchange_of_wakes(void **state)
+{
+    (void)state;
+    struct program p = with_exchange(4000, US(2), 0);
+    expect(&p,
+           "likely spin: 'left' (task 1) and 'right' (task 2) ran 3,999 times within 8 ms, from "
+           "1.002 ms on, waking each other all the time, and, as far as is recorded, did nothing "
+           "for anybody else.\n");
+    p = with_exchange(900, US(2), 0);
+    expect(&p, "");
+    p = with_exchange(4000, US(60), 0); /* work */
+    expect(&p, "possible spin: 'left' (task 1) and 'right' (task 2) ran 3,999 times within 240 ms, "
+               "from 1.06 ms on, waking each other all the time, and, as far as is recorded, did "
+               "nothing for anybody else. [it may do its work in many small pieces]\n");
+    p = with_exchange(4000, US(2), 10); /* somebody has use of it */
+    struct result r = look(&p);
+    for (uint32_t i = 0; i < r.found.count; i++)
+        assert_int_equal(r.found.finding[i].confidence, WEFT_POSSIBLE);
+    leave(&r);
+}
+
+static void pieces_of_work_are_no_spin(void **state)
+{
+    (void)state;
+    struct program p = with_yields(40, MS(1), 0, false);
+    expect(&p, "");
+    p = with_yields(100, US(50), 0, false);
+    expect(&p, "possible spin: 'x' (task 1) ran 100 times within 4.95 ms, from 1.05 ms on, "
+               "each time woken by itself, "
+               "and, as far as is recorded, did nothing for anybody else. [it may do its work in "
+               "many small "
+               "pieces]\n");
+    p = with_yields(2000, US(5), 5, false);
+    expect(&p, "possible spin: 'x' (task 1) ran 2,000 times within 10 ms, from 1.005 ms on, "
+               "each time woken by itself, "
+               "and, as far as is recorded, did nothing for anybody else. [it may get on with "
+               "something in "
+               "between]\n");
+}
+
+static void spin_without_wakes(void **state)
+{
+    (void)state;
+    for (unsigned shown = 0; shown < 2; shown++) { /* the loop in between */
+        struct program p = begin();
+        task(&p, 1, "x");
+        nap(&p, US(100), MS(1));
+        for (unsigned i = 0; i < 6000; i++) {
+            put(&p, switches(MS(1) + i * US(2), 1));
+            if (shown)
+                put(&p, switches(MS(1) + i * US(2) + US(1.5), LOOP));
+        }
+        put(&p, switches(MS(13), LOOP));
+        nap(&p, MS(13), MS(30));
+        struct result r = look(&p);
+        assert_int_equal(r.found.count, 1);
+        const struct weft_finding *f = &r.found.finding[0];
+        assert_string_equal(weft_finding_name(f->kind), "spin");
+        assert_int_equal(f->confidence, WEFT_LIKELY);
+        leave(&r);
+    }
+}
+
+static void handing_on_is_no_spin(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "producer");
+    task(&p, 2, "consumer");
+    nap(&p, US(100), MS(1));
+    uint64_t now = MS(1);
+    for (unsigned i = 0; i < 3000; i++, now += US(4)) {
+        uint64_t item = 1000 + 2 * i, turn = item + 1;
+        put(&p, creates(now, 2, item, 0));
+        put(&p, try_read(now, 2, item));
+        put(&p, switches(now + US(1), 1));
+        put(&p, fulfills(now + US(1), 1, item));
+        put(&p, creates(now + US(1), 1, turn, 0));
+        put(&p, fulfills(now + US(1), 1, turn));
+        put(&p, try_read(now + US(1), 1, turn));
+        put(&p, reads(now + US(2), 2, item));
+        put(&p, reads(now + US(3), 1, turn));
+        put(&p, switches(now + US(3.5), 2));
+    }
+    put(&p, switches(now, LOOP));
+    nap(&p, now, now + MS(20));
+    expect(&p, "");
+}
+
+/* ---- Ready, and not run ---- */
+
+static void asleep_though_something_is_ready(void **state)
+{
+    (void)state;
+    for (unsigned told = 0; told < 2; told++) {
+        uint64_t wakes = told ? MS(21) : MS(150);
+        struct program p = begin();
+        task(&p, 1, "main");
+        task(&p, 2, "picture");
+        task(&p, 3, "worker");
+        put(&p, switches(MS(1), 1));
+        put(&p, try_read(MS(2), 1, 2));
+        put(&p, switches(MS(2), LOOP));
+        nap(&p, MS(2), wakes);
+        put(&p, reads(wakes, 1, 2));
+        put(&p, fulfills(wakes + US(10), 1, 1));
+        nap(&p, wakes + US(20), wakes + MS(1));
+        next_stream(&p);
+        put(&p, switches(MS(2), 3));
+        put(&p, fulfills(MS(20), 3, 2));
+        put(&p, fulfills(MS(20), 3, 3));
+        expect(&p, told ? ""
+                        : "likely slow-wake: 'main' (task 1) went on only 130 ms after 'picture', "
+                          "for which it "
+                          "waited, was fulfilled at 20 ms by another thread: the event loop slept "
+                          "for 130 ms "
+                          "meanwhile, as if nobody had told it.\n");
+    }
+}
+
+/* Something is ready at 10 ms. Then 100 others run, which are ready before or afterwards. */
+static struct program with_queue(bool later)
+{
+    struct program p = begin();
+    task(&p, 1, "main");
+    task(&p, 2, "reply");
+    for (unsigned i = 0; i < 100; i++) {
+        task(&p, 100 + i, "chunk");
+        put(&p, creates(0, LOOP, 300 + i, 0));
+        put(&p, try_read(0, 100 + i, 300 + i));
+    }
+    put(&p, switches(MS(1), 1));
+    put(&p, try_read(MS(1), 1, 2));
+    put(&p, switches(MS(2), LOOP));
+    nap(&p, MS(2), MS(9));
+    for (unsigned i = 0; i < 100 && !later; i++)
+        put(&p, fulfills(MS(9), LOOP, 300 + i));
+    put(&p, fulfills(MS(10), LOOP, 2));
+    for (unsigned i = 0; i < 100; i++) {
+        if (later)
+            put(&p, fulfills(MS(10 + i), LOOP, 300 + i));
+        put(&p, reads(MS(10 + i) + US(10), 100 + i, 300 + i));
+        put(&p, fulfills(MS(11 + i) - US(10), 100 + i, 100 + i));
+    }
+    put(&p, reads(MS(110), 1, 2));
+    put(&p, switches(MS(111), LOOP));
+    nap(&p, MS(111), MS(120));
+    return p;
+}
+
+static void others_come_first(void **state)
+{
+    (void)state;
+    struct program p = with_queue(true);
+    expect(&p, "likely slow-wake: 'main' (task 1) went on only 100 ms after 'reply', for which it "
+               "waited, was "
+               "fulfilled at 10 ms: 99 runs that became ready later came first, most of the time "
+               "'chunk'.\n");
+}
+
+static void too_much_to_do(void **state)
+{
+    (void)state;
+    struct program p = with_queue(false);
+    expect(&p,
+           "likely loop-blocked: The event loop had no pause for 102 ms, from 9 ms on: 101 "
+           "runs came one after "
+           "another; those of 'chunk' took 98 ms. 'chunk' (task 199) was ready for 100 ms before "
+           "it could run.\n");
+}
+
+static void waiting_for_several_is_not_slow(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "main");
+    task(&p, 2, "first");
+    task(&p, 3, "second");
+    put(&p, switches(MS(1), 1));
+    put(&p, try_read(MS(1), 1, 2));
+    put(&p, try_read(MS(1), 1, 3));
+    put(&p, switches(MS(2), LOOP));
+    nap(&p, MS(2), MS(10));
+    put(&p, fulfills(MS(10), LOOP, 2));
+    nap(&p, MS(11), MS(99));
+    put(&p, fulfills(MS(99), LOOP, 3));
+    put(&p, reads(MS(100), 1, 2));
+    put(&p, reads(MS(100), 1, 3));
+    put(&p, switches(MS(101), LOOP));
+    nap(&p, MS(101), MS(110));
+    expect(&p, "");
+}
+
+/* 'reply' is there at 10 ms; then others of another sort run which were ready before. */
+static struct program with_others(unsigned count, const char *name)
+{
+    struct program p = begin();
+    task(&p, 1, name);
+    task(&p, 2, "reply");
+    for (unsigned i = 0; i < count; i++) {
+        task(&p, 100 + i, "thumb");
+        put(&p, creates(0, LOOP, 300 + i, 0));
+        put(&p, try_read(0, 100 + i, 300 + i));
+    }
+    put(&p, switches(MS(1), 1));
+    put(&p, try_read(MS(1), 1, 2));
+    put(&p, switches(MS(2), LOOP));
+    nap(&p, MS(2), MS(10));
+    for (unsigned i = 0; i < count; i++)
+        put(&p, fulfills(MS(10), LOOP, 300 + i));
+    put(&p, fulfills(MS(10), LOOP, 2));
+    for (unsigned i = 0; i < count; i++) {
+        put(&p, reads(MS(10 + 3 * i) + US(10), 100 + i, 300 + i));
+        put(&p, fulfills(MS(13 + 3 * i) - US(10), 100 + i, 100 + i));
+    }
+    uint64_t now = MS(10 + 3 * count);
+    put(&p, reads(now, 1, 2));
+    put(&p, switches(now + MS(1), LOOP));
+    nap(&p, now + MS(1), now + MS(9));
+    return p;
+}
+
+static void behind_what_was_earlier(void **state)
+{
+    (void)state;
+    struct program p = with_others(11, "checkout");
+    expect(&p,
+           "likely slow-wake: 'checkout' (task 1) went on only 33 ms after 'reply', for which it "
+           "waited, was fulfilled at 10 ms: 11 other runs came first, most of the time "
+           "'thumb'.\n");
+    p = with_others(4, "checkout");
+    expect(&p,
+           "possible slow-wake: 'checkout' (task 1) went on only 12 ms after 'reply', for which "
+           "it waited, was fulfilled at 10 ms: 4 other runs came first, most of the time "
+           "'thumb'. [it was not much longer than the limit]\n");
+    p = with_others(11, "thumb"); /* of the same sort: there is much to do */
+    expect(&p, "");
+}
+
+static void asleep_for_a_short_time(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "main");
+    task(&p, 2, "worker");
+    for (unsigned i = 0; i < 10; i++) { /* once, the loop sleeps for longer */
+        uint64_t at = MS(1 + 60 * i), late = i == 5 ? MS(40) : US(50);
+        put(&p, switches(at, 1));
+        put(&p, creates(at, 1, 10 + i, 0));
+        put(&p, try_read(at, 1, 10 + i));
+        put(&p, switches(at + US(10), LOOP));
+        nap(&p, at + US(20), at + MS(10) + late);
+        put(&p, reads(at + MS(10) + late, 1, 10 + i));
+        put(&p, switches(at + MS(10) + late + US(10), LOOP));
+        nap(&p, at + MS(10) + late + US(20), at + MS(60) - US(1));
+    }
+    next_stream(&p);
+    for (unsigned i = 0; i < 10; i++) {
+        put(&p, switches(MS(2 + 60 * i), 2));
+        put(&p, fulfills(MS(11 + 60 * i), 2, 10 + i));
+        put(&p, switches(MS(11 + 60 * i) + US(10), LOOP));
+    }
+    expect(&p,
+           "possible slow-wake: 'main' (task 1) went on only 40 ms after task 15, for which it "
+           "waited, was fulfilled at 311 ms by another thread: the event loop slept for 40 ms "
+           "meanwhile, as if nobody had told it. [it happened hardly ever, and may be due to what "
+           "else the machine had to do]\n");
+}
+
+/* 40 rows of 2 ms each; what the sessions wait for comes only then. */
+static struct program with_sessions(unsigned sessions)
+{
+    struct program p = begin();
+    task(&p, 1, "import");
+    for (unsigned i = 0; i < sessions; i++) {
+        task(&p, 10 + i, "session");
+        put(&p, creates(0, LOOP, 20 + i, 0));
+        put(&p, switches(US(10), 10 + i));
+        put(&p, try_read(US(10), 10 + i, 20 + i));
+    }
+    for (unsigned i = 0; i < 40; i++)
+        task(&p, 100 + i, "row");
+    put(&p, switches(US(20), 1));
+    put(&p, try_read(US(20), 1, 2));
+    put(&p, switches(US(20), LOOP));
+    nap(&p, MS(1), MS(10));
+    put(&p, fulfills(MS(10), LOOP, 2));
+    put(&p, reads(MS(10), 1, 2));
+    for (unsigned i = 0; i < 40; i++)
+        put(&p, switches(MS(11 + 2 * i), 100 + i));
+    for (unsigned i = 0; i < sessions; i++) {
+        put(&p, fulfills(MS(91), LOOP, 20 + i));
+        put(&p, reads(MS(91), 10 + i, 20 + i));
+    }
+    put(&p, switches(MS(92), LOOP));
+    nap(&p, MS(92), MS(99));
+    return p;
+}
+
+static void news_that_nobody_looked_for(void **state)
+{
+    (void)state;
+    struct program p = with_sessions(4);
+    expect(
+        &p,
+        "likely loop-blocked: The event loop had no pause for 82 ms, from 10 ms on: 45 runs came "
+        "one after another; those of 'row' took 80 ms. Meanwhile 4 others were waiting, among "
+        "them 'session'; what they waited for was looked at only afterwards.\n");
+    p = with_sessions(1);
+    struct result r = look(&p);
+    assert_int_equal(r.found.count, 1);
+    assert_int_equal(r.found.finding[0].confidence, WEFT_POSSIBLE);
+    leave(&r);
+}
+
+/* ---- Any trace ---- */
+
+static void each_allocation_may_fail(void **state)
+{
+    (void)state;
+    struct program p = with_block(MS(40), 3);
+    struct weft_model *m = trace_model(&p.t);
+    struct weft_explain_options o = weft_explain_defaults(NULL);
+    struct weft_history *h;
+    struct weft__families f;
+    assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
+    assert_int_equal(weft__families_init(&f, m), 0);
+    bool failed = true;
+    for (long n = 1; failed; n++) {
+        struct weft_findings found = {0};
+        struct weft__search s = {.h = h, .m = m, .o = &o, .families = &f, .out = &found};
+        long before = live;
+        fail_at = n;
+        weft__find_blocks(&s);
+        failed = fail_at == 0;
+        fail_at = 0;
+        assert_int_equal(s.failed, failed);
+        weft_findings_fini(&found);
+        free(s.blocked);
+        assert_int_equal(live, before);
+        assert_true(n < 1000);
+    }
+    weft__families_fini(&f);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+static void times_may_run_backwards(void **state)
+{
+    (void)state;
+    static const uint64_t times[] = {50, 3, UINT64_C(1) << 62, 7, 90, 1};
+    struct program p = begin();
+    task(&p, 1, "a");
+    task(&p, 2, "b");
+    for (unsigned i = 0; i < 200; i++) {
+        uint64_t now = times[i % COUNT(times)] * (i + 1) & (UINT64_MAX >> 9);
+        put(&p, creates(now, 1, 100 + i, 0));
+        put(&p, try_read(now, 1 + i % 2, 100 + i / 2));
+        put(&p, switches(now, 1 + i % 3));
+        if (i % 5 == 0)
+            put(&p, suspends(now));
+        put(&p, fulfills(now, 1, 100 + i));
+        put(&p, reads(now, 1 + i % 2, 100 + i / 2));
+    }
+    struct result r = look(&p);
+    assert_false(r.failed);
+    leave(&r);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(long_run_harms_who_is_due),
+        cmocka_unit_test(short_run_may_be_the_machine),
+        cmocka_unit_test(collections_do_not_count),
+        cmocka_unit_test(waiting_ends_a_run_that_nobody_ends),
+        cmocka_unit_test(workers_may_be_busy),
+        cmocka_unit_test(who_waits_for_the_work_is_served),
+        cmocka_unit_test(who_waits_meanwhile_counts),
+        cmocka_unit_test(what_comes_at_once_was_due),
+        cmocka_unit_test(who_began_it_goes_on),
+        cmocka_unit_test(never_yielding),
+        cmocka_unit_test(starting_is_no_fault),
+        cmocka_unit_test(spin_by_itself),
+        cmocka_unit_test(short_spins),
+        cmocka_unit_test(exchange_of_wakes),
+        cmocka_unit_test(pieces_of_work_are_no_spin),
+        cmocka_unit_test(spin_without_wakes),
+        cmocka_unit_test(handing_on_is_no_spin),
+        cmocka_unit_test(asleep_though_something_is_ready),
+        cmocka_unit_test(others_come_first),
+        cmocka_unit_test(too_much_to_do),
+        cmocka_unit_test(waiting_for_several_is_not_slow),
+        cmocka_unit_test(behind_what_was_earlier),
+        cmocka_unit_test(asleep_for_a_short_time),
+        cmocka_unit_test(news_that_nobody_looked_for),
+        cmocka_unit_test(each_allocation_may_fail),
+        cmocka_unit_test(times_may_run_backwards),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

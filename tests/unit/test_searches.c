@@ -1,0 +1,1025 @@
+/* SPDX-License-Identifier: ISC */
+/* The searches for swallowed failures, leaks, serial waits and herds: each fault in several styles of recording, and
+ * what looks alike but is as it should be. Linked with --wrap=malloc and so on. */
+#include <inttypes.h>
+
+#include "allocations.h"
+#include "analyse/finding.h"
+#include "analyse/words.h"
+#include "packets.h"
+
+#define US UINT64_C(1000)
+#define MS UINT64_C(1000000)
+
+/* ---- A program that is recorded ---- */
+
+#define KINDS(X)                                                                                   \
+    X(TASK_, "task")                                                                               \
+    X(FETCH, "fetch")                                                                              \
+    X(TIMER, "timer")                                                                              \
+    X(CONDITION_, "condition")                                                                     \
+    X(PROMISE, "promise")                                                                          \
+    X(CONNECTION, "connection")
+
+enum kind {
+#define X(NAME, name) NAME,
+    KINDS(X)
+#undef X
+        KIND_COUNT
+};
+
+static struct trace trace;
+static uint32_t site[KIND_COUNT];
+static uint64_t now, last_id;
+
+static void begin(void)
+{
+    static const char *const names[] = {
+#define X(NAME, name) name,
+        KINDS(X)
+#undef X
+    };
+    struct strings s = {.used = 0};
+    trace = (struct trace){.fd = -1};
+    for (unsigned k = 0; k < KIND_COUNT; k++)
+        site[k] = strings_site(&s, strings_text(&s, names[k]), 0, 0, 0);
+    facts_packet(&trace, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&trace, &s);
+    now = 1000;
+    last_id = 0;
+    events_begin(&trace,
+                 (struct weft_events_header){.stream = 0, .sequence = 1, .begin_ticks = now});
+}
+
+static void put(struct weft_event ev)
+{
+    events_put(&trace, ev, 0);
+    now += 100;
+}
+
+static uint64_t make(uint64_t creator, enum kind kind, const char *text)
+{
+    events_put(&trace, creates(now, creator, ++last_id, 0), site[kind]);
+    now += 100;
+    if (text)
+        put(label(now, last_id, text));
+    return last_id;
+}
+
+static uint64_t make_one(uint64_t creator, enum kind kind, const char *format, int number)
+{
+    char text[64];
+    snprintf(text, sizeof text, format, number);
+    return make(creator, kind, text);
+}
+
+static void run(uint64_t p)
+{
+    put(switches(now, p));
+}
+
+static void wait_for(uint64_t reader, uint64_t p)
+{
+    put(try_read(now, reader, p));
+}
+
+static void wake(uint64_t reader, uint64_t p)
+{
+    put(reads(now, reader, p));
+}
+
+static void fulfil(uint64_t by, uint64_t p)
+{
+    put(fulfills(now, by, p));
+}
+
+static void fail_with(uint64_t by, uint64_t p, const char *reason)
+{
+    struct weft_event ev = fails(now, by, p, reason ? reason : "");
+    ev.text = reason;
+    put(ev);
+}
+
+/* The loop sleeps. */
+static void sleep_for(uint64_t ns)
+{
+    put(suspends(now));
+    now += ns;
+    put(resumes(now));
+}
+
+/* ---- What is found ---- */
+
+typedef void search(struct weft__search *s);
+
+static struct weft_model *model;
+static struct weft_history *history;
+static struct weft_findings found;
+
+static int search_by(search *const *searches, size_t count)
+{
+    struct weft_explain_options o = weft_explain_defaults(NULL);
+    struct weft__families families;
+    struct weft__search s = {
+        .h = history, .m = model, .o = &o, .families = &families, .out = &found};
+    found = (struct weft_findings){0};
+    s.failed = weft__families_init(&families, model) < 0;
+    for (size_t i = 0; i < count && !s.failed; i++)
+        searches[i](&s);
+    weft__families_fini(&families);
+    if (s.failed)
+        weft_findings_fini(&found);
+    return s.failed ? WEFT_E_NOMEM : 0;
+}
+
+static void understand(void)
+{
+    model = trace_model(&trace);
+    assert_int_equal(weft_history_new(&history, model, NULL, NULL), 0);
+}
+
+static void forget(void)
+{
+    weft_findings_fini(&found);
+    weft_history_free(history);
+    weft_model_free(model);
+}
+
+static void look(search *what)
+{
+    understand();
+    assert_int_equal(search_by(&what, 1), 0);
+    for (uint32_t i = 0; i < found.count; i++)
+        print_message("%s: %s [%s]\n", weft_confidence_name(found.finding[i].confidence),
+                      found.finding[i].text, found.finding[i].doubt ? found.finding[i].doubt : "-");
+}
+
+static void expect_nothing(search *what)
+{
+    look(what);
+    assert_int_equal(found.count, 0);
+    forget();
+}
+
+/* One finding, of that confidence, of the promise with that id; text: all of it, or NULL. */
+static const struct weft_finding *expect(search *what, enum weft_confidence confidence, uint64_t id,
+                                         const char *text)
+{
+    look(what);
+    assert_int_equal(found.count, 1);
+    const struct weft_finding *f = &found.finding[0];
+    assert_int_equal(f->confidence, confidence);
+    assert_int_equal(model->promise[f->promise].id, id);
+    assert_true(f->doubt || confidence != WEFT_POSSIBLE);
+    assert_non_null(f->text);
+    if (text)
+        assert_string_equal(f->text, text);
+    for (uint32_t i = 1; i < f->evidences; i++)
+        assert_true(f->evidence[i - 1].time_ns <= f->evidence[i].time_ns);
+    return f;
+}
+
+static uint64_t id_of(uint32_t promise)
+{
+    return model->promise[promise].id;
+}
+
+/* ---- Failures ---- */
+
+/* A task that goes on for long enough that somebody could look. */
+static void go_on(uint64_t task)
+{
+    for (int i = 0; i < 3; i++) {
+        sleep_for(MS);
+        run(task);
+        uint64_t timer = make(task, TIMER, "pause");
+        wait_for(task, timer);
+        run(LOOP);
+        sleep_for(5 * MS);
+        fulfil(LOOP, timer);
+        wake(task, timer);
+        run(LOOP);
+    }
+}
+
+static uint64_t begin_fetch(uint64_t *main_task)
+{
+    begin();
+    *main_task = make(LOOP, TASK_, "main");
+    run(*main_task);
+    uint64_t fetch = make(*main_task, FETCH, "config");
+    run(LOOP);
+    sleep_for(MS);
+    return fetch;
+}
+
+static void test_swallowed(void **state)
+{
+    uint64_t task, fetch = begin_fetch(&task);
+    (void)state;
+    fail_with(LOOP, fetch, "connection refused");
+    go_on(task);
+    const struct weft_finding *f =
+        expect(weft__find_failures, WEFT_LIKELY, fetch,
+               "'config' (fetch 2), created by 'main', failed at 1 ms with 'connection "
+               "refused', and nobody has looked at it: nobody waits for it, and nobody reads its "
+               "result.");
+    assert_int_equal(f->evidences, 2);
+    assert_int_equal(f->evidence[1].event, WEFT_EVIDENCE_FAILED);
+    forget();
+}
+
+static void test_failure_is_seen(void **state)
+{
+    enum { WAITED, WOKEN, READ, RAN, WAYS };
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        uint64_t task, fetch = begin_fetch(&task);
+        if (way == WAITED || way == RAN)
+            wait_for(task, fetch);
+        fail_with(LOOP, fetch, "connection refused");
+        if (way == WOKEN)
+            wake(task, fetch);
+        if (way == READ)
+            put(read_later(now, task, fetch));
+        if (way == WAITED)
+            sleep_for(20 * MS); /* it still waits: that is a hang */
+        else
+            go_on(task);
+        expect_nothing(weft__find_failures);
+    }
+}
+
+/* Of a failure that is handed on, the last one counts. */
+static void test_failure_handed_on(void **state)
+{
+    (void)state;
+    for (int seen = 0; seen < 2; seen++) {
+        uint64_t task, fetch = begin_fetch(&task);
+        uint64_t part = make(fetch, PROMISE, "socket");
+        if (seen)
+            wait_for(task, fetch);
+        fail_with(LOOP, part, "reset");
+        fail_with(LOOP, fetch, "reset");
+        if (seen)
+            wake(task, fetch);
+        go_on(task);
+        if (seen) {
+            expect_nothing(weft__find_failures);
+            continue;
+        }
+        const struct weft_finding *f = expect(weft__find_failures, WEFT_LIKELY, fetch, NULL);
+        assert_int_equal(f->evidences, 3);
+        assert_int_equal(id_of(f->evidence[1].promise), part);
+        forget();
+    }
+}
+
+static void test_failure_possible(void **state)
+{
+    enum { CANCELLED, RETRIED, AT_THE_END, LEFT_BEFORE, WAYS };
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        uint64_t task, fetch = begin_fetch(&task);
+        if (way == LEFT_BEFORE) {
+            uint64_t timer = make(task, TIMER, "limit");
+            wait_for(task, fetch);
+            wait_for(task, timer);
+            sleep_for(MS);
+            fulfil(LOOP, timer);
+            wake(task, timer);
+            wait_for(task, make(task, PROMISE, "another"));
+            run(LOOP);
+            sleep_for(MS);
+        }
+        fail_with(LOOP, fetch, way == CANCELLED ? "operation cancelled" : "connection refused");
+        if (way == RETRIED)
+            wait_for(task, make(task, FETCH, "config"));
+        if (way == LEFT_BEFORE)
+            sleep_for(20 * MS);
+        else if (way != AT_THE_END)
+            go_on(task);
+        expect(weft__find_failures, WEFT_POSSIBLE, fetch, NULL);
+        forget();
+    }
+}
+
+static void test_failure_strands(void **state)
+{
+    uint64_t task, fetch = begin_fetch(&task);
+    (void)state;
+    uint64_t value = make(fetch, PROMISE, "value");
+    wait_for(task, value);
+    fail_with(LOOP, fetch, NULL);
+    sleep_for(20 * MS);
+    sleep_for(20 * MS);
+    const struct weft_finding *f =
+        expect(weft__find_failures, WEFT_LIKELY, fetch,
+               "'config' (fetch 2), created by 'main', failed at 1.001 ms, and nobody has looked "
+               "at it: nobody waits for it, and nobody reads its result; 'main' has been waiting "
+               "ever since for 'value', which it was to resolve.");
+    assert_int_equal(f->affecteds, 2);
+    assert_int_equal(id_of(f->affected[0]), task);
+    assert_int_equal(id_of(f->affected[1]), value);
+    assert_true(f->cost_ns > (int64_t)(40 * MS));
+    forget();
+}
+
+/* The same fault again and again is one finding; what is not known for sure is said with less confidence. */
+static void test_failures_grouped(void **state)
+{
+    (void)state;
+    for (int discarded = 0; discarded < 2; discarded++) {
+        uint64_t task, fetch = begin_fetch(&task);
+        fail_with(LOOP, fetch, "disk full");
+        for (int i = 0; i < 4; i++) {
+            sleep_for(MS);
+            fail_with(LOOP, make(task, FETCH, "config"), i ? "disk full" : "disk on fire");
+        }
+        go_on(task);
+        understand();
+        model->losses.discarded = (uint64_t)discarded;
+        assert_int_equal(search_by((search *[]){weft__find_failures}, 1), 0);
+        assert_int_equal(found.count, 2);
+        for (uint32_t i = 0; i < 2; i++) {
+            const struct weft_finding *f = &found.finding[i];
+            assert_int_equal(f->confidence, discarded ? WEFT_POSSIBLE : WEFT_LIKELY);
+            assert_int_equal(f->count, id_of(f->promise) == fetch ? 4 : 1);
+        }
+        forget();
+    }
+}
+
+/* The parent of what has failed reports success, without having looked: at once, or in its next run. */
+static void test_parent_reports_success(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) {
+        bool waits = way < 2, same_run = way % 2;
+        begin();
+        uint64_t request = make(LOOP, TASK_, "PUT /a");
+        run(request);
+        uint64_t write = make(request, PROMISE, "replica"), read = make(request, FETCH, "old");
+        if (waits)
+            wait_for(request, read);
+        run(LOOP);
+        sleep_for(MS);
+        if (waits) {
+            fulfil(LOOP, read);
+            wake(request, read);
+            run(LOOP);
+            sleep_for(MS);
+        }
+        fail_with(LOOP, write, "disk full");
+        if (!same_run)
+            run(request);
+        fulfil(same_run ? LOOP : request, request);
+        run(LOOP);
+        uint64_t other = make(LOOP, TASK_, "other");
+        go_on(other);
+        if (!waits && same_run)
+            expect_nothing(weft__find_failures); /* it may have been told directly */
+        else {
+            expect(weft__find_failures, waits ? WEFT_LIKELY : WEFT_POSSIBLE, write, NULL);
+            forget();
+        }
+    }
+}
+
+/* A group that waits for all its parts, and is told of those that went well only. */
+static void test_failure_in_group(void **state)
+{
+    enum { ONLY_SUCCESSES, ALL, ANY, RAN_ONCE_MORE, WAYS, PARTS = 6, BAD = 2 };
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        uint64_t part[PARTS];
+        begin();
+        uint64_t group = make(LOOP, TASK_, "all parts"), other = make(LOOP, TASK_, "other");
+        run(group);
+        for (int i = 0; i < PARTS; i++)
+            wait_for(group, part[i] = make_one(group, FETCH, "part %d", i));
+        run(LOOP);
+        for (int i = way == ANY ? BAD : 0; i < (way == ANY ? BAD + 2 : PARTS); i++) {
+            sleep_for(MS);
+            if (i == BAD)
+                fail_with(LOOP, part[i], "checksum");
+            else
+                fulfil(LOOP, part[i]);
+            if (i == BAD && way == RAN_ONCE_MORE)
+                run(group);
+            else if (i != BAD || way == ALL)
+                wake(group, part[i]);
+            if (i == (way == ANY ? BAD + 1 : PARTS - 1))
+                fulfil(group, group);
+            run(LOOP);
+        }
+        go_on(other);
+        if (way == ONLY_SUCCESSES) {
+            expect(weft__find_failures, WEFT_LIKELY, part[BAD], NULL);
+            forget();
+        } else
+            expect_nothing(weft__find_failures);
+    }
+}
+
+/* Parts that are awaited one after the other: those that are there already are used without a word. */
+static void test_failure_come_to(void **state)
+{
+    uint64_t part[4];
+    (void)state;
+    begin();
+    uint64_t task = make(LOOP, TASK_, "check"), other = make(LOOP, TASK_, "other");
+    run(task);
+    for (int i = 0; i < 4; i++)
+        part[i] = make_one(task, FETCH, "part %d", i);
+    run(LOOP);
+    for (int i = 0; i < 4; i += 3) {
+        run(task);
+        wait_for(task, part[i]);
+        run(LOOP);
+        sleep_for(MS);
+        if (i == 0) {
+            fulfil(LOOP, part[1]);
+            fail_with(LOOP, part[2], "checksum");
+        }
+        fulfil(LOOP, part[i]);
+        wake(task, part[i]);
+    }
+    fulfil(task, task);
+    run(LOOP);
+    go_on(other);
+    expect(weft__find_failures, WEFT_POSSIBLE, part[2], NULL);
+    forget();
+}
+
+/* ---- Leaks ---- */
+
+/* 60 requests; each ends, and leaves a timer. */
+static void leave_timers(bool cancelled, bool background_)
+{
+    begin();
+    uint64_t server = make(LOOP, TASK_, "server");
+    for (int i = 0; i < 60; i++) {
+        uint64_t request = make_one(server, TASK_, "GET /%d", i);
+        run(request);
+        uint64_t timer = make(request, TIMER, "limit");
+        if (background_)
+            put(background(now, timer));
+        run(LOOP);
+        sleep_for(MS);
+        if (cancelled)
+            put(cancels(now, LOOP, timer));
+        fulfil(LOOP, request);
+    }
+}
+
+static void test_leak_of_ended(void **state)
+{
+    (void)state;
+    leave_timers(false, false);
+    const struct weft_finding *f = expect(
+        weft__find_leaks, WEFT_LIKELY, 3,
+        "'limit' (timer): 60 are pending when the trace ends, 30 at its middle; 60 were created "
+        "and none ended. The oldest that is left, timer 3, was created at 500 ns by 'GET /0', "
+        "which ended at 1.001 ms.");
+    assert_int_equal(f->affected_total, 59);
+    assert_int_equal(f->evidences, 3);
+    forget();
+    leave_timers(true, false);
+    expect_nothing(weft__find_leaks);
+    leave_timers(false, true);
+    expect_nothing(weft__find_leaks);
+}
+
+/* A server creates replies, of which one in every comes late or never. */
+static void replies(int count, int every, enum kind kind, const char *name, int window)
+{
+    static uint64_t reply[1000];
+    begin();
+    uint64_t server = make(LOOP, TASK_, "server");
+    for (int i = 0; i < count; i++) {
+        reply[i] = make_one(server, kind, name, i);
+        sleep_for(MS);
+        int old = i - window;
+        if (old >= 0 && (every == 0 || old % every != 0))
+            fulfil(LOOP, reply[old]);
+    }
+}
+
+static void test_leak_outlived(void **state)
+{
+    (void)state;
+    replies(200, 4, PROMISE, "reply %d", 0);
+    expect(weft__find_leaks, WEFT_LIKELY, 2, NULL);
+    forget();
+    replies(100, 1, PROMISE, "reply %d", 0); /* none comes, from the beginning on */
+    expect(weft__find_leaks, WEFT_LIKELY, 2, NULL);
+    forget();
+    replies(100, 1, CONNECTION, "peer %d", 0); /* may stay */
+    expect(weft__find_leaks, WEFT_POSSIBLE, 2, NULL);
+    forget();
+    replies(100, 1, CONDITION_, "changed %d", 0); /* never resolved */
+    expect(weft__find_leaks, WEFT_POSSIBLE, 2, NULL);
+    forget();
+}
+
+static void test_no_leak(void **state)
+{
+    enum { STEADY, BURST, POOL, WAITING, WAYS };
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        replies(way == STEADY  ? 300
+                : way == BURST ? 100
+                               : 0,
+                0, PROMISE, "job %d", way == STEADY ? 40 : 2);
+        uint64_t root = make(LOOP, PROMISE, "go");
+        for (int i = 0; i < (way == STEADY ? 0 : 50); i++) {
+            uint64_t p = make_one(1, PROMISE, "job %d", 1000 + i);
+            if (way == WAITING) { /* a hang, not a leak */
+                wait_for(p, root);
+                sleep_for(MS);
+            }
+        }
+        if (way == POOL)
+            sleep_for(300 * MS);
+        expect_nothing(weft__find_leaks);
+    }
+}
+
+/* 40 buffers come first, then the program goes on with those; or it ends, or is idle: that says nothing. */
+static void test_leak_or_pool(void **state)
+{
+    enum { POOL, ENDS, IDLE, WAYS };
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        begin();
+        uint64_t server = make(LOOP, TASK_, "server");
+        for (int i = 0; i < 40; i++) {
+            make(server, PROMISE, "buffer, 4 KiB");
+            sleep_for(MS);
+        }
+        for (int i = 0; i < 100 && way == POOL; i++) {
+            uint64_t request = make(server, FETCH, "request");
+            sleep_for(MS);
+            fulfil(LOOP, request);
+        }
+        if (way == IDLE)
+            sleep_for(100 * MS);
+        const struct weft_finding *f =
+            expect(weft__find_leaks, way == POOL ? WEFT_POSSIBLE : WEFT_LIKELY, 2, NULL);
+        assert_non_null(strstr(f->text, "'buffer, 4 KiB'")); /* all have this one: no '#' */
+        forget();
+    }
+}
+
+/* Ever more that listen for what is meant to be pending for long. Where it is not, it is that which hangs. */
+static void test_leak_of_listeners(void **state)
+{
+    (void)state;
+    for (int marked = 0; marked < 2; marked++) {
+        begin();
+        uint64_t server = make(LOOP, TASK_, "server"), drained = make(LOOP, CONDITION_, "drained");
+        if (marked)
+            put(background(now, drained));
+        for (int i = 0; i < 60; i++) {
+            uint64_t listener = make(server, TASK_, "on drained");
+            run(listener);
+            wait_for(listener, drained);
+            run(LOOP);
+            sleep_for(MS);
+        }
+        if (marked) {
+            expect(weft__find_leaks, WEFT_LIKELY, 3, NULL);
+            forget();
+        } else
+            expect_nothing(weft__find_leaks);
+    }
+}
+
+/* ---- Serial waits ---- */
+
+struct serial {
+    int count;
+    enum kind kind;
+    const char *name;
+    bool together, ends, works, alternates;
+    enum { BY_LOOP, BY_BUSY_LOOP, BY_TASK, BY_TIMER } by; /* who resolves them */
+    bool background, transaction;
+};
+
+/* A request that asks for one thing after the other. */
+static uint64_t ask(struct serial o)
+{
+    static uint64_t fetch[1000];
+    begin();
+    uint64_t server = make(LOOP, TASK_, "server"), request = make(server, TASK_, "GET /page");
+    uint64_t maker = make(LOOP, TASK_, "maker"), timer = make(maker, TIMER, "tick");
+    if (o.background)
+        put(background(now, request));
+    run(request);
+    if (o.transaction) {
+        uint64_t first = make(request, FETCH, "begin");
+        wait_for(request, first);
+        run(LOOP);
+        sleep_for(MS);
+        fulfil(LOOP, first);
+        wake(request, first);
+    }
+    for (int i = 0; o.together && i < o.count; i++)
+        fetch[i] = make_one(request, o.kind, o.name, i);
+    for (int i = 0; i < o.count; i++) {
+        if (!o.together)
+            fetch[i] = o.alternates && i % 2 ? make(request, PROMISE, "other")
+                                             : make_one(request, o.kind, o.name, i);
+        wait_for(request, fetch[i]);
+        if (o.works) {
+            run(fetch[i]);
+            now += 4 * MS;
+            run(LOOP);
+        } else if (o.by == BY_TASK) { /* it works for 4 ms, and the loop sleeps a moment */
+            run(maker);
+            now += 4 * MS;
+            run(LOOP);
+            sleep_for(US);
+            run(maker);
+        } else if (o.by == BY_BUSY_LOOP) {
+            run(LOOP);
+            now += 4 * MS;
+        } else {
+            run(LOOP);
+            sleep_for(i == 2 ? 5 * MS : 4 * MS);
+        }
+        if (o.by == BY_TIMER) {
+            fulfil(LOOP, timer);
+            wake(maker, timer);
+        }
+        fulfil(o.by == BY_TASK || o.by == BY_TIMER ? maker : LOOP, fetch[i]);
+        if (o.by == BY_TIMER)
+            timer = make(maker, TIMER, "tick");
+        wake(request, fetch[i]);
+    }
+    if (o.ends)
+        fulfil(request, request);
+    run(LOOP);
+    sleep_for(MS);
+    return request;
+}
+
+static void test_serial(void **state)
+{
+    (void)state;
+    uint64_t reader = ask((struct serial){8, FETCH, "user %d", .ends = true});
+    const struct weft_finding *f =
+        expect(weft__find_serial, WEFT_LIKELY, reader,
+               "'GET /page' (task 2) started 8 promises ('user #', fetch) one after the other "
+               "from 1.1 µs on, each only when the last one was there, and waited 33 ms for them "
+               "in all; started together, they need about 5 ms.");
+    assert_int_equal(f->affected_total, 8);
+    assert_in_range(f->cost_ns, 28 * MS, 28 * MS + 10 * US);
+    forget();
+    reader = ask((struct serial){10, FETCH, "query", .ends = true}); /* alike */
+    expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
+    forget();
+}
+
+/* Names of which nothing is known, as they are usual; and who resolves them does not matter, if the loop sleeps. */
+static void test_serial_names(void **state)
+{
+    static const char *const names[] = {"fetch %d", "query", "job",       "req %d",
+                                        "op",       "x",     "get key %d"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(names); i++) {
+        uint64_t reader = ask((struct serial){6, PROMISE, names[i], .ends = true});
+        expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
+        forget();
+    }
+}
+
+static void test_serial_ordered(void **state)
+{
+    static const struct serial ordered[] = {
+        {8, FETCH, "GET /orders?after=%d00", .ends = true},
+        {8, FETCH, "page %d", .ends = true},
+        {8, PROMISE, "key press", .ends = true},
+        {8, PROMISE, "key", .ends = true},
+        {8, FETCH, "thing", .ends = true, .by = BY_TIMER},
+        {8, FETCH, "insert row", .ends = true, .transaction = true},
+        {600, FETCH, "printer state", .ends = true},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(ordered); i++) {
+        uint64_t reader = ask(ordered[i]);
+        expect(weft__find_serial, WEFT_POSSIBLE, reader, NULL);
+        forget();
+    }
+}
+
+/* What a loop that was blocked or spun explains is no finding. */
+static void test_serial_explained(void **state)
+{
+    (void)state;
+    for (int whole = 0; whole < 2; whole++) {
+        ask((struct serial){8, FETCH, "user %d", .ends = true});
+        understand();
+        struct weft_explain_options o = weft_explain_defaults(NULL);
+        struct weft__families families;
+        struct weft__blocked blocked = {0, whole ? (int64_t)(30 * MS) : (int64_t)(2 * MS), 0};
+        struct weft__search s = {.h = history,
+                                 .m = model,
+                                 .o = &o,
+                                 .families = &families,
+                                 .out = &found,
+                                 .blocked = &blocked,
+                                 .blockeds = 1};
+        found = (struct weft_findings){0};
+        assert_int_equal(weft__families_init(&families, model), 0);
+        weft__find_serial(&s);
+        weft__families_fini(&families);
+        assert_false(s.failed);
+        assert_int_equal(found.count, whole ? 0 : 1);
+        forget();
+    }
+}
+
+static void test_serial_possible(void **state)
+{
+    (void)state;
+    uint64_t reader = ask((struct serial){8, FETCH, "readChunk %d", .ends = true});
+    expect(weft__find_serial, WEFT_POSSIBLE, reader, NULL);
+    forget();
+    reader =
+        ask((struct serial){8, FETCH, "user %d", .ends = false}); /* and so on for ever, perhaps */
+    expect(weft__find_serial, WEFT_POSSIBLE, reader, NULL);
+    forget();
+}
+
+static void test_not_serial(void **state)
+{
+    static const struct serial healthy[] = {
+        {8, FETCH, "user %d", .ends = true, .together = true},
+        {8, FETCH, "user %d", .ends = true, .works = true},
+        {16, FETCH, "user %d", .ends = true, .alternates = true},
+        {4, FETCH, "user %d", .ends = true},
+        {8, TIMER, "pause", .ends = true},
+        {8, FETCH, "user %d", .ends = true, .by = BY_BUSY_LOOP},
+        {8, FETCH, "user %d", .ends = true, .by = BY_TASK},
+        {8, FETCH, "user %d", .ends = true, .background = true},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(healthy); i++) {
+        ask(healthy[i]);
+        expect_nothing(weft__find_serial);
+    }
+}
+
+/* ---- Herds ---- */
+
+enum style { SIGNALLED, SIGNALLED_ONLY, RAN, RESOLVED };
+
+struct herd {
+    enum style style;
+    int woken;       /* of 12 workers */
+    int winner;      /* which one takes the job, or -1 */
+    bool silent;     /* it is recorded only how long the winner ran */
+    uint64_t ran_ns; /* … 0: 2 ms */
+    int winners;     /* 0: one */
+    int turns;       /* 0: 5 */
+    bool rotates;    /* always another one wins, and is the last that is told */
+    const char *name;
+};
+
+static uint64_t job_comes(struct herd o, uint64_t c, const uint64_t *worker, int turn)
+{
+    uint64_t next = c;
+    if (o.style == RESOLVED) {
+        fulfil(LOOP, c);
+        next = make(LOOP, PROMISE, o.name);
+    } else if (o.style != SIGNALLED_ONLY)
+        put(notifies(now, LOOP, c));
+    for (int i = 0; i < o.woken; i++) {
+        uint64_t w = worker[o.woken < 12 || o.rotates ? (turn + i) % 12 : i];
+        if (o.style == RAN)
+            run(w);
+        else if (o.style == RESOLVED)
+            wake(w, c);
+        else
+            put(signals(now, w, c));
+        now += US;
+        bool wins = i >= o.winner && i < o.winner + (o.winners ? o.winners : 1) && o.winner >= 0;
+        if (wins && o.silent)
+            now += o.ran_ns ? o.ran_ns : 2 * MS;
+        else if (wins) {
+            uint64_t job = make(w, PROMISE, "job");
+            fulfil(w, job);
+        }
+        wait_for(w, next);
+    }
+    run(LOOP);
+    return next;
+}
+
+static void jobs_come(struct herd o)
+{
+    uint64_t worker[12];
+    begin();
+    o.name = o.name ? o.name : "job ready";
+    uint64_t c = make(LOOP, o.style == RESOLVED ? PROMISE : CONDITION_, o.name);
+    for (int i = 0; i < 12; i++) {
+        worker[i] = make_one(LOOP, TASK_, "worker %d", i);
+        run(worker[i]);
+        wait_for(worker[i], c);
+    }
+    run(LOOP);
+    for (int turn = 0; turn < (o.turns ? o.turns : 5); turn++) {
+        sleep_for(5 * MS);
+        c = job_comes(o, c, worker, turn);
+    }
+}
+
+static void test_herd(void **state)
+{
+    (void)state;
+    jobs_come((struct herd){SIGNALLED, 12, 0, .silent = false});
+    const struct weft_finding *f = expect(
+        weft__find_herds, WEFT_LIKELY, 1,
+        "'job ready' (condition 1) woke 12 promises at 5.005 ms, and 11 of them found nothing to "
+        "do and waited again at once; only 'worker 0' (task 2) went on. This happened 5 times: "
+        "55 runs in vain.");
+    assert_int_equal(f->count, 5);
+    assert_int_equal(f->affecteds, 11);
+    assert_int_equal(f->cost_ns, 55 * 1100);
+    assert_int_equal(f->evidence[0].event, WEFT_EVIDENCE_SIGNALLED);
+    forget();
+    for (int style = SIGNALLED; style <= RAN; style++) {
+        jobs_come((struct herd){style, 12, 0, .silent = style == RAN});
+        expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
+        forget();
+    }
+    jobs_come((struct herd){RESOLVED, 12, 0, .silent = false});
+    f = expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
+    assert_int_equal(f->count, 5);
+    forget();
+}
+
+static void test_herd_guards(void **state)
+{
+    static const struct {
+        struct herd o;
+        enum weft_confidence confidence;
+    } of[] = {
+        {{RAN, 12, 0, .silent = true, .ran_ns = 300 * US}, WEFT_POSSIBLE}, /* little longer */
+        {{RAN, 12, 0, .silent = true, .turns = 1}, WEFT_POSSIBLE},         /* by chance, once */
+        {{SIGNALLED, 12, 0, .turns = 1}, WEFT_LIKELY},
+        {{SIGNALLED, 12, 0, .winners = 3}, WEFT_POSSIBLE},
+        {{SIGNALLED, 12, 0, .winners = 2}, WEFT_LIKELY},
+        {{SIGNALLED, 12, 11, .rotates = true}, WEFT_LIKELY},
+        {{SIGNALLED, 12, 10, .winners = 2, .rotates = true}, WEFT_POSSIBLE},
+        {{SIGNALLED, 12, 0, .name = "config"}, WEFT_POSSIBLE},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(of); i++) {
+        jobs_come(of[i].o);
+        expect(weft__find_herds, of[i].confidence, 1, NULL);
+        forget();
+    }
+}
+
+static void test_no_herd(void **state)
+{
+    (void)state;
+    jobs_come((struct herd){SIGNALLED, 12, -1, .silent = false}); /* all are told the same */
+    expect_nothing(weft__find_herds);
+    jobs_come((struct herd){RESOLVED, 12, -1, .silent = false});
+    expect_nothing(weft__find_herds);
+    jobs_come((struct herd){SIGNALLED, 1, 0, .silent = false}); /* one for each job */
+    expect_nothing(weft__find_herds);
+    jobs_come((struct herd){SIGNALLED, 12, 5,
+                            .silent = false}); /* always the same one, which is not first */
+    expect(weft__find_herds, WEFT_POSSIBLE, 1, NULL);
+    forget();
+    jobs_come((struct herd){SIGNALLED, 12, 0, .name = "clock tick"});
+    expect(weft__find_herds, WEFT_POSSIBLE, 1, NULL);
+    forget();
+}
+
+/* ---- The rest ---- */
+
+static void test_words(void **state)
+{
+    static const char words[] = " timer write next ";
+    static const struct {
+        const char *text;
+        bool has;
+    } of[] = {
+        {"timer", true},    {"idle timers", true}, {"idleTimer 7", true}, {"IDLE_TIMER", true},
+        {"writing", true},  {"writer", true},      {"nexting", true},     {"timertable", false},
+        {"rewrite", false}, {"text", false},       {"", false},           {"s", false},
+        {"next", true},     {"timer\xff", true},   {"er", false},
+    };
+    (void)state;
+    for (size_t i = 0; i < COUNT(of); i++) {
+        print_message("%s\n", of[i].text);
+        assert_int_equal(weft__text_has_word(of[i].text, (uint32_t)strlen(of[i].text), words),
+                         of[i].has);
+    }
+    char large[1000];
+    memset(large, 'a', sizeof large);
+    assert_false(weft__text_has_word(large, sizeof large, words));
+    assert_true(weft__text_has_other_word(large, sizeof large, words));
+    assert_true(weft__text_has_other_word("write mail 7", 12, words));
+    assert_false(weft__text_has_other_word("write 7 kB", 10, words));
+}
+
+static search *const all[] = {weft__find_failures, weft__find_leaks, weft__find_serial,
+                              weft__find_herds};
+
+/* Many waiters on one promise, circles and times that run backwards: nothing but that it ends. */
+static void test_hostile(void **state)
+{
+    enum { MANY_ = 20000 };
+    (void)state;
+    begin();
+    uint64_t root = make(LOOP, PROMISE, "root");
+    for (int i = 0; i < MANY_; i++) {
+        uint64_t p = make(root, TASK_, NULL);
+        wait_for(p, root);
+        wait_for(root, p);
+        if (i % 3 == 0)
+            fail_with(root, p, "x");
+        if (i % 7 == 0)
+            put(becomes(now, p, p - 1));
+        if (i % 5 == 0)
+            put(notifies(now, p, root));
+        wake(p, root);
+        now = i % 11 == 0 ? now - 500 : now;
+    }
+    understand();
+    assert_int_equal(search_by(all, COUNT(all)), 0);
+    forget();
+}
+
+static void test_no_memory(void **state)
+{
+    (void)state;
+    for (int which = 0; which < 4; which++) {
+        uint64_t task, fetch;
+        if (which == 0) {
+            fetch = begin_fetch(&task);
+            fail_with(LOOP, fetch, "operation cancelled");
+            go_on(task);
+        } else if (which == 1)
+            replies(100, 1, CONNECTION, "peer %d", 0);
+        else if (which == 2)
+            ask((struct serial){8, FETCH, "readChunk %d", .ends = true});
+        else
+            jobs_come((struct herd){SIGNALLED, 12, 5, .silent = false});
+        understand();
+        for (long n = 1;; n++) {
+            long before = live;
+            fail_at = n;
+            int rc = search_by(&all[which], 1);
+            bool failed = fail_at == 0;
+            fail_at = 0;
+            assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
+            assert_int_equal(found.count, failed ? 0 : 1);
+            weft_findings_fini(&found);
+            assert_int_equal(live, before);
+            if (!failed)
+                break;
+        }
+        forget();
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_swallowed),
+        cmocka_unit_test(test_failure_is_seen),
+        cmocka_unit_test(test_failure_handed_on),
+        cmocka_unit_test(test_failure_possible),
+        cmocka_unit_test(test_failure_strands),
+        cmocka_unit_test(test_failures_grouped),
+        cmocka_unit_test(test_parent_reports_success),
+        cmocka_unit_test(test_failure_in_group),
+        cmocka_unit_test(test_failure_come_to),
+        cmocka_unit_test(test_leak_of_ended),
+        cmocka_unit_test(test_leak_outlived),
+        cmocka_unit_test(test_no_leak),
+        cmocka_unit_test(test_leak_or_pool),
+        cmocka_unit_test(test_leak_of_listeners),
+        cmocka_unit_test(test_serial),
+        cmocka_unit_test(test_serial_names),
+        cmocka_unit_test(test_serial_ordered),
+        cmocka_unit_test(test_serial_explained),
+        cmocka_unit_test(test_serial_possible),
+        cmocka_unit_test(test_not_serial),
+        cmocka_unit_test(test_herd),
+        cmocka_unit_test(test_herd_guards),
+        cmocka_unit_test(test_no_herd),
+        cmocka_unit_test(test_words),
+        cmocka_unit_test(test_hostile),
+        cmocka_unit_test(test_no_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
