@@ -22,17 +22,21 @@ static const char help[] =
     "  -o, --output PAGE  the page; - is standard output\n"
     "      --empty        without a trace: one is dropped onto it, or chosen in it\n"
     "      --at PLACE     where to look at first, as \"copy link\" in a viewer gives it\n"
+    "      --finding N    show finding N of weft explain first\n"
+    "      --diff         two FILEs, a good run and a bad one: show where they diverge\n"
     "      --title TEXT   instead of the names of the files\n"
     "      --raw          draw a bind and the like from its creation on\n"
     "      --help         this text\n\n"
     "Example: weft html -o bad.html --at 'search=ARP%20response' bad.weft\n";
 
-enum { EMPTY = WEFT__HELP + 1, AT, TITLE, RAW };
+enum { EMPTY = WEFT__HELP + 1, AT, FINDING, DIFF, TITLE, RAW };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"empty", no_argument, NULL, EMPTY},
     {"at", required_argument, NULL, AT},
+    {"finding", required_argument, NULL, FINDING},
+    {"diff", no_argument, NULL, DIFF},
     {"title", required_argument, NULL, TITLE},
     {"raw", no_argument, NULL, RAW},
     WEFT__HELP_OPTION,
@@ -41,7 +45,8 @@ static const struct option options[] = {
 
 struct request {
     const char *out, *at, *title;
-    bool empty, raw;
+    uint64_t finding; /* 0: none */
+    bool empty, raw, diff;
     char **file;
     int files;
 };
@@ -61,6 +66,14 @@ static void parse(struct request *r, int argc, char **argv)
         case AT:
             r->at = *optarg == '#' ? optarg + 1 : optarg;
             break;
+        case FINDING:
+            if (!weft__parse_number(optarg, WEFT_FINDINGS_MAX, &r->finding) || r->finding == 0)
+                weft__misuse("html", "--finding: \"%s\" is not the number of a finding, from 1",
+                             optarg);
+            break;
+        case DIFF:
+            r->diff = true;
+            break;
         case TITLE:
             r->title = optarg;
             break;
@@ -77,6 +90,8 @@ static void parse(struct request *r, int argc, char **argv)
         weft__misuse("html", "--empty is without a trace, and %s is one too many", r->file[0]);
     if (!r->empty && !r->files)
         weft__misuse("html", "no FILE is given: a trace, - for standard input, or --empty");
+    if (r->diff && r->files != 2)
+        weft__misuse("html", "--diff compares two FILEs, a good run and a bad one");
     if (r->files > WEFT_PANES_MAX)
         weft__misuse("html", "a page shows %d traces at most", WEFT_PANES_MAX);
     if (strcmp(r->out, "-") == 0 && isatty(STDOUT_FILENO))
@@ -112,6 +127,26 @@ static void put_meta(FILE *out, const char *name, const char *content)
     fputs("\">\n", out);
 }
 
+/* Where to look at first. */
+static void put_place(FILE *out, const struct request *r)
+{
+    const char *between = r->at ? "&" : "";
+    if (!r->at && !r->finding && !r->diff)
+        return;
+    fputs("<meta name=\"weft-at\" content=\"", out);
+    put_text(out, r->at ? r->at : "");
+    if (r->finding) {
+        put_text(out, between);
+        fprintf(out, "finding=%" PRIu64, r->finding);
+        between = "&";
+    }
+    if (r->diff) {
+        put_text(out, between);
+        fputs("diff=1", out);
+    }
+    fputs("\">\n", out);
+}
+
 static void put_head(FILE *out, const struct request *r)
 {
     fputs("<title>", out);
@@ -123,8 +158,7 @@ static void put_head(FILE *out, const struct request *r)
     fputs("</title>\n", out);
     if (r->title)
         put_meta(out, "title", r->title);
-    if (r->at)
-        put_meta(out, "at", r->at);
+    put_place(out, r);
     if (r->raw)
         put_meta(out, "raw", "");
 }

@@ -24,6 +24,9 @@ static const char help[] =
     "      --size WxH        in pixels; W alone: as high as need be (default: 1600),\n"
     "                        and with --at or several traces 900 or 400 for each\n"
     "      --select ID       mark the promise, what it became and what became it\n"
+    "      --finding N       what weft explain found: where finding N is, with its evidence\n"
+    "      --path ID         the critical path of that promise\n"
+    "      --diff            two FILEs, a good run and a bad one: where they diverge\n"
     "      --search TEXT     mark promises with the words of TEXT in a label, failure\n"
     "                        or type (any case; \"in quotes\": as one word)\n"
     "      --no-counters     without the counters\n"
@@ -41,6 +44,9 @@ enum {
     SIZE,
     SELECT,
     SEARCH,
+    FINDING,
+    CRITICAL_PATH,
+    DIFF,
     NO_COUNTERS,
     NO_LEGEND,
     RAW,
@@ -56,6 +62,9 @@ static const struct option options[] = {
     {"size", required_argument, NULL, SIZE},
     {"select", required_argument, NULL, SELECT},
     {"search", required_argument, NULL, SEARCH},
+    {"finding", required_argument, NULL, FINDING},
+    {"path", required_argument, NULL, CRITICAL_PATH},
+    {"diff", no_argument, NULL, DIFF},
     {"no-counters", no_argument, NULL, NO_COUNTERS},
     {"no-legend", no_argument, NULL, NO_LEGEND},
     {"raw", no_argument, NULL, RAW},
@@ -77,9 +86,9 @@ struct request {
     unsigned count;
     struct weft_viewport viewport;
     const char *search;
-    bool has_from, has_to, has_select, raw;
+    bool has_from, has_to, has_select, raw, path_wanted, diff;
     int64_t from, to;
-    uint64_t select;
+    uint64_t select, finding; /* finding: 0: none */
     enum format format;
     enum weft_theme theme;
 };
@@ -137,6 +146,19 @@ static void parse_option(struct request *r, int c, const char **format)
         break;
     case SEARCH:
         r->search = optarg;
+        break;
+    case FINDING:
+        if (!weft__parse_number(optarg, WEFT_FINDINGS_MAX, &r->finding) || r->finding == 0)
+            weft__misuse("render", "--finding: \"%s\" is not the number of a finding, from 1",
+                         optarg);
+        break;
+    case CRITICAL_PATH:
+        r->has_select = r->path_wanted = true;
+        if (!weft__parse_number(optarg, UINT64_MAX, &r->select))
+            weft__misuse("render", "--path: \"%s\" is not the number of a promise", optarg);
+        break;
+    case DIFF:
+        r->diff = true;
         break;
     case NO_COUNTERS:
         r->viewport.no_counters = true;
@@ -197,6 +219,8 @@ static void parse(struct request *r, int argc, char **argv)
         weft__misuse("render", "no FILE is given");
     if (argc - optind > WEFT_PANES_MAX)
         weft__misuse("render", "at most %d FILEs can be drawn together", WEFT_PANES_MAX);
+    if (r->diff && argc - optind != 2)
+        weft__misuse("render", "--diff compares two FILEs, a good run and a bad one");
     r->paths = argv + optind;
     r->count = (unsigned)(argc - optind);
     r->path = r->paths[0];
@@ -380,9 +404,37 @@ static bool add_options(const struct request *r, const struct seen *s, char *out
         n += (size_t)snprintf(out + n, room - n, pane ? "&select.%u=" : "&select=", pane + 1);
         n += (size_t)snprintf(out + n, room - n, "%" PRIu64, r->select);
     }
+    if (r->path_wanted)
+        n += (size_t)snprintf(out + n, room - n, "&path=1");
+    if (r->diff)
+        n += (size_t)snprintf(out + n, room - n, "&diff=1");
     if (r->viewport.no_counters)
         snprintf(out + n, room - n, "&counters=off");
     return true;
+}
+
+/* Whether something is to be shown that only an analysis says. */
+static bool is_analysed(const struct request *r)
+{
+    return r->finding || r->path_wanted || r->diff ||
+           (r->at && weft_explorer_place_is_analysed(r->at));
+}
+
+/* Which trace has the finding; they are numbered one after another. Says what is wrong. */
+static bool go_finding(const struct request *r, const struct seen *s)
+{
+    uint64_t number = r->finding, all = 0;
+    for (unsigned i = 0; i < r->count; i++) {
+        uint32_t count = weft_explorer_analysis(s->explorer, i)->findings.count;
+        if (number <= count)
+            return weft_explorer_show_finding(s->explorer, i, (uint32_t)number);
+        number -= count;
+        all += count;
+    }
+    weft__say(r->path,
+              all ? "has %" PRIu64 " finding%s; weft explain --all lists them" : "has no findings",
+              all, weft__plural(all));
+    return false;
 }
 
 /* Says what is wrong. */
@@ -402,6 +454,15 @@ static bool go_there(const struct request *r, const struct seen *s)
         weft__say(r->path, "not all of the place is in %s; the rest is shown",
                   r->count > 1 ? "these traces" : "this trace");
     free(place);
+    int rc = is_analysed(r) ? weft_explorer_analyse(s->explorer) : 0;
+    if (rc < 0) {
+        weft__say(r->path, "cannot be explained: %s", weft_error_name(rc));
+        return false;
+    }
+    if (r->finding && !go_finding(r, s))
+        return false;
+    if (r->path_wanted && !r->at && !r->finding && !r->diff && !r->has_from && !r->has_to)
+        weft_explorer_command(s->explorer, WEFT_COMMAND_FIT_SELECTION);
     if (r->search)
         weft_explorer_search(s->explorer, r->search);
     while (weft_explorer_work(s->explorer))
@@ -418,11 +479,15 @@ static int draw_seen(const struct request *r, const struct seen *s)
     struct weft_drawlist still = {0};
     const struct weft_drawlist *list = &still;
     int status = WEFT__FAILED, rc = 0;
+    int width = v->width_px ? v->width_px : 1600;
     int most = (int)r->count * 400 > 900 ? (int)r->count * 400 : 900;
-    weft_explorer_resize(s->explorer, v->width_px ? v->width_px : 1600,
-                         v->height_px ? v->height_px : most);
+    weft_explorer_resize(s->explorer, width, v->height_px ? v->height_px : most);
     if (!go_there(r, s))
         return status;
+    if (!v->height_px && !r->at && is_analysed(r)) {
+        int height = weft_explorer_natural_height(s->explorer, most);
+        weft_explorer_resize(s->explorer, width, height ? height : most);
+    }
     if (v->no_legend) /* then nothing is there that the window does not show */
         list = weft_explorer_draw(s->explorer);
     else
@@ -453,7 +518,7 @@ static int run(int argc, char **argv)
 {
     struct request request;
     parse(&request, argc, argv);
-    if (request.at || request.count > 1)
+    if (request.at || request.count > 1 || is_analysed(&request))
         return run_explorer(&request);
     struct weft_model *model = weft__model(request.path, NULL);
     if (!model)

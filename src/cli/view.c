@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "analyse/explain.h"
 #include "cli/common.h"
 
 #define PROGRAM "weft-view"
@@ -22,6 +23,8 @@ static const char help[] =
     "      --from TIME     begin there (39.5ms, 2s; a bare number is nanoseconds)\n"
     "      --to TIME       end there\n"
     "      --select ID     select that promise\n"
+    "      --finding N     show finding N of weft explain\n"
+    "      --diff          two FILEs, a good run and a bad one: show where they diverge\n"
     "      --search TEXT   search\n"
     "      --raw           draw a bind and the like from its creation on\n"
     "      --theme THEME   light or dark (default: as the desktop is, or as it was chosen last)\n"
@@ -30,13 +33,15 @@ static const char help[] =
     "      --help          this text\n\n"
     "Example: weft view --search \"ARP response\" bad.weft good.weft\n";
 
-enum { AT = WEFT__HELP + 1, FROM, TO, SELECT, SEARCH, RAW, THEME, TOUR };
+enum { AT = WEFT__HELP + 1, FROM, TO, SELECT, FINDING, DIFF, SEARCH, RAW, THEME, TOUR };
 
 static const struct option options[] = {
     {"at", required_argument, NULL, AT},
     {"from", required_argument, NULL, FROM},
     {"to", required_argument, NULL, TO},
     {"select", required_argument, NULL, SELECT},
+    {"finding", required_argument, NULL, FINDING},
+    {"diff", no_argument, NULL, DIFF},
     {"search", required_argument, NULL, SEARCH},
     {"raw", no_argument, NULL, RAW},
     {"theme", required_argument, NULL, THEME},
@@ -48,7 +53,7 @@ static const struct option options[] = {
 struct request {
     char place[PLACE_MAX];
     size_t size; /* of place */
-    bool raw, tour;
+    bool raw, tour, diff;
     const char *theme;
 };
 
@@ -99,6 +104,16 @@ static void parse_option(struct request *r, int c)
         if (!weft__parse_number(optarg, UINT64_MAX, &id))
             weft__misuse("view", "--select: \"%s\" is not the number of a promise", optarg);
         append(r, "select", optarg);
+        break;
+    case FINDING:
+        if (!weft__parse_number(optarg, WEFT_FINDINGS_MAX, &id) || id == 0)
+            weft__misuse("view", "--finding: \"%s\" is not the number of a finding, from 1",
+                         optarg);
+        append(r, "finding", optarg);
+        break;
+    case DIFF:
+        r->diff = true;
+        append(r, "diff", "1");
         break;
     case SEARCH:
         append(r, "search", optarg);
@@ -181,6 +196,8 @@ static int run(int argc, char **argv)
         parse_option(&request, c);
     if (request.tour && optind == argc)
         weft__misuse("view", "--tour needs a FILE");
+    if (request.diff && argc - optind != 2)
+        weft__misuse("view", "--diff compares two FILEs, a good run and a bad one");
     return run_window(&request, argv + optind, (size_t)(argc - optind));
 }
 

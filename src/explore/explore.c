@@ -27,7 +27,7 @@ int weft_explorer_new(struct weft_explorer **out)
     e->height_px = DEFAULT_HEIGHT;
     e->text_percent = 100;
     e->window.to = 1;
-    e->selected = e->hovered = WEFT_NONE;
+    e->selected = e->hovered = e->finding = e->path_promise = WEFT_NONE;
     e->wheel_x = -1;
     weft__changed(e, ~0u);
     weft__moved(e);
@@ -40,7 +40,18 @@ static void fini_pane(struct weft__pane *p)
     weft_scene_free(p->scene);
     weft_model_free(p->model);
     weft_geometry_fini(&p->geometry);
+    weft_analysis_free(p->analysis);
+    free(p->mark);
     free(p->counter_off);
+}
+
+static void fini_facts(struct weft_explorer *e)
+{
+    weft__facts_fini(&e->selection_facts);
+    weft__facts_fini(&e->range_facts);
+    weft__facts_fini(&e->trace_facts);
+    weft__facts_fini(&e->finding_facts);
+    weft__facts_fini(&e->diff_facts);
 }
 
 void weft_explorer_free(struct weft_explorer *e)
@@ -49,9 +60,11 @@ void weft_explorer_free(struct weft_explorer *e)
         return;
     for (unsigned i = 0; i < e->panes; i++)
         fini_pane(&e->pane[i]);
-    weft__facts_fini(&e->selection_facts);
-    weft__facts_fini(&e->range_facts);
-    weft__facts_fini(&e->trace_facts);
+    fini_facts(e);
+    weft_diff_fini(&e->diff);
+    weft_path_fini(&e->path);
+    free(e->path_mark);
+    free(e->note_text);
     weft_drawlist_fini(&e->list);
     free(e->fact);
     free(e->history);
@@ -63,7 +76,8 @@ void weft__changed(struct weft_explorer *e, unsigned flags)
     e->changed |= flags;
     e->dirty = e->dirty || (flags & WEFT_CHANGED_PICTURE);
     if (flags & WEFT_CHANGED_FACTS)
-        e->selection_is_stale = e->range_is_stale = e->trace_is_stale = true;
+        e->selection_is_stale = e->range_is_stale = e->trace_is_stale = e->finding_is_stale =
+            e->diff_is_stale = true;
     if (flags & WEFT_CHANGED_VISIBLE)
         e->visible_is_stale = true;
     if (flags & WEFT_CHANGED_TIP)
@@ -154,9 +168,7 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
 /* What was measured of a scene that goes away. */
 static void forget_scene(struct weft_explorer *e)
 {
-    weft__facts_fini(&e->selection_facts);
-    weft__facts_fini(&e->range_facts);
-    weft__facts_fini(&e->trace_facts);
+    fini_facts(e);
     e->facts = 0;
     weft__visible_clear(&e->visible);
     e->hovered = WEFT_NONE;
@@ -219,6 +231,7 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
         keep_counters(p, model, counter_off);
     if (e->selected != WEFT_NONE && e->selected_pane == pane)
         e->selected = weft_model_find(model, p->model->promise[e->selected].id);
+    weft__findings_forget(e, pane, false);
     forget_scene(e);
     weft_search_free(p->search);
     p->search = NULL;
@@ -263,6 +276,7 @@ static void drop_number(unsigned *number, unsigned pane)
 void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
 {
     assert(pane < e->panes);
+    weft__findings_forget(e, pane, true);
     forget_scene(e);
     e->placed = false;
     e->drag.grip = WEFT__GRIP_NONE;
@@ -287,6 +301,7 @@ void weft_explorer_remove(struct weft_explorer *e, unsigned pane)
     memmove(&e->pane[pane], &e->pane[pane + 1], (e->panes - pane) * sizeof e->pane[0]);
     drop_number(&e->selected_pane, pane);
     drop_number(&e->range_pane, pane);
+    drop_number(&e->finding_pane, pane);
     drop_number(&e->active, pane);
     if (e->active >= e->panes)
         e->active = e->panes ? e->panes - 1 : 0;
@@ -305,6 +320,12 @@ const char *weft_explorer_title(const struct weft_explorer *e, unsigned pane)
 {
     assert(pane < e->panes);
     return e->pane[pane].title;
+}
+
+uint64_t weft_explorer_events(const struct weft_explorer *e, unsigned pane)
+{
+    assert(pane < e->panes);
+    return e->pane[pane].model->events_total;
 }
 
 /* ---- Drawing ---- */
@@ -379,7 +400,7 @@ static void place_times(const struct weft_explorer *e, unsigned pane, struct wef
     }
 }
 
-static struct weft_viewport viewport_of(const struct weft_explorer *e, unsigned pane)
+static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
 {
     const struct weft__pane *p = &e->pane[pane];
     struct weft_viewport v = {
@@ -397,7 +418,14 @@ static struct weft_viewport viewport_of(const struct weft_explorer *e, unsigned 
         .counter_off = p->counter_off,
         .no_counters = e->no_counters,
         .no_legend = true,
+        .mark = p->mark,
+        .marks = p->marks,
     };
+    const struct weft_path *path = pane == e->selected_pane ? weft__path(e) : NULL;
+    if (path && e->path_mark) {
+        v.path = e->path_mark;
+        v.path_steps = path->count;
+    }
     place_times(e, pane, &v);
     return v;
 }
@@ -417,15 +445,21 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
     place_panes(e);
     if (e->panes == 0)
         return draw_nothing(e, list);
+    weft__marks_update(e);
+    if (still && !weft__notes_make(e))
+        return WEFT_E_NOMEM;
     for (unsigned i = 0; i < e->panes; i++) {
         struct weft__pane *p = &e->pane[i];
         struct weft_viewport v = viewport_of(e, i);
-        v.no_legend = !still;
+        v.no_legend = !still || (e->has_diff && i + 1 < e->panes); /* one for all */
         v.tips = still;
-        if (still)
+        if (still) {
             v.hovered = WEFT_NONE;
-        else
+            v.note = e->note;
+            v.notes = i + 1 == e->panes ? e->note_count : 0;
+        } else {
             p->viewport = v;
+        }
         if (p->height_px == 0)
             continue;
         int rc = weft_view_draw(list, still ? NULL : &p->geometry, p->scene, &v);
@@ -462,6 +496,30 @@ int weft_explorer_picture(struct weft_explorer *e, struct weft_drawlist *list)
     if (rc < 0)
         weft_drawlist_fini(list);
     return rc;
+}
+
+int weft_explorer_natural_height(struct weft_explorer *e, int most_px)
+{
+    int32_t height = 0;
+    weft__marks_update(e);
+    if (!weft__notes_make(e))
+        return 0;
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft_drawlist list = {0};
+        struct weft_viewport v = viewport_of(e, i);
+        v.height_px = v.top_px = 0;
+        v.no_legend = e->has_diff && i + 1 < e->panes;
+        v.note = e->note;
+        v.notes = i + 1 == e->panes ? e->note_count : 0;
+        int rc = weft_view_draw(&list, NULL, e->pane[i].scene, &v);
+        int32_t own = list.height / WEFT_PX;
+        height = own > height ? own : height; /* all get the same */
+        weft_drawlist_fini(&list);
+        if (rc < 0)
+            return 0;
+    }
+    height = (height < PANE_MIN_PX ? PANE_MIN_PX : height) * (int32_t)e->panes;
+    return height > most_px ? most_px : height;
 }
 
 unsigned weft_explorer_changed(struct weft_explorer *e)

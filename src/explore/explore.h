@@ -16,6 +16,8 @@
 #ifndef WEFT_EXPLORE_EXPLORE_H
 #define WEFT_EXPLORE_EXPLORE_H
 
+#include "analyse/diff.h"
+#include "analyse/explain.h"
 #include "explore/command.h"
 #include "view/view.h"
 
@@ -48,6 +50,51 @@ void weft_explorer_remove(struct weft_explorer *e, unsigned pane);
 
 unsigned weft_explorer_panes(const struct weft_explorer *e);
 const char *weft_explorer_title(const struct weft_explorer *e, unsigned pane);
+uint64_t weft_explorer_events(const struct weft_explorer *e, unsigned pane);
+
+/* ---- What went wrong ----
+ *
+ * An analysis takes memory and time, so it is not made by adding a trace: whoever shows traces makes one, on any
+ * thread, and hands it over when it is there. Until then, and without one, all else goes on as it does. */
+
+struct weft_analysis {
+    struct weft_history *history; /* of the model, which must stay */
+    struct weft_findings findings;
+};
+
+/* On success the caller owns *out. progress may be NULL. Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED; *out is then
+ * NULL. */
+int weft_analysis_new(struct weft_analysis **out, const struct weft_model *m,
+                      weft_progress_fn *progress, void *data);
+void weft_analysis_free(struct weft_analysis *a);
+
+/* One of the pane's trace is being made: facts say so. */
+void weft_explorer_analysing(struct weft_explorer *e, unsigned pane);
+
+/* Takes over the analysis of a pane's trace; one of another model (the trace has been read again) is only freed.
+ * NULL: there will be none. A finding that a place has asked for is shown now. */
+void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_analysis *a);
+
+/* That of a pane, or NULL: borrowed, until the pane is exchanged, removed or analysed again. */
+const struct weft_analysis *weft_explorer_analysis(const struct weft_explorer *e, unsigned pane);
+
+/* Whether the first two traces are to be compared (a place has diff=1), which has not been done: there are two, and
+ * both are analysed. */
+bool weft_explorer_wants_diff(const struct weft_explorer *e);
+
+/* The second pane's trace compared with the first one's, a good one: takes over what is in *d, and shows where
+ * they diverge unless the place that asked for it says where to look. */
+void weft_explorer_compared(struct weft_explorer *e, struct weft_diff *d);
+
+/* All of this here and now, for those who have no threads: analyses what has not been, and compares what is to be
+ * compared. Returns 0 or WEFT_E_NOMEM. */
+int weft_explorer_analyse(struct weft_explorer *e);
+
+/* Whether a place shows what only an analysis can say. */
+bool weft_explorer_place_is_analysed(const char *place);
+
+/* A finding of a pane, as weft explain --all numbers them from 1. Returns false if there is none. */
+bool weft_explorer_show_finding(struct weft_explorer *e, unsigned pane, uint32_t number);
 
 /* ---- What is to be shown ---- */
 
@@ -75,12 +122,18 @@ bool weft_explorer_work(struct weft_explorer *e);
  * WEFT_E_NOMEM. The caller owns what is in *list. */
 int weft_explorer_picture(struct weft_explorer *e, struct weft_drawlist *list);
 
+/* The height at which such a picture has room for all rows, at most that many pixels; 0: no memory. */
+int weft_explorer_natural_height(struct weft_explorer *e, int most_px);
+
 /* ---- Facts: of the selected promise, and of the measured range ---- */
 
 enum weft_link {
     WEFT_LINK_NONE,
     WEFT_LINK_PROMISE, /* leads to a promise */
     WEFT_LINK_TIME,    /* leads to a time */
+    WEFT_LINK_MOMENT,  /* leads to a promise at a time */
+    WEFT_LINK_FINDING, /* leads to a finding */
+    WEFT_LINK_DIFF,    /* leads to where two traces diverge */
 };
 
 struct weft_fact {
@@ -172,6 +225,9 @@ void weft_explorer_show_counter(struct weft_explorer *e, uint32_t counter, bool 
 /* Where one looks, as one line to send to somebody, made for the fragment of a URL:
  *
  *     from=39500000&to=47500000&select=413&search=ARP%20response
+ *
+ * finding=2 shows a finding with its evidence, path=1 the critical path of the selection (0: it is never shown),
+ * diff=1 the second trace compared with the first one.
  *
  * Times in nanoseconds, promises by their numbers. What belongs to the second trace ends in .2, and so on.
  * Keys that are not known are passed over, so that a newer weft can say more. */

@@ -9,7 +9,7 @@
 
 #include "view/text.h"
 
-enum { FORMATTED = 640 };
+enum { FORMATTED = 640, ROOM = WEFT__FACT_BYTES + WEFT__FACT_LONG };
 
 static const char ellipsis[] = "\xe2\x80\xa6";
 
@@ -155,8 +155,8 @@ static bool grow(struct weft__facts *f)
             return false;
         f->room = room;
     }
-    if (f->texts_room - f->text_bytes < 2 * WEFT__FACT_BYTES) {
-        uint32_t room = 2 * f->texts_room + 16 * WEFT__FACT_BYTES;
+    if (f->texts_room - f->text_bytes < ROOM) {
+        uint32_t room = 2 * f->texts_room + 16 * WEFT__FACT_BYTES + ROOM;
         char *texts = realloc(f->texts, room);
         if (!texts)
             return false;
@@ -166,16 +166,15 @@ static bool grow(struct weft__facts *f)
     return true;
 }
 
-static uint32_t keep(struct weft__facts *f, const char *text)
+static uint32_t keep(struct weft__facts *f, const char *text, size_t room)
 {
     uint32_t at = f->text_bytes;
-    f->text_bytes +=
-        1 + (uint32_t)weft__fact_clean(f->texts + at, WEFT__FACT_BYTES, text, strlen(text));
+    f->text_bytes += 1 + (uint32_t)weft__fact_clean(f->texts + at, room, text, strlen(text));
     return at;
 }
 
-static void add(struct weft__facts *f, const char *name, const char *text, struct weft_fact fact,
-                struct weft__target target)
+static void add_sized(struct weft__facts *f, const char *name, const char *text,
+                      struct weft_fact fact, struct weft__target target, size_t room)
 {
     if (!f->failed && !grow(f))
         f->failed = true;
@@ -184,8 +183,20 @@ static void add(struct weft__facts *f, const char *name, const char *text, struc
     uint32_t i = f->count++;
     f->fact[i] = fact;
     f->target[i] = target;
-    f->at[2 * i] = keep(f, name);
-    f->at[2 * i + 1] = keep(f, text);
+    f->at[2 * i] = keep(f, name, WEFT__FACT_BYTES);
+    f->at[2 * i + 1] = keep(f, text, room);
+}
+
+static void add(struct weft__facts *f, const char *name, const char *text, struct weft_fact fact,
+                struct weft__target target)
+{
+    add_sized(f, name, text, fact, target, WEFT__FACT_BYTES);
+}
+
+void weft__fact_long(struct weft__facts *f, const char *name, const char *text, enum weft_link link,
+                     struct weft__target target)
+{
+    add_sized(f, name, text, (struct weft_fact){.link = link}, target, WEFT__FACT_LONG);
 }
 
 #define FORMAT(text, room, format)                                                                 \

@@ -7,6 +7,7 @@
 #include "model/duration.h"
 
 #define WEFT__FACT_BYTES 200   /* of a text, and of a name */
+#define WEFT__FACT_LONG 1000   /* of a long text */
 #define WEFT__FACT_LABEL 72    /* of a label within that */
 #define WEFT__FACT_NUMBER 48   /* of a number or time */
 #define WEFT__FACT_PROMISE 144 /* of how a promise is called, within a text */
@@ -28,6 +29,10 @@ void weft__fact_text(struct weft__facts *f, const char *name, const char *format
 void weft__fact_time(struct weft__facts *f, const char *name, int64_t time_ns, const char *format,
                      ...) WEFT__PRINTF(4);
 
+/* A text of up to WEFT__FACT_LONG bytes, with any link. */
+void weft__fact_long(struct weft__facts *f, const char *name, const char *text, enum weft_link link,
+                     struct weft__target target);
+
 /* … that leads to a promise: the promise's own text, then what the format says. */
 void weft__fact_promise(struct weft__facts *f, const char *name, const struct weft_scene *s,
                         uint32_t promise, const char *format, ...) WEFT__PRINTF(5);
@@ -35,6 +40,10 @@ void weft__fact_promise(struct weft__facts *f, const char *name, const struct we
 /* … of which only its name is said, and that it failed: what follows has times of its own. */
 void weft__fact_named(struct weft__facts *f, const char *name, const struct weft_scene *s,
                       uint32_t promise, const char *format, ...) WEFT__PRINTF(5);
+
+/* A group about a path. */
+void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
+                     const struct weft_path *path);
 
 /* The last one is bad. */
 void weft__fact_bad(struct weft__facts *f);

@@ -13,12 +13,16 @@
 #ifndef WEFT_EXPLORE_FACTS_H
 #define WEFT_EXPLORE_FACTS_H
 
+#include "analyse/names.h"
+#include "analyse/path.h"
 #include "explore/explore.h"
 
 struct weft__target {
-    uint32_t promise; /* WEFT_LINK_PROMISE */
+    uint32_t promise; /* WEFT_LINK_PROMISE, WEFT_LINK_MOMENT; the index of a WEFT_LINK_FINDING */
     int64_t
-        time_ns; /* WEFT_LINK_TIME; also where the fact of a promise happened, if it has a time */
+        time_ns; /* WEFT_LINK_TIME, WEFT_LINK_MOMENT; also where the fact of a promise happened, if it has a
+                       * time */
+    unsigned pane; /* of facts that are about several */
 };
 
 struct weft__ranges; /* see ranges.h */
@@ -28,6 +32,9 @@ struct weft__facts {
     struct weft__target *target; /* beside fact */
     uint32_t count;
     const char *trace; /* if not NULL: said of a promise, as there are several traces */
+    const struct weft_analysis *analysis; /* of the trace, or NULL … */
+    bool analysing;                       /* … yet */
+    const struct weft_path *path;         /* if not NULL: said of a promise */
 
     /* Of facts.c. */
     char *texts;
@@ -48,10 +55,21 @@ int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int6
                          int64_t to_ns);
 int weft__facts_prepare(struct weft__facts *f, const struct weft_scene *s);
 
-/* title may be NULL. */
+/* title may be NULL. With an analysis, what it found comes first. */
 int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, const char *title);
 
+/* Of a finding of f->analysis, of which shown are shown. */
+int weft__facts_of_finding(struct weft__facts *f, const struct weft_scene *s, uint32_t finding,
+                           uint32_t shown);
+
+/* Of two traces compared; the targets say of which each promise is. */
+int weft__facts_of_diff(struct weft__facts *f, const struct weft_scene *good,
+                        const struct weft_scene *bad, const struct weft_diff *d);
+
 void weft__facts_fini(struct weft__facts *f);
+
+/* "35 ms 'query' (outside)" */
+void weft__put_share(struct weft__text *t, const struct weft_model *m, const struct weft_share *s);
 
 /* Where keys lead to; WEFT_NONE: nowhere, or to the loop, which has no line. */
 uint32_t weft__walk_creator(const struct weft_scene *s, uint32_t promise);

@@ -371,6 +371,8 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
         add_creation(&a);
         add_end(&a);
     }
+    if (f->path)
+        weft__fact_path(f, s, f->path);
     add_waits(&a, &a.d.mine, a.d.mine.open ? "Waits for" : "Waited for");
     add_waits(&a, &a.d.others, a.d.others.open ? "Is waited for" : "Was waited for");
     add_signals(&a);

@@ -6,7 +6,7 @@
 #include "explore/fact.h"
 #include "explore/waits.h"
 
-enum { FEW = 6, LINKS_MAX = 64 };
+enum { FEW = 6, LINKS_MAX = 64, FINDINGS_SHOWN = 30 };
 
 #define AWAKE (WEFT_NONE - 1)
 
@@ -114,18 +114,19 @@ static void add_hang(struct weft__facts *f, const struct census *c)
     weft__dealings_fini(&d);
 }
 
-static void add_hint(struct weft__facts *f, const struct census *c)
+/* Where there are findings, they say what hangs and why. */
+static void add_hint(struct weft__facts *f, const struct census *c, bool has_findings)
 {
     char number[WEFT__FACT_NUMBER];
     uint64_t failed = c->outcome[WEFT_FAILED];
-    weft__fact_heading(f, "Look first at");
-    if (c->all_overdue) {
+    weft__fact_heading(f, has_findings ? "Look also at" : "Look first at");
+    if (c->all_overdue && !has_findings) {
         weft__fact_text(f, "never resolved", "%s promise%s", weft__count(number, c->all_overdue),
                         c->all_overdue == 1 ? "" : "s");
         weft__fact_bad(f);
         add_list(f, c, "", &c->overdue, c->all_overdue, true);
     }
-    if (c->waiting) {
+    if (c->waiting && !has_findings) {
         weft__fact_text(f, "still waiting", "%s promise%s when the trace ends",
                         weft__count(number, c->waiting), c->waiting == 1 ? "" : "s");
         add_hang(f, c);
@@ -154,6 +155,35 @@ static void add_contradictions(struct weft__facts *f, const struct weft_model *m
     }
 }
 
+/* Those that are at least likely; returns whether there are any. */
+static bool add_findings(struct weft__facts *f)
+{
+    const struct weft_findings *all = f->analysis ? &f->analysis->findings : NULL;
+    const struct weft__target nowhere = {.promise = WEFT_NONE};
+    uint32_t shown = 0, likely = 0;
+    if (!all && !f->analysing)
+        return false;
+    weft__fact_heading(f, "Findings");
+    if (!all) {
+        weft__fact_text(f, "", "looking for faults \xe2\x80\xa6");
+        return false;
+    }
+    while (likely < all->count && all->finding[likely].confidence >= WEFT_LIKELY)
+        likely++;
+    for (; shown < likely && shown < FINDINGS_SHOWN; shown++) {
+        const struct weft_finding *x = &all->finding[shown];
+        weft__fact_long(f, weft_finding_name(x->kind), x->text ? x->text : "", WEFT_LINK_FINDING,
+                        (struct weft__target){.promise = shown});
+        if (x->confidence == WEFT_CERTAIN)
+            weft__fact_bad(f);
+    }
+    weft__fact_more(f, likely, shown);
+    if (likely == 0)
+        weft__fact_long(f, "none", "nothing that hangs, blocks, spins, leaks or is lost was found",
+                        WEFT_LINK_NONE, nowhere);
+    return likely > 0;
+}
+
 int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, const char *title)
 {
     const struct weft_model *m = s->m;
@@ -165,6 +195,7 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
         return weft__fact_end(f);
     }
     take(&c);
+    bool has_findings = add_findings(f);
     if (title && title[0])
         weft__fact_heading(f, "%.*s", WEFT__FACT_BYTES, title);
     else
@@ -184,7 +215,7 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
         weft__fact_text(f, "counters", "%s", weft__count(number, m->counters));
     add_contradictions(f, m);
     if (m->promises > 1)
-        add_hint(f, &c);
+        add_hint(f, &c, has_findings);
     free(c.wait);
     return weft__fact_end(f);
 }

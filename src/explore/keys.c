@@ -85,11 +85,14 @@ static bool fit_selection(struct weft_explorer *e)
 
 static bool clear(struct weft_explorer *e)
 {
-    bool any = e->selected != WEFT_NONE || e->range_from_ns != e->range_to_ns;
+    bool any =
+        e->selected != WEFT_NONE || e->range_from_ns != e->range_to_ns || e->finding != WEFT_NONE;
     if (!any)
         return false;
     e->range_from_ns = e->range_to_ns = 0;
+    e->wants_path = false;
     weft__history_leave(e);
+    weft__finding_leave(e);
     weft__select(e, 0, WEFT_NONE);
     weft__history_arrive(e);
     weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE | WEFT_CHANGED_FACTS);
@@ -163,6 +166,12 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
         return weft__hits_go(e, 1);
     case WEFT_COMMAND_PREVIOUS_HIT:
         return weft__hits_go(e, -1);
+    case WEFT_COMMAND_NEXT_FINDING:
+        return weft__finding_go(e, 1);
+    case WEFT_COMMAND_PREVIOUS_FINDING:
+        return weft__finding_go(e, -1);
+    case WEFT_COMMAND_PATH:
+        return weft__path_toggle(e);
     case WEFT_COMMAND_CLEAR:
         return clear(e);
     case WEFT_COMMAND_COUNTERS:

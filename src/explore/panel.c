@@ -18,18 +18,23 @@ static bool has_range(const struct weft_explorer *e)
 /* What is shown, from top to bottom; NULL: no more. */
 static const struct weft__facts *part(const struct weft_explorer *e, unsigned n, unsigned *pane)
 {
-    const struct weft__facts *parts[2] = {NULL, NULL};
-    unsigned panes[2] = {e->range_pane, e->selected_pane}, count = 0;
+    const struct weft__facts *parts[4] = {NULL};
+    unsigned panes[4] = {0}, count = 0;
     if (e->panes && has_range(e)) {
         panes[count] = e->range_pane;
         parts[count++] = &e->range_facts;
+    }
+    if (e->panes && e->finding != WEFT_NONE) {
+        panes[count] = e->finding_pane;
+        parts[count++] = &e->finding_facts;
     }
     if (e->panes && e->selected != WEFT_NONE) {
         panes[count] = e->selected_pane;
         parts[count++] = &e->selection_facts;
     }
     if (e->panes && count == 0) {
-        panes[count] = e->active;
+        panes[1] = e->active;
+        parts[count++] = &e->diff_facts;
         parts[count++] = &e->trace_facts;
     }
     if (n >= count)
@@ -49,13 +54,29 @@ static void fill(struct weft_explorer *e)
     if (e->selected != WEFT_NONE && e->selection_is_stale) {
         p = &e->pane[e->selected_pane];
         e->selection_facts.trace = e->panes > 1 ? p->title : NULL;
+        e->selection_facts.path = weft__path(e);
         weft__facts_of_promise(&e->selection_facts, p->scene, e->selected);
         e->selection_is_stale = false;
     }
-    if (!has_range(e) && e->selected == WEFT_NONE && e->trace_is_stale) {
+    if (e->finding != WEFT_NONE && e->finding_is_stale) {
+        p = &e->pane[e->finding_pane];
+        e->finding_facts.analysis = p->analysis;
+        weft__facts_of_finding(&e->finding_facts, p->scene, e->finding, weft__findings_shown(p));
+        e->finding_is_stale = false;
+    }
+    if (has_range(e) || e->selected != WEFT_NONE || e->finding != WEFT_NONE)
+        return;
+    if (e->trace_is_stale) {
         p = &e->pane[e->active];
+        e->trace_facts.analysis = p->analysis;
+        e->trace_facts.analysing = p->analysing;
         weft__facts_of_trace(&e->trace_facts, p->scene, p->title);
         e->trace_is_stale = false;
+    }
+    if (e->diff_is_stale) {
+        weft__facts_of_diff(&e->diff_facts, e->has_diff ? e->pane[0].scene : NULL,
+                            e->has_diff ? e->pane[1].scene : NULL, &e->diff);
+        e->diff_is_stale = false;
     }
 }
 
@@ -110,10 +131,26 @@ void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
     if (!f)
         return;
     struct weft__target target = f->target[fact];
-    if (f->fact[fact].link == WEFT_LINK_PROMISE)
+    pane = f == &e->diff_facts ? target.pane : pane;
+    switch (f->fact[fact].link) {
+    case WEFT_LINK_NONE:
+        break;
+    case WEFT_LINK_PROMISE:
         weft__jump(e, pane, target.promise);
-    else if (f->fact[fact].link == WEFT_LINK_TIME)
+        break;
+    case WEFT_LINK_TIME:
         centre(e, pane, target.time_ns);
+        break;
+    case WEFT_LINK_MOMENT:
+        weft__moment_go(e, pane, target.promise, target.time_ns);
+        break;
+    case WEFT_LINK_FINDING:
+        weft__finding_show(e, pane, target.promise, true);
+        break;
+    case WEFT_LINK_DIFF:
+        weft__diff_go(e);
+        break;
+    }
 }
 
 /* ---- Visible promises ---- */

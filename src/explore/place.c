@@ -120,6 +120,21 @@ static void put_counters(struct writer *w, const struct weft_explorer *e, unsign
     w->any = names.any;
 }
 
+/* What an analysis says, or will say. */
+static void put_findings(struct writer *w, struct weft_explorer *e)
+{
+    if (e->finding != WEFT_NONE)
+        put_number(w, "finding", e->finding_pane, (int64_t)e->finding + 1);
+    else if (e->wanted.is && !e->wanted.again)
+        put_number(w, "finding", e->wanted.pane, e->wanted.number);
+    if (e->no_path)
+        put_number(w, "path", 0, 0);
+    else if (e->wants_path || weft__path(e))
+        put_number(w, "path", 0, 1);
+    if (e->wants_diff)
+        put_number(w, "diff", 0, 1);
+}
+
 const char *weft_explorer_place(struct weft_explorer *e)
 {
     struct writer w = {.out = e->place, .room = sizeof e->place};
@@ -136,6 +151,7 @@ const char *weft_explorer_place(struct weft_explorer *e)
         put_key(&w, "search", 0);
         put_encoded(&w, e->query, strlen(e->query));
     }
+    put_findings(&w, e);
     if (e->range_from_ns != e->range_to_ns) {
         char text[2 * 24];
         put_key(&w, "range", e->range_pane);
@@ -249,7 +265,9 @@ struct place {
     bool has_from[WEFT_PANES_MAX], has_to[WEFT_PANES_MAX];
     int64_t from[WEFT_PANES_MAX], to[WEFT_PANES_MAX], offset[WEFT_PANES_MAX];
     int64_t row[WEFT_PANES_MAX], y[WEFT_PANES_MAX], spread[WEFT_PANES_MAX];
-    bool is_free, no_counters, raw, has_range;
+    bool is_free, no_counters, raw, has_range, has_path, path, diff;
+    unsigned finding_pane;
+    int64_t finding; /* 0: none */
     unsigned select_pane, range_pane;
     uint32_t select;
     int64_t range_from, range_to, text;
@@ -330,6 +348,12 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
         return read_switch(v, &p->is_free);
     if (!strcmp(f->key, "raw"))
         return read_switch(v, &p->raw);
+    if (!strcmp(f->key, "finding"))
+        return number(v, 1, WEFT_FINDINGS_MAX, &n) && (p->finding = n, p->finding_pane = i, true);
+    if (!strcmp(f->key, "path"))
+        return p->has_path = read_switch(v, &p->path);
+    if (!strcmp(f->key, "diff"))
+        return read_switch(v, &p->diff);
     if (!strcmp(f->key, "counters"))
         return (p->no_counters = is_value(v, "off")) || is_value(v, "on");
     if (!strcmp(f->key, "text"))
@@ -362,6 +386,16 @@ static bool next_field(const char **at, struct field *f)
     return true;
 }
 
+bool weft_explorer_place_is_analysed(const char *place)
+{
+    struct field f;
+    while (next_field(&place, &f))
+        if (!strcmp(f.key, "finding") || !strcmp(f.key, "diff") ||
+            (!strcmp(f.key, "path") && !is_value(f.value, "0")))
+            return true;
+    return false;
+}
+
 bool weft_explorer_place_is_raw(const char *place)
 {
     struct field f;
@@ -382,7 +416,8 @@ static bool parse(struct place *p, const struct weft_explorer *e, const char *te
     while (next_field(&text, &f)) {
         if (!*f.key && f.value.size == 0)
             continue;
-        bool is_of_pane = !strcmp(f.key, "row") || !strcmp(f.key, "select");
+        bool is_of_pane =
+            !strcmp(f.key, "row") || !strcmp(f.key, "select") || !strcmp(f.key, "finding");
         if (!*f.key || f.pane >= (e->panes || is_of_pane ? e->panes : 1))
             sound = false;
         else
@@ -451,6 +486,30 @@ static bool go_counters(struct weft__pane *p, struct value list)
     return sound;
 }
 
+/* What is not there yet comes when it has been found. */
+static bool go_findings(struct weft_explorer *e, const struct place *p)
+{
+    bool moves = true;
+    for (unsigned i = 0; i < WEFT_PANES_MAX; i++)
+        moves = moves && !p->has_from[i] && !p->has_to[i];
+    e->wants_path = p->has_path && p->path;
+    e->no_path = p->has_path && !p->path;
+    e->wants_diff = p->diff;
+    e->diff_moves = moves && !p->finding;
+    if (!p->diff && e->has_diff) {
+        weft_diff_fini(&e->diff);
+        e->has_diff = false;
+    }
+    e->wanted.is = false;
+    if (p->diff && e->has_diff && e->diff_moves)
+        weft__diff_go(e);
+    if (!p->finding)
+        return true;
+    e->wanted = (struct weft__wanted){
+        .is = true, .moves = moves, .pane = p->finding_pane, .number = (uint32_t)p->finding};
+    return weft__finding_come(e);
+}
+
 bool weft_explorer_go(struct weft_explorer *e, const char *place)
 {
     struct place p;
@@ -466,6 +525,7 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
         sound = false;
     weft__activate(e, 0);
     e->first_pane = 0;
+    weft__finding_leave(e);
     weft__select(e, p.select_pane, p.select);
     e->range_pane = p.has_range ? p.range_pane : 0;
     e->range_from_ns = p.has_range ? p.range_from : 0;
@@ -477,6 +537,8 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     e->drag.grip = WEFT__GRIP_NONE;
     e->placed = false;
     weft__history_arrive(e);
+    sound = go_findings(e, &p) && sound;
+    e->marks_stale = true;
     weft__changed(e, WEFT_CHANGED_FACTS);
     weft__moved(e);
     return sound;

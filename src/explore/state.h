@@ -7,6 +7,8 @@
 #ifndef WEFT_EXPLORE_STATE_H
 #define WEFT_EXPLORE_STATE_H
 
+#include "analyse/names.h"
+#include "analyse/path.h"
 #include "explore/explore.h"
 #include "explore/facts.h"
 #include "explore/visible.h"
@@ -26,8 +28,12 @@ struct weft__pane {
     struct weft_model *model;
     struct weft_search *search; /* NULL: nothing is looked for */
     bool searching;
-    uint8_t *counter_off; /* of each counter */
-    double begin, end;    /* of the trace; what was promoted begins before 0 */
+    uint8_t *counter_off;           /* of each counter */
+    double begin, end;              /* of the trace; what was promoted begins before 0 */
+    struct weft_analysis *analysis; /* NULL: there is none … */
+    bool analysing;                 /* … yet */
+    struct weft_mark *mark;         /* WEFT_MARKS_MAX, or NULL */
+    uint32_t marks;
     char title[256];
 
     /* Where one looks. */
@@ -45,7 +51,8 @@ struct weft__pane {
 
 /* Where one was. */
 struct weft__moment {
-    unsigned panes, pane;
+    unsigned panes, pane, finding_pane;
+    uint32_t finding;
     bool selected, is_free;
     uint64_t id; /* of the selection */
     struct weft__window window;
@@ -56,6 +63,21 @@ struct weft__moment {
         int32_t focus_px;
     } of[WEFT_PANES_MAX];
 };
+
+/* A finding that will be shown once the pane is analysed. */
+struct weft__wanted {
+    bool is; /* wanted */
+    bool
+        again; /* the one with this kind and culprit, after its trace was read again; else by number */
+    bool moves;
+    unsigned pane;
+    uint32_t number;
+    enum weft_finding_kind kind;
+    uint64_t id; /* of the culprit */
+};
+
+#define WEFT__NOTES_MAX 24
+#define WEFT__NOTE_BYTES 1024
 
 enum weft__grip { WEFT__GRIP_NONE, WEFT__GRIP_ROWS, WEFT__GRIP_RULER };
 
@@ -89,6 +111,23 @@ struct weft_explorer {
     uint32_t selected, hovered;         /* promise, or WEFT_NONE */
     int64_t range_from_ns, range_to_ns; /* equal: no range */
 
+    unsigned finding_pane;
+    uint32_t finding; /* that is shown: index, or WEFT_NONE */
+    struct weft__wanted wanted;
+    bool no_path;    /* never shown */
+    bool wants_path; /* a place asks for it */
+    struct weft_path path;
+    struct weft_mark *path_mark; /* its steps */
+    unsigned path_pane;
+    uint32_t path_promise; /* of which it is; WEFT_NONE: of none */
+    bool wants_diff, diff_moves, has_diff;
+    struct weft_diff diff;
+    bool marks_stale;
+    char (*note_text)[WEFT__NOTE_BYTES]; /* lines of a still picture; WEFT__NOTES_MAX, or NULL */
+    const char *note[WEFT__NOTES_MAX];
+    uint32_t note_count;
+    bool notes_failed;
+
     struct weft_drawlist list;
     bool dirty;  /* list is not what is seen now */
     bool moved;  /* … nor is the geometry of the panes */
@@ -108,8 +147,8 @@ struct weft_explorer {
     struct weft__moment *history; /* WEFT__HISTORY_MAX */
     unsigned history_count, history_at;
 
-    struct weft__facts selection_facts, range_facts, trace_facts;
-    bool selection_is_stale, range_is_stale, trace_is_stale;
+    struct weft__facts selection_facts, range_facts, trace_facts, finding_facts, diff_facts;
+    bool selection_is_stale, range_is_stale, trace_is_stale, finding_is_stale, diff_is_stale;
     struct weft_fact *fact; /* of all of them that are shown */
     uint32_t facts, facts_room;
 
@@ -215,6 +254,42 @@ bool weft__walk(struct weft_explorer *e, enum weft_command command);
 /* Searches the pane anew for e->query. */
 void weft__search_pane(struct weft_explorer *e, unsigned pane);
 bool weft__hits_go(struct weft_explorer *e, int step);
+
+/* ---- findings.c ---- */
+
+/* How many findings of a pane are shown: those that are at least likely. */
+uint32_t weft__findings_shown(const struct weft__pane *p);
+
+/* Shows a finding; moves: and brings it into view. */
+void weft__finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves);
+bool weft__finding_go(struct weft_explorer *e, int step);
+
+/* Shows the one that is wanted, if it is there by now. Returns false if it never will be. */
+bool weft__finding_come(struct weft_explorer *e);
+
+/* Shows no finding. Returns whether there was one. */
+bool weft__finding_leave(struct weft_explorer *e);
+
+/* The promise at that time comes into view, and is selected. */
+void weft__moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns);
+
+/* Both traces side by side where they diverge. */
+void weft__diff_go(struct weft_explorer *e);
+
+/* A pane's trace goes away or is another one from now on; gone: as a pane. */
+void weft__findings_forget(struct weft_explorer *e, unsigned pane, bool gone);
+
+/* The path of the selection, made when it is asked for; NULL: it is not to be shown. */
+const struct weft_path *weft__path(struct weft_explorer *e);
+bool weft__path_toggle(struct weft_explorer *e);
+
+/* ---- marks.c ---- */
+
+/* Makes the marks of all panes those of what is shown. */
+void weft__marks_update(struct weft_explorer *e);
+
+/* Makes the notes of a still picture. Returns false if there is no memory. */
+bool weft__notes_make(struct weft_explorer *e);
 
 /* ---- tip.c ---- */
 

@@ -251,6 +251,8 @@ static void note(const struct weft_explorer *e, struct weft__moment *m)
     memset(m, 0, sizeof *m); /* they are compared as bytes */
     m->panes = e->panes;
     m->pane = e->selected_pane;
+    m->finding = e->finding;
+    m->finding_pane = e->finding_pane;
     m->selected = e->selected != WEFT_NONE;
     m->is_free = e->is_free;
     m->window = e->window;
@@ -279,6 +281,13 @@ static void recall(struct weft_explorer *e, const struct weft__moment *m)
         p->focus_row = has_row ? m->of[i].focus_row : WEFT_NONE;
         p->focus_px = m->of[i].focus_px;
     }
+    const struct weft_analysis *a = m->finding != WEFT_NONE && m->finding_pane < e->panes
+                                        ? e->pane[m->finding_pane].analysis
+                                        : NULL;
+    if (a && m->finding < a->findings.count)
+        weft__finding_show(e, m->finding_pane, m->finding, false);
+    else
+        weft__finding_leave(e);
     e->wheel_x = -1;
     weft__window_settle(e);
     weft__select(e, m->pane,
@@ -294,6 +303,7 @@ void weft__history_clear(struct weft_explorer *e)
 
 void weft__history_leave(struct weft_explorer *e)
 {
+    e->wanted.is = e->wanted.is && !e->wanted.moves; /* somebody went on without it */
     note(e, &e->history[e->history_at]);
 }
 

@@ -96,6 +96,7 @@ static void on_place(GSimpleAction *action, GVariant *parameter, gpointer data)
         return;
     if (!weft_explorer_go(w->e, g_variant_get_string(parameter, NULL)))
         weft_window_toast(w, "Not all of that place is in this trace");
+    weft_window_compare(w);
     weft_window_touched(w);
 }
 

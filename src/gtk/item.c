@@ -2,6 +2,7 @@
 #include "gtk/item.h"
 
 #define NAME_CHARS 13
+#define LONG_CHARS 90 /* a sentence stands below its name */
 
 G_DEFINE_TYPE(WeftItem, weft_item, G_TYPE_OBJECT)
 
@@ -197,6 +198,10 @@ static void bind(GtkListItemFactory *factory, GtkListItem *list_item, struct vie
     (void)factory;
     line->item = item;
     view->binding = true;
+    bool is_long = g_utf8_strlen(item->text, -1) > LONG_CHARS && *item->name;
+    gtk_orientable_set_orientation(GTK_ORIENTABLE(line->box),
+                                   is_long ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL);
+    gtk_box_set_spacing(GTK_BOX(line->box), is_long ? 0 : 6);
     show_name(line);
     gtk_widget_set_visible(line->value, item->kind == WEFT_ITEM_TEXT);
     gtk_widget_set_visible(line->link, item->kind == WEFT_ITEM_LINK);

@@ -8,7 +8,7 @@
 
 struct weft_load {
     char *path;
-    bool raw;
+    bool raw, explain;
     weft_loaded_fn *done; /* NULL: cancelled; of the main loop's thread */
     void *data;
     atomic_bool cancelled;
@@ -60,13 +60,18 @@ static int read_trace(struct weft_load *l)
         return rc;
     l->base = BUILD_SHARE;
     l->share = 1 - BUILD_SHARE;
-    return weft_scene_new(&to->scene, to->model, l->raw, show_progress, l);
+    rc = weft_scene_new(&to->scene, to->model, l->raw, show_progress, l);
+    if (rc == 0 && l->explain)
+        weft_analysis_new(&to->analysis, to->model, show_progress, l);
+    return rc;
 }
 
 static void drop(struct weft_loaded *loaded)
 {
+    weft_analysis_free(loaded->analysis);
     weft_scene_free(loaded->scene);
     weft_model_free(loaded->model);
+    loaded->analysis = NULL;
     loaded->scene = NULL;
     loaded->model = NULL;
 }
@@ -100,12 +105,14 @@ static void drop_aside(GTask *task, gpointer source, gpointer data, GCancellable
     g_task_return_boolean(task, TRUE);
 }
 
-void weft_load_drop(struct weft_scene *scene, struct weft_model *model)
+void weft_load_drop(struct weft_scene *scene, struct weft_model *model,
+                    struct weft_analysis *analysis)
 {
     g_autoptr(GTask) task = g_task_new(NULL, NULL, NULL, NULL);
     struct weft_loaded *old = g_new0(struct weft_loaded, 1);
     old->scene = scene;
     old->model = model;
+    old->analysis = analysis;
     g_task_set_task_data(task, old, g_free);
     g_task_run_in_thread(task, drop_aside);
 }
@@ -118,15 +125,17 @@ static void finish(GObject *source, GAsyncResult *result, gpointer data)
     if (l->done)
         l->done(l->data, &l->result);
     else
-        weft_load_drop(l->result.scene, l->result.model);
+        weft_load_drop(l->result.scene, l->result.model, l->result.analysis);
     g_free(l->path);
     g_free(l);
 }
 
-struct weft_load *weft_load_begin(const char *path, bool raw, weft_loaded_fn *done, void *data)
+struct weft_load *weft_load_begin(const char *path, bool raw, bool explain, weft_loaded_fn *done,
+                                  void *data)
 {
     struct weft_load *l = g_new0(struct weft_load, 1);
-    *l = (struct weft_load){.path = g_strdup(path), .raw = raw, .done = done, .data = data};
+    *l = (struct weft_load){
+        .path = g_strdup(path), .raw = raw, .explain = explain, .done = done, .data = data};
     g_autoptr(GTask) task = g_task_new(NULL, NULL, finish, l);
     g_task_set_task_data(task, l, NULL);
     g_task_run_in_thread(task, work);

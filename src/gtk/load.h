@@ -7,6 +7,7 @@
 
 #include <glib.h>
 
+#include "explore/explore.h"
 #include "model/model.h"
 #include "view/scene.h"
 
@@ -16,6 +17,7 @@ struct weft_load;
 struct weft_loaded {
     struct weft_model *model; /* NULL: error says why; the receiver owns both */
     struct weft_scene *scene;
+    struct weft_analysis *analysis; /* if it was asked for, and there was memory */
     struct weft_error error;
     struct weft_damage damage;
     enum weft_ended ended;
@@ -23,8 +25,9 @@ struct weft_loaded {
 };
 typedef void weft_loaded_fn(void *data, struct weft_loaded *loaded);
 
-/* Calls done once, unless it is cancelled. Valid until then. */
-struct weft_load *weft_load_begin(const char *path, bool raw, weft_loaded_fn *done, void *data);
+/* Calls done once, unless it is cancelled. Valid until then. explain: analyses it, too. */
+struct weft_load *weft_load_begin(const char *path, bool raw, bool explain, weft_loaded_fn *done,
+                                  void *data);
 
 /* From 0 to 1. */
 double weft_load_progress(const struct weft_load *load);
@@ -33,6 +36,7 @@ double weft_load_progress(const struct weft_load *load);
 void weft_load_cancel(struct weft_load *load);
 
 /* Frees what was read, which may take its time, in a thread. */
-void weft_load_drop(struct weft_scene *scene, struct weft_model *model);
+void weft_load_drop(struct weft_scene *scene, struct weft_model *model,
+                    struct weft_analysis *analysis);
 
 #endif

@@ -19,6 +19,8 @@ static const struct entry entries[] = {
     {NULL, NULL},
     {"Show _Everything", "win.fit"},
     {"Show the Se_lection", "win.fit-selection"},
+    {"Ne_xt Finding", "win.next-finding"},
+    {"Critical _Path", "win.path"},
     {"Counters", "win.counters"},
     {"Link the _Time Axes", "win.link"},
     {"Side _Panel", "win.panel"},

@@ -122,7 +122,7 @@ void weft_tour_begin(WeftWindow *w)
     t->frame = -WARM_UP;
     t->called_us = t->looked_us = g_get_monotonic_time();
     g_timeout_add_full(G_PRIORITY_HIGH, LOOK_EVERY_MS, on_look, t, NULL);
-    w->forgets = true;
+    w->forgets = w->measures = true;
     gtk_widget_set_size_request(GTK_WIDGET(w->picture), WIDTH, HEIGHT);
     g_action_group_change_action_state(G_ACTION_GROUP(w), "panel", g_variant_new_boolean(FALSE));
     gtk_widget_add_tick_callback(GTK_WIDGET(w), on_tick, t, NULL);

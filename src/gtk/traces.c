@@ -28,6 +28,59 @@ static char *error_text(const struct weft_error *e)
     return g_utf8_make_valid(text, -1);
 }
 
+/* ---- What went wrong ---- */
+
+static void on_compared(void *data, struct weft_diff *diff)
+{
+    WeftWindow *w = data;
+    w->compare = NULL;
+    weft_explorer_compared(w->e, diff);
+    weft_window_touched(w);
+}
+
+void weft_window_compare(WeftWindow *w)
+{
+    if (w->compare || !weft_explorer_wants_diff(w->e))
+        return;
+    w->compare = weft_analyse_compare(weft_explorer_analysis(w->e, 0)->history,
+                                      weft_explorer_analysis(w->e, 1)->history, on_compared, w);
+}
+
+void weft_window_stop_comparing(WeftWindow *w)
+{
+    g_clear_pointer(&w->compare, weft_analyse_end);
+}
+
+/* The analysis of a trace that is shown; NULL: there is none. */
+static void take_analysis(struct weft_trace *t, struct weft_analysis *analysis)
+{
+    WeftWindow *w = t->window;
+    guint pane = 0;
+    if (!g_ptr_array_find(w->traces, t, &pane)) {
+        weft_analysis_free(analysis);
+        return;
+    }
+    weft_window_stop_comparing(w);
+    weft_explorer_analysed(w->e, pane, analysis);
+    weft_window_compare(w);
+    weft_window_touched(w);
+}
+
+static void on_explained(void *data, struct weft_analysis *analysis)
+{
+    struct weft_trace *t = data;
+    t->explain = NULL;
+    take_analysis(t, analysis);
+}
+
+static void explain(struct weft_trace *t, guint pane)
+{
+    if (t->window->measures)
+        return;
+    weft_explorer_analysing(t->window->e, pane);
+    t->explain = weft_analyse_begin(t->model, on_explained, t);
+}
+
 /* ---- Reading again ---- */
 
 static void on_read_again(void *data, struct weft_loaded *loaded);
@@ -37,12 +90,14 @@ static void read_again(struct weft_trace *t)
     g_clear_handle_id(&t->timer, g_source_remove);
     if (t->load || !t->file)
         return;
-    t->load = weft_load_begin(t->path, t->window->raw, on_read_again, t);
+    t->load = weft_load_begin(t->path, t->window->raw, !t->window->measures, on_read_again, t);
 }
 
 static gboolean on_time(gpointer data)
 {
     struct weft_trace *t = data;
+    if (t->explain) /* it would begin anew, and never end */
+        return G_SOURCE_CONTINUE;
     t->timer = 0;
     read_again(t);
     return G_SOURCE_REMOVE;
@@ -68,9 +123,12 @@ static void on_read_again(void *data, struct weft_loaded *loaded)
         t->running = false;
         weft_window_complain(w, text, false);
     } else if (g_ptr_array_find(w->traces, t, &pane)) {
+        weft_window_stop_comparing(w);
+        g_clear_pointer(&t->explain, weft_analyse_end);
         t->model = loaded->model;
         weft_explorer_exchange(w->e, pane, &loaded->scene, &loaded->model);
-        weft_load_drop(loaded->scene, loaded->model);
+        weft_load_drop(loaded->scene, loaded->model, NULL);
+        take_analysis(t, g_steal_pointer(&loaded->analysis));
         t->running = loaded->ended == WEFT_ENDED_RUNNING;
         t->took_us = loaded->took_us;
         schedule(t);
@@ -109,6 +167,7 @@ void weft_trace_free(struct weft_trace *t)
 {
     if (t->load)
         weft_load_cancel(t->load);
+    g_clear_pointer(&t->explain, weft_analyse_end);
     g_clear_handle_id(&t->timer, g_source_remove);
     if (t->monitor)
         g_signal_handlers_disconnect_by_data(t->monitor, t);
@@ -184,6 +243,7 @@ static void on_loaded(void *data, struct weft_loaded *loaded)
         rc = weft_explorer_add(w->e, loaded->scene, loaded->model, name);
     if (rc == 0) {
         add_trace(w, path, loaded);
+        explain(w->traces->pdata[w->traces->len - 1], w->traces->len - 1);
         weft_window_show_page(w, "view");
         weft_panel_show_counters(w->panel);
         tell_damage(w, name, &loaded->damage);
@@ -226,6 +286,7 @@ static void arrive(WeftWindow *w)
     if (place && *place && !weft_explorer_go(w->e, place))
         weft_window_complain(w, "Some of the place that was asked for is not in this trace.",
                              false);
+    weft_window_compare(w);
 }
 
 static void read_next(WeftWindow *w)
@@ -245,7 +306,7 @@ static void read_next(WeftWindow *w)
         weft_window_show_page(w, "reading");
     if (!w->progress_timer) /* its first call shows the bar */
         w->progress_timer = g_timeout_add(PROGRESS_EVERY_MS, on_progress, w);
-    w->load = weft_load_begin(w->loading, w->raw, on_loaded, w);
+    w->load = weft_load_begin(w->loading, w->raw, false, on_loaded, w);
 }
 
 void weft_window_read(WeftWindow *w, const char *const *paths, const char *place)
@@ -274,6 +335,9 @@ void weft_window_remove(WeftWindow *w, unsigned pane)
 {
     if (pane >= w->traces->len)
         return;
+    weft_window_stop_comparing(w);
+    struct weft_trace *t = w->traces->pdata[pane];
+    g_clear_pointer(&t->explain, weft_analyse_end);
     weft_explorer_remove(w->e, pane);
     g_ptr_array_remove_index(w->traces, pane);
     if (!w->traces->len)

@@ -562,6 +562,7 @@ static void dispose(GObject *object)
 {
     WeftWindow *w = WEFT_WINDOW(object);
     weft_window_stop_reading(w);
+    weft_window_stop_comparing(w);
     g_clear_handle_id(&w->later, g_source_remove);
     g_clear_handle_id(&w->work, g_source_remove);
     g_clear_handle_id(&w->toast_timer, g_source_remove);

@@ -7,6 +7,7 @@
 #include <gtk/gtk.h>
 
 #include "explore/explore.h"
+#include "gtk/analyse.h"
 #include "gtk/load.h"
 #include "gtk/panel.h"
 #include "gtk/picture.h"
@@ -20,8 +21,9 @@ struct weft_trace {
     GFile *file;                    /* NULL: standard input, which cannot be read again */
     const struct weft_model *model; /* the explorer's */
     GFileMonitor *monitor;
-    struct weft_load *load; /* of what is read again, or NULL */
-    guint timer;            /* until it is read again, or 0 */
+    struct weft_load *load;       /* of what is read again, or NULL */
+    guint timer;                  /* until it is read again, or 0 */
+    struct weft_analyse *explain; /* while it is explained */
     int64_t took_us;
     bool running; /* the program that records it */
 };
@@ -39,9 +41,11 @@ struct _WeftWindow {
     struct weft_load *load;
     char *loading; /* path */
     guint progress_timer;
-    char *place; /* where to go when all has been read, or NULL */
+    struct weft_analyse *compare; /* while the first two traces are compared */
+    char *place;                  /* where to go when all has been read, or NULL */
     bool raw;
-    bool forgets; /* what it looks like when it is closed is not kept */
+    bool forgets;  /* what it looks like when it is closed is not kept */
+    bool measures; /* traces are not explained, which would cost time that is measured */
 
     unsigned changed; /* what is not shown yet */
     guint later, work;
@@ -89,6 +93,10 @@ void weft_window_read(WeftWindow *w, const char *const *paths, const char *place
 void weft_window_reread(WeftWindow *w);
 
 void weft_window_stop_reading(WeftWindow *w);
+
+/* Compares the first two traces, if that is wanted and can be done. */
+void weft_window_compare(WeftWindow *w);
+void weft_window_stop_comparing(WeftWindow *w);
 void weft_window_remove(WeftWindow *w, unsigned pane);
 void weft_trace_free(struct weft_trace *trace);
 

@@ -418,21 +418,32 @@ static void put_group(struct svg *svg, const struct weft_draw *d, uint32_t count
         fputs("</g>\n", svg->out);
 }
 
-static void put_colours(FILE *out, enum weft_theme theme)
+/* Marks are rare: their colours stand only where they are used. */
+static bool is_needed(const struct weft_drawlist *list, unsigned ink)
 {
-    for (int i = 0; i < WEFT_INKS; i++) {
+    for (uint32_t i = 0; ink >= WEFT_INK_AFFECTED && i < list->draws; i++)
+        if (list->draw[i].ink == ink)
+            return true;
+    return ink < WEFT_INK_AFFECTED;
+}
+
+static void put_colours(FILE *out, const struct weft_drawlist *list, enum weft_theme theme)
+{
+    for (unsigned i = 0; i < WEFT_INKS; i++) {
+        if (!is_needed(list, i))
+            continue;
         unsigned rgb = weft_inks[i].rgb[theme == WEFT_DARK];
         fprintf(out, ".%s{fill:#%06x;stroke:#%06x}\n", weft_inks[i].css, rgb, rgb);
     }
 }
 
-static void put_style(FILE *out, enum weft_theme theme)
+static void put_style(FILE *out, const struct weft_drawlist *list, enum weft_theme theme)
 {
     fputs("<style>\n", out);
-    put_colours(out, theme);
+    put_colours(out, list, theme);
     if (theme == WEFT_AUTO) {
         fputs("@media (prefers-color-scheme:dark){\n", out);
-        put_colours(out, WEFT_DARK);
+        put_colours(out, list, WEFT_DARK);
         fputs("}\n", out);
     }
     fputs(".f{stroke:none}\n.l{fill:none}\n</style>\n", out); /* last, so that they win */
@@ -460,7 +471,7 @@ static void put_start(struct svg *svg, enum weft_theme theme)
             break;
         }
     }
-    put_style(out, theme);
+    put_style(out, list, theme);
     fprintf(out, "<rect class=\"f %s\" width=\"100%%\" height=\"100%%\"/>\n",
             weft_inks[WEFT_INK_GROUND].css);
 }

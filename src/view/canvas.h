@@ -43,6 +43,14 @@ struct kin {
     bool joined; /* by becoming; or it is the selection */
 };
 
+/* A flag: evidence in the picture. */
+struct flag {
+    const struct weft_mark *mark;
+    uint32_t at;            /* shown row, or WEFT_NONE: on the ruler */
+    int32_t x, y;           /* the moment */
+    int32_t x0, y0, x1, y1; /* the text's box */
+};
+
 struct mix;
 
 struct canvas {
@@ -70,6 +78,7 @@ struct canvas {
     uint32_t *shown_begin, *shown_end; /* spans of each that can be seen */
     bool *shown_full;                  /* each: has a label */
     bool *shown_through;               /* each: is one line from edge to edge, and nothing else */
+    bool *shown_marked; /* each: a mark is to be read there; NULL: there are no marks */
     uint32_t shown;
     uint32_t *shown_at; /* of each row of the layout: place in shown_row, or WEFT_NONE */
     uint64_t visible;   /* spans */
@@ -83,6 +92,9 @@ struct canvas {
     struct kin *kin; /* sorted by promise */
     uint32_t kins;
     bool selected; /* something is */
+
+    struct flag *flag; /* by row and place */
+    uint32_t flags;
 
     uint32_t arrows_begin, arrows_end; /* in the draw list */
 
@@ -195,6 +207,25 @@ void canvas_find_shapes(struct canvas *c);
 void canvas_find_kin(struct canvas *c);
 const struct kin *canvas_kin(const struct canvas *c, uint32_t promise);
 void canvas_draw_marks(struct canvas *c);
+
+/* The band of a promise, wherever it is. */
+void canvas_draw_band(struct canvas *c, enum weft_ink ink, uint32_t promise);
+
+/* marks.c: which rows have marks, once the rows are found; where the flags are, once they are placed */
+void canvas_find_marked(struct canvas *c);
+void canvas_find_flags(struct canvas *c);
+void canvas_draw_affected(struct canvas *c);
+void canvas_draw_joins(struct canvas *c);
+void canvas_draw_path(struct canvas *c);
+void canvas_draw_flags(struct canvas *c);
+
+/* Whether there is such a mark, in the picture or outside. */
+bool canvas_has_mark(const struct canvas *c, enum weft_mark_kind kind);
+
+/* Room for a text of that width in a row from x on, up to end, beside the flags: where it begins. *room: how much it
+ * has. */
+int32_t canvas_beside_flags(const struct canvas *c, uint32_t at, int32_t x, int32_t end,
+                            int32_t width, int32_t *room);
 
 void canvas_draw_title(struct canvas *c);
 void canvas_draw_regions(struct canvas *c);

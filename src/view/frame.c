@@ -235,7 +235,7 @@ void canvas_draw_ruler(struct canvas *c)
 
 /* The legend: a sample and a word for each thing that this trace can show. */
 
-enum sample { BAR, RUNNING, PENDING, FAIL, FOLD, DOWN, STEP, BOX };
+enum sample { BAR, RUNNING, PENDING, FAIL, FOLD, DOWN, STEP, BOX, PATH, FLAG };
 
 struct entry {
     enum sample sample;
@@ -259,6 +259,13 @@ static const struct entry entries[] = {
     {BOX, WEFT_INK_GC, "garbage collection"},
     {BOX, WEFT_INK_HIT, "found"},
     {BOX, WEFT_INK_SELECTED, "selected"},
+    {BOX, WEFT_INK_AFFECTED, "affected, or different"},
+    {FLAG, WEFT_INK_EVIDENCE, "what shows it"},
+    {PATH, WEFT_INK_RUNNING, "path: running"},
+    {PATH, WEFT_INK_READY, "path: ready, something else runs"},
+    {PATH, WEFT_INK_COLLECTING, "path: garbage collection"},
+    {PATH, WEFT_INK_OUTSIDE, "path: outside the program"},
+    {PATH, WEFT_INK_UNKNOWN, "path: not known"},
 };
 
 static bool entry_applies(const struct canvas *c, const struct entry *e)
@@ -272,6 +279,16 @@ static bool entry_applies(const struct canvas *c, const struct entry *e)
         return c->vp->search != NULL;
     case WEFT_INK_SELECTED:
         return c->selected;
+    case WEFT_INK_AFFECTED:
+        return canvas_has_mark(c, WEFT_MARK_AFFECTED);
+    case WEFT_INK_EVIDENCE:
+        return canvas_has_mark(c, WEFT_MARK_EVIDENCE);
+    case WEFT_INK_RUNNING:
+    case WEFT_INK_READY:
+    case WEFT_INK_COLLECTING:
+    case WEFT_INK_OUTSIDE:
+    case WEFT_INK_UNKNOWN:
+        return canvas_has_mark(c, WEFT_MARK_RUNNING + (e->ink - WEFT_INK_RUNNING));
     case WEFT_INK_SIGNAL:
         return c->m->events[WEFT_EVENT_SIGNAL] + c->m->events[WEFT_EVENT_SIGNAL_ONLY] +
                    c->m->events[WEFT_EVENT_NOTIFIES] !=
@@ -321,6 +338,13 @@ static void draw_sample(struct canvas *c, const struct entry *e, int32_t x, int3
     case BOX:
         canvas_rect(c, e->ink, x, y - 5 * PX, end, y + 5 * PX);
         break;
+    case PATH:
+        canvas_rect(c, e->ink, x, y - 3 * PX, end, y + 3 * PX);
+        break;
+    case FLAG:
+        canvas_rect(c, e->ink, x + 4 * PX, y - 6 * PX, x + 14 * PX, y + 2 * PX);
+        canvas_line(c, e->ink, 3 * PX / 2, x + 4 * PX, y - 6 * PX, x + 4 * PX, y + 6 * PX);
+        break;
     }
 }
 
@@ -351,8 +375,9 @@ static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
 
 int32_t canvas_legend_height(struct canvas *c)
 {
-    return (walk_legend(c, false, 0) + 1 + (c->selected)) * canvas_scaled(c, LEGEND_HEIGHT) +
-           8 * PX;
+    int32_t notes = c->vp->notes ? (int32_t)c->vp->notes : c->selected;
+    int32_t lines = walk_legend(c, false, 0) + 1 + notes;
+    return lines * canvas_scaled(c, LEGEND_HEIGHT) + 8 * PX;
 }
 
 /* "ARP response (wait) #413": n bytes in out. */
@@ -412,7 +437,13 @@ void canvas_draw_legend(struct canvas *c, int32_t y0)
                       c->scales_left_out);
     int32_t y = y0 + lines * canvas_scaled(c, LEGEND_HEIGHT) + canvas_scaled(c, LEGEND_HEIGHT) / 2 +
                 15 * PX / 2;
-    if (c->selected) {
+    for (uint32_t i = 0; i < c->vp->notes; i++) {
+        const char *text = c->vp->note[i];
+        canvas_text(c, WEFT_INK_TEXT, c->font_small, false, c->x0, y, c->x1 - c->x0, text,
+                    strlen(text));
+        y += canvas_scaled(c, LEGEND_HEIGHT);
+    }
+    if (c->selected && !c->vp->notes) {
         draw_selection(c, y);
         y += canvas_scaled(c, LEGEND_HEIGHT);
     }

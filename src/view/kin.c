@@ -125,8 +125,7 @@ static void band_ends(const struct canvas *c, uint32_t span, int32_t *x0, int32_
     *x1 = *x1 < *x0 + BAND_MIN ? *x0 + BAND_MIN : *x1 > c->x1 ? c->x1 : *x1;
 }
 
-/* The band of a promise, wherever it is. */
-static void draw_promise(struct canvas *c, enum weft_ink ink, uint32_t promise)
+void canvas_draw_band(struct canvas *c, enum weft_ink ink, uint32_t promise)
 {
     uint32_t row = c->l->row[promise];
     int64_t start, end;
@@ -231,10 +230,11 @@ void canvas_draw_marks(struct canvas *c)
         draw_hits(c); /* below the selection, which may be one of them */
     for (uint32_t i = 0; i < c->kins; i++)
         if (!c->kin[i].joined)
-            draw_promise(c, WEFT_INK_CHAIN, c->kin[i].promise);
+            canvas_draw_band(c, WEFT_INK_CHAIN, c->kin[i].promise);
+    canvas_draw_affected(c);
     for (uint32_t i = 0; i < c->kins; i++)
         if (c->kin[i].joined)
-            draw_promise(c, WEFT_INK_SELECTED, c->kin[i].promise);
+            canvas_draw_band(c, WEFT_INK_SELECTED, c->kin[i].promise);
     if (vp->hovered != WEFT_ROOT && vp->hovered < c->m->promises && vp->hovered != vp->selected)
-        draw_promise(c, WEFT_INK_HOVER, vp->hovered);
+        canvas_draw_band(c, WEFT_INK_HOVER, vp->hovered);
 }

@@ -18,6 +18,7 @@ enum {
 
 struct writing {
     struct canvas *c;
+    uint32_t at;  /* shown row */
     int32_t y;    /* of the line */
     int32_t next; /* x from which on there is room */
     int32_t end;  /* … up to where */
@@ -27,6 +28,10 @@ static bool put(struct writing *w, enum weft_ink ink, int32_t x, const char *tex
 {
     x = x < w->next ? w->next : x;
     int32_t room = w->end - x;
+    if (w->c->flags)
+        x = canvas_beside_flags(w->c, w->at, x, w->end,
+                                weft_text_width(text, strnlen(text, size), w->c->font, false),
+                                &room);
     if (room < ROOM_MIN)
         return false;
     int32_t width = canvas_text_apart(w->c, ink, w->c->font, x, w->y - ABOVE, room, text, size);
@@ -145,6 +150,7 @@ void canvas_draw_labels(struct canvas *c)
             continue;
         int32_t x0 = s->x0 < c->x0 ? c->x0 : s->x0;
         struct writing w = {.c = c,
+                            .at = s->at,
                             .y = canvas_row_y(c, s->at),
                             .next = x0 + PX > next ? x0 + PX : next,
                             .end = canvas_span_room(c, c->shown_row[s->at], s->span) - 2 * PX};

@@ -102,7 +102,8 @@ bool canvas_find_rows(struct canvas *c)
         if (c->shown <= FULL_MAX || (focus != WEFT_NONE && at + 200 > focus && at < focus + 200))
             c->shown_full[at] =
                 at == selected || has_label(c, c->shown_begin[at], c->shown_end[at]);
-    return true;
+    canvas_find_marked(c);
+    return !c->list->failed;
 }
 
 /* ---- Placing ---- */
@@ -133,7 +134,21 @@ static int64_t portion(int64_t a, int64_t part, int64_t whole)
     return whole ? a * part / whole : 0;
 }
 
-/* Rows near the selection keep their height, the others are squeezed. */
+static bool is_marked(const struct canvas *c, uint32_t at)
+{
+    return c->shown_marked && c->shown_marked[at];
+}
+
+/* The heights of the marked rows outside of low … high. */
+static int64_t marked_heights(const struct canvas *c, uint32_t low, uint32_t high)
+{
+    int64_t sum = 0;
+    for (uint32_t at = 0; c->shown_marked && at < c->shown; at++)
+        sum += is_marked(c, at) && (at < low || at >= high) ? natural_height(c, at) : 0;
+    return sum;
+}
+
+/* Rows near the selection and those with marks keep their height, the others are squeezed. */
 static void place_around(struct canvas *c, int32_t height, uint32_t focus)
 {
     uint32_t n = c->shown, low = 0, high = 0; /* rows from low up to high are not squeezed */
@@ -144,10 +159,17 @@ static void place_around(struct canvas *c, int32_t height, uint32_t focus)
         low = focus > around ? focus - around : 0;
         high = focus + around + 1 < n ? focus + around + 1 : n;
     }
-    int64_t kept = natural_heights(c, low, high);
+    bool marks = wanted > height;
+    int64_t kept = natural_heights(c, low, high) + (marks ? marked_heights(c, low, high) : 0);
+    if (kept > height && focus != WEFT_NONE && marks) { /* the one itself, and the marks */
+        low = focus;
+        high = focus + 1;
+        kept = natural_heights(c, low, high) + marked_heights(c, low, high);
+    }
     if (kept > height) { /* not even the one itself has its height */
         kept = 0;
         low = high = 0;
+        marks = false;
     }
     int64_t squeezed = wanted - kept;
     int64_t room = height - kept < squeezed ? height - kept : squeezed;
@@ -156,7 +178,8 @@ static void place_around(struct canvas *c, int32_t height, uint32_t focus)
         c->shown_y[at] = (int32_t)(full + (squeezed ? portion(room, thin, squeezed) : 0));
         if (at == n)
             break;
-        *(at >= low && at < high ? &full : &thin) += natural_height(c, at);
+        bool keeps = (at >= low && at < high) || (marks && is_marked(c, at));
+        *(keeps ? &full : &thin) += natural_height(c, at);
     }
 }
 

@@ -85,6 +85,7 @@ static void draw(struct canvas *c)
     canvas_find_lanes(c);
     describe(c, c->rows_y1 + counters);
     canvas_find_shapes(c);
+    canvas_find_flags(c);
 
     canvas_draw_title(c); /* first, for readers of the SVG take the first text as its title */
     canvas_draw_regions(c);
@@ -93,10 +94,13 @@ static void draw(struct canvas *c)
     canvas_draw_marks(c);
     canvas_draw_edges(c);
     canvas_draw_promises(c);
+    canvas_draw_joins(c);
     canvas_draw_arrows(c);
+    canvas_draw_path(c);
     uint32_t labels = c->list->draws;
     canvas_draw_labels(c);
     canvas_draw_heads(c, labels);
+    canvas_draw_flags(c);
     if (counters)
         canvas_draw_counters(c, c->rows_y1, counters);
     if (legend)
@@ -151,6 +155,8 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
     free(c.shown_through);
     free(c.shape);
     free(c.shape_first);
+    free(c.shown_marked);
+    free(c.flag);
     free(c.kin);
     weft_geometry_fini(&own);
     if (rc < 0 && g)

@@ -17,6 +17,29 @@
 #define WEFT_PICTURE_MIN_PX 200
 #define WEFT_PICTURE_MAX_PX 16384
 
+/* What an analysis says, drawn into the picture. */
+enum weft_mark_kind {
+    WEFT_MARK_AFFECTED,   /* a band behind the promise's line */
+    WEFT_MARK_EVIDENCE,   /* a flag with a short text, at from_ns on the promise's line */
+    WEFT_MARK_DIVERGENCE, /* a dashed line over all rows, its text on the ruler */
+    WEFT_MARK_RUNNING,    /* the others are steps of a path: thick lines, joined to one */
+    WEFT_MARK_READY,
+    WEFT_MARK_COLLECTING,
+    WEFT_MARK_OUTSIDE,
+    WEFT_MARK_UNKNOWN,
+    WEFT_MARK_KINDS
+};
+
+struct weft_mark {
+    enum weft_mark_kind kind;
+    uint32_t promise; /* WEFT_NONE or the loop, which have no line: a flag is on the ruler then */
+    uint32_t other;   /* EVIDENCE: whose line is joined with it at that time, or WEFT_NONE */
+    int64_t from_ns, to_ns;
+    const char *text; /* or NULL */
+};
+
+#define WEFT_MARKS_MAX 1000
+
 struct weft_viewport {
     int64_t from_ns, to_ns; /* from < to, within WEFT_TIME_MAX; both 0: all */
     int32_t width_px;       /* 0: 1600 */
@@ -37,7 +60,13 @@ struct weft_viewport {
     const struct weft_search *search;   /* its hits are marked; may be NULL */
     int64_t range_from_ns, range_to_ns; /* a range that is being measured; both equal: none */
     const char *title;                  /* for instance the name of the file; may be NULL */
-    const uint8_t *counter_off; /* of each counter of the model: not 0: not drawn; may be NULL */
+    const uint8_t *counter_off;   /* of each counter of the model: not 0: not drawn; may be NULL */
+    const struct weft_mark *mark; /* the first WEFT_MARKS_MAX of marks are drawn */
+    uint32_t marks;
+    const struct weft_mark *path; /* steps of a path in the order of time, any number */
+    uint32_t path_steps;
+    const char *const *note; /* lines for the legend, instead of what is selected */
+    uint32_t notes;
     bool no_counters;
     bool no_legend;
     bool tips; /* texts for being pointed at, as a still picture needs them */

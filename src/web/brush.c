@@ -69,7 +69,7 @@ static void put_shape(struct brush *b, const struct weft_drawlist *list, const s
                       bool heads)
 {
     struct weft__shape s;
-    if (!weft__shape(&s, list, d))
+    if (!weft__shape_of(&s, list, d))
         return;
     if (!heads && s.body && d->op == WEFT_DRAW_RECT) {
         int32_t r[] = {s.x0, s.y0, s.x1 - s.x0, s.y1 - s.y0};

@@ -60,6 +60,27 @@ async function show(name, size, fill, pane) {
     throw new Error(textAt(C.weft_said()));
 }
 
+const EXPLAINED_AT_ONCE = 2e6; // events: some seconds
+
+// Looks for what went wrong, if that does not take too long; a command does it in any case.
+async function explain() {
+  let events = 0;
+  for (let pane = 0; pane < C.weft_panes(); pane++)
+    events += C.weft_events(pane);
+  if (!events || events > EXPLAINED_AT_ONCE)
+    return;
+  await explainNow();
+}
+
+async function explainNow() {
+  busy("Looking for what went wrong …");
+  await painted();
+  if (C.weft_analyse() < 0)
+    say(textAt(C.weft_said()), true);
+  busy("");
+  wake();
+}
+
 let lastPainted = 0;
 
 async function progress(name, share) {
@@ -99,6 +120,7 @@ async function showEmbedded() {
     }
     block.remove();
   }
+  await explain();
   busy("");
 }
 
@@ -128,6 +150,7 @@ async function openFiles(files, below) {
       problems.push(`${one.name}: ${problem(error)}`);
     }
   }
+  await explain();
   busy("");
   tracesChanged();
   say(problems.join("\n"), problems.length > 0);
@@ -156,6 +179,7 @@ async function refresh() {
       problems.push(`${source.name}: ${problem(error)}`);
     }
   }
+  await explain();
   busy("");
   tracesChanged();
   if (problems.length)

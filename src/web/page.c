@@ -191,6 +191,20 @@ int EXPORT(weft_show)(unsigned char *bytes, uint32_t size, const char *title, bo
     return rc;
 }
 
+/* How many events the pane's trace has: explaining it takes as long as reading it, and nothing is shown meanwhile. */
+double EXPORT(weft_events)(uint32_t pane)
+{
+    return pane < weft_explorer_panes(explorer) ? (double)weft_explorer_events(explorer, pane) : 0;
+}
+
+/* Looks for what went wrong in all traces in which it has not been looked for, and compares those that are to
+ * be compared. */
+int EXPORT(weft_analyse)(void)
+{
+    int rc = weft_explorer_analyse(explorer);
+    return rc < 0 ? say(rc, weft_error_name(rc)) : 0;
+}
+
 void EXPORT(weft_remove)(uint32_t pane)
 {
     weft_explorer_remove(explorer, pane);

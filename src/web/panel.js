@@ -3,6 +3,8 @@
 
 // ---- Facts ----
 
+const LONG = 90; // characters
+
 function showFacts() {
   const address = C.weft_facts();
   const facts = structures(address, C.weft_count(), "weft_fact",
@@ -18,14 +20,15 @@ function showFacts() {
     }
     if (!list)
       parts.push(list = make("dl"));
+    const wide = fact.text.length > LONG ? "wide" : ""; // a sentence stands below its name
     if (fact.name)
-      list.append(make("dt", null, fact.name));
+      list.append(make("dt", { className: wide }, fact.name));
     const follow = () => {
       C.weft_follow(index);
       wake();
       $("picture").focus();
     };
-    list.append(make("dd", { className: fact.bad ? "bad" : "" }, fact.link === L.WEFT_LINK_NONE ? fact.text
+    list.append(make("dd", { className: `${fact.bad ? "bad " : ""}${wide}`.trim() }, fact.link === L.WEFT_LINK_NONE ? fact.text
       : make("button", { type: "button", onclick: follow }, fact.text)));
   });
   box.replaceChildren(...parts);

@@ -403,6 +403,52 @@ async function places() {
   await page.context().close();
 }
 
+// What went wrong, and what two runs differ in.
+async function findings() {
+  let page = await open("bad.html");
+  check("findings come first", /^Findings\nlost-wakeup\nThe signal of 'ARP response'/.test(await factsOf(page)), await factsOf(page));
+  await page.keyboard.press("e");
+  await settle(page);
+  equal("the finding", "1", (await place(page)).finding);
+  check("… in words", /^Finding 1 of 1: lost-wakeup\ncertain\n/.test(await factsOf(page)), await factsOf(page));
+  const flag = (await drawn(page)).find(d => d.text === "4");
+  check("… in the picture", flag, await drawn(page));
+  const evidence = page.locator("#facts button").filter({ hasText: "nobody waits for it" });
+  await evidence.click();
+  await settle(page);
+  check("evidence leads to a promise", /Finding 1 of 1[^]*ARP response/.test(await factsOf(page)));
+  const link = await page.evaluate(() => weft.place());
+  await page.keyboard.press("Escape");
+  await settle(page);
+  equal("no finding", undefined, (await place(page)).finding);
+  check("… no flag", !(await drawn(page)).some(d => d.text === "4"));
+  check("… facts of the trace", /^Findings/.test(await factsOf(page)));
+  await page.context().close();
+  page = await open("bad.html", { hash: `#${link}` });
+  await settle(page);
+  equal("a link to a finding", "1", (await place(page)).finding);
+  check("… with its flags", (await drawn(page)).some(d => d.text === "4"));
+  await clickLabel(page, "TCP connect");
+  await settle(page);
+  equal("the path", "1", (await place(page)).path);
+  check("… in words", /Critical path\nin all\n/.test(await factsOf(page)), await factsOf(page));
+  await page.keyboard.press("p");
+  await settle(page);
+  equal("no path", "0", (await place(page)).path);
+  check("… in no words", !/Critical path/.test(await factsOf(page)));
+  await page.context().close();
+  page = await open("finding.html");
+  await settle(page);
+  check("--finding", /^Finding 1 of 1/.test(await factsOf(page)), await factsOf(page));
+  await page.context().close();
+  page = await open("diff.html");
+  await until(page, () => /^Difference\ndiverges\nIn the good run 'ring.write'/.test(document.getElementById("facts").innerText));
+  const captions = (await drawn(page)).filter(d => d.text === "alike until here");
+  equal("where two runs diverge", 2, captions.length);
+  check("… one below the other", captions[0]?.x === captions[1]?.x && captions[0]?.y < captions[1]?.y, captions);
+  await page.context().close();
+}
+
 async function pictures() {
   const page = await open("bad.html");
   await clickLabel(page, "ARP query");
@@ -537,7 +583,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, themes, mouse, touch, phone, keys, places, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, themes, mouse, touch, phone, keys, places, findings, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

@@ -27,6 +27,11 @@ run 0 "$WEFT" save -o good.weft ring
 run 0 "$WEFT" html -o bad.html bad.weft
 silent err
 run 0 "$WEFT" html -o both.html --title 'A good <b>and</b> a bad run' good.weft bad.weft
+run 0 "$WEFT" html -o diff.html --diff good.weft bad.weft
+run 0 "$WEFT" html -o finding.html --finding 1 --at path=1 bad.weft
+says finding.html 'content="path=1&#38;finding=1"'
+run 2 "$WEFT" html -o x.html --diff bad.weft
+run 2 "$WEFT" html -o x.html --finding 0 bad.weft
 run 0 "$WEFT" html -o empty.html --empty
 "$WEFT" html -o - - <bad.weft >pipe.html
 says pipe.html '<title>standard input</title>'

@@ -149,8 +149,7 @@ id() {
 start "$tmp/bad.weft"
 find_picture
 becomes facts 'promises\\t11\\n'
-becomes facts 'never resolved'
-becomes facts 'in the end for\\t#[0-9]+ condition ARP response.*which was notified\\tonce, when nobody waited: at 2'
+becomes facts '^Findings\\t\\nlost-wakeup\\tThe signal of .ARP response.*came at 2'
 becomes visible 'ARP response'
 whole=$(settled place)
 from=$(value from "$whole")
@@ -346,6 +345,37 @@ kill $window 2>/dev/null || :
 wait $window || :
 window=
 
+# What went wrong, with its evidence; what two runs differ in.
+start "$tmp/bad.weft"
+becomes facts '^Findings\\t\\nlost-wakeup'
+do_action next-finding
+becomes place 'finding=1'
+becomes selected "^0:$(id 'ARP response')$"
+becomes facts '^Finding 1 of 1: lost-wakeup.*\\tat [0-9.]+ ms: .network driver. signals .ARP response.: nobody waits for it'
+do_action path
+becomes place 'path=1'
+do_action path
+becomes place 'path=0'
+do_action path
+do_action creator
+becomes facts '^Finding 1 of 1.*Critical path\\t\\nin all\\t'
+becomes place 'path=1'
+do_action clear
+becomes facts '^Findings'
+becomes place '^from=[0-9&to=-]*$'
+do_action refresh
+becomes facts '^Findings\\t\\nlost-wakeup'
+stop
+start --finding 1 "$tmp/bad.weft"
+becomes facts '^Finding 1 of 1: lost-wakeup'
+stop
+start --diff "$tmp/good.weft" "$tmp/bad.weft"
+becomes facts '^Difference\\t\\ndiverges\\tIn the good run .*ring.write'
+becomes place 'diff=1'
+do_action add-file "b'$tmp/good.weft'"
+becomes facts '^Difference'
+stop
+
 # A trace that is being recorded is followed, until its program ends.
 mkfifo "$tmp/commands"
 WEFT_TRACE=$tmp/live.weft "$CONTROLLED" <"$tmp/commands" >"$tmp/answers" &
@@ -367,6 +397,8 @@ run 2 "$WEFT" view --theme blue
 run 2 "$WEFT" view --select main
 run 2 "$WEFT" view --from now
 run 2 "$WEFT" view --tour
+run 2 "$WEFT" view --finding 0 "$tmp/bad.weft"
+run 2 "$WEFT" view --diff "$tmp/bad.weft"
 run 2 "$WEFT" view --nonsense
 run 0 "$WEFT" view --help
 says "$tmp/out" '^usage: weft view'

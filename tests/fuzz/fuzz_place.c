@@ -190,6 +190,8 @@ static void act(struct weft_explorer *e, const uint8_t *b)
     case 15:
         weft_explorer_work(e);
         weft_explorer_text_size(e, b[1] * 2u);
+        if (b[2] % 8 == 0)
+            REQUIRE(weft_explorer_analyse(e) == 0);
         look(e);
         break;
     }

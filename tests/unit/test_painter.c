@@ -391,14 +391,16 @@ static void colours_have_contrast(void **state)
 {
     static const int texts[] = {WEFT_INK_TEXT, WEFT_INK_FAINT_TEXT, WEFT_INK_REGION_TEXT,
                                 WEFT_INK_FAILED};
-    static const int grounds[] = {WEFT_INK_GROUND, WEFT_INK_PANEL, WEFT_INK_SLEEP,
-                                  WEFT_INK_GC,     WEFT_INK_HIT,   WEFT_INK_SELECTED,
-                                  WEFT_INK_RANGE,  WEFT_INK_CHAIN, WEFT_INK_HOVER};
-    static const int lines[] = {WEFT_INK_WAIT,      WEFT_INK_RUN,         WEFT_INK_FOLD,
-                                WEFT_INK_PENDING,   WEFT_INK_FAILED,      WEFT_INK_EDGE,
-                                WEFT_INK_READ,      WEFT_INK_READ_FAILED, WEFT_INK_WAITS,
-                                WEFT_INK_RESOLVE,   WEFT_INK_SIGNAL,      WEFT_INK_COUNTER_0,
-                                WEFT_INK_COUNTER_1, WEFT_INK_COUNTER_2,   WEFT_INK_COUNTER_3};
+    static const int grounds[] = {
+        WEFT_INK_GROUND,   WEFT_INK_PANEL, WEFT_INK_SLEEP, WEFT_INK_GC,    WEFT_INK_HIT,
+        WEFT_INK_SELECTED, WEFT_INK_RANGE, WEFT_INK_CHAIN, WEFT_INK_HOVER, WEFT_INK_AFFECTED};
+    static const int lines[] = {WEFT_INK_WAIT,       WEFT_INK_RUN,         WEFT_INK_FOLD,
+                                WEFT_INK_PENDING,    WEFT_INK_FAILED,      WEFT_INK_EDGE,
+                                WEFT_INK_READ,       WEFT_INK_READ_FAILED, WEFT_INK_WAITS,
+                                WEFT_INK_RESOLVE,    WEFT_INK_SIGNAL,      WEFT_INK_COUNTER_0,
+                                WEFT_INK_COUNTER_1,  WEFT_INK_COUNTER_2,   WEFT_INK_COUNTER_3,
+                                WEFT_INK_EVIDENCE,   WEFT_INK_RUNNING,     WEFT_INK_READY,
+                                WEFT_INK_COLLECTING, WEFT_INK_OUTSIDE,     WEFT_INK_UNKNOWN};
 
     (void)state;
     for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
@@ -409,7 +411,8 @@ static void colours_have_contrast(void **state)
         check_contrast(lines[i], WEFT_INK_GROUND, 3);
     for (size_t k = 1; k < sizeof(grounds) / sizeof(grounds[0]); k++)
         check_contrast(grounds[k], WEFT_INK_GROUND, grounds[k] == WEFT_INK_PANEL ? 1.05 : 1.14);
-    for (int i = 0; i < 4; i++) /* names of counters */
+    check_contrast(WEFT_INK_GROUND, WEFT_INK_EVIDENCE, 4.5); /* the text of a flag */
+    for (int i = 0; i < 4; i++)                              /* names of counters */
         check_contrast(WEFT_INK_COUNTER_0 + i, WEFT_INK_PANEL, 4.5);
 }
 

@@ -55,6 +55,13 @@ function look() {
     C.weft_paint(1);
     C.weft_facts();
   }
+  C.weft_analyse();
+  for (let i = 0; i < 3; i++) {
+    withText("e", key => C.weft_key(key, 0));
+    C.weft_paint(0);
+    C.weft_facts();
+    C.weft_picture();
+  }
   withText("a <1s", C.weft_search);
   while (C.weft_work());
   C.weft_found();

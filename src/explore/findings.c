@@ -1,0 +1,426 @@
+/* SPDX-License-Identifier: ISC */
+/* What an analysis has found: walking through it, the path of the selection, two traces compared. */
+#include <assert.h>
+#include <stdlib.h>
+
+#include "explore/state.h"
+
+#define MARGIN 0.15 /* of the time of a finding, on each side */
+#define BEYOND 0.1  /* of the margin, outside of the trace */
+#define LEAST_NS 1000.0
+
+/* ---- Analyses ---- */
+
+int weft_analysis_new(struct weft_analysis **out, const struct weft_model *m,
+                      weft_progress_fn *progress, void *data)
+{
+    struct weft_analysis *a = *out = calloc(1, sizeof *a);
+    if (!a)
+        return WEFT_E_NOMEM;
+    int rc = weft_history_new(&a->history, m, progress, data);
+    if (rc == 0)
+        rc = weft_explain(&a->findings, a->history, NULL, progress, data);
+    if (rc < 0) {
+        weft_analysis_free(a);
+        *out = NULL;
+    }
+    return rc;
+}
+
+void weft_analysis_free(struct weft_analysis *a)
+{
+    if (!a)
+        return;
+    weft_findings_fini(&a->findings);
+    weft_history_free(a->history);
+    free(a);
+}
+
+/* Whatever was made of the history of a pane. */
+static void drop_path(struct weft_explorer *e)
+{
+    e->path.count = 0;
+    e->path_promise = WEFT_NONE;
+}
+
+static void findings_changed(struct weft_explorer *e)
+{
+    e->marks_stale = true;
+    weft__changed(e, WEFT_CHANGED_FACTS);
+    weft__moved(e); /* rows with marks are high */
+}
+
+void weft_explorer_analysing(struct weft_explorer *e, unsigned pane)
+{
+    assert(pane < e->panes);
+    e->pane[pane].analysing = true;
+    weft__changed(e, WEFT_CHANGED_FACTS);
+}
+
+void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_analysis *a)
+{
+    assert(pane < e->panes);
+    struct weft__pane *p = &e->pane[pane];
+    if (a && a->history->m != p->model) {
+        weft_analysis_free(a);
+        return;
+    }
+    p->analysing = false;
+    if (e->finding != WEFT_NONE && e->finding_pane == pane)
+        weft__finding_leave(e);
+    drop_path(e);
+    weft__facts_fini(&e->finding_facts);
+    weft_analysis_free(p->analysis);
+    p->analysis = a;
+    findings_changed(e);
+    weft__finding_come(e);
+}
+
+const struct weft_analysis *weft_explorer_analysis(const struct weft_explorer *e, unsigned pane)
+{
+    assert(pane < e->panes);
+    return e->pane[pane].analysis;
+}
+
+static void drop_diff(struct weft_explorer *e)
+{
+    weft__facts_fini(&e->diff_facts);
+    weft_diff_fini(&e->diff);
+    e->has_diff = false;
+}
+
+void weft__findings_forget(struct weft_explorer *e, unsigned pane, bool gone)
+{
+    struct weft__pane *p = &e->pane[pane];
+    if (e->finding != WEFT_NONE && e->finding_pane == pane) {
+        const struct weft_finding *f = &p->analysis->findings.finding[e->finding];
+        struct weft__wanted again = {.is = !gone,
+                                     .again = true,
+                                     .pane = pane,
+                                     .kind = f->kind,
+                                     .id = p->model->promise[f->promise].id};
+        weft__finding_leave(e);
+        e->wanted = again;
+    } else if (gone) {
+        e->wanted.is = false;
+    }
+    drop_path(e);
+    if (pane < 2) {
+        drop_diff(e);
+        e->wants_diff = e->wants_diff && !gone;
+        e->diff_moves = false;
+    }
+    weft_analysis_free(p->analysis);
+    p->analysis = NULL;
+    p->analysing = false;
+    p->marks = 0;
+    findings_changed(e);
+}
+
+int weft_explorer_analyse(struct weft_explorer *e)
+{
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft_analysis *a;
+        if (e->pane[i].analysis)
+            continue;
+        int rc = weft_analysis_new(&a, e->pane[i].model, NULL, NULL);
+        if (rc < 0)
+            return rc;
+        weft_explorer_analysed(e, i, a);
+    }
+    if (!weft_explorer_wants_diff(e))
+        return 0;
+    struct weft_diff d = {0};
+    const struct weft_history *good = e->pane[0].analysis->history;
+    int rc = weft_diff_find(&d, &good, 1, e->pane[1].analysis->history, NULL, NULL);
+    if (rc == 0)
+        weft_explorer_compared(e, &d);
+    return rc;
+}
+
+/* ---- Findings ---- */
+
+uint32_t weft__findings_shown(const struct weft__pane *p)
+{
+    const struct weft_findings *f = p->analysis ? &p->analysis->findings : NULL;
+    uint32_t n = 0;
+    while (f && n < f->count && f->finding[n].confidence >= WEFT_LIKELY) /* they come first */
+        n++;
+    return n;
+}
+
+/* Of the trace's end, however long ago all the rest was. */
+static bool is_end(const struct weft_evidence *v)
+{
+    return v->event == WEFT_EVIDENCE_WAITS_STILL || v->event == WEFT_EVIDENCE_PENDING ||
+           v->event == WEFT_EVIDENCE_RUNS_STILL;
+}
+
+static void include(struct weft__window *w, bool *any, int64_t time_ns)
+{
+    double t = (double)time_ns;
+    w->from = !*any || t < w->from ? t : w->from;
+    w->to = !*any || t > w->to ? t : w->to;
+    *any = true;
+}
+
+/* The times of what is to be seen of a finding. */
+static struct weft__window times_of(const struct weft__pane *p, const struct weft_finding *f)
+{
+    struct weft__window w = {0, 0};
+    bool any = false;
+    for (uint32_t i = 0; i < f->evidences; i++)
+        if (!is_end(&f->evidence[i]))
+            include(&w, &any, f->evidence[i].time_ns);
+    bool all = f->kind == WEFT_FINDING_LEAK; /* it is a matter of long times */
+    if (!any || all || w.to - w.from < LEAST_NS) {
+        include(&w, &any, f->start_ns);
+        include(&w, &any, f->end_ns);
+    }
+    double margin = (w.to - w.from) * MARGIN;
+    margin = margin < LEAST_NS / 2 ? LEAST_NS / 2 : margin;
+    double before = p->begin - margin * BEYOND, after = p->end + margin * BEYOND;
+    w = (struct weft__window){w.from - margin, w.to + margin};
+    w.from = w.from < before && w.to > before ? before : w.from;
+    w.to = w.to > after && w.from < after ? after : w.to;
+    return w;
+}
+
+static void squeeze(struct weft__pane *p)
+{
+    p->spread = 0;
+    p->focus_row = WEFT_NONE;
+    p->focus_px = 0;
+}
+
+void weft__finding_show(struct weft_explorer *e, unsigned pane, uint32_t finding, bool moves)
+{
+    struct weft__pane *p = &e->pane[pane];
+    const struct weft_finding *f = &p->analysis->findings.finding[finding];
+    e->wanted.is = false;
+    if (moves)
+        weft__history_leave(e);
+    e->finding = finding;
+    e->finding_pane = pane;
+    if (moves) {
+        weft__activate(e, pane);
+        weft__select(e, pane, f->promise);
+        weft__window_set(e, pane, times_of(p, f), 0);
+        squeeze(p);
+        e->wheel_x = -1;
+        weft__history_arrive(e);
+    }
+    findings_changed(e);
+}
+
+bool weft_explorer_show_finding(struct weft_explorer *e, unsigned pane, uint32_t number)
+{
+    if (pane >= e->panes || !e->pane[pane].analysis || number == 0 ||
+        number > e->pane[pane].analysis->findings.count)
+        return false;
+    weft__finding_show(e, pane, number - 1, true);
+    return true;
+}
+
+bool weft__finding_leave(struct weft_explorer *e)
+{
+    if (e->finding == WEFT_NONE)
+        return false;
+    e->finding = WEFT_NONE;
+    e->finding_pane = 0;
+    findings_changed(e);
+    return true;
+}
+
+static uint32_t find_again(const struct weft__pane *p, const struct weft__wanted *w)
+{
+    const struct weft_findings *all = &p->analysis->findings;
+    for (uint32_t i = 0; i < all->count; i++)
+        if (all->finding[i].kind == w->kind &&
+            p->model->promise[all->finding[i].promise].id == w->id)
+            return i + 1;
+    return 0;
+}
+
+bool weft__finding_come(struct weft_explorer *e)
+{
+    const struct weft__wanted w = e->wanted;
+    if (!w.is || w.pane >= e->panes || !e->pane[w.pane].analysis)
+        return true;
+    const struct weft__pane *p = &e->pane[w.pane];
+    uint32_t number = w.again ? find_again(p, &w) : w.number;
+    e->wanted.is = false;
+    if (number == 0 || number > p->analysis->findings.count)
+        return false;
+    weft__finding_show(e, w.pane, number - 1, w.moves);
+    return true;
+}
+
+bool weft__finding_go(struct weft_explorer *e, int step)
+{
+    uint32_t all = 0, at = WEFT_NONE, first = 0;
+    for (unsigned i = 0; i < e->panes; i++) {
+        const struct weft__pane *p = &e->pane[i];
+        uint32_t shown = weft__findings_shown(p);
+        if (e->finding != WEFT_NONE && e->finding_pane == i)
+            at = all + (e->finding < shown ? e->finding : shown - (shown > 0));
+        first = i == e->active ? all : first;
+        if (!p->analysis && !p->analysing) { /* nobody will: then now */
+            if (weft_explorer_analyse(e) < 0)
+                return false;
+            shown = weft__findings_shown(p);
+        }
+        all += shown;
+    }
+    if (all == 0)
+        return false;
+    if (at == WEFT_NONE)
+        at = step > 0 ? first % all : (first + all - 1) % all;
+    else
+        at = (step > 0 ? at + 1 : at + all - 1) % all;
+    unsigned pane = 0;
+    for (uint32_t shown; at >= (shown = weft__findings_shown(&e->pane[pane])); pane++)
+        at -= shown;
+    weft__finding_show(e, pane, at, true);
+    return true;
+}
+
+void weft__moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, int64_t time_ns)
+{
+    struct weft__window w = weft__window_get(e, pane);
+    double t = (double)time_ns, span = w.to - w.from;
+    weft__history_leave(e);
+    if (promise != WEFT_ROOT && promise != WEFT_NONE)
+        weft__select(e, pane, promise);
+    if (t < w.from || t > w.to)
+        weft__window_set(e, pane, (struct weft__window){t - span / 2, t + span / 2}, 0);
+    weft__history_arrive(e);
+}
+
+/* ---- The path ---- */
+
+static enum weft_mark_kind mark_of(enum weft_step_kind kind)
+{
+    static const enum weft_mark_kind marks[] = {
+        [WEFT_STEP_RUNNING] = WEFT_MARK_RUNNING,       [WEFT_STEP_READY] = WEFT_MARK_READY,
+        [WEFT_STEP_COLLECTING] = WEFT_MARK_COLLECTING, [WEFT_STEP_OUTSIDE] = WEFT_MARK_OUTSIDE,
+        [WEFT_STEP_UNKNOWN] = WEFT_MARK_UNKNOWN,
+    };
+    return marks[kind];
+}
+
+static void make_path(struct weft_explorer *e)
+{
+    const struct weft__pane *p = &e->pane[e->selected_pane];
+    e->path_pane = e->selected_pane;
+    e->path_promise = e->selected;
+    free(e->path_mark);
+    e->path_mark = NULL;
+    if (weft_path_find(&e->path, p->analysis->history, e->selected) < 0)
+        e->path.count = 0;
+    if (e->path.count)
+        e->path_mark = malloc(e->path.count * sizeof *e->path_mark);
+    for (uint32_t i = 0; e->path_mark && i < e->path.count; i++) {
+        const struct weft_step *s = &e->path.step[i];
+        e->path_mark[i] = (struct weft_mark){.kind = mark_of(s->kind),
+                                             .promise = s->promise,
+                                             .other = WEFT_NONE,
+                                             .from_ns = s->from_ns,
+                                             .to_ns = s->to_ns};
+    }
+}
+
+/* A finding is shown that says more than the path of the one who is to blame. */
+static bool says_enough(const struct weft_explorer *e)
+{
+    if (e->wants_path || e->finding == WEFT_NONE || e->finding_pane != e->selected_pane)
+        return false;
+    const struct weft_finding *f = &e->pane[e->finding_pane].analysis->findings.finding[e->finding];
+    bool is_about_time = f->kind == WEFT_FINDING_LOOP_BLOCKED ||
+                         f->kind == WEFT_FINDING_SLOW_WAKE || f->kind == WEFT_FINDING_SERIAL_WAITS;
+    return f->promise == e->selected && !is_about_time;
+}
+
+const struct weft_path *weft__path(struct weft_explorer *e)
+{
+    if (e->no_path || e->selected == WEFT_NONE || !e->pane[e->selected_pane].analysis ||
+        says_enough(e))
+        return NULL;
+    if (e->path_promise != e->selected || e->path_pane != e->selected_pane)
+        make_path(e);
+    return e->path.count > 1 ? &e->path : NULL;
+}
+
+bool weft__path_toggle(struct weft_explorer *e)
+{
+    bool shown = weft__path(e) || e->wants_path, was_off = e->no_path;
+    e->wants_path = false;
+    e->no_path = false;
+    if (!shown && says_enough(e)) /* it is asked for */
+        e->wants_path = true;
+    else
+        e->no_path = !was_off;
+    findings_changed(e);
+    return true;
+}
+
+/* ---- Two traces compared ---- */
+
+bool weft_explorer_wants_diff(const struct weft_explorer *e)
+{
+    return e->wants_diff && !e->has_diff && e->panes >= 2 && e->pane[0].analysis &&
+           e->pane[1].analysis;
+}
+
+void weft_explorer_compared(struct weft_explorer *e, struct weft_diff *d)
+{
+    drop_diff(e);
+    e->diff = *d;
+    *d = (struct weft_diff){0};
+    e->has_diff = e->wants_diff = true;
+    findings_changed(e);
+    if (e->diff_moves)
+        weft__diff_go(e);
+}
+
+/* How far the events that differ are from where they diverge. */
+static void stretch(double *before, double *after, int64_t time_ns, int64_t middle_ns)
+{
+    double by = (double)time_ns - (double)middle_ns;
+    if (time_ns == INT64_MIN)
+        return;
+    *before = -by > *before ? -by : *before;
+    *after = by > *after ? by : *after;
+}
+
+void weft__diff_go(struct weft_explorer *e)
+{
+    const struct weft_divergence *d = &e->diff.divergence;
+    if (!e->has_diff || !d->found)
+        return;
+    double before = 0, after = 0,
+           longest = e->pane[0].end > e->pane[1].end ? e->pane[0].end : e->pane[1].end;
+    stretch(&before, &after, d->good_first_ns, d->good_ns);
+    stretch(&before, &after, d->good_second_ns, d->good_ns);
+    stretch(&before, &after, d->bad_first_ns, d->bad_ns);
+    stretch(&before, &after, d->bad_second_ns, d->bad_ns);
+    double all = before + after > LEAST_NS ? before + after : longest / 10;
+    double good_past = (double)d->good_ns - e->pane[0].begin;
+    double bad_past = (double)d->bad_ns - e->pane[1].begin;
+    double past = good_past > bad_past ? good_past : bad_past;
+    before += all * MARGIN;
+    after += all * MARGIN;
+    before = before > past + all * MARGIN * BEYOND ? past + all * MARGIN * BEYOND : before;
+    weft__history_leave(e);
+    weft__window_link(e, true);
+    e->pane[1].offset = (double)d->bad_ns - (double)d->good_ns;
+    squeeze(&e->pane[0]);
+    squeeze(&e->pane[1]);
+    weft__finding_leave(e);
+    weft__select(e, 0, WEFT_NONE);
+    double good = (double)d->good_ns;
+    weft__window_set(e, 0, (struct weft__window){good - before, good + after}, 0);
+    weft__history_arrive(e);
+    e->diff_moves = false;
+    findings_changed(e);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: ISC */
+/* What is marked in the pictures, and the notes that a still picture has. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "explore/state.h"
+#include "view/text.h"
+
+enum { CHANGED_MAX = 200, FONT_PX = 10, MARGIN_PX = 8, SHARES_MAX = 6, EVIDENCE_MAX = 10 };
+
+/* ---- Marks ---- */
+
+static const char *number(uint32_t i)
+{
+    static const char *const numbers[] = {"1", "2",  "3",  "4",  "5",  "6",  "7",  "8",
+                                          "9", "10", "11", "12", "13", "14", "15", "16"};
+    return i < sizeof numbers / sizeof *numbers ? numbers[i] : NULL;
+}
+
+static void add(struct weft__pane *p, struct weft_mark m)
+{
+    if (p->mark && p->marks < WEFT_MARKS_MAX)
+        p->mark[p->marks++] = m;
+}
+
+static void add_finding(struct weft__pane *p, const struct weft_finding *f)
+{
+    for (uint32_t i = 0; i < f->evidences; i++)
+        add(p, (struct weft_mark){.kind = WEFT_MARK_EVIDENCE,
+                                  .promise = f->evidence[i].promise,
+                                  .other = f->evidence[i].other,
+                                  .from_ns = f->evidence[i].time_ns,
+                                  .to_ns = f->evidence[i].time_ns,
+                                  .text = number(i)});
+    for (uint32_t i = 0; i < f->affecteds; i++)
+        add(p, (struct weft_mark){.kind = WEFT_MARK_AFFECTED, .promise = f->affected[i]});
+}
+
+static void add_event(struct weft__pane *p, uint32_t promise, int64_t time_ns, uint32_t which)
+{
+    if (time_ns == INT64_MIN)
+        return;
+    add(p, (struct weft_mark){.kind = WEFT_MARK_EVIDENCE,
+                              .promise = promise,
+                              .other = WEFT_NONE,
+                              .from_ns = time_ns,
+                              .to_ns = time_ns,
+                              .text = number(which)});
+}
+
+static void add_divergence(struct weft__pane *p, int64_t time_ns)
+{
+    add(p, (struct weft_mark){.kind = WEFT_MARK_DIVERGENCE,
+                              .promise = WEFT_NONE,
+                              .other = WEFT_NONE,
+                              .from_ns = time_ns,
+                              .to_ns = time_ns,
+                              .text = "alike until here"});
+}
+
+static void add_diff(struct weft_explorer *e)
+{
+    const struct weft_diff *d = &e->diff;
+    const struct weft_divergence *v = &d->divergence;
+    struct weft__pane *good = &e->pane[0], *bad = &e->pane[1];
+    if (v->found) {
+        add_divergence(good, v->good_ns);
+        add_divergence(bad, v->bad_ns);
+    }
+    if (e->finding != WEFT_NONE)
+        return;
+    if (v->found) {
+        add_event(good, v->good_first, v->good_first_ns, 0);
+        add_event(good, v->good_second, v->good_second_ns, 1);
+        add_event(bad, v->bad_first, v->bad_first_ns, 0);
+        add_event(bad, v->bad_second, v->bad_second_ns, 1);
+    }
+    for (uint32_t i = 0; i < d->changes && i < CHANGED_MAX; i++) {
+        if (d->change[i].good != WEFT_NONE)
+            add(good, (struct weft_mark){.kind = WEFT_MARK_AFFECTED, .promise = d->change[i].good});
+        if (d->change[i].bad != WEFT_NONE)
+            add(bad, (struct weft_mark){.kind = WEFT_MARK_AFFECTED, .promise = d->change[i].bad});
+    }
+}
+
+void weft__marks_update(struct weft_explorer *e)
+{
+    if (!e->marks_stale)
+        return;
+    e->marks_stale = false;
+    for (unsigned i = 0; i < e->panes; i++) {
+        struct weft__pane *p = &e->pane[i];
+        bool finds = e->finding != WEFT_NONE && e->finding_pane == i;
+        p->marks = 0;
+        if (!p->mark && (finds || e->has_diff))
+            p->mark = malloc(WEFT_MARKS_MAX * sizeof *p->mark);
+        if (finds)
+            add_finding(p, &p->analysis->findings.finding[e->finding]);
+    }
+    if (e->has_diff && e->panes >= 2)
+        add_diff(e);
+}
+
+/* ---- Notes ---- */
+
+/* Takes what is in t, broken into lines that are as wide as the picture. */
+static void add_note(struct weft_explorer *e, struct weft__text *t)
+{
+    const int32_t width = (e->width_px - 2 * MARGIN_PX) * WEFT_PX / e->text_percent * 100;
+    const char *at = t->text ? t->text : "";
+    e->notes_failed = e->notes_failed || t->failed;
+    while (*at && e->note_count < WEFT__NOTES_MAX) {
+        int32_t fits;
+        size_t size = strlen(at);
+        size_t n = weft_text_fit(at, size, FONT_PX * WEFT_PX, false, width, &fits);
+        if (n < size) {
+            size_t space = n;
+            while (space > 0 && at[space] != ' ')
+                space--;
+            n = space ? space : n ? n : size; /* one long word */
+        }
+        n = n < WEFT__NOTE_BYTES ? n : WEFT__NOTE_BYTES - 1;
+        char *line = e->note_text[e->note_count];
+        memcpy(line, at, n);
+        line[n] = '\0';
+        e->note[e->note_count++] = line;
+        at += n;
+        at += *at == ' ';
+    }
+    weft__text_fini(t);
+}
+
+static void note_finding(struct weft_explorer *e, const struct weft__pane *p,
+                         const struct weft_finding *f)
+{
+    struct weft__text t = {0};
+    weft__put(&t, "%s (%s): ", weft_finding_name(f->kind), weft_confidence_name(f->confidence));
+    weft__put(&t, "%s", f->text ? f->text : "");
+    add_note(e, &t);
+    for (uint32_t i = 0; i < f->evidences && i < EVIDENCE_MAX; i++) {
+        weft__put(&t, "%s  at ", number(i));
+        weft__put_time(&t, f->evidence[i].time_ns);
+        weft__put(&t, ": ");
+        weft_evidence_say(&t, p->model, f, i);
+        add_note(e, &t);
+    }
+}
+
+static void note_path(struct weft_explorer *e, const struct weft__pane *p,
+                      const struct weft_path *path)
+{
+    struct weft__text t = {0};
+    uint32_t count;
+    struct weft_share *share = weft_path_shares(path, p->model, &count);
+    e->notes_failed = e->notes_failed || !share;
+    weft__put(&t, "Critical path of ");
+    weft__put_full(&t, p->model, e->path_promise);
+    weft__put(&t, ": ");
+    weft__put_length(&t, path->step[path->count - 1].to_ns - path->step[0].from_ns);
+    for (uint32_t i = 0; share && i < count && i < SHARES_MAX; i++) {
+        weft__put(&t, i ? ", " : ": ");
+        weft__put_share(&t, p->model, &share[i]);
+    }
+    weft__put(&t, count > SHARES_MAX ? ", …" : ".");
+    free(share);
+    add_note(e, &t);
+}
+
+bool weft__notes_make(struct weft_explorer *e)
+{
+    struct weft__text t = {0};
+    const struct weft_path *path = weft__path(e);
+    e->note_count = 0;
+    e->notes_failed = false;
+    if (e->finding == WEFT_NONE && !e->has_diff && !path)
+        return true;
+    if (!e->note_text)
+        e->note_text = malloc(WEFT__NOTES_MAX * sizeof *e->note_text);
+    if (!e->note_text)
+        return false;
+    if (e->finding != WEFT_NONE) {
+        const struct weft__pane *p = &e->pane[e->finding_pane];
+        note_finding(e, p, &p->analysis->findings.finding[e->finding]);
+    } else if (e->has_diff && e->diff.divergence.text) {
+        weft__put(&t, "%s", e->diff.divergence.text);
+        add_note(e, &t);
+    }
+    if (path && e->finding == WEFT_NONE)
+        note_path(e, &e->pane[e->selected_pane], path);
+    return !e->notes_failed;
+}

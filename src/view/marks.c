@@ -1,0 +1,331 @@
+/* SPDX-License-Identifier: ISC */
+/* What an analysis says of the promises: flags at moments, bands, a path, where two runs diverge.
+ *
+ * Bounded by WEFT_MARKS_MAX, and the path by the width of the picture: steps that share a pixel are drawn as
+ * one. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/canvas.h"
+
+enum {
+    PATH_ROWS = 40,       /* of a path that are not squeezed */
+    PATH_WIDE = 3 * PX,   /* a step whose row is not */
+    BOX_HEIGHT = 12 * PX, /* of a flag */
+    RING = 4 * PX,        /* around the moment */
+    JOIN_ALPHA = 90,      /* between two lines that a moment is about */
+    TEXT_ROOM = 60 * PX,  /* is enough for a label between two flags */
+    DASH = 7 * PX,
+    DASH_GAP = 4 * PX,
+};
+
+static uint32_t marks_of(const struct canvas *c)
+{
+    return c->vp->marks < WEFT_MARKS_MAX ? c->vp->marks : WEFT_MARKS_MAX;
+}
+
+/* Where its line is shown, or WEFT_NONE. */
+static uint32_t row_of(const struct canvas *c, uint32_t promise)
+{
+    if (promise == WEFT_ROOT || promise >= c->m->promises || c->l->row[promise] == WEFT_NONE)
+        return WEFT_NONE;
+    return c->shown_at[c->l->row[promise]];
+}
+
+static bool y_of(const struct canvas *c, uint32_t promise, int32_t *y)
+{
+    uint32_t at = row_of(c, promise);
+    if (at != WEFT_NONE)
+        *y = canvas_row_y(c, at);
+    return at != WEFT_NONE;
+}
+
+bool canvas_has_mark(const struct canvas *c, enum weft_mark_kind kind)
+{
+    for (uint32_t i = 0; i < marks_of(c); i++)
+        if (c->vp->mark[i].kind == kind)
+            return true;
+    for (uint32_t i = 0; i < c->vp->path_steps; i++)
+        if (c->vp->path[i].kind == kind)
+            return true;
+    return false;
+}
+
+/* ---- The path's place ---- */
+
+/* The first step that is not over before the picture begins. */
+static uint32_t first_step(const struct canvas *c)
+{
+    uint32_t low = 0, high = c->vp->path_steps;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (c->vp->path[middle].to_ns < c->from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool is_path(const struct weft_mark *m)
+{
+    return m->kind >= WEFT_MARK_RUNNING && m->kind < WEFT_MARK_KINDS;
+}
+
+/* What of a step is in the picture. */
+static void step_ends(const struct canvas *c, const struct weft_mark *m, int32_t *x0, int32_t *x1)
+{
+    *x0 = canvas_x(c, m->from_ns);
+    *x1 = canvas_x(c, m->to_ns);
+    *x0 = *x0 < c->x0 ? c->x0 : *x0 > c->x1 ? c->x1 : *x0;
+    *x1 = *x1 < *x0 ? *x0 : *x1 > c->x1 ? c->x1 : *x1;
+}
+
+/* ---- Rows ---- */
+
+static bool mark_row(struct canvas *c, uint32_t promise)
+{
+    uint32_t at = row_of(c, promise);
+    if (at == WEFT_NONE || c->shown_marked[at])
+        return false;
+    c->shown_marked[at] = c->shown_full[at] = true;
+    return true;
+}
+
+void canvas_find_marked(struct canvas *c)
+{
+    const struct weft_viewport *vp = c->vp;
+    if (marks_of(c) + vp->path_steps == 0)
+        return;
+    c->shown_marked = calloc((size_t)c->shown + 1, sizeof *c->shown_marked);
+    if (!c->shown_marked) {
+        c->list->failed = true;
+        return;
+    }
+    for (uint32_t i = 0; i < marks_of(c); i++)
+        if (vp->mark[i].kind == WEFT_MARK_EVIDENCE) {
+            mark_row(c, vp->mark[i].promise);
+            mark_row(c, vp->mark[i].other);
+        }
+    uint32_t rows = 0;
+    for (uint32_t i = first_step(c);
+         i < vp->path_steps && rows < PATH_ROWS && vp->path[i].from_ns <= c->to_ns; i++) {
+        int32_t x0, x1;
+        step_ends(c, &vp->path[i], &x0, &x1);
+        rows += x1 - x0 >= PATH_WIDE && mark_row(c, vp->path[i].promise);
+    }
+}
+
+/* ---- Flags ---- */
+
+static int by_place(const void *a, const void *b)
+{
+    const struct flag *x = a, *y = b;
+    if (x->at != y->at)
+        return x->at < y->at ? -1 : 1;
+    if (x->x != y->x)
+        return x->x < y->x ? -1 : 1;
+    return x->mark < y->mark ? -1 : x->mark > y->mark;
+}
+
+/* Those of one row stand beside each other, as far as there is room. */
+static void spread_flags(struct canvas *c)
+{
+    for (uint32_t i = 1; i < c->flags; i++) {
+        struct flag *f = &c->flag[i], *before = f - 1;
+        int32_t by = before->x1 + PX - f->x0;
+        if (f->at != before->at || by <= 0)
+            continue;
+        f->x0 += by;
+        f->x1 += by;
+    }
+    int32_t end = c->x1;
+    for (uint32_t i = c->flags; i-- > 0;) {
+        struct flag *f = &c->flag[i];
+        if (i + 1 == c->flags || f->at != f[1].at)
+            end = c->x1;
+        int32_t by = f->x1 - end;
+        if (by > 0) {
+            f->x0 -= by;
+            f->x1 -= by;
+        }
+        end = f->x0 - PX;
+    }
+}
+
+static int32_t text_width(const struct canvas *c, const struct weft_mark *m)
+{
+    return m->text ? weft_text_width(m->text, strlen(m->text), c->font_small, true) : 0;
+}
+
+void canvas_find_flags(struct canvas *c)
+{
+    uint32_t room = 0;
+    for (uint32_t i = 0; i < marks_of(c); i++) {
+        const struct weft_mark *m = &c->vp->mark[i];
+        struct flag f = {.mark = m, .at = row_of(c, m->promise), .y = c->rows_y0};
+        bool has_line = m->promise != WEFT_ROOT && m->promise != WEFT_NONE;
+        if (m->kind != WEFT_MARK_EVIDENCE || m->from_ns < c->from_ns || m->from_ns > c->to_ns ||
+            (has_line && f.at == WEFT_NONE) ||
+            !canvas_grow(c, &c->flag, c->flags, &room, sizeof *c->flag))
+            continue;
+        int32_t scale = canvas_scaled(c, BOX_HEIGHT);
+        if (has_line)
+            f.y = canvas_row_y(c, f.at);
+        f.x = f.x0 = canvas_x(c, m->from_ns);
+        f.x1 = f.x0 + text_width(c, m) + 5 * PX;
+        f.y0 = f.y - (has_line ? scale + 5 * PX : scale + 2 * PX);
+        f.y1 = f.y0 + scale;
+        c->flag[c->flags++] = f;
+    }
+    if (c->flags)
+        qsort(c->flag, c->flags, sizeof *c->flag, by_place);
+    spread_flags(c);
+}
+
+int32_t canvas_beside_flags(const struct canvas *c, uint32_t at, int32_t x, int32_t end,
+                            int32_t width, int32_t *room)
+{
+    int32_t best = x, enough = width < TEXT_ROOM ? width : TEXT_ROOM;
+    *room = 0;
+    for (uint32_t i = 0; i <= c->flags; i++) {
+        const struct flag *f = i < c->flags ? &c->flag[i] : NULL;
+        if (f && (f->at != at || f->x1 <= x))
+            continue;
+        int32_t gap = (f && f->x0 < end ? f->x0 - 2 * PX : end) - x;
+        if (gap > *room) {
+            best = x;
+            *room = gap;
+        }
+        if (*room >= enough || !f || f->x0 >= end)
+            break;
+        x = f->x1 + 2 * PX;
+    }
+    return best;
+}
+
+/* ---- Drawing ---- */
+
+void canvas_draw_affected(struct canvas *c)
+{
+    for (uint32_t i = 0; i < marks_of(c); i++) {
+        const struct weft_mark *m = &c->vp->mark[i];
+        if (m->kind == WEFT_MARK_AFFECTED && row_of(c, m->promise) != WEFT_NONE)
+            canvas_draw_band(c, WEFT_INK_AFFECTED, m->promise);
+    }
+}
+
+/* Between lines of steps that follow each other; those in one pixel are one. */
+struct joint {
+    enum weft_ink ink;
+    int32_t x, low, high;
+    bool open;
+};
+
+static void flush_joint(struct canvas *c, struct joint *j)
+{
+    if (j->open)
+        canvas_line(c, j->ink, 3 * PX, j->x, j->low, j->x, j->high);
+    j->open = false;
+}
+
+static void add_joint(struct canvas *c, struct joint *j, enum weft_ink ink, int32_t x, int32_t from,
+                      int32_t to)
+{
+    int32_t low = from < to ? from : to, high = from < to ? to : from;
+    if (j->open && x - j->x < PX) {
+        j->low = low < j->low ? low : j->low;
+        j->high = high > j->high ? high : j->high;
+        return;
+    }
+    flush_joint(c, j);
+    *j = (struct joint){.ink = ink, .x = x, .low = low, .high = high, .open = true};
+}
+
+static int32_t half_of(enum weft_mark_kind kind)
+{
+    return kind == WEFT_MARK_UNKNOWN ? PX : kind == WEFT_MARK_OUTSIDE ? 5 * PX / 2 : 7 * PX / 2;
+}
+
+/* What moments are about, behind their arrows. */
+void canvas_draw_joins(struct canvas *c)
+{
+    for (uint32_t i = 0; i < c->flags; i++) {
+        const struct flag *f = &c->flag[i];
+        int32_t y;
+        if (f->at != WEFT_NONE && y_of(c, f->mark->other, &y) && y != f->y)
+            canvas_line(c, WEFT_INK_EVIDENCE, 6 * PX, f->x, f->y, f->x, y)->alpha = JOIN_ALPHA;
+    }
+}
+
+void canvas_draw_path(struct canvas *c)
+{
+    const struct weft_viewport *vp = c->vp;
+    struct joint joint = {.open = false};
+    int32_t y = 0, dot = c->x0 - PX;
+    bool begun = false;
+    for (uint32_t i = first_step(c); i < vp->path_steps && vp->path[i].from_ns <= c->to_ns; i++) {
+        const struct weft_mark *m = &vp->path[i];
+        int32_t x0, x1, at = y;
+        if (!is_path(m) || (!y_of(c, m->promise, &at) && !begun))
+            continue;
+        enum weft_ink ink = WEFT_INK_RUNNING + (m->kind - WEFT_MARK_RUNNING);
+        int32_t half = half_of(m->kind);
+        step_ends(c, m, &x0, &x1);
+        if (begun && at != y)
+            add_joint(c, &joint, ink, x0, y, at);
+        if (x1 - x0 >= PX || x0 - dot >= PX) {
+            canvas_rect(c, ink, x0, at - half, x1 - x0 >= PX ? x1 : x0 + PX, at + half);
+            dot = x1 - x0 >= PX ? x1 - PX : x0;
+        }
+        begun = true;
+        y = at;
+    }
+    flush_joint(c, &joint);
+}
+
+static void draw_flag(struct canvas *c, const struct flag *f)
+{
+    const enum weft_ink ink = WEFT_INK_EVIDENCE;
+    if (f->at == WEFT_NONE) {
+        canvas_line(c, ink, 3 * PX / 2, f->x, f->y0, f->x, f->y + 2 * RING);
+    } else {
+        int32_t top = f->x >= f->x0 && f->x <= f->x1 ? f->y0 : f->y1;
+        canvas_line(c, ink, 3 * PX / 2, f->x, top, f->x, f->y);
+        canvas_rect(c, ink, f->x - RING, f->y - RING, f->x + RING, f->y + RING);
+        canvas_rect(c, WEFT_INK_GROUND, f->x - RING / 2, f->y - RING / 2, f->x + RING / 2,
+                    f->y + RING / 2);
+    }
+    canvas_rect(c, ink, f->x0, f->y0, f->x1, f->y1);
+    if (f->mark->text)
+        canvas_text(c, WEFT_INK_GROUND, c->font_small, true, f->x0 + 5 * PX / 2,
+                    f->y1 - canvas_scaled(c, 5 * PX / 2), f->x1 - f->x0, f->mark->text,
+                    strlen(f->mark->text));
+}
+
+static void draw_divergence(struct canvas *c, const struct weft_mark *m)
+{
+    const enum weft_ink ink = WEFT_INK_EVIDENCE;
+    if (m->from_ns < c->from_ns || m->from_ns > c->to_ns)
+        return;
+    int32_t x = canvas_x(c, m->from_ns), width = text_width(c, m);
+    for (int32_t y = c->rows_y0; y < c->rows_y1; y += DASH + DASH_GAP)
+        canvas_line(c, ink, 3 * PX / 2, x, y, x, y + DASH < c->rows_y1 ? y + DASH : c->rows_y1);
+    if (!width || width > c->x1 - c->x0)
+        return;
+    int32_t x0 = x - width / 2; /* in the middle, or as near as there is room */
+    x0 = x0 > c->x1 - width ? c->x1 - width : x0 < c->x0 ? c->x0 : x0;
+    canvas_rect(c, ink, x0 - 4 * PX, c->rows_y0 - canvas_scaled(c, 15 * PX), x0 + width + 4 * PX,
+                c->rows_y0);
+    canvas_text(c, WEFT_INK_GROUND, c->font_small, true, x0, c->rows_y0 - canvas_scaled(c, 4 * PX),
+                width, m->text, strlen(m->text));
+}
+
+void canvas_draw_flags(struct canvas *c)
+{
+    for (uint32_t i = 0; i < marks_of(c); i++)
+        if (c->vp->mark[i].kind == WEFT_MARK_DIVERGENCE)
+            draw_divergence(c, &c->vp->mark[i]);
+    for (uint32_t i = 0; i < c->flags; i++)
+        draw_flag(c, &c->flag[i]);
+}
