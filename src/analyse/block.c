@@ -14,24 +14,10 @@ enum {
 
 /* ---- Runs and what is said in them ---- */
 
-/* Of the waits of a promise (places in waits_of): the first one that begins at or after a time. */
-static uint32_t wait_place(const struct weft_history *h, uint32_t promise, int64_t time_ns)
-{
-    uint32_t low = h->waits_of_first[promise], high = h->waits_of_first[promise + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->wait[h->waits_of[middle]].from_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* The last wait of a promise that began no later than a time, or WEFT_NONE. */
 static uint32_t wait_before(const struct weft_history *h, uint32_t promise, int64_t time_ns)
 {
-    uint32_t place = wait_place(h, promise, time_ns + 1);
+    uint32_t place = weft_history_wait_from(h, promise, time_ns + 1);
     return place > h->waits_of_first[promise] ? h->waits_of[place - 1] : WEFT_NONE;
 }
 
@@ -40,14 +26,8 @@ static int64_t last_child(const struct weft__blocks *b, uint32_t promise, int64_
                           int64_t to_ns)
 {
     const struct weft_history *h = b->h;
-    uint32_t first = h->children_first[promise], low = first, high = h->children_first[promise + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (b->m->promise[h->children[middle]].start_ns <= to_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t first = h->children_first[promise];
+    uint32_t low = weft_history_child_from(h, promise, to_ns + 1);
     int64_t start = low > first ? b->m->promise[h->children[low - 1]].start_ns : INT64_MIN;
     return start >= from_ns ? start : INT64_MIN;
 }
@@ -56,14 +36,7 @@ static int64_t last_child(const struct weft__blocks *b, uint32_t promise, int64_
 static int64_t next_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                          int64_t limit_ns)
 {
-    uint32_t low = h->idle_first[stream], end = h->idle_first[stream + 1], high = end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->idle[middle].end_ns <= from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = weft_history_idle_from(h, stream, from_ns), end = h->idle_first[stream + 1];
     for (; low < end && h->idle[low].start_ns < limit_ns; low++)
         if (h->idle[low].end_ns - h->idle[low].start_ns >= WEFT__NAP)
             return h->idle[low].start_ns;
@@ -76,7 +49,7 @@ static void add_block(struct weft__blocks *b, struct weft__block x)
     if (x.length_ns < b->s->o->block_ns && !x.silent)
         return;
     x.free_ns = next_idle(b->h, x.stream, x.to_ns, x.to_ns + x.length_ns);
-    if (weft__loop_room(b->s, (void **)&b->block, b->blocks, &b->room, sizeof *b->block))
+    if (weft__search_room(b->s, &b->block, b->blocks, &b->room, sizeof *b->block))
         b->block[b->blocks++] = x;
 }
 
@@ -99,17 +72,19 @@ static bool runs_end(const struct weft__blocks *b, uint32_t stream)
     return last > first + 1;
 }
 
-/* The last piece of a run, on a stream that does not say when it sleeps. It ends where the promise began to wait; else with
- * its last sign of life. If it waits again later, then what it waited for before came in between, and it ran from
+/* The last piece of a run, on a stream that does not say when it sleeps. It ends where the promise began to wait;
+ * else with its last sign of life. If it waits again later, then what it waited for before came in between, and it ran from
  * then on. */
 static void add_unsaid(struct weft__blocks *b, struct weft__block x, int64_t sign_ns)
 {
     const struct weft_history *h = b->h;
     const struct weft_promise *p = &b->m->promise[x.promise];
-    uint32_t i = wait_place(h, x.promise, x.from_ns), end = h->waits_of_first[x.promise + 1];
+    uint32_t i = weft_history_wait_from(h, x.promise, x.from_ns),
+             end = h->waits_of_first[x.promise + 1];
     int64_t stop = x.to_ns;
     bool still = x.still, waited = false, ended = p->outcome != WEFT_PENDING && p->end_ns == stop;
-    for (; i < end && h->wait[h->waits_of[i]].from_ns <= stop; i++, waited = true) {
+    for (; i < end && h->wait[h->waits_of[i]].from_ns <= stop && b->steps_left;
+         i++, waited = true, b->steps_left--) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         bool last = i + 1 == end || h->wait[h->waits_of[i + 1]].from_ns > stop;
         int64_t there = weft_history_resolved_ns(h, w->source);
@@ -406,6 +381,10 @@ static void look_behind(const struct weft__blocks *b, struct weft__block *x)
 void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *told, uint32_t tolds)
 {
     const struct weft_history *h = b->h;
+    uint32_t loops = 0;
+    for (uint32_t i = 0; i < h->streams; i++)
+        loops += h->is_loop[i];
+    bool one_loop = loops == 1; /* then who has never run waits for that one */
     for (uint32_t i = 0; i < h->waits && tolds; i++) {
         const struct weft_wait *w = &h->wait[i];
         for (uint32_t t = 0; t < tolds; t++) {
@@ -414,7 +393,7 @@ void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *tol
                 w->reader == x->promise || depends(b, x, w))
                 continue;
             uint32_t run = weft_history_run_before(h, w->reader, x->from_ns);
-            if (run == WEFT_NONE || weft_history_stream(h, run) != x->stream)
+            if (run == WEFT_NONE ? !one_loop : weft_history_stream(h, run) != x->stream)
                 continue;
             x->needing +=
                 !b->m->promise[w->reader].background && !b->m->promise[w->source].background;
@@ -438,7 +417,7 @@ struct news {
 static bool is_after_idle(const struct weft__blocks *b, uint32_t stream, int64_t time_ns)
 {
     const struct weft_history *h = b->h;
-    uint32_t place = weft__stream_from(h, stream, time_ns), first = h->stream_first[stream];
+    uint32_t place = weft_history_stream_from(h, stream, time_ns), first = h->stream_first[stream];
     uint32_t low = h->idle_first[stream], none = low, high = h->idle_first[stream + 1], n;
     for (n = 0; place > first && n < STEPS; n++, place--)
         if (h->run_promise[h->stream_run[place - 1]] != WEFT_ROOT)

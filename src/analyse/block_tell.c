@@ -54,7 +54,7 @@ static const char *excuse(const struct weft__blocks *b, const struct group *g)
     const struct weft__block *x = &b->block[g->worst];
     int64_t block = b->s->o->block_ns, mean = g->cost_ns / g->count;
     uint32_t runs = b->family_runs[g->family];
-    if (x->length_ns >= 5 * block)
+    if (x->length_ns >= 4 * block)
         return NULL;
     if (g->count <= runs / USUAL_RUNS)
         return "nearly all other runs of it are short, so that it may be due to what else the "
@@ -85,6 +85,29 @@ static enum weft_confidence judge_endless(const struct weft__blocks *b, const st
     return x->needing ? WEFT_LIKELY : WEFT_POSSIBLE;
 }
 
+/* Nobody is known to have needed the loop meanwhile. */
+static bool nobody(const struct weft__block *x)
+{
+    return !x->harmed && !x->pushed && !x->due && !x->waiting;
+}
+
+/* How long the other runs of its family took on average; INT64_MAX where there are too few. */
+static int64_t usual_ns(const struct weft__blocks *b, const struct group *g)
+{
+    uint32_t runs = b->family_runs[g->family];
+    if (runs < g->count + A_FEW_RUNS)
+        return INT64_MAX;
+    return (b->family_ns[g->family] - g->cost_ns) / (int64_t)(runs - g->count);
+}
+
+/* Far longer than what one promise of that family usually runs. */
+static bool is_outlier(const struct weft__blocks *b, const struct group *g)
+{
+    const struct weft__block *x = &b->block[g->worst];
+    return x->length_ns / 4 >= b->s->o->block_ns && usual_ns(b, g) < b->s->o->block_ns / 4 &&
+           !x->alone && !x->still;
+}
+
 static enum weft_confidence judge(const struct weft__blocks *b, const struct group *g,
                                   const char **why)
 {
@@ -101,8 +124,10 @@ static enum weft_confidence judge(const struct weft__blocks *b, const struct gro
     }
     if (x->still && x->length_ns >= b->s->o->never_yield_ns)
         return judge_endless(b, x, why);
-    if (!x->harmed && !x->pushed && !x->due && !x->waiting) {
-        *why = "nobody seems to have needed the event loop meanwhile";
+    if (nobody(x) && is_outlier(b, g)) /* something else does run there now and then */
+        return WEFT_LIKELY;
+    if (nobody(x)) {
+        *why = "nobody needed the event loop meanwhile, as far as is recorded";
         return WEFT_POSSIBLE;
     }
     if (x->still && !x->harmed && !(is_long && x->needing)) {
@@ -113,9 +138,9 @@ static enum weft_confidence judge(const struct weft__blocks *b, const struct gro
     return *why ? WEFT_POSSIBLE : x->harmed && is_long ? WEFT_CERTAIN : WEFT_LIKELY;
 }
 
-static void put_others(const struct weft__blocks *b, const struct weft__block *x,
-                       struct weft__text *t)
+static void put_others(const struct weft__blocks *b, const struct group *g, struct weft__text *t)
 {
+    const struct weft__block *x = &b->block[g->worst];
     uint32_t first = x->nameds ? b->h->wait[x->named[0]].reader : WEFT_ROOT;
     uint32_t count = x->harmed ? x->harmed : x->waiting;
     if (x->still && count == 0)
@@ -139,6 +164,10 @@ static void put_others(const struct weft__blocks *b, const struct weft__block *x
         weft__put(t, " As soon as it was over, ");
         weft__put_name(t, b->m, x->due);
         weft__put(t, " came, as if it had been due before.");
+    } else if (is_outlier(b, g)) {
+        weft__put(t, " Usually such a run takes ");
+        weft__put_length(t, usual_ns(b, g));
+        weft__put(t, ".");
     }
 }
 
@@ -171,7 +200,7 @@ static void put_block(const struct weft__blocks *b, const struct group *g, struc
         weft__put_time(t, x->from_ns);
         weft__put(t, " on.");
     }
-    put_others(b, x, t);
+    put_others(b, g, t);
     if (g->count > 1) {
         weft__put(t, " ");
         weft__put_count(t, g->count);
@@ -181,38 +210,28 @@ static void put_block(const struct weft__blocks *b, const struct group *g, struc
     }
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct weft_evidence *x = a, *y = b;
-    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
-}
-
 static void put_evidence(const struct weft__blocks *b, const struct weft__block *x,
                          struct weft_finding *f)
 {
     enum { SHOWN = 4 };
-    struct weft_evidence e[2 + 3 * SHOWN + 1];
-    unsigned n = 0;
-    e[n++] = (struct weft_evidence){x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE};
+    weft__finding_evidence(b->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     if (!x->silent)
-        e[n++] = (struct weft_evidence){x->to_ns,
-                                        x->still ? WEFT_EVIDENCE_RUNS_STILL : WEFT_EVIDENCE_STOPS,
-                                        x->promise, WEFT_NONE};
+        weft__finding_evidence(b->s, f, x->to_ns,
+                               x->still ? WEFT_EVIDENCE_RUNS_STILL : WEFT_EVIDENCE_STOPS,
+                               x->promise, WEFT_NONE);
     for (uint32_t i = 0; i < x->nameds && i < SHOWN; i++) {
         const struct weft_wait *w = &b->h->wait[x->named[i]];
         uint32_t by = b->h->resolution[w->source];
-        e[n++] = (struct weft_evidence){w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source};
+        weft__finding_evidence(b->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
         if (!x->harmed)
             continue;
         if (by != WEFT_NONE && b->m->interaction[by].time_ns <= w->until_ns)
-            e[n++] =
-                (struct weft_evidence){b->m->interaction[by].time_ns, weft__ending(b->m, w->source),
-                                       w->source, (uint32_t)b->m->interaction[by].actor};
-        e[n++] = (struct weft_evidence){w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source};
+            weft__finding_evidence(b->s, f, b->m->interaction[by].time_ns,
+                                   weft__ending(b->m, w->source), w->source,
+                                   (uint32_t)b->m->interaction[by].actor);
+        weft__finding_evidence(b->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
     }
-    qsort(e, n, sizeof *e, by_time);
-    for (unsigned i = 0; i < n; i++)
-        weft__finding_evidence(b->s, f, e[i].time_ns, e[i].event, e[i].promise, e[i].other);
+    weft__finding_sort(f);
 }
 
 static void put_affected(const struct weft__blocks *b, const struct group *g,
@@ -242,8 +261,7 @@ static void tell(const struct weft__blocks *b, const struct group *g, const stru
     struct weft__text text = {0};
     const char *why;
     enum weft_confidence confidence = judge(b, g, &why);
-    if (confidence == WEFT_POSSIBLE && x->alone && !x->harmed && !x->pushed && !x->due &&
-        !x->waiting)
+    if (confidence == WEFT_POSSIBLE && x->alone && nobody(x))
         return;
     struct weft_finding *f = weft__finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, confidence,
                                                x->promise, x->from_ns, x->to_ns, g->cost_ns);

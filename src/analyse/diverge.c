@@ -10,7 +10,7 @@
  *              woke the waiter came earlier than the signal in the good run, and later in the bad one
  *   unsignalled  somebody waits for a signal that came in the good run, and there are fewer of them
  *   ending     a promise ended differently
- *   extra wait somebody begins to wait for something, and waits still; in the good run he never did
+ *   extra wait somebody begins to wait for something, and still waits; in the good run he never did
  *   unread     a failure that somebody waited for in the good run
  *   unresolved a promise is pending
  *   missing, added  a promise
@@ -136,15 +136,7 @@ static const struct weft_wait *ranked(struct search *s, const struct weft_histor
 /* How many notifications of a promise come no later than that. Logarithmic. */
 static uint32_t notified_by(const struct weft_history *h, uint32_t promise, int64_t time_ns)
 {
-    uint32_t low = h->notified_first[promise], high = h->notified_first[promise + 1], first = low;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->interaction[h->notified[middle]].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low - first;
+    return weft_history_notified_from(h, promise, time_ns + 1) - h->notified_first[promise];
 }
 
 static int64_t notified_ns(const struct weft_history *h, uint32_t promise, uint32_t n)

@@ -8,9 +8,9 @@
 #define MS INT64_C(1000000)
 
 static const struct {
-    const char *name, *what, *hint;
+    const char *name, *hint;
 } kinds[] = {
-#define X(KIND, name, what, hint) [WEFT_FINDING_##KIND] = {name, what, hint},
+#define X(KIND, name, what, hint) [WEFT_FINDING_##KIND] = {name, hint},
 #include "analyse/finding.def"
 #undef X
 };
@@ -18,11 +18,6 @@ static const struct {
 const char *weft_finding_name(enum weft_finding_kind kind)
 {
     return kinds[kind].name;
-}
-
-const char *weft_finding_what(enum weft_finding_kind kind)
-{
-    return kinds[kind].what;
 }
 
 const char *weft_finding_hint(enum weft_finding_kind kind)

@@ -22,7 +22,6 @@ enum weft_finding_kind {
 };
 
 const char *weft_finding_name(enum weft_finding_kind kind); /* "lost-wakeup" */
-const char *weft_finding_what(enum weft_finding_kind kind);
 const char *weft_finding_hint(enum weft_finding_kind kind);
 
 enum weft_confidence {

@@ -231,20 +231,6 @@ static uint32_t handed_on(const struct finder *f, uint32_t p)
 
 /* ---- Guards ---- */
 
-/* The first of a stream's runs that begins at or after a time: a place in stream_run. */
-static uint32_t next_run(const struct weft_history *h, uint32_t stream, int64_t time_ns)
-{
-    uint32_t low = h->stream_first[stream], high = h->stream_first[stream + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->run[h->stream_run[middle]].start_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Whether the loops have gone on after the failure, so that somebody could have looked. */
 static bool had_chance(const struct finder *f, uint32_t p)
 {
@@ -257,7 +243,7 @@ static bool had_chance(const struct finder *f, uint32_t p)
     if (end - time >= CHANCE_NS || (reported && says_who_looks(f, p)))
         return true;
     for (uint32_t s = 0; s < h->streams && s < STREAMS; s++) {
-        uint32_t first = next_run(h, s, time);
+        uint32_t first = weft_history_stream_from(h, s, time);
         idles += h->is_loop[s] ? weft_history_idles(h, s, time, end, 2) : 0;
         for (uint32_t i = first; i < h->stream_first[s + 1] && i - first < RUNS; i++) {
             uint32_t who = h->run_promise[h->stream_run[i]];
@@ -276,7 +262,7 @@ static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, 
     if (run == WEFT_NONE || creator == WEFT_ROOT || creator == actor)
         return false;
     uint32_t stream = weft_history_stream(h, run), first = h->stream_first[stream];
-    uint32_t at = next_run(h, stream, f->m->run[run].start_ns);
+    uint32_t at = weft_history_stream_from(h, stream, f->m->run[run].start_ns);
     uint32_t end = h->stream_first[stream + 1];
     bool nested = at > first && h->run_promise[h->stream_run[at - 1]] == creator;
     while (at < end && f->m->run[h->stream_run[at]].start_ns < f->m->run[run].end_ns)
@@ -295,36 +281,12 @@ static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, 
     return false;
 }
 
-/* Whether a promise gets a label between two times. */
-static bool is_labelled(const struct weft_model *m, uint32_t promise, int64_t from, int64_t to)
-{
-    uint32_t low = 0, high = m->labels;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->label[middle].time_ns < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (uint32_t n = 0; low < m->labels && n < NEAR && m->label[low].time_ns <= to; low++, n++)
-        if (m->label[low].promise == promise)
-            return true;
-    return false;
-}
-
 /* Whether a promise creates another one between two times; a promise that is not 0: of that family. */
 static bool creates(const struct finder *f, uint32_t creator, uint32_t family, int64_t from,
                     int64_t to)
 {
     const struct weft_history *h = f->h;
-    uint32_t low = h->children_first[creator], end = h->children_first[creator + 1], high = end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (f->m->promise[h->children[middle]].start_ns < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = weft_history_child_from(h, creator, from), end = h->children_first[creator + 1];
     for (uint32_t n = 0; low < end && n < NEAR; low++, n++) {
         uint32_t child = h->children[low];
         if (f->m->promise[child].start_ns > to)
@@ -342,7 +304,8 @@ static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int6
     int64_t end = run_end(f, actor, time);
     end = end - time > ANSWER_NS ? time + ANSWER_NS : end;
     return creates(f, creator, creator == WEFT_ROOT ? f->s->families->of[p] : 0, time + 1, end) ||
-           (creator == actor && creator != WEFT_ROOT && is_labelled(f->m, creator, time, end));
+           (creator == actor && creator != WEFT_ROOT &&
+            weft__is_labelled(f->m, creator, time, end, NEAR));
 }
 
 /* Whether the creator still waits for another one of the same sort: it may come to this one later. */
@@ -427,7 +390,10 @@ static const char *guard(const struct finder *f, uint32_t p, enum looked looked)
         return "nobody ever looks at promises of this sort: it may have dealt with the failure "
                "itself";
     if (creator_follows(f, p, actor, time) || is_answered(f, p, actor, time))
-        return "the one that created it goes on right after the failure, and may know of it";
+        return m->promise[p].creator == WEFT_ROOT
+                   ? "another one of its sort is created right after the failure: it may be the "
+                     "next attempt"
+                   : "the one that created it goes on right after the failure, and may know of it";
     if (m->losses.ended != WEFT_ENDED_STOPPED && may_come_to(f, p))
         return "the one that created it waits for others of this sort, and may come to it later";
     if (may_have_come(f, p))
@@ -446,14 +412,8 @@ static const char *guard(const struct finder *f, uint32_t p, enum looked looked)
 
 static bool keep(struct finder *f, uint32_t p, enum looked looked)
 {
-    if (f->failures == f->room) {
-        uint32_t room = f->room ? 2 * f->room : 64;
-        struct failure *grown = weft__resize(f->failure, room, sizeof *grown);
-        if (!grown)
-            return false;
-        f->failure = grown;
-        f->room = room;
-    }
+    if (!weft__search_room(f->s, &f->failure, f->failures, &f->room, sizeof *f->failure))
+        return false;
     const char *doubt = guard(f, p, looked);
     enum weft_confidence confidence = doubt ? WEFT_POSSIBLE : WEFT_LIKELY;
     confidence = weft__doubt(f->s, p, confidence, &doubt);

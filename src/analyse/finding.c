@@ -6,6 +6,24 @@
 
 #include "model/alloc.h"
 
+bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
+                       size_t item)
+{
+    void *items;
+    if (count < *room)
+        return true;
+    uint64_t more = *room ? *room + *room / UINT64_C(2) : 16;
+    memcpy(&items, array, sizeof items); /* a pointer of any type */
+    items = more > UINT32_MAX ? NULL : weft__resize(items, more, item);
+    if (!items) {
+        s->failed = true;
+        return false;
+    }
+    memcpy(array, &items, sizeof items);
+    *room = (uint32_t)more;
+    return true;
+}
+
 struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding_kind kind,
                                        enum weft_confidence confidence, uint32_t promise,
                                        int64_t start_ns, int64_t end_ns, int64_t cost_ns)
@@ -13,16 +31,8 @@ struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding
     struct weft_findings *out = s->out;
     if (s->failed || s->canceled || s->o->ignore >> kind & 1)
         return NULL;
-    if (out->count == s->room) {
-        uint32_t room = s->room ? 2 * s->room : 16;
-        struct weft_finding *grown = weft__resize(out->finding, room, sizeof *grown);
-        if (!grown) {
-            s->failed = true;
-            return NULL;
-        }
-        out->finding = grown;
-        s->room = room;
-    }
+    if (!weft__search_room(s, &out->finding, out->count, &s->room, sizeof *out->finding))
+        return NULL;
     struct weft_finding *f = &out->finding[out->count++];
     *f = (struct weft_finding){.kind = kind,
                                .confidence = confidence,
@@ -119,6 +129,45 @@ enum weft_confidence weft__doubt(const struct weft__search *s, uint32_t promise,
     *doubt = why;
     return confidence == WEFT_POSSIBLE ? WEFT_POSSIBLE : confidence - 1;
 }
+
+/* ---- Questions ---- */
+
+enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise)
+{
+    switch ((enum weft_outcome)m->promise[weft_model_final(m, promise)].outcome) {
+    case WEFT_FULFILLED:
+        return WEFT_EVIDENCE_FULFILLED;
+    case WEFT_FAILED:
+        return WEFT_EVIDENCE_FAILED;
+    case WEFT_CANCELLED:
+        return WEFT_EVIDENCE_CANCELLED;
+    case WEFT_FORGOTTEN:
+        return WEFT_EVIDENCE_FORGOTTEN;
+    case WEFT_PENDING:
+        return WEFT_EVIDENCE_SIGNALLED;
+    default:
+        return WEFT_EVIDENCE_RESOLVED;
+    }
+}
+
+bool weft__is_labelled(const struct weft_model *m, uint32_t promise, int64_t from_ns, int64_t to_ns,
+                       uint32_t most)
+{
+    uint32_t low = 0, high = m->labels;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (m->label[middle].time_ns < from_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t n = 0; low < m->labels && n < most && m->label[low].time_ns <= to_ns; low++, n++)
+        if (m->label[low].promise == promise)
+            return true;
+    return false;
+}
+
+/* ---- Telling ---- */
 
 /* Whether the evidence has another promise with the same label. */
 static bool has_namesake(const struct weft_model *m, const struct weft_finding *f, uint32_t promise)

@@ -31,6 +31,11 @@ struct weft__search {
     uint32_t blockeds, blocked_room;
 };
 
+/* Room for one more item in an array of count, which array points to; *room is how many there is room for. False: s has
+ * failed. */
+bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
+                       size_t item);
+
 /* Adds a finding and returns it, for the rest to be filled in: valid until the next one. NULL: no memory, or
  * not looked for. */
 struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding_kind kind,
@@ -54,6 +59,13 @@ void weft__finding_fini(struct weft_finding *f);
  * discarded. Returns one level less, and says so in *doubt; *doubt is untouched otherwise. */
 enum weft_confidence weft__doubt(const struct weft__search *s, uint32_t promise,
                                  enum weft_confidence confidence, const char **doubt);
+
+/* How a promise ended, as evidence. */
+enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise);
+
+/* Whether a promise gets a label between two times, among the first most that anybody gets then. */
+bool weft__is_labelled(const struct weft_model *m, uint32_t promise, int64_t from_ns, int64_t to_ns,
+                       uint32_t most);
 
 /* hang.c: the failure from which a finding about what hangs follows, as its evidence says: of the one who would have
  * resolved it; or WEFT_NONE. */

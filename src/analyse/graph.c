@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/words.h"
 #include "model/alloc.h"
 
 /* ---- Blocking waits ---- */
@@ -31,13 +32,11 @@ static bool is_missing(const struct weft_model *m, uint32_t promise)
  * all else. */
 static bool is_limit(const struct weft_model *m, uint32_t p)
 {
-    static const char *const limits[] = {"timer", "timeout",  "time limit", "sleep",
-                                         "delay", "deadline", NULL};
-    return weft__is_called(m, p, limits);
+    return weft__is_called(m, p, weft__parts_limits);
 }
 
-/* Of the open waits of a reader, those which block it: those for what is missing, or else (or where only a time limit is) the one
- * for what came last. */
+/* Of the open waits of a reader, those which block it: those for what is missing, or else (or where only a time limit
+ * is) the one for what came last. */
 struct blocking {
     const struct weft_history *h;
     bool told; /* waits for what is resolved count */
@@ -95,7 +94,7 @@ static void blocking_of(struct blocking *b, uint32_t r)
         if (w->end != WEFT_WAIT_OPEN || (source == r && w->source != w->reader))
             continue;
         if (is_missing(m, source)) {
-            only_limits &= is_limit(m, source);
+            only_limits = only_limits && is_limit(m, source);
             newest = w->begun_by; /* in order */
             b->out[b->count++] = h->waits_of[i];
         } else if (m->promise[source].end_ns >= there && !went_on(b, r, w, last)) {
@@ -166,15 +165,8 @@ static bool waits(const struct weft__graph *g, uint32_t p)
 
 static struct weft__group *add_group(struct weft__graph *g, uint32_t node)
 {
-    if (g->count == g->room) {
-        uint64_t room = g->room ? g->room + g->room / UINT64_C(2) : 16;
-        struct weft__group *grown =
-            room > UINT32_MAX ? NULL : weft__resize(g->groups, room, sizeof *grown);
-        if (!grown)
-            return NULL;
-        g->groups = grown;
-        g->room = (uint32_t)room;
-    }
+    if (!weft__search_room(g->s, &g->groups, g->count, &g->room, sizeof *g->groups))
+        return NULL;
     g->group[node] = g->count;
     struct weft__group *added = &g->groups[g->count++];
     *added = (struct weft__group){.node = node,

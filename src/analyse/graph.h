@@ -129,10 +129,6 @@ struct weft__hang {
     uint64_t affected;
 };
 
-/* Goes through the groups that are told together: start, those that are a part of it, and the others of its circle
- * with theirs. WEFT_NONE: at was the last one. */
-uint32_t weft__group_after(const struct weft__graph *g, uint32_t start, uint32_t at);
-
 /* tell.c: text, doubt, evidence and what is affected; same: how many others are alike. */
 void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
                      struct weft_finding *f, uint64_t same);
@@ -142,9 +138,6 @@ int64_t weft__slept_before_last(const struct weft_history *h, uint32_t stream);
 
 /* wakeup.c: whether a wake-up was lost by which the first that waits for the group's root would have gone on. */
 void weft__find_lost(struct weft__graph *g, struct weft__group *group);
-
-/* owner.c: whether the type or the label has one of these words in it; NULL is the last one. */
-bool weft__is_called(const struct weft_model *m, uint32_t promise, const char *const *words);
 
 /* owner.c: who would resolve the roots. False: no memory. */
 bool weft__find_owners(struct weft__graph *g);

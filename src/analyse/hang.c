@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/graph.h"
+#include "analyse/words.h"
 #include "model/alloc.h"
 
 enum {
@@ -13,7 +14,9 @@ enum {
         10, /* what is there for no more than a tenth of the trace may have been in flight */
 };
 
-uint32_t weft__group_after(const struct weft__graph *g, uint32_t start, uint32_t at)
+/* Goes through the groups that are told together: start, those that are a part of it, and the others of its circle
+ * with theirs. WEFT_NONE: at was the last one. */
+static uint32_t group_after(const struct weft__graph *g, uint32_t start, uint32_t at)
 {
     const struct weft__group *gr = g->groups;
     if (gr[at].first_under != WEFT_NONE)
@@ -144,11 +147,7 @@ static bool in_flight(const struct weft__graph *g, uint32_t p)
 /* What a program that goes on may well wait for, for long. */
 static bool is_patient(const struct weft_model *m, uint32_t p)
 {
-    static const char *const words[] = {"timer",    "timeout",  "sleep",  "delay", "interval",
-                                        "deadline", "accept",   "listen", "idle",  "shutdown",
-                                        "signal",   "sigterm",  "sigint", "stop",  "quit",
-                                        "exit",     "terminat", NULL};
-    return weft__is_called(m, p, words);
+    return weft__is_called(m, p, weft__parts_patient);
 }
 
 static void judge_end(const struct weft__graph *g, struct weft__hang *x, int64_t still_ns)
@@ -243,7 +242,9 @@ static bool judge_need(const struct weft__graph *g, struct weft__hang *x, uint32
               "what it waits for is marked as meant to be pending for long");
         return true;
     }
-    lower(x, gr->members && alive ? WEFT_LIKELY : WEFT_POSSIBLE,
+    /* That somebody was not told of a result is wrong whoever he is. */
+    bool untold = gr->lost == WEFT__LOST_RESULT && m->end_ns - gr->lost_ns >= g->s->o->hang_ns;
+    lower(x, (gr->members && alive) || untold ? WEFT_LIKELY : WEFT_POSSIBLE,
           "nothing that waits here is marked as something that should be resolved");
     return x->kind == WEFT_FINDING_DEADLOCK ||
            (!m->promise[gr->node].background && alive && m->end_ns - from >= g->s->o->hang_ns);
@@ -285,6 +286,7 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
 /* The finding of what ran for too long while this began to hang, or WEFT_NONE. */
 static uint32_t explained_by(const struct weft__graph *g, const struct weft__hang *x)
 {
+    enum { LOOKED_AT = 1000 };
     struct weft__search *s = g->s;
     const struct weft__group *gr = &g->groups[x->group];
     int64_t end = s->m->end_ns, from = s->m->promise[gr->node].start_ns;
@@ -293,7 +295,7 @@ static uint32_t explained_by(const struct weft__graph *g, const struct weft__han
         return WEFT_NONE;
     if (x->wait != WEFT_NONE)
         from = gr->lost ? gr->lost_ns : s->h->wait[x->wait].from_ns;
-    for (uint32_t i = s->blockeds; i-- > 0;) {
+    for (uint32_t i = s->blockeds, n = 0; i-- > 0 && n < LOOKED_AT; n++) {
         const struct weft__blocked *b = &s->blocked[i];
         const struct weft_finding *f = &s->out->finding[b->finding];
         if (b->to_ns < end - s->o->hang_ns)
@@ -315,7 +317,7 @@ static bool hand_over(const struct weft__graph *g, const struct weft__hang *x)
     if (finding == WEFT_NONE)
         return false;
     struct weft_finding *f = &g->s->out->finding[finding];
-    for (uint32_t at = x->group; at != WEFT_NONE; at = weft__group_after(g, x->group, at)) {
+    for (uint32_t at = x->group; at != WEFT_NONE; at = group_after(g, x->group, at)) {
         const struct weft__group *gr = &g->groups[at];
         for (uint32_t i = gr->first; i < gr->first + gr->count; i++)
             if (g->order[i] != weft_model_final(g->s->m, f->promise))
@@ -361,7 +363,7 @@ static bool examine(const struct weft__graph *g, uint32_t group, struct weft__ha
                              .wait = first_wait(g, gr),
                              .near = WEFT_NONE,
                              .top = WEFT_NONE};
-    for (uint32_t at = group; at != WEFT_NONE; at = weft__group_after(g, group, at))
+    for (uint32_t at = group; at != WEFT_NONE; at = group_after(g, group, at))
         look_at(g, x, at, &near_behind, &alive);
     x->affected--;
     if (x->kind == WEFT_FINDING_HANG_ROOT && gr->count == 1 && x->wait != WEFT_NONE)
@@ -445,7 +447,7 @@ static void add_finding(const struct weft__graph *g, const struct weft__hang *x,
     for (uint32_t i = 0; i < count; i++) {
         uint64_t total = f->affected_total;
         for (uint32_t at = x[i].group; at != WEFT_NONE && f->affecteds < WEFT_AFFECTED_MAX;
-             at = weft__group_after(g, x[i].group, at)) {
+             at = group_after(g, x[i].group, at)) {
             const struct weft__group *part = &g->groups[at];
             uint32_t first = part->first + (at == x[i].group);
             for (uint32_t k = first;

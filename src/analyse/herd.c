@@ -14,7 +14,7 @@
 
 #define US INT64_C(1000)
 #define TURN_NS (10 * 1000 * US) /* signals of one turn of the loop are no further apart */
-#define VAIN_NS (500 * US)       /* who runs for longer did something, whatever it was */
+#define VAIN_NS (200 * US)       /* who runs for longer did something, whatever it was */
 #define WORK_NS (100 * US)       /* who runs for as long, and WORK_TIMES the median, did, too */
 enum {
     WORK_TIMES = 10,
@@ -74,15 +74,8 @@ static struct cause cause_of(const struct finder *f, uint32_t source, const stru
     int64_t resolved = weft_history_resolved_ns(h, source);
     if (resolved != INT64_MAX && w->until_ns >= resolved)
         return (struct cause){.kind = w->from_ns <= resolved ? BY_END : BY_NOTHING};
-    uint32_t first = h->notified_first[source], low = first;
-    uint32_t high = h->notified_first[source + 1];
-    while (low < high) { /* the first one that comes later */
-        uint32_t middle = low + (high - low) / 2;
-        if (f->m->interaction[h->notified[middle]].time_ns <= w->until_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t first = h->notified_first[source];
+    uint32_t low = weft_history_notified_from(h, source, w->until_ns + 1);
     if (low > first && f->m->interaction[h->notified[low - 1]].time_ns >= w->from_ns)
         return (struct cause){.kind = BY_NOTIFY, .notify = h->notified[low - 1]};
     return (struct cause){.kind = BY_SIGNAL};
@@ -134,32 +127,9 @@ static bool acts(const struct finder *f, const struct weft_wait *w, const struct
     return false;
 }
 
-static bool is_labelled(const struct weft_model *m, uint32_t promise, int64_t from, int64_t to)
-{
-    uint32_t low = 0, high = m->labels;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->label[middle].time_ns < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (uint32_t n = 0; low < m->labels && n < NEAR && m->label[low].time_ns <= to; low++, n++)
-        if (m->label[low].promise == promise)
-            return true;
-    return false;
-}
-
 static bool creates(const struct weft_history *h, uint32_t creator, int64_t from, int64_t to)
 {
-    uint32_t low = h->children_first[creator], end = h->children_first[creator + 1], high = end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->promise[h->children[middle]].start_ns < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = weft_history_child_from(h, creator, from), end = h->children_first[creator + 1];
     return low < end && h->m->promise[h->children[low]].start_ns <= to;
 }
 
@@ -174,7 +144,7 @@ static struct member judge_member(const struct finder *f, uint32_t wait)
         return x;
     x.ran_ns = again->from_ns - w->until_ns;
     x.silent = !acts(f, w, again) && !creates(f->h, w->reader, w->until_ns, again->from_ns) &&
-               !is_labelled(f->m, w->reader, w->until_ns, again->from_ns);
+               !weft__is_labelled(f->m, w->reader, w->until_ns, again->from_ns, NEAR);
     x.idle = x.silent && x.ran_ns <= VAIN_NS;
     return x;
 }
@@ -365,12 +335,6 @@ static void put_text(const struct finder *f, const struct herd *k, int64_t time,
     }
 }
 
-static int by_time(const void *a, const void *b)
-{
-    const struct weft_evidence *x = a, *y = b;
-    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
-}
-
 /* Who has signalled or resolved it, the winner and some of the others. */
 static void put_evidence(const struct finder *f, const struct herd *k, struct weft_finding *g)
 {
@@ -400,8 +364,7 @@ static void put_evidence(const struct finder *f, const struct herd *k, struct we
         weft__finding_evidence(f->s, g, again->from_ns, WEFT_EVIDENCE_WAITS, again->reader,
                                again->source);
     }
-    if (g->evidences)
-        qsort(g->evidence, g->evidences, sizeof *g->evidence, by_time);
+    weft__finding_sort(g);
 }
 
 static const char *guard(const struct finder *f, const struct herd *k)

@@ -209,6 +209,12 @@ static bool find_idle(struct maker *k)
     h->idle_first[h->streams] = k->gaps;
     h->idle = k->gap;
     k->gap = NULL;
+    h->idle_sum = weft__resize(NULL, (uint64_t)k->gaps + 1, sizeof *h->idle_sum);
+    if (!h->idle_sum)
+        return false;
+    h->idle_sum[0] = 0;
+    for (uint32_t i = 0; i < k->gaps; i++)
+        h->idle_sum[i + 1] = h->idle_sum[i] + (uint64_t)(h->idle[i].end_ns - h->idle[i].start_ns);
     return true;
 }
 
@@ -223,6 +229,32 @@ static void find_loops(struct weft_history *h)
         h->is_loop[m->idle[i].stream] = true;
     if (!any && !m->idle)
         h->is_loop[m->sleep_stream < h->streams ? m->sleep_stream : 0] = true;
+}
+
+/* The model has pauses in the order of their ends: from the last one back, what overlaps is joined. */
+static bool find_collections(struct maker *k)
+{
+    const struct weft_model *m = k->m;
+    struct weft_history *h = k->h;
+    uint32_t first = m->pauses;
+    struct weft_collection *list = weft__resize(NULL, (uint64_t)m->pauses + 1, sizeof *list);
+    h->collection = list;
+    if (!list)
+        return false;
+    for (uint32_t i = m->pauses; i-- > 0;) {
+        int64_t start = m->pause[i].start_ns, end = m->pause[i].end_ns;
+        if (end <= start)
+            continue;
+        if (first == m->pauses || end < list[first].start_ns)
+            list[--first] = (struct weft_collection){.start_ns = start, .end_ns = end};
+        else if (start < list[first].start_ns)
+            list[first].start_ns = start;
+    }
+    h->collections = m->pauses - first;
+    memmove(list, list + first, h->collections * sizeof *list);
+    for (uint32_t i = 1; i < h->collections; i++)
+        list[i].before_ns = list[i - 1].before_ns + list[i - 1].end_ns - list[i - 1].start_ns;
+    return true;
 }
 
 /* ---- Waits ---- */
@@ -292,15 +324,8 @@ static void close_slot(struct maker *k, uint32_t *slot)
 /* The first run of a promise that begins at or after a time, or WEFT_NONE. */
 static uint32_t run_from(const struct weft_history *h, uint32_t promise, int64_t time_ns)
 {
-    uint32_t low = h->runs_of_first[promise], end = h->runs_of_first[promise + 1], high = end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->run[h->runs_of[middle]].start_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end ? h->runs_of[low] : WEFT_NONE;
+    uint32_t place = weft_history_run_from(h, promise, time_ns);
+    return place < h->runs_of_first[promise + 1] ? h->runs_of[place] : WEFT_NONE;
 }
 
 static bool begin_wait(struct maker *k, uint32_t interaction)
@@ -377,15 +402,9 @@ static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
     int64_t resolved = weft_history_resolved_ns(h, w->source);
     if (resolved != INT64_MAX)
         return resolved > w->from_ns ? resolved : w->from_ns;
-    uint32_t low = h->notified_first[w->source], end = h->notified_first[w->source + 1], high = end;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->interaction[h->notified[middle]].time_ns < w->from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < end ? h->m->interaction[h->notified[low]].time_ns : INT64_MAX;
+    uint32_t first = weft_history_notified_from(h, w->source, w->from_ns);
+    return first < h->notified_first[w->source + 1] ? h->m->interaction[h->notified[first]].time_ns
+                                                    : INT64_MAX;
 }
 
 /* The first run from a time on of a reader, or of what it became. */
@@ -479,6 +498,7 @@ static int make(struct maker *k, weft_progress_fn *progress, void *data)
     STEP(0.3, find_causes(k));
     STEP(0.4, find_idle(k));
     find_loops(h);
+    STEP(0.45, find_collections(k));
     STEP(0.5, find_resolutions(h));
     STEP(0.7, find_waits(k));
     STEP(0.8, sort_by(k, &h->waits_of_first, &h->waits_of, m->promises, h->waits, 1, reader_key));
@@ -530,100 +550,11 @@ void weft_history_free(struct weft_history *h)
     free(h->is_loop);
     free(h->idle);
     free(h->idle_first);
+    free(h->idle_sum);
+    free(h->collection);
     free(h->notified_first);
     free(h->notified);
     free(h->children_first);
     free(h->children);
     free(h);
-}
-
-/* ---- Questions ---- */
-
-int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise)
-{
-    const struct weft_promise *p = &h->m->promise[weft_model_final(h->m, promise)];
-    bool never = p->outcome == WEFT_PENDING || p->outcome == WEFT_FORGOTTEN;
-    return never ? INT64_MAX : p->end_ns;
-}
-
-uint32_t weft_history_run_before(const struct weft_history *h, uint32_t promise, int64_t time_ns)
-{
-    uint32_t first = h->runs_of_first[promise], low = first, high = h->runs_of_first[promise + 1];
-    while (low < high) { /* the first one that begins later */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->run[h->runs_of[middle]].start_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low > first ? h->runs_of[low - 1] : WEFT_NONE;
-}
-
-uint32_t weft_history_run_at(const struct weft_history *h, uint32_t promise, int64_t time_ns)
-{
-    uint32_t run = weft_history_run_before(h, promise, time_ns);
-    return run != WEFT_NONE && h->m->run[run].end_ns >= time_ns ? run : WEFT_NONE;
-}
-
-int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,
-                          int64_t to_ns, int64_t least_ns, uint32_t *times)
-{
-    uint32_t low = h->idle_first[stream], end = h->idle_first[stream + 1], high = end, n = 0;
-    int64_t sum = 0;
-    while (low < high) { /* the first one that ends later */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->idle[middle].end_ns <= from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < end && h->idle[low].start_ns < to_ns; low++) {
-        int64_t a = h->idle[low].start_ns, b = h->idle[low].end_ns;
-        int64_t length = (b < to_ns ? b : to_ns) - (a > from_ns ? a : from_ns);
-        if (length < least_ns)
-            continue;
-        sum += length;
-        n++;
-    }
-    if (times)
-        *times = n;
-    return sum;
-}
-
-uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
-                            int64_t to_ns, uint32_t most)
-{
-    uint32_t low = h->idle_first[stream], end = h->idle_first[stream + 1], high = end, n = 0;
-    while (low < high) { /* the first one that ends later */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->idle[middle].end_ns <= from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < end && n < most && h->idle[low].start_ns < to_ns; low++)
-        n++;
-    return n;
-}
-
-int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns)
-{
-    const struct weft_model *m = h->m;
-    uint32_t low = 0, high = m->pauses;
-    int64_t sum = 0, covered = from_ns;
-    while (low < high) { /* the first one that ends later */
-        uint32_t middle = low + (high - low) / 2;
-        if (m->pause[middle].end_ns <= from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    for (; low < m->pauses && covered < to_ns; low++) {
-        int64_t a = m->pause[low].start_ns, b = m->pause[low].end_ns;
-        a = a > covered ? a : covered;
-        b = b < to_ns ? b : to_ns;
-        sum += b > a ? b - a : 0;
-        covered = b > covered ? b : covered;
-    }
-    return sum;
 }

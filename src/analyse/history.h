@@ -64,6 +64,14 @@ struct weft_history {
      * mirage-profile's traces). By stream, in order, not overlapping. */
     struct weft_idle *idle;
     uint32_t *idle_first; /* by stream, streams + 1 */
+    uint64_t *idle_sum;   /* beside idle, and one more: the lengths of all before it */
+
+    /* Garbage collections in order, those that overlap as one. */
+    struct weft_collection {
+        int64_t start_ns, end_ns;
+        int64_t before_ns; /* how long the earlier ones took */
+    } * collection;
+    uint32_t collections;
 
     uint32_t *notified_first, *notified; /* NOTIFIES of a promise: interactions */
     uint32_t *children_first, *children; /* promises by creator, in order of creation */
@@ -79,6 +87,17 @@ void weft_history_free(struct weft_history *h);
  * forgotten: then nobody will resolve it. */
 int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise);
 
+/* Places in the lists: the first one of the list at or after a time, or its end. Logarithmic. */
+uint32_t weft_history_run_from(const struct weft_history *h, uint32_t promise, int64_t time_ns);
+uint32_t weft_history_wait_from(const struct weft_history *h, uint32_t reader, int64_t time_ns);
+uint32_t weft_history_notified_from(const struct weft_history *h, uint32_t promise,
+                                    int64_t time_ns);
+uint32_t weft_history_child_from(const struct weft_history *h, uint32_t creator, int64_t time_ns);
+uint32_t weft_history_stream_from(const struct weft_history *h, uint32_t stream, int64_t time_ns);
+
+/* The first idle time of a stream that ends later, or the end of the list. Logarithmic. */
+uint32_t weft_history_idle_from(const struct weft_history *h, uint32_t stream, int64_t time_ns);
+
 /* The run of a promise in which a time lies (start <= time <= end; the later one where two touch), or
  * WEFT_NONE. Logarithmic. */
 uint32_t weft_history_run_at(const struct weft_history *h, uint32_t promise, int64_t time_ns);
@@ -92,8 +111,8 @@ static inline uint32_t weft_history_stream(const struct weft_history *h, uint32_
     return h->m->run_stream ? h->m->run_stream[run] : 0;
 }
 
-/* How long a stream was idle between two times, and how often (for at least least_ns each). Logarithmic plus the number of
- * idle times between them. */
+/* How long a stream was idle between two times, and how often (for at least least_ns each). Logarithmic; where least_ns
+ * is more than 1, plus the number of idle times between them. */
 int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                           int64_t to_ns, int64_t least_ns, uint32_t *times);
 
@@ -101,7 +120,7 @@ int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t
 uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                             int64_t to_ns, uint32_t most);
 
-/* How long garbage collections took between two times. Logarithmic plus their number. */
+/* How long garbage collections took between two times. Logarithmic. */
 int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns);
 
 #endif

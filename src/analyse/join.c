@@ -96,8 +96,10 @@ struct failures {
 static struct weft_finding *find_failure(const struct weft__search *s, const struct failures *by,
                                          uint32_t failed)
 {
+    enum { LOOKED_AT = 1000 };
     struct weft_finding *like = NULL;
-    for (uint32_t i = by->first[family(s, failed)]; i; i = by->next[i - 1]) {
+    uint32_t i = by->first[family(s, failed)];
+    for (unsigned n = 0; i && n < LOOKED_AT; i = by->next[i - 1], n++) {
         struct weft_finding *f = &s->out->finding[i - 1];
         if (f->promise == failed)
             return f;

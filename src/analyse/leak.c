@@ -24,7 +24,6 @@ enum {
     OUTLIVED_BY = 5,       /* younger ones that have ended */
     QUARTER = BUCKETS / 8, /* of the last half */
     GROWTH = 3,            /* times the median of the first half; */
-    GROWTH_ALONE = 2,      /* … where none ever ends */
     SPREAD = 4, /* those that are left come over 1/SPREAD of the time in which the others do; */
     SPREAD_ALONE =
         10, /* … over 1/SPREAD_ALONE of the trace: they are no pool, made in the beginning */
@@ -386,37 +385,11 @@ static void put_text(const struct finder *f, const struct sort *k, uint32_t left
     weft__put(t, ".");
 }
 
-static enum weft_evidence_event ending(const struct weft_promise *p)
-{
-    switch ((enum weft_outcome)p->outcome) {
-    case WEFT_FULFILLED:
-        return WEFT_EVIDENCE_FULFILLED;
-    case WEFT_FAILED:
-        return WEFT_EVIDENCE_FAILED;
-    case WEFT_CANCELLED:
-        return WEFT_EVIDENCE_CANCELLED;
-    case WEFT_FORGOTTEN:
-        return WEFT_EVIDENCE_FORGOTTEN;
-    case WEFT_RESOLVED:
-    case WEFT_BECAME:
-    case WEFT_PENDING:
-    case WEFT_OUTCOME_COUNT:
-        break;
-    }
-    return WEFT_EVIDENCE_RESOLVED;
-}
-
 static void put_end(const struct finder *f, struct weft_finding *g, uint32_t promise)
 {
     uint32_t p = weft_model_final(f->m, promise), at = f->h->resolution[p];
-    weft__finding_evidence(f->s, g, f->m->promise[p].end_ns, ending(&f->m->promise[p]), promise,
+    weft__finding_evidence(f->s, g, f->m->promise[p].end_ns, weft__ending(f->m, p), promise,
                            at == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[at].actor);
-}
-
-static int by_time(const void *a, const void *b)
-{
-    const struct weft_evidence *x = a, *y = b;
-    return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
 static void put_evidence(const struct finder *f, const struct sort *k, struct weft_finding *g)
@@ -436,8 +409,7 @@ static void put_evidence(const struct finder *f, const struct sort *k, struct we
         put_end(f, g, younger);
     }
     weft__finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, k->oldest, WEFT_NONE);
-    if (g->evidences)
-        qsort(g->evidence, g->evidences, sizeof *g->evidence, by_time);
+    weft__finding_sort(g);
 }
 
 static void report(const struct finder *f, const struct sort *k, enum weft_confidence confidence,

@@ -7,29 +7,13 @@
 
 #include "model/alloc.h"
 
-bool weft__loop_room(struct weft__search *s, void **items, uint32_t count, uint32_t *room,
-                     size_t size)
-{
-    if (count < *room)
-        return true;
-    uint64_t more = *room ? *room + *room / UINT64_C(2) : 64;
-    void *grown = more > UINT32_MAX ? NULL : weft__resize(*items, more, size);
-    if (!grown) {
-        s->failed = true;
-        return false;
-    }
-    *items = grown;
-    *room = (uint32_t)more;
-    return true;
-}
-
 /* ---- Times that are explained ---- */
 
 void weft__span_add(struct weft__loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
                     uint32_t finding)
 {
     if (to_ns <= from_ns ||
-        !weft__loop_room(l->s, (void **)&l->span, l->spans, &l->span_room, sizeof *l->span))
+        !weft__search_room(l->s, &l->span, l->spans, &l->span_room, sizeof *l->span))
         return;
     l->span[l->spans++] = (struct weft__span){
         .from_ns = from_ns, .to_ns = to_ns, .stream = stream, .finding = finding};
@@ -45,7 +29,7 @@ static int by_stream(const void *a, const void *b)
     return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
 }
 
-void weft__spans_sort(struct weft__loops *l)
+static void sort_spans(struct weft__loops *l)
 {
     uint32_t kept = 0;
     if (l->spans)
@@ -110,8 +94,7 @@ static void publish(struct weft__loops *l)
         const struct weft__span *x = &l->span[i];
         if (x->finding == WEFT_NONE || s->out->finding[x->finding].confidence == WEFT_POSSIBLE)
             continue; /* what may be as it should be explains nothing */
-        if (!weft__loop_room(s, (void **)&s->blocked, s->blockeds, &s->blocked_room,
-                             sizeof *s->blocked))
+        if (!weft__search_room(s, &s->blocked, s->blockeds, &s->blocked_room, sizeof *s->blocked))
             return;
         s->blocked[s->blockeds++] = (struct weft__blocked){x->from_ns, x->to_ns, x->finding};
     }
@@ -132,14 +115,8 @@ static void publish(struct weft__loops *l)
 /* The last NOTIFIES of a promise no later than a time, or WEFT_NONE. */
 static uint32_t notified_before(const struct weft_history *h, uint32_t promise, int64_t time_ns)
 {
-    uint32_t first = h->notified_first[promise], low = first, high = h->notified_first[promise + 1];
-    while (low < high) { /* the first one that is later */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->interaction[h->notified[middle]].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t first = h->notified_first[promise];
+    uint32_t low = weft_history_notified_from(h, promise, time_ns + 1);
     return low > first ? h->notified[low - 1] : WEFT_NONE;
 }
 
@@ -179,37 +156,6 @@ uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns)
             high = middle;
     }
     return low;
-}
-
-uint32_t weft__stream_from(const struct weft_history *h, uint32_t stream, int64_t time_ns)
-{
-    uint32_t low = h->stream_first[stream], high = h->stream_first[stream + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->run[h->stream_run[middle]].start_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise)
-{
-    switch ((enum weft_outcome)m->promise[weft_model_final(m, promise)].outcome) {
-    case WEFT_FULFILLED:
-        return WEFT_EVIDENCE_FULFILLED;
-    case WEFT_FAILED:
-        return WEFT_EVIDENCE_FAILED;
-    case WEFT_CANCELLED:
-        return WEFT_EVIDENCE_CANCELLED;
-    case WEFT_FORGOTTEN:
-        return WEFT_EVIDENCE_FORGOTTEN;
-    case WEFT_PENDING:
-        return WEFT_EVIDENCE_SIGNALLED;
-    default:
-        return WEFT_EVIDENCE_RESOLVED;
-    }
 }
 
 void weft__loop_doubt(struct weft__search *s, struct weft_finding *f, const char *why)
@@ -254,7 +200,7 @@ void weft__find_blocks(struct weft__search *s)
     for (unsigned i = 0; i < 3 && !s->failed && !s->canceled; i++) {
         searches[i](&l);
         if (!s->failed)
-            weft__spans_sort(&l);
+            sort_spans(&l);
         s->canceled |= s->progress && !s->progress(s->data, 0.05 * i);
     }
     if (!s->failed)

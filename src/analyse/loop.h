@@ -34,18 +34,13 @@ struct weft__loops {
     bool *suspends; /* it says when it sleeps */
     /* It says when nothing runs any more; else what ran last seems to run while the loop sleeps. */
     bool *informed;
-    struct weft__span *span; /* sorted by stream and start by weft__spans_sort */
+    struct weft__span *span; /* sorted by stream and start after each search */
     uint32_t spans, span_room;
     uint32_t *span_first; /* by stream, streams + 1; after sorting */
 };
 
-/* Room for one more item behind count of them; false: s has failed. */
-bool weft__loop_room(struct weft__search *s, void **items, uint32_t count, uint32_t *room,
-                     size_t size);
-
 void weft__span_add(struct weft__loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
                     uint32_t finding);
-void weft__spans_sort(struct weft__loops *l);
 /* How much of a time on a stream lies in spans. Logarithmic. */
 int64_t weft__spans_within(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
                            int64_t to_ns);
@@ -56,12 +51,6 @@ int64_t weft__ready_ns(const struct weft_history *h, const struct weft_wait *w);
 
 /* The first interaction of the model at or after a time. */
 uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns);
-
-/* Of the runs of a stream (places in stream_run): the first one that begins at or after a time. */
-uint32_t weft__stream_from(const struct weft_history *h, uint32_t stream, int64_t time_ns);
-
-/* How a promise ended, as evidence. */
-enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise);
 
 /* Puts a finding's doubt beside its text, and lowers its confidence where events may be missing. */
 void weft__loop_doubt(struct weft__search *s, struct weft_finding *f, const char *why);

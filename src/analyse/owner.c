@@ -3,31 +3,10 @@
  * before, and so one can tell who is expected to. */
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "analyse/graph.h"
+#include "analyse/words.h"
 #include "model/alloc.h"
-
-/* In the beginning of a text, which may be long and that of many. */
-static bool says(const char *text, const char *word)
-{
-    enum { BYTES = 80 };
-    size_t size = strlen(word);
-    for (const char *end = text + BYTES; text < end && *text; text++)
-        if (strncasecmp(text, word, size) == 0)
-            return true;
-    return false;
-}
-
-bool weft__is_called(const struct weft_model *m, uint32_t p, const char *const *words)
-{
-    uint32_t name = weft_model_name(m, p);
-    for (; *words; words++)
-        if (says(weft_model_type(m, p), *words) ||
-            (name != WEFT_NONE && says(weft_model_text(m, name, NULL), *words)))
-            return true;
-    return false;
-}
 
 /* ---- Habits of families ---- */
 
@@ -100,8 +79,8 @@ static struct lock *lock_of(const struct weft__graph *g, struct lock *lock, uint
 /* Nothing was passed on yet; the name says that it will be. */
 static bool is_called_lock(const struct weft_model *m, uint32_t p)
 {
-    static const char *const words[] = {"lock", "mutex", "semaphore", "latch", NULL};
-    return weft__is_called(m, p, words);
+    static const char *const others[] = {"clock", "block", NULL};
+    return weft__is_called(m, p, weft__parts_locks) && !weft__is_called(m, p, others);
 }
 
 static bool is_plain(const struct weft__graph *g, const struct weft__group *group)
@@ -155,9 +134,10 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
     for (uint32_t i = 0; i < g->count; i++) {
         struct weft__group *group = &g->groups[i];
         struct lock *l = is_plain(g, group) ? lock_of(g, lock, kept, group->node) : NULL;
-        /* The first one who gives it away may have got it while it was free. */
+        /* The first one who gives it away may have got it while it was free; or it was free, and given by
+         * nobody. */
         if (!l || l->holder == WEFT_NONE || 2 * l->passed + 1 < l->given ||
-            (l->passed == 0 && (l->given || !is_called_lock(m, group->node))))
+            (l->passed == 0 && (l->given > 1 || !is_called_lock(m, group->node))))
             continue;
         group->owner = l->holder;
         group->why = WEFT__AS_HOLDER;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/parting.h"
 
-/* Why a promise ran at a time: what it read, or who signalled it, or WEFT_NONE. *at_ns: when it began to run. */
 uint32_t weft__woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
                         int64_t *at_ns)
 {
@@ -64,7 +63,7 @@ static void tell_order(const struct weft__differ *d, struct weft__text *t,
         weft__put_name(t, b, c->reader_bad);
         weft__put(t, " began to wait for it only afterwards, ");
         put_at(t, c->early.bad_ns);
-        weft__put(t, ", and waits still.");
+        weft__put(t, ", and still waits.");
         return;
     }
     weft__put_name(t, b, c->early.bad);
@@ -74,7 +73,7 @@ static void tell_order(const struct weft__differ *d, struct weft__text *t,
     put_waits(t, b, c->reader_bad, c->wait.bad);
     weft__put(t, " only ");
     put_at(t, c->wait.bad_ns);
-    weft__put(t, ", too late, and waits still.");
+    weft__put(t, ", too late, and still waits.");
 }
 
 /* What one waits for when the trace ends, if anything. */
@@ -147,20 +146,9 @@ static void put_overtaken(const struct weft__differ *d, struct weft__text *t, ui
 static uint32_t runs_since(const struct weft_history *h, uint32_t promise, int64_t from_ns,
                            int64_t until_ns)
 {
-    uint32_t first = h->runs_of_first[promise], place[2];
-    for (unsigned i = 0; i < 2; i++) {
-        uint32_t low = first, high = h->runs_of_first[promise + 1];
-        int64_t time = i ? until_ns : from_ns;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (h->m->run[h->runs_of[middle]].start_ns < time)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        place[i] = low;
-    }
-    return place[1] > place[0] ? place[1] - place[0] : 0;
+    uint32_t first = weft_history_run_from(h, promise, from_ns);
+    uint32_t end = weft_history_run_from(h, promise, until_ns);
+    return end > first ? end - first : 0;
 }
 
 /* Whether the one who resolved a promise ran for the same time since it was there, and did not resolve it. */
@@ -219,8 +207,8 @@ static void tell_extra(const struct weft__differ *d, struct weft__text *t,
         put_at(t, c->late.bad_ns);
         weft__put(t, ")");
     }
-    weft__put(t, c->rank ? ", and waits still; in the good run it waited one time less."
-                         : ", and waits still; in the good run it never waited for it.");
+    weft__put(t, c->rank ? ", and still waits; in the good run it waited one time less."
+                         : ", and still waits; in the good run it never waited for it.");
     put_overtaken(d, t, c->early.good, c->early.bad, c->early.bad_ns);
     put_still_waiting(d, t, c->early.bad);
 }

@@ -13,7 +13,7 @@
 enum {
     ANCESTORS = 8, /* creators of a source among which its reader is looked for */
     RUNS = 64,     /* and the like that are looked at */
-    MANY = 20,     /* waits of a task that nobody has created: a loop that makes load */
+    MANY = 100,    /* waits of a task that nobody has created: a loop that makes load */
     ASKED = 500,   /* so many are no things that one needs, but questions */
 };
 
@@ -282,7 +282,7 @@ static const char *guard(const struct finder *f, uint32_t reader, const struct c
         return "they seem to be parts of one transaction, which go on in order";
     if (is_ordered(f, c))
         return "things of this name usually have to go on in order";
-    if (!f->m->is_weft && weft_model_name(f->m, source) == WEFT_NONE)
+    if (weft_model_name(f->m, source) == WEFT_NONE)
         return "promises without a label may be different things, of which each needs the last";
     if (2 * c->failed >= c->count)
         return "many of them failed, so these may be attempts at the same thing";
@@ -338,14 +338,8 @@ static bool keep(struct finder *f, uint32_t reader, struct chain *c, int64_t sav
     /* That the reader was created long ago changes nothing, if one knows what it is. */
     bool known = f->m->promise[reader].created;
     x.confidence = weft__doubt(f->s, known ? WEFT_ROOT : reader, x.confidence, &x.doubt);
-    if (f->founds == f->room) {
-        uint32_t room = f->room ? 2 * f->room : 16;
-        struct found *grown = weft__resize(f->found, room, sizeof *grown);
-        if (!grown)
-            return false;
-        f->found = grown;
-        f->room = room;
-    }
+    if (!weft__search_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
+        return false;
     f->found[f->founds++] = x;
     return true;
 }
@@ -436,9 +430,9 @@ static void put_text(const struct finder *f, const struct found *x, struct weft_
         weft__put(t, ", %.64s", weft_model_type(f->m, source));
     weft__put(t, ") one after the other from ");
     weft__put_time(t, wait_at(f, c->first)->from_ns);
-    weft__put(t, " on, each only when the last one was there, and waited ");
+    weft__put(t, " on, each only when the one before was there, and waited ");
     weft__put_length(t, c->sum_ns);
-    weft__put(t, " for them in all; started together, they need about ");
+    weft__put(t, " for them in all; started together, they would need about ");
     weft__put_length(t, c->sum_ns - x->saving_ns);
     weft__put(t, ".");
     if (x->count > 1) {

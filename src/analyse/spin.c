@@ -29,22 +29,16 @@ static void mark(struct weft__series *x, int64_t time_ns)
     x->last_ns = time_ns;
 }
 
-/* Whether it began to wait for q, or made it, only after its last wake: else it collects what it had waited for together. */
+/* Whether it began to wait for q, or made it, only after its last wake: else it collects what it had waited for
+ * together. */
 static bool is_new(const struct weft__spins *k, const struct weft__series *x, uint32_t q,
                    int64_t time_ns)
 {
     const struct weft_history *h = k->h;
-    uint32_t first = h->waits_of_first[x->promise], low = first,
-             high = h->waits_of_first[x->promise + 1];
     if (k->m->promise[q].start_ns >= x->last_ns)
         return true;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->wait[h->waits_of[middle]].from_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t first = h->waits_of_first[x->promise];
+    uint32_t low = weft_history_wait_from(h, x->promise, time_ns + 1);
     return low > first && h->wait[h->waits_of[low - 1]].from_ns >= x->last_ns;
 }
 
@@ -166,10 +160,12 @@ static void tell(const struct weft__spins *k, const struct weft__spin *found)
     put_spin(k, found, &text);
     weft__finding_text(k->s, f, &text);
     weft__finding_evidence(k->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
-    uint32_t place = weft__stream_from(k->h, x->stream, x->from_ns + 1);
+    uint32_t place = weft_history_stream_from(k->h, x->stream, x->from_ns + 1);
     for (unsigned n = 0; place < k->h->stream_first[x->stream + 1] && n < 3; place++) {
         uint32_t run = k->h->stream_run[place];
-        if (k->h->run_promise[run] != x->promise || k->m->run[run].start_ns >= x->last_ns)
+        if (k->m->run[run].start_ns >= x->last_ns)
+            break;
+        if (k->h->run_promise[run] != x->promise)
             continue;
         weft__finding_evidence(k->s, f, k->m->run[run].start_ns, WEFT_EVIDENCE_RUNS, x->promise,
                                WEFT_NONE);
@@ -190,6 +186,7 @@ void weft__find_spins(struct weft__loops *l)
     struct weft__search *s = l->s;
     struct weft__spins k = {.l = l, .s = s, .h = s->h, .m = s->m};
     k.steps_left = 4 * ((uint64_t)k.m->interactions + k.m->labels) + 1000;
+    k.idles_left = 64 * (uint64_t)k.h->idle_first[k.h->streams] + 1000000;
     k.found_of = weft__resize(NULL, s->families->count, sizeof *k.found_of);
     if (!k.found_of || !weft__spins_share(&k)) {
         free(k.found_of);

@@ -56,7 +56,8 @@ struct weft__spins {
     uint32_t founds, room;
     uint32_t *found_of;    /* by family, or WEFT_NONE */
     unsigned char *shared; /* a bit for each promise */
-    uint64_t steps_left;   /* along interactions and labels that were seen already */
+    uint64_t steps_left;   /* along interactions and labels that were seen already, … */
+    uint64_t idles_left;   /* … and idle times */
 };
 
 uint64_t weft__spin_wakes(const struct weft__series *x, enum weft__waker by);

@@ -69,17 +69,11 @@ bool weft__spin_serves(const struct weft__spins *k, uint32_t q, uint32_t self)
 
 uint32_t weft__spin_waker(const struct weft_history *h, uint32_t q, int64_t time_ns)
 {
-    uint32_t by = h->resolution[q], low = h->notified_first[q], first = low,
-             high = h->notified_first[q + 1];
+    uint32_t by = h->resolution[q], first = h->notified_first[q];
     if (by != WEFT_NONE)
         return (uint32_t)h->m->interaction[by].actor;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->interaction[h->notified[middle]].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = time_ns == INT64_MAX ? h->notified_first[q + 1]
+                                        : weft_history_notified_from(h, q, time_ns + 1);
     return low > first ? (uint32_t)h->m->interaction[h->notified[low - 1]].actor : WEFT_NONE;
 }
 
@@ -88,16 +82,9 @@ static uint64_t useful_children(const struct weft__spins *k, const struct weft__
 {
     const struct weft_history *h = k->h;
     const struct weft_model *m = k->m;
-    uint32_t low = h->children_first[x->promise], end = h->children_first[x->promise + 1],
-             high = end;
+    uint32_t low = weft_history_child_from(h, x->promise, x->from_ns);
+    uint32_t end = h->children_first[x->promise + 1];
     uint64_t useful = 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->promise[h->children[middle]].start_ns < x->from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (uint32_t n = 0; low < end && n < CHILDREN; low++, n++) {
         uint32_t c = h->children[low];
         if (m->promise[c].start_ns > x->last_ns)
@@ -176,7 +163,7 @@ static bool others_acted(const struct weft__spins *k, uint32_t promise, int64_t 
             return true;
     uint32_t streams = h->streams < STREAMS ? h->streams : STREAMS;
     for (uint32_t s = 0; s < streams; s++)
-        for (uint32_t r = weft__stream_from(h, s, from_ns), n = 0;
+        for (uint32_t r = weft_history_stream_from(h, s, from_ns), n = 0;
              r < h->stream_first[s + 1] && n < EVENTS; r++, n++) {
             uint32_t run = h->stream_run[r];
             if (m->run[run].start_ns > to_ns)
@@ -200,9 +187,10 @@ static enum weft__spin_end how_it_ended(const struct weft__spins *k, const struc
     if (x->ending != WEFT__SPIN_ENDED)
         return x->ending;
     for (int i = 1; i <= SAMPLES; i++)
-        others +=
-            others_acted(k, x->promise, x->from_ns + i * step, x->from_ns + i * step + 2 * period);
-    return others <= SAMPLES / 4 && others_acted(k, x->promise, x->before_ns, x->last_ns + period)
+        others += others_acted(k, x->promise, x->from_ns + i * step,
+                               weft__sum(x->from_ns + i * step, weft__sum(period, period)));
+    return others <= SAMPLES / 4 &&
+                   others_acted(k, x->promise, x->before_ns, weft__sum(x->last_ns, period))
                ? WEFT__SPIN_ENDED_BY_OTHER
                : WEFT__SPIN_ENDED;
 }
@@ -269,6 +257,17 @@ static bool is_spin(const struct weft__spins *k, const struct weft__series *x)
     return self > n / 2 || n >= o->spin_runs;
 }
 
+/* How long its stream slept in it; roughly, where very many overlap. */
+static int64_t sleeps(struct weft__spins *k, const struct weft__series *x)
+{
+    uint32_t times;
+    int64_t idle = weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, 0, &times);
+    if (times > k->idles_left)
+        return idle;
+    k->idles_left -= times;
+    return weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, WEFT__NAP, NULL);
+}
+
 void weft__spin_keep(struct weft__spins *k, struct weft__series x)
 {
     uint32_t family = k->s->families->of[x.promise];
@@ -284,14 +283,14 @@ void weft__spin_keep(struct weft__spins *k, struct weft__series x)
     x.ending = how_it_ended(k, &x);
     x.confidence = judge(k, &x);
     if (k->found_of[family] == WEFT_NONE) {
-        if (!weft__loop_room(k->s, (void **)&k->found, k->founds, &k->room, sizeof *k->found))
+        if (!weft__search_room(k->s, &k->found, k->founds, &k->room, sizeof *k->found))
             return;
         k->found_of[family] = k->founds;
         k->found[k->founds++] = (struct weft__spin){.worst = x, .family = family};
     }
     struct weft__spin *f = &k->found[k->found_of[family]];
     bool known = f->count && f->worst.promise == x.promise; /* found in another way, too */
-    int64_t naps = weft_history_idle(k->h, x.stream, x.from_ns, x.last_ns, WEFT__NAP, NULL);
+    int64_t naps = sleeps(k, &x);
     f->count += !known;
     f->cost_ns = weft__sum(f->cost_ns, known ? 0 : x.last_ns - x.from_ns - naps);
     if (x.confidence > f->worst.confidence ||

@@ -297,15 +297,8 @@ static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
     bool ended = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
     if (resolved <= w->until_ns)
         return resolved > w->from_ns ? resolved : w->from_ns;
-    uint32_t first = h->notified_first[w->source], low = first;
-    uint32_t high = ended ? h->notified_first[w->source + 1] : first;
-    while (low < high) { /* the first one that is later */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->m->interaction[h->notified[middle]].time_ns <= w->until_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t first = h->notified_first[w->source];
+    uint32_t low = ended ? weft_history_notified_from(h, w->source, w->until_ns + 1) : first;
     int64_t last = low > first ? h->m->interaction[h->notified[low - 1]].time_ns : w->from_ns - 1;
     return last >= w->from_ns && last <= w->until_ns ? last : w->until_ns;
 }
@@ -349,14 +342,8 @@ static int64_t ready_since(const struct maker *k, uint32_t stream, uint32_t run,
             high = middle;
     }
     from = low > first && h->idle[low - 1].end_ns > from ? h->idle[low - 1].end_ns : from;
-    first = h->stream_first[stream], low = first, high = h->stream_first[stream + 1];
-    while (low < high) { /* the first run that begins no earlier */
-        uint32_t middle = low + (high - low) / 2;
-        if (k->m->run[h->stream_run[middle]].start_ns < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    first = h->stream_first[stream];
+    low = weft_history_stream_from(h, stream, start);
     for (uint32_t i = 0; i < LOOK_BACK && low > first; i++) {
         uint32_t before = h->stream_run[--low];
         const struct weft_run *r = &k->m->run[before];

@@ -76,8 +76,8 @@ struct weft_stats {
     double ready_mean;    /* over the span */
 };
 
-/* by: enum weft_stats_by. On success the caller releases *out; otherwise it is empty. progress may be NULL. Returns 0, WEFT_E_NOMEM
- * or WEFT_E_CANCELED. */
+/* by: enum weft_stats_by. On success the caller releases *out; otherwise it is empty. progress may be NULL.
+ * Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED. */
 int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsigned by,
                     weft_progress_fn *progress, void *data);
 void weft_stats_fini(struct weft_stats *s);

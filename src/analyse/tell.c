@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The sentences about what hangs, and the evidence. */
 #include <inttypes.h>
+#include <string.h>
 
 #include "analyse/graph.h"
 
@@ -84,11 +85,13 @@ static void prove_last_run(const struct weft__graph *g, struct proof *p, uint32_
 /* The waits from a blocked promise to its root: its own, and the last few. */
 static void prove_path(const struct weft__graph *g, struct proof *p, uint32_t from)
 {
-    uint32_t node = g->groups[g->group[from]].node, last[PATH_SHOWN], n = 0;
-    if (from == node)
+    const struct weft__group *gr = &g->groups[g->group[from]];
+    uint32_t last[PATH_SHOWN], n = 0;
+    if (from == gr->node)
         return;
     prove_wait(g, p, g->next[from]);
-    for (uint32_t at = from; at != node; at = weft__ahead(g, at))
+    /* Where circles touch, it may lead round in another one. */
+    for (uint32_t at = from; at != gr->node && n < gr->count; at = weft__ahead(g, at))
         last[n++ % PATH_SHOWN] = g->next[at];
     for (uint32_t i = 0; i < n && i < PATH_SHOWN; i++)
         prove_wait(g, p, last[i]);
@@ -239,7 +242,8 @@ static void tell_lost(const struct weft__graph *g, struct weft__text *t, struct 
         at_time(t, gr->lost_ns);
         weft__put(t, ", but ");
         weft__put_full(t, m, reader);
-        weft__put(t, ", which had waited for it since ");
+        weft__put(t, from <= gr->lost_ns ? ", which had waited for it since "
+                                         : ", which began to wait for it only at ");
         weft__put_time(t, from);
         weft__put(t, ", was not woken: it has not run in the ");
         put_since(g, t, gr->lost_ns);
@@ -265,7 +269,7 @@ static void tell_circle(const struct weft__graph *g, struct weft__text *t, struc
         in_circle |= p == x->top;
     if (gr->circle == 1) {
         put_subject(g, t, p);
-        weft__put(t, "waits for itself since ");
+        weft__put(t, "has waited for itself since ");
         weft__put_time(t, g->s->h->wait[g->next[p]].from_ns);
         weft__put(t, ": it can never go on.");
         prove_wait(g, proof, g->next[p]);
@@ -277,7 +281,7 @@ static void tell_circle(const struct weft__graph *g, struct weft__text *t, struc
     for (uint32_t i = 0; i < gr->circle && i < CIRCLE_NAMES; i++, p = weft__ahead(g, p)) {
         weft__put(t, i == 0 ? "" : i + 1 == gr->circle ? ", and " : ", ");
         weft__put_full(t, m, p);
-        weft__put(t, i == 0 ? " waits for " : " for ");
+        weft__put(t, i == 0 ? " has waited for " : " for ");
         weft__put_full(t, m, weft__ahead(g, p));
         weft__put(t, " since ");
         weft__put_time(t, g->s->h->wait[g->next[p]].from_ns);
@@ -309,7 +313,7 @@ static void tell_owners(const struct weft__graph *g, struct weft__text *t, struc
                          : gr->why == WEFT__AS_BEFORE ? ", which is to resolve "
                                                       : ", which created ");
             weft__put_full(t, m, gr->node);
-            weft__put(t, ", waits for ");
+            weft__put(t, ", has waited for ");
             weft__put_full(t, m, weft__ahead(g, gr->owner));
             weft__put(t, " since ");
             weft__put_time(t, g->s->h->wait[g->next[gr->owner]].from_ns);
@@ -343,7 +347,8 @@ static void tell_root(const struct weft__graph *g, struct weft__text *t, struct 
               gr->vain ? WEFT_EVIDENCE_SIGNALLED_NOBODY : WEFT_EVIDENCE_SIGNALLED, gr->node,
               gr->told_by);
     } else
-        weft__put(t, "was never resolved");
+        weft__put(t, strncmp(weft_model_type(m, gr->node), "cond", 4) == 0 ? "was never signalled"
+                                                                           : "was never resolved");
     if (reader != WEFT_NONE) {
         weft__put(t, "; ");
         weft__put_full(t, m, reader);

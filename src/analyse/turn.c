@@ -11,6 +11,7 @@ enum {
     SCANNED = 200000, /* runs within one wait */
     MANY = 10,        /* runs; fewer are told one by one */
     LOOKED_AT = 16,   /* of the waits for something */
+    AT_ONCE_NS = 10000,
 };
 
 /* ---- Who ran most ---- */
@@ -71,7 +72,7 @@ static void look_at_turn(struct weft__turns *k, uint32_t stream, int64_t from, i
         x.first_ns = k->m->run[run].start_ns;
         break;
     }
-    if (weft__loop_room(k->s, (void **)&k->turn, k->turns, &k->room, sizeof *k->turn))
+    if (weft__search_room(k->s, &k->turn, k->turns, &k->room, sizeof *k->turn))
         k->turn[k->turns++] = x;
 }
 
@@ -149,13 +150,15 @@ static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t 
     int64_t ready = weft__ready_ns(h, w);
     if (ready == INT64_MAX || w->until_ns - ready < least)
         return INT64_MAX;
-    uint32_t run = weft_history_run_at(h, w->reader, w->until_ns);
-    if (run == WEFT_NONE || k->m->run[run].start_ns < w->until_ns) /* it ran, or was read later */
-        return INT64_MAX;
+    /* Read and run may be two calls, in either order. */
+    uint32_t run = weft_history_run_before(h, w->reader, w->until_ns + AT_ONCE_NS);
+    if (run == WEFT_NONE || k->m->run[run].start_ns < w->until_ns - AT_ONCE_NS)
+        return INT64_MAX; /* it ran, or was read later */
+    int64_t woke = k->m->run[run].start_ns < w->until_ns ? k->m->run[run].start_ns : w->until_ns;
     *stream = weft_history_stream(h, run);
     if (!h->is_loop[*stream])
         return INT64_MAX;
-    uint32_t before = weft_history_run_before(h, w->reader, w->until_ns - 1);
+    uint32_t before = weft_history_run_before(h, w->reader, woke - 1);
     if (before != WEFT_NONE && k->m->run[before].end_ns > ready) {
         if (k->m->run[before].start_ns > ready)
             return INT64_MAX;        /* it ran meanwhile */
@@ -266,7 +269,8 @@ struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
     int64_t resolved = weft_history_resolved_ns(h, w->source);
     d.was_there = resolved < w->from_ns;
     begin_count(k);
-    uint32_t i = weft__stream_from(h, d.stream, d.from_ns), end = h->stream_first[d.stream + 1];
+    uint32_t i = weft_history_stream_from(h, d.stream, d.from_ns),
+             end = h->stream_first[d.stream + 1];
     for (uint32_t n = 0; i < end && n < SCANNED; i++, n++) {
         uint32_t r = h->stream_run[i], p = h->run_promise[r];
         int64_t start = k->m->run[r].start_ns, length = k->m->run[r].end_ns - start;

@@ -82,7 +82,7 @@ static void put_evidence(const struct weft__turns *k, const struct weft__delay *
         if (at >= d->from_ns)
             weft__finding_evidence(k->s, f, at, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
     } else {
-        uint32_t i = weft__stream_from(h, d->stream, d->from_ns),
+        uint32_t i = weft_history_stream_from(h, d->stream, d->from_ns),
                  end = h->stream_first[d->stream + 1];
         for (unsigned n = 0; i < end && n < 5; i++) {
             uint32_t run = h->stream_run[i], p = h->run_promise[run];
@@ -241,9 +241,10 @@ static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t co
     }
     weft__finding_evidence(k->s, f, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
     weft__loop_doubt(k->s, f,
-                     likely                 ? NULL
-                     : x->wait == WEFT_NONE ? "nobody seems to have needed the event loop meanwhile"
-                                            : "there may simply have been much to do");
+                     likely ? NULL
+                     : x->wait == WEFT_NONE
+                         ? "nobody needed the event loop meanwhile, as far as is recorded"
+                         : "there may simply have been much to do");
     for (uint32_t i = 0; i < count; i++)
         weft__span_add(k->l, k->turn[key[i].turn].stream, k->turn[key[i].turn].from_ns,
                        k->turn[key[i].turn].to_ns, finding);

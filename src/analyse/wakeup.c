@@ -37,7 +37,7 @@ static bool taken_meanwhile(struct weft__graph *g, uint32_t c, const struct weft
     const struct weft_model *m = h->m;
     uint32_t reader = weft_model_final(m, w->reader), family = g->s->families->of[reader];
     uint32_t least = reader > NEAR ? reader - NEAR : 1;
-    for (uint32_t q = reader; q-- > least && g->budget > 0; g->budget--) {
+    for (uint32_t q = reader; q-- > least && g->budget > 0; g->budget -= g->budget > 0) {
         const struct weft_promise *p = &m->promise[q];
         if (g->s->families->of[q] != family || p->start_ns >= w->from_ns)
             continue;

@@ -108,17 +108,10 @@ uint32_t weft__walk_run_now(struct weft__walk *k, uint32_t promise)
 static uint32_t busiest(struct weft__walk *k, uint32_t stream, int64_t from, uint32_t except)
 {
     const struct weft_history *h = k->h;
-    uint32_t first = h->stream_first[stream], low = first, high = h->stream_first[stream + 1];
-    uint32_t found = WEFT_NONE;
+    uint32_t first = h->stream_first[stream], found = WEFT_NONE;
+    uint32_t low = weft_history_stream_from(h, stream, k->now_ns);
     int64_t longest = 0, sum = 0;
     from = weft__later(from, weft__walk_top(k)->from_ns);
-    while (low < high) { /* the first one that begins now or later */
-        uint32_t middle = low + (high - low) / 2;
-        if (k->m->run[h->stream_run[middle]].start_ns < k->now_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low > first && k->looks < WEFT__LOOKS_MAX; k->looks++) {
         uint32_t run = h->stream_run[--low];
         const struct weft_run *r = &k->m->run[run];
@@ -248,15 +241,8 @@ uint32_t weft__walk_last_served(struct weft__walk *k, uint32_t promise, const in
 {
     enum { LOOK_FURTHER = 64 };
     const struct weft_history *h = k->h;
-    uint32_t first = h->waits_of_first[promise], low = first, found = WEFT_NONE, further = 0;
-    uint32_t high = h->waits_of_first[promise + 1];
-    while (low < high) { /* the first one that begins now or later */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->wait[h->waits_of[middle]].from_ns < k->now_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t first = h->waits_of_first[promise], found = WEFT_NONE, further = 0;
+    uint32_t low = weft_history_wait_from(h, promise, k->now_ns);
     while (low > first && k->looks < WEFT__LOOKS_MAX && further < LOOK_FURTHER) {
         uint32_t i = h->waits_of[--low];
         const struct weft_wait *w = &h->wait[i];
@@ -280,16 +266,9 @@ uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t reader, uint32_t c
                                uint32_t previous)
 {
     const struct weft_history *h = k->h;
-    uint32_t first = h->waits_of_first[reader], low = first;
-    uint32_t high = h->waits_of_first[reader + 1];
+    uint32_t first = h->waits_of_first[reader];
+    uint32_t low = weft_history_wait_from(h, reader, k->now_ns + 1);
     int64_t since = previous == WEFT_NONE ? INT64_MIN : k->m->run[previous].start_ns;
-    while (low < high) { /* the first one that begins later than now */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->wait[h->waits_of[middle]].from_ns <= k->now_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
     for (; low > first && k->looks < WEFT__LOOKS_MAX; k->looks++) {
         uint32_t wait = h->waits_of[--low];
         if (h->wait[wait].from_ns < since)

@@ -2,6 +2,7 @@
 #include "analyse/words.h"
 
 #include <string.h>
+#include <strings.h>
 
 const char weft__words_ordered[] =
     /* time */
@@ -43,6 +44,14 @@ const char weft__words_programs[] = " main program root app application test ";
 const char weft__words_cancelled[] =
     " cancel canceled cancelled canceling cancelling cancellation abort "
     "aborted ecanceled ecancelled superseded shutdown ";
+
+const char *const weft__parts_limits[] = {"timer", "timeout",  "time limit", "sleep",
+                                          "delay", "deadline", NULL};
+const char *const weft__parts_patient[] = {"timer",    "timeout",  "sleep",  "delay", "interval",
+                                           "deadline", "accept",   "listen", "idle",  "shutdown",
+                                           "signal",   "sigterm",  "sigint", "stop",  "quit",
+                                           "exit",     "terminat", NULL};
+const char *const weft__parts_locks[] = {"lock", "mutex", "semaphore", "latch", NULL};
 
 enum {
     WORD_BYTES = 24,  /* longer ones are in no list */
@@ -137,4 +146,25 @@ bool weft__has_word(const struct weft_model *m, uint32_t promise, const char *wo
         return false;
     const char *label = weft_model_text(m, name, &size);
     return weft__text_has_word(label, size, words);
+}
+
+/* In the beginning of a text, which may be long and that of many. */
+static bool says(const char *text, const char *word)
+{
+    enum { BYTES = 80 };
+    size_t size = strlen(word);
+    for (const char *end = text + BYTES; text < end && *text; text++)
+        if ((*text | 0x20) == *word && strncasecmp(text, word, size) == 0) /* small letters */
+            return true;
+    return false;
+}
+
+bool weft__is_called(const struct weft_model *m, uint32_t p, const char *const *parts)
+{
+    uint32_t name = weft_model_name(m, p);
+    for (; *parts; parts++)
+        if (says(weft_model_type(m, p), *parts) ||
+            (name != WEFT_NONE && says(weft_model_text(m, name, NULL), *parts)))
+            return true;
+    return false;
 }

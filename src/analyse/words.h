@@ -17,6 +17,9 @@ bool weft__text_has_word(const char *text, uint32_t size, const char *words);
 /* Whether a text has a word of at least three letters that is not one of these. */
 bool weft__text_has_other_word(const char *text, uint32_t size, const char *words);
 
+/* Whether the type or the label has one of these in it, in small letters, wherever; NULL is the last one. */
+bool weft__is_called(const struct weft_model *m, uint32_t promise, const char *const *parts);
+
 /* The lists, for searches: all words that a guard goes by are here. Names are what authors like, so where times, runs
  * and causes can tell, they do, and these only lower a confidence. */
 
@@ -41,5 +44,9 @@ extern const char weft__words_general[]; /* types that say nothing */
 /* failure.c: who stands for somebody outside, and is created by whom; the program itself; reasons that are none. */
 extern const char weft__words_outside[], weft__words_doors[];
 extern const char weft__words_programs[], weft__words_cancelled[];
+
+/* graph.c, hang.c, owner.c: what ends a wait when its time has come; what may well be waited for for long; locks. */
+extern const char *const weft__parts_limits[], *const weft__parts_patient[],
+                                                   *const weft__parts_locks[];
 
 #endif

@@ -8,6 +8,7 @@
 #include "analyse/diff.h"
 #include "cli/common.h"
 #include "cli/prose.h"
+#include "cli/trace_json.h"
 #include "format/utf8.h"
 
 static const char help[] =
@@ -143,11 +144,6 @@ static void print_diff(const struct request *r, const struct weft_diff *d)
 
 /* ---- For programs ---- */
 
-static json_t *number(uint64_t n)
-{
-    return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
-
 static json_t *time_json(int64_t ns)
 {
     return ns == INT64_MIN ? json_null() : json_integer(ns);
@@ -158,20 +154,6 @@ static json_t *text_json(const char *text)
     return text ? json_string(text) : json_null();
 }
 
-static json_t *label_json(const struct weft_model *m, uint32_t promise)
-{
-    uint32_t size, name = promise == WEFT_ROOT ? WEFT_NONE : weft_model_name(m, promise);
-    if (name == WEFT_NONE)
-        return json_null();
-    const char *label = weft_model_text(m, name, &size);
-    char *clean = malloc(3 * (size_t)size + 1);
-    if (!clean)
-        return json_null();
-    json_t *out = json_stringn(clean, weft_text_clean(clean, 3 * (size_t)size, label, size));
-    free(clean);
-    return out;
-}
-
 /* {"promise", "label", "type"}, or null. */
 static json_t *promise_json(const struct weft_model *m, uint32_t promise)
 {
@@ -180,9 +162,8 @@ static json_t *promise_json(const struct weft_model *m, uint32_t promise)
     char type[256];
     const char *raw = weft_model_type(m, promise);
     type[weft_text_clean(type, sizeof type - 1, raw, strlen(raw))] = '\0';
-    return json_pack("{so so ss}", "promise",
-                     promise == WEFT_ROOT ? json_integer(-1) : number(m->promise[promise].id),
-                     "label", label_json(m, promise), "type", promise == WEFT_ROOT ? "loop" : type);
+    return json_pack("{so so ss}", "promise", weft__json_id(m, promise), "label",
+                     weft__json_label(m, promise), "type", promise == WEFT_ROOT ? "loop" : type);
 }
 
 static json_t *moment_json(const struct weft_model *m, uint32_t promise, int64_t time_ns)
@@ -214,11 +195,11 @@ static json_t *changes_json(const struct weft_diff *d, const struct weft_model *
     json_t *list = json_array();
     for (uint32_t i = 0; i < d->changes; i++) {
         const struct weft_change_found *c = &d->change[i];
-        json_array_append_new(list,
-                              json_pack("{ss so so so sb so}", "kind", kinds[c->kind], "good",
-                                        promise_json(good, c->good), "bad",
-                                        promise_json(bad, c->bad), "count", number(c->count),
-                                        "follows", (int)c->follows, "text", text_json(c->text)));
+        json_array_append_new(list, json_pack("{ss so so so sb so}", "kind", kinds[c->kind], "good",
+                                              promise_json(good, c->good), "bad",
+                                              promise_json(bad, c->bad), "count",
+                                              weft__json_number(c->count), "follows",
+                                              (int)c->follows, "text", text_json(c->text)));
     }
     return list;
 }
@@ -232,8 +213,9 @@ static json_t *latencies_json(const struct weft_diff *d, const struct weft_model
         json_array_append_new(
             list,
             json_pack("{so so so so so so so so so so so}", "good", promise_json(good, c->good),
-                      "bad", promise_json(bad, c->bad), "good_count", number(c->good_count),
-                      "bad_count", number(c->bad_count), "good_median_ns",
+                      "bad", promise_json(bad, c->bad), "good_count",
+                      weft__json_number(c->good_count), "bad_count",
+                      weft__json_number(c->bad_count), "good_median_ns",
                       time_json(c->good_median_ns), "bad_median_ns", time_json(c->bad_median_ns),
                       "good_low_ns", time_json(c->good_low_ns), "good_high_ns",
                       time_json(c->good_high_ns), "good_p99_ns", time_json(c->good_p99_ns),
@@ -252,9 +234,10 @@ static json_t *running_json(const struct weft_diff *d, const struct weft_model *
             list,
             json_pack("{ss so so so so so so so}", "kind", c->longer ? "longer" : "more_often",
                       "good", promise_json(good, c->good), "bad", promise_json(bad, c->bad),
-                      "good_runs", number(c->good_runs), "bad_runs", number(c->bad_runs),
-                      "good_longest_ns", time_json(c->good_longest_ns), "bad_longest_ns",
-                      time_json(c->bad_longest_ns), "text", text_json(c->text)));
+                      "good_runs", weft__json_number(c->good_runs), "bad_runs",
+                      weft__json_number(c->bad_runs), "good_longest_ns",
+                      time_json(c->good_longest_ns), "bad_longest_ns", time_json(c->bad_longest_ns),
+                      "text", text_json(c->text)));
     }
     return list;
 }
@@ -269,12 +252,13 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
         json_pack("{so ss so so so so so so sb so so}", "good", goods, "bad",
                   weft__shown(r->paths[r->runs - 1]).text, "divergence",
                   divergence_json(&d->divergence, good, bad), "changes", changes_json(d, good, bad),
-                  "changes_left_out", number(d->changes_left_out), "latencies",
+                  "changes_left_out", weft__json_number(d->changes_left_out), "latencies",
                   latencies_json(d, good, bad), "running", running_json(d, good, bad), "aligned",
-                  json_pack("{so so so}", "promises", number(d->aligned), "of_good",
-                            number(d->good_promises), "of_bad", number(d->bad_promises)),
+                  json_pack("{so so so}", "promises", weft__json_number(d->aligned), "of_good",
+                            weft__json_number(d->good_promises), "of_bad",
+                            weft__json_number(d->bad_promises)),
                   "different", (int)weft_diff_any(d), "latencies_compared",
-                  number(d->latencies_compared), "doubt", text_json(d->doubt));
+                  weft__json_number(d->latencies_compared), "doubt", text_json(d->doubt));
     json_dumpf(all, stdout, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
@@ -349,7 +333,7 @@ static int run(int argc, char **argv)
         weft_model_free(runs[i].model);
     }
     free(runs);
-    return weft__finish(status);
+    return status;
 }
 
 const struct weft__command weft__diff = {"diff", "say what is different in a bad run", help, run};

@@ -32,7 +32,7 @@ static const char help[] =
     "  --json            as a JSON object\n"
     "  --help            this text\n\n"
     "Thresholds; times as in 20ms, and their defaults:\n"
-    "  --hang TIME 100ms         pending for that long, in a trace that did not end by itself\n"
+    "  --hang TIME 100ms         not moved for that long, in a trace that did not end by itself\n"
     "  --slow-wake TIME 10ms     ready, but not running\n"
     "  --block TIME 10ms         one run on the event loop\n"
     "  --turn TIME 50ms          from one sleep of the event loop to the next\n"

@@ -1,25 +1,10 @@
 /* SPDX-License-Identifier: ISC */
-#include <stdlib.h>
 #include <string.h>
 
 #include "cli/common.h"
 #include "cli/explain.h"
+#include "cli/trace_json.h"
 #include "format/utf8.h"
-
-static json_t *id_json(const struct weft_model *m, uint32_t promise)
-{
-    return promise == WEFT_NONE   ? json_null()
-           : promise == WEFT_ROOT ? json_integer(-1)
-                                  : json_integer((json_int_t)m->promise[promise].id);
-}
-
-static json_t *label_json(const struct weft_model *m, uint32_t promise)
-{
-    char *label = promise == WEFT_NONE ? NULL : weft__explained_label(m, promise);
-    json_t *text = label ? json_string(label) : json_null();
-    free(label);
-    return text;
-}
 
 static json_t *type_json(const struct weft_model *m, uint32_t promise)
 {
@@ -32,8 +17,8 @@ static json_t *type_json(const struct weft_model *m, uint32_t promise)
 static json_t *evidence_json(const struct weft_model *m, const struct weft_evidence *e)
 {
     return json_pack("{sI ss so so so}", "time_ns", (json_int_t)e->time_ns, "event",
-                     weft_evidence_name(e->event), "promise", id_json(m, e->promise), "other",
-                     id_json(m, e->other), "label", label_json(m, e->promise));
+                     weft_evidence_name(e->event), "promise", weft__json_id(m, e->promise), "other",
+                     weft__json_id(m, e->other), "label", weft__json_label(m, e->promise));
 }
 
 static json_t *finding_json(const struct weft_model *m, const struct weft_finding *f)
@@ -43,13 +28,13 @@ static json_t *finding_json(const struct weft_model *m, const struct weft_findin
         json_array_append_new(evidence, evidence_json(m, &f->evidence[i]));
     for (uint32_t i = 0; i < f->affecteds; i++)
         json_array_append_new(affected,
-                              json_pack("{so so so}", "promise", id_json(m, f->affected[i]),
-                                        "label", label_json(m, f->affected[i]), "type",
+                              json_pack("{so so so}", "promise", weft__json_id(m, f->affected[i]),
+                                        "label", weft__json_label(m, f->affected[i]), "type",
                                         type_json(m, f->affected[i])));
     json_t *o = json_pack("{ss ss so so so ss}", "name", weft_finding_name(f->kind), "confidence",
-                          weft_confidence_name(f->confidence), "promise", id_json(m, f->promise),
-                          "label", label_json(m, f->promise), "type", type_json(m, f->promise),
-                          "text", f->text ? f->text : "");
+                          weft_confidence_name(f->confidence), "promise",
+                          weft__json_id(m, f->promise), "label", weft__json_label(m, f->promise),
+                          "type", type_json(m, f->promise), "text", f->text ? f->text : "");
     json_object_set_new(o, "start_ns", json_integer(f->start_ns));
     json_object_set_new(o, "end_ns", json_integer(f->end_ns));
     json_object_set_new(o, "cost_ns", json_integer(f->cost_ns));

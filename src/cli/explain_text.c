@@ -83,8 +83,8 @@ static void print_rest(const struct weft__explained *x)
                x->below, x->below == 1 ? "is" : "are", x->below == 1 ? "it" : "they",
                x->below == 1 ? "it" : "them");
     if (x->accepted)
-        printf("%" PRIu64 " %s accepted, and not shown.\n", x->accepted,
-               x->accepted == 1 ? "is" : "are");
+        printf("%" PRIu64 " finding%s %s accepted, and not shown.\n", x->accepted,
+               weft__plural(x->accepted), x->accepted == 1 ? "is" : "are");
     if (x->found.left_out)
         printf("%s more are not shown; mend these first.\n", weft__grouped(x->found.left_out).text);
 }

@@ -62,29 +62,10 @@ void weft__text_heading(const char *text)
     printf("\n%s%s%s\n", prose_style(PROSE_BOLD), text, prose_style(PROSE_PLAIN));
 }
 
-int weft__text_behind(struct weft__text *t, size_t columns)
+int weft__text_behind(struct weft__text *t, int columns)
 {
-    /* The first line has its columns; prose_wrap is told of as many, which the terminal shows once. */
-    size_t width = (size_t)prose_width();
-    const char *s = t->text ? t->text : "";
     bool failed = t->failed;
-    for (size_t at = columns, begun = 0; *s; begun = 1) {
-        size_t word = strcspn(s, " "), wide = 0;
-        for (size_t i = 0; i < word; i++)
-            wide += ((unsigned char)s[i] & 0xc0) != 0x80;
-        if (begun && at + 1 + wide > width) {
-            printf("\n%*s", (int)columns, "");
-            at = columns;
-        } else if (begun) {
-            putchar(' ');
-            at++;
-        }
-        fwrite(s, 1, word, stdout);
-        at += wide;
-        s += word;
-        s += strspn(s, " ");
-    }
-    putchar('\n');
+    prose_behind(columns, t->text ? t->text : "");
     weft__text_fini(t);
     return failed ? WEFT_E_NOMEM : 0;
 }

@@ -30,7 +30,7 @@ void weft__text_bar(int64_t part, int64_t whole, bool padded);
 void weft__text_heading(const char *text);
 
 /* Prints the text behind columns that are already there, broken where the line ends; and releases it. */
-int weft__text_behind(struct weft__text *t, size_t columns);
+int weft__text_behind(struct weft__text *t, int columns);
 
 int weft__text_print(struct weft__text *t);
 

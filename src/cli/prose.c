@@ -53,11 +53,11 @@ size_t prose_columns(const char *text)
     return columns(text, strlen(text));
 }
 
-void prose_wrap(const char *first, const char *rest, const char *text)
+/* Behind at columns. */
+static void wrap(size_t at, const char *rest, const char *text)
 {
-    size_t width = (size_t)prose_width(), at = prose_columns(first);
+    size_t width = (size_t)prose_width();
     bool begun = false;
-    fputs(first, stdout);
     while (*text) {
         size_t word = strcspn(text, " "), wide = columns(text, word);
         if (begun && at + 1 + wide > width) {
@@ -74,4 +74,17 @@ void prose_wrap(const char *first, const char *rest, const char *text)
         text += strspn(text, " ");
     }
     putchar('\n');
+}
+
+void prose_wrap(const char *first, const char *rest, const char *text)
+{
+    fputs(first, stdout);
+    wrap(prose_columns(first), rest, text);
+}
+
+void prose_behind(int columns, const char *text)
+{
+    char rest[128];
+    snprintf(rest, sizeof rest, "%*s", columns, "");
+    wrap(strlen(rest), rest, text);
 }

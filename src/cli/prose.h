@@ -24,6 +24,9 @@ const char *prose_style(enum prose_style style);
 /* The text, broken between words, each line ended. first and rest go before the first line and the others. */
 void prose_wrap(const char *first, const char *rest, const char *text);
 
+/* The same behind columns that are already there, which the further lines leave empty. */
+void prose_behind(int columns, const char *text);
+
 /* How many columns a text takes, counted in characters. */
 size_t prose_columns(const char *text);
 

@@ -8,6 +8,7 @@
 
 #include "analyse/names.h"
 #include "cli/common.h"
+#include "cli/trace_json.h"
 
 static const char help[] =
     "usage: weft stats [OPTION…] FILE\n\n"
@@ -17,7 +18,7 @@ static const char help[] =
     "  --by label|family|type   what makes a kind; family: labels without their numbers, so that\n"
     "                           \"GET /users/7\" is \"GET /users/#\". Default: label; family if "
     "there\n"
-    "                           are more than 200 kinds (but not with --json)\n"
+    "                           are more than 200 labels (but not with --json)\n"
     "  --sort KEY               total (time, the default), count, p50, p90, p99, max, failed, "
     "pending,\n"
     "                           waiting, ready, running or name\n"
@@ -118,23 +119,11 @@ static int by_key(const void *a, const void *b, void *data)
 
 /* ---- For programs ---- */
 
-static json_t *number(uint64_t n)
-{
-    return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
-
 /* JSON wants UTF-8; a name may be anything. */
 static json_t *string(const char *text)
 {
     json_t *s = text ? json_string(text) : json_null();
     return s ? s : json_string(weft__shown(text).text);
-}
-
-static json_t *id_of(const struct weft_model *m, uint32_t promise)
-{
-    if (promise == WEFT_NONE)
-        return json_null();
-    return promise == WEFT_ROOT ? json_integer(-1) : number(m->promise[promise].id);
 }
 
 /* Buckets that hold something; the first one begins at 0, each other at a power of two. */
@@ -165,20 +154,21 @@ static json_t *row_json(const struct stats_view *v, const struct weft_stats_row 
     char *label;
     if (weft_stats_label(&label, v->s, m, r) < 0)
         return NULL;
-    json_t *o =
-        json_pack("{so so so sf so so so so so so so so}", "type",
-                  string(weft_model_type(m, r->promise)), "label", string(label), "count",
-                  number(r->count), "rate", r->rate, "resolved", number(r->resolved), "failed",
-                  number(r->failed), "cancelled", number(r->cancelled), "forgotten",
-                  number(r->forgotten), "pending", number(r->pending), "became", number(r->became),
-                  "preexisting", number(r->preexisting), "latencies", number(r->latencies));
-    json_t *times = json_pack(
-        "{so so so so so so so sI sI sI so}", "p50_ns", latency(r, r->p50_ns), "p90_ns",
-        latency(r, r->p90_ns), "p99_ns", latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns),
-        "mean_ns", r->latencies ? json_integer(r->total_ns / r->latencies) : json_null(),
-        "total_ns", number((uint64_t)r->total_ns), "slowest", id_of(m, r->slowest), "waiting_ns",
-        (json_int_t)r->waiting_ns, "ready_ns", (json_int_t)r->ready_ns, "running_ns",
-        (json_int_t)r->running_ns, "histogram", histogram_json(v->s, r));
+    json_t *o = json_pack(
+        "{so so so sf so so so so so so so so}", "type", string(weft_model_type(m, r->promise)),
+        "label", string(label), "count", weft__json_number(r->count), "rate", r->rate, "resolved",
+        weft__json_number(r->resolved), "failed", weft__json_number(r->failed), "cancelled",
+        weft__json_number(r->cancelled), "forgotten", weft__json_number(r->forgotten), "pending",
+        weft__json_number(r->pending), "became", weft__json_number(r->became), "preexisting",
+        weft__json_number(r->preexisting), "latencies", weft__json_number(r->latencies));
+    json_t *times =
+        json_pack("{so so so so so so so sI sI sI so}", "p50_ns", latency(r, r->p50_ns), "p90_ns",
+                  latency(r, r->p90_ns), "p99_ns", latency(r, r->p99_ns), "max_ns",
+                  latency(r, r->max_ns), "mean_ns",
+                  r->latencies ? json_integer(r->total_ns / r->latencies) : json_null(), "total_ns",
+                  weft__json_number((uint64_t)r->total_ns), "slowest", weft__json_id(m, r->slowest),
+                  "waiting_ns", (json_int_t)r->waiting_ns, "ready_ns", (json_int_t)r->ready_ns,
+                  "running_ns", (json_int_t)r->running_ns, "histogram", histogram_json(v->s, r));
     free(label);
     if (!o || !times || json_object_update(o, times) < 0) {
         json_decref(o);
@@ -197,23 +187,25 @@ static json_t *stream_json(const struct stats_view *v, const struct weft_stats_s
         uint32_t p = v->h->run_promise[s->longest_run[i]];
         struct weft__text name = {0};
         weft__put_name(&name, m, p);
-        json_array_append_new(
-            runs, json_pack("{so so sI sI}", "promise", id_of(m, p), "name", string(name.text),
-                            "start_ns", (json_int_t)r->start_ns, "end_ns", (json_int_t)r->end_ns));
+        json_array_append_new(runs,
+                              json_pack("{so so sI sI}", "promise", weft__json_id(m, p), "name",
+                                        string(name.text), "start_ns", (json_int_t)r->start_ns,
+                                        "end_ns", (json_int_t)r->end_ns));
         weft__text_fini(&name);
     }
-    json_t *turn = s->turns
-                       ? json_pack("{sI sI so}", "start_ns", (json_int_t)s->turn_from_ns, "end_ns",
-                                   (json_int_t)s->turn_to_ns, "runs", number(s->turn_runs))
-                       : json_null();
+    json_t *turn =
+        s->turns ? json_pack("{sI sI so}", "start_ns", (json_int_t)s->turn_from_ns, "end_ns",
+                             (json_int_t)s->turn_to_ns, "runs", weft__json_number(s->turn_runs))
+                 : json_null();
     double share = s->span_ns ? (double)s->busy_ns / (double)s->span_ns : 0;
-    return json_pack("{so ss sb sf sI sI sI sI sI so so so so}", "stream", number(s->stream),
-                     "kind", s->is_loop ? "loop" : "worker", "suspends", (int)s->suspends,
-                     "utilisation", share < 1 ? share : 1.0, "span_ns", (json_int_t)s->span_ns,
-                     "busy_ns", (json_int_t)s->busy_ns, "loop_ns", (json_int_t)s->loop_ns,
-                     "idle_ns", (json_int_t)s->idle_ns, "collecting_ns",
-                     (json_int_t)s->collecting_ns, "runs", number(s->runs), "turns",
-                     number(s->turns), "longest_runs", runs, "longest_turn", turn);
+    return json_pack("{so ss sb sf sI sI sI sI sI so so so so}", "stream",
+                     weft__json_number(s->stream), "kind", s->is_loop ? "loop" : "worker",
+                     "suspends", (int)s->suspends, "utilisation", share < 1 ? share : 1.0,
+                     "span_ns", (json_int_t)s->span_ns, "busy_ns", (json_int_t)s->busy_ns,
+                     "loop_ns", (json_int_t)s->loop_ns, "idle_ns", (json_int_t)s->idle_ns,
+                     "collecting_ns", (json_int_t)s->collecting_ns, "runs",
+                     weft__json_number(s->runs), "turns", weft__json_number(s->turns),
+                     "longest_runs", runs, "longest_turn", turn);
 }
 
 static bool dump(json_t *o, const char *before)
@@ -231,15 +223,15 @@ static bool print_json(const struct stats_view *v)
     bool ok = dump(string(v->path), "{\"file\": ") &&
               dump(json_string(by_names[s->by]), ",\n \"by\": ") &&
               dump(json_integer(s->span_ns), ",\n \"span_ns\": ") &&
-              dump(number(v->h->m->promises - 1), ",\n \"promises\": ") &&
-              dump(number(s->rows), ",\n \"kinds\": ");
+              dump(weft__json_number(v->h->m->promises - 1), ",\n \"promises\": ") &&
+              dump(weft__json_number(s->rows), ",\n \"kinds\": ");
     fputs(",\n \"rows\": [", stdout);
     for (uint32_t i = 0; ok && i < s->rows && i < v->top; i++)
         ok = dump(row_json(v, &s->row[i]), i ? ",\n  " : "\n  ");
     fputs("],\n \"streams\": [", stdout);
     for (uint32_t i = 0; ok && i < s->streams; i++)
         ok = dump(stream_json(v, &s->stream[i]), i ? ",\n  " : "\n  ");
-    ok = ok && dump(json_pack("{so so sf}", "max", number(s->ready_max), "max_at_ns",
+    ok = ok && dump(json_pack("{so so sf}", "max", weft__json_number(s->ready_max), "max_at_ns",
                               s->ready_max ? json_integer(s->ready_max_ns) : json_null(), "mean",
                               s->ready_mean),
                     "],\n \"ready\": ");

@@ -6,37 +6,7 @@
 
 #include "analyse/path.h"
 #include "cli/story.h"
-#include "format/utf8.h"
-
-static json_t *number(uint64_t n)
-{
-    return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
-
-/* A text from the trace, as UTF-8. */
-static json_t *text_json(const char *text, size_t size)
-{
-    char *clean = malloc(3 * size + 1);
-    if (!clean)
-        return NULL;
-    json_t *out = json_stringn(clean, weft_text_clean(clean, 3 * size, text, size));
-    free(clean);
-    return out;
-}
-
-static json_t *model_text(const struct weft_model *m, uint32_t text)
-{
-    uint32_t size;
-    if (text == WEFT_NONE)
-        return json_null();
-    const char *s = weft_model_text(m, text, &size);
-    return text_json(s, size);
-}
-
-static json_t *id_json(const struct weft_model *m, uint32_t promise)
-{
-    return promise == WEFT_NONE ? json_null() : json_integer((json_int_t)m->promise[promise].id);
-}
+#include "cli/trace_json.h"
 
 static json_t *time_json(int64_t ns, int64_t none)
 {
@@ -50,10 +20,9 @@ static json_t *named(const struct weft_model *m, uint32_t promise)
     const char *type =
         promise == WEFT_NONE || promise == WEFT_ROOT ? "" : weft_model_type(m, promise);
     bool has = promise != WEFT_NONE && promise != WEFT_ROOT;
-    json_object_set_new(out, "promise", id_json(m, promise));
-    json_object_set_new(out, "label",
-                        has ? model_text(m, weft_model_name(m, promise)) : json_null());
-    json_object_set_new(out, "type", has ? text_json(type, strlen(type)) : json_null());
+    json_object_set_new(out, "promise", weft__json_id(m, promise));
+    json_object_set_new(out, "label", weft__json_label(m, promise));
+    json_object_set_new(out, "type", has ? weft__json_text(type, strlen(type)) : json_null());
     return out;
 }
 
@@ -68,7 +37,7 @@ static json_t *steps_json(const struct weft_model *m, const struct weft_path *p)
         json_object_set_new(o, "from_ns", json_integer(s->from_ns));
         json_object_set_new(o, "to_ns", json_integer(s->to_ns));
         json_object_set_new(o, "kind", json_string(weft_step_name(s->kind)));
-        json_object_set_new(o, "behind", id_json(m, s->behind));
+        json_object_set_new(o, "behind", weft__json_id(m, s->behind));
         json_array_append_new(out, o);
     }
     return out;
@@ -81,7 +50,7 @@ static json_t *shares_json(const struct weft_model *m, const struct weft_share *
         json_t *o = named(m, share[i].promise);
         json_object_set_new(o, "kind", json_string(weft_step_name(share[i].kind)));
         json_object_set_new(o, "total_ns", json_integer(share[i].total_ns));
-        json_object_set_new(o, "steps", number(share[i].steps));
+        json_object_set_new(o, "steps", weft__json_number(share[i].steps));
         json_array_append_new(out, o);
     }
     return out;
@@ -122,7 +91,7 @@ static json_t *waits_json(const struct weft_history *h, const struct weft_story_
         json_object_set_new(o, "from_ns", json_integer(w->from_ns));
         json_object_set_new(o, "until_ns", json_integer(w->until_ns));
         json_object_set_new(o, "there_ns", time_json(list[i].there_ns, INT64_MAX));
-        json_object_set_new(o, "by", id_json(h->m, list[i].waker));
+        json_object_set_new(o, "by", weft__json_id(h->m, list[i].waker));
         json_object_set_new(o, "end", json_string(ends[w->end]));
         json_array_append_new(out, o);
     }
@@ -136,7 +105,7 @@ static json_t *runs_json(const struct weft_history *h, const struct weft_story *
         const struct weft_run *r = &h->m->run[s->run[i].run];
         json_array_append_new(out, json_pack("{sI sI so sI si}", "from_ns", (json_int_t)r->start_ns,
                                              "to_ns", (json_int_t)r->end_ns, "because",
-                                             id_json(h->m, s->run[i].because), "ready_ns",
+                                             weft__json_id(h->m, s->run[i].because), "ready_ns",
                                              (json_int_t)s->run[i].ready_ns, "stream",
                                              (int)weft_history_stream(h, s->run[i].run)));
     }
@@ -153,7 +122,7 @@ static json_t *labels_json(const struct weft_model *m, uint32_t promise)
         if (m->label[i].is_change)
             continue;
         json_array_append_new(out, json_pack("{sI so}", "time_ns", (json_int_t)m->label[i].time_ns,
-                                             "text", model_text(m, m->label[i].what)));
+                                             "text", weft__json_model_text(m, m->label[i].what)));
         n++;
     }
     return out;
@@ -164,8 +133,8 @@ static json_t *origin_json(const struct weft_model *m, uint32_t promise)
     uint32_t origin = weft_model_origin(m, promise);
     if (origin == WEFT_NONE)
         return json_null();
-    return json_pack("{so so}", "file", model_text(m, m->origin[origin].file), "line",
-                     number(m->origin[origin].line));
+    return json_pack("{so so}", "file", weft__json_model_text(m, m->origin[origin].file), "line",
+                     weft__json_number(m->origin[origin].line));
 }
 
 static void add_beginning(json_t *o, const struct weft_model *m, const struct weft_story *s)
@@ -180,11 +149,12 @@ static void add_beginning(json_t *o, const struct weft_model *m, const struct we
     json_object_set_new(o, "outcome", json_string(weft_outcome_name(m->promise[s->final].outcome)));
     json_object_set_new(o, "background", json_boolean(p->background));
     json_object_set_new(o, "should_resolve", json_boolean(p->should_resolve));
-    json_object_set_new(o, "became", p->becomes == WEFT_NONE ? json_null() : id_json(m, s->final));
+    json_object_set_new(o, "became",
+                        p->becomes == WEFT_NONE ? json_null() : weft__json_id(m, s->final));
     json_object_set_new(o, "became_ns",
                         p->becomes == WEFT_NONE ? json_null() : json_integer(p->end_ns));
-    json_object_set_new(o, "resolver", id_json(m, s->resolver));
-    json_object_set_new(o, "reason", model_text(m, weft_model_reason(m, s->final)));
+    json_object_set_new(o, "resolver", weft__json_id(m, s->resolver));
+    json_object_set_new(o, "reason", weft__json_model_text(m, weft_model_reason(m, s->final)));
     json_object_set_new(o, "creators", creators);
     json_object_set_new(o, "origin", origin_json(m, s->promise));
     json_object_set_new(o, "labels", labels_json(m, s->promise));
@@ -206,13 +176,13 @@ static json_t *story_json(const struct weft_history *h, uint32_t promise)
     json_object_set_new(o, "running_ns", json_integer(s.running_ns));
     json_object_set_new(o, "collecting_ns", json_integer(s.collecting_ns));
     json_object_set_new(o, "longest_run_ns", json_integer(s.longest_run_ns));
-    json_object_set_new(o, "waits", number(s.waits));
-    json_object_set_new(o, "waits_open", number(s.waits_open));
+    json_object_set_new(o, "waits", weft__json_number(s.waits));
+    json_object_set_new(o, "waits_open", weft__json_number(s.waits_open));
     json_object_set_new(o, "waited_for", waits_json(h, s.wait, s.kept_waits, false));
-    json_object_set_new(o, "readers", number(s.readers));
-    json_object_set_new(o, "readers_open", number(s.readers_open));
+    json_object_set_new(o, "readers", weft__json_number(s.readers));
+    json_object_set_new(o, "readers_open", weft__json_number(s.readers_open));
     json_object_set_new(o, "waited_for_by", waits_json(h, s.reader, s.kept_readers, true));
-    json_object_set_new(o, "runs", number(s.runs));
+    json_object_set_new(o, "runs", weft__json_number(s.runs));
     json_object_set_new(o, "longest_runs", runs_json(h, &s));
     json_object_set_new(o, "path", path);
     return o;
@@ -247,7 +217,7 @@ static json_t *crowd_shares(const struct weft_model *m, const struct weft__crowd
         json_object_set_new(o, "kind", json_string(weft_step_name(s->kind)));
         json_object_set_new(o, "name", t.text ? json_string(t.text) : json_null());
         json_object_set_new(o, "total_ns", json_integer(s->total_ns));
-        json_object_set_new(o, "steps", number(s->steps));
+        json_object_set_new(o, "steps", weft__json_number(s->steps));
         json_array_append_new(out, o);
         weft__text_fini(&t);
     }
@@ -258,7 +228,7 @@ static json_t *latency_json(const struct weft_crowd *c)
 {
     if (c->members == 0)
         return json_null();
-    return json_pack("{so sI sI sI sI sI}", "count", number(c->members), "min_ns",
+    return json_pack("{so sI sI sI sI sI}", "count", weft__json_number(c->members), "min_ns",
                      (json_int_t)c->member[0].ns, "p50_ns",
                      (json_int_t)weft_crowd_percentile(c, 50), "p90_ns",
                      (json_int_t)weft_crowd_percentile(c, 90), "p99_ns",
@@ -276,9 +246,10 @@ static json_t *histogram_json(const struct weft_crowd *c)
             from *= 2;
         for (next = i; next < c->members && c->member[next].ns / 2 < from; next++)
             ;
-        json_array_append_new(out, json_pack("{sI sI so}", "from_ns",
-                                             (json_int_t)(from == 1 ? 0 : from), "to_ns",
-                                             (json_int_t)(2 * from), "count", number(next - i)));
+        json_array_append_new(
+            out, json_pack("{sI sI so}", "from_ns", (json_int_t)(from == 1 ? 0 : from), "to_ns",
+                           (json_int_t)(from > INT64_MAX / 2 ? INT64_MAX : 2 * from), "count",
+                           weft__json_number(next - i)));
     }
     return out;
 }
@@ -291,19 +262,19 @@ int weft__crowd_json(const struct weft_history *h, const struct weft__crowd_told
     bool ok = true;
     for (unsigned i = 0; i < WEFT_OUTCOME_COUNT; i++)
         if (i != WEFT_BECAME)
-            json_object_set_new(outcomes, weft_outcome_name(i), number(c->outcomes[i]));
+            json_object_set_new(outcomes, weft_outcome_name(i), weft__json_number(c->outcomes[i]));
     for (uint32_t i = 0; i < n && ok; i++) {
         json_t *story = story_json(h, slowest[i]);
         ok = story && json_array_append_new(stories, story) == 0;
     }
-    json_object_set_new(o, "which", text_json(told->which, strlen(told->which)));
-    json_object_set_new(o, "count", number(c->count));
-    json_object_set_new(o, "preexisting", number(c->preexisting));
+    json_object_set_new(o, "which", weft__json_text(told->which, strlen(told->which)));
+    json_object_set_new(o, "count", weft__json_number(c->count));
+    json_object_set_new(o, "preexisting", weft__json_number(c->preexisting));
     json_object_set_new(o, "outcomes", outcomes);
-    json_object_set_new(o, "oldest_pending", id_json(h->m, c->oldest_pending));
+    json_object_set_new(o, "oldest_pending", weft__json_id(h->m, c->oldest_pending));
     json_object_set_new(o, "latency", latency_json(c));
     json_object_set_new(o, "histogram", histogram_json(c));
-    json_object_set_new(o, "sampled", number(c->sampled));
+    json_object_set_new(o, "sampled", weft__json_number(c->sampled));
     json_object_set_new(o, "sampled_ns", json_integer(c->sampled_ns));
     json_object_set_new(o, "shares", crowd_shares(h->m, told));
     json_object_set_new(o, "slowest", stories);

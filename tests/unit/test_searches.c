@@ -672,8 +672,8 @@ static void test_serial(void **state)
     const struct weft_finding *f =
         expect(weft__find_serial, WEFT_LIKELY, reader,
                "'GET /page' (task 2) started 8 promises ('user #', fetch) one after the other "
-               "from 1.1 µs on, each only when the last one was there, and waited 33 ms for them "
-               "in all; started together, they need about 5 ms.");
+               "from 1.1 µs on, each only when the one before was there, and waited 33 ms for them "
+               "in all; started together, they would need about 5 ms.");
     assert_int_equal(f->affected_total, 8);
     assert_in_range(f->cost_ns, 28 * MS, 28 * MS + 10 * US);
     forget();
@@ -851,7 +851,7 @@ static void test_herd(void **state)
     assert_int_equal(f->evidence[0].event, WEFT_EVIDENCE_SIGNALLED);
     forget();
     for (int style = SIGNALLED; style <= RAN; style++) {
-        jobs_come((struct herd){style, 12, 0, .silent = style == RAN});
+        jobs_come((struct herd){(enum style)style, 12, 0, .silent = style == RAN});
         expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
         forget();
     }
@@ -867,7 +867,7 @@ static void test_herd_guards(void **state)
         struct herd o;
         enum weft_confidence confidence;
     } of[] = {
-        {{RAN, 12, 0, .silent = true, .ran_ns = 300 * US}, WEFT_POSSIBLE}, /* little longer */
+        {{RAN, 12, 0, .silent = true, .ran_ns = 150 * US}, WEFT_POSSIBLE}, /* little longer */
         {{RAN, 12, 0, .silent = true, .turns = 1}, WEFT_POSSIBLE},         /* by chance, once */
         {{SIGNALLED, 12, 0, .turns = 1}, WEFT_LIKELY},
         {{SIGNALLED, 12, 0, .winners = 3}, WEFT_POSSIBLE},

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: ISC */
+/* What is asked of a history, once it is made. */
+#include "analyse/history.h"
+
+int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise)
+{
+    const struct weft_promise *p = &h->m->promise[weft_model_final(h->m, promise)];
+    bool never = p->outcome == WEFT_PENDING || p->outcome == WEFT_FORGOTTEN;
+    return never ? INT64_MAX : p->end_ns;
+}
+
+/* at: whether the item in the middle lies before the one that is looked for. */
+#define FROM(name, of, item_first, at)                                                             \
+    uint32_t weft_history_##name(const struct weft_history *h, uint32_t of, int64_t time_ns)       \
+    {                                                                                              \
+        uint32_t low = h->item_first[of], high = h->item_first[of + 1];                            \
+        while (low < high) {                                                                       \
+            uint32_t middle = low + (high - low) / 2;                                              \
+            if (at)                                                                                \
+                low = middle + 1;                                                                  \
+            else                                                                                   \
+                high = middle;                                                                     \
+        }                                                                                          \
+        return low;                                                                                \
+    }
+FROM(run_from, promise, runs_of_first, h->m->run[h->runs_of[middle]].start_ns < time_ns)
+FROM(wait_from, reader, waits_of_first, h->wait[h->waits_of[middle]].from_ns < time_ns)
+FROM(notified_from, promise, notified_first,
+     h->m->interaction[h->notified[middle]].time_ns < time_ns)
+FROM(child_from, creator, children_first, h->m->promise[h->children[middle]].start_ns < time_ns)
+FROM(stream_from, stream, stream_first, h->m->run[h->stream_run[middle]].start_ns < time_ns)
+FROM(idle_from, stream, idle_first, h->idle[middle].end_ns <= time_ns)
+#undef FROM
+
+uint32_t weft_history_run_before(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    bool forever = time_ns == INT64_MAX;
+    uint32_t place =
+        forever ? h->runs_of_first[promise + 1] : weft_history_run_from(h, promise, time_ns + 1);
+    return place > h->runs_of_first[promise] ? h->runs_of[place - 1] : WEFT_NONE;
+}
+
+uint32_t weft_history_run_at(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    uint32_t run = weft_history_run_before(h, promise, time_ns);
+    return run != WEFT_NONE && h->m->run[run].end_ns >= time_ns ? run : WEFT_NONE;
+}
+
+/* The first idle time of a stream that begins at or after a time. */
+static uint32_t idle_until(const struct weft_history *h, uint32_t stream, int64_t time_ns)
+{
+    uint32_t place = weft_history_idle_from(h, stream, time_ns);
+    bool begun = place < h->idle_first[stream + 1] && h->idle[place].start_ns < time_ns;
+    return place + begun;
+}
+
+int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                          int64_t to_ns, int64_t least_ns, uint32_t *times)
+{
+    uint32_t first = weft_history_idle_from(h, stream, from_ns), n = 0;
+    uint32_t end = idle_until(h, stream, to_ns);
+    int64_t sum = 0;
+    if (least_ns <= 1 && first < end && from_ns < to_ns) {
+        int64_t early = from_ns - h->idle[first].start_ns, late = h->idle[end - 1].end_ns - to_ns;
+        sum = (int64_t)(h->idle_sum[end] - h->idle_sum[first]) - (early > 0 ? early : 0) -
+              (late > 0 ? late : 0);
+        n = end - first;
+    }
+    for (; least_ns > 1 && first < end; first++) {
+        int64_t a = h->idle[first].start_ns, b = h->idle[first].end_ns;
+        int64_t length = (b < to_ns ? b : to_ns) - (a > from_ns ? a : from_ns);
+        sum += length < least_ns ? 0 : length;
+        n += length >= least_ns;
+    }
+    if (times)
+        *times = n;
+    return sum;
+}
+
+uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                            int64_t to_ns, uint32_t most)
+{
+    uint32_t low = weft_history_idle_from(h, stream, from_ns), end = h->idle_first[stream + 1];
+    uint32_t n = 0;
+    for (; low < end && n < most && h->idle[low].start_ns < to_ns; low++)
+        n++;
+    return n;
+}
+
+/* How much of the collections lies before a time. */
+static int64_t collected_until(const struct weft_history *h, int64_t time_ns)
+{
+    uint32_t low = 0, high = h->collections;
+    while (low < high) { /* the first one that begins at or after it */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->collection[middle].start_ns < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return 0;
+    const struct weft_collection *c = &h->collection[low - 1];
+    return c->before_ns + (c->end_ns < time_ns ? c->end_ns : time_ns) - c->start_ns;
+}
+
+int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns)
+{
+    return from_ns < to_ns ? collected_until(h, to_ns) - collected_until(h, from_ns) : 0;
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: ISC */
+/* What comes from a trace, as JSON. The caller owns what is returned; NULL: no memory. */
+#ifndef WEFT_CLI_TRACE_JSON_H
+#define WEFT_CLI_TRACE_JSON_H
+
+#include <jansson.h>
+
+#include "model/model.h"
+
+/* JSON knows no more than 2^63 - 1. */
+json_t *weft__json_number(uint64_t n);
+
+/* Any bytes, as clean UTF-8. */
+json_t *weft__json_text(const char *text, size_t size);
+
+/* A text of the model; null for WEFT_NONE. */
+json_t *weft__json_model_text(const struct weft_model *m, uint32_t text);
+
+/* The number of a promise; -1 for the event loop, null for WEFT_NONE. */
+json_t *weft__json_id(const struct weft_model *m, uint32_t promise);
+
+/* The first label of a promise, or null. */
+json_t *weft__json_label(const struct weft_model *m, uint32_t promise);
+
+#endif
