@@ -91,20 +91,35 @@ struct promise promise_new(weft_promise id)
 void promise_await(struct promise *p, callback *function)
 {
     struct call call = {.function = function, .actor = running, .cause = p->id};
-    if (p->fulfilled) {
+    if (p->fulfilled || p->failed) {
         call_later(call);
         return;
     }
     weft_wait(p->id); /* what runs will not go on before p is fulfilled: an arrow to p */
-    p->waiter = call;
+    if (p->n_waiters == sizeof p->waiters / sizeof p->waiters[0])
+        abort();
+    p->waiters[p->n_waiters++] = call;
+}
+
+static void call_waiters(struct promise *p)
+{
+    for (unsigned i = 0; i < p->n_waiters; i++)
+        call_later(p->waiters[i]);
+    p->n_waiters = 0;
 }
 
 void promise_fulfill(struct promise *p)
 {
     weft_fulfill(p->id); /* by what runs; p's line ends here */
     p->fulfilled = true;
-    if (p->waiter.function)
-        call_later(p->waiter);
+    call_waiters(p);
+}
+
+void promise_fail(struct promise *p, const char *reason)
+{
+    weft_fail(p->id, reason); /* an error that nobody looks at can be found afterwards */
+    p->failed = true;
+    call_waiters(p);
 }
 
 struct condition condition_new(weft_promise id)

@@ -28,11 +28,12 @@ struct call {
     bool notified;
 };
 
-/* Is fulfilled once, and remembers it. A task is a promise, too: of its end. */
+/* Is fulfilled or fails once, and remembers it. A task is a promise, too: of its end. */
 struct promise {
     weft_promise id;
-    bool fulfilled;
-    struct call waiter;
+    bool fulfilled, failed;
+    struct call waiters[4];
+    unsigned n_waiters;
 };
 
 /* Can be notified again and again, and remembers nothing. */
@@ -48,12 +49,13 @@ struct condition condition_new(weft_promise id);
 void loop_start(weft_promise actor, callback *function);
 void loop_after(uint64_t delay_ns, weft_promise actor, callback *function);
 
-/* The loop will call function, as a part of the task that runs now, when p is fulfilled (soon, if it has
- * been) or when c is notified the next time. For each, one at a time can wait. */
+/* The loop will call function, as a part of the task that runs now, when p is fulfilled or fails (soon, if it
+ * has) or when c is notified the next time. Four can wait for a promise at a time, and one for a condition. */
 void promise_await(struct promise *p, callback *function);
 void condition_wait(struct condition *c, callback *function);
 
 void promise_fulfill(struct promise *p);
+void promise_fail(struct promise *p, const char *reason);
 void condition_notify(struct condition *c);
 
 /* Makes calls until end is fulfilled, or patience is over. */

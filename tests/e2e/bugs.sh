@@ -1,0 +1,85 @@
+#!/bin/bash
+# SPDX-License-Identifier: ISC
+# examples/bugs: weft explain names the fault and its culprit in the bad ones, and has nothing to say about the
+# good ones. And docs/diagnoses.md is right about both.
+. "$(dirname "$0")/lib.sh"
+: "${EXAMPLES:?the folder of the built examples}"
+unset WEFT_TRACE
+bugs=$EXAMPLES/bugs
+
+# Says what is wrong with the findings in FILE, or nothing. NAME: what must come first, or "nothing"; LABELS:
+# its culprit's, one of them.
+cat >"$tmp/judge.py" <<'END'
+import json, sys
+
+path, name, labels = sys.argv[1], sys.argv[2], sys.argv[3].split("|")
+found = [f for f in json.load(open(path))["findings"] if f["confidence"] != "possible"]
+tell = lambda f: f"{f['confidence']} {f['name']} of {f['label']!r}"
+if name != "nothing":
+    if not found:
+        sys.exit(print("nothing found"))
+    first = found.pop(0)
+    if first["name"] != name or first["label"] not in labels:
+        print("first:", tell(first))
+    if not first["evidence"] or not first["text"] or first["start_ns"] > first["end_ns"]:
+        print("without evidence:", first)
+if found:
+    print("found, too:", "; ".join(map(tell, found)))
+END
+
+# once STATUS NAME LABELS PROGRAM [ARGUMENT]: records it and judges what is found: nothing in $tmp/wrong if it is right
+once() {
+    local wanted=$1 status=0
+    "$WEFT" record --size 4M -o "$tmp/bug.weft" -- "${@:4}" >"$tmp/out" 2>"$tmp/err" </dev/null || status=$?
+    if [ "$status" -ne "$wanted" ]; then
+        echo "status $status instead of $wanted" >"$tmp/wrong"
+        return
+    fi
+    if ! "$WEFT" explain --json "$tmp/bug.weft" >"$tmp/found" 2>"$tmp/err"; then
+        head -n 5 "$tmp/err" >"$tmp/wrong"
+        return
+    fi
+    python3 "$tmp/judge.py" "$tmp/found" "$2" "$3" >"$tmp/wrong" 2>&1 || echo "no answer" >>"$tmp/wrong"
+}
+
+# judge …: the same. What a busy machine does to a program is found as well, and rightly; so what is wrong
+# must be wrong three times.
+judge() {
+    checks=$((checks + 1))
+    for _ in 1 2 3; do
+        once "$@"
+        [ -s "$tmp/wrong" ] || return 0
+    done
+    fail "$(basename "$4") ${5:-}: $(cat "$tmp/wrong")"
+}
+
+# bug NAME STATUS LABELS: status of the bad one
+bug() {
+    judge "$2" "${1//_/-}" "$3" "$bugs/$1" bad
+    judge 0 nothing '' "$bugs/$1" good
+    run 2 "$bugs/$1"
+    says "$tmp/err" '^usage: '
+}
+
+bug deadlock 1 'read configuration|open log'
+bug hang_root 1 'SELECT user 7'
+bug herd 0 'queue filled'
+bug leak 0 '30 s limit'
+bug loop_blocked 0 'POST /login'
+bug lost_wakeup 1 'queue filled'
+bug never_resolved 0 'cat.jpg'
+bug serial_waits 0 'GET /friends'
+bug slow_wake 0 'GET /cat.jpg|cat.jpg'
+bug spin 0 'print page'
+bug swallowed_failure 0 'letter.txt'
+judge 0 nothing '' "$bugs/healthy"
+
+# Each kind of finding has its program.
+sed -nE 's/^X\([A-Z_]+, "([a-z-]+)".*/\1/p' "$SOURCE_ROOT/src/analyse/finding.def" | sort >"$tmp/kinds"
+sed -nE 's/^bug ([a-z_]+) .*/\1/p' "$0" | tr _ - | sort >"$tmp/tried"
+same 'kinds of findings' "$tmp/kinds" "$tmp/tried"
+
+# In docs/diagnoses.md stands what weft says now, but for numbers.
+run 0 python3 "$SOURCE_ROOT/tools/make-diagnoses" --check "$WEFT" "$EXAMPLES"
+cat "$tmp/out"
+finish
