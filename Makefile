@@ -55,6 +55,7 @@ $(BUILD)/with-peers: | packages-bench $(BUILD)/build.ninja
 
 bench: packages-bench $(BUILD)/with-peers build
 	bench/run $(BUILD)
+	bench/run-explain $(BUILD)
 	bench/run-view $(BUILD)
 	bench/run-record $(BUILD)
 

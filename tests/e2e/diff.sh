@@ -30,14 +30,14 @@ cd "$tmp"
 # The order in which two events came
 at='[0-9.]+ ms'
 diff_of good bad
-says line "In the good run 'ring.write' was fulfilled \(at $at\) before 'ARP response' was signalled \(at $at\); in the bad run after: 'ARP response' was signalled at $at, 'ring.write' was fulfilled at $at\. So 'ARP query' began to wait for 'ARP response' only at $at, too late, and waits still\."
+says line "In the good run 'ring.write' was fulfilled \(at $at\) before 'ARP response' was signalled \(at $at\); in the bad run after: 'ARP response' was signalled at $at, 'ring.write' was fulfilled at $at\. So 'ARP query' began to wait for 'ARP response' only at $at, too late, and still waits\."
 equal 'what comes first' 'Where they part' "$(head -n 1 out)"
 says line "'ARP query' \(task 4\), created by 'TCP connect' for 'main', is pending when the trace ends; in the good run it was fulfilled at $at\."
 says line "What follows from that 'SYN-ACK' .* 'ring.write' "
 diff_of good good2 bad
 says line "In the good run 'ring.write' was fulfilled "
 diff_of fixed bad
-says line "In the bad run 'ARP query' began to wait for 'ARP response' at $at, when that had been signalled already \(at $at\), and waits still; in the good run it never waited for it\."
+says line "In the bad run 'ARP query' began to wait for 'ARP response' at $at, when that had been signalled already \(at $at\), and still waits; in the good run it never waited for it\."
 says line "'ARP response' \(condition 5\), .* is of type promise in the good run\."
 
 # Nothing is different

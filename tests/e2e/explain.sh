@@ -69,7 +69,7 @@ says "$tmp/out" 'looked for deadlock, spin\.'
 run 3 "$WEFT" explain --check --only lost-wakeup "$tmp/bad.weft"
 printf '# known\n\nloop-blocked *\nlost-wakeup ARP *\n' >"$tmp/known"
 run 0 "$WEFT" explain --check --accept "$tmp/known" "$tmp/bad.weft"
-says "$tmp/out" '1 is accepted'
+says "$tmp/out" '1 finding is accepted'
 printf 'lost-wakeup DNS *\n' >"$tmp/known"
 run 3 "$WEFT" explain --check --accept "$tmp/known" "$tmp/bad.weft"
 run 0 "$WEFT" explain --json "$tmp/good.weft" "$tmp/bad.weft"

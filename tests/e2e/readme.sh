@@ -47,6 +47,16 @@ run 0 ./hello
 silent err
 equal 'traces made' 'hello.weft other.weft' "$(echo *.weft* *.trace | sed 's/ \*.trace//')"
 
+# What README.md shows of weft explain is what it says, but for times.
+WEFT_TRACE=$tmp/bad.weft run 1 "$EXAMPLES/arp_race" bad
+run 0 "$WEFT" explain bad.weft
+without_times() {
+    sed -E 's/[0-9]+(\.[0-9]+)? (ns|µs|ms|s)/T/g; s/ +/ /g' | tr -s '\n ' ' '
+}
+block explain | without_times >expected
+without_times <out >found
+same 'weft explain bad.weft' expected found
+
 # It compiles without a warning, as C and as C++; with recording left out it needs no library.
 flags=$(pkg-config --cflags weft)
 # shellcheck disable=SC2086 # words

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Takes bytes through everything that reads a trace: reader, model, layout, view, SVG. Aborts, saying
- * why, where a promise of one of them is broken. Whether the bytes are a trace does not matter. */
+/* Takes bytes through everything that reads a trace: reader, model, what is found out about it, layout, view,
+ * SVG. Aborts, saying why, where a promise of one of them is broken. Whether the bytes are a trace does not
+ * matter. */
 #ifndef TRY_H
 #define TRY_H
 
@@ -451,6 +452,8 @@ static inline void try_view(const struct weft_scene *s, unsigned n)
     weft_search_free(q);
 }
 
+#include "try_analyse.h"
+
 /* Takes the bytes all the way, with the viewports first to first + count - 1. Returns how many events
  * there are, or -1 if it is not a trace. */
 static inline int64_t try_bytes(const void *bytes, size_t size, unsigned first, unsigned count)
@@ -466,6 +469,7 @@ static inline int64_t try_bytes(const void *bytes, size_t size, unsigned first, 
     weft_reader_close(r);
     REQUIRE((int64_t)(m->events_total + m->promoted_events) == events);
     try_model(m);
+    try_analyse(m);
     for (int raw = 0; raw < 2; raw++) {
         struct weft_scene *s;
         REQUIRE(weft_scene_new(&s, m, raw, NULL, NULL) == 0);

@@ -217,7 +217,7 @@ static struct run race(bool early)
     "parts In the good run 'write' was fulfilled (at 20.001 ms) before 'ARP response' was "        \
     "signalled (at 40.001 ms); in the bad run after: 'ARP response' was signalled at 20.001 ms, "  \
     "'write' was fulfilled at 40.001 ms. So 'ARP query' began to wait for 'ARP response' only at " \
-    "40.003 ms, too late, and waits still.\n"
+    "40.003 ms, too late, and still waits.\n"
 #define RACE_CHANGES                                                                               \
     "change 'ARP query' (task 3), created by 'connect' for 'main', is pending when the trace "     \
     "ends; in the good run it was fulfilled at 40.003 ms.\n"                                       \
@@ -537,7 +537,7 @@ static void extra_wait(void **state)
     expect_one(
         late_wait(false), late_wait(true),
         "parts In the bad run 'worker' began to wait for 'filled' at 8.001 ms, when that had "
-        "been signalled already (at 4 ms), and waits still; in the good run it never waited "
+        "been signalled already (at 4 ms), and still waits; in the good run it never waited "
         "for it.\n"
         "change 'worker' (task 1) is pending when the trace ends; in the good run it was "
         "fulfilled at 8.002 ms.\n");
@@ -585,7 +585,7 @@ static void overtaken(void **state)
     const char *found = compare(&good, 1, &bad),
                *wanted =
                    "parts In the bad run 'A' began to wait for 'lock 9' at 11 \xc2\xb5s, and "
-                   "waits still; in the good run it never waited for it. Before that, at 2 "
+                   "still waits; in the good run it never waited for it. Before that, at 2 "
                    "\xc2\xb5s, 'lock 9' of 'B' was fulfilled, in the good run only afterwards.\n";
     lines[strcspn(lines, "\n") + 1] = '\0';
     expect_text(found, wanted);
