@@ -16,8 +16,8 @@
 /* Exit statuses. */
 enum {
     WEFT__DONE = 0,
-    WEFT__FAILED = 1, /* the input, or writing the output */
-    WEFT__MISUSED = 2, /* the command line */
+    WEFT__FAILED = 1,      /* the input, or writing the output */
+    WEFT__MISUSED = 2,     /* the command line */
     WEFT__CHECK_FAILED = 3 /* a check that was asked for */
 };
 
@@ -29,8 +29,8 @@ struct weft__command {
 };
 
 extern const struct weft__command weft__record, weft__ctl, weft__save, weft__info, weft__dump,
-    weft__promises, weft__render, weft__export, weft__html, weft__view,
-    weft__explain, weft__stats, weft__diff;
+    weft__promises, weft__render, weft__export, weft__html, weft__view, weft__explain, weft__stats,
+    weft__diff;
 
 /* What SIGPIPE did when weft was started; weft ignores it. */
 extern void (*weft__sigpipe)(int);
