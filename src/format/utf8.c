@@ -1,31 +1,26 @@
 /* SPDX-License-Identifier: ISC */
 #include "format/utf8.h"
 
-#include <stdbool.h>
 #include <string.h>
 
 #define REPLACEMENT 0xfffd
 
-struct range {
-    uint32_t first, last;
-};
-
 /* Become a space: controls, ends of lines, and what turns the direction of writing, so that a label
  * cannot rearrange the picture around it. */
-static const struct range to_space[] = {
+static const struct weft_utf8_range to_space[] = {
     {0x0000, 0x001f}, {0x007f, 0x009f}, {0x061c, 0x061c},
     {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
 };
 
 /* Left out: what nobody can see, so that texts that look the same are the same. */
-static const struct range invisible[] = {
+static const struct weft_utf8_range invisible[] = {
     {0x00ad, 0x00ad}, {0x180e, 0x180e}, {0x200b, 0x200d}, {0x2060, 0x2065},
     {0x206a, 0x206f}, {0xfeff, 0xfeff}, {0xfff9, 0xfffb}, {0xe0000, 0xe007f},
 };
 
-#define IN(table, code) in_ranges(table, sizeof(table) / sizeof((table)[0]), code)
+#define IN(table, code) weft_utf8_in(table, sizeof(table) / sizeof((table)[0]), code)
 
-static bool in_ranges(const struct range *range, size_t count, uint32_t code)
+bool weft_utf8_in(const struct weft_utf8_range *range, size_t count, uint32_t code)
 {
     for (size_t i = 0; i < count; i++) {
         if (code >= range[i].first && code <= range[i].last)

@@ -12,6 +12,13 @@
  * 15, section 3.9, table 3-8; Python and the browsers count alike). */
 size_t weft_utf8_decode(const char *text, size_t size, uint32_t *code);
 
+struct weft_utf8_range {
+    uint32_t first, last;
+};
+
+/* Whether a character is in one of these ranges. */
+bool weft_utf8_in(const struct weft_utf8_range *range, size_t count, uint32_t code);
+
 /* A character that weft_text_clean leaves out. */
 bool weft_utf8_invisible(uint32_t code);
 

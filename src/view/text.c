@@ -3,12 +3,8 @@
 
 #include "view/textwidth.h"
 
-struct range {
-    uint32_t first, last;
-};
-
 /* Drawn over the character before them. */
-static const struct range combining[] = {
+static const struct weft_utf8_range combining[] = {
     {0x0300, 0x036f}, {0x0483, 0x0489}, {0x0591, 0x05bd}, {0x05bf, 0x05bf},   {0x05c1, 0x05c2},
     {0x05c4, 0x05c5}, {0x0610, 0x061a}, {0x064b, 0x065f}, {0x0670, 0x0670},   {0x06d6, 0x06dc},
     {0x0e31, 0x0e31}, {0x0e34, 0x0e3a}, {0x0e47, 0x0e4e}, {0x1ab0, 0x1aff},   {0x1dc0, 0x1dff},
@@ -16,21 +12,12 @@ static const struct range combining[] = {
 };
 
 /* As wide as high: Chinese, Japanese, Korean, emoji. */
-static const struct range full[] = {
+static const struct weft_utf8_range full[] = {
     {0x1100, 0x115f}, {0x2e80, 0xa4cf}, {0xac00, 0xd7a3},   {0xf900, 0xfaff},   {0xfe30, 0xfe6f},
     {0xff01, 0xff60}, {0xffe0, 0xffe6}, {0x1f000, 0x1faff}, {0x20000, 0x3ffff},
 };
 
-#define IN(table, code) in_ranges(table, sizeof(table) / sizeof((table)[0]), code)
-
-static bool in_ranges(const struct range *range, size_t count, uint32_t code)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (code >= range[i].first && code <= range[i].last)
-            return true;
-    }
-    return false;
-}
+#define IN(table, code) weft_utf8_in(table, sizeof(table) / sizeof((table)[0]), code)
 
 /* In 1/2048 em. */
 static uint32_t advance(uint32_t code, bool bold)

@@ -254,4 +254,30 @@ static inline struct weft_event resumes(uint64_t t)
     return (struct weft_event){.time_ns = t, .kind = WEFT_EVENT_RESUME};
 }
 
+/* An event of a stream; site: of a creation, its place among those that are given with it. */
+struct step {
+    struct weft_event ev;
+    uint32_t stream;
+    unsigned site;
+};
+
+/* A packet for each stream, from 0 on without a gap; running: what the first one's header says. */
+static inline void steps_put(struct trace *t, const struct step *step, size_t count,
+                             const uint32_t *site, uint64_t running)
+{
+    for (uint32_t stream = 0, found = 1; found; stream++) {
+        found = 0;
+        for (size_t i = 0; i < count; i++) {
+            if (step[i].stream != stream)
+                continue;
+            if (!found++)
+                events_begin(t, (struct weft_events_header){.stream = stream,
+                                                            .sequence = stream + 1,
+                                                            .begin_ticks = step[i].ev.time_ns,
+                                                            .running = stream ? 0 : running});
+            events_put(t, step[i].ev, site[step[i].site]);
+        }
+    }
+}
+
 #endif

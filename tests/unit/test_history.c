@@ -6,11 +6,6 @@
 #include "analyse/history.h"
 #include "packets.h"
 
-struct step {
-    struct weft_event ev;
-    uint32_t stream;
-};
-
 static struct weft_model *build(const struct step *step, size_t count)
 {
     struct trace t = {.fd = -1};
@@ -20,16 +15,7 @@ static struct weft_model *build(const struct step *step, size_t count)
     uint32_t site = strings_site(&s, strings_text(&s, "task"), 0, 0, 0);
     facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
     strings_packet(&t, &s);
-    for (uint32_t stream = 0; stream < 3; stream++)
-        for (size_t i = 0, found = 0; i < count; i++) {
-            if (step[i].stream != stream)
-                continue;
-            if (!found++)
-                events_begin(&t, (struct weft_events_header){.stream = stream,
-                                                             .sequence = stream + 1,
-                                                             .begin_ticks = step[i].ev.time_ns});
-            events_put(&t, step[i].ev, site);
-        }
+    steps_put(&t, step, count, &site, 0);
     assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
     assert_int_equal(weft_model_build(&m, r, NULL, NULL, NULL), 0);
     weft_reader_close(r);
@@ -39,7 +25,7 @@ static struct weft_model *build(const struct step *step, size_t count)
 
 static struct step on(uint32_t stream, struct weft_event ev)
 {
-    return (struct step){ev, stream};
+    return (struct step){.ev = ev, .stream = stream};
 }
 
 static struct weft_history *history_of(struct weft_model *m)

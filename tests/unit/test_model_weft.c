@@ -10,12 +10,6 @@
 enum site { S_TASK, S_QUEUE, S_BIND, S_UNNAMED, S_COUNT };
 
 /* An event of a stream; of creations, where. */
-struct step {
-    struct weft_event ev;
-    uint32_t stream;
-    enum site site;
-};
-
 static struct weft_model *build_trace(struct trace *t)
 {
     struct weft_reader *r;
@@ -40,19 +34,7 @@ static struct weft_model *build(const struct step *step, size_t count, uint64_t 
     site[S_UNNAMED] = strings_site(&s, 0, 0, file, 10);
     facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
     strings_packet(&t, &s);
-    for (uint32_t stream = 0, found = 1; found; stream++) {
-        found = 0;
-        for (size_t i = 0; i < count; i++) {
-            if (step[i].stream != stream)
-                continue;
-            if (!found++)
-                events_begin(&t, (struct weft_events_header){.stream = stream,
-                                                             .sequence = stream + 1,
-                                                             .begin_ticks = step[i].ev.time_ns,
-                                                             .running = stream ? 0 : running});
-            events_put(&t, step[i].ev, site[step[i].site]);
-        }
-    }
+    steps_put(&t, step, count, site, running);
     return build_trace(&t);
 }
 

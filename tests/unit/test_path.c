@@ -11,12 +11,6 @@
 
 enum site { S_TASK, S_READ, S_TIMER, S_COUNT };
 
-struct step { /* an event of a stream; of creations, where */
-    struct weft_event ev;
-    uint32_t stream;
-    enum site site;
-};
-
 static struct step on(uint32_t stream, struct weft_event ev)
 {
     return (struct step){.ev = ev, .stream = stream};
@@ -40,18 +34,7 @@ static struct weft_history *build(const struct step *step, size_t count)
     site[S_TIMER] = strings_site(&s, strings_text(&s, "timer"), strings_text(&s, "tick 1"), 0, 0);
     facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
     strings_packet(&t, &s);
-    for (uint32_t stream = 0, found = 1; found; stream++) {
-        found = 0;
-        for (size_t i = 0; i < count; i++) {
-            if (step[i].stream != stream)
-                continue;
-            if (!found++)
-                events_begin(&t, (struct weft_events_header){.stream = stream,
-                                                             .sequence = stream + 1,
-                                                             .begin_ticks = step[i].ev.time_ns});
-            events_put(&t, step[i].ev, site[step[i].site]);
-        }
-    }
+    steps_put(&t, step, count, site, 0);
     assert_int_equal(weft_history_new(&h, trace_model(&t), NULL, NULL), 0);
     return h;
 }

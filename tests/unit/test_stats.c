@@ -403,12 +403,12 @@ static void loop(void **state)
     done(m, h, &s);
 }
 
-struct step {
+struct event_on {
     struct weft_event ev;
     uint32_t stream;
 };
 
-static struct weft_model *weft_model_of(const struct step *step, size_t count)
+static struct weft_model *weft_model_of(const struct event_on *step, size_t count)
 {
     struct trace t = {.fd = -1};
     struct strings s = {.used = 0};
@@ -442,7 +442,7 @@ static struct weft_event notified(uint64_t t, uint64_t a, uint64_t b)
 static void two_streams(void **state)
 {
     (void)state;
-    const struct step step[] = {
+    const struct event_on step[] = {
         {creates(0, LOOP, 1, 0), 0}, {label(0, 1, "waiter"), 0},
         {creates(0, LOOP, 2, 0), 0}, {label(0, 2, "worker"), 0},
         {switches(5, 1), 0},         {try_read(10, 1, 3), 0},
