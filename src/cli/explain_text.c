@@ -144,6 +144,5 @@ void weft__explained_print(const struct weft__explained *x)
     else
         putchar('\n');
     print_rest(x);
-    if (count)
-        print_losses(x->model);
+    print_losses(x->model);
 }

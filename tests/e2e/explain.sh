@@ -101,6 +101,13 @@ run 1 "$WEFT" explain "$tmp/text" "$tmp/bad.weft"
 says "$tmp/out" '^1\. lost-wakeup'
 run 1 "$WEFT" explain --promise nonsense "$tmp/bad.weft"
 
+# ---- What is missing is said, also where nothing is found ----
+
+run 0 "$WEFT" record --size 128K -o "$tmp/wrapped.weft" -- "$GRAPHS" resolved 20000
+run 0 "$WEFT" explain "$tmp/wrapped.weft"
+says "$tmp/out" 'nothing found'
+says "$tmp/out" '^The ring buffer had wrapped'
+
 # ---- Hard graphs ----
 
 # graph SHAPE NAME LABEL: the first finding in a trace of that shape
