@@ -18,6 +18,7 @@ enum weft_packet_class {
     WEFT_PACKET_METADATA = 4,
     WEFT_PACKET_PENDING = 5, /* what is known of pending promises whose packets were overwritten */
     WEFT_PACKET_PRIVATE = 6, /* the recorder's own tables, where it has no other memory */
+    WEFT_PACKET_SAMPLES = 7, /* of the sampling profiler: format/samples.h */
 };
 
 /* What every packet begins with. */

@@ -489,20 +489,52 @@ static struct weft_losses losses(const struct weft_reader *r)
     const struct weft_damage *d = weft_reader_damage(r);
     return (struct weft_losses){
         .overwritten = f->wrapped || f->overwritten_packets || f->overwritten_events,
+        .streams = f->overwritten_elsewhere > 0,
         .discarded = f->discarded_events + f->missing_packets + f->unknown_events +
                      f->unknown_packets + f->changed_packets + d->problems,
         .ended = f->ended,
     };
 }
 
-/* What hangs makes no events: the trace ends when the recording did. */
+/* What hangs makes no events: the trace ends when the recording did. One of samples alone has no events at all,
+ * and begins when the recording did. */
 static void extend(struct weft_builder *b)
 {
     uint64_t until = b->facts->process.until_ns;
-    int64_t end =
-        b->m->events_total && until > b->m->first_ns ? weft_model_time(until, b->m->first_ns) : 0;
+    bool samples = b->facts->sample_packets && !b->begun;
+    if (samples)
+        b->m->first_ns = b->facts->process.start_ns;
+    uint64_t since = b->facts->process.start_ns;
+    b->m->begin_ns = since && since < b->m->first_ns ? weft_model_time(since, b->m->first_ns) : 0;
+    int64_t end = (b->m->events_total || samples) && until > b->m->first_ns
+                      ? weft_model_time(until, b->m->first_ns)
+                      : 0;
     if (end > b->m->end_ns)
         b->m->end_ns = end;
+}
+
+/* Says of which thread each stream is. */
+static int name_threads(struct weft_builder *b)
+{
+    struct weft_model *m = b->m;
+    const struct weft_reader_facts *f = b->facts;
+    memcpy(m->boot_id, f->process.boot_id, sizeof m->boot_id);
+    if (!f->stream || f->streams < m->streams || !m->streams)
+        return 0;
+    m->stream_thread = weft__resize(NULL, m->streams, sizeof *m->stream_thread);
+    if (!m->stream_thread)
+        return weft__no_room(b, m->streams, "streams");
+    for (uint32_t i = 0; i < m->streams; i++) {
+        struct weft_stream_thread *t = &m->stream_thread[i];
+        *t = (struct weft_stream_thread){.thread = f->stream[i].thread,
+                                         .process = f->process.pid,
+                                         .overwritten = f->stream[i].overwritten > 0,
+                                         .first_ns = i < b->streams && b->stream[i].begun
+                                                         ? b->stream[i].first_ns
+                                                         : WEFT_TIME_MAX};
+        TRY(weft__add_name(b, f->stream[i].name, &t->name));
+    }
+    return 0;
 }
 
 int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progress_fn *progress,
@@ -530,6 +562,8 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
         extend(&b);
         rc = weft__model_finish(&b);
     }
+    if (rc == 0)
+        rc = name_threads(&b);
     b.m->losses = losses(r);
     free(b.counter_of);
     free(b.site);

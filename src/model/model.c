@@ -29,6 +29,7 @@ void weft_model_free(struct weft_model *m)
     free(m->interaction);
     free(m->run);
     free(m->run_stream);
+    free(m->stream_thread);
     free(m->again);
     free(m->idle);
     free(m->sleep);

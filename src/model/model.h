@@ -128,6 +128,13 @@ struct weft_idle { /* nothing ran on a stream: it was suspended */
     uint32_t stream;
 };
 
+struct weft_stream_thread {   /* the thread whose events a stream is of */
+    uint32_t thread, process; /* the system's numbers; process 0: not known */
+    uint32_t name;            /* text */
+    bool overwritten;         /* it had more events, before the first one that is there */
+    int64_t first_ns;         /* that one; WEFT_TIME_MAX: only promoted ones are there */
+};
+
 struct weft_pause { /* a garbage collection */
     int64_t start_ns, end_ns;
 };
@@ -161,6 +168,7 @@ struct weft_contradictions {
 /* What of the recorded events is not in the model. */
 struct weft_losses {
     bool overwritten; /* the ring had wrapped: what came before the first event */
+    bool streams;     /* … and streams of which nothing is left */
     uint64_t
         discarded; /* events for which there was no room, or that cannot be read, anywhere in between */
     enum weft_ended ended;
@@ -180,9 +188,11 @@ struct weft_model {
     uint32_t promises, labels, interactions, runs, sleeps, pauses, changes, counters, scales;
     uint32_t origins;
 
-    uint32_t streams;         /* on which events were recorded */
-    uint32_t *run_stream;     /* beside run: on which one; NULL: all on stream 0 */
-    struct weft_again *again; /* by run */
+    uint32_t streams;                         /* on which events were recorded */
+    struct weft_stream_thread *stream_thread; /* by stream; NULL: not known (mirage's traces) */
+    uint8_t boot_id[16];                      /* of the system; zeros: not known */
+    uint32_t *run_stream;                     /* beside run: on which one; NULL: all on stream 0 */
+    struct weft_again *again;                 /* by run */
     uint32_t agains;
     struct weft_idle
         *idle; /* where several streams are ever suspended: when, in the order of the ends; else
@@ -195,6 +205,7 @@ struct weft_model {
     bool is_weft; /* of weft's own format: counters' changes are no labels there */
     int64_t
         end_ns; /* latest event that is not promoted; or later, where the trace says how long was recorded */
+    int64_t begin_ns;      /* when the recording began: not after 0; 0 where that is not known */
     uint64_t first_ns;     /* the clock at the first one */
     uint64_t events_total; /* without promoted ones, as the next */
     uint64_t events[WEFT_EVENT_KINDS];

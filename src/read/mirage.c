@@ -584,4 +584,10 @@ static void fini(struct weft_reader *common)
 }
 
 const struct weft_reader_format weft__mirage_format = {
-    "mirage", sizeof(struct mirage), open_mirage, next_events, progress, fini};
+    .name = "mirage",
+    .size = sizeof(struct mirage),
+    .index = open_mirage,
+    .next = next_events,
+    .progress = progress,
+    .fini = fini,
+};

@@ -156,6 +156,12 @@ ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **even
     return n;
 }
 
+ptrdiff_t weft_reader_next_samples(struct weft_reader *r, const void **packet, uint64_t *offset,
+                                   struct weft_error *err)
+{
+    return r->format->next_samples ? r->format->next_samples(r, packet, offset, err) : 0;
+}
+
 const struct weft_damage *weft_reader_damage(const struct weft_reader *r)
 {
     return &r->damage;

@@ -49,6 +49,14 @@ void weft_reader_close(struct weft_reader *r);
 ptrdiff_t weft_reader_next(struct weft_reader *r, const struct weft_event **events,
                            struct weft_error *err);
 
+/* Hands out the next packet of samples (format/samples.h), whole and as it is, in the order of the file; apart
+ * from the events. *packet is aligned to 8 bytes, the reader's, and valid until the next call; *offset is where it
+ * stands in the file. Returns how many bytes it holds, its header included; 0 after the last one; or a negative WEFT_E
+ * code. One larger than WEFT_SAMPLES_MAX is damage, and left out. */
+#define WEFT_SAMPLES_MAX (UINT32_C(16) << 20)
+ptrdiff_t weft_reader_next_samples(struct weft_reader *r, const void **packet, uint64_t *offset,
+                                   struct weft_error *err);
+
 /* What is wrong with the file. */
 #define WEFT_DAMAGE_KEPT 16
 
@@ -147,6 +155,8 @@ struct weft_reader_facts {
     uint64_t other_packets;    /* of another trace in the same file; left out */
     uint64_t repeated_packets; /* there twice, as in files put together; left out */
     uint64_t changed_packets;  /* overwritten while they were read; left out */
+    uint64_t sample_packets;   /* of the sampling profiler: see weft_reader_next_samples */
+    uint64_t sample_bytes;     /* of these, in all */
     uint64_t
         first_ns; /* time of the first event that is not promoted; known with the first events */
     struct weft_promotion promotion;

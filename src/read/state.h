@@ -19,6 +19,10 @@ struct weft_reader_format {
     ptrdiff_t (*next)(struct weft_reader *r, struct weft_error *err); /* as weft_reader_next */
     double (*progress)(const struct weft_reader *r);
 
+    /* As weft_reader_next_samples; NULL: there are none. */
+    ptrdiff_t (*next_samples)(struct weft_reader *r, const void **packet, uint64_t *offset,
+                              struct weft_error *err);
+
     /* Releases what the format has, also if index has failed or was never called. */
     void (*fini)(struct weft_reader *r);
 };

@@ -4,6 +4,7 @@
  * Nothing in the file is believed that can be checked. A packet's size is checked by looking for the next
  * packet where it says; if none is there, the next one is found by its mark: the magic and, behind the
  * UUID, the signature. Packets never overlap, so memory is bounded by the file. */
+#include "format/samples.h"
 #include "read/snapshot.h"
 #include "read/weft.h"
 
@@ -255,6 +256,21 @@ static int take_pending(struct weft_file *f, const struct found *p, struct weft_
     return 0;
 }
 
+static int take_samples(struct weft_file *f, const struct found *p, struct weft_error *err)
+{
+    if (!has_header(f, p, sizeof(struct weft_samples_header)))
+        return 0;
+    if (p->content > WEFT_SAMPLES_MAX) {
+        f->skipped_at = p->offset;
+        weft__reader_problem(&f->common, p->offset + 40, p->size - HEADER,
+                             "packet of samples holds %llu bytes, more than %u; skipped",
+                             LONG(p->content), WEFT_SAMPLES_MAX);
+        return 0;
+    }
+    return weft__samples_take(f, &(struct place){p->offset, p->size, p->content, p->h.header_bytes},
+                              err);
+}
+
 /* Takes in the packet at offset, whose first bytes are head. */
 static int take_packet(struct weft_file *f, struct found *p, struct weft_error *err)
 {
@@ -287,6 +303,8 @@ static int take_packet(struct weft_file *f, struct found *p, struct weft_error *
         return 0;
     case WEFT_PACKET_PENDING:
         return take_pending(f, p, err);
+    case WEFT_PACKET_SAMPLES:
+        return take_samples(f, p, err);
     default:
         facts->unknown_packets++;
         return 0;
@@ -304,6 +322,7 @@ static void shorten_last(struct weft_file *f, uint64_t offset, uint64_t end)
         if (content < last->header_bytes)
             f->packets--;
     }
+    weft__samples_shorten(f, offset, content);
     struct place *place[] = {&f->strings, &f->facts, &f->pending};
     for (size_t i = 0; i < sizeof place / sizeof *place; i++)
         if (place[i]->offset == offset && place[i]->content > content)
@@ -541,8 +560,16 @@ static void fini(struct weft_reader *r)
     weft__streams_fini(&f->streams);
     weft__pending_fini(&f->pending_events);
     weft__emptied_fini(&f->emptied);
+    weft__samples_fini(&f->samples);
     weft__merge_end(f->merge);
 }
 
 const struct weft_reader_format weft__weft_format = {
-    "weft", sizeof(struct weft_file), open_weft, weft__merge_next, weft__merge_progress, fini};
+    .name = "weft",
+    .size = sizeof(struct weft_file),
+    .index = open_weft,
+    .next = weft__merge_next,
+    .progress = weft__merge_progress,
+    .next_samples = weft__samples_next,
+    .fini = fini,
+};

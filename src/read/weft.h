@@ -8,6 +8,7 @@
  *   texts.c    texts and sites
  *   pending.c  what is kept of pending promises whose events were overwritten
  *   cells.c    the cells of class 5, as they are
+ *   samples.c  packets of samples, which are handed out whole
  *   snapshot.c copies of traces that are being recorded (snapshot.h)
  *   clock.c    ticks to nanoseconds */
 #ifndef WEFT_READ_WEFT_H
@@ -95,6 +96,15 @@ struct pending {
     struct endings *endings; /* or NULL: all endings are there */
 };
 
+/* Packets of samples, in the order of the file. */
+struct samples {
+    struct place *place;
+    uint64_t places, room;
+    uint64_t next; /* to be handed out */
+    unsigned char *packet;
+    size_t packet_room;
+};
+
 struct merge;
 
 struct weft_file {
@@ -114,6 +124,7 @@ struct weft_file {
     uint64_t lost_packets;  /* overwritten before they were read */
     uint64_t in_transition; /* events overwritten in places that just change hands */
     struct emptieds emptied;
+    struct samples samples;
     uint64_t in_pool;   /* … and in the others of the pool */
     bool joined;        /* has packets twice: files were put together */
     char *process_text; /* that facts.process points into */
@@ -171,6 +182,16 @@ void weft__pending_see(struct endings *e, const struct weft_event *ev);
 bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns);
 
 void weft__pending_fini(struct pending *p);
+
+/* Keeps where a packet of samples stands. 0 or a negative code. */
+int weft__samples_take(struct weft_file *f, const struct place *p, struct weft_error *err);
+
+/* The packet at that offset, if it was the last one, does not go on beyond that size. */
+void weft__samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
+
+ptrdiff_t weft__samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
+                             struct weft_error *err);
+void weft__samples_fini(struct samples *s);
 
 int weft__merge_begin(struct weft_file *f, struct weft_error *err);
 ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err);

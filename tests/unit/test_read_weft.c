@@ -409,7 +409,7 @@ static void unknown_things_are_counted(void **state)
     events_add(&t, WEFT_FORM_SWITCH, switches(13, 5), 0, 0);
     events_end(&t, 20);
     SET_HEADER(&t, events = 3);
-    for (unsigned class = WEFT_PACKET_PRIVATE; class < WEFT_PACKET_PRIVATE + 4; class ++) {
+    for (unsigned class = WEFT_PACKET_PRIVATE; class < WEFT_PACKET_PRIVATE + 5; class ++) {
         packet_begin(&t, class, &h, sizeof h);
         packet_pad(&t, 24, 0x77);
     }
@@ -422,6 +422,7 @@ static void unknown_things_are_counted(void **state)
     assert_string_equal(res.text, "10 0 switch 100 0\n13 0 switch 5 0\n");
     assert_int_equal(res.facts.unknown_events, 1);
     assert_int_equal(res.facts.unknown_packets, 4); /* three classes and version 2 */
+    assert_int_equal(res.facts.sample_packets, 1);
     assert_int_equal(res.facts.other_packets, 1);
     assert_int_equal(res.stream[0].kept, 3);
     assert_int_equal(res.damage.problems, 0);

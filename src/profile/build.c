@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: ISC */
+/* Filling a profile: what is equal is found by hashing. What can only be known when everything is there
+ * (weft_profile_finish) is at the end, and in mappings.c. */
+#include "profile/build.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/builder.h"
+
+/* Makes room in p->what for one more. */
+#define ROOM(p, array, count, room) weft__reserve(&(array), (count), &(room), sizeof *(array))
+
+struct weft_profile *weft_profile_new(void)
+{
+    struct weft_profile *p = calloc(1, sizeof *p);
+    if (!p)
+        return NULL;
+    p->build = calloc(1, sizeof *p->build);
+    p->strings = weft_strings_new();
+    if (!p->build || !p->strings)
+        goto fail;
+    struct weft_profile_build *b = p->build;
+    b->seed = weft_seed();
+    b->last_renewed = UINT32_MAX;
+    b->last_index = WEFT_NONE;
+    if (weft_strings_add(p->strings, "", 0) != 0 || !ROOM(p, p->stack, 0, b->stack_room) ||
+        !ROOM(p, b->depth, 0, b->depth_room))
+        goto fail;
+    p->stack[0] = (struct weft_stack){.parent = 0, .location = WEFT_NONE};
+    b->depth[0] = 0;
+    p->stacks = 1;
+    return p;
+fail:
+    weft_profile_free(p);
+    return NULL;
+}
+
+uint32_t weft_profile_add_text(struct weft_profile *p, const char *text, uint32_t size)
+{
+    return weft_strings_add(p->strings, text, size);
+}
+
+uint32_t weft_profile_add_source(struct weft_profile *p, const struct weft_source *s)
+{
+    for (uint32_t i = 0; i < p->sources && i < 64; i++)
+        if (p->source[i].name == s->name && p->source[i].unit == s->unit &&
+            p->source[i].frequency == s->frequency && p->source[i].period == s->period)
+            return i;
+    if (!ROOM(p, p->source, p->sources, p->build->source_room))
+        return WEFT_NONE;
+    p->source[p->sources] = *s;
+    return p->sources++;
+}
+
+/* ---- Processes and what is mapped in them ---- */
+
+static bool add_change(struct weft_profile *p, uint32_t process, uint32_t parent, uint32_t mapping,
+                       uint64_t time_ns)
+{
+    struct weft_profile_build *b = p->build;
+    if (!ROOM(p, b->change, b->changes, b->change_room))
+        return false;
+    b->change[b->changes] = (struct weft__change){
+        .time_ns = time_ns,
+        .process = process,
+        .parent = parent,
+        .mapping = mapping,
+        .order = b->changes,
+    };
+    b->changes++;
+    return true;
+}
+
+uint32_t weft_profile_add_mapping(struct weft_profile *p, const struct weft_mapping *m)
+{
+    struct weft_profile_build *b = p->build;
+    if (!ROOM(p, p->mapping, p->mappings, b->mapping_room) ||
+        !add_change(p, m->process, UINT32_MAX, p->mappings, m->from_ns))
+        return WEFT_NONE;
+    p->mapping[p->mappings] = *m;
+    p->mapping[p->mappings].to_ns = UINT64_MAX;
+    return p->mappings++;
+}
+
+static uint64_t hash_renewed(const void *array, uint32_t item, uint64_t seed)
+{
+    return weft_mix(((const struct weft__renewed *)array)[item].process, seed);
+}
+
+static bool same_renewed(const void *array, uint32_t item, const void *key)
+{
+    return ((const struct weft__renewed *)array)[item].process == *(const uint32_t *)key;
+}
+
+/* The process begins anew. */
+static bool renew(struct weft_profile *p, uint32_t process, uint64_t time_ns)
+{
+    struct weft_profile_build *b = p->build;
+    if (!weft__table_reserve(&b->reneweds_by, b->renewed, b->reneweds, hash_renewed, b->seed) ||
+        !ROOM(p, b->renewed, b->reneweds, b->renewed_room))
+        return false;
+    uint32_t *slot = weft__table_find(&b->reneweds_by, weft_mix(process, b->seed), same_renewed,
+                                      b->renewed, &process);
+    if (!*slot) {
+        b->renewed[b->reneweds] = (struct weft__renewed){.process = process};
+        *slot = ++b->reneweds;
+    }
+    struct weft__renewed *r = &b->renewed[*slot - 1];
+    r->generation++;
+    r->since_ns = time_ns;
+    b->last_renewed = UINT32_MAX;
+    b->last_index = WEFT_NONE;
+    return true;
+}
+
+uint32_t weft__generation(struct weft_profile *p, uint32_t process, uint64_t time_ns)
+{
+    struct weft_profile_build *b = p->build;
+    if (!b->reneweds || process == UINT32_MAX)
+        return 0;
+    if (process != b->last_renewed) {
+        b->last_renewed = process;
+        b->last_index = *weft__table_find(&b->reneweds_by, weft_mix(process, b->seed), same_renewed,
+                                          b->renewed, &process) -
+                        1;
+    }
+    if (b->last_index == WEFT_NONE)
+        return 0;
+    const struct weft__renewed *r = &b->renewed[b->last_index];
+    return time_ns >= r->since_ns ? r->generation : r->generation - 1;
+}
+
+void weft_profile_exec(struct weft_profile *p, uint32_t process, uint64_t time_ns)
+{
+    if (process == UINT32_MAX)
+        return;
+    if (!renew(p, process, time_ns) || !add_change(p, process, UINT32_MAX, WEFT_NONE, time_ns))
+        p->build->no_memory = true;
+}
+
+int weft_profile_fork(struct weft_profile *p, uint32_t process, uint32_t parent, uint64_t time_ns)
+{
+    if (process == UINT32_MAX || process == parent)
+        return 0;
+    if (!renew(p, process, time_ns) || !add_change(p, process, parent, WEFT_NONE, time_ns))
+        return WEFT_E_NOMEM;
+    return 0;
+}
+
+static uint64_t thread_hash(uint32_t process, uint32_t thread, uint64_t seed)
+{
+    return weft_mix((uint64_t)process << 32 | thread, seed);
+}
+
+static uint64_t hash_thread(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct weft_thread *t = (const struct weft_thread *)array + item;
+    return thread_hash(t->process, t->thread, seed);
+}
+
+static bool same_thread(const void *array, uint32_t item, const void *key)
+{
+    const struct weft_thread *t = (const struct weft_thread *)array + item, *k = key;
+    return t->process == k->process && t->thread == k->thread;
+}
+
+static uint64_t hash_number(const void *array, uint32_t item, uint64_t seed)
+{
+    return weft_mix(((const struct weft_thread *)array)[item].thread, seed);
+}
+
+static bool same_number(const void *array, uint32_t item, const void *key)
+{
+    return ((const struct weft_thread *)array)[item].thread == *(const uint32_t *)key;
+}
+
+uint32_t weft_profile_add_thread(struct weft_profile *p, uint32_t process, uint32_t thread,
+                                 uint32_t name)
+{
+    struct weft_profile_build *b = p->build;
+    struct weft_thread key = {.process = process, .thread = thread, .stream = WEFT_NONE};
+    if (!weft__table_reserve(&b->threads, p->thread, p->threads, hash_thread, b->seed) ||
+        !weft__table_reserve(&b->numbers, p->thread, p->threads, hash_number, b->seed) ||
+        !ROOM(p, p->thread, p->threads, b->thread_room))
+        return WEFT_NONE;
+    uint32_t *slot = weft__table_find(&b->threads, thread_hash(process, thread, b->seed),
+                                      same_thread, p->thread, &key);
+    if (!*slot) {
+        uint32_t *number = weft__table_find(&b->numbers, weft_mix(thread, b->seed), same_number,
+                                            p->thread, &thread);
+        p->thread[p->threads] = key;
+        *slot = ++p->threads;
+        if (!*number)
+            *number = *slot;
+    }
+    if (name != WEFT_NONE)
+        p->thread[*slot - 1].name = name;
+    return *slot - 1;
+}
+
+uint32_t weft__thread_by_number(struct weft_profile *p, uint32_t thread)
+{
+    struct weft_profile_build *b = p->build;
+    if (p->threads) {
+        uint32_t found = *weft__table_find(&b->numbers, weft_mix(thread, b->seed), same_number,
+                                           p->thread, &thread);
+        if (found)
+            return found - 1;
+    }
+    return weft_profile_add_thread(p, UINT32_MAX, thread, WEFT_NONE);
+}
+
+/* ---- Stacks ---- */
+
+/* What tells locations apart, until their mappings are known. */
+struct location_key {
+    const struct weft__place *place;
+    uint64_t address;
+    uint32_t process, generation;
+    bool kernel, caller;
+};
+
+static uint64_t location_hash(const struct location_key *k, uint64_t seed)
+{
+    uint64_t rest = (uint64_t)k->generation << 34 | (uint64_t)k->process << 2 |
+                    (uint64_t)k->kernel << 1 | k->caller;
+    return weft_mix(weft_mix(k->address, seed) ^ rest, seed);
+}
+
+static bool same_location(const void *array, uint32_t item, const void *key)
+{
+    const struct location_key *k = key;
+    const struct weft_location *l = (const struct weft_location *)array + item;
+    return l->address == k->address && l->process == k->process && l->kernel == k->kernel &&
+           l->caller == k->caller && k->place[item].generation == k->generation;
+}
+
+/* Both arrays are needed to enter locations again. */
+static uint64_t hash_location(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct weft_profile *p = array;
+    const struct weft_location *l = &p->location[item];
+    return location_hash(&(struct location_key){.address = l->address,
+                                                .process = l->process,
+                                                .generation = p->build->place[item].generation,
+                                                .kernel = l->kernel,
+                                                .caller = l->caller},
+                         seed);
+}
+
+static uint32_t add_location(struct weft_profile *p, uint32_t process, uint64_t address,
+                             uint8_t flags, uint64_t time_ns)
+{
+    struct weft_profile_build *b = p->build;
+    struct location_key key = {
+        .address = address,
+        .process = flags & WEFT_NODE_KERNEL ? UINT32_MAX : process,
+        .kernel = flags & WEFT_NODE_KERNEL,
+        .caller = (flags & WEFT_NODE_CALLER) != 0,
+    };
+    key.generation = weft__generation(p, key.process, time_ns);
+    if (!weft__table_reserve(&b->locations, p, p->locations, hash_location, b->seed) ||
+        !ROOM(p, p->location, p->locations, b->location_room) ||
+        !ROOM(p, b->place, p->locations, b->place_room))
+        return WEFT_NONE;
+    key.place = b->place;
+    uint32_t *slot = weft__table_find(&b->locations, location_hash(&key, b->seed), same_location,
+                                      p->location, &key);
+    if (!*slot) {
+        p->location[p->locations] = (struct weft_location){
+            .address = address,
+            .process = key.process,
+            .mapping = WEFT_NONE,
+            .kernel = key.kernel,
+            .caller = key.caller,
+        };
+        b->place[p->locations] = (struct weft__place){time_ns, key.generation};
+        *slot = ++p->locations;
+    }
+    struct weft__place *place = &b->place[*slot - 1];
+    place->first_ns = time_ns < place->first_ns ? time_ns : place->first_ns;
+    return *slot - 1;
+}
+
+static uint64_t hash_stack(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct weft_stack *s = (const struct weft_stack *)array + item;
+    return weft_mix((uint64_t)s->parent << 32 | s->location, seed);
+}
+
+static bool same_stack(const void *array, uint32_t item, const void *key)
+{
+    const struct weft_stack *s = (const struct weft_stack *)array + item, *k = key;
+    return s->parent == k->parent && s->location == k->location;
+}
+
+uint32_t weft_profile_push(struct weft_profile *p, uint32_t parent, uint32_t process,
+                           uint64_t address, uint8_t flags, uint64_t time_ns)
+{
+    struct weft_profile_build *b = p->build;
+    assert(parent < p->stacks);
+    if (b->depth[parent] == WEFT__DEPTH_MAX)
+        return parent;
+    struct weft_stack key = {parent, add_location(p, process, address, flags, time_ns)};
+    if (key.location == WEFT_NONE ||
+        !weft__table_reserve(&b->stacks, p->stack, p->stacks, hash_stack, b->seed) ||
+        !ROOM(p, p->stack, p->stacks, b->stack_room) ||
+        !ROOM(p, b->depth, p->stacks, b->depth_room))
+        return WEFT_NONE;
+    uint32_t *slot =
+        weft__table_find(&b->stacks, hash_stack(&key, 0, b->seed), same_stack, p->stack, &key);
+    if (!*slot) {
+        p->stack[p->stacks] = key;
+        b->depth[p->stacks] = (uint16_t)(b->depth[parent] + 1);
+        *slot = ++p->stacks;
+    }
+    return *slot - 1;
+}
+
+/* ---- What happened ---- */
+
+static void note_time(struct weft_profile *p, uint64_t from_ns, uint64_t to_ns)
+{
+    bool first = !(p->samples | p->absences | p->interrupts);
+    p->first_ns = first || from_ns < p->first_ns ? from_ns : p->first_ns;
+    p->last_ns = first || to_ns > p->last_ns ? to_ns : p->last_ns;
+}
+
+int weft_profile_add_sample(struct weft_profile *p, const struct weft_sample *s)
+{
+    assert(s->stack < p->stacks && s->thread < p->threads && s->source < p->sources);
+    if (!ROOM(p, p->sample, p->samples, p->build->sample_room))
+        return WEFT_E_NOMEM;
+    note_time(p, s->time_ns, s->time_ns);
+    p->sample[p->samples] = *s;
+    p->sample[p->samples].promise = WEFT_NONE;
+    p->sample[p->samples++].gap = WEFT_GAP_NONE;
+    return 0;
+}
+
+int weft_profile_add_absence(struct weft_profile *p, const struct weft_absence *a)
+{
+    assert(a->stack < p->stacks && a->thread < p->threads);
+    if (!ROOM(p, p->absence, p->absences, p->build->absence_room))
+        return WEFT_E_NOMEM;
+    note_time(p, a->from_ns, a->to_ns);
+    p->absence[p->absences] = *a;
+    p->absence[p->absences].promise = WEFT_NONE;
+    p->absence[p->absences++].gap = WEFT_GAP_NONE;
+    return 0;
+}
+
+int weft_profile_add_interrupt(struct weft_profile *p, const struct weft_interrupt *i)
+{
+    if (!ROOM(p, p->interrupt, p->interrupts, p->build->interrupt_room))
+        return WEFT_E_NOMEM;
+    note_time(p, i->from_ns, i->to_ns);
+    p->interrupt[p->interrupts++] = *i;
+    return 0;
+}
+
+/* ---- Symbols ---- */
+
+static uint64_t hash_function(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct weft_function *f = (const struct weft_function *)array + item;
+    uint64_t h = weft_mix((uint64_t)f->name << 32 | f->system_name, seed);
+    return weft_mix(h ^ ((uint64_t)f->file << 32 | f->start_line), seed);
+}
+
+static bool same_function(const void *array, uint32_t item, const void *key)
+{
+    const struct weft_function *f = (const struct weft_function *)array + item, *k = key;
+    return f->name == k->name && f->system_name == k->system_name && f->file == k->file &&
+           f->start_line == k->start_line;
+}
+
+uint32_t weft_profile_add_function(struct weft_profile *p, const struct weft_function *f)
+{
+    struct weft_profile_build *b = p->build;
+    if (!weft__table_reserve(&b->functions, p->function, p->functions, hash_function, b->seed) ||
+        !ROOM(p, p->function, p->functions, b->function_room))
+        return WEFT_NONE;
+    uint32_t *slot = weft__table_find(&b->functions, hash_function(f, 0, b->seed), same_function,
+                                      p->function, f);
+    if (!*slot) {
+        p->function[p->functions] = *f;
+        *slot = ++p->functions;
+    }
+    return *slot - 1;
+}
+
+/* Where the frames stand; WEFT_NONE: no memory. */
+static uint32_t add_frames(struct weft_profile *p, const struct weft_frame *frame, uint32_t count)
+{
+    uint32_t first = p->frames;
+    for (uint32_t i = 0; i < count; i++) {
+        if (!ROOM(p, p->frame, p->frames, p->build->frame_room)) {
+            p->frames = first;
+            return WEFT_NONE;
+        }
+        p->frame[p->frames++] = frame[i];
+    }
+    return first;
+}
+
+int weft_profile_resolve(struct weft_profile *p, uint32_t location, const struct weft_frame *frame,
+                         uint32_t count)
+{
+    count = count < UINT16_MAX ? count : UINT16_MAX;
+    uint32_t first = add_frames(p, frame, count);
+    if (first == WEFT_NONE)
+        return WEFT_E_NOMEM;
+    struct weft_location *l = &p->location[location];
+    l->first_frame = first;
+    l->frames = (uint16_t)count;
+    l->resolved = true;
+    return 0;
+}
+
+static uint64_t hash_object(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct weft__object *o = (const struct weft__object *)array + item;
+    uint64_t h = weft_mix((uint64_t)o->path << 32 | o->process, seed), word;
+    memcpy(&word, o->build_id, sizeof word);
+    return weft_mix(h ^ word, seed);
+}
+
+static bool same_object(const void *array, uint32_t item, const void *key)
+{
+    const struct weft__object *o = (const struct weft__object *)array + item, *k = key;
+    return o->path == k->path && o->process == k->process &&
+           o->build_id_bytes == k->build_id_bytes &&
+           memcmp(o->build_id, k->build_id, sizeof o->build_id) == 0;
+}
+
+/* Code that stands in no file: its addresses mean something in its process only. */
+static bool is_generated(const struct weft_profile *p, const struct weft_mapping *m)
+{
+    const char *path = weft_profile_text(p, m->path);
+    return !m->kernel && strcmp(path, "[vdso]") != 0 && (path[0] != '/' || path[1] == '/');
+}
+
+static struct weft__object object_of(const struct weft_mapping *m, uint32_t process)
+{
+    struct weft__object o = {.path = m->path, .process = process};
+    o.build_id_bytes =
+        m->build_id_bytes < WEFT_BUILD_ID_MAX ? m->build_id_bytes : WEFT_BUILD_ID_MAX;
+    memcpy(o.build_id, m->build_id, o.build_id_bytes);
+    return o;
+}
+
+static uint32_t add_object(struct weft_profile *p, const struct weft_mapping *m)
+{
+    struct weft_profile_build *b = p->build;
+    struct weft__object key = object_of(m, m->process);
+    if (!weft__table_reserve(&b->objects_by, b->object, b->objects, hash_object, b->seed) ||
+        !ROOM(p, b->object, b->objects, b->object_room))
+        return WEFT_NONE;
+    uint32_t *slot = weft__table_find(&b->objects_by, hash_object(&key, 0, b->seed), same_object,
+                                      b->object, &key);
+    if (!*slot) {
+        b->object[b->objects] = key;
+        *slot = ++b->objects;
+    }
+    return *slot - 1;
+}
+
+static uint64_t hash_symbol(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct weft__symbol *s = (const struct weft__symbol *)array + item;
+    return weft_mix(weft_mix(s->offset, seed) ^ s->object, seed);
+}
+
+static bool same_symbol(const void *array, uint32_t item, const void *key)
+{
+    const struct weft__symbol *s = (const struct weft__symbol *)array + item, *k = key;
+    return s->offset == k->offset && s->object == k->object;
+}
+
+int weft_profile_add_symbol(struct weft_profile *p, const struct weft_mapping *object,
+                            uint64_t offset, const struct weft_frame *frame, uint32_t count)
+{
+    struct weft_profile_build *b = p->build;
+    count = count < UINT16_MAX ? count : UINT16_MAX;
+    uint32_t o = add_object(p, object), first = add_frames(p, frame, count);
+    if (o == WEFT_NONE || first == WEFT_NONE ||
+        !weft__table_reserve(&b->symbols_by, b->symbol, b->symbols, hash_symbol, b->seed) ||
+        !ROOM(p, b->symbol, b->symbols, b->symbol_room))
+        return WEFT_E_NOMEM;
+    struct weft__symbol key = {offset, o, first, (uint16_t)count};
+    uint32_t *slot = weft__table_find(&b->symbols_by, hash_symbol(&key, 0, b->seed), same_symbol,
+                                      b->symbol, &key);
+    if (!*slot)
+        *slot = ++b->symbols;
+    b->symbol[*slot - 1] = key;
+    return 0;
+}
+
+uint64_t weft_profile_symbol_offset(const struct weft_profile *p, uint32_t location)
+{
+    const struct weft_location *l = &p->location[location];
+    uint64_t address = l->address - (l->caller && l->address);
+    if (l->mapping == WEFT_NONE)
+        return address;
+    const struct weft_mapping *m = &p->mapping[l->mapping];
+    return m->kernel || is_generated(p, m) ? address : address - m->start + m->offset;
+}
+
+bool weft_profile_is_generated(const struct weft_profile *p, uint32_t mapping)
+{
+    return is_generated(p, &p->mapping[mapping]);
+}
+
+/* The object whose symbols are told that the mapping is a part of, or WEFT_NONE. */
+static uint32_t find_object(const struct weft_profile *p, const struct weft_mapping *m)
+{
+    const struct weft_profile_build *b = p->build;
+    struct weft__object key = object_of(m, is_generated(p, m) ? m->process : UINT32_MAX);
+    return *weft__table_find(&b->objects_by, hash_object(&key, 0, b->seed), same_object, b->object,
+                             &key) -
+           1;
+}
+
+static int apply_symbols(struct weft_profile *p)
+{
+    struct weft_profile_build *b = p->build;
+    if (!b->symbols)
+        return 0;
+    uint32_t *object = weft__resize(NULL, (uint64_t)p->mappings + 1, sizeof *object);
+    if (!object)
+        return WEFT_E_NOMEM;
+    for (uint32_t m = 0; m < p->mappings; m++)
+        object[m] = find_object(p, &p->mapping[m]);
+    for (uint32_t i = 0; i < p->locations; i++) {
+        struct weft_location *l = &p->location[i];
+        if (l->resolved || l->mapping == WEFT_NONE || object[l->mapping] == WEFT_NONE)
+            continue;
+        struct weft__symbol key = {.offset = weft_profile_symbol_offset(p, i),
+                                   .object = object[l->mapping]};
+        uint32_t found = *weft__table_find(&b->symbols_by, hash_symbol(&key, 0, b->seed),
+                                           same_symbol, b->symbol, &key);
+        if (!found)
+            continue;
+        l->first_frame = b->symbol[found - 1].first_frame;
+        l->frames = b->symbol[found - 1].frames;
+        /* What nothing was known of may be known here, where there may be more debug information. */
+        l->resolved = l->frames > 0;
+    }
+    free(object);
+    return 0;
+}
+
+/* ---- The end ---- */
+
+/* Whoever follows frame pointers through code that has none reads whatever its registers hold. An address of return
+ * in no mapping, next to one in a mapping, is such a thing: the stack ends before it. */
+static void cut_stacks(struct weft_profile *p)
+{
+    for (uint32_t s = 1; s < p->stacks; s++) {
+        uint32_t parent = p->stack[s].parent;
+        if (!parent)
+            continue;
+        const struct weft_location *l = &p->location[p->stack[s].location];
+        const struct weft_location *caller = &p->location[p->stack[parent].location];
+        if (!l->kernel && l->mapping != WEFT_NONE && !caller->kernel && caller->caller &&
+            caller->mapping == WEFT_NONE && !caller->frames)
+            p->stack[s].parent = 0;
+    }
+}
+
+int weft_profile_finish(struct weft_profile *p)
+{
+    struct weft_profile_build *b = p->build;
+    if (b->no_memory || !weft__switch_end(p))
+        return WEFT_E_NOMEM;
+    /* Large, and not needed any more; made again where something more is added. */
+    weft__table_drop(&b->stacks);
+    weft__table_drop(&b->locations);
+    if (!weft__sort_by_time(p->sample, p->samples, sizeof *p->sample) ||
+        !weft__sort_by_time(p->absence, p->absences, sizeof *p->absence) ||
+        !weft__sort_by_time(p->interrupt, p->interrupts, sizeof *p->interrupt))
+        return WEFT_E_NOMEM;
+    int rc = weft__mappings_assign(p);
+    if (rc == 0)
+        rc = apply_symbols(p);
+    if (rc == 0)
+        cut_stacks(p);
+    return rc;
+}

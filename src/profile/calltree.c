@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: ISC */
+/* A tree of calls: what is alike, called in the same way, is one node. Nodes are found by (parent, kind, text); of
+ * groups by promise also by the promise, since many have the same label. */
+#include "profile/calltree.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/gather.h"
+
+struct maker {
+    struct weft__gather gather;
+    struct weft_frames *frames;
+    struct weft_calltree *tree;
+    uint32_t *
+        group; /* beside the calls: of those right below the root what they are a group of, or WEFT_NONE */
+    uint32_t call_room, group_room;
+    struct weft__table calls_by;
+};
+
+/* ---- Adding ---- */
+
+struct key {
+    const uint32_t *groups;
+    uint32_t parent, text, group;
+    enum weft_frame_kind kind;
+};
+
+static uint64_t key_hash(const struct key *k, uint64_t seed)
+{
+    uint64_t h = weft_mix((uint64_t)k->parent << 32 | k->text, seed);
+    return weft_mix(h ^ ((uint64_t)k->group << 4 | k->kind), seed);
+}
+
+static uint64_t hash_call(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct maker *t = array;
+    const struct weft_call *c = &t->tree->call[item];
+    return key_hash(&(struct key){NULL, c->parent, c->frame.text, t->group[item], c->frame.kind},
+                    seed);
+}
+
+static bool same_call(const void *array, uint32_t item, const void *key)
+{
+    const struct weft_call *c = (const struct weft_call *)array + item;
+    const struct key *k = key;
+    return c->parent == k->parent && c->frame.text == k->text && c->frame.kind == k->kind &&
+           k->groups[item] == k->group;
+}
+
+static bool reserve_call(struct maker *t)
+{
+    struct weft_calltree *tree = t->tree;
+    return weft__reserve(&tree->call, tree->calls, &t->call_room, sizeof *tree->call) &&
+           weft__reserve(&t->group, tree->calls, &t->group_room, sizeof *t->group);
+}
+
+static uint32_t call_of(struct maker *t, uint32_t parent, const struct weft_named_frame *frame,
+                        uint32_t group)
+{
+    struct weft_calltree *tree = t->tree;
+    if (frame->text == WEFT_NONE || !reserve_call(t) ||
+        !weft__table_reserve(&t->calls_by, t, tree->calls, hash_call, t->gather.seed))
+        return WEFT_NONE;
+    struct key key = {t->group, parent, frame->text, group, frame->kind};
+    uint32_t *slot =
+        weft__table_find(&t->calls_by, key_hash(&key, t->gather.seed), same_call, tree->call, &key);
+    if (*slot) {
+        weft__gather_merge(&t->gather, &tree->call[*slot - 1].frame, frame);
+        return *slot - 1;
+    }
+    uint32_t depth = tree->call[parent].depth + 1;
+    tree->call[tree->calls] = (struct weft_call){
+        .parent = parent,
+        .first_child = WEFT_NONE,
+        .next_sibling = WEFT_NONE,
+        .frame = *frame,
+        .depth = depth,
+    };
+    t->group[tree->calls] = group;
+    tree->depth = depth > tree->depth ? depth : tree->depth;
+    *slot = ++tree->calls;
+    return *slot - 1;
+}
+
+static bool take_item(void *data, const struct weft__item *item)
+{
+    struct maker *t = data;
+    uint32_t at = 0, count;
+    const struct weft_named_frame *frame =
+        weft_frames_of(t->frames, item->stack, item->promise, item->thread, item->time_ns, &count);
+    if (!frame)
+        return false;
+    if (weft__is_group(t->gather.o->by)) {
+        struct weft_named_frame group = weft__gather_group(&t->gather, item->group);
+        at = call_of(t, 0, &group, item->group);
+    }
+    for (uint32_t i = 0; i < count && at != WEFT_NONE; i++) {
+        struct weft_named_frame shown = weft__gather_shown(&t->gather, &frame[i]);
+        at = call_of(t, at, &shown, WEFT_NONE);
+    }
+    struct weft_named_frame state;
+    if (at != WEFT_NONE && weft__gather_state(&t->gather, item, &state))
+        at = call_of(t, at, &state, WEFT_NONE);
+    if (at == WEFT_NONE)
+        return false;
+    t->tree->call[at].self += item->value;
+    t->tree->call[at].samples += item->samples;
+    return true;
+}
+
+/* ---- Adding up, and order ---- */
+
+static void add_up(struct weft_calltree *tree)
+{
+    for (uint32_t i = 0; i < tree->calls; i++)
+        tree->call[i].total = tree->call[i].self;
+    for (uint32_t i = tree->calls; i-- > 1;) { /* parents stand before children */
+        struct weft_call *parent = &tree->call[tree->call[i].parent];
+        parent->total += tree->call[i].total;
+        parent->samples += tree->call[i].samples;
+    }
+}
+
+struct ordered {
+    const char *text;
+    uint64_t total;
+    uint32_t parent, call;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    if (x->parent != y->parent)
+        return x->parent < y->parent ? -1 : 1;
+    if (x->total != y->total)
+        return x->total > y->total ? -1 : 1;
+    int order = strcmp(x->text, y->text);
+    return order ? order : x->call < y->call ? -1 : x->call > y->call;
+}
+
+/* Links each one's calls, the heaviest first. */
+static bool link_calls(struct weft_calltree *tree, const struct weft_profile *p)
+{
+    struct ordered *order = weft__resize(NULL, tree->calls, sizeof *order);
+    if (!order)
+        return false;
+    for (uint32_t i = 1; i < tree->calls; i++) {
+        const struct weft_call *c = &tree->call[i];
+        order[i - 1] =
+            (struct ordered){weft_profile_text(p, c->frame.text), c->total, c->parent, i};
+    }
+    uint32_t count = tree->calls - 1;
+    if (count)
+        qsort(order, count, sizeof *order, by_weight);
+    for (uint32_t i = count; i-- > 0;) {
+        struct weft_call *parent = &tree->call[order[i].parent];
+        tree->call[order[i].call].next_sibling = parent->first_child;
+        parent->first_child = order[i].call;
+    }
+    free(order);
+    return true;
+}
+
+/* ---- The whole ---- */
+
+static bool begin(struct maker *t)
+{
+    t->tree = calloc(1, sizeof *t->tree);
+    if (!t->tree || !reserve_call(t))
+        return false;
+    t->tree->call[0] = (struct weft_call){
+        .parent = WEFT_NONE,
+        .first_child = WEFT_NONE,
+        .next_sibling = WEFT_NONE,
+        .frame = {.kind = WEFT_FRAME_STATE,
+                  .function = WEFT_NONE,
+                  .location = WEFT_NONE,
+                  .promise = WEFT_NONE},
+    };
+    t->group[0] = WEFT_NONE;
+    t->tree->calls = 1;
+    return true;
+}
+
+int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
+                       const struct weft_calltree_options *o)
+{
+    struct maker t = {.frames = NULL};
+    *out = NULL;
+    int rc = begin(&t) ? weft_frames_new(&t.frames, p,
+                                         &(struct weft_frames_options){
+                                             o->async, o->by_family ? o->family : NULL})
+                       : WEFT_E_NOMEM;
+    if (rc == 0)
+        rc = weft__gather_run(&t.gather, p, o, true, take_item, &t);
+    if (rc == 0) {
+        t.tree->total = t.gather.total;
+        t.tree->samples = t.gather.samples;
+        t.tree->without_promise = t.gather.without_promise;
+        memcpy(t.tree->gap, t.gather.gap, sizeof t.tree->gap);
+        t.tree->unit = t.gather.unit;
+        add_up(t.tree);
+        rc = link_calls(t.tree, p) ? 0 : WEFT_E_NOMEM;
+    }
+    if (rc == 0)
+        *out = t.tree;
+    else
+        weft_calltree_free(t.tree);
+    weft__gather_fini(&t.gather);
+    weft_frames_free(t.frames);
+    free(t.group);
+    weft__table_drop(&t.calls_by);
+    return rc;
+}
+
+void weft_calltree_free(struct weft_calltree *t)
+{
+    if (!t)
+        return;
+    free(t->call);
+    free(t);
+}

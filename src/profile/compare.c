@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: ISC */
+/* Two profiles beside each other. Their texts have numbers of their own, so rows are matched by the texts themselves. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/strings.h"
+#include "profile/calltree.h"
+#include "profile/table.h"
+
+static double share(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole : 0;
+}
+
+/* The number of a text of one profile among those of both. */
+static uint32_t number_of(struct weft_strings *both, const struct weft_profile *p, uint32_t text)
+{
+    uint32_t size;
+    const char *bytes = weft_strings_get(p->strings, text, &size);
+    return weft_strings_add(both, bytes, size);
+}
+
+/* ---- Lists ---- */
+
+struct matched {
+    uint32_t text;
+    struct weft_profile_delta delta;
+};
+
+struct compare {
+    struct weft_strings *both;
+    struct matched *row;
+    uint32_t rows, room;
+    struct weft__table rows_by;
+    uint64_t seed;
+};
+
+static uint64_t hash_matched(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct matched *r = (const struct matched *)array + item;
+    return weft_mix((uint64_t)r->text << 4 | r->delta.kind, seed);
+}
+
+/* Rows of one list that have the same text (promises with one label) are one here. */
+static bool same_matched(const void *array, uint32_t item, const void *key)
+{
+    const struct matched *r = (const struct matched *)array + item, *k = key;
+    return r->text == k->text && r->delta.kind == k->delta.kind;
+}
+
+static bool match_row(struct compare *c, const struct weft_profile *p,
+                      const struct weft_profile_list *list, uint32_t row, bool after)
+{
+    const struct weft_profile_row *r = &list->row[row];
+    struct matched new = {
+        .text = number_of(c->both, p, r->frame.text),
+        .delta = {.kind = r->frame.kind, .before_row = WEFT_NONE, .after_row = WEFT_NONE},
+    };
+    if (new.text == WEFT_NONE ||
+        !weft__table_reserve(&c->rows_by, c->row, c->rows, hash_matched, c->seed) ||
+        !weft__reserve(&c->row, c->rows, &c->room, sizeof *c->row))
+        return false;
+    uint32_t *slot =
+        weft__table_find(&c->rows_by, hash_matched(&new, 0, c->seed), same_matched, c->row, &new);
+    if (!*slot) {
+        c->row[c->rows] = new;
+        c->row[c->rows].delta.text = weft_profile_text(p, r->frame.text);
+        *slot = ++c->rows;
+    }
+    struct weft_profile_delta *d = &c->row[*slot - 1].delta;
+    uint32_t *first = after ? &d->after_row : &d->before_row;
+    *first = *first == WEFT_NONE ? row : *first;
+    *(after ? &d->after_self : &d->before_self) += r->self;
+    *(after ? &d->after_total : &d->before_total) += r->total;
+    return true;
+}
+
+static double size_of(double change)
+{
+    return change < 0 ? -change : change;
+}
+
+static int by_change(const void *a, const void *b)
+{
+    const struct weft_profile_delta *x = a, *y = b;
+    double self = size_of(x->self_share) - size_of(y->self_share);
+    double total = size_of(x->total_share) - size_of(y->total_share);
+    if (self > 0 || self < 0)
+        return self > 0 ? -1 : 1;
+    if (total > 0 || total < 0)
+        return total > 0 ? -1 : 1;
+    int order = strcmp(x->text, y->text);
+    if (order)
+        return order;
+    return x->after_row < y->after_row ? -1 : x->after_row > y->after_row;
+}
+
+int weft_profile_compare(struct weft_profile_deltas **out, const struct weft_profile *before,
+                         const struct weft_profile_list *before_list,
+                         const struct weft_profile *after,
+                         const struct weft_profile_list *after_list)
+{
+    struct compare c = {.both = weft_strings_new(), .seed = weft_seed()};
+    struct weft_profile_deltas *d = calloc(1, sizeof *d);
+    *out = NULL;
+    bool done = c.both && d;
+    for (uint32_t i = 0; done && i < before_list->rows; i++)
+        done = match_row(&c, before, before_list, i, false);
+    for (uint32_t i = 0; done && i < after_list->rows; i++)
+        done = match_row(&c, after, after_list, i, true);
+    if (done)
+        done = (d->row = weft__resize(NULL, (uint64_t)c.rows + 1, sizeof *d->row)) != NULL;
+    for (uint32_t i = 0; done && i < c.rows; i++) {
+        struct weft_profile_delta *r = &d->row[d->rows++];
+        *r = c.row[i].delta;
+        r->self_share =
+            share(r->after_self, after_list->total) - share(r->before_self, before_list->total);
+        r->total_share =
+            share(r->after_total, after_list->total) - share(r->before_total, before_list->total);
+    }
+    if (done && d->rows)
+        qsort(d->row, d->rows, sizeof *d->row, by_change);
+    if (done)
+        *out = d;
+    else
+        weft_profile_deltas_free(d);
+    weft_strings_free(c.both);
+    free(c.row);
+    weft__table_drop(&c.rows_by);
+    return done ? 0 : WEFT_E_NOMEM;
+}
+
+void weft_profile_deltas_free(struct weft_profile_deltas *d)
+{
+    if (!d)
+        return;
+    free(d->row);
+    free(d);
+}
+
+/* ---- Trees ---- */
+
+/* A call by the number of its text among those of both, and of the call in the other tree that its parent is. */
+struct place {
+    uint32_t parent, text;
+    enum weft_frame_kind kind;
+};
+
+static uint64_t hash_place(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct place *p = (const struct place *)array + item;
+    return weft_mix(weft_mix((uint64_t)p->parent << 32 | p->text, seed) ^ p->kind, seed);
+}
+
+static bool same_place(const void *array, uint32_t item, const void *key)
+{
+    const struct place *p = (const struct place *)array + item, *k = key;
+    return p->parent == k->parent && p->text == k->text && p->kind == k->kind;
+}
+
+/* Enters all calls of a tree. Those in one place are taken as the first of them. */
+static bool enter(struct weft__table *t, struct place *place, struct weft_strings *both,
+                  const struct weft_profile *p, const struct weft_calltree *tree, uint64_t seed)
+{
+    if (!weft__table_reserve(t, place, 0, hash_place, seed))
+        return false;
+    place[0] = (struct place){WEFT_NONE, 0, WEFT_FRAME_STATE};
+    for (uint32_t i = 0; i < tree->calls; i++) {
+        const struct weft_call *c = &tree->call[i];
+        if (i)
+            place[i] = (struct place){c->parent, number_of(both, p, c->frame.text), c->frame.kind};
+        if (place[i].text == WEFT_NONE || !weft__table_reserve(t, place, i, hash_place, seed))
+            return false;
+        uint32_t *slot =
+            weft__table_find(t, hash_place(place, i, seed), same_place, place, &place[i]);
+        if (!*slot)
+            *slot = i + 1;
+    }
+    return true;
+}
+
+int weft_calltree_compare(struct weft_call_before **out, const struct weft_profile *before,
+                          const struct weft_calltree *before_tree, const struct weft_profile *after,
+                          const struct weft_calltree *after_tree)
+{
+    uint64_t seed = weft_seed();
+    struct weft__table by = {.room = 0};
+    struct weft_strings *both = weft_strings_new();
+    struct place *place = weft__resize(NULL, before_tree->calls, sizeof *place);
+    uint32_t *same = weft__resize(NULL, after_tree->calls, sizeof *same); /* call of before */
+    struct weft_call_before *result = calloc(after_tree->calls, sizeof *result);
+    *out = NULL;
+    bool done =
+        both && place && same && result && enter(&by, place, both, before, before_tree, seed);
+    for (uint32_t i = 0; done && i < after_tree->calls; i++) {
+        const struct weft_call *c = &after_tree->call[i];
+        struct place key = {WEFT_NONE, 0, WEFT_FRAME_STATE};
+        if (i)
+            key = (struct place){same[c->parent], number_of(both, after, c->frame.text),
+                                 c->frame.kind};
+        done = key.text != WEFT_NONE;
+        same[i] =
+            i && key.parent == WEFT_NONE
+                ? WEFT_NONE
+                : *weft__table_find(&by, hash_place(&key, 0, seed), same_place, place, &key) - 1;
+        if (same[i] != WEFT_NONE) {
+            result[i].self = before_tree->call[same[i]].self;
+            result[i].total = before_tree->call[same[i]].total;
+        }
+    }
+    weft_strings_free(both);
+    free(place);
+    free(same);
+    weft__table_drop(&by);
+    if (done)
+        *out = result;
+    else
+        free(result);
+    return done ? 0 : WEFT_E_NOMEM;
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: ISC */
+/* Frames with names. A thread's stack consists of what runs the event loop, and of what the loop has called; the
+ * former is replaced by a chain of promises. It ends at the innermost function that is known to be a loop's. Where there
+ * is none on the stack, it is what all stacks of the thread have in common while it runs promises: as the
+ * stacks are a tree, one node. */
+#include "profile/frames.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/strings.h"
+#include "profile/builder.h"
+#include "profile/names.h"
+#include "profile/waits.h"
+
+enum {
+    CREATORS_MAX = 256, /* that are looked at; equal ones in a row are one frame */
+    WAITERS_MAX = 64,
+};
+
+struct weft_frames {
+    struct weft_profile *p;
+    const struct weft_model *m;
+    enum weft_async_stacks async;
+    struct weft__names names;
+    struct weft__waits waits;
+    bool *is_loop;  /* beside the functions */
+    uint32_t *base; /* beside the threads: the stack up to where the loop ends; 0: none */
+    uint32_t functions;
+    uint32_t more_text; /* "…" */
+
+    struct weft_named_frame frame[WEFT_FRAMES_MAX + 1]; /* the innermost is the last */
+    uint32_t count, limit;
+};
+
+/* ---- Where the loop ends ---- */
+
+static bool is_loop_name(const char *name)
+{
+    static const char *const names[] = {
+        "uv_run",          "uv__io_poll",     "g_main_context_iteration",
+        "g_main_loop_run", "g_main_dispatch", "g_main_context_dispatch",
+        "event_base_loop", "ev_run",
+    };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i]))
+            return true;
+    return !strncmp(name, "uv__run_", 8);
+}
+
+static bool find_loops(struct weft_frames *f)
+{
+    const struct weft_profile *p = f->p;
+    f->functions = p->functions;
+    f->is_loop = weft__resize(NULL, (uint64_t)p->functions + 1, sizeof *f->is_loop);
+    for (uint32_t i = 0; f->is_loop && i < p->functions; i++)
+        f->is_loop[i] = is_loop_name(weft_profile_text(p, p->function[i].name));
+    return f->is_loop != NULL;
+}
+
+/* Whether it is what a thread begins with; else a stack on which it is outermost is not whole. What has no name
+ * may be one. */
+static bool is_beginning(const struct weft_profile *p, const struct weft_location *l)
+{
+    static const char *const names[] = {
+        "_start",   "__libc_start_main", "__libc_start_call_main",
+        "main",     "start_thread",      "thread_start",
+        "clone",    "__clone",           "clone3",
+        "__clone3",
+    };
+    if (l->kernel || l->mapping == WEFT_NONE)
+        return false;
+    if (!l->frames)
+        return true;
+    const struct weft_frame *outermost = &p->frame[l->first_frame + l->frames - 1u];
+    const char *name = weft_profile_text(p, p->function[outermost->function].name);
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strncmp(name, names[i], strlen(names[i])) && strchr("@.", name[strlen(names[i])]))
+            return true;
+    return false;
+}
+
+/* Says of each stack whether it tells nothing about where its thread's loop ends: a function of a known loop is on it,
+ * or it is not whole. */
+static bool *stacks_left_out(const struct weft_frames *f)
+{
+    const struct weft_profile *p = f->p;
+    bool *out = weft__resize(NULL, p->stacks, sizeof *out);
+    if (!out)
+        return NULL;
+    out[0] = true;
+    for (uint32_t s = 1; s < p->stacks; s++) { /* callers stand before what they call */
+        const struct weft_location *l = &p->location[p->stack[s].location];
+        uint32_t parent = p->stack[s].parent;
+        out[s] = parent ? out[parent] : !is_beginning(p, l);
+        for (uint32_t i = 0; i < l->frames && !out[s]; i++)
+            out[s] = f->is_loop[p->frame[l->first_frame + i].function];
+    }
+    return out;
+}
+
+/* What two stacks have in common. */
+static uint32_t common(const struct weft_profile *p, uint32_t a, uint32_t b)
+{
+    const uint16_t *depth = p->build->depth;
+    while (a != b) {
+        if (depth[a] >= depth[b])
+            a = p->stack[a].parent;
+        else
+            b = p->stack[b].parent;
+    }
+    return a;
+}
+
+static bool find_bases(struct weft_frames *f)
+{
+    const struct weft_profile *p = f->p;
+    f->base = weft__resize(NULL, (uint64_t)p->threads + 1, sizeof *f->base);
+    bool *out = stacks_left_out(f);
+    uint32_t *seen = calloc(p->stacks, sizeof *seen); /* on which thread last, plus 1 */
+    bool done = f->base && out && seen;
+    for (uint32_t t = 0; done && t < p->threads; t++)
+        f->base[t] = WEFT_NONE;
+    for (uint32_t i = 0; done && i < p->samples; i++) {
+        const struct weft_sample *s = &p->sample[i];
+        uint32_t *base = &f->base[s->thread];
+        if (s->promise == WEFT_NONE || s->flags & WEFT_SAMPLE_CUT || out[s->stack] ||
+            seen[s->stack] == s->thread + 1)
+            continue;
+        seen[s->stack] = s->thread + 1;
+        *base = *base == WEFT_NONE ? s->stack : common(p, *base, s->stack);
+    }
+    for (uint32_t t = 0; done && t < p->threads; t++)
+        f->base[t] = f->base[t] == WEFT_NONE ? 0 : f->base[t];
+    free(out);
+    free(seen);
+    return done;
+}
+
+/* ---- Making and freeing ---- */
+
+int weft_frames_new(struct weft_frames **out, struct weft_profile *p,
+                    const struct weft_frames_options *o)
+{
+    *out = NULL;
+    struct weft_frames *f = calloc(1, sizeof *f);
+    if (!f)
+        return WEFT_E_NOMEM;
+    f->p = p;
+    f->m = p->model;
+    f->async = f->m ? o->async : WEFT_ASYNC_NONE;
+    bool done = weft__profile_names_init(&f->names, p);
+    f->names.family = o->family;
+    f->more_text = weft_strings_add(p->strings, "…", (uint32_t)strlen("…"));
+    done = done && f->more_text != WEFT_NONE;
+    if (done && f->async != WEFT_ASYNC_NONE)
+        done = find_loops(f) && find_bases(f);
+    if (done && f->async == WEFT_ASYNC_WAITERS)
+        done = weft__waits_init(&f->waits, f->m);
+    if (!done) {
+        weft_frames_free(f);
+        return WEFT_E_NOMEM;
+    }
+    *out = f;
+    return 0;
+}
+
+void weft_frames_free(struct weft_frames *f)
+{
+    if (!f)
+        return;
+    weft__profile_names_fini(&f->names);
+    weft__waits_fini(&f->waits);
+    free(f->is_loop);
+    free(f->base);
+    free(f);
+}
+
+/* ---- One stack ---- */
+
+/* Puts a frame outside of those that are there. false: there is no room; then a frame says that there are more. */
+static bool put(struct weft_frames *f, struct weft_named_frame frame)
+{
+    if (f->count == f->limit)
+        return false;
+    if (f->count == f->limit - 1)
+        frame = (struct weft_named_frame){WEFT_FRAME_STATE, f->more_text, WEFT_NONE, 0,
+                                          WEFT_NONE,        WEFT_NONE};
+    f->count++;
+    f->frame[WEFT_FRAMES_MAX - f->count] = frame;
+    return true;
+}
+
+/* Puts the frames of a location, innermost first, up to one of the loop. */
+enum put_end { MORE, FULL, LOOP, NO_MEMORY };
+
+static enum put_end put_location(struct weft_frames *f, uint32_t location, bool stop_at_loop)
+{
+    const struct weft_profile *p = f->p;
+    const struct weft_location *l = &p->location[location];
+    struct weft_named_frame frame = {.location = location, .promise = WEFT_NONE};
+    for (uint32_t i = 0; i < l->frames; i++) {
+        const struct weft_frame *in = &p->frame[l->first_frame + i];
+        if (stop_at_loop && in->function < f->functions && f->is_loop[in->function])
+            return LOOP;
+        frame.function = in->function;
+        frame.line = in->line;
+        frame.kind = WEFT_FRAME_FUNCTION;
+        frame.text = p->function[in->function].name;
+        if (!put(f, frame))
+            return FULL;
+    }
+    if (l->frames)
+        return MORE;
+    frame.kind = WEFT_FRAME_ADDRESS;
+    frame.function = WEFT_NONE;
+    frame.text = weft__name_address(&f->names, location);
+    if (frame.text == WEFT_NONE)
+        return NO_MEMORY;
+    return put(f, frame) ? MORE : FULL;
+}
+
+/* Puts a stack; up to where the loop ends, if it is to end there. false: no memory. */
+static bool put_stack(struct weft_frames *f, uint32_t stack, uint32_t thread, bool async)
+{
+    const struct weft_profile *p = f->p;
+    uint32_t base = async ? f->base[thread] : 0, at_base = WEFT_NONE;
+    enum put_end end = MORE;
+    for (uint32_t s = stack; s && end == MORE; s = p->stack[s].parent) {
+        if (s == base && s != stack) /* the innermost stays */
+            at_base = f->count;
+        end = put_location(f, p->stack[s].location, async);
+        if (s == base && s == stack)
+            at_base = f->count;
+    }
+    if (async && end != LOOP && at_base != WEFT_NONE)
+        f->count = at_base;
+    return end != NO_MEMORY;
+}
+
+static bool put_promise(struct weft_frames *f, uint32_t whose)
+{
+    uint32_t text = weft__name_family(&f->names, whose);
+    if (text == WEFT_NONE)
+        return false;
+    put(f, (struct weft_named_frame){WEFT_FRAME_PROMISE, text, WEFT_NONE, 0, WEFT_NONE,
+                                     weft__is_gap(whose) ? WEFT_NONE : whose});
+    return true;
+}
+
+/* Loops made of promises, each of which creates the next, are folded: equal names in a row are one frame. */
+static bool put_creators(struct weft_frames *f, uint32_t promise)
+{
+    const struct weft_model *m = f->m;
+    uint32_t last = WEFT_NONE, at = promise;
+    for (unsigned i = 0; i < CREATORS_MAX && at != WEFT_ROOT && at != WEFT_NONE; i++) {
+        uint32_t text = weft__name_family(&f->names, at);
+        if (text == WEFT_NONE)
+            return false;
+        if (text != last && !put_promise(f, at))
+            return false;
+        last = text;
+        uint32_t creator = m->promise[at].creator;
+        if (creator == promise || creator == at)
+            break;
+        at = creator;
+    }
+    return true;
+}
+
+static bool put_waiters(struct weft_frames *f, uint32_t promise, uint64_t time_ns)
+{
+    uint32_t chain[WAITERS_MAX], count = 0, at = promise;
+    int64_t now = weft_model_time(time_ns, f->m->first_ns);
+    while (at != WEFT_NONE && at != WEFT_ROOT && count < WAITERS_MAX) {
+        for (uint32_t i = 0; i < count; i++)
+            if (chain[i] == at)
+                return true;
+        chain[count++] = at;
+        if (!put_promise(f, at))
+            return false;
+        at = weft__waits_first(&f->waits, f->m, at, now);
+    }
+    return true;
+}
+
+const struct weft_named_frame *weft_frames_of(struct weft_frames *f, uint32_t stack, uint32_t whose,
+                                              uint32_t thread, uint64_t time_ns, uint32_t *count)
+{
+    bool async = f->async != WEFT_ASYNC_NONE, none = weft__is_gap(whose), done;
+    f->count = 0;
+    f->limit = async ? WEFT_FRAMES_MAX - CREATORS_MAX : WEFT_FRAMES_MAX;
+    done = put_stack(f, stack, thread, async && !none);
+    f->limit = WEFT_FRAMES_MAX + 1; /* there is room for all promises */
+    if (done && async) {
+        if (none)
+            done = put_promise(f, whose);
+        else if (f->async == WEFT_ASYNC_CREATORS)
+            done = put_creators(f, whose);
+        else
+            done = put_waiters(f, whose, time_ns);
+    }
+    *count = f->count;
+    return done ? f->frame + WEFT_FRAMES_MAX - f->count : NULL;
+}

@@ -1,0 +1,348 @@
+/* SPDX-License-Identifier: ISC */
+#include "profile/gather.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/strings.h"
+#include "profile/join.h"
+
+/* ---- Which ---- */
+
+enum wanted { UNKNOWN, WANTED, UNWANTED, ON_WAY };
+
+/* Whether a promise is one that was asked for, or was created by one, directly or not; remembered for each one on the
+ * way, so that all together is linear. */
+static bool is_wanted(struct weft__gather *g, uint32_t promise)
+{
+    const struct weft_model *m = g->p->model;
+    uint32_t at = promise;
+    while (g->wanted[at] == UNKNOWN) {
+        g->wanted[at] = ON_WAY;
+        at = m->promise[at].creator;
+    }
+    enum wanted found = g->wanted[at] == WANTED ? WANTED : UNWANTED; /* ON_WAY: a circle */
+    for (at = promise; g->wanted[at] == ON_WAY; at = m->promise[at].creator)
+        g->wanted[at] = (uint8_t)found;
+    return found == WANTED;
+}
+
+static bool has_label(struct weft__gather *g, uint32_t promise)
+{
+    const struct weft_calltree_options *o = g->o;
+    return weft__name_promise(&g->names, promise) == g->label ||
+           (o->family && o->family[promise] == g->label);
+}
+
+static bool has_promise(struct weft__gather *g, uint32_t promise)
+{
+    const struct weft_calltree_options *o = g->o;
+    bool children = g->wanted, one = o->promise != WEFT_NONE;
+    if (!one && !o->label)
+        return true;
+    if (promise == WEFT_NONE || (children && !is_wanted(g, promise)) ||
+        (one && !children && promise != o->promise))
+        return false;
+    return !o->label || (children && !one) || has_label(g, promise);
+}
+
+static bool has_time(const struct weft__gather *g, uint64_t *from_ns, uint64_t *to_ns)
+{
+    const struct weft_calltree_options *o = g->o;
+    if (!o->from_ns && !o->to_ns)
+        return true;
+    if (*from_ns == *to_ns)
+        return *from_ns >= o->from_ns && *from_ns < o->to_ns;
+    *from_ns = *from_ns > o->from_ns ? *from_ns : o->from_ns;
+    *to_ns = *to_ns < o->to_ns ? *to_ns : o->to_ns;
+    return *from_ns < *to_ns;
+}
+
+/* ---- Putting together ---- */
+
+static uint64_t hash_item(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct weft__item *i = (const struct weft__item *)array + item;
+    uint64_t h = weft_mix((uint64_t)i->stack << 32 | i->group, seed);
+    return weft_mix(h ^ ((uint64_t)i->promise << 32 | (i->thread << 2) | i->state), seed);
+}
+
+static bool same_item(const void *array, uint32_t item, const void *key)
+{
+    const struct weft__item *i = (const struct weft__item *)array + item, *k = key;
+    return i->group == k->group && i->stack == k->stack && i->promise == k->promise &&
+           i->thread == k->thread && i->state == k->state;
+}
+
+static bool add_item(struct weft__gather *g, const struct weft__item *item)
+{
+    if (!weft__table_reserve(&g->items_by, g->item, g->items, hash_item, g->seed) ||
+        !weft__reserve(&g->item, g->items, &g->item_room, sizeof *g->item))
+        return false;
+    uint32_t *slot =
+        weft__table_find(&g->items_by, hash_item(item, 0, g->seed), same_item, g->item, item);
+    if (!*slot) {
+        g->item[g->items] = *item;
+        *slot = ++g->items;
+        return true;
+    }
+    g->item[*slot - 1].value += item->value;
+    g->item[*slot - 1].samples += item->samples;
+    return true;
+}
+
+static uint32_t group_of(struct weft__gather *g, uint32_t promise, uint32_t thread, uint32_t core)
+{
+    switch (g->o->by) {
+    case WEFT_PROFILE_BY_FUNCTION:
+    case WEFT_PROFILE_BY_LINE:
+        return 0;
+    case WEFT_PROFILE_BY_PROMISE:
+        return promise;
+    case WEFT_PROFILE_BY_LABEL:
+        return weft__name_family(&g->names, promise);
+    case WEFT_PROFILE_BY_ROOT:
+        return weft__name_family(&g->names, weft__is_gap(promise) ? promise : g->root[promise]);
+    case WEFT_PROFILE_BY_THREAD:
+        return thread;
+    case WEFT_PROFILE_BY_CORE:
+        return core;
+    }
+    return 0;
+}
+
+/* Takes one sample, or absence. What is not asked for is made equal, so that there are few different ones. */
+static bool take(struct weft__gather *g, struct weft__item item, uint32_t core)
+{
+    enum weft_async_stacks async = g->stacks ? g->o->async : WEFT_ASYNC_NONE;
+    /* A sum that would run over: what is beyond is left out everywhere, so that parts add up to the whole. */
+    if (item.value > UINT64_MAX - g->total)
+        item.value = UINT64_MAX - g->total;
+    g->total += item.value;
+    g->samples++;
+    bool none = weft__is_gap(item.promise);
+    if (none) { /* no more than the total */
+        g->without_promise += item.value;
+        g->gap[WEFT_NONE - item.promise] += item.value;
+    }
+    item.group = group_of(g, item.promise, item.thread, core);
+    if (!g->stacks) {
+        item.stack = 0;
+        item.state = WEFT__ON_CPU;
+    }
+    if (async == WEFT_ASYNC_WAITERS && !none)
+        return g->take(g->data, &item);
+    if (async == WEFT_ASYNC_NONE)
+        item.promise = WEFT_NONE;
+    if (none || async == WEFT_ASYNC_NONE)
+        item.thread = 0;
+    return add_item(g, &item);
+}
+
+static bool take_samples(struct weft__gather *g)
+{
+    const struct weft_profile *p = g->p;
+    for (uint32_t i = 0; i < p->samples; i++) {
+        const struct weft_sample *s = &p->sample[i];
+        uint64_t from = s->time_ns, to = s->time_ns;
+        if (s->source != g->o->source || (g->o->thread != WEFT_NONE && s->thread != g->o->thread) ||
+            !has_time(g, &from, &to) || !has_promise(g, s->promise))
+            continue;
+        struct weft__item item = {
+            .stack = s->stack,
+            .promise = weft_frames_whose(s->promise, s->gap),
+            .thread = s->thread,
+            .time_ns = s->time_ns,
+            .value = s->value,
+            .samples = 1,
+        };
+        if (!take(g, item, s->core))
+            return false;
+    }
+    return true;
+}
+
+static bool take_absences(struct weft__gather *g)
+{
+    const struct weft_profile *p = g->p;
+    for (uint32_t i = 0; i < p->absences; i++) {
+        const struct weft_absence *a = &p->absence[i];
+        uint64_t from = a->from_ns, to = a->to_ns;
+        if ((g->o->thread != WEFT_NONE && a->thread != g->o->thread) || !has_time(g, &from, &to) ||
+            !has_promise(g, a->promise))
+            continue;
+        struct weft__item item = {
+            .stack = a->stack,
+            .promise = weft_frames_whose(a->promise, a->gap),
+            .thread = a->thread,
+            .state = a->preempted ? WEFT__PREEMPTED : WEFT__WAITING,
+            .time_ns = a->from_ns,
+            .value = to - from,
+            .samples = 1,
+        };
+        if (!take(g, item, a->core))
+            return false;
+    }
+    return true;
+}
+
+/* ---- The whole ---- */
+
+/* Whether it can be asked at all. */
+static bool is_possible(const struct weft_profile *p, const struct weft_calltree_options *o)
+{
+    bool of_promises = o->by == WEFT_PROFILE_BY_PROMISE || o->by == WEFT_PROFILE_BY_LABEL ||
+                       o->by == WEFT_PROFILE_BY_ROOT || o->async != WEFT_ASYNC_NONE ||
+                       o->promise != WEFT_NONE || o->label;
+    if (of_promises && !p->model)
+        return false;
+    if (o->promise != WEFT_NONE && o->promise >= p->model->promises)
+        return false;
+    if (o->thread != WEFT_NONE && o->thread >= p->threads)
+        return false;
+    return o->off_cpu || o->source < p->sources || (o->source == 0 && !p->samples);
+}
+
+static bool prepare(struct weft__gather *g)
+{
+    const struct weft_calltree_options *o = g->o;
+    const struct weft_model *m = g->p->model;
+    if (!weft__profile_names_init(&g->names, g->p))
+        return false;
+    g->names.family = o->by_family ? o->family : NULL;
+    if (o->label) {
+        g->label = weft_strings_add(g->p->strings, o->label, (uint32_t)strlen(o->label));
+        if (g->label == WEFT_NONE)
+            return false;
+    }
+    if (o->by == WEFT_PROFILE_BY_ROOT && !(g->root = weft_profile_roots(m)))
+        return false;
+    if (!o->with_children || (o->promise == WEFT_NONE && !o->label))
+        return true;
+    g->wanted = calloc(m->promises, 1);
+    if (!g->wanted)
+        return false;
+    g->wanted[WEFT_ROOT] = UNWANTED;
+    for (uint32_t i = WEFT_ROOT + 1; i < m->promises; i++)
+        if (o->promise != WEFT_NONE ? i == o->promise : has_label(g, i))
+            g->wanted[i] = WANTED;
+    return true;
+}
+
+int weft__gather_run(struct weft__gather *g, struct weft_profile *p,
+                     const struct weft_calltree_options *o, bool stacks, weft__item_fn *fn,
+                     void *data)
+{
+    *g = (struct weft__gather){.p = p, .o = o, .stacks = stacks, .take = fn, .data = data};
+    if (!is_possible(p, o))
+        return WEFT_E_INVALID;
+    g->seed = weft_seed();
+    g->unit = o->off_cpu ? WEFT_UNIT_NS : p->sources ? p->source[o->source].unit : WEFT_UNIT_COUNT;
+    if (!prepare(g) || !(o->off_cpu ? take_absences(g) : take_samples(g)))
+        return WEFT_E_NOMEM;
+    weft__table_drop(&g->items_by);
+    for (uint32_t i = 0; i < g->items && !g->names.failed; i++)
+        if (!fn(data, &g->item[i]))
+            return WEFT_E_NOMEM;
+    return g->names.failed ? WEFT_E_NOMEM : 0;
+}
+
+void weft__gather_fini(struct weft__gather *g)
+{
+    weft__profile_names_fini(&g->names);
+    free(g->root);
+    free(g->wanted);
+    free(g->item);
+    weft__table_drop(&g->items_by);
+}
+
+static struct weft_named_frame plain(enum weft_frame_kind kind, uint32_t text)
+{
+    return (struct weft_named_frame){
+        .kind = kind,
+        .text = text,
+        .function = WEFT_NONE,
+        .location = WEFT_NONE,
+        .promise = WEFT_NONE,
+    };
+}
+
+struct weft_named_frame weft__gather_group(struct weft__gather *g, uint32_t group)
+{
+    struct weft_named_frame frame = plain(WEFT_FRAME_LABEL, group);
+    switch (g->o->by) {
+    case WEFT_PROFILE_BY_PROMISE:
+        frame = plain(WEFT_FRAME_PROMISE, weft__name_promise(&g->names, group));
+        frame.promise = weft__is_gap(group) ? WEFT_NONE : group;
+        break;
+    case WEFT_PROFILE_BY_THREAD:
+        frame = plain(WEFT_FRAME_THREAD, weft__name_thread(&g->names, group));
+        break;
+    case WEFT_PROFILE_BY_CORE:
+        frame = plain(WEFT_FRAME_CORE, weft__name_core(&g->names, group));
+        break;
+    case WEFT_PROFILE_BY_LABEL:
+    case WEFT_PROFILE_BY_ROOT:
+    case WEFT_PROFILE_BY_FUNCTION:
+    case WEFT_PROFILE_BY_LINE:
+        break;
+    }
+    return frame;
+}
+
+bool weft__gather_state(const struct weft__gather *g, const struct weft__item *item,
+                        struct weft_named_frame *frame)
+{
+    if (item->state == WEFT__PREEMPTED)
+        *frame = plain(WEFT_FRAME_STATE, g->names.preempted);
+    else if (item->stack == 0)
+        *frame = plain(WEFT_FRAME_STATE,
+                       item->state == WEFT__WAITING ? g->names.waiting : g->names.no_stack);
+    else
+        return false;
+    return true;
+}
+
+struct weft_named_frame weft__gather_shown(struct weft__gather *g,
+                                           const struct weft_named_frame *frame)
+{
+    struct weft_named_frame shown = *frame;
+    if (g->o->by != WEFT_PROFILE_BY_LINE || !frame->line || frame->function == WEFT_NONE)
+        return shown;
+    uint32_t file = g->p->function[frame->function].file;
+    if (file)
+        shown.text = weft__name_line(&g->names, file, frame->line);
+    return shown;
+}
+
+static bool same_object(const struct weft_profile *p, uint32_t location, uint32_t other)
+{
+    if (location == WEFT_NONE || other == WEFT_NONE)
+        return location == other;
+    const struct weft_location *a = &p->location[location], *b = &p->location[other];
+    if (a->mapping == WEFT_NONE || b->mapping == WEFT_NONE)
+        return a->mapping == b->mapping && a->kernel == b->kernel;
+    return p->mapping[a->mapping].path == p->mapping[b->mapping].path;
+}
+
+/* A function's body may come from several files; then it is several functions here, and one for people. */
+static bool same_function(const struct weft_profile *p, uint32_t function, uint32_t other)
+{
+    if (function == WEFT_NONE || other == WEFT_NONE || function == other)
+        return function == other;
+    const struct weft_function *a = &p->function[function], *b = &p->function[other];
+    return a->name == b->name && a->system_name == b->system_name && a->start_line == b->start_line;
+}
+
+void weft__gather_merge(const struct weft__gather *g, struct weft_named_frame *known,
+                        const struct weft_named_frame *frame)
+{
+    if (!same_function(g->p, known->function, frame->function))
+        known->function = WEFT_NONE;
+    if (known->location != frame->location && !same_object(g->p, known->location, frame->location))
+        known->location = WEFT_NONE;
+    if (known->promise != frame->promise)
+        known->promise = WEFT_NONE;
+    if (known->line != frame->line)
+        known->line = 0;
+}

@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: ISC */
+/* Which promise ran on a sample's thread then. All streams of one thread number are taken together, since the system
+ * gives numbers again: whose runs cover the time is meant. */
+#include "profile/join.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+
+/* A stream by the number of its thread. Streams of one number make a group. */
+struct numbered {
+    uint32_t thread, stream;
+};
+
+/* Since when, of the clock of the model, the events of a group are kept: not whole before that. */
+struct kept {
+    int64_t since_ns;
+    bool overwritten; /* there were others before */
+};
+
+struct join {
+    struct weft_profile *p;
+    const struct weft_model *m;
+    struct numbered *stream; /* in order of the numbers */
+    uint32_t *group_of;      /* beside the model's streams: the first of the group in stream */
+    uint32_t *first;   /* beside stream, and one more: where the runs of the group begin in run */
+    uint32_t *run;     /* those of promises, by group, then in order of time */
+    uint32_t *group;   /* beside the profile's threads; WEFT_NONE: nothing was recorded on it */
+    uint32_t *next;    /* … and the first run that may not be over */
+    struct kept *kept; /* beside stream, of groups */
+    uint32_t streams, runs;
+};
+
+static int by_number(const void *a, const void *b)
+{
+    const struct numbered *x = a, *y = b;
+    if (x->thread != y->thread)
+        return x->thread < y->thread ? -1 : 1;
+    return x->stream < y->stream ? -1 : x->stream > y->stream;
+}
+
+static bool allocate(struct join *j)
+{
+    uint64_t streams = (uint64_t)j->streams + 1, threads = (uint64_t)j->p->threads + 1;
+    j->stream = weft__resize(NULL, streams, sizeof *j->stream);
+    j->group_of = weft__resize(NULL, streams, sizeof *j->group_of);
+    j->first = weft__resize(NULL, streams, sizeof *j->first);
+    j->run = weft__resize(NULL, (uint64_t)j->m->runs + 1, sizeof *j->run);
+    j->group = weft__resize(NULL, threads, sizeof *j->group);
+    j->next = weft__resize(NULL, threads, sizeof *j->next);
+    j->kept = calloc(streams, sizeof *j->kept);
+    return j->stream && j->group_of && j->first && j->run && j->group && j->next && j->kept;
+}
+
+static void release(struct join *j)
+{
+    free(j->stream);
+    free(j->group_of);
+    free(j->first);
+    free(j->run);
+    free(j->group);
+    free(j->next);
+    free(j->kept);
+}
+
+/* Several threads have had the number, one after the other: what is kept of the last one tells nothing of what came
+ * before it, but that there was something. */
+static void note_kept(struct kept *k, const struct weft_stream_thread *t)
+{
+    if (t->overwritten && (!k->overwritten || t->first_ns < k->since_ns))
+        k->since_ns = t->first_ns;
+    k->overwritten |= t->overwritten;
+}
+
+static void group_streams(struct join *j)
+{
+    for (uint32_t i = 0; i < j->streams; i++)
+        j->stream[i] = (struct numbered){j->m->stream_thread[i].thread, i};
+    if (j->streams)
+        qsort(j->stream, j->streams, sizeof *j->stream, by_number);
+    uint32_t group = 0;
+    for (uint32_t i = 0; i < j->streams; i++) {
+        if (j->stream[i].thread != j->stream[group].thread)
+            group = i;
+        j->group_of[j->stream[i].stream] = group;
+        note_kept(&j->kept[group], &j->m->stream_thread[j->stream[i].stream]);
+    }
+}
+
+/* Sorts the runs by counting. */
+static bool group_runs(struct join *j, const uint32_t *promise)
+{
+    const struct weft_model *m = j->m;
+    uint32_t *place = calloc((size_t)j->streams + 1, sizeof *place);
+    if (!place)
+        return false;
+    for (uint32_t r = 0; r < m->runs; r++)
+        if (promise[r] != WEFT_ROOT && promise[r] != WEFT_NONE)
+            place[j->group_of[m->run_stream ? m->run_stream[r] : 0]]++;
+    for (uint32_t g = 0; g <= j->streams; g++) {
+        uint32_t count = place[g];
+        j->first[g] = place[g] = j->runs;
+        j->runs += count;
+    }
+    for (uint32_t r = 0; r < m->runs; r++)
+        if (promise[r] != WEFT_ROOT && promise[r] != WEFT_NONE)
+            j->run[place[j->group_of[m->run_stream ? m->run_stream[r] : 0]]++] = r;
+    free(place);
+    return true;
+}
+
+/* The promise of each run. */
+static uint32_t *promises_of_runs(const struct weft_model *m)
+{
+    uint32_t *promise = weft__resize(NULL, (uint64_t)m->runs + 1, sizeof *promise);
+    if (!promise)
+        return NULL;
+    for (uint32_t r = 0; r < m->runs; r++)
+        promise[r] = WEFT_NONE;
+    for (uint32_t p = 0; p < m->promises; p++)
+        for (uint32_t r = m->promise[p].first_run; r != WEFT_NONE; r = m->run[r].next)
+            promise[r] = p;
+    return promise;
+}
+
+static bool is_its_thread(const struct weft_thread *t, const struct weft_stream_thread *s)
+{
+    return t->process == UINT32_MAX || !s->process || t->process == s->process;
+}
+
+static void find_threads(struct join *j)
+{
+    struct weft_profile *p = j->p;
+    for (uint32_t i = 0; i < p->threads; i++) {
+        struct weft_thread *t = &p->thread[i];
+        uint32_t low = 0, high = j->streams;
+        while (low < high) {
+            uint32_t middle = low + (high - low) / 2;
+            if (j->stream[middle].thread < t->thread)
+                low = middle + 1;
+            else
+                high = middle;
+        }
+        bool found = low < j->streams && j->stream[low].thread == t->thread &&
+                     is_its_thread(t, &j->m->stream_thread[j->stream[low].stream]);
+        j->group[i] = found ? low : WEFT_NONE;
+        t->stream = found ? j->stream[low].stream : WEFT_NONE;
+    }
+}
+
+static void rewind_runs(struct join *j)
+{
+    for (uint32_t i = 0; i < j->p->threads; i++)
+        j->next[i] = j->group[i] == WEFT_NONE ? 0 : j->first[j->group[i]];
+}
+
+/* What ran on a thread then. For each thread the times must not run backwards, but where runs do, in a damaged
+ * trace, some of them are not found. */
+static uint32_t promise_at(struct join *j, const uint32_t *promise, uint32_t thread,
+                           uint64_t time_ns)
+{
+    uint32_t group = j->group[thread];
+    if (group == WEFT_NONE)
+        return WEFT_NONE;
+    const struct weft_model *m = j->m;
+    int64_t now = weft_model_time(time_ns, m->first_ns);
+    uint32_t next = j->next[thread], end = j->first[group + 1]; /* only first ones have runs */
+    while (next < end && m->run[j->run[next]].end_ns <= now)
+        next++;
+    j->next[thread] = next;
+    bool runs = next < end && m->run[j->run[next]].start_ns <= now;
+    return runs ? promise[j->run[next]] : WEFT_NONE;
+}
+
+/* Why no promise is known to have run on a thread then. Of a thread of which no event is kept it is not known whether
+ * there were some, unless all threads with events are there. */
+static enum weft_gap gap_at(const struct join *j, uint32_t thread, uint64_t time_ns)
+{
+    const struct weft_model *m = j->m;
+    int64_t now = weft_model_time(time_ns, m->first_ns);
+    uint32_t group = j->group[thread];
+    if (!j->streams)
+        return WEFT_GAP_NONE;
+    if (now < m->begin_ns || now > m->end_ns)
+        return WEFT_GAP_OUTSIDE;
+    struct kept kept = {.since_ns = 0, .overwritten = m->losses.streams};
+    if (group != WEFT_NONE)
+        kept = j->kept[group];
+    return kept.overwritten && now < kept.since_ns ? WEFT_GAP_OVERWRITTEN : WEFT_GAP_NONE;
+}
+
+static void forget(struct weft_profile *p)
+{
+    p->model = NULL;
+    for (uint32_t i = 0; i < p->samples; i++) {
+        p->sample[i].promise = WEFT_NONE;
+        p->sample[i].gap = WEFT_GAP_NONE;
+    }
+    for (uint32_t i = 0; i < p->absences; i++) {
+        p->absence[i].promise = WEFT_NONE;
+        p->absence[i].gap = WEFT_GAP_NONE;
+    }
+    for (uint32_t i = 0; i < p->threads; i++)
+        p->thread[i].stream = WEFT_NONE;
+}
+
+static bool is_elsewhere(const struct weft_profile *p, const struct weft_model *m)
+{
+    static const uint8_t unknown[sizeof p->boot_id];
+    return memcmp(p->boot_id, unknown, sizeof unknown) != 0 &&
+           memcmp(m->boot_id, unknown, sizeof unknown) != 0 &&
+           memcmp(p->boot_id, m->boot_id, sizeof unknown) != 0;
+}
+
+int weft_profile_join(struct weft_profile *p, const struct weft_model *m)
+{
+    forget(p);
+    if (is_elsewhere(p, m))
+        return 1;
+    struct join j = {.p = p, .m = m, .streams = m->stream_thread ? m->streams : 0};
+    uint32_t *promise = promises_of_runs(m);
+    bool done = promise && allocate(&j);
+    if (done && j.streams) {
+        group_streams(&j);
+        done = group_runs(&j, promise);
+    }
+    if (done) {
+        find_threads(&j);
+        rewind_runs(&j);
+        for (uint32_t i = 0; i < p->samples; i++) {
+            struct weft_sample *s = &p->sample[i];
+            s->promise = promise_at(&j, promise, s->thread, s->time_ns);
+            s->gap = (uint8_t)gap_at(&j, s->thread, s->time_ns);
+        }
+        rewind_runs(&j);
+        for (uint32_t i = 0; i < p->absences; i++) {
+            struct weft_absence *a = &p->absence[i];
+            a->promise = promise_at(&j, promise, a->thread, a->from_ns);
+            a->gap = (uint8_t)gap_at(&j, a->thread, a->from_ns);
+        }
+        p->model = m;
+    }
+    release(&j);
+    free(promise);
+    return done ? 0 : WEFT_E_NOMEM;
+}
+
+/* ---- On whose behalf ---- */
+
+/* Whether a promise is a root whatever comes above it. */
+static bool is_top(const struct weft_model *m, uint32_t promise)
+{
+    uint32_t creator = m->promise[promise].creator;
+    return creator == WEFT_ROOT || creator == WEFT_NONE || creator == promise ||
+           m->promise[creator].background;
+}
+
+uint32_t weft_profile_root(const struct weft_model *m, uint32_t promise)
+{
+    if (promise == WEFT_NONE || promise == WEFT_ROOT)
+        return WEFT_NONE;
+    uint32_t at = promise;
+    for (uint32_t steps = 0; steps < m->promises; steps++) {
+        if (is_top(m, at))
+            return at;
+        at = m->promise[at].creator;
+    }
+    return promise; /* a circle */
+}
+
+uint32_t *weft_profile_roots(const struct weft_model *m)
+{
+    uint32_t *root = weft__resize(NULL, m->promises, sizeof *root);
+    uint32_t *way = weft__resize(NULL, m->promises, sizeof *way);
+    const uint32_t unknown = WEFT_NONE, on_way = WEFT_NONE - 1;
+    for (uint32_t i = 0; root && i < m->promises; i++)
+        root[i] = unknown;
+    for (uint32_t i = 1; root && way && i < m->promises; i++) {
+        uint32_t steps = 0, at = i, top;
+        for (; root[at] == unknown && !is_top(m, at); at = m->promise[at].creator) {
+            root[at] = on_way;
+            way[steps++] = at;
+        }
+        top = root[at] == unknown ? at : root[at];
+        if (root[at] == unknown)
+            root[at] = at;
+        bool circle = top == on_way || !is_top(m, top);
+        while (steps--) /* above a circle there is nobody */
+            root[way[steps]] = circle ? way[steps] : top;
+    }
+    free(way);
+    if (!way) {
+        free(root);
+        return NULL;
+    }
+    return root;
+}

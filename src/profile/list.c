@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: ISC */
+/* Samples as a list: a row for each function, line, or group. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/gather.h"
+
+struct maker {
+    struct weft__gather gather;
+    struct weft_frames *frames; /* NULL: rows are groups */
+    struct weft_profile_list *list;
+    uint32_t *
+        seen; /* beside the rows: the last item that it was counted in, plus 1; of groups the group */
+    uint32_t row_room, seen_room;
+    uint32_t item; /* counts them */
+    struct weft__table rows_by;
+};
+
+struct key {
+    const struct maker *maker;
+    uint32_t text, group; /* group: of groups */
+    enum weft_frame_kind kind;
+};
+
+static uint64_t key_hash(const struct key *k, uint64_t seed)
+{
+    return weft_mix(weft_mix((uint64_t)k->text << 4 | k->kind, seed) ^ k->group, seed);
+}
+
+static struct key key_of(const struct maker *l, uint32_t row)
+{
+    const struct weft_named_frame *f = &l->list->row[row].frame;
+    return (struct key){l, f->text, l->frames ? 0 : l->seen[row], f->kind};
+}
+
+static uint64_t hash_row(const void *array, uint32_t item, uint64_t seed)
+{
+    struct key k = key_of(array, item);
+    return key_hash(&k, seed);
+}
+
+static bool same_row(const void *array, uint32_t item, const void *key)
+{
+    struct key a = key_of(array, item);
+    const struct key *b = key;
+    return a.text == b->text && a.kind == b->kind && a.group == b->group;
+}
+
+/* The row of frame, made if it is not there. WEFT_NONE: no memory. */
+static uint32_t row_of(struct maker *l, const struct weft_named_frame *frame, uint32_t group)
+{
+    struct weft_profile_list *list = l->list;
+    uint64_t seed = l->gather.seed;
+    if (frame->text == WEFT_NONE ||
+        !weft__table_reserve(&l->rows_by, l, list->rows, hash_row, seed) ||
+        !weft__reserve(&list->row, list->rows, &l->row_room, sizeof *list->row) ||
+        !weft__reserve(&l->seen, list->rows, &l->seen_room, sizeof *l->seen))
+        return WEFT_NONE;
+    struct key key = {l, frame->text, group, frame->kind};
+    uint32_t *slot = weft__table_find(&l->rows_by, key_hash(&key, seed), same_row, l, &key);
+    if (!*slot) {
+        list->row[list->rows] = (struct weft_profile_row){.frame = *frame};
+        l->seen[list->rows] = group;
+        *slot = ++list->rows;
+        return *slot - 1;
+    }
+    weft__gather_merge(&l->gather, &list->row[*slot - 1].frame, frame);
+    return *slot - 1;
+}
+
+static bool take_group(void *data, const struct weft__item *item)
+{
+    struct maker *l = data;
+    struct weft_named_frame group = weft__gather_group(&l->gather, item->group);
+    uint32_t row = row_of(l, &group, item->group);
+    if (row == WEFT_NONE)
+        return false;
+    struct weft_profile_row *r = &l->list->row[row];
+    r->self += item->value;
+    r->total += item->value;
+    r->samples += item->samples;
+    return true;
+}
+
+/* Counts an item in the total of a row, once. Returns the row; WEFT_NONE: no memory. */
+static uint32_t count_in(struct maker *l, const struct weft__item *item,
+                         const struct weft_named_frame *frame)
+{
+    uint32_t row = row_of(l, frame, 0);
+    if (row != WEFT_NONE && l->seen[row] != l->item) {
+        l->seen[row] = l->item;
+        l->list->row[row].total += item->value;
+    }
+    return row;
+}
+
+static bool take_stack(void *data, const struct weft__item *item)
+{
+    struct maker *l = data;
+    uint32_t count, row = WEFT_NONE;
+    const struct weft_named_frame *frame =
+        weft_frames_of(l->frames, item->stack, item->promise, item->thread, item->time_ns, &count);
+    if (!frame)
+        return false;
+    l->item++;
+    for (uint32_t i = 0; i < count; i++) {
+        struct weft_named_frame shown = weft__gather_shown(&l->gather, &frame[i]);
+        row = count_in(l, item, &shown);
+        if (row == WEFT_NONE)
+            return false;
+    }
+    struct weft_named_frame state;
+    if (weft__gather_state(&l->gather, item, &state))
+        row = count_in(l, item, &state);
+    if (row == WEFT_NONE)
+        return false;
+    l->list->row[row].self += item->value;
+    l->list->row[row].samples += item->samples;
+    return true;
+}
+
+struct ordered {
+    const char *text;
+    struct weft_profile_row row;
+    uint32_t place;
+};
+
+static int by_weight(const void *a, const void *b)
+{
+    const struct ordered *x = a, *y = b;
+    if (x->row.self != y->row.self)
+        return x->row.self > y->row.self ? -1 : 1;
+    if (x->row.total != y->row.total)
+        return x->row.total > y->row.total ? -1 : 1;
+    int order = strcmp(x->text, y->text);
+    return order ? order : x->place < y->place ? -1 : x->place > y->place;
+}
+
+static bool sort_rows(struct weft_profile_list *list, const struct weft_profile *p)
+{
+    struct ordered *order = weft__resize(NULL, (uint64_t)list->rows + 1, sizeof *order);
+    if (!order)
+        return false;
+    for (uint32_t i = 0; i < list->rows; i++)
+        order[i] = (struct ordered){weft_profile_text(p, list->row[i].frame.text), list->row[i], i};
+    if (list->rows)
+        qsort(order, list->rows, sizeof *order, by_weight);
+    for (uint32_t i = 0; i < list->rows; i++)
+        list->row[i] = order[i].row;
+    free(order);
+    return true;
+}
+
+int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *p,
+                           const struct weft_calltree_options *o)
+{
+    struct maker l = {.frames = NULL};
+    bool groups = weft__is_group(o->by);
+    int rc = 0;
+    *out = NULL;
+    l.list = calloc(1, sizeof *l.list);
+    if (!l.list)
+        rc = WEFT_E_NOMEM;
+    else if (!groups)
+        rc = weft_frames_new(
+            &l.frames, p, &(struct weft_frames_options){o->async, o->by_family ? o->family : NULL});
+    if (rc == 0)
+        rc = weft__gather_run(&l.gather, p, o, !groups, groups ? take_group : take_stack, &l);
+    if (rc == 0) {
+        l.list->total = l.gather.total;
+        l.list->samples = l.gather.samples;
+        l.list->without_promise = l.gather.without_promise;
+        memcpy(l.list->gap, l.gather.gap, sizeof l.list->gap);
+        l.list->unit = l.gather.unit;
+        rc = sort_rows(l.list, p) ? 0 : WEFT_E_NOMEM;
+    }
+    if (rc == 0)
+        *out = l.list;
+    else
+        weft_profile_list_free(l.list);
+    weft__gather_fini(&l.gather);
+    weft_frames_free(l.frames);
+    free(l.seen);
+    weft__table_drop(&l.rows_by);
+    return rc;
+}
+
+void weft_profile_list_free(struct weft_profile_list *l)
+{
+    if (!l)
+        return;
+    free(l->row);
+    free(l);
+}

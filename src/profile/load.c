@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: ISC */
+/* weft's own packets of samples. Nothing in one is believed: each record lies within the packet, each number means
+ * something that came before. A packet's tree of stacks knows no processes, the profile's does; a node becomes a
+ * stack of a process when a sample asks for it, and how many do is bounded by the packet's size. */
+#include "profile/load.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/builder.h"
+
+struct node {
+    uint64_t address;
+    uint32_t parent;
+    uint16_t depth;
+    uint8_t flags;
+};
+
+/* A node as a stack of a process. */
+struct known {
+    uint32_t node, process, generation, stack;
+};
+
+struct packet {
+    struct weft_profile *p;
+    const unsigned char *bytes;
+    size_t content; /* bytes that are used */
+    size_t at;      /* the record at hand */
+    uint64_t file_offset;
+    uint32_t *text, *source; /* numbers of the profile */
+    struct node *node;       /* [0]: none */
+    struct weft_mapping *object;
+    uint32_t texts, sources, nodes, objects;
+    uint32_t text_room, source_room, node_room, object_room;
+    struct known *known;
+    uint32_t knowns, known_room, most_known;
+    struct weft__table known_by;
+    struct weft_frame *frame;
+    uint32_t frame_room;
+    bool no_memory;
+};
+
+/* The record at hand, or what it asks for, cannot be used. */
+__attribute__((format(printf, 2, 3))) static void skip(struct packet *k, const char *format, ...)
+{
+    struct weft_profile *p = k->p;
+    if (p->skipped++)
+        return;
+    char text[sizeof p->first_skipped.text];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    weft_error_set(&p->first_skipped, WEFT_E_FORMAT, k->file_offset + k->at, "%s", text);
+}
+
+/* ---- Tables of the packet ---- */
+
+#define APPEND(k, array, count, room, ...)                                                         \
+    do {                                                                                           \
+        if (!weft__reserve(&(array), (count), &(room), sizeof *(array)))                           \
+            (k)->no_memory = true;                                                                 \
+        else                                                                                       \
+            (array)[(count)++] = (__VA_ARGS__);                                                    \
+    } while (0)
+
+static void add_text(struct packet *k, const char *text, uint32_t size)
+{
+    uint32_t number = weft_profile_add_text(k->p, text, size);
+    if (number == WEFT_NONE)
+        k->no_memory = true;
+    else
+        APPEND(k, k->text, k->texts, k->text_room, number);
+}
+
+/* The profile's number of a text. Says so if there is none. */
+static bool get_text(struct packet *k, uint32_t number, uint32_t *text)
+{
+    bool there = number < k->texts;
+    if (!there)
+        skip(k, "a record uses text %" PRIu32 ", but only %" PRIu32 " stand before it", number,
+             k->texts - 1);
+    *text = there ? k->text[number] : 0;
+    return there;
+}
+
+static void take_text(struct packet *k, const struct weft_record_text *r)
+{
+    uint64_t room = r->head.bytes - sizeof *r;
+    if (r->size >= room) {
+        skip(k, "a text of %" PRIu32 " bytes stands in a record of %" PRIu32, r->size,
+             r->head.bytes);
+        add_text(k, "?", 1); /* later ones keep their numbers */
+        return;
+    }
+    const char *text = (const char *)(r + 1);
+    add_text(k, text, (uint32_t)strnlen(text, r->size));
+}
+
+static void take_source(struct packet *k, const struct weft_record_source *r)
+{
+    struct weft_source s = {
+        .unit = (enum weft_source_unit)(r->head.small <= WEFT_UNIT_CYCLES ? r->head.small
+                                                                          : WEFT_UNIT_COUNT),
+        .frequency = r->frequency,
+        .period = r->period,
+    };
+    get_text(k, r->name, &s.name);
+    uint32_t number = weft_profile_add_source(k->p, &s);
+    if (number == WEFT_NONE)
+        k->no_memory = true;
+    else
+        APPEND(k, k->source, k->sources, k->source_room, number);
+}
+
+static void take_node(struct packet *k, const struct weft_record_node *r)
+{
+    uint32_t parent = r->parent;
+    if (parent >= k->nodes) {
+        skip(k, "a stack's caller is node %" PRIu32 ", but only %" PRIu32 " stand before it",
+             parent, k->nodes - 1);
+        parent = 0;
+    }
+    struct node n = k->node[parent];
+    if (n.depth < WEFT__DEPTH_MAX)
+        n = (struct node){r->address, parent, (uint16_t)(n.depth + 1), r->head.flags};
+    APPEND(k, k->node, k->nodes, k->node_room, n);
+}
+
+static uint64_t hash_known(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct known *n = (const struct known *)array + item;
+    return weft_mix(weft_mix((uint64_t)n->node << 32 | n->process, seed) ^ n->generation, seed);
+}
+
+static bool same_known(const void *array, uint32_t item, const void *key)
+{
+    const struct known *n = (const struct known *)array + item, *m = key;
+    return n->node == m->node && n->process == m->process && n->generation == m->generation;
+}
+
+/* The node of which no stack of the process is known yet, the innermost one first, up to one of which it is, whose
+ * stack is *stack. */
+static uint32_t climb(const struct packet *k, struct known key, uint32_t *way, uint32_t *stack)
+{
+    uint32_t steps = 0;
+    *stack = 0;
+    for (; key.node; key.node = k->node[key.node].parent) {
+        uint32_t found =
+            k->known_by.room
+                ? *weft__table_find(&k->known_by, hash_known(&key, 0, k->p->build->seed),
+                                    same_known, k->known, &key)
+                : 0;
+        if (found) {
+            *stack = k->known[found - 1].stack;
+            break;
+        }
+        way[steps++] = key.node;
+    }
+    return steps;
+}
+
+/* The stack that a node is of a process then. *cut is set where that would be too many. WEFT_NONE: no memory. */
+static uint32_t stack_of(struct packet *k, uint32_t node, uint32_t process, uint64_t time_ns,
+                         bool *cut)
+{
+    uint32_t way[WEFT__DEPTH_MAX], stack;
+    uint64_t seed = k->p->build->seed;
+    struct known key = {.node = node, .process = process};
+    key.generation = weft__generation(k->p, process, time_ns);
+    uint32_t steps = climb(k, key, way, &stack);
+    if (steps > k->most_known - k->knowns) {
+        *cut = true;
+        return 0;
+    }
+    while (steps && stack != WEFT_NONE) {
+        const struct node *n = &k->node[way[--steps]];
+        key.node = way[steps];
+        key.stack = stack = weft_profile_push(k->p, stack, process, n->address, n->flags, time_ns);
+        if (stack == WEFT_NONE ||
+            !weft__table_reserve(&k->known_by, k->known, k->knowns, hash_known, seed) ||
+            !weft__reserve(&k->known, k->knowns, &k->known_room, sizeof *k->known))
+            return WEFT_NONE;
+        k->known[k->knowns] = key;
+        *weft__table_find(&k->known_by, hash_known(&key, 0, seed), same_known, k->known, &key) =
+            ++k->knowns;
+    }
+    return stack;
+}
+
+/* ---- Records ---- */
+
+/* The stack of a record that is about that thread, and the thread. False: it cannot be used. */
+static bool find_stack(struct packet *k, uint32_t node, uint32_t process, uint32_t thread,
+                       uint64_t time_ns, uint32_t *stack, uint32_t *index, bool *cut)
+{
+    if (node >= k->nodes) {
+        skip(k, "a record's stack is node %" PRIu32 ", but only %" PRIu32 " stand before it", node,
+             k->nodes - 1);
+        return false;
+    }
+    *stack = stack_of(k, node, process, time_ns, cut);
+    *index = weft_profile_add_thread(k->p, process, thread, WEFT_NONE);
+    k->no_memory |= *stack == WEFT_NONE || *index == WEFT_NONE;
+    if (*cut)
+        skip(k, "its stacks take more memory than a packet of %zu bytes should", k->content);
+    return !k->no_memory;
+}
+
+static void take_sample(struct packet *k, const struct weft_record_sample *r)
+{
+    struct weft_sample s = {
+        .time_ns = r->time_ns, .value = r->value, .core = r->core, .flags = r->head.flags};
+    bool cut = false;
+    if (r->head.small >= k->sources) {
+        skip(k, "a sample is of source %u, but only %" PRIu32 " stand before it",
+             (unsigned)r->head.small, k->sources);
+        return;
+    }
+    if (!find_stack(k, r->stack, r->process, r->thread, r->time_ns, &s.stack, &s.thread, &cut))
+        return;
+    s.source = k->source[r->head.small];
+    s.flags = (uint8_t)(s.flags | (cut ? WEFT_SAMPLE_CUT : 0));
+    k->no_memory |= weft_profile_add_sample(k->p, &s) < 0;
+}
+
+static void take_switch(struct packet *k, const struct weft_record_switch *r)
+{
+    uint32_t stack, thread;
+    bool cut = false;
+    bool out = r->head.flags & WEFT_SWITCH_OUT;
+    if (!find_stack(k, out ? r->stack : 0, r->process, r->thread, r->time_ns, &stack, &thread,
+                    &cut))
+        return;
+    bool done = out ? weft__switch_out(k->p, thread, r->time_ns, r->core, stack,
+                                       r->head.flags & WEFT_SWITCH_PREEMPTED)
+                    : weft__switch_in(k->p, thread, r->time_ns);
+    k->no_memory |= !done;
+}
+
+static void take_mapping(struct packet *k, const struct weft_record_mapping *r)
+{
+    struct weft_mapping m = {
+        .process = r->process,
+        .start = r->start,
+        .size = r->size,
+        .offset = r->offset,
+        .from_ns = r->time_ns,
+        .kernel = r->head.flags & WEFT_MAPPING_KERNEL,
+    };
+    if (r->head.small > WEFT_BUILD_ID_MAX) {
+        skip(k, "a mapping's build id has %u bytes", (unsigned)r->head.small);
+        return;
+    }
+    if (!get_text(k, r->path, &m.path))
+        return;
+    m.build_id_bytes = (uint8_t)r->head.small;
+    memcpy(m.build_id, r->build_id, m.build_id_bytes);
+    k->no_memory |= weft_profile_add_mapping(k->p, &m) == WEFT_NONE;
+}
+
+static void take_thread(struct packet *k, const struct weft_record_thread *r)
+{
+    struct weft_profile *p = k->p;
+    uint32_t name;
+    if (!get_text(k, r->name, &name))
+        return;
+    uint32_t thread = weft_profile_add_thread(p, r->process, r->thread, r->name ? name : WEFT_NONE);
+    if (thread == WEFT_NONE) {
+        k->no_memory = true;
+    } else if (r->head.flags & WEFT_THREAD_EXEC) {
+        weft_profile_exec(p, r->process, r->time_ns);
+    } else if (r->parent != UINT32_MAX && r->thread == r->process) {
+        k->no_memory |= weft_profile_fork(p, r->process, r->parent, r->time_ns) < 0;
+    }
+}
+
+static void take_exit(struct packet *k, const struct weft_record_exit *r)
+{
+    uint32_t thread = weft_profile_add_thread(k->p, r->process, r->thread, WEFT_NONE);
+    k->no_memory |= thread == WEFT_NONE || !weft__switch_exit(k->p, thread, r->time_ns);
+}
+
+static void take_lost(struct packet *k, const struct weft_record_lost *r)
+{
+    struct weft_profile *p = k->p;
+    uint64_t *lost = r->head.flags & WEFT_LOST_OTHER ? &p->lost_other : &p->lost;
+    *lost = r->count < UINT64_MAX - *lost ? *lost + r->count : UINT64_MAX;
+    if (r->head.flags & WEFT_LOST_SWITCHES &&
+        (!p->switches_until_ns || r->time_ns < p->switches_until_ns))
+        p->switches_until_ns = r->time_ns;
+}
+
+static void take_interrupt(struct packet *k, const struct weft_record_interrupt *r)
+{
+    struct weft_interrupt i = {
+        .from_ns = r->from_ns,
+        .to_ns = r->to_ns,
+        .core = r->core,
+        .thread = WEFT_NONE,
+        .number = r->number,
+        .soft = r->head.flags & WEFT_INTERRUPT_SOFT,
+    };
+    if (r->to_ns < r->from_ns) {
+        skip(k, "an interrupt ends before it begins");
+        return;
+    }
+    if (!get_text(k, r->name, &i.name))
+        return;
+    if (r->thread != UINT32_MAX) {
+        i.thread = weft__thread_by_number(k->p, r->thread);
+        k->no_memory |= i.thread == WEFT_NONE;
+    }
+    k->no_memory |= weft_profile_add_interrupt(k->p, &i) < 0;
+}
+
+static void take_object(struct packet *k, const struct weft_record_object *r)
+{
+    struct weft_mapping o = {.process = r->process};
+    if (r->head.small > WEFT_BUILD_ID_MAX)
+        skip(k, "an object's build id has %u bytes", (unsigned)r->head.small);
+    else
+        o.build_id_bytes = (uint8_t)r->head.small;
+    memcpy(o.build_id, r->build_id, o.build_id_bytes);
+    get_text(k, r->path, &o.path);
+    APPEND(k, k->object, k->objects, k->object_room, o);
+}
+
+/* The function and line of a frame. False: it cannot be used. */
+static bool make_frame(struct packet *k, const struct weft_symbol_frame *r,
+                       struct weft_frame *frame)
+{
+    struct weft_function f = {.start_line = r->start_line};
+    if (!get_text(k, r->name, &f.name) || !get_text(k, r->system_name, &f.system_name) ||
+        !get_text(k, r->file, &f.file))
+        return false;
+    if (!r->system_name)
+        f.system_name = f.name;
+    *frame = (struct weft_frame){weft_profile_add_function(k->p, &f), r->line};
+    k->no_memory |= frame->function == WEFT_NONE;
+    return !k->no_memory;
+}
+
+static void take_symbol(struct packet *k, const struct weft_record_symbol *r)
+{
+    const struct weft_symbol_frame *frame = (const struct weft_symbol_frame *)(r + 1);
+    uint32_t frames = r->head.small;
+    if (frames > (r->head.bytes - sizeof *r) / sizeof *frame) {
+        skip(k, "a symbol of %" PRIu32 " frames stands in a record of %" PRIu32 " bytes", frames,
+             r->head.bytes);
+        return;
+    }
+    if (r->object >= k->objects) {
+        skip(k, "a symbol is of object %" PRIu32 ", but only %" PRIu32 " stand before it",
+             r->object, k->objects);
+        return;
+    }
+    for (uint32_t i = 0; i < frames; i++) {
+        if (!weft__reserve(&k->frame, i, &k->frame_room, sizeof *k->frame))
+            k->no_memory = true;
+        if (k->no_memory || !make_frame(k, &frame[i], &k->frame[i]))
+            return;
+    }
+    k->no_memory |=
+        weft_profile_add_symbol(k->p, &k->object[r->object], r->offset, k->frame, frames) < 0;
+}
+
+/* ---- The packet ---- */
+
+static const size_t least_bytes[] = {
+    [WEFT_RECORD_TEXT] = sizeof(struct weft_record_text),
+    [WEFT_RECORD_SOURCE] = sizeof(struct weft_record_source),
+    [WEFT_RECORD_NODE] = sizeof(struct weft_record_node),
+    [WEFT_RECORD_SAMPLE] = sizeof(struct weft_record_sample),
+    [WEFT_RECORD_SWITCH] = sizeof(struct weft_record_switch),
+    [WEFT_RECORD_MAPPING] = sizeof(struct weft_record_mapping),
+    [WEFT_RECORD_THREAD] = sizeof(struct weft_record_thread),
+    [WEFT_RECORD_EXIT] = sizeof(struct weft_record_exit),
+    [WEFT_RECORD_LOST] = sizeof(struct weft_record_lost),
+    [WEFT_RECORD_INTERRUPT] = sizeof(struct weft_record_interrupt),
+    [WEFT_RECORD_OBJECT] = sizeof(struct weft_record_object),
+    [WEFT_RECORD_SYMBOL] = sizeof(struct weft_record_symbol),
+};
+
+static void take_record(struct packet *k, const void *record, uint8_t kind)
+{
+    switch ((enum weft_record_kind)kind) {
+    case WEFT_RECORD_TEXT:
+        take_text(k, record);
+        break;
+    case WEFT_RECORD_SOURCE:
+        take_source(k, record);
+        break;
+    case WEFT_RECORD_NODE:
+        take_node(k, record);
+        break;
+    case WEFT_RECORD_SAMPLE:
+        take_sample(k, record);
+        break;
+    case WEFT_RECORD_SWITCH:
+        take_switch(k, record);
+        break;
+    case WEFT_RECORD_MAPPING:
+        take_mapping(k, record);
+        break;
+    case WEFT_RECORD_THREAD:
+        take_thread(k, record);
+        break;
+    case WEFT_RECORD_EXIT:
+        take_exit(k, record);
+        break;
+    case WEFT_RECORD_LOST:
+        take_lost(k, record);
+        break;
+    case WEFT_RECORD_INTERRUPT:
+        take_interrupt(k, record);
+        break;
+    case WEFT_RECORD_OBJECT:
+        take_object(k, record);
+        break;
+    case WEFT_RECORD_SYMBOL:
+        take_symbol(k, record);
+        break;
+    }
+}
+
+static void take_records(struct packet *k)
+{
+    struct weft_record_head head;
+    while (!k->no_memory && k->content - k->at >= sizeof head) {
+        memcpy(&head, k->bytes + k->at, sizeof head);
+        if (head.bytes < sizeof head || head.bytes % 8 || head.bytes > k->content - k->at) {
+            skip(k, "a record says it has %" PRIu32 " bytes, with %zu left in its packet",
+                 head.bytes, k->content - k->at);
+            return;
+        }
+        bool known =
+            head.kind < sizeof least_bytes / sizeof *least_bytes && least_bytes[head.kind] != 0;
+        if (!known)
+            skip(k, "a record is of kind %u, which this version of weft does not know",
+                 (unsigned)head.kind);
+        else if (head.bytes < least_bytes[head.kind])
+            skip(k, "a record of kind %u has %" PRIu32 " bytes, but needs %zu", (unsigned)head.kind,
+                 head.bytes, least_bytes[head.kind]);
+        else
+            take_record(k, k->bytes + k->at, head.kind);
+        k->at += head.bytes;
+    }
+    if (!k->no_memory && k->content != k->at)
+        skip(k, "a packet of samples ends in the middle of a record");
+}
+
+static void free_packet(struct packet *k)
+{
+    free(k->text);
+    free(k->source);
+    free(k->node);
+    free(k->object);
+    free(k->known);
+    free(k->frame);
+    weft__table_drop(&k->known_by);
+}
+
+int weft_profile_load_packet(struct weft_profile *p, const void *packet, size_t bytes, uint64_t at,
+                             struct weft_error *err)
+{
+    struct weft_samples_header h;
+    if (bytes < sizeof h)
+        return weft_error_set(err, WEFT_E_FORMAT, at,
+                              "expected a packet of samples, found %zu bytes", bytes);
+    memcpy(&h, packet, sizeof h);
+    uint64_t content = h.packet.content_bits / 8;
+    content = content < bytes ? content : bytes;
+    if (h.packet.class != WEFT_PACKET_SAMPLES || h.packet.header_bytes < sizeof h ||
+        h.packet.header_bytes % 8 || h.packet.header_bytes > content)
+        return weft_error_set(err, WEFT_E_FORMAT, at,
+                              "expected a packet of samples, found one of class %u with a header "
+                              "of %" PRIu32 " bytes",
+                              (unsigned)h.packet.class, h.packet.header_bytes);
+    struct packet k = {
+        .p = p,
+        .bytes = packet,
+        .content = (size_t)content,
+        .at = h.packet.header_bytes,
+        .file_offset = at,
+        .most_known = (uint32_t)(bytes / 2 < UINT32_MAX ? bytes / 2 : UINT32_MAX - 1),
+    };
+    static const uint8_t unknown[sizeof p->boot_id];
+    if (memcmp(p->boot_id, unknown, sizeof unknown) == 0)
+        memcpy(p->boot_id, h.boot_id, sizeof p->boot_id);
+    add_text(&k, "", 0);
+    if (!k.no_memory)
+        APPEND(&k, k.node, k.nodes, k.node_room, (struct node){.depth = 0});
+    take_records(&k);
+    free_packet(&k);
+    return k.no_memory ? weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its samples") : 0;
+}
+
+int weft_profile_load_trace(struct weft_profile *p, struct weft_reader *r, struct weft_error *err)
+{
+    const void *packet;
+    uint64_t offset;
+    ptrdiff_t bytes;
+    while ((bytes = weft_reader_next_samples(r, &packet, &offset, err)) > 0) {
+        struct weft_error odd;
+        int rc = weft_profile_load_packet(p, packet, (size_t)bytes, offset, &odd);
+        if (rc == WEFT_E_FORMAT) { /* the others may be sound */
+            p->first_skipped = p->skipped++ ? p->first_skipped : odd;
+        } else if (rc < 0) {
+            if (err)
+                *err = odd;
+            return rc;
+        }
+    }
+    return (int)bytes;
+}

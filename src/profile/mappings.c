@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: ISC */
+/* Which mapping an address lay in at a time.
+ *
+ * For each process its changes are walked through in order of time, together with what is asked of it. Where its
+ * mappings begin and end cuts the addresses into pieces; a mapping covers a range of them. They are the leaves of
+ * a binary tree: a mapping's number is written into the few nodes that make up its range, and the newest one over
+ * an address is the largest number on the way from its leaf to the root. So each step takes the logarithm of the
+ * number of mappings, whatever a file says.
+ *
+ * What is not found is asked again: of later mappings of the process, which were told a little late; then of the
+ * process that it was forked from, at that time; then of the mappings that all processes have. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/builder.h"
+
+enum { ANCESTORS = 64 };
+
+struct query {
+    uint64_t time_ns;
+    uint32_t process, location;
+    bool found;
+};
+
+/* One process. */
+struct space {
+    const struct weft_profile *p;
+    const struct weft__change *change;
+    uint32_t changes;
+    uint64_t *bound; /* ascending; piece i lies between bound i and the next */
+    uint32_t bounds;
+    uint32_t *newest; /* the tree: node 1 is the root, leaf i is node bounds + i */
+    uint32_t floor;   /* what is not newer than that is gone */
+};
+
+static int by_process(const void *a, const void *b)
+{
+    const struct weft__change *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+static int query_order(const void *a, const void *b)
+{
+    const struct query *x = a, *y = b;
+    if (x->process != y->process)
+        return x->process < y->process ? -1 : 1;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->location < y->location ? -1 : x->location > y->location;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static uint64_t end_of(const struct weft_mapping *m)
+{
+    return m->size < UINT64_MAX - m->start ? m->start + m->size : UINT64_MAX;
+}
+
+/* How many bounds are at most address. */
+static uint32_t bounds_until(const struct space *s, uint64_t address)
+{
+    uint32_t low = 0, high = s->bounds;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->bound[middle] <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void cover(struct space *s, const struct weft_mapping *m, uint32_t number)
+{
+    if (m->size == 0)
+        return;
+    uint32_t l = s->bounds + bounds_until(s, m->start) - 1;
+    uint32_t r = s->bounds + bounds_until(s, end_of(m)) - 1;
+    for (; l < r; l /= 2, r /= 2) {
+        if (l & 1)
+            s->newest[l++] = number;
+        if (r & 1)
+            s->newest[--r] = number;
+    }
+}
+
+/* The newest number over an address; 0: none. */
+static uint32_t look(const struct space *s, uint64_t address)
+{
+    uint32_t piece = bounds_until(s, address), newest = 0;
+    if (piece == 0)
+        return 0;
+    for (uint32_t node = s->bounds + piece - 1; node; node /= 2)
+        newest = s->newest[node] > newest ? s->newest[node] : newest;
+    return newest > s->floor ? newest : 0;
+}
+
+static int begin(struct space *s, const struct weft_profile *p, const struct weft__change *change,
+                 uint32_t changes)
+{
+    *s = (struct space){.p = p, .change = change, .changes = changes};
+    s->bound = weft__resize(NULL, UINT64_C(2) * changes, sizeof *s->bound);
+    s->newest = weft__resize(NULL, UINT64_C(4) * changes, sizeof *s->newest);
+    if (!s->bound || !s->newest || changes >= UINT32_MAX / 4)
+        return WEFT_E_NOMEM;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < changes; i++)
+        if (change[i].mapping != WEFT_NONE) {
+            s->bound[count++] = p->mapping[change[i].mapping].start;
+            s->bound[count++] = end_of(&p->mapping[change[i].mapping]);
+        }
+    if (count)
+        qsort(s->bound, count, sizeof *s->bound, by_value);
+    for (uint32_t i = 0; i < count; i++)
+        if (i == 0 || s->bound[i] != s->bound[s->bounds - 1])
+            s->bound[s->bounds++] = s->bound[i];
+    return 0;
+}
+
+static void clear(struct space *s)
+{
+    s->floor = 0;
+    memset(s->newest, 0, (size_t)s->bounds * 2 * sizeof *s->newest);
+}
+
+static void end(struct space *s)
+{
+    free(s->bound);
+    free(s->newest);
+}
+
+static void answer(struct weft_profile *p, struct query *q, const struct weft__change *c)
+{
+    p->location[q->location].mapping = c->mapping;
+    q->found = true;
+}
+
+/* Answers what was mapped by then. A query that is not answered goes on to the parent, or to what all have. */
+static void walk_forward(struct weft_profile *p, struct space *s, struct query *query,
+                         uint32_t queries)
+{
+    uint32_t next = 0;
+    const struct weft__change *birth = NULL;
+    clear(s);
+    for (uint32_t i = 0; i < queries; i++) {
+        struct query *q = &query[i];
+        for (; next < s->changes && s->change[next].time_ns <= q->time_ns; next++) {
+            const struct weft__change *c = &s->change[next];
+            if (c->mapping != WEFT_NONE) {
+                cover(s, &p->mapping[c->mapping], next + 1);
+            } else {
+                s->floor = next + 1;
+                birth = c;
+            }
+        }
+        uint32_t newest = look(s, p->location[q->location].address);
+        if (newest) {
+            answer(p, q, &s->change[newest - 1]);
+        } else {
+            q->process = birth ? birth->parent : UINT32_MAX;
+            q->time_ns = birth && birth->parent != UINT32_MAX ? birth->time_ns : q->time_ns;
+        }
+    }
+}
+
+/* Answers what was mapped next, though not by another program, and sets when mappings end. times: of the queries,
+ * as they were. */
+static void walk_backward(struct weft_profile *p, struct space *s, struct query *query,
+                          uint32_t queries, const uint64_t *time_ns, bool set_ends)
+{
+    uint32_t left = queries;
+    uint64_t gone_ns = UINT64_MAX; /* all mappings */
+    clear(s);
+    for (uint32_t i = s->changes; i-- > 0;) {
+        const struct weft__change *c = &s->change[i];
+        for (; left && time_ns[left - 1] >= c->time_ns; left--) {
+            uint32_t next =
+                query[left - 1].found ? 0 : look(s, p->location[query[left - 1].location].address);
+            if (next)
+                answer(p, &query[left - 1], &s->change[s->changes - next]);
+        }
+        uint32_t number = s->changes - i;
+        if (c->mapping == WEFT_NONE) {
+            s->floor = number;
+            gone_ns = c->time_ns;
+            continue;
+        }
+        struct weft_mapping *m = &p->mapping[c->mapping];
+        uint32_t next = set_ends ? look(s, m->start) : 0;
+        if (set_ends)
+            m->to_ns = next ? s->change[s->changes - next].time_ns : gone_ns;
+        cover(s, m, number);
+    }
+    for (; left; left--) {
+        uint32_t next =
+            query[left - 1].found ? 0 : look(s, p->location[query[left - 1].location].address);
+        if (next)
+            answer(p, &query[left - 1], &s->change[s->changes - next]);
+    }
+}
+
+static int ask_process(struct weft_profile *p, const struct weft__change *change, uint32_t changes,
+                       struct query *query, uint32_t queries, bool first)
+{
+    struct space s;
+    uint64_t *time_ns = weft__resize(NULL, (uint64_t)queries + 1, sizeof *time_ns);
+    int rc = begin(&s, p, change, changes);
+    if (!time_ns)
+        rc = WEFT_E_NOMEM;
+    if (rc == 0) {
+        for (uint32_t i = 0; i < queries; i++)
+            time_ns[i] = query[i].time_ns;
+        walk_forward(p, &s, query, queries);
+        walk_backward(p, &s, query, first ? queries : 0, time_ns, first);
+    }
+    end(&s);
+    free(time_ns);
+    return rc;
+}
+
+/* Asks each process what is asked of it. The queries of processes of which nothing is known go on to what all have. */
+static int ask_all(struct weft_profile *p, struct query *query, uint32_t queries, bool first)
+{
+    const struct weft__change *change = p->build->change;
+    uint32_t changes = p->build->changes, q = 0;
+    qsort(query, queries, sizeof *query, query_order);
+    for (uint32_t c = 0; c < changes;) {
+        uint32_t last = c, process = change[c].process;
+        while (last < changes && change[last].process == process)
+            last++;
+        for (; q < queries && query[q].process < process; q++)
+            query[q].process = UINT32_MAX;
+        uint32_t end = q;
+        while (end < queries && query[end].process == process)
+            end++;
+        int rc =
+            first || end > q ? ask_process(p, change + c, last - c, query + q, end - q, first) : 0;
+        if (rc < 0)
+            return rc;
+        c = last;
+        q = end;
+    }
+    for (; q < queries; q++)
+        query[q].process = UINT32_MAX;
+    return 0;
+}
+
+/* Keeps those that are not answered, and says whether one of them is about a single process. */
+static uint32_t keep_open(struct query *query, uint32_t queries, bool *single)
+{
+    uint32_t kept = 0;
+    *single = false;
+    for (uint32_t i = 0; i < queries; i++)
+        if (!query[i].found) {
+            *single |= query[i].process != UINT32_MAX;
+            query[kept++] = query[i];
+        }
+    return kept;
+}
+
+int weft__mappings_assign(struct weft_profile *p)
+{
+    struct weft_profile_build *b = p->build;
+    struct query *query = weft__resize(NULL, (uint64_t)p->locations + 1, sizeof *query);
+    uint32_t queries = 0;
+    if (!query)
+        return WEFT_E_NOMEM;
+    for (uint32_t i = 0; i < p->locations; i++) {
+        p->location[i].mapping = WEFT_NONE;
+        query[queries++] = (struct query){b->place[i].first_ns, p->location[i].process, i, false};
+    }
+    if (b->changes)
+        qsort(b->change, b->changes, sizeof *b->change, by_process);
+    bool single = true;
+    int rc = ask_all(p, query, queries, true);
+    for (unsigned i = 0; i < ANCESTORS && rc == 0 && single; i++) {
+        queries = keep_open(query, queries, &single);
+        if (queries)
+            rc = ask_all(p, query, queries, false);
+    }
+    free(query);
+    return rc;
+}

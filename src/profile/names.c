@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: ISC */
+#include "profile/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+#include "model/strings.h"
+#include "profile/build.h"
+#include "profile/frames.h"
+
+enum { LINES = 1024 };
+
+static uint32_t add_sized(struct weft__names *n, const char *text, uint32_t size)
+{
+    uint32_t number = weft_strings_add(n->p->strings, text, size);
+    n->failed |= number == WEFT_NONE;
+    return number;
+}
+
+static uint32_t add(struct weft__names *n, const char *text)
+{
+    return add_sized(n, text, (uint32_t)strlen(text));
+}
+
+static uint32_t *none(uint64_t count)
+{
+    uint32_t *array = weft__resize(NULL, count + 1, sizeof *array);
+    for (uint64_t i = 0; array && i <= count; i++)
+        array[i] = WEFT_NONE;
+    return array;
+}
+
+static const char *const gap_names[WEFT_GAPS] = {
+    [WEFT_GAP_NONE] = "(no promise)",
+    [WEFT_GAP_OVERWRITTEN] = "(events overwritten)",
+    [WEFT_GAP_OUTSIDE] = "(events not recorded)",
+};
+
+bool weft_frame_is_gap(const struct weft_profile *p, const struct weft_named_frame *f)
+{
+    bool of_promise = f->kind == WEFT_FRAME_PROMISE || f->kind == WEFT_FRAME_LABEL;
+    for (unsigned i = 0; of_promise && i < WEFT_GAPS; i++)
+        if (strcmp(weft_profile_text(p, f->text), gap_names[i]) == 0)
+            return true;
+    return false;
+}
+
+bool weft__profile_names_init(struct weft__names *n, struct weft_profile *p)
+{
+    *n = (struct weft__names){.p = p};
+    n->address = none(p->locations);
+    n->text_of = none(p->model ? weft_strings_count(p->model->strings) : 0);
+    n->line = none(LINES);
+    n->line_key = calloc(LINES, sizeof *n->line_key);
+    for (unsigned i = 0; i < WEFT_GAPS; i++)
+        n->gap[i] = add(n, gap_names[i]);
+    n->no_stack = add(n, "(no stack)");
+    n->waiting = add(n, "(waiting)");
+    n->preempted = add(n, "(preempted)");
+    return n->address && n->text_of && n->line && n->line_key && !n->failed;
+}
+
+void weft__profile_names_fini(struct weft__names *n)
+{
+    free(n->address);
+    free(n->text_of);
+    free(n->line);
+    free(n->line_key);
+}
+
+static const char *last_part(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+uint32_t weft__name_address(struct weft__names *n, uint32_t location)
+{
+    const struct weft_profile *p = n->p;
+    const struct weft_location *l = &p->location[location];
+    uint32_t *known = &n->address[location];
+    char text[320];
+    if (*known != WEFT_NONE)
+        return *known;
+    const char *path =
+        l->mapping == WEFT_NONE ? "" : weft_profile_text(p, p->mapping[l->mapping].path);
+    uint64_t address = weft_profile_symbol_offset(p, location);
+    if (path[0])
+        snprintf(text, sizeof text, "0x%" PRIx64 " (%.255s)", address, last_part(path));
+    else
+        snprintf(text, sizeof text, "0x%" PRIx64 "%s", address, l->kernel ? " (kernel)" : "");
+    return *known = add(n, text);
+}
+
+uint32_t weft__name_promise(struct weft__names *n, uint32_t whose)
+{
+    const struct weft_model *m = n->p->model;
+    if (weft__is_gap(whose))
+        return n->gap[WEFT_NONE - whose];
+    uint32_t text = weft_model_name(m, whose), size;
+    if (text == WEFT_NONE)
+        text = m->promise[whose].type;
+    uint32_t *known = &n->text_of[text];
+    if (*known == WEFT_NONE) {
+        const char *bytes = weft_model_text(m, text, &size);
+        *known = add_sized(n, bytes, size);
+    }
+    return *known;
+}
+
+uint32_t weft__name_family(struct weft__names *n, uint32_t whose)
+{
+    return n->family && !weft__is_gap(whose) ? n->family[whose] : weft__name_promise(n, whose);
+}
+
+uint32_t weft__name_line(struct weft__names *n, uint32_t file, uint32_t line)
+{
+    uint64_t key = (uint64_t)file << 32 | line;
+    uint32_t place = (file * 31 + line) % LINES;
+    if (n->line[place] != WEFT_NONE && n->line_key[place] == key)
+        return n->line[place];
+    char text[512];
+    snprintf(text, sizeof text, "%.495s:%" PRIu32, weft_profile_text(n->p, file), line);
+    n->line_key[place] = key;
+    return n->line[place] = add(n, text);
+}
+
+uint32_t weft__name_thread(struct weft__names *n, uint32_t thread)
+{
+    const struct weft_thread *t = &n->p->thread[thread];
+    const char *name = weft_profile_text(n->p, t->name);
+    char text[96];
+    if (t->thread == UINT32_MAX)
+        snprintf(text, sizeof text, "%.63s", name[0] ? name : "(thread not known)");
+    else
+        snprintf(text, sizeof text, "%.63s%s%" PRIu32, name, name[0] ? " " : "thread ", t->thread);
+    return add(n, text);
+}
+
+uint32_t weft__name_core(struct weft__names *n, uint32_t core)
+{
+    char text[32];
+    if (core == UINT32_MAX)
+        return add(n, "(core not known)");
+    snprintf(text, sizeof text, "core %" PRIu32, core);
+    return add(n, text);
+}

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: ISC */
+/* From switches, which the system tells one by one, to absences; and sorting by time. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/builder.h"
+
+static struct weft__away *away_of(struct weft_profile *p, uint32_t thread)
+{
+    struct weft_profile_build *b = p->build;
+    while (b->aways <= thread) {
+        if (!weft__reserve(&b->away, b->aways, &b->away_room, sizeof *b->away))
+            return NULL;
+        b->away[b->aways++] = (struct weft__away){.away = false};
+    }
+    return &b->away[thread];
+}
+
+static bool come_back(struct weft_profile *p, uint32_t thread, struct weft__away *a, uint64_t to_ns,
+                      bool open)
+{
+    if (!a->away)
+        return true;
+    a->away = false;
+    if (to_ns < a->from_ns)
+        return true;
+    return weft_profile_add_absence(p, &(struct weft_absence){
+                                           .from_ns = a->from_ns,
+                                           .to_ns = to_ns,
+                                           .thread = thread,
+                                           .stack = a->stack,
+                                           .core = a->core,
+                                           .preempted = a->preempted,
+                                           .open = open,
+                                       }) == 0;
+}
+
+bool weft__switch_out(struct weft_profile *p, uint32_t thread, uint64_t time_ns, uint32_t core,
+                      uint32_t stack, bool preempted)
+{
+    struct weft__away *a = away_of(p, thread);
+    if (!a)
+        return false;
+    if (!a->ended) /* where it was away already, it is not known when it came back */
+        *a = (struct weft__away){time_ns, stack, core, true, preempted, false};
+    return true;
+}
+
+bool weft__switch_in(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
+{
+    struct weft__away *a = away_of(p, thread);
+    if (!a)
+        return false;
+    a->ended = false;
+    return come_back(p, thread, a, time_ns, false);
+}
+
+bool weft__switch_exit(struct weft_profile *p, uint32_t thread, uint64_t time_ns)
+{
+    struct weft__away *a = away_of(p, thread);
+    if (!a)
+        return false;
+    a->ended = true;
+    const uint64_t until_ns = p->switches_until_ns;
+    if (until_ns && until_ns < time_ns) /* it came back before; when, is not known */
+        return come_back(p, thread, a, until_ns > a->from_ns ? until_ns : a->from_ns, true);
+    return come_back(p, thread, a, time_ns, false);
+}
+
+bool weft__switch_end(struct weft_profile *p)
+{
+    struct weft_profile_build *b = p->build;
+    uint64_t end_ns = p->last_ns;
+    for (uint32_t t = 0; t < b->aways; t++)
+        if (b->away[t].away && b->away[t].from_ns > end_ns)
+            end_ns = b->away[t].from_ns;
+    if (p->switches_until_ns && p->switches_until_ns < end_ns)
+        end_ns = p->switches_until_ns; /* when they came back is not known */
+    for (uint32_t t = 0; t < b->aways; t++)
+        if (!come_back(p, t, &b->away[t], end_ns, true))
+            return false;
+    return true;
+}
+
+/* ---- Sorting ---- */
+
+static uint64_t time_of(const char *items, size_t index, size_t item)
+{
+    uint64_t time;
+    memcpy(&time, items + index * item, sizeof time);
+    return time;
+}
+
+/* Where the ascending items that begin at from end. */
+static size_t run_end(const char *items, size_t from, size_t count, size_t item)
+{
+    size_t i = from + 1;
+    for (; i < count && time_of(items, i - 1, item) <= time_of(items, i, item); i++)
+        ;
+    return i < count ? i : count;
+}
+
+/* Merges items [a, b) and [b, c) into out. */
+static void merge(char *out, const char *items, size_t a, size_t b, size_t c, size_t item)
+{
+    size_t x = a, y = b;
+    for (size_t i = a; i < c; i++) {
+        bool first = y == c || (x < b && time_of(items, x, item) <= time_of(items, y, item));
+        memcpy(out + i * item, items + (first ? x++ : y++) * item, item);
+    }
+}
+
+/* Merges ascending parts, two by two, until there is one. */
+bool weft__sort_by_time(void *array, uint32_t count, size_t item)
+{
+    if (count == 0 || run_end(array, 0, count, item) == count)
+        return true;
+    char *other = weft__resize(NULL, count, item), *from = array, *to = other;
+    if (!other)
+        return false;
+    for (size_t runs = 2; runs > 1;) {
+        runs = 0;
+        for (size_t a = 0; a < count; runs++) {
+            size_t b = run_end(from, a, count, item);
+            size_t c = b < count ? run_end(from, b, count, item) : b;
+            merge(to, from, a, b, c, item);
+            a = c;
+        }
+        char *swap = from;
+        from = to;
+        to = swap;
+    }
+    if (from != array)
+        memcpy(array, from, count * item);
+    free(other);
+    return true;
+}

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: ISC */
+/* Hash tables over arrays whose items have 32-bit indices; inside of the profile. What is hashed comes from
+ * a file, so callers mix it with a seed (model/seed.h). */
+#ifndef WEFT_PROFILE_TABLE_H
+#define WEFT_PROFILE_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+#include "model/seed.h"
+
+struct weft__table {
+    uint32_t *slot; /* open addressing, at most half full: index plus 1; 0: free */
+    uint64_t room;  /* a power of two; 0: no table yet */
+};
+
+/* Whether the item with that index is what is looked for. */
+typedef bool weft__same_fn(const void *array, uint32_t item, const void *key);
+typedef uint64_t weft__hash_fn(const void *array, uint32_t item, uint64_t seed);
+
+/* The slot of key, or the free one where it belongs. The table has room. */
+static inline uint32_t *weft__table_find(const struct weft__table *t, uint64_t hash,
+                                         weft__same_fn *same, const void *array, const void *key)
+{
+    uint64_t i = hash & (t->room - 1);
+    while (t->slot[i] && !same(array, t->slot[i] - 1, key))
+        i = (i + 1) & (t->room - 1);
+    return &t->slot[i];
+}
+
+/* Makes room for one item more than count, which are entered again if the table grows, or had been dropped.
+ * false: no memory; the table is then as it was. */
+static inline bool weft__table_reserve(struct weft__table *t, const void *array, uint32_t count,
+                                       weft__hash_fn *hash, uint64_t seed)
+{
+    if ((uint64_t)count + 1 <= t->room / 2)
+        return true;
+    uint64_t room = t->room ? t->room : 64;
+    while ((uint64_t)count + 1 > room / 2)
+        room *= 2;
+    uint32_t *slot = room <= SIZE_MAX / sizeof *slot ? calloc((size_t)room, sizeof *slot) : NULL;
+    if (!slot)
+        return false;
+    for (uint32_t item = 0; item < count; item++) {
+        uint64_t i = hash(array, item, seed) & (room - 1);
+        while (slot[i])
+            i = (i + 1) & (room - 1);
+        slot[i] = item + 1;
+    }
+    free(t->slot);
+    t->slot = slot;
+    t->room = room;
+    return true;
+}
+
+static inline void weft__table_drop(struct weft__table *t)
+{
+    free(t->slot);
+    *t = (struct weft__table){.room = 0};
+}
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: ISC */
+/* Packets of samples: found with the others, handed out whole. What is in them, the profile knows. */
+#include <stdlib.h>
+
+#include "read/weft.h"
+
+int weft__samples_take(struct weft_file *f, const struct place *p, struct weft_error *err)
+{
+    struct samples *s = &f->samples;
+    if (s->places == s->room) {
+        uint64_t room = s->room ? s->room + s->room / 2 : 64;
+        void *grown = realloc(s->place, room * sizeof *s->place);
+        if (!grown)
+            return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
+        s->place = grown;
+        s->room = room;
+    }
+    s->place[s->places++] = *p;
+    f->common.facts.sample_packets++;
+    f->common.facts.sample_bytes += p->content;
+    return 0;
+}
+
+void weft__samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
+{
+    struct samples *s = &f->samples;
+    struct place *last = s->places ? &s->place[s->places - 1] : NULL;
+    if (!last || last->offset != offset || last->content <= size)
+        return;
+    f->common.facts.sample_bytes -= last->content - size;
+    last->content = size;
+    if (size >= last->header_bytes)
+        return;
+    f->common.facts.sample_bytes -= size;
+    f->common.facts.sample_packets--;
+    s->places--;
+}
+
+ptrdiff_t weft__samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
+                             struct weft_error *err)
+{
+    struct samples *s = &((struct weft_file *)r)->samples;
+    *packet = NULL;
+    while (s->next < s->places) {
+        const struct place *p = &s->place[s->next++];
+        *offset = p->offset;
+        if (p->content > s->packet_room) {
+            unsigned char *grown = realloc(s->packet, (size_t)p->content);
+            if (!grown)
+                return weft_error_set(err, WEFT_E_NOMEM, p->offset,
+                                      "out of memory for a packet of samples");
+            s->packet = grown;
+            s->packet_room = (size_t)p->content;
+        }
+        ptrdiff_t got = weft_input_read(&r->input, s->packet, (size_t)p->content, p->offset, err);
+        if (got < (ptrdiff_t)p->header_bytes && got >= 0) {
+            weft__reader_problem(r, p->offset + (uint64_t)got, 0,
+                                 "the file became shorter while it was read");
+            continue;
+        }
+        *packet = s->packet;
+        return got;
+    }
+    return 0;
+}
+
+void weft__samples_fini(struct samples *s)
+{
+    free(s->place);
+    free(s->packet);
+}
