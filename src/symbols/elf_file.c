@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: ISC */
+#include "symbols/elf_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Finding ---- */
+
+/* A file of this process's vdso. */
+static int vdso_open(void)
+{
+    const unsigned char *image = (const unsigned char *)getauxval(AT_SYSINFO_EHDR);
+    if (!image)
+        return -1;
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)image;
+    size_t size = (size_t)header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
+    int fd = memfd_create("vdso", MFD_CLOEXEC);
+    if (fd >= 0 && write(fd, image, size) != (ssize_t)size) {
+        close(fd);
+        fd = -1;
+    }
+    return fd;
+}
+
+/* Never a device or a pipe, which might do something, or wait. */
+static int file_open(const char *path)
+{
+    struct stat st;
+    if (strcmp(path, "[vdso]") == 0)
+        return vdso_open();
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return -1;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        return fd;
+    close(fd);
+    errno = EINVAL;
+    return -1;
+}
+
+static enum weft__file_state check(int fd, const struct weft__build_id *wanted)
+{
+    uint8_t id[WEFT_BUILD_ID_MAX];
+    char magic[SELFMAG];
+    if (pread(fd, magic, sizeof magic, 0) != sizeof magic || memcmp(magic, ELFMAG, SELFMAG) != 0)
+        return WEFT__FILE_ODD;
+    if (wanted->bytes == 0 || (weft__build_id_read(fd, id) == wanted->bytes &&
+                               memcmp(id, wanted->id, wanted->bytes) == 0))
+        return WEFT__FILE_OPEN;
+    return WEFT__FILE_OTHER;
+}
+
+int weft__place_open(const struct weft__place *place, enum weft__file_state *state)
+{
+    *state = WEFT__FILE_MISSING;
+    for (unsigned i = 0; i < WEFT__PLACES; i++) {
+        int fd = place->path[i] ? file_open(place->path[i]) : -1;
+        if (fd < 0)
+            continue;
+        enum weft__file_state here = check(fd, &place->build_id);
+        if (here == WEFT__FILE_OPEN) {
+            *state = here;
+            return fd;
+        }
+        close(fd);
+        if (*state == WEFT__FILE_MISSING)
+            *state = here;
+    }
+    return -1;
+}
+
+/* ---- Opening ---- */
+
+/* A link is the name of a file; one with a path in it would lead to any file of the machine. Nothing is fetched
+ * from elsewhere. */
+static int find_debuginfo(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                          const char *file, const char *link, GElf_Word crc, char **found)
+{
+    if (link && strchr(link, '/'))
+        link = NULL;
+    return dwfl_standard_find_debuginfo(module, data, name, base, file, link, crc, found);
+}
+
+static int find_nothing(Dwfl_Module *module, void **data, const char *name, Dwarf_Addr base,
+                        const char *file, const char *link, GElf_Word crc, char **found)
+{
+    (void)module, (void)data, (void)name, (void)base, (void)file, (void)link, (void)crc,
+        (void)found;
+    return -1;
+}
+
+static char *debug_path = NULL;
+static const Dwfl_Callbacks with_debuginfo = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = find_debuginfo,
+    .debuginfo_path = &debug_path,
+};
+static const Dwfl_Callbacks symbols_only = {
+    .find_elf = dwfl_build_id_find_elf,
+    .find_debuginfo = find_nothing,
+};
+
+bool weft__elf_open(struct weft__elf **out, int fd, const struct weft__elf_options *o)
+{
+    char path[64], real[4096];
+    struct weft__elf *e = calloc(1, sizeof *e);
+    *out = NULL;
+    if (!e) {
+        close(fd);
+        return false;
+    }
+    /* Where it lies matters for .gnu_debuglink. */
+    snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    ssize_t n = readlink(path, real, sizeof real - 1);
+    real[n > 0 ? n : 0] = '\0';
+
+    debug_path = (char *)(uintptr_t)o->debug_path;
+    e->dwfl = dwfl_begin(o->symbols_only ? &symbols_only : &with_debuginfo);
+    if (e->dwfl) {
+        dwfl_report_begin(e->dwfl);
+        /* At 0 beyond what it asks for: a module's addresses are the file's own. */
+        e->module = dwfl_report_elf(e->dwfl, "", real, fd, 0, true);
+        if (e->module)
+            fd = -1;
+        dwfl_report_end(e->dwfl, NULL, NULL);
+    }
+    GElf_Addr bias;
+    e->elf = e->module ? dwfl_module_getelf(e->module, &bias) : NULL;
+    if (fd >= 0)
+        close(fd);
+    if (!e->elf) {
+        weft__elf_close(e);
+        return false;
+    }
+    if (!o->symbols_only)
+        e->dwarf = weft__dwarf_new(e->module);
+    *out = e;
+    return true;
+}
+
+void weft__elf_close(struct weft__elf *e)
+{
+    if (!e)
+        return;
+    weft__dwarf_free(e->dwarf);
+    weft__table_free(&e->table);
+    if (e->dwfl)
+        dwfl_end(e->dwfl);
+    free(e);
+}
+
+bool weft__elf_address(Elf *elf, uint64_t offset, uint64_t *address)
+{
+    size_t count;
+    GElf_Phdr h;
+    if (elf_getphdrnum(elf, &count) < 0)
+        return false;
+    for (size_t i = 0; i < count && i < INT32_MAX && gelf_getphdr(elf, (int)i, &h); i++)
+        if (h.p_type == PT_LOAD && (h.p_flags & PF_X) && offset >= h.p_offset &&
+            offset - h.p_offset < h.p_filesz) {
+            *address = h.p_vaddr + (offset - h.p_offset);
+            return true;
+        }
+    return false;
+}
+
+/* ---- Symbols ---- */
+
+static bool is_code(const struct weft__elf *e, const GElf_Sym *sym, GElf_Word index, Elf *elf)
+{
+    int type = GELF_ST_TYPE(sym->st_info);
+    if (index == SHN_UNDEF || index == SHN_ABS || (elf == NULL && index == 0))
+        return false;
+    if (type == STT_FUNC || type == STT_GNU_IFUNC)
+        return true;
+    if (type != STT_NOTYPE)
+        return false;
+    /* Of assembly; also labels within functions, which then win only where no function covers them. */
+    GElf_Shdr header;
+    Elf_Scn *section = index < SHN_LORESERVE ? elf_getscn(elf ? elf : e->elf, index) : NULL;
+    return section && gelf_getshdr(section, &header) && (header.sh_flags & SHF_EXECINSTR);
+}
+
+/* Of several names of one function: a global one, with few underscores before it. */
+static uint32_t rank_of(const GElf_Sym *sym, const char *name)
+{
+    int bind = GELF_ST_BIND(sym->st_info);
+    uint32_t rank = bind == STB_GLOBAL ? 3000 : bind == STB_LOCAL ? 1000 : 2000;
+    if (GELF_ST_TYPE(sym->st_info) == STT_NOTYPE)
+        rank -= 500;
+    for (unsigned i = 0; i < 100 && name[i] == '_'; i++)
+        rank--;
+    return rank;
+}
+
+/* The file's symbol table, or the one of its debug information, or the dynamic one with that of
+ * .gnu_debugdata: libdwfl chooses. */
+static void load_table(struct weft__elf *e)
+{
+    e->table_loaded = true;
+    int count = dwfl_module_getsymtab(e->module);
+    for (int i = 1; i < count; i++) {
+        GElf_Sym sym;
+        GElf_Addr address;
+        GElf_Word index;
+        Elf *elf = NULL;
+        const char *name =
+            dwfl_module_getsym_info(e->module, i, &sym, &address, &index, &elf, NULL);
+        if (!name || name[0] == '\0' || name[0] == '$' || !is_code(e, &sym, index, elf))
+            continue;
+        uint64_t size = sym.st_size > UINT64_MAX - address ? 0 : sym.st_size;
+        if (!weft__table_add(&e->table, address, size, rank_of(&sym, name), name,
+                             strcspn(name, "@"))) /* and its version */
+            break;
+    }
+    weft__table_sort(&e->table);
+}
+
+/* ---- The procedure linkage table ---- */
+
+/* The word that a stub jumps through, from its instructions; 0: it is none. */
+static uint64_t stub_target(const struct weft__elf *e, uint64_t stub, const unsigned char *code,
+                            size_t bytes)
+{
+    GElf_Ehdr header;
+    if (!gelf_getehdr(e->elf, &header))
+        return 0;
+    if (header.e_machine == EM_X86_64) { /* [endbr64] [bnd] jmp *offset(%rip) */
+        size_t i = bytes >= 4 && memcmp(code, "\xf3\x0f\x1e\xfa", 4) == 0 ? 4 : 0;
+        i += i < bytes && code[i] == 0xf2;
+        int32_t offset;
+        if (i + 6 > bytes || code[i] != 0xff || code[i + 1] != 0x25)
+            return 0;
+        memcpy(&offset, code + i + 2, sizeof offset);
+        return stub + i + 6 + (uint64_t)(int64_t)offset;
+    }
+    if (header.e_machine == EM_AARCH64) { /* [bti c] adrp x16, page; ldr x17, [x16, #offset] */
+        uint32_t word[3] = {0};
+        memcpy(word, code, bytes < sizeof word ? bytes : sizeof word);
+        unsigned i = word[0] == 0xd503245f;
+        if ((word[i] & 0x9f00001f) != 0x90000010 || (word[i + 1] & 0xffc003ff) != 0xf9400211)
+            return 0;
+        uint64_t pages = (uint64_t)(word[i] >> 5 & 0x7ffff) << 2 | (word[i] >> 29 & 3);
+        pages = (pages ^ 0x100000) - 0x100000; /* 21 bits with a sign */
+        return ((stub + 4 * i) & ~UINT64_C(0xfff)) + (pages << 12) +
+               (uint64_t)(word[i + 1] >> 10 & 0xfff) * 8;
+    }
+    return 0;
+}
+
+/* The symbol of an entry: or, of a function that is chosen when the program starts, that of who chooses. */
+static const char *symbol_of(const struct weft__elf *e, const GElf_Rela *r, Elf_Data *symbols,
+                             size_t names)
+{
+    GElf_Sym sym;
+    uint64_t number = GELF_R_SYM(r->r_info);
+    if (number == 0) {
+        const struct weft__symbol *s = weft__table_find(&e->table, (uint64_t)r->r_addend);
+        return s ? e->table.names + s->name : NULL;
+    }
+    if (number > INT32_MAX || !symbols || !gelf_getsym(symbols, (int)number, &sym))
+        return NULL;
+    return elf_strptr(e->elf, names, sym.st_name);
+}
+
+/* The symbol whose address the loader writes there. */
+static const char *relocated(const struct weft__elf *e, uint64_t word)
+{
+    GElf_Shdr header, symbols;
+    GElf_Rela r;
+    for (Elf_Scn *s = NULL; (s = elf_nextscn(e->elf, s));) {
+        if (!gelf_getshdr(s, &header) || header.sh_type != SHT_RELA || header.sh_entsize == 0)
+            continue;
+        Elf_Data *data = elf_getdata(s, NULL), *table = NULL;
+        Elf_Scn *linked = elf_getscn(e->elf, header.sh_link);
+        if (linked && gelf_getshdr(linked, &symbols) && symbols.sh_type == SHT_DYNSYM)
+            table = elf_getdata(linked, NULL);
+        for (uint64_t i = 0; data && i < data->d_size / header.sh_entsize && i < INT32_MAX; i++)
+            if (gelf_getrela(data, (int)i, &r) && r.r_offset == word)
+                return symbol_of(e, &r, table, symbols.sh_link);
+    }
+    return NULL;
+}
+
+/* Stubs are of 8 to 24 bytes; one begins at a multiple of 16, or of 8, before the address. */
+static const char *plt_name(struct weft__elf *e, uint64_t address)
+{
+    size_t names;
+    GElf_Shdr h;
+    if (elf_getshdrstrndx(e->elf, &names) < 0)
+        return NULL;
+    for (Elf_Scn *s = NULL; (s = elf_nextscn(e->elf, s));) {
+        const char *section;
+        Elf_Data *data;
+        if (!gelf_getshdr(s, &h) || h.sh_type != SHT_PROGBITS || !(h.sh_flags & SHF_EXECINSTR) ||
+            address < h.sh_addr || address - h.sh_addr >= h.sh_size ||
+            !(section = elf_strptr(e->elf, names, h.sh_name)) || strncmp(section, ".plt", 4) != 0 ||
+            !(data = elf_rawdata(s, NULL)) || !data->d_buf)
+            continue;
+        uint64_t at = (address - h.sh_addr) & ~UINT64_C(7);
+        for (unsigned back = 0; back < 3 && at < data->d_size; back++, at -= 8) {
+            uint64_t word = stub_target(e, h.sh_addr + at, (unsigned char *)data->d_buf + at,
+                                        data->d_size - at);
+            const char *name = word ? relocated(e, word) : NULL;
+            if (name && *name) {
+                snprintf(e->plt_name, sizeof e->plt_name, "%s@plt", name);
+                return e->plt_name;
+            }
+            if (at < 8)
+                break;
+        }
+    }
+    return NULL;
+}
+
+/* ---- Names ---- */
+
+uint32_t weft__elf_name(struct weft__elf *e, uint64_t address,
+                        struct weft__named frame[WEFT__INLINED_MAX])
+{
+    struct weft__named line = {0};
+    uint32_t frames = e->dwarf ? weft__dwarf_name(e->dwarf, address, frame, &line) : 0;
+    if (frames > 0)
+        return frames;
+    if (!e->table_loaded)
+        load_table(e);
+    const struct weft__symbol *s = weft__table_find(&e->table, address);
+    const char *stub = s && s->size > 0 ? NULL : plt_name(e, address);
+    line.name = stub ? stub : s ? e->table.names + s->name : NULL;
+    line.key = stub ? NULL : s;
+    frame[0] = line;
+    return line.name ? 1 : 0;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: ISC */
+/* One ELF file, asked for what stands at an offset in it. Only to be used in a worker (symbols/worker.h). */
+#ifndef WEFT_SYMBOLS_ELF_FILE_H
+#define WEFT_SYMBOLS_ELF_FILE_H
+
+#include <elfutils/libdwfl.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profile/profile.h"
+#include "symbols/table.h"
+
+enum weft__file_state {
+    WEFT__FILE_OPEN,
+    WEFT__FILE_MISSING, /* or it may not be read */
+    WEFT__FILE_OTHER,   /* it has another build id */
+    WEFT__FILE_ODD,     /* no ELF file */
+};
+
+struct weft__build_id {
+    uint8_t id[WEFT_BUILD_ID_MAX];
+    uint8_t bytes; /* 0: not known */
+};
+
+/* Where the file of a mapping may be found, in order of preference; the first one with that build id is taken. */
+enum { WEFT__PLACES = 3 };
+struct weft__place {
+    const char *path[WEFT__PLACES]; /* NULL: none; "[vdso]": this process's */
+    struct weft__build_id build_id;
+};
+
+/* An open descriptor, or -1 and in *state why not. */
+int weft__place_open(const struct weft__place *place, enum weft__file_state *state);
+
+/* The build id of an open file, as weft_symbols_build_id. */
+uint32_t weft__build_id_read(int fd, uint8_t id[WEFT_BUILD_ID_MAX]);
+
+/* A function at an address. Texts are the file's, valid as long as it is open. */
+struct weft__named {
+    const char *name, *system_name; /* system_name may be NULL: the same */
+    const char *file,
+        *directory;  /* or NULL; where the compiler ran, for a file that is relative to it */
+    const void *key; /* of the function, the same for all its addresses */
+    uint32_t line, start_line;
+};
+
+enum { WEFT__INLINED_MAX = 100 };
+
+struct weft__dwarf;
+
+struct weft__elf {
+    Dwfl *dwfl;
+    Dwfl_Module *module;
+    Elf *elf;
+    struct weft__table table;
+    bool table_loaded;
+    struct weft__dwarf *dwarf; /* NULL: none */
+    char plt_name[256];
+};
+
+struct weft__elf_options {
+    const char *debug_path; /* NULL: the usual one */
+    bool symbols_only;      /* without DWARF */
+};
+
+/* fd is gone afterwards. The caller owns *out. false: no ELF file, or no memory. */
+bool weft__elf_open(struct weft__elf **out, int fd, const struct weft__elf_options *o);
+void weft__elf_close(struct weft__elf *e);
+
+/* What is linked at an address of the file itself: false if nothing executable is. */
+bool weft__elf_address(Elf *elf, uint64_t offset, uint64_t *address);
+
+/* Innermost first; their number, 0 if nothing is known. The last one's name may be gone with the next call. */
+uint32_t weft__elf_name(struct weft__elf *e, uint64_t address,
+                        struct weft__named frame[WEFT__INLINED_MAX]);
+
+/* ---- symbols/dwarf.c ---- */
+
+/* NULL: there is none. */
+struct weft__dwarf *weft__dwarf_new(Dwfl_Module *module);
+void weft__dwarf_free(struct weft__dwarf *d);
+
+/* As weft__elf_name. Where there is no function, as in assembly, *line still says the line and file. */
+uint32_t weft__dwarf_name(struct weft__dwarf *d, uint64_t address,
+                          struct weft__named frame[WEFT__INLINED_MAX], struct weft__named *line);
+
+/* ---- symbols/demangle.c ---- */
+
+/* As people write a C++ or Rust name; the caller frees it. NULL: it is none, or nobody can tell. */
+char *weft__demangle(const char *name);
+
+#endif

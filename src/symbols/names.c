@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: ISC */
+/* The worker goes through all questions and writes down what it finds. Should a file be the end of it, another
+ * worker goes on where it stopped, without DWARF for that file, and should that be the end of it, too, without that
+ * file.
+ *
+ * A message is a head and what it says; all of one machine. */
+#include "symbols/names.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "model/alloc.h"
+#include "symbols/worker.h"
+
+enum { TEXT_MAX_BYTES = 4096, FLUSH_EVERY = 256, LATE_MAX = 5, PATIENCE_MS = 60000, TICK_MS = 200 };
+
+enum message { STATE = 1, FUNCTION, ANSWER, END };
+
+struct head {
+    uint32_t kind;
+    uint32_t value;   /* STATE: which; FUNCTION: start_line; ANSWER: frames */
+    uint32_t text[3]; /* FUNCTION: bytes of name, system name, file */
+};
+
+/* ---- In the worker ---- */
+
+struct told { /* a function that was told */
+    const void *key;
+    const char *file;
+    uint32_t number;
+};
+
+struct teller {
+    FILE *to;
+    struct told *told; /* open addressing; key NULL: free */
+    uint32_t room, used;
+    uint32_t functions;
+    char file[TEXT_MAX_BYTES];
+};
+
+static size_t slot_of(const struct teller *t, const void *key, const char *file)
+{
+    uint64_t h = ((uint64_t)(uintptr_t)key * 31 + (uint64_t)(uintptr_t)file) * 0x9e3779b97f4a7c15u;
+    size_t i = (size_t)(h >> 32) & (t->room - 1);
+    while (t->told[i].key && (t->told[i].key != key || t->told[i].file != file))
+        i = (i + 1) & (t->room - 1);
+    return i;
+}
+
+static void remember(struct teller *t, const void *key, const char *file, uint32_t number)
+{
+    if (!key)
+        return;
+    if (2 * t->used >= t->room) {
+        struct teller grown = {.room = t->room ? 2 * t->room : 1024};
+        grown.told = calloc(grown.room, sizeof *grown.told);
+        if (!grown.told)
+            return; /* it will be told again */
+        for (uint32_t i = 0; i < t->room; i++)
+            if (t->told[i].key)
+                grown.told[slot_of(&grown, t->told[i].key, t->told[i].file)] = t->told[i];
+        free(t->told);
+        t->told = grown.told;
+        t->room = grown.room;
+    }
+    t->told[slot_of(t, key, file)] = (struct told){key, file, number};
+    t->used++;
+}
+
+/* "/a/b/../c/./d" as "/a/c/d", in place: compilers write down what they were called with. */
+static void shorten(char *path)
+{
+    size_t used = 0;
+    for (char *name = path; *name == '/';) {
+        size_t part = strcspn(++name, "/");
+        char *next = name + part;
+        if (part == 2 && memcmp(name, "..", 2) == 0) {
+            while (used > 0 && path[--used] != '/')
+                ;
+        } else if (part > 0 && !(part == 1 && name[0] == '.')) {
+            path[used++] = '/';
+            memmove(path + used, name, part);
+            used += part;
+        }
+        name = next;
+    }
+    path[used] = '\0';
+}
+
+static const char *path_of(const struct weft__named *f, char to[TEXT_MAX_BYTES])
+{
+    int n = f->file[0] == '/' || !f->directory
+                ? snprintf(to, TEXT_MAX_BYTES, "%s", f->file)
+                : snprintf(to, TEXT_MAX_BYTES, "%s/%s", f->directory, f->file);
+    if (n < 0 || n >= TEXT_MAX_BYTES)
+        return f->file;
+    if (to[0] == '/')
+        shorten(to);
+    return to;
+}
+
+static uint32_t size_of(const char *text)
+{
+    return text ? (uint32_t)strnlen(text, TEXT_MAX_BYTES - 1) : 0;
+}
+
+static uint32_t tell_function(struct teller *t, const struct weft__named *f)
+{
+    size_t at = f->key && t->room ? slot_of(t, f->key, f->file) : 0;
+    if (f->key && t->room && t->told[at].key)
+        return t->told[at].number;
+    const char *system_name = f->system_name ? f->system_name : f->name;
+    const char *file = f->file ? path_of(f, t->file) : NULL;
+    char *people = weft__demangle(system_name);
+    const char *name = people ? people : f->name;
+    struct head h = {FUNCTION, f->start_line, {size_of(name), size_of(system_name), size_of(file)}};
+    fwrite(&h, sizeof h, 1, t->to);
+    fwrite(name, 1, h.text[0], t->to);
+    fwrite(system_name, 1, h.text[1], t->to);
+    if (file)
+        fwrite(file, 1, h.text[2], t->to);
+    free(people);
+    remember(t, f->key, f->file, t->functions);
+    return t->functions++;
+}
+
+static void tell(struct teller *t, const struct weft__named *frame, uint32_t frames)
+{
+    struct weft__answer answer[WEFT__INLINED_MAX];
+    for (uint32_t i = 0; i < frames; i++)
+        answer[i] = (struct weft__answer){tell_function(t, &frame[i]), frame[i].line};
+    fwrite(&(struct head){ANSWER, frames, {0}}, sizeof(struct head), 1, t->to);
+    fwrite(answer, sizeof *answer, frames, t->to);
+}
+
+static void answer_question(struct teller *t, const struct weft__question *q, uint32_t from,
+                            const struct weft__names_options *o)
+{
+    struct weft__named frame[WEFT__INLINED_MAX];
+    struct weft__elf_options options = {o->debug_path, q->symbols_only};
+    struct weft__elf *e = NULL;
+    enum weft__file_state state;
+    int fd = weft__place_open(&q->place, &state);
+    if (fd >= 0 && !weft__elf_open(&e, fd, &options))
+        state = WEFT__FILE_ODD;
+    fwrite(&(struct head){STATE, state, {0}}, sizeof(struct head), 1, t->to);
+    for (uint32_t i = from; e && i < q->count; i++) {
+        uint64_t address;
+        bool code = weft__elf_address(e->elf, q->offset[i], &address);
+        tell(t, frame, code ? weft__elf_name(e, address, frame) : 0);
+        if (i % FLUSH_EVERY == 0)
+            fflush(t->to);
+    }
+    weft__elf_close(e);
+    /* Keys are addresses that the next file may have, too. */
+    if (t->room)
+        memset(t->told, 0, t->room * sizeof *t->told);
+    t->used = 0;
+    fwrite(&(struct head){END, 0, {0}}, sizeof(struct head), 1, t->to);
+    fflush(t->to);
+}
+
+struct job {
+    const struct weft__question *q;
+    uint32_t count, first, from; /* begin with first's offset from */
+    bool symbols_only;           /* of the first */
+    const struct weft__names_options *o;
+};
+
+static void work(int fd, void *data)
+{
+    struct job *job = data;
+    struct teller t = {.to = fdopen(fd, "w")};
+    if (!t.to)
+        return;
+    unsetenv("DEBUGINFOD_URLS"); /* nothing is fetched from elsewhere */
+    setvbuf(t.to, NULL, _IOFBF, 1 << 16);
+    for (uint32_t i = job->first; i < job->count; i++) {
+        struct weft__question q = job->q[i];
+        q.symbols_only |= i == job->first && job->symbols_only;
+        answer_question(&t, &q, i == job->first ? job->from : 0, job->o);
+    }
+    fclose(t.to);
+}
+
+void weft__names_answer(const struct weft__question *q, const struct weft__names_options *o, int to)
+{
+    struct teller t = {.to = fdopen(to, "w")};
+    if (!t.to)
+        return;
+    answer_question(&t, q, 0, o);
+    fclose(t.to);
+    free(t.told);
+}
+
+/* ---- Outside ---- */
+
+struct hearer {
+    const struct weft__question *q;
+    uint32_t count;
+    const struct weft__names_options *o;
+    const struct weft__listener *l;
+    struct weft__worker worker;
+    uint32_t question, offset; /* what is answered next */
+    uint32_t functions;        /* that this worker has told */
+    bool began;                /* the question's state is known */
+    uint64_t done, all;        /* offsets */
+    uint8_t *bytes;            /* not yet understood */
+    size_t used, at;
+    unsigned late;
+};
+
+enum { ROOM = 1 << 17 };                      /* more than the longest message */
+enum { NOT_YET = 1, LOST = 2, FINISHED = 3 }; /* beside errors and 0: a message was understood */
+
+static int64_t now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+static const void *take(struct hearer *h, size_t size)
+{
+    if (h->used - h->at < size)
+        return NULL;
+    h->at += size;
+    return h->bytes + h->at - size;
+}
+
+static int hear_function(struct hearer *h, const struct head *head)
+{
+    char text[3][TEXT_MAX_BYTES];
+    for (unsigned i = 0; i < 3; i++) {
+        if (head->text[i] >= TEXT_MAX_BYTES)
+            return LOST;
+        const void *bytes = take(h, head->text[i]);
+        if (!bytes)
+            return NOT_YET;
+        memcpy(text[i], bytes, head->text[i]);
+        text[i][head->text[i]] = '\0';
+    }
+    struct weft__named f = {
+        .name = text[0],
+        .system_name = text[1],
+        .file = head->text[2] ? text[2] : NULL,
+        .start_line = head->value,
+    };
+    return h->l->function(h->l->data, h->functions++, &f);
+}
+
+static int hear_answer(struct hearer *h, const struct head *head)
+{
+    struct weft__answer frame[WEFT__INLINED_MAX];
+    if (!h->began || head->value > WEFT__INLINED_MAX || h->offset >= h->q[h->question].count)
+        return LOST;
+    const void *bytes = take(h, head->value * sizeof *frame);
+    if (!bytes)
+        return NOT_YET;
+    memcpy(frame, bytes, head->value * sizeof *frame);
+    for (uint32_t i = 0; i < head->value; i++)
+        if (frame[i].function >= h->functions)
+            return LOST;
+    h->done++;
+    return h->l->answer(h->l->data, h->question, h->offset++, frame, head->value);
+}
+
+/* One message of those that are here. */
+static int hear(struct hearer *h)
+{
+    size_t before = h->at;
+    struct head head;
+    const void *bytes = take(h, sizeof head);
+    int rc = NOT_YET;
+    if (!bytes)
+        return NOT_YET;
+    memcpy(&head, bytes, sizeof head);
+    switch (head.kind) {
+    case STATE: /* of a worker that goes on for another one: news only if the file is no good now */
+        rc = head.value > WEFT__FILE_ODD     ? LOST
+             : !h->began                     ? h->l->state(h->l->data, h->question, head.value)
+             : head.value != WEFT__FILE_OPEN ? h->l->state(h->l->data, h->question, WEFT__FILE_ODD)
+                                             : 0;
+        h->began = true;
+        break;
+    case FUNCTION:
+        rc = hear_function(h, &head);
+        break;
+    case ANSWER:
+        rc = hear_answer(h, &head);
+        break;
+    case END:
+        if (!h->began)
+            return LOST;
+        h->done += h->q[h->question].count - h->offset;
+        h->question++;
+        h->offset = 0;
+        h->began = false;
+        rc = h->question == h->count ? FINISHED : 0;
+        break;
+    default:
+        return LOST;
+    }
+    if (rc == NOT_YET)
+        h->at = before;
+    return rc;
+}
+
+static int show(struct hearer *h)
+{
+    double share = h->all ? (double)h->done / (double)h->all : 1;
+    return h->o->progress && !h->o->progress(h->o->progress_data, share) ? WEFT_E_CANCELED : 0;
+}
+
+/* Listens to a worker until it has said all or is lost. */
+static int listen_to(struct hearer *h)
+{
+    int64_t patience = h->o->patience_ms ? h->o->patience_ms : PATIENCE_MS, last = now_ms();
+    for (;;) {
+        size_t n;
+        memmove(h->bytes, h->bytes + h->at, h->used - h->at);
+        h->used -= h->at;
+        h->at = 0;
+        int tick = patience < TICK_MS ? (int)patience : TICK_MS;
+        enum weft__worker_read r =
+            weft__worker_read(&h->worker, h->bytes + h->used, ROOM - h->used, tick, &n);
+        int rc = show(h);
+        if (rc < 0)
+            return rc;
+        if (r == WEFT__WORKER_GONE)
+            return LOST;
+        if (r == WEFT__WORKER_LATE && now_ms() - last >= patience) {
+            h->late++;
+            return LOST;
+        }
+        if (r == WEFT__WORKER_LATE)
+            continue;
+        last = now_ms();
+        h->used += n;
+        while ((rc = hear(h)) == 0)
+            ;
+        if (rc != NOT_YET)
+            return rc;
+    }
+}
+
+/* A worker is lost: at a file that it had not ended. */
+static int give_up_file(struct hearer *h)
+{
+    int rc = h->l->state(h->l->data, h->question, WEFT__FILE_ODD);
+    h->done += h->q[h->question].count - h->offset;
+    h->question++;
+    h->offset = 0;
+    h->began = false;
+    return rc;
+}
+
+static int find_all(struct hearer *h)
+{
+    uint32_t lost_at = UINT32_MAX; /* the file that a worker was lost at last */
+    int rc = 0;
+    while (h->question < h->count && rc >= 0) {
+        struct job job = {h->q, h->count, h->question, h->offset, lost_at == h->question, h->o};
+        rc = weft__worker_start(&h->worker, work, &job);
+        if (rc < 0)
+            return rc;
+        h->functions = 0;
+        h->used = h->at = 0;
+        rc = listen_to(h);
+        weft__worker_stop(&h->worker);
+        if (rc != LOST)
+            continue;
+        rc = 0;
+        if (lost_at == h->question || h->late >= LATE_MAX)
+            rc = give_up_file(h);
+        else
+            lost_at = h->question;
+    }
+    return rc < 0 ? rc : 0;
+}
+
+int weft__names_find(const struct weft__question *q, uint32_t count,
+                     const struct weft__names_options *o, const struct weft__listener *l)
+{
+    struct hearer h = {.q = q, .count = count, .o = o, .l = l, .worker = {.fd = -1}};
+    if (count == 0)
+        return 0;
+    for (uint32_t i = 0; i < count; i++)
+        h.all += q[i].count;
+    h.bytes = malloc(ROOM);
+    int rc = h.bytes ? find_all(&h) : WEFT_E_NOMEM;
+    free(h.bytes);
+    return rc;
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: ISC */
+/* Names for offsets in ELF files, found by a worker. */
+#ifndef WEFT_SYMBOLS_NAMES_H
+#define WEFT_SYMBOLS_NAMES_H
+
+#include "format/error.h"
+#include "symbols/elf_file.h"
+
+/* What is asked of one file. */
+struct weft__question {
+    struct weft__place place;
+    const uint64_t *offset; /* in increasing order */
+    uint32_t count;
+    bool symbols_only;
+};
+
+struct weft__answer {
+    uint32_t function; /* as it was told */
+    uint32_t line;
+};
+
+/* What comes back, in order. Each returns 0, or an error that ends it. */
+struct weft__listener {
+    void *data;
+    /* What became of a question's file: before its answers; once more, with WEFT__FILE_ODD, where it could not be
+     * read to its end. */
+    int (*state)(void *data, uint32_t question, enum weft__file_state state);
+    /* A function that answers will name: numbered from 0, and from 0 again after a worker was lost. */
+    int (*function)(void *data, uint32_t number, const struct weft__named *f);
+    int (*answer)(void *data, uint32_t question, uint32_t offset, const struct weft__answer *frame,
+                  uint32_t frames);
+};
+
+struct weft__names_options {
+    const char *debug_path;
+    uint32_t patience_ms; /* without any answer; 0: a minute */
+    weft_progress_fn *progress;
+    void *progress_data;
+};
+
+/* 0, WEFT_E_NOMEM, WEFT_E_CANCELED, or what a listener returned. */
+int weft__names_find(const struct weft__question *q, uint32_t count,
+                     const struct weft__names_options *o, const struct weft__listener *l);
+
+/* What the worker does with one question; for a fuzzer, which wants to be in the same process. */
+void weft__names_answer(const struct weft__question *q, const struct weft__names_options *o,
+                        int to);
+
+#endif

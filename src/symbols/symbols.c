@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: ISC */
+#include "symbols/symbols.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+#include "symbols/names.h"
+#include "symbols/table.h"
+
+#define KERNEL_FUNCTION_MAX (UINT64_C(1) << 20) /* beyond that a symbol does not reach */
+
+/* Where names for a location come from. */
+enum origin { NOWHERE, KERNEL, GENERATED, FILE_OR_VDSO };
+
+struct item {        /* a location to be resolved */
+    uint32_t object; /* FILE_OR_VDSO: index; GENERATED: process */
+    uint32_t location;
+    uint64_t offset; /* or address */
+};
+
+struct object {
+    uint32_t mapping; /* one of it */
+    uint32_t first_item, items;
+    char *path[WEFT__PLACES];
+    enum weft__file_state state;
+};
+
+struct resolver {
+    struct weft_profile *p;
+    const struct weft_symbols_options *o;
+    struct weft_symbols_stats stats;
+    uint32_t *object_of; /* of each mapping, or WEFT_NONE */
+    struct object *object;
+    uint32_t objects;
+    struct item *file, *generated; /* by object, and offset */
+    uint32_t files, generateds;
+    uint64_t *offset; /* of files: each once for each object */
+    uint32_t *item;   /* … and the first item with it; one more at the end */
+    struct weft__question *question;
+    uint32_t *question_at; /* the first of its offsets */
+    uint32_t *function;    /* of the profile, of those that the worker told */
+    uint32_t functions_room;
+};
+
+/* ---- Which is looked up where ---- */
+
+static const char *path_of(const struct weft_profile *p, uint32_t mapping)
+{
+    return weft_profile_text(p, p->mapping[mapping].path);
+}
+
+static bool is_file(const char *path)
+{
+    static const char *const none[] = {"//anon", "/dev/", "/SYSV", "/memfd:", "/anon_hugepage"};
+    for (unsigned i = 0; i < sizeof none / sizeof *none; i++)
+        if (strncmp(path, none[i], strlen(none[i])) == 0)
+            return false;
+    return path[0] == '/' && path[1] != '\0';
+}
+
+static bool is_vdso(const char *path)
+{
+    return strcmp(path, "[vdso]") == 0;
+}
+
+static enum origin origin_of(const struct resolver *r, const struct weft_location *l)
+{
+    if (l->kernel)
+        return r->o->this_machine || r->o->kallsyms ? KERNEL : NOWHERE;
+    if (l->mapping == WEFT_NONE)
+        return r->o->this_machine ? GENERATED : NOWHERE;
+    const char *path = path_of(r->p, l->mapping);
+    if (is_file(path))
+        return FILE_OR_VDSO;
+    if (is_vdso(path))
+        return r->o->this_machine ? FILE_OR_VDSO : NOWHERE;
+    return r->o->this_machine ? GENERATED : NOWHERE;
+}
+
+/* Of a caller the address is the return's: the call stands before it. */
+static uint64_t address_of(const struct weft_location *l)
+{
+    return l->caller && l->address > 0 ? l->address - 1 : l->address;
+}
+
+static int by_file(const void *a, const void *b, void *data)
+{
+    const struct weft_mapping *m = data, *x = &m[*(const uint32_t *)a],
+                              *y = &m[*(const uint32_t *)b];
+    if (x->path != y->path)
+        return x->path < y->path ? -1 : 1;
+    if (x->build_id_bytes != y->build_id_bytes)
+        return x->build_id_bytes < y->build_id_bytes ? -1 : 1;
+    return memcmp(x->build_id, y->build_id, x->build_id_bytes);
+}
+
+static bool path_add(struct object *o, unsigned at, const char *before, const char *path,
+                     size_t bytes)
+{
+    size_t room = strlen(before) + bytes + 1;
+    o->path[at] = malloc(room);
+    if (o->path[at])
+        snprintf(o->path[at], room, "%s%.*s", before, (int)bytes, path);
+    return o->path[at] != NULL;
+}
+
+/* A file under its name; as the process sees it, which may live in a container; and, while it lives, also if it
+ * is deleted. With a build id, what is not the file that ran is not taken. */
+static bool find_places(struct resolver *r, struct object *o)
+{
+    static const char deleted[] = " (deleted)";
+    const struct weft_mapping *m = &r->p->mapping[o->mapping];
+    const char *path = path_of(r->p, o->mapping);
+    size_t bytes = strnlen(path, 4096), tail = sizeof deleted - 1;
+    bool is_deleted = bytes > tail && memcmp(path + bytes - tail, deleted, tail) == 0;
+    char before[64], range[64];
+    if (is_vdso(path))
+        return path_add(o, 0, "", path, bytes);
+    if (is_deleted)
+        bytes -= tail;
+    /* What has that name now is another file, unless the build id says that it is not. */
+    if ((!is_deleted || m->build_id_bytes) &&
+        !path_add(o, 0, r->o->sysroot ? r->o->sysroot : "", path, bytes))
+        return false;
+    if (!r->o->this_machine || r->o->sysroot || m->process == UINT32_MAX)
+        return true;
+    if (!is_deleted) {
+        snprintf(before, sizeof before, "/proc/%u/root", m->process);
+        if (!path_add(o, 1, before, path, bytes))
+            return false;
+    }
+    snprintf(range, sizeof range, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, m->process, m->start,
+             m->start + m->size);
+    return path_add(o, 2, range, "", 0);
+}
+
+/* Mappings of one file are one object. The latest one stands for them: its process may still live. */
+static bool make_objects(struct resolver *r)
+{
+    struct weft_profile *p = r->p;
+    uint32_t *order = weft__resize(NULL, p->mappings, sizeof *order);
+    r->object_of = weft__resize(NULL, p->mappings, sizeof *r->object_of);
+    r->object = weft__resize(NULL, p->mappings, sizeof *r->object);
+    bool ok = order && r->object_of && r->object;
+    uint32_t count = 0;
+    for (uint32_t i = 0; ok && i < p->mappings; i++) {
+        const char *path = path_of(p, i);
+        r->object_of[i] = WEFT_NONE;
+        if (!p->mapping[i].kernel && (is_file(path) || is_vdso(path)))
+            order[count++] = i;
+    }
+    if (ok && count > 1)
+        qsort_r(order, count, sizeof *order, by_file, p->mapping);
+    for (uint32_t i = 0; ok && i < count; i++) {
+        bool same = i > 0 && by_file(&order[i - 1], &order[i], p->mapping) == 0;
+        struct object *o = &r->object[same ? r->objects - 1 : r->objects++];
+        if (!same)
+            *o = (struct object){.mapping = order[i]};
+        else if (p->mapping[order[i]].from_ns >= p->mapping[o->mapping].from_ns)
+            o->mapping = order[i];
+        r->object_of[order[i]] = (uint32_t)(o - r->object);
+    }
+    free(order);
+    return ok;
+}
+
+static int by_object(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->object != y->object)
+        return x->object < y->object ? -1 : 1;
+    if (x->offset != y->offset)
+        return x->offset < y->offset ? -1 : 1;
+    return x->location < y->location ? -1 : x->location > y->location;
+}
+
+static struct item item_of(const struct resolver *r, uint32_t location)
+{
+    const struct weft_location *l = &r->p->location[location];
+    const struct weft_mapping *m = &r->p->mapping[l->mapping];
+    uint64_t offset = address_of(l) - m->start;
+    if (!is_vdso(path_of(r->p, l->mapping)))
+        offset += m->offset;
+    return (struct item){r->object_of[l->mapping], location, offset};
+}
+
+static bool make_items(struct resolver *r)
+{
+    struct weft_profile *p = r->p;
+    r->file = weft__resize(NULL, p->locations, sizeof *r->file);
+    r->generated = weft__resize(NULL, p->locations, sizeof *r->generated);
+    if (!r->file || !r->generated)
+        return false;
+    for (uint32_t i = 0; i < p->locations; i++) {
+        const struct weft_location *l = &p->location[i];
+        enum origin from = l->resolved ? NOWHERE : origin_of(r, l);
+        r->stats.locations += !l->resolved;
+        if (from == FILE_OR_VDSO)
+            r->file[r->files++] = item_of(r, i);
+        else if (from == GENERATED && l->process != UINT32_MAX)
+            r->generated[r->generateds++] = (struct item){l->process, i, address_of(l)};
+    }
+    if (r->files > 1)
+        qsort(r->file, r->files, sizeof *r->file, by_object);
+    if (r->generateds > 1)
+        qsort(r->generated, r->generateds, sizeof *r->generated, by_object);
+    return true;
+}
+
+/* ---- The kernel, and generated code ---- */
+
+static int name_by_symbol(struct resolver *r, uint32_t location, const char *name)
+{
+    struct weft_profile *p = r->p;
+    uint32_t text = weft_profile_add_text(p, name, (uint32_t)strlen(name));
+    if (text == WEFT_NONE)
+        return WEFT_E_NOMEM;
+    uint32_t f =
+        weft_profile_add_function(p, &(struct weft_function){.name = text, .system_name = text});
+    if (f == WEFT_NONE)
+        return WEFT_E_NOMEM;
+    r->stats.named++;
+    return weft_profile_resolve(p, location, &(struct weft_frame){.function = f}, 1);
+}
+
+static int resolve_kernel(struct resolver *r)
+{
+    struct weft__table t = {0};
+    bool loaded = false;
+    int rc = 0;
+    for (uint32_t i = 0; i < r->p->locations && rc == 0; i++) {
+        const struct weft_location *l = &r->p->location[i];
+        if (l->resolved || origin_of(r, l) != KERNEL)
+            continue;
+        if (!loaded && !weft__kallsyms_load(&t, r->o->kallsyms ? r->o->kallsyms : "/proc/kallsyms"))
+            rc = WEFT_E_NOMEM;
+        loaded = true;
+        uint64_t address = address_of(l);
+        const struct weft__symbol *s = rc == 0 ? weft__table_find(&t, address) : NULL;
+        if (s && s->rank > 0 && address - s->start < KERNEL_FUNCTION_MAX)
+            rc = name_by_symbol(r, i, t.names + s->name);
+    }
+    weft__table_free(&t);
+    return rc;
+}
+
+static int resolve_generated(struct resolver *r)
+{
+    int rc = 0;
+    for (uint32_t i = 0; i < r->generateds && rc == 0;) {
+        struct weft__table t;
+        uint32_t process = r->generated[i].object;
+        if (!weft__perf_map_load(&t, process))
+            rc = WEFT_E_NOMEM;
+        for (; i < r->generateds && r->generated[i].object == process && rc == 0; i++) {
+            const struct weft__symbol *s = weft__table_find(&t, r->generated[i].offset);
+            if (s)
+                rc = name_by_symbol(r, r->generated[i].location, t.names + s->name);
+        }
+        weft__table_free(&t);
+    }
+    return rc;
+}
+
+/* ---- Files ---- */
+
+static int hear_state(void *data, uint32_t question, enum weft__file_state state)
+{
+    struct resolver *r = data;
+    uint32_t at = r->item[r->question_at[question]];
+    struct object *o = &r->object[r->file[at].object];
+    static const char *const why[] = {
+        [WEFT__FILE_MISSING] = "not there, or it may not be read",
+        [WEFT__FILE_OTHER] = "another build than the one that ran",
+        [WEFT__FILE_ODD] = "no ELF file that can be read to its end",
+    };
+    r->stats.missing += state == WEFT__FILE_MISSING;
+    r->stats.other_build += state == WEFT__FILE_OTHER;
+    r->stats.damaged += state == WEFT__FILE_ODD;
+    o->state = state;
+    if (state != WEFT__FILE_OPEN && r->o->trouble)
+        r->o->trouble(r->o->trouble_data, path_of(r->p, o->mapping), why[state]);
+    return 0;
+}
+
+static uint32_t text_of(struct resolver *r, const char *text)
+{
+    return text ? weft_profile_add_text(r->p, text, (uint32_t)strlen(text)) : 0;
+}
+
+static int hear_function(void *data, uint32_t number, const struct weft__named *f)
+{
+    struct resolver *r = data;
+    struct weft_function function = {
+        .name = text_of(r, f->name),
+        .system_name = text_of(r, f->system_name),
+        .file = text_of(r, f->file),
+        .start_line = f->start_line,
+    };
+    if (function.name == WEFT_NONE || function.system_name == WEFT_NONE ||
+        function.file == WEFT_NONE ||
+        !weft__reserve(&r->function, number, &r->functions_room, sizeof *r->function))
+        return WEFT_E_NOMEM;
+    r->function[number] = weft_profile_add_function(r->p, &function);
+    return r->function[number] == WEFT_NONE ? WEFT_E_NOMEM : 0;
+}
+
+static int hear_answer(void *data, uint32_t question, uint32_t offset,
+                       const struct weft__answer *answer, uint32_t frames)
+{
+    struct resolver *r = data;
+    struct weft_frame frame[WEFT__INLINED_MAX];
+    bool lines = false;
+    int rc = 0;
+    for (uint32_t i = 0; i < frames; i++) {
+        frame[i] = (struct weft_frame){r->function[answer[i].function], answer[i].line};
+        lines |= answer[i].line > 0;
+    }
+    uint32_t at = r->question_at[question] + offset;
+    for (uint32_t i = r->item[at]; i < r->item[at + 1] && rc == 0; i++) {
+        rc = weft_profile_resolve(r->p, r->file[i].location, frame, frames);
+        r->stats.named += frames > 0;
+        r->stats.with_lines += lines;
+    }
+    return rc;
+}
+
+static int resolve_files(struct resolver *r, weft_progress_fn *progress, void *data)
+{
+    uint32_t offsets = 0, questions = 0;
+    r->offset = weft__resize(NULL, r->files, sizeof *r->offset);
+    r->item = weft__resize(NULL, (uint64_t)r->files + 1, sizeof *r->item);
+    r->question = weft__resize(NULL, r->objects, sizeof *r->question);
+    r->question_at = weft__resize(NULL, r->objects, sizeof *r->question_at);
+    if (!r->offset || !r->item || !r->question || !r->question_at)
+        return WEFT_E_NOMEM;
+    for (uint32_t i = 0; i < r->files; i++) {
+        bool new_object = i == 0 || r->file[i].object != r->file[i - 1].object;
+        if (new_object) {
+            struct object *o = &r->object[r->file[i].object];
+            const struct weft_mapping *m = &r->p->mapping[o->mapping];
+            if (!find_places(r, o))
+                return WEFT_E_NOMEM;
+            struct weft__question q = {
+                .place = {{o->path[0], o->path[1], o->path[2]}, {.bytes = m->build_id_bytes}},
+                .offset = &r->offset[offsets],
+            };
+            memcpy(q.place.build_id.id, m->build_id, sizeof m->build_id);
+            r->question_at[questions] = offsets;
+            r->question[questions++] = q;
+        }
+        if (new_object || r->file[i].offset != r->file[i - 1].offset) {
+            r->item[offsets] = i;
+            r->offset[offsets++] = r->file[i].offset;
+            r->question[questions - 1].count++;
+        }
+    }
+    r->item[offsets] = r->files;
+    r->stats.objects = questions;
+    /* By build id, only absolute paths are looked at. */
+    char debug_path[PATH_MAX + 32], absolute[PATH_MAX];
+    const char *root = r->o->sysroot ? realpath(r->o->sysroot, absolute) : NULL;
+    int n = snprintf(debug_path, sizeof debug_path, "+:.debug:%s/usr/lib/debug", root ? root : "");
+    bool usual = !r->o->debug_path && n > 0 && n < (int)sizeof debug_path;
+    const struct weft__names_options o = {.debug_path = usual ? debug_path : r->o->debug_path,
+                                          .progress = progress,
+                                          .progress_data = data};
+    const struct weft__listener l = {r, hear_state, hear_function, hear_answer};
+    return weft__names_find(r->question, questions, &o, &l);
+}
+
+int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_options *o,
+                         struct weft_symbols_stats *stats, weft_progress_fn *progress, void *data)
+{
+    static const struct weft_symbols_options usual;
+    struct resolver r = {.p = p, .o = o ? o : &usual};
+    int rc = make_objects(&r) && make_items(&r) ? 0 : WEFT_E_NOMEM;
+    if (rc == 0)
+        rc = resolve_kernel(&r);
+    if (rc == 0)
+        rc = resolve_generated(&r);
+    if (rc == 0)
+        rc = resolve_files(&r, progress, data);
+    for (uint32_t i = 0; i < r.objects; i++)
+        for (unsigned k = 0; k < WEFT__PLACES; k++)
+            free(r.object[i].path[k]);
+    free(r.object_of);
+    free(r.object);
+    free(r.file);
+    free(r.generated);
+    free(r.offset);
+    free(r.item);
+    free(r.question);
+    free(r.question_at);
+    free(r.function);
+    if (stats)
+        *stats = r.stats;
+    return rc;
+}

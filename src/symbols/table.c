@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: ISC */
+#include "symbols/table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+
+/* Ranges that contain others are few and flat. */
+#define LOOK_BACK 64
+
+static bool reserve_names(struct weft__table *t, size_t size)
+{
+    uint64_t wanted = (uint64_t)t->names_bytes + size;
+    if (wanted <= t->names_room)
+        return true;
+    wanted += wanted / 2 + 4096;
+    if (wanted > UINT32_MAX)
+        return false;
+    char *grown = realloc(t->names, (size_t)wanted);
+    if (!grown)
+        return false;
+    t->names = grown;
+    t->names_room = (uint32_t)wanted;
+    return true;
+}
+
+bool weft__table_add(struct weft__table *t, uint64_t start, uint64_t size, uint32_t rank,
+                     const char *name, size_t name_size)
+{
+    name_size = strnlen(name, name_size);
+    if (name_size == 0)
+        return true;
+    if (!weft__reserve(&t->symbol, t->symbols, &t->symbols_room, sizeof *t->symbol) ||
+        !reserve_names(t, name_size + 1))
+        return false;
+    memcpy(t->names + t->names_bytes, name, name_size);
+    t->names[t->names_bytes + name_size] = '\0';
+    t->symbol[t->symbols++] = (struct weft__symbol){start, size, t->names_bytes, rank};
+    t->names_bytes += (uint32_t)name_size + 1;
+    return true;
+}
+
+/* The best one of an address comes last. Names are added one behind the other, so they tell the order. */
+static int by_start(const void *a, const void *b)
+{
+    const struct weft__symbol *x = a, *y = b;
+    if (x->start != y->start)
+        return x->start < y->start ? -1 : 1;
+    if ((x->size == 0) != (y->size == 0))
+        return x->size == 0 ? -1 : 1;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return x->name < y->name ? -1 : x->name > y->name;
+}
+
+void weft__table_sort(struct weft__table *t)
+{
+    if (t->symbols > 1)
+        qsort(t->symbol, t->symbols, sizeof *t->symbol, by_start);
+}
+
+const struct weft__symbol *weft__table_find(const struct weft__table *t, uint64_t address)
+{
+    uint32_t low = 0, high = t->symbols;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (t->symbol[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low == 0)
+        return NULL;
+    uint32_t last = low - 1, end = last < LOOK_BACK ? 0 : last - LOOK_BACK;
+    for (uint32_t i = last + 1; i-- > end;) {
+        const struct weft__symbol *s = &t->symbol[i];
+        if (s->size > 0 && address - s->start < s->size)
+            return s;
+    }
+    return t->symbol[last].size == 0 ? &t->symbol[last] : NULL;
+}
+
+void weft__table_free(struct weft__table *t)
+{
+    free(t->symbol);
+    free(t->names);
+    *t = (struct weft__table){0};
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: ISC */
+/* Symbols that come as lines of text: the kernel's, and those of generated code. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbols/table.h"
+
+enum { LINE_MAX_BYTES = 1024, BLOCK = 1 << 16 };
+#define PERF_MAP_MAX (UINT64_C(256) << 20)
+#define KALLSYMS_MAX (UINT64_C(256) << 20)
+
+/* Calls each for every line, without its end; what is longer than a line may be is cut. */
+static bool each_line(int fd, uint64_t most, bool each(struct weft__table *t, char *line),
+                      struct weft__table *t)
+{
+    char line[LINE_MAX_BYTES], *block = malloc(BLOCK);
+    size_t used = 0;
+    uint64_t all = 0;
+    bool ok = block != NULL;
+    while (ok && all < most) {
+        ssize_t n = read(fd, block, BLOCK);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        all += (uint64_t)n;
+        for (ssize_t i = 0; i < n && ok; i++) {
+            if (block[i] == '\n') {
+                line[used] = '\0';
+                ok = each(t, line);
+                used = 0;
+            } else if (used + 1 < sizeof line) {
+                line[used++] = block[i];
+            }
+        }
+    }
+    if (ok && used > 0) {
+        line[used] = '\0';
+        ok = each(t, line);
+    }
+    free(block);
+    return ok;
+}
+
+/* A hexadecimal number and the space behind it; where it goes on, or NULL. */
+static char *hexadecimal(char *text, uint64_t *number)
+{
+    char *end;
+    *number = 0;
+    if (!((*text >= '0' && *text <= '9') || (*text >= 'a' && *text <= 'f') ||
+          (*text >= 'A' && *text <= 'F')))
+        return NULL;
+    errno = 0;
+    *number = strtoull(text, &end, 16);
+    return errno == 0 && *end == ' ' ? end + 1 : NULL;
+}
+
+/* "ffffffff81000000 T _stext", and a tab and "[module]" behind what belongs to one. A symbol has no size there:
+ * it ends where the next one begins, of whatever sort; those of data are kept as ends only (rank 0). */
+static bool kernel_line(struct weft__table *t, char *line)
+{
+    uint64_t address;
+    char *type = hexadecimal(line, &address);
+    if (!type || address == 0 || type[0] == '\0' || type[1] != ' ')
+        return true;
+    char *name = type + 2;
+    size_t size = strcspn(name, " \t");
+    bool text = strchr("tTwW", type[0]);
+    /* As perf does: of several names the one that can be seen from elsewhere. */
+    uint32_t rank = !text ? 0 : type[0] == 'T' ? 1000 : type[0] == 't' ? 700 : 400;
+    for (size_t i = 0; text && i < size && i < 100 && name[i] == '_'; i++)
+        rank--;
+    return weft__table_add(t, address, 0, rank, name, size);
+}
+
+/* Ends of the text, and what lies too far behind its last symbol, are no functions. */
+static void drop_ends(struct weft__table *t)
+{
+    static const char *const ends[] = {"_etext", "_einittext", "__end_rodata", "_end"};
+    for (uint32_t i = 0; i < t->symbols; i++)
+        for (unsigned k = 0; k < sizeof ends / sizeof *ends; k++)
+            if (strcmp(t->names + t->symbol[i].name, ends[k]) == 0)
+                t->symbol[i].rank = 0;
+}
+
+bool weft__kallsyms_load(struct weft__table *t, const char *path)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct stat st;
+    bool ok = true;
+    *t = (struct weft__table){0};
+    if (fd < 0)
+        return true;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
+        ok = each_line(fd, KALLSYMS_MAX, kernel_line, t);
+    close(fd);
+    drop_ends(t);
+    weft__table_sort(t);
+    return ok;
+}
+
+/* "7f3a01000000 40 Interpreter:~loop file.js:1": start, size, name up to the end of the line. */
+static bool generated_line(struct weft__table *t, char *line)
+{
+    uint64_t start, size;
+    char *rest = hexadecimal(line, &start);
+    rest = rest ? hexadecimal(rest, &size) : NULL;
+    if (!rest || size == 0 || size > UINT64_MAX - start)
+        return true;
+    return weft__table_add(t, start, size, 1, rest, strcspn(rest, "\r"));
+}
+
+bool weft__perf_map_read(struct weft__table *t, int fd)
+{
+    bool ok = each_line(fd, PERF_MAP_MAX, generated_line, t);
+    weft__table_sort(t);
+    return ok;
+}
+
+/* Everybody may write into /tmp under any name: it must be the file of who runs the process. Of one that is gone
+ * nobody knows who that was: then it is ours or root's, or anybody's if we are root, who sees names that may be
+ * wrong, of generated code only. */
+static bool trusted(int fd, uint32_t process)
+{
+    struct stat st, owner;
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%u", process);
+    if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+        return false;
+    if (st.st_uid == 0)
+        return true;
+    if (stat(path, &owner) == 0)
+        return st.st_uid == owner.st_uid;
+    return geteuid() == 0 || st.st_uid == geteuid();
+}
+
+/* What a process in a container calls itself; 0: the same. */
+static uint32_t inner_number(uint32_t process)
+{
+    char path[64], line[256];
+    uint32_t number = 0;
+    snprintf(path, sizeof path, "/proc/%u/status", process);
+    FILE *status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status))
+        if (strncmp(line, "NSpid:", 6) == 0 && strrchr(line, '\t') > line + 6)
+            number = (uint32_t)strtoul(strrchr(line, '\t') + 1, NULL, 10);
+    if (status)
+        fclose(status);
+    return number;
+}
+
+bool weft__perf_map_load(struct weft__table *t, uint32_t process)
+{
+    char path[96];
+    uint32_t inner = inner_number(process);
+    *t = (struct weft__table){0};
+    if (inner)
+        snprintf(path, sizeof path, "/proc/%u/root/tmp/perf-%u.map", process, inner);
+    else
+        snprintf(path, sizeof path, "/tmp/perf-%u.map", process);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    if (fd < 0)
+        return true;
+    bool ok = !trusted(fd, process) || weft__perf_map_read(t, fd);
+    close(fd);
+    return ok;
+}

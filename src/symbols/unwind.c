@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: ISC */
+/* libdwfl unwinds, too, but works a rule out anew for each frame, in the process that would crash of a bad file.
+ * Here a rule is found once, by a worker, and then applied to whatever registers and stacks come (step.c). */
+#include "symbols/unwind.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/alloc.h"
+#include "model/seed.h"
+#include "symbols/step.h"
+
+enum {
+    RULES_MAX = 1 << 16, /* then all are forgotten */
+    MAPPINGS_MAX = 1 << 16,
+    OBJECTS_MAX = 1 << 16,
+    PATIENCE_MS = 10000, /* for one rule */
+    LOSSES_MAX = 16,     /* of workers; then only frame pointers are followed */
+    MENDED_MAX = 64,     /* frames in the piece of a stack that a chain is mended by */
+};
+#define NO_OBJECT UINT32_MAX
+
+struct mapped {
+    uint64_t start, end, offset;
+    uint32_t object;
+};
+
+struct process {
+    uint32_t number;
+    struct mapped *mapped; /* in order, none overlaps another */
+    uint32_t count, room;
+    struct process *next; /* with the same hash */
+};
+
+struct object {
+    char *path[WEFT__PLACES];
+    struct weft__build_id build_id;
+    bool bad; /* a worker was lost with it */
+    uint32_t next;
+};
+
+struct cached {
+    uint64_t offset;
+    uint32_t object; /* NO_OBJECT: free */
+    struct weft__rule rule;
+};
+
+enum { BUCKETS = 1024 };
+
+struct weft_unwinder {
+    uint64_t seed;
+    struct process *process[BUCKETS];
+    uint32_t object_of[BUCKETS]; /* the first one; NO_OBJECT: none */
+    struct object *object;
+    uint32_t objects, objects_room;
+    struct cached *rule; /* open addressing */
+    uint32_t rules, rules_room;
+    struct weft__worker worker;
+    uint32_t told; /* objects that the worker knows */
+    unsigned losses;
+};
+
+struct weft_unwinder *weft_unwinder_new(void)
+{
+    struct weft_unwinder *u = calloc(1, sizeof *u);
+    if (!u)
+        return NULL;
+    u->seed = weft_seed();
+    u->worker.fd = -1;
+    for (unsigned i = 0; i < BUCKETS; i++)
+        u->object_of[i] = NO_OBJECT;
+    return u;
+}
+
+void weft_unwinder_free(struct weft_unwinder *u)
+{
+    if (!u)
+        return;
+    weft__worker_stop(&u->worker);
+    for (unsigned i = 0; i < BUCKETS; i++)
+        while (u->process[i])
+            weft_unwinder_forget(u, u->process[i]->number);
+    for (uint32_t i = 0; i < u->objects; i++)
+        for (unsigned k = 0; k < WEFT__PLACES; k++)
+            free(u->object[i].path[k]);
+    free(u->object);
+    free(u->rule);
+    free(u);
+}
+
+/* ---- Processes and what is mapped ---- */
+
+static struct process **slot_of(struct weft_unwinder *u, uint32_t number)
+{
+    struct process **p = &u->process[weft_mix(number, u->seed) % BUCKETS];
+    while (*p && (*p)->number != number)
+        p = &(*p)->next;
+    return p;
+}
+
+static struct process *process_of(struct weft_unwinder *u, uint32_t number)
+{
+    struct process **slot = slot_of(u, number);
+    if (!*slot) {
+        *slot = calloc(1, sizeof **slot);
+        if (*slot)
+            (*slot)->number = number;
+    }
+    return *slot;
+}
+
+void weft_unwinder_forget(struct weft_unwinder *u, uint32_t process)
+{
+    struct process **slot = slot_of(u, process), *p = *slot;
+    if (!p)
+        return;
+    *slot = p->next;
+    free(p->mapped);
+    free(p);
+}
+
+/* The first one that ends behind an address. */
+static uint32_t first_behind(const struct process *p, uint64_t address)
+{
+    uint32_t low = 0, high = p->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (p->mapped[middle].end <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static const struct mapped *mapped_at(const struct process *p, uint64_t address)
+{
+    uint32_t i = p ? first_behind(p, address) : 0;
+    return p && i < p->count && p->mapped[i].start <= address ? &p->mapped[i] : NULL;
+}
+
+/* Puts n into the place of what it overlaps; of that, what stands out on either side stays. */
+static bool insert(struct process *p, struct mapped n)
+{
+    uint32_t first = first_behind(p, n.start), last = first, pieces = 0;
+    struct mapped piece[3];
+    while (last < p->count && p->mapped[last].start < n.end)
+        last++;
+    if (first < last && p->mapped[first].start < n.start) {
+        piece[pieces] = p->mapped[first];
+        piece[pieces++].end = n.start;
+    }
+    piece[pieces++] = n;
+    if (first < last && p->mapped[last - 1].end > n.end) {
+        piece[pieces] = p->mapped[last - 1];
+        piece[pieces].offset += n.end - piece[pieces].start;
+        piece[pieces++].start = n.end;
+    }
+    if (p->count + 2 > MAPPINGS_MAX)
+        return true; /* more than a process may have */
+    for (unsigned i = 1; i <= 2; i++)
+        if (!weft__reserve(&p->mapped, p->count + i, &p->room, sizeof *p->mapped))
+            return false;
+    memmove(p->mapped + first + pieces, p->mapped + last, (p->count - last) * sizeof *p->mapped);
+    memcpy(p->mapped + first, piece, pieces * sizeof *piece);
+    p->count += pieces - (last - first);
+    return true;
+}
+
+static char *text(const char *before, const char *path)
+{
+    size_t size = strlen(before) + strlen(path) + 1;
+    char *t = malloc(size);
+    if (t)
+        snprintf(t, size, "%s%s", before, path);
+    return t;
+}
+
+static uint32_t bucket_of(const struct weft_unwinder *u, const char *path,
+                          const struct weft__build_id *id)
+{
+    uint64_t hash = u->seed;
+    for (const char *c = path; *c; c++)
+        hash = weft_mix(hash + (unsigned char)*c, u->seed);
+    for (unsigned i = 0; i < id->bytes; i++)
+        hash = weft_mix(hash + id->id[i], u->seed);
+    return (uint32_t)(hash % BUCKETS);
+}
+
+/* The same file in several processes is one object; NO_OBJECT: it is no file. */
+static int find_object(struct weft_unwinder *u, const struct weft_mapping *m, const char *path,
+                       uint32_t *object)
+{
+    struct weft__build_id id = {.bytes = m->build_id_bytes};
+    char before[64], range[96];
+    *object = NO_OBJECT;
+    if ((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]") != 0)
+        return 0;
+    memcpy(id.id, m->build_id, sizeof id.id);
+    uint32_t bucket = bucket_of(u, path, &id);
+    for (uint32_t i = u->object_of[bucket]; i != NO_OBJECT; i = u->object[i].next)
+        if (strcmp(u->object[i].path[0], path) == 0 && u->object[i].build_id.bytes == id.bytes &&
+            memcmp(u->object[i].build_id.id, id.id, id.bytes) == 0) {
+            *object = i;
+            return 0;
+        }
+    if (u->objects >= OBJECTS_MAX)
+        return 0;
+    if (!weft__reserve(&u->object, u->objects, &u->objects_room, sizeof *u->object))
+        return WEFT_E_NOMEM;
+    snprintf(before, sizeof before, "/proc/%u/root", m->process);
+    snprintf(range, sizeof range, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, m->process, m->start,
+             m->start + m->size);
+    struct object *o = &u->object[u->objects];
+    *o = (struct object){.path = {text("", path), text(before, path), text(range, "")},
+                         .build_id = id,
+                         .next = u->object_of[bucket]};
+    if (!o->path[0] || !o->path[1] || !o->path[2]) {
+        for (unsigned k = 0; k < WEFT__PLACES; k++)
+            free(o->path[k]);
+        return WEFT_E_NOMEM;
+    }
+    *object = u->object_of[bucket] = u->objects++;
+    return 0;
+}
+
+/* ---- The worker ---- */
+
+/* Lets it know all objects: while their processes live. */
+static bool tell_objects(struct weft_unwinder *u)
+{
+    if (u->worker.pid <= 0) {
+        if (u->losses >= LOSSES_MAX || weft__worker_start(&u->worker, weft__cfi_work, NULL) < 0)
+            return false;
+        u->told = 0;
+    }
+    static const struct object nothing;
+    for (; u->told < u->objects; u->told++) {
+        const struct object *o = u->object[u->told].bad ? &nothing : &u->object[u->told];
+        struct weft__place place = {{o->path[0], o->path[1], o->path[2]}, o->build_id};
+        if (!weft__cfi_object(&u->worker, &place))
+            return false;
+    }
+    return true;
+}
+
+/* What it was asked last was too much for it, or an object that it was told since. */
+static void lose(struct weft_unwinder *u, uint32_t object)
+{
+    weft__worker_stop(&u->worker);
+    u->object[object].bad = true;
+    u->losses++;
+}
+
+int weft_unwinder_map(struct weft_unwinder *u, const struct weft_mapping *m, const char *path)
+{
+    uint32_t object;
+    struct process *p = process_of(u, m->process);
+    if (m->kernel || m->size == 0 || m->size > UINT64_MAX - m->start)
+        return 0;
+    if (!p || find_object(u, m, path, &object) < 0)
+        return WEFT_E_NOMEM;
+    uint64_t offset = strcmp(path, "[vdso]") == 0 ? 0 : m->offset;
+    if (!insert(p, (struct mapped){m->start, m->start + m->size, offset, object}))
+        return WEFT_E_NOMEM;
+    if (u->told < u->objects && !tell_objects(u) && u->worker.pid > 0)
+        lose(u, u->told);
+    return 0;
+}
+
+int weft_unwinder_fork(struct weft_unwinder *u, uint32_t process, uint32_t parent)
+{
+    struct process *from = *slot_of(u, parent), *p;
+    if (!from || process == parent)
+        return 0;
+    weft_unwinder_forget(u, process);
+    p = process_of(u, process);
+    if (!p)
+        return WEFT_E_NOMEM;
+    p->mapped = weft__resize(NULL, from->count, sizeof *p->mapped);
+    if (!p->mapped)
+        return WEFT_E_NOMEM;
+    memcpy(p->mapped, from->mapped, from->count * sizeof *p->mapped);
+    p->count = p->room = from->count;
+    return 0;
+}
+
+/* ---- Rules ---- */
+
+static struct cached *cached_at(const struct weft_unwinder *u, uint32_t object, uint64_t offset)
+{
+    uint32_t i =
+        (uint32_t)(weft_mix(offset ^ (uint64_t)object << 40, u->seed) >> 32) & (u->rules_room - 1);
+    while (u->rule[i].object != NO_OBJECT &&
+           (u->rule[i].object != object || u->rule[i].offset != offset))
+        i = (i + 1) & (u->rules_room - 1);
+    return &u->rule[i];
+}
+
+static bool make_room(struct weft_unwinder *u)
+{
+    if (2 * u->rules < u->rules_room)
+        return true;
+    uint32_t room = u->rules_room ? u->rules_room : 512, before = u->rules_room;
+    struct cached *old = u->rule;
+    room *= room < RULES_MAX ? 2 : 1;
+    struct cached *grown = weft__resize(NULL, room, sizeof *grown);
+    if (!grown)
+        return false;
+    for (uint32_t i = 0; i < room; i++)
+        grown[i].object = NO_OBJECT;
+    u->rule = grown;
+    u->rules_room = room;
+    if (room == before)
+        u->rules = 0; /* all are forgotten */
+    for (uint32_t i = 0; i < before && room > before; i++)
+        if (old[i].object != NO_OBJECT)
+            *cached_at(u, old[i].object, old[i].offset) = old[i];
+    free(old);
+    return true;
+}
+
+/* NULL: there is none. */
+static const struct weft__rule *rule_at(struct weft_unwinder *u, const struct mapped *m,
+                                        uint64_t address)
+{
+    uint64_t offset = address - m->start + m->offset;
+    if (m->object == NO_OBJECT || u->object[m->object].bad || !make_room(u))
+        return NULL;
+    struct cached *c = cached_at(u, m->object, offset);
+    if (c->object == NO_OBJECT) {
+        if (!tell_objects(u))
+            return NULL;
+        if (!weft__cfi_send(&u->worker, m->object, offset) ||
+            !weft__cfi_receive(&u->worker, PATIENCE_MS, &c->rule)) {
+            lose(u, m->object);
+            return NULL;
+        }
+        c->object = m->object;
+        c->offset = offset;
+        u->rules++;
+    }
+    return c->rule.state == WEFT__RULE_NONE ? NULL : &c->rule;
+}
+
+/* ---- Callers ---- */
+
+static const struct mapped *where(const struct process *p, uint64_t *pc)
+{
+    const struct mapped *m = mapped_at(p, *pc);
+    if (!m) {
+        *pc = weft__address(*pc);
+        m = mapped_at(p, *pc);
+    }
+    return m;
+}
+
+/* Where a walk along the stack has ended. */
+struct end {
+    bool complete; /* where the thread began */
+    const struct weft__rule
+        *rule; /* of the outermost frame, by which there was no way to its caller; or NULL */
+};
+
+/* Fills pcs from where w stands; that is the first one. */
+static uint32_t walk(struct weft_unwinder *u, const struct process *p, struct weft__walk *w,
+                     uint64_t *pcs, uint32_t room, struct end *end)
+{
+    struct weft__frame next;
+    const struct mapped *m = where(p, &w->frame.pc);
+    uint32_t count = 0;
+    bool exact = true; /* the pc is that of an instruction, not one to return to */
+    *end = (struct end){0};
+    pcs[count++] = w->frame.pc;
+    while (count < room) {
+        const struct weft__rule *rule = m ? rule_at(u, m, w->frame.pc - !exact) : NULL;
+        const bool signal = rule && rule->signal;
+        *end = (struct end){rule && rule->state == WEFT__RULE_LAST, rule};
+        if (end->complete ||
+            (rule ? !weft__step_by_rule(w, rule, &next) : !weft__step_by_frame_pointer(w, &next)))
+            break;
+        m = where(p, &next.pc);
+        if (!m || !weft__is_above(&next, &w->frame, exact))
+            break;
+        w->frame = next;
+        pcs[count++] = next.pc + signal;
+        exact = signal;
+        end->rule = NULL;
+    }
+    return count;
+}
+
+uint32_t weft_unwinder_run(struct weft_unwinder *u, const struct weft_unwind_input *in,
+                           uint64_t *pcs, uint32_t room)
+{
+    struct weft__walk w;
+    struct end end;
+    if (room == 0 || !weft__walk_begin(&w, in))
+        return 0;
+    return walk(u, *slot_of(u, in->process), &w, pcs, room, &end);
+}
+
+/* ---- The kernel's chain by frame pointers ---- */
+
+/* The first caller in the chain that lies beyond the frame that w has come to, or count. Its place in the stack says
+ * which one it is: the frame that w's frame pointer points to is that of the chain, or the chain was none. */
+static uint32_t join(const struct weft__walk *w, const uint64_t *chain, uint32_t count)
+{
+    uint64_t fp, at = w->fp, pc;
+    if (!weft__fp(&w->frame, &fp) || fp < weft__sp(&w->frame))
+        return count;
+    for (uint32_t i = 1; i < count; i++) {
+        if (weft__load(w, at + 8, &pc) && weft__address(pc) != chain[i])
+            return count;
+        if (at == fp)
+            return i;
+        uint64_t before = at;
+        if (!weft__load(w, at, &at) || at <= before)
+            return count;
+    }
+    return count;
+}
+
+/* How many of the chain's callers can be so: until one has had the frame pointer for something else. */
+static uint32_t believe(struct weft_unwinder *u, const struct process *p, const uint64_t *chain,
+                        uint32_t count, bool *complete)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t pc = chain[i];
+        const struct mapped *m = where(p, &pc);
+        const struct weft__rule *rule = m ? rule_at(u, m, pc - 1) : NULL;
+        if (!m)
+            return i;
+        *complete = rule && rule->state == WEFT__RULE_LAST;
+        if (*complete || (rule && weft__spoils_fp(rule)))
+            return i + 1;
+    }
+    *complete = true; /* as far as the kernel goes */
+    return count;
+}
+
+uint32_t weft_unwinder_mend(struct weft_unwinder *u, const struct weft_unwind_input *in,
+                            uint64_t *pcs, uint32_t count, uint32_t room, bool *complete)
+{
+    uint64_t found[MENDED_MAX];
+    struct weft__walk w;
+    struct end end;
+    const struct process *p = *slot_of(u, in->process);
+    *complete = true;
+    if (room == 0 || !weft__walk_begin(&w, in) || !mapped_at(p, w.frame.pc))
+        return count;
+    uint32_t n = walk(u, p, &w, found, room < MENDED_MAX ? room : MENDED_MAX, &end);
+    uint32_t from = count, rest = 0;
+    *complete = end.complete;
+    if (!end.complete && !(end.rule && weft__spoils_fp(end.rule)))
+        from = join(&w, pcs, count);
+    if (from < count) {
+        rest = believe(u, p, pcs + from, count - from, complete);
+        rest = rest < room - n ? rest : room - n;
+        memmove(pcs + n, pcs + from, rest * sizeof *pcs);
+    }
+    memcpy(pcs, found, n * sizeof *pcs);
+    return n + rest;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/* A child process that reads what somebody else has made: ELF and DWARF. The library that does it crashes and loops
+ * on some files, and a file can have it allocate what it likes; so it does that elsewhere, with limits, and what
+ * comes back are bytes on a socket.
+ *
+ * A worker belongs to the thread that started it, and ends with it. */
+#ifndef WEFT_SYMBOLS_WORKER_H
+#define WEFT_SYMBOLS_WORKER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+struct weft__worker {
+    pid_t pid; /* 0: none */
+    int fd;
+};
+
+/* Forks; the child calls run with its end of the socket, and is gone when that returns. It has no other open files
+ * than standard error, and a copy of the caller's memory. 0 or WEFT_E_NOMEM: there can be no other process. */
+int weft__worker_start(struct weft__worker *w, void (*run)(int fd, void *data), void *data);
+
+/* Ends it, whatever it does. May be called twice. */
+void weft__worker_stop(struct weft__worker *w);
+
+enum weft__worker_read { WEFT__WORKER_LATE = -1, WEFT__WORKER_GONE = 0, WEFT__WORKER_SOME = 1 };
+
+/* Up to size bytes as they come, their number in *bytes; waits up to timeout_ms. */
+enum weft__worker_read weft__worker_read(const struct weft__worker *w, void *to, size_t size,
+                                         int timeout_ms, size_t *bytes);
+
+/* All of them, either way, on either side. timeout_ms: for each piece; -1: none. false: the other side is gone, or
+ * too late. */
+bool weft__worker_get(int fd, void *to, size_t size, int timeout_ms);
+bool weft__worker_put(int fd, const void *from, size_t size);
+
+#endif
