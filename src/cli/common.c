@@ -354,14 +354,9 @@ int weft__status(const char *path, const struct weft_damage *damage, uint64_t ev
     return WEFT__FAILED;
 }
 
-struct weft_model *weft__model(const char *path, bool *is_weft)
+struct weft_model *weft__model_of(struct weft_reader *reader, const char *path)
 {
-    struct weft_reader *reader = weft__open(path);
-    if (!reader)
-        return NULL;
-    if (is_weft)
-        *is_weft = weft_reader_facts(reader)->is_weft;
-    struct weft_model *model;
+    struct weft_model *model = NULL;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     struct weft__progress progress = weft__progress_begin(path);
     int rc = weft_model_build(&model, reader, weft__progress_show, &progress, &err);
@@ -377,6 +372,17 @@ struct weft_model *weft__model(const char *path, bool *is_weft)
             model = NULL;
         }
     }
+    return model;
+}
+
+struct weft_model *weft__model(const char *path, bool *is_weft)
+{
+    struct weft_reader *reader = weft__open(path);
+    if (!reader)
+        return NULL;
+    if (is_weft)
+        *is_weft = weft_reader_facts(reader)->is_weft;
+    struct weft_model *model = weft__model_of(reader, path);
     weft_reader_close(reader);
     return model;
 }

@@ -30,7 +30,7 @@ struct weft__command {
 
 extern const struct weft__command weft__record, weft__ctl, weft__save, weft__info, weft__dump,
     weft__promises, weft__render, weft__export, weft__html, weft__view, weft__explain, weft__stats,
-    weft__diff;
+    weft__diff, weft__sample, weft__profile, weft__kprof;
 
 /* What SIGPIPE did when weft was started; weft ignores it. */
 extern void (*weft__sigpipe)(int);
@@ -116,6 +116,9 @@ struct weft_reader *weft__open(const char *path);
 /* Opens a trace, builds its model and warns of damage; or says why not and returns NULL. is_weft, which may
  * be NULL: whether it is one of weft's own. */
 struct weft_model *weft__model(const char *path, bool *is_weft);
+
+/* Likewise of one that was opened, which stays open. NULL: says why. */
+struct weft_model *weft__model_of(struct weft_reader *reader, const char *path);
 
 /* Says what was wrong with the trace, in a few lines. */
 void weft__warn(const char *path, const struct weft_damage *damage);

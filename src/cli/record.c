@@ -4,27 +4,27 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/child.h"
 #include "cli/common.h"
 #include "cli/live.h"
 #include "cli/program.h"
+#include "cli/sampling.h"
 #include "cli/summary.h"
 
 static const char help[] =
-    "usage: weft record [-o FILE] [--size SIZE] [--memory] [--force] [--] PROGRAM [ARG…]\n\n"
+    "usage: weft record [-o FILE] [--size SIZE] [--memory] [--sample[=HZ]] [--off-cpu] [--force]\n"
+    "                   [--] PROGRAM [ARG…]\n\n"
     "Runs a program that is linked with weft, and records what it waits for. Signals go on to the\n"
     "program, and weft ends as it does. What was recorded is told on standard error; if nothing "
     "was,\n"
@@ -36,16 +36,25 @@ static const char help[] =
     "                     overwritten (default: 64M)\n"
     "      --memory       record into memory, and write FILE when the program has ended: whatever\n"
     "                     becomes of the file or its disk meanwhile, the program does not notice\n"
+    "      --sample[=HZ]  also look HZ times a second (default: 1000) where the program is: what "
+    "the CPU\n"
+    "                     did, and for which promise; see weft profile. weft sample has more "
+    "options\n"
+    "      --off-cpu      with --sample: record when threads leave their cores, also if they do so "
+    "very\n"
+    "                     often; else that is given up when it costs too much\n"
     "      --force        do not keep an older trace; replace FILE also if it is no trace\n"
     "      --help         this text\n\n"
     "Example: weft record -o slow.weft -- ./server 8080\n";
 
-enum { SIZE = WEFT__HELP + 1, FORCE, MEMORY };
+enum { SIZE = WEFT__HELP + 1, FORCE, MEMORY, SAMPLE, OFF_CPU };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"size", required_argument, NULL, SIZE},
     {"memory", no_argument, NULL, MEMORY},
+    {"sample", optional_argument, NULL, SAMPLE},
+    {"off-cpu", no_argument, NULL, OFF_CPU},
     {"force", no_argument, NULL, FORCE},
     WEFT__HELP_OPTION,
     {0},
@@ -55,12 +64,14 @@ static const struct option options[] = {
 #define DEFAULT_BYTES (UINT64_C(64) << 20)
 #define MIN_BYTES (UINT64_C(64) << 10)
 #define MAX_BYTES (UINT64_C(1) << 40)
+#define DEFAULT_HZ 1000
 #define TEMPORARY_SUFFIX 7 /* the recorder renames FILE.XXXXXX */
 
 struct request {
     const char *output;
     uint64_t bytes;
-    bool force, memory;
+    bool force, memory, off_cpu;
+    uint32_t hz; /* 0: no samples */
     char **argv; /* of the program */
 };
 
@@ -77,6 +88,14 @@ struct place {
 
 /* ---- The command line ---- */
 
+static uint32_t parse_hz(const char *text)
+{
+    uint64_t hz = DEFAULT_HZ;
+    if (text && (!weft__parse_number(text, UINT32_MAX, &hz) || hz == 0))
+        weft__misuse("record", "--sample: \"%s\" is not a number of samples a second", text);
+    return (uint32_t)hz;
+}
+
 static void parse(struct request *r, int argc, char **argv)
 {
     *r = (struct request){.output = DEFAULT_PATH, .bytes = DEFAULT_BYTES};
@@ -88,6 +107,10 @@ static void parse(struct request *r, int argc, char **argv)
             r->force = true;
         else if (c == MEMORY)
             r->memory = true;
+        else if (c == SAMPLE)
+            r->hz = parse_hz(optarg);
+        else if (c == OFF_CPU)
+            r->off_cpu = true;
         else if (c == SIZE && !weft__parse_bytes(optarg, &r->bytes))
             weft__misuse("record", "--size: \"%s\" is not a size; expected for instance 64M",
                          optarg);
@@ -95,6 +118,8 @@ static void parse(struct request *r, int argc, char **argv)
             weft__misuse("record", "--size: %s is too %s; possible is 64K to 1T", optarg,
                          r->bytes < MIN_BYTES ? "small" : "large");
     }
+    if (r->off_cpu && !r->hz)
+        weft__misuse("record", "--off-cpu is for --sample");
     if (optind >= argc)
         weft__misuse("record", "no PROGRAM is given");
     if (!*r->output)
@@ -333,47 +358,26 @@ static bool write_memory(const struct place *p, int fd)
 
 /* ---- Running ---- */
 
-static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-#define PASSED_ON (sizeof passed_on / sizeof *passed_on)
+struct start {
+    const struct request *request;
+    struct place *place;
+    int memory;
+};
 
-static volatile pid_t child;
-
-/* A key on the terminal (ctrl-C) reaches the program by itself. */
-static void pass_on(int number, siginfo_t *info, void *context)
+/* In the child, whose process id may be in the trace's name. */
+static void prepare_child(void *data)
 {
-    (void)context;
-    int saved = errno;
-    if (info->si_code <= 0 && child > 0)
-        kill(child, number);
-    errno = saved;
-}
-
-static void catch_signals(void)
-{
-    struct sigaction catch = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART}, was;
-    sigemptyset(&catch.sa_mask);
-    for (unsigned i = 0; i < PASSED_ON; i++)
-        if (sigaction(passed_on[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup */
-            sigaction(passed_on[i], &catch, NULL);
-}
-
-/* Becomes the program, or writes the error to failed. */
-_Noreturn static void become(const struct request *r, struct place *place, int memory,
-                             const sigset_t *mask, int failed)
-{
+    const struct start *start = data;
+    const struct request *r = start->request;
+    struct place *place = start->place;
     char bytes[32], pid[32], number[32];
-    for (unsigned i = 0; i < PASSED_ON; i++) {
-        struct sigaction was;
-        if (sigaction(passed_on[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
-            signal(passed_on[i], SIG_DFL);
-    }
-    if (!r->memory || memory >= 0)
+    if (!r->memory || start->memory >= 0)
         prepare(place, r);
     unsetenv("WEFT_TRACE"); /* it may be another's */
     unsetenv("WEFT_TRACE_FD");
     if (place->usable && r->memory) {
-        int given = fcntl(memory, F_DUPFD, MEMORY_FD);
-        snprintf(number, sizeof number, "%d", given >= 0 ? given : dup(memory));
+        int given = fcntl(start->memory, F_DUPFD, MEMORY_FD);
+        snprintf(number, sizeof number, "%d", given >= 0 ? given : dup(start->memory));
         setenv("WEFT_TRACE_FD", number, 1);
     }
     if (place->usable) {
@@ -383,69 +387,50 @@ _Noreturn static void become(const struct request *r, struct place *place, int m
         setenv("WEFT_TRACE_SIZE", bytes, 1);
         setenv("WEFT_TRACE_FOR", pid, 1);
     }
-    signal(SIGPIPE, weft__sigpipe);
-    sigprocmask(SIG_SETMASK, mask, NULL);
-    execvp(r->argv[0], r->argv);
-    int error = errno;
-    _exit(write(failed, &error, sizeof error) < 0 ? 126 : 127);
+}
+
+/* The samples lie beside the trace while the program runs, as a trace of their own: if we are killed, they stay. */
+static bool begin_samples(struct weft__sampling *s, const struct request *r,
+                          const struct place *place, pid_t pid)
+{
+    char path[PATH_MAX + 16];
+    const struct weft_sampler_options o = {.scope = WEFT_SAMPLE_COMMAND,
+                                           .process = (uint32_t)pid,
+                                           .frequency = r->hz,
+                                           .all_switches = r->off_cpu};
+    snprintf(path, sizeof path, "%s.samples", place->path);
+    if (weft__sampling_check(path, path) && weft__sampling_open(s, "--sample", &o) &&
+        weft__sampling_create(s, path, &o, r->argv))
+        return true;
+    weft__say("--sample", "the program runs on without samples");
+    weft__sampling_close(s);
+    return false;
 }
 
 /* Runs the program to its end. Returns 0 and how it ended, or the errno with which it could not be
  * executed. */
-static int run_program(const struct request *r, struct place *place, int memory, int *status)
+static int run_program(const struct request *r, struct place *place, int memory,
+                       struct weft__sampling *s, int *status)
 {
-    int failed[2], error = 0;
-    sigset_t all, before;
-    if (pipe2(failed, O_CLOEXEC) < 0)
-        return errno;
-    sigfillset(&all);
-    sigprocmask(SIG_SETMASK, &all, &before);
-    catch_signals();
-    child = fork();
-    if (child == 0)
-        become(r, place, memory, &before, failed[1]);
-    if (child < 0)
-        error = errno;
-    sigprocmask(SIG_SETMASK, &before, NULL);
-    close(failed[1]);
-    if (child > 0) {
-        while (read(failed[0], &error, sizeof error) < 0 && errno == EINTR)
-            ;
-        while (waitpid(child, status, 0) < 0 && errno == EINTR)
-            ;
-        child = 0;
-    }
-    close(failed[0]);
+    struct start start = {r, place, memory};
+    pid_t pid;
+    int error = weft__child_start(&pid, r->argv, prepare_child, &start);
+    if (error)
+        return error;
+    bool sampling = r->hz && place->usable && begin_samples(s, r, place, pid);
+    error = weft__child_go();
+    if (!error && sampling)
+        s->failed = !weft__sampling_settle(s);
+    while (!error && !weft__child_ended(!sampling, status))
+        weft__sampling_step(s);
+    if (sampling && error)
+        weft__sampling_close(s);
+    else if (sampling)
+        weft__sampling_stop(s);
     return error;
 }
 
-/* Ends as the program did. A core file is its own, not ours. */
-_Noreturn static void end_as(int status)
-{
-    if (WIFSIGNALED(status)) {
-        int number = WTERMSIG(status);
-        sigset_t one;
-        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-        sigemptyset(&one);
-        sigaddset(&one, number);
-        signal(number, SIG_DFL);
-        sigprocmask(SIG_UNBLOCK, &one, NULL);
-        raise(number);
-        exit(128 + number);
-    }
-    exit(WEXITSTATUS(status));
-}
-
 /* ---- What came of it ---- */
-
-static void tell_ending(int status)
-{
-    if (WIFSIGNALED(status))
-        fprintf(stderr, "; killed by signal %d (%s)", WTERMSIG(status),
-                strsignal(WTERMSIG(status)));
-    else if (WEXITSTATUS(status))
-        fprintf(stderr, "; exit status %d", WEXITSTATUS(status));
-}
 
 static void tell_losses(const char *name, const struct weft_reader_facts *f)
 {
@@ -483,7 +468,7 @@ static void tell_trace(const struct place *place, int status)
                 weft__plural(f->streams_recorded), weft__duration(span).text,
                 weft__grouped((f->content_bytes + 1023) / 1024).text);
     }
-    tell_ending(status);
+    weft__tell_ending(status);
     fputc('\n', stderr);
     tell_losses(place->name, f);
     weft__summary_close(&s);
@@ -515,19 +500,59 @@ static bool is_its_own(const struct place *p)
     return stat(p->path, &st) == 0 && (!p->before || st.st_ino != p->before);
 }
 
-static void tell(const struct request *r, const struct place *place, int memory, int status)
+/* The samples go behind the trace, or are all of it. Returns whether they are there. */
+static bool keep_samples(struct weft__sampling *s, const struct place *place, bool traced,
+                         struct weft__sampled *counts)
+{
+    struct weft_error err;
+    bool fine = weft__sampling_end(s, true, counts), kept = false;
+    if (!traced) {
+        kept = rename(s->path, place->path) == 0;
+        if (!kept)
+            weft__say(s->path, "cannot be renamed: %s", strerror(errno));
+        return kept;
+    }
+    int fd = fine ? open(place->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW) : -1;
+    if (fd >= 0 && weft_samples_append(fd, s->fd, &err) == 0)
+        kept = unlink(s->path) == 0;
+    else if (fd >= 0)
+        weft__complain(place->name, &err);
+    if (fd >= 0)
+        close(fd);
+    if (!kept)
+        weft__say(s->path, "has the samples; they are not in %s", weft__shown(place->name).text);
+    return kept;
+}
+
+static void tell_samples(const struct place *place, const struct weft__sampled *c)
+{
+    fprintf(stderr, "weft: %s: ", weft__shown(place->name).text);
+    weft__sampling_tell(c);
+    weft__sampling_advise(c, place->name);
+}
+
+static void tell(const struct request *r, const struct place *place, int memory,
+                 struct weft__sampling *s, int status)
 {
     struct weft_facts_header facts;
+    struct weft__sampled counts;
     if (!place->usable)
         return; /* why is said */
     if (memory >= 0 && !write_memory(place, memory) && weft__facts_read(memory, &facts))
         return;
-    if (is_its_own(place)) {
+    const bool traced = is_its_own(place);
+    if (traced)
         note_end(place);
+    const bool sampled = s->sampler && keep_samples(s, place, traced, &counts);
+    if (traced)
         tell_trace(place, status);
-    } else
-
-        weft__say(r->argv[0], "nothing was recorded: it %s", weft__program_why(r->argv[0]).text);
+    else
+        weft__say(r->argv[0], "%s: it %s",
+                  sampled ? "no promises were recorded, so there are only samples"
+                          : "nothing was recorded",
+                  weft__program_why(r->argv[0]).text);
+    if (sampled)
+        tell_samples(place, &counts);
 }
 
 static int run(int argc, char **argv)
@@ -541,16 +566,18 @@ static int run(int argc, char **argv)
         weft__say("record", "out of memory");
         return WEFT__FAILED;
     }
+    struct weft__sampling sampling = {.fd = -1};
     int memory = request.memory ? make_memory(&request) : -1;
-    int error = run_program(&request, place, memory, &status);
+    int error = run_program(&request, place, memory, &sampling, &status);
     if (error) {
         settle(place);
         weft__say(request.argv[0], "cannot be executed: %s", strerror(error));
         return error == ENOENT ? 127 : 126;
     }
-    tell(&request, place, memory, status);
+    tell(&request, place, memory, &sampling, status);
+    weft__sampling_close(&sampling);
     settle(place);
-    end_as(status);
+    weft__end_as(status);
 }
 
 const struct weft__command weft__record = {"record", "run a program and record what it waits for",

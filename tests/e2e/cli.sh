@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_mktrace
 
-commands='record save info dump promises render view html export'
+commands='record sample save info dump promises render view html export'
 cat >"$tmp/lines" <<'EOF'
 0 0 creates parent=-1 child=1 type=task
 5 0 switch p=1
@@ -36,9 +36,10 @@ for command in $commands; do
     run 0 "$WEFT" "$command" --help
     same "$command --help" "$tmp/help" "$tmp/out"
     silent "$tmp/err"
-    # The help names every option that there is, and the manual page does, too.
+    # The help names every option that there is, and the manual page does, too. What else it says may name others'.
+    sed -nE '/^(usage:|       weft) /p; /^ +(-[a-zA-Z], )?--[a-z]/{s/^ +//; s/  .*//; p}' "$tmp/help" >"$tmp/options"
     # shellcheck disable=SC2013 # words
-    for option in $(grep -oE -e '--[a-z-]+' "$tmp/help" | sort -u); do
+    for option in $(grep -oE -e '--[a-z-]+' "$tmp/options" | sort -u); do
         [ "$option" != --help ] || continue
         says "$SOURCE_ROOT/docs/man/weft-$command.1.md" "\`$option\`"
         says "$SOURCE_ROOT/completions/weft.bash" "(^| |')$option( |'|\$)"

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+#define PASSED_ON (sizeof passed_on / sizeof *passed_on)
+
+static volatile pid_t child;
+/* What the child says: 0 once it is ready, then an errno if it cannot become the program. */
+static int said = -1;
+static int go = -1; /* it waits for a byte of this */
+
+/* A key on the terminal (ctrl-C) reaches the program by itself. */
+static void pass_on(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    int saved = errno;
+    if (info->si_code <= 0 && child > 0)
+        kill(child, number);
+    errno = saved;
+}
+
+/* Waiting for something else ends when the child does. */
+static void wake(int number)
+{
+    (void)number;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction catch = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART}, was;
+    sigemptyset(&catch.sa_mask);
+    for (unsigned i = 0; i < PASSED_ON; i++)
+        if (sigaction(passed_on[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup */
+            sigaction(passed_on[i], &catch, NULL);
+    catch = (struct sigaction){.sa_handler = wake, .sa_flags = SA_NOCLDSTOP};
+    sigemptyset(&catch.sa_mask);
+    sigaction(SIGCHLD, &catch, NULL);
+}
+
+/* Becomes the program, or says why not. */
+_Noreturn static void become(char **argv, weft__child_fn *prepare, void *data, const sigset_t *mask,
+                             int say, int wait)
+{
+    int error = 0;
+    char byte;
+    for (unsigned i = 0; i < PASSED_ON; i++) {
+        struct sigaction was;
+        if (sigaction(passed_on[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+            signal(passed_on[i], SIG_DFL);
+    }
+    if (prepare)
+        prepare(data);
+    /* Nobody lets it go if the parent is gone. */
+    if (write(say, &error, sizeof error) < 0 || read(wait, &byte, 1) != 1)
+        _exit(126);
+    signal(SIGPIPE, weft__sigpipe);
+    sigprocmask(SIG_SETMASK, mask, NULL);
+    execvp(argv[0], argv);
+    error = errno;
+    _exit(write(say, &error, sizeof error) < 0 ? 126 : 127);
+}
+
+/* What the child says next: an errno, 0; -1 once it is the program, or gone. */
+static int listen_to(void)
+{
+    int error = 0;
+    ssize_t n;
+    while ((n = read(said, &error, sizeof error)) < 0 && errno == EINTR)
+        ;
+    return n == sizeof error ? error : -1;
+}
+
+static void close_pipes(void)
+{
+    close(said);
+    close(go);
+    said = go = -1;
+}
+
+int weft__child_start(pid_t *pid, char **argv, weft__child_fn *prepare, void *data)
+{
+    int say[2], wait[2], error = 0;
+    sigset_t all, before;
+    if (pipe2(say, O_CLOEXEC) < 0)
+        return errno;
+    if (pipe2(wait, O_CLOEXEC) < 0) {
+        error = errno;
+        close(say[0]);
+        close(say[1]);
+        return error;
+    }
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, &before);
+    catch_signals();
+    child = fork();
+    if (child == 0) {
+        close(say[0]);
+        close(wait[1]);
+        become(argv, prepare, data, &before, say[1], wait[0]);
+    }
+    if (child < 0)
+        error = errno;
+    sigprocmask(SIG_SETMASK, &before, NULL);
+    close(say[1]);
+    close(wait[0]);
+    said = say[0];
+    go = wait[1];
+    *pid = child;
+    if (error)
+        close_pipes();
+    else
+        listen_to(); /* it is ready; or gone, which weft__child_go notices */
+    return error;
+}
+
+int weft__child_go(void)
+{
+    int status;
+    const bool there = write(go, "", 1) == 1;
+    const int error = there ? listen_to() : -1;
+    close_pipes();
+    if (error <= 0)
+        return 0; /* a child that was killed meanwhile has ended as one expects */
+    weft__child_ended(true, &status);
+    return error;
+}
+
+void weft__child_cancel(void)
+{
+    int status;
+    close_pipes();
+    weft__child_ended(true, &status);
+}
+
+bool weft__child_ended(bool wait, int *status)
+{
+    pid_t ended;
+    while ((ended = waitpid(child, status, wait ? 0 : WNOHANG)) < 0 && errno == EINTR)
+        ;
+    if (ended == 0)
+        return false;
+    child = 0;
+    return true;
+}
+
+_Noreturn void weft__end_as(int status)
+{
+    if (WIFSIGNALED(status)) {
+        int number = WTERMSIG(status);
+        sigset_t one;
+        setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+        sigemptyset(&one);
+        sigaddset(&one, number);
+        signal(number, SIG_DFL);
+        sigprocmask(SIG_UNBLOCK, &one, NULL);
+        raise(number);
+        exit(128 + number);
+    }
+    exit(WEXITSTATUS(status));
+}
+
+void weft__tell_ending(int status)
+{
+    if (WIFSIGNALED(status))
+        fprintf(stderr, "; killed by signal %d (%s)", WTERMSIG(status),
+                strsignal(WTERMSIG(status)));
+    else if (WEXITSTATUS(status))
+        fprintf(stderr, "; exit status %d", WEXITSTATUS(status));
+}

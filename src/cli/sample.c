@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: ISC */
+/* weft sample: where the CPU goes, of a program, a process, or all cores. */
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/child.h"
+#include "cli/common.h"
+#include "cli/sampling.h"
+
+static const char help[] =
+    "usage: weft sample [OPTION…] [--] PROGRAM [ARG…]\n"
+    "       weft sample [OPTION…] -p PID\n"
+    "       weft sample [OPTION…] -a\n\n"
+    "Looks many times a second where a program is, and writes that into a trace, for weft profile "
+    "and\n"
+    "weft export --to pprof. The program need not be linked with weft; weft record --sample does "
+    "both.\n\n"
+    "  -o, --output FILE     the samples (default: weft.samples). An older trace of that name is "
+    "kept as\n"
+    "                        FILE.old\n"
+    "  -F, --frequency HZ    samples a second (default: 1000)\n"
+    "  -c, --count PERIOD    a sample for each PERIOD of the event instead; of cpu-clock a time: "
+    "250us\n"
+    "  -e, --event EVENT     cpu-clock (default), task-clock, cycles, instructions, "
+    "cache-references,\n"
+    "                        cache-misses, branches, branch-misses, page-faults, minor-faults,\n"
+    "                        major-faults, context-switches, cpu-migrations\n"
+    "  -p, --process PID     a process that runs, all its threads, and what they start; until it "
+    "ends, or\n"
+    "                        Ctrl-C\n"
+    "  -a, --all             whatever runs on any core, until Ctrl-C or the PROGRAM ends; wants "
+    "root\n"
+    "      --duration TIME   stop after that time: 10s; a PROGRAM goes on\n"
+    "      --dwarf[=BYTES]   stacks by DWARF, of a copy of their upper BYTES (default: 8192), for "
+    "programs\n"
+    "                        without frame pointers\n"
+    "      --no-kernel       leave out what happens in the kernel\n"
+    "      --off-cpu         record when threads leave their cores, also if they do so very "
+    "often;\n"
+    "                        else that is given up when it costs too much\n"
+    "      --no-switches     do not record it at all\n"
+    "      --interrupts      times of interrupts too; wants root\n"
+    "      --no-symbols      do not put the names of functions into FILE; weft profile looks for "
+    "them\n"
+    "                        then, on the same machine only\n"
+    "      --help            this text\n\n"
+    "Example: weft sample -o slow.samples -- ./server 8080; weft profile --top slow.samples\n";
+
+enum { DURATION = WEFT__HELP + 1, DWARF, NO_KERNEL, OFF_CPU, NO_SWITCHES, INTERRUPTS, NO_SYMBOLS };
+
+static const struct option options[] = {
+    {"output", required_argument, NULL, 'o'},
+    {"frequency", required_argument, NULL, 'F'},
+    {"count", required_argument, NULL, 'c'},
+    {"event", required_argument, NULL, 'e'},
+    {"process", required_argument, NULL, 'p'},
+    {"all", no_argument, NULL, 'a'},
+    {"duration", required_argument, NULL, DURATION},
+    {"dwarf", optional_argument, NULL, DWARF},
+    {"no-kernel", no_argument, NULL, NO_KERNEL},
+    {"off-cpu", no_argument, NULL, OFF_CPU},
+    {"no-switches", no_argument, NULL, NO_SWITCHES},
+    {"interrupts", no_argument, NULL, INTERRUPTS},
+    {"no-symbols", no_argument, NULL, NO_SYMBOLS},
+    WEFT__HELP_OPTION,
+    {0},
+};
+
+#define DEFAULT_PATH "weft.samples"
+#define DEFAULT_HZ 1000
+#define DWARF_BYTES 8192
+#define DWARF_MAX 65528
+
+struct request {
+    struct weft_sampler_options sampler;
+    const char *output, *count, *process;
+    int64_t duration_ns; /* 0: no end */
+    bool all, symbols;
+    char **argv; /* of the program, or NULL */
+};
+
+/* ---- The command line ---- */
+
+static uint32_t frequency_of(const char *text)
+{
+    uint64_t n;
+    if (!weft__parse_number(text, UINT32_MAX, &n))
+        weft__misuse("sample", "-F: \"%s\" is not a number of samples a second", text);
+    if (n == 0)
+        weft__misuse("sample",
+                     "-F: no samples a second would show nothing; expected for instance 1000");
+    return (uint32_t)n;
+}
+
+static uint64_t period_of(const char *text, enum weft_source_unit unit)
+{
+    uint64_t n;
+    int64_t ns;
+    if (!weft__parse_number(text, UINT64_MAX, &n)) {
+        if (unit != WEFT_UNIT_NS || !weft__parse_time(text, &ns) || ns < 0)
+            weft__misuse("sample", "-c: \"%s\" is not a period; expected %s, at most %" PRId64,
+                         text,
+                         unit == WEFT_UNIT_NS ? "a time such as 250us, or nanoseconds"
+                                              : "a number of events",
+                         INT64_MAX);
+        n = (uint64_t)ns;
+    }
+    if (n == 0)
+        weft__misuse("sample", "-c: a period of 0 is not possible; expected at least %s",
+                     unit == WEFT_UNIT_NS ? "10us" : "1");
+    return n;
+}
+
+static uint32_t process_of(const char *text)
+{
+    uint64_t n;
+    if (!weft__parse_number(text, INT32_MAX, &n) || n == 0)
+        weft__misuse("sample", "-p: \"%s\" is not a process id", text);
+    return (uint32_t)n;
+}
+
+static uint32_t dwarf_of(const char *text)
+{
+    uint64_t n = DWARF_BYTES;
+    if (text && !weft__parse_bytes(text, &n))
+        weft__misuse("sample", "--dwarf: \"%s\" is not a size; expected for instance 16K", text);
+    if (n < 64 || n > DWARF_MAX)
+        weft__misuse("sample", "--dwarf: %s is too %s; possible is 64 to %d bytes", text,
+                     n < 64 ? "small" : "large", DWARF_MAX);
+    return (uint32_t)n;
+}
+
+static void take_option(struct request *r, int c)
+{
+    struct weft_sampler_options *o = &r->sampler;
+    switch (c) {
+    case 'o':
+        r->output = optarg;
+        break;
+    case 'F':
+        o->frequency = frequency_of(optarg);
+        break;
+    case 'c':
+        r->count = optarg;
+        break;
+    case 'e':
+        o->event = optarg;
+        break;
+    case 'p':
+        r->process = optarg;
+        break;
+    case 'a':
+        r->all = true;
+        break;
+    case DURATION:
+        r->duration_ns = weft__time_value(&weft__sample, "--duration", optarg);
+        if (r->duration_ns <= 0)
+            weft__misuse("sample", "--duration: %s is no time to sample for", optarg);
+        break;
+    case DWARF:
+        o->dwarf_bytes = dwarf_of(optarg);
+        break;
+    case NO_KERNEL:
+        o->no_kernel = true;
+        break;
+    case OFF_CPU:
+        o->all_switches = true;
+        break;
+    case NO_SWITCHES:
+        o->no_switches = true;
+        break;
+    case INTERRUPTS:
+        o->interrupts = true;
+        break;
+    case NO_SYMBOLS:
+        r->symbols = false;
+        break;
+    }
+}
+
+static void check_event(const char *event)
+{
+    const char *known;
+    char list[512] = "";
+    if (!event)
+        return;
+    for (uint32_t i = 0; (known = weft_sampler_event(i)); i++) {
+        if (strcmp(known, event) == 0)
+            return;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", known);
+    }
+    weft__misuse("sample", "-e: there is no event \"%s\"; expected one of %s", event, list);
+}
+
+static void parse(struct request *r, int argc, char **argv)
+{
+    *r = (struct request){.output = DEFAULT_PATH, .symbols = true};
+    struct weft_sampler_options *o = &r->sampler;
+    int c;
+    while ((c = weft__option(&weft__sample, argc, argv, "+:o:F:c:e:p:a", options)) != -1)
+        take_option(r, c);
+    check_event(o->event);
+    if (r->count && o->frequency)
+        weft__misuse("sample", "either -F or -c");
+    if (r->count)
+        o->period = period_of(r->count, weft_sampler_unit(o->event));
+    else if (!o->frequency)
+        o->frequency = DEFAULT_HZ;
+    r->argv = optind < argc ? argv + optind : NULL;
+    if (o->all_switches && o->no_switches)
+        weft__misuse("sample", "either --off-cpu or --no-switches");
+    if (r->process && r->all)
+        weft__misuse("sample", "either -p or -a");
+    if (r->process && r->argv)
+        weft__misuse("sample", "either -p or a PROGRAM");
+    if (!r->process && !r->all && !r->argv)
+        weft__misuse("sample", "nothing to sample is given: a PROGRAM, -p PID or -a");
+    if (!*r->output)
+        weft__misuse("sample", "-o: the name of the file is empty");
+    if (strcmp(r->output, "-") == 0)
+        weft__misuse("sample", "samples are written into a file; give its name");
+    o->scope = r->all ? WEFT_SAMPLE_CORES : r->process ? WEFT_SAMPLE_PROCESS : WEFT_SAMPLE_COMMAND;
+    if (r->process)
+        o->process = process_of(r->process);
+    if (strlen(r->output) >= PATH_MAX - 32)
+        weft__misuse("sample", "-o: the name of the file is too long");
+}
+
+/* ---- When it ends ---- */
+
+static volatile sig_atomic_t interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    interrupted = 1;
+}
+
+/* Without a program, Ctrl-C is for us. Once it has ended the sampling, another one ends weft. */
+static void catch_signals(void)
+{
+    const int list[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction catch = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, was;
+    sigemptyset(&catch.sa_mask);
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++)
+        if (sigaction(list[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
+            sigaction(list[i], &catch, NULL);
+}
+
+static int64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+/* ---- Running ---- */
+
+struct end {
+    int64_t at_ns; /* 0: no time */
+    int process;   /* a descriptor of the process, or -1 */
+    bool child, child_ended;
+    int status; /* of the child, once it has ended */
+};
+
+static bool is_over(struct end *e)
+{
+    struct pollfd gone = {.fd = e->process, .events = POLLIN};
+    if (e->child && weft__child_ended(false, &e->status))
+        e->child_ended = true;
+    return e->child_ended || interrupted || (e->at_ns && now_ns() >= e->at_ns) ||
+           (e->process >= 0 && poll(&gone, 1, 0) > 0);
+}
+
+static void sample_until(struct weft__sampling *s, struct end *e)
+{
+    while (!is_over(e))
+        weft__sampling_step(s);
+    weft__sampling_stop(s);
+    if (e->child && !e->child_ended)
+        weft__child_ended(true, &e->status);
+}
+
+static void tell_beginning(const struct request *r)
+{
+    if (r->argv || !isatty(STDERR_FILENO))
+        return;
+    if (r->all)
+        fprintf(stderr, "weft: sampling all cores; Ctrl-C ends it\n");
+    else
+        fprintf(stderr, "weft: sampling process %" PRIu32 "; Ctrl-C ends it\n", r->sampler.process);
+}
+
+static int finish(struct weft__sampling *s, const struct request *r, const struct end *e)
+{
+    struct weft__sampled counts;
+    bool fine = weft__sampling_end(s, r->symbols, &counts);
+    fprintf(stderr, "weft: %s: ", weft__shown(r->output).text);
+    weft__sampling_tell(&counts);
+    if (e->child)
+        weft__tell_ending(e->status);
+    weft__sampling_advise(&counts, r->output);
+    weft__sampling_close(s);
+    return fine ? WEFT__DONE : WEFT__FAILED;
+}
+
+/* The program waits until the sampler is ready. Returns WEFT__DONE, or the exit status after saying what is wrong. */
+static int begin(struct weft__sampling *s, struct request *r, struct end *e)
+{
+    struct weft_sampler_options *o = &r->sampler;
+    pid_t pid = 0;
+    int error = r->argv ? weft__child_start(&pid, r->argv, NULL, NULL) : 0;
+    if (error) {
+        weft__say(r->argv[0], "cannot be executed: %s", strerror(error));
+        return WEFT__FAILED;
+    }
+    if (o->scope == WEFT_SAMPLE_COMMAND)
+        o->process = (uint32_t)pid;
+    e->child = r->argv;
+    if (!weft__sampling_open(s, "sample", o) || !weft__sampling_create(s, r->output, o, r->argv)) {
+        if (r->argv)
+            weft__child_cancel();
+        return WEFT__FAILED;
+    }
+    if (o->scope != WEFT_SAMPLE_COMMAND && weft_sampler_start(s->sampler) < 0) {
+        weft__say("sample", "out of memory");
+        if (r->argv)
+            weft__child_cancel();
+        return WEFT__FAILED;
+    }
+    error = r->argv ? weft__child_go() : 0;
+    if (error) {
+        weft__say(r->argv[0], "cannot be executed: %s", strerror(error));
+        return error == ENOENT ? 127 : 126;
+    }
+    if (weft__sampling_settle(s))
+        return WEFT__DONE;
+    s->failed = true; /* the program runs already, and is not disturbed */
+    return WEFT__DONE;
+}
+
+static int run(int argc, char **argv)
+{
+    struct request request;
+    struct weft__sampling sampling = {.fd = -1};
+    struct end end = {.process = -1};
+    parse(&request, argc, argv);
+    if (!weft__sampling_check(request.output, request.output))
+        return WEFT__FAILED;
+    if (!request.argv)
+        catch_signals();
+    int status = begin(&sampling, &request, &end);
+    if (status != WEFT__DONE) {
+        weft__sampling_close(&sampling);
+        return status;
+    }
+    if (request.sampler.scope == WEFT_SAMPLE_PROCESS)
+        end.process = (int)syscall(SYS_pidfd_open, (pid_t)request.sampler.process, 0);
+    end.at_ns = request.duration_ns ? now_ns() + request.duration_ns : 0;
+    tell_beginning(&request);
+    sample_until(&sampling, &end);
+    if (end.process >= 0)
+        close(end.process);
+    status = finish(&sampling, &request, &end);
+    if (end.child && status == WEFT__DONE)
+        weft__end_as(end.status);
+    return status;
+}
+
+const struct weft__command weft__sample = {
+    "sample", "look where a program, a process or all cores spend the CPU", help, run};

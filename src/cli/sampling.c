@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/sampling.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/live.h"
+#include "profile/load.h"
+#include "read/reader.h"
+#include "symbols/symbols.h"
+
+#define STEP_MS 150 /* a ring that fills faster wakes us earlier */
+#define FLUSH_NS 500000000
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- The file's place ---- */
+
+/* Nothing, or a trace. */
+static bool may_go(const char *path, bool *there)
+{
+    struct weft_facts_header facts;
+    struct stat st;
+    *there = lstat(path, &st) == 0;
+    if (!*there)
+        return true;
+    int fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
+    bool trace = fd >= 0 && (st.st_size == 0 || weft__facts_read(fd, &facts));
+    if (fd >= 0)
+        close(fd);
+    return trace;
+}
+
+bool weft__sampling_check(const char *path, const char *name)
+{
+    char old[PATH_MAX + 32], folder[PATH_MAX + 16];
+    struct stat st;
+    bool there;
+    snprintf(folder, sizeof folder, "%s", path);
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        slash[1] = 0;
+    if (access(slash ? folder : ".", W_OK | X_OK) < 0) {
+        weft__say(name, "cannot be created: %s", strerror(errno));
+        return false;
+    }
+    if (lstat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+        weft__say(name, "is a folder; give the name of a file");
+        return false;
+    }
+    if (!may_go(path, &there)) {
+        weft__say(name, "is %s; it is left alone, give another name with -o",
+                  S_ISLNK(st.st_mode) ? "a symbolic link, which weft does not follow"
+                                      : "a file that is no trace");
+        return false;
+    }
+    snprintf(old, sizeof old, "%s.old", path);
+    if (there && st.st_size && !may_go(old, &there)) {
+        weft__say(name, "cannot be kept: there is another file with .old behind its name; give "
+                        "another name");
+        return false;
+    }
+    return true;
+}
+
+bool weft__sampling_settle(struct weft__sampling *s)
+{
+    char old[PATH_MAX + 32];
+    struct stat st;
+    snprintf(old, sizeof old, "%s.old", s->path);
+    bool fine = weft__sampling_check(s->path, s->name);
+    if (fine && lstat(s->path, &st) == 0 && st.st_size && rename(s->path, old) < 0) {
+        weft__say(s->name, "cannot be kept: %s; move it away", strerror(errno));
+        fine = false;
+    }
+    if (fine && rename(s->temporary, s->path) < 0) {
+        weft__say(s->name, "cannot be created: %s", strerror(errno));
+        fine = false;
+    }
+    if (fine)
+        *s->temporary = 0;
+    return fine;
+}
+
+/* ---- Beginning ---- */
+
+bool weft__sampling_open(struct weft__sampling *s, const char *name,
+                         const struct weft_sampler_options *o)
+{
+    struct weft_error err;
+    *s = (struct weft__sampling){.fd = -1, .name = name};
+    if (weft_sampler_open(&s->sampler, o, &err) < 0) {
+        weft__say(name, "%s", err.text);
+        return false;
+    }
+    const char *note;
+    for (uint32_t i = 0; (note = weft_sampler_note(s->sampler, i)); i++)
+        weft__say(name, "%s", note);
+    return true;
+}
+
+bool weft__sampling_create(struct weft__sampling *s, const char *path,
+                           const struct weft_sampler_options *o, char *const *argv)
+{
+    struct weft_error err;
+    struct weft_samples_facts facts = {.process = o->process};
+    const char *event = o->event ? o->event : weft_sampler_event(0);
+    struct weft_source source = {.unit = weft_sampler_unit(o->event),
+                                 .frequency = o->period ? 0 : o->frequency,
+                                 .period = o->period};
+    if (!source.period && source.unit == WEFT_UNIT_NS && source.frequency)
+        source.period = (1000000000u + source.frequency / 2) / source.frequency;
+    if (argv && *argv) {
+        facts.program = *argv;
+        facts.arg = (const char *const *)argv;
+        while (facts.arg[facts.args])
+            facts.args++;
+    }
+    snprintf(s->path, sizeof s->path, "%s", path);
+    snprintf(s->temporary, sizeof s->temporary, "%s.XXXXXX", path);
+    s->name = s->path;
+    s->fd = mkostemp(s->temporary, O_CLOEXEC);
+    if (s->fd < 0) {
+        *s->temporary = 0;
+        weft__say(path, "cannot be created: %s", strerror(errno));
+        return false;
+    }
+    if (weft_samples_begin(&s->file, s->fd, &facts, &source, event, &err) == 0) {
+        s->begun_ns = s->flushed_ns = now_ns();
+        return true;
+    }
+    weft__complain(path, &err);
+    return false;
+}
+
+/* ---- Sampling ---- */
+
+static bool take(void *data, const struct weft_sampled *r)
+{
+    struct weft__sampling *s = data;
+    int rc = s->failed ? 0 : weft_samples_put(s->file, r);
+    if (rc < 0 && rc != WEFT_E_LIMIT) {
+        s->failed = true;
+        weft__say(s->name, "cannot be written: %s",
+                  rc == WEFT_E_NOMEM ? weft_error_name(rc) : strerror(errno));
+    }
+    return !s->failed;
+}
+
+static void flush(struct weft__sampling *s)
+{
+    struct weft_error err;
+    if (s->failed || !s->file || weft_samples_flush(s->file, &err) == 0)
+        return;
+    s->failed = true;
+    weft__complain(s->name, &err);
+}
+
+static bool read_some(struct weft__sampling *s, int timeout_ms)
+{
+    struct weft_error err;
+    ptrdiff_t n = weft_sampler_read(s->sampler, timeout_ms, take, s, &err);
+    if (n < 0 && !s->failed) {
+        s->failed = true;
+        weft__complain(s->name, &err);
+    }
+    return n > 0 && !s->failed;
+}
+
+void weft__sampling_step(struct weft__sampling *s)
+{
+    if (s->failed) { /* only waiting is left */
+        nanosleep(&(struct timespec){0, STEP_MS * 1000000}, NULL);
+        return;
+    }
+    read_some(s, STEP_MS);
+    const uint64_t now = now_ns();
+    if (now - s->flushed_ns >= FLUSH_NS) {
+        flush(s);
+        s->flushed_ns = now;
+    }
+}
+
+void weft__sampling_stop(struct weft__sampling *s)
+{
+    if (s->stopped)
+        return;
+    s->stopped = true;
+    weft_sampler_stop(s->sampler);
+    s->ended_ns = now_ns();
+    while (!s->failed && read_some(s, 0))
+        ;
+    flush(s);
+}
+
+/* ---- Its end ---- */
+
+static struct weft_profile *load(struct weft__sampling *s)
+{
+    struct weft_error err;
+    struct weft_reader *r = NULL;
+    struct weft_profile *p = weft_profile_new();
+    int rc = p ? weft_reader_open(&r, *s->temporary ? s->temporary : s->path, &err)
+               : weft_error_set(&err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    if (rc == 0)
+        rc = weft_profile_load_trace(p, r, &err);
+    if (r)
+        weft_reader_close(r);
+    if (rc == 0 && (rc = weft_profile_finish(p)) < 0)
+        weft_error_set(&err, rc, WEFT_NO_OFFSET, "%s", weft_error_name(rc));
+    if (rc == 0)
+        return p;
+    weft__complain(s->name, &err);
+    if (p)
+        weft_profile_free(p);
+    return NULL;
+}
+
+static bool put_symbols(struct weft__sampling *s, struct weft_profile *p)
+{
+    struct weft_error err;
+    const struct weft_symbols_options o = {.this_machine = true};
+    struct weft__progress progress = weft__progress_begin(s->name);
+    int rc = weft_symbols_resolve(p, &o, NULL, weft__progress_show, &progress);
+    weft__progress_end(&progress);
+    if (rc < 0)
+        weft_error_set(&err, rc, WEFT_NO_OFFSET, "names cannot be looked up: %s",
+                       weft_error_name(rc));
+    else
+        rc = weft_samples_put_symbols(s->file, p, &err);
+    if (rc < 0)
+        weft__complain(s->name, &err);
+    return rc == 0;
+}
+
+static void count(const struct weft_profile *p, struct weft__sampled *c)
+{
+    bool *seen = calloc(p->threads + (size_t)1, sizeof *seen);
+    for (uint32_t i = 0; i < p->samples; i++) {
+        const uint32_t t = p->sample[i].thread;
+        if (t >= p->threads)
+            continue;
+        if (seen && !seen[t])
+            c->threads++;
+        if (seen)
+            seen[t] = true;
+        c->own += p->thread[t].process == (uint32_t)getpid();
+    }
+    free(seen);
+}
+
+bool weft__sampling_end(struct weft__sampling *s, bool symbols, struct weft__sampled *c)
+{
+    struct weft_error err;
+    weft__sampling_stop(s);
+    const struct weft_sampler_counts counts = weft_sampler_counts(s->sampler);
+    *c = (struct weft__sampled){
+        .samples = counts.samples,
+        .switches = counts.switches,
+        .lost = counts.lost,
+        .lost_switches = counts.lost_switches,
+        .throttled = counts.throttled,
+        .given_up_ns = counts.given_up_ns,
+        .given_up_rate = counts.given_up_rate,
+        .span_ns = s->ended_ns - s->begun_ns,
+    };
+    struct weft_profile *p = load(s);
+    bool fine = p && !s->failed;
+    if (p)
+        count(p, c);
+    if (fine && symbols)
+        fine = put_symbols(s, p);
+    if (p)
+        weft_profile_free(p);
+    int rc = weft_samples_end(s->file, &err);
+    s->file = NULL;
+    struct stat st;
+    c->bytes = fstat(s->fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+    if (rc < 0 && fine)
+        weft__complain(s->name, &err);
+    return fine && rc == 0;
+}
+
+void weft__sampling_close(struct weft__sampling *s)
+{
+    if (s->file)
+        weft_samples_end(s->file, NULL);
+    weft_sampler_close(s->sampler);
+    if (s->fd >= 0)
+        close(s->fd);
+    if (*s->temporary)
+        unlink(s->temporary);
+    *s = (struct weft__sampling){.fd = -1};
+}
+
+/* To two digits. */
+static uint64_t rounded(uint64_t n)
+{
+    uint64_t unit = 1;
+    while (n / unit >= 100)
+        unit *= 10;
+    return (n + unit / 2) / unit * unit;
+}
+
+void weft__sampling_tell(const struct weft__sampled *c)
+{
+    const int64_t span = c->span_ns < INT64_MAX ? (int64_t)c->span_ns : INT64_MAX;
+    fprintf(stderr, "%s sample%s of %s thread%s in %s", weft__grouped(c->samples).text,
+            weft__plural(c->samples), weft__grouped(c->threads).text, weft__plural(c->threads),
+            weft__duration(span).text);
+    if (c->own)
+        fprintf(stderr, ", %s of them of weft itself", weft__grouped(c->own).text);
+    fprintf(stderr, "; %s lost", weft__grouped(c->lost).text);
+    if (c->lost_switches && !c->given_up_ns)
+        fprintf(stderr, ", and %s record%s of switches", weft__grouped(c->lost_switches).text,
+                weft__plural(c->lost_switches));
+    if (c->throttled)
+        fprintf(stderr, "; the kernel paused the timer %s time%s", weft__grouped(c->throttled).text,
+                weft__plural(c->throttled));
+}
+
+void weft__sampling_advise(const struct weft__sampled *c, const char *name)
+{
+    const struct weft__shown shown = weft__shown(name);
+    if (c->samples)
+        fprintf(stderr, "; see weft profile %s\n", shown.text);
+    else if (c->switches)
+        fprintf(stderr, "; it hardly used the CPU: see weft profile --off-cpu %s\n", shown.text);
+    else
+        fputc('\n', stderr);
+    if (c->given_up_ns)
+        weft__say(name,
+                  "threads left their cores %s times a second, so after %s these times were given "
+                  "up; --off-cpu keeps them, which costs",
+                  weft__grouped(rounded(c->given_up_rate)).text,
+                  weft__duration((int64_t)c->given_up_ns).text);
+}

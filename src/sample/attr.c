@@ -1,0 +1,281 @@
+/* SPDX-License-Identifier: ISC */
+/* What is asked of perf_event_open, and what its refusals mean. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__) || defined(__aarch64__)
+#include <asm/perf_regs.h>
+#endif
+
+#include "sample/state.h"
+
+static const struct weft__event_kind kinds[] = {
+    {"cpu-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK, WEFT_UNIT_NS, true},
+    {"task-clock", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK, WEFT_UNIT_NS, true},
+    {"cycles", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES, WEFT_UNIT_CYCLES, false},
+    {"instructions", PERF_TYPE_HARDWARE, PERF_COUNT_HW_INSTRUCTIONS, WEFT_UNIT_COUNT, false},
+    {"cache-references", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_REFERENCES, WEFT_UNIT_COUNT,
+     false},
+    {"cache-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_CACHE_MISSES, WEFT_UNIT_COUNT, false},
+    {"branches", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_INSTRUCTIONS, WEFT_UNIT_COUNT, false},
+    {"branch-misses", PERF_TYPE_HARDWARE, PERF_COUNT_HW_BRANCH_MISSES, WEFT_UNIT_COUNT, false},
+    {"page-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS, WEFT_UNIT_COUNT, false},
+    {"minor-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MIN, WEFT_UNIT_COUNT, false},
+    {"major-faults", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_PAGE_FAULTS_MAJ, WEFT_UNIT_COUNT, false},
+    {"context-switches", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CONTEXT_SWITCHES, WEFT_UNIT_COUNT,
+     false},
+    {"cpu-migrations", PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_MIGRATIONS, WEFT_UNIT_COUNT, false},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+const char *weft_sampler_event(uint32_t i)
+{
+    return i < KINDS ? kinds[i].name : NULL;
+}
+
+enum weft_source_unit weft_sampler_unit(const char *event)
+{
+    const struct weft__event_kind *k = weft__event_kind(event);
+    return k ? k->unit : WEFT_UNIT_COUNT;
+}
+
+const struct weft__event_kind *weft__event_kind(const char *name)
+{
+    for (size_t i = 0; i < KINDS; i++)
+        if (!name || strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+int64_t weft__sysctl(const char *name, int64_t otherwise)
+{
+    char path[96], text[32];
+    snprintf(path, sizeof path, "/proc/sys/%s", name);
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0)
+        return otherwise;
+    text[n] = 0;
+    return strtoll(text, NULL, 10);
+}
+
+uint64_t weft__now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+/* ---- Rates ---- */
+
+#define SHORTEST_NS                                                                                \
+    10000u /* the kernel's, for a timer; it would say the shorter period all the same */
+
+int weft__check_rate(const struct weft__event_kind *kind, uint32_t frequency, uint64_t period,
+                     struct weft_error *err)
+{
+    const int64_t most = weft__sysctl("kernel/perf_event_max_sample_rate", 0);
+    if (period > INT64_MAX)
+        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                              "a period of %" PRIu64 " is too large; at most %" PRIu64
+                              " is possible",
+                              period, (uint64_t)INT64_MAX);
+    if (kind->clock && period && period < SHORTEST_NS)
+        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                              "a period of %" PRIu64 " ns is too short; the timer's shortest is "
+                              "%u ns",
+                              period, SHORTEST_NS);
+    if (!period && most > 0 && frequency > most)
+        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                              "%" PRIu32 " samples a second are more than the kernel allows; "
+                              "expected at most %" PRId64
+                              ", or a larger sysctl kernel.perf_event_max_sample_rate",
+                              frequency, most);
+    if (!period && kind->clock && frequency > 1000000000u / SHORTEST_NS)
+        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                              "%" PRIu32 " samples a second are too many for a timer; at most %u "
+                              "are possible",
+                              frequency, 1000000000u / SHORTEST_NS);
+    return 0;
+}
+
+/* ---- Attributes ---- */
+
+/* All that an unwinder may ask for, without segments. */
+static uint64_t user_regs(void)
+{
+#if defined(__x86_64__)
+    const uint64_t segments = UINT64_C(1) << PERF_REG_X86_DS | UINT64_C(1) << PERF_REG_X86_ES |
+                              UINT64_C(1) << PERF_REG_X86_FS | UINT64_C(1) << PERF_REG_X86_GS;
+    return ((UINT64_C(1) << PERF_REG_X86_64_MAX) - 1) & ~segments;
+#elif defined(__aarch64__)
+    return (UINT64_C(1) << (PERF_REG_ARM64_PC + 1)) - 1;
+#else
+    return 0;
+#endif
+}
+
+bool weft__can_unwind(void)
+{
+    return user_regs() != 0;
+}
+
+static void ask_for_stacks(struct perf_event_attr *a, const struct weft_sampler *s,
+                           enum weft__role role)
+{
+    const uint32_t piece = weft__piece_bytes(s, role);
+    if (s->o.no_stacks)
+        return;
+    a->sample_type |= PERF_SAMPLE_CALLCHAIN;
+    a->exclude_callchain_kernel = !s->kernel;
+    a->sample_max_stack = (uint16_t)s->max_frames;
+    a->exclude_callchain_user = s->o.dwarf_bytes > 0;
+    if (s->o.dwarf_bytes || piece) {
+        a->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+        a->sample_regs_user = user_regs();
+        a->sample_stack_user = s->o.dwarf_bytes ? s->o.dwarf_bytes : piece;
+    }
+}
+
+static void ask_for_records(struct perf_event_attr *a, const struct weft_sampler *s)
+{
+    a->mmap = a->mmap2 = a->comm = a->comm_exec = a->task = 1;
+    a->build_id = !s->no_kernel_build_ids;
+}
+
+static void ask_for_samples(struct perf_event_attr *a, const struct weft_sampler *s)
+{
+    a->type = s->kind->type;
+    a->config = s->kind->config;
+    a->freq = s->period == 0;
+    a->sample_period = s->period ? s->period : s->o.frequency;
+    a->sample_type |= PERF_SAMPLE_PERIOD;
+    a->exclude_kernel = !s->kernel;
+    a->exclude_hv = 1;
+    /* Samples of nothing but idling say nothing; but who has a timer of his own wants all of its ticks. */
+    a->exclude_idle = s->kind->clock && !s->o.keep_off;
+    ask_for_stacks(a, s, WEFT__MAIN);
+}
+
+struct perf_event_attr weft__attr(const struct weft_sampler *s, enum weft__role role)
+{
+    const bool command = s->o.scope == WEFT_SAMPLE_COMMAND;
+    /* 0: half of a ring, which is as large as the system allows. */
+    const uint32_t wake_at =
+        role < WEFT__SWITCHES || s->o.all_switches ? 0 : WEFT__BURDEN_WAKES_BYTES;
+    struct perf_event_attr a = {
+        .size = sizeof a,
+        .type = PERF_TYPE_SOFTWARE,
+        .config = PERF_COUNT_SW_DUMMY,
+        .sample_type = WEFT__PERF_COMMON,
+        .sample_period = 1,
+        .disabled = 1,
+        .inherit = s->o.scope != WEFT_SAMPLE_CORES,
+        .enable_on_exec = command,
+        .sample_id_all = 1,
+        .watermark = 1,
+        .wakeup_watermark = wake_at,
+        .read_format = s->no_lost_counts ? 0 : PERF_FORMAT_LOST,
+        .use_clockid = 1,
+        .clockid = CLOCK_MONOTONIC,
+    };
+    switch (role) {
+    case WEFT__MAIN:
+        ask_for_samples(&a, s);
+        if (s->o.scope != WEFT_SAMPLE_CORES)
+            ask_for_records(&a, s);
+        break;
+    case WEFT__TRACK:
+        a.exclude_kernel = !s->kernel;
+        ask_for_records(&a, s);
+        break;
+    case WEFT__SWITCHES:
+        a.exclude_kernel = !s->kernel;
+        a.context_switch = 1;
+        break;
+    case WEFT__LEAVE:
+        a.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+        ask_for_stacks(&a, s, WEFT__LEAVE);
+        break;
+    default:
+        a.type = PERF_TYPE_TRACEPOINT;
+        a.config = s->tracepoint[role].id;
+        a.sample_type |= PERF_SAMPLE_RAW;
+    }
+    return a;
+}
+
+/* ---- Refusals ---- */
+
+static int permission_error(const struct weft_sampler *s, struct weft_error *err)
+{
+    const int64_t paranoid = weft__sysctl("kernel/perf_event_paranoid", 2);
+    if (s->o.scope == WEFT_SAMPLE_CORES)
+        return weft_error_set(
+            err, WEFT_E_IO, WEFT_NO_OFFSET,
+            "no permission to sample whole cores; that needs root, CAP_PERFMON, or "
+            "sysctl kernel.perf_event_paranoid=0 (it is %" PRId64
+            "); a process of your own may be sampled without",
+            paranoid);
+    if (paranoid > 2)
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "no permission to sample; that needs root, CAP_PERFMON, or sysctl "
+                              "kernel.perf_event_paranoid=2 (it is %" PRId64 ")",
+                              paranoid);
+    if (s->o.scope == WEFT_SAMPLE_COMMAND)
+        return weft_error_set(
+            err, WEFT_E_IO, WEFT_NO_OFFSET,
+            "no permission to sample: perf_event_open is forbidden here, as in many "
+            "containers; allow it, or give CAP_PERFMON");
+    return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                          "no permission to sample process %" PRIu32
+                          "; it is another user's, or protected: be root, or have CAP_PERFMON and "
+                          "CAP_SYS_PTRACE",
+                          s->o.process);
+}
+
+int weft__open_error(const struct weft_sampler *s, int error, struct weft_error *err)
+{
+    switch (error) {
+    case EACCES:
+    case EPERM:
+        return permission_error(s, err);
+    case ESRCH:
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "there is no process %" PRIu32,
+                              s->o.process);
+    case ENOSYS:
+        return weft_error_set(
+            err, WEFT_E_IO, WEFT_NO_OFFSET,
+            "this kernel has no perf_event_open, or it is forbidden here; it wants "
+            "CONFIG_PERF_EVENTS");
+    case ENOENT:
+    case EOPNOTSUPP:
+    case ENODEV:
+        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                              "the event %s is not there on this machine (hardware counters often "
+                              "are not in a virtual one); cpu-clock always is",
+                              s->kind->name);
+    case EMFILE:
+    case ENFILE:
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "too many open files: there is one for each thread on each core; a "
+                              "larger ulimit -n, or sampling all cores (-a), helps");
+    case EBUSY:
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "the event %s is in use by somebody else", s->kind->name);
+    case ENOMEM:
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    default:
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "the event %s cannot be opened: %s",
+                              s->kind->name, strerror(error));
+    }
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: ISC */
+/* The user's callers: by DWARF from a copy of the stack, or by the kernel's chain of frame pointers, mended by a small
+ * copy. The copy is for what is innermost: a library's function without a frame pointer hides its direct caller, which
+ * is the function that one looks for. */
+#include <string.h>
+
+#include "sample/state.h"
+
+/* 4 KiB reach the thread's beginning in most programs of C, 1 KiB leads out of most of a library's functions, 512 bytes
+ * out of those that wait. Of many records a second less is copied, or the rings run over while the sampler waits for a
+ * core. */
+enum { PIECE_MOST = 4096, PIECE = 1024, PIECE_LEAST = 512, PIECES_A_SECOND = 10 << 20 };
+
+uint64_t weft__rate(const struct weft_sampler *s)
+{
+    if (!s->period)
+        return s->o.frequency;
+    return s->kind->clock ? 1000000000u / s->period : 0;
+}
+
+uint32_t weft__piece_bytes(const struct weft_sampler *s, enum weft__role role)
+{
+    if (s->o.no_stacks || s->o.dwarf_bytes || s->o.frame_pointers || !weft__can_unwind())
+        return 0;
+    if (role == WEFT__LEAVE)
+        return s->o.all_switches ? PIECE_LEAST : PIECE;
+    const uint64_t rate = weft__rate(s);
+    if (rate == 0)
+        return PIECE;
+    const uint64_t bytes = PIECES_A_SECOND / rate & ~UINT64_C(7);
+    return bytes > PIECE_MOST ? PIECE_MOST : bytes < PIECE_LEAST ? PIECE_LEAST : (uint32_t)bytes;
+}
+
+static void regs_of(const struct weft_sampler *s, const struct weft__perf_record *r,
+                    uint64_t regs[64])
+{
+    uint32_t count = 0;
+    for (uint64_t m = s->regs_mask; m; m &= m - 1)
+        count++;
+    memcpy(regs, r->regs, count * sizeof *regs);
+}
+
+uint32_t weft__user_callers(struct weft_sampler *s, const struct weft__perf_record *r, uint64_t *to,
+                            uint32_t count, uint32_t room, bool *cut)
+{
+    uint64_t regs[64];
+    bool complete;
+    if (!s->unwinder || !r->regs || r->process == NONE || room == 0)
+        return count;
+    regs_of(s, r, regs);
+    struct weft_unwind_input in = {
+        .process = r->process,
+        .thread = r->thread,
+        .regs_mask = s->regs_mask,
+        .regs = regs,
+        .stack = r->stack,
+        .stack_bytes = r->stack_bytes,
+    };
+    if (!s->o.dwarf_bytes) {
+        count = weft_unwinder_mend(s->unwinder, &in, to, count, room, &complete);
+        *cut |= !complete;
+        return count;
+    }
+    count = weft_unwinder_run(s->unwinder, &in, to, room);
+    s->counts.unwound += count > 1;
+    *cut |= r->stack_bytes + 8 >= s->o.dwarf_bytes;
+    return count;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: ISC */
+#include "sample/comms.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Open addressing; the kernel hands out thread numbers one after the other, so they need no mixing. */
+
+void weft__comms_fini(struct weft__comms *n)
+{
+    free(n->slot);
+    *n = (struct weft__comms){0};
+}
+
+static uint32_t find(const struct weft__comms *n, uint32_t thread)
+{
+    uint32_t i = thread & (n->slots - 1);
+    while (n->slot[i].thread && n->slot[i].thread != thread)
+        i = (i + 1) & (n->slots - 1);
+    return i;
+}
+
+static bool grow(struct weft__comms *n)
+{
+    struct weft__comms wider = {.slots = n->slots ? n->slots * 2 : 256, .used = n->used};
+    wider.slot = wider.slots ? calloc(wider.slots, sizeof *wider.slot) : NULL;
+    if (!wider.slot)
+        return false;
+    for (uint32_t i = 0; i < n->slots; i++)
+        if (n->slot[i].thread)
+            wider.slot[find(&wider, n->slot[i].thread)] = n->slot[i];
+    free(n->slot);
+    *n = wider;
+    return true;
+}
+
+bool weft__comms_set(struct weft__comms *n, uint32_t thread, const char *text)
+{
+    char copy[sizeof n->slot->text] = ""; /* the text may be another thread's here, which moves */
+    if (thread == 0)
+        return true; /* idle */
+    memcpy(copy, text, strnlen(text, sizeof copy - 1));
+    if (n->used >= n->slots / 2 && !grow(n))
+        return false;
+    struct weft__comm *slot = &n->slot[find(n, thread)];
+    n->used += slot->thread == 0;
+    slot->thread = thread;
+    memcpy(slot->text, copy, sizeof copy);
+    return true;
+}
+
+const char *weft__comms_get(const struct weft__comms *n, uint32_t thread)
+{
+    return n->slots && thread ? n->slot[find(n, thread)].text : "";
+}
+
+void weft__comms_drop(struct weft__comms *n, uint32_t thread)
+{
+    if (n->slots == 0 || thread == 0)
+        return;
+    uint32_t hole = find(n, thread), mask = n->slots - 1;
+    if (n->slot[hole].thread == 0)
+        return;
+    n->used--;
+    /* What had to go on past the hole moves into it. */
+    for (uint32_t i = (hole + 1) & mask; n->slot[i].thread; i = (i + 1) & mask)
+        if (((i - n->slot[i].thread) & mask) >= ((i - hole) & mask)) {
+            n->slot[hole] = n->slot[i];
+            hole = i;
+        }
+    n->slot[hole] = (struct weft__comm){0};
+}

@@ -1,0 +1,373 @@
+/* SPDX-License-Identifier: ISC */
+/* A packet grows in memory and is written in one piece. What is equal in it is kept once: texts, and nodes of stacks,
+ * whose numbers are the packet's. So a packet is small, and can be read when the others are lost. */
+#include "sample/file.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/utsname.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profile/build.h"
+#include "sample/packet.h"
+
+#define FACTS_BYTES 65536
+#define SYMBOLS_FRAMES 64 /* inlined into one another at an address; more are left out */
+
+struct weft_samples_file {
+    int fd;
+    off_t end;
+    struct weft__packet packet;
+    struct weft_facts_header facts;
+    struct weft_source source;
+    char *source_name;
+    int failed; /* a WEFT_E code: nothing more is written */
+};
+
+/* ---- Writing ---- */
+
+static int write_all(int fd, const void *bytes, size_t size, off_t at)
+{
+    const char *p = bytes;
+    while (size) {
+        ssize_t n = pwrite(fd, p, size, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0) {
+            if (n == 0)
+                errno = ENOSPC;
+            return WEFT_E_IO;
+        }
+        p += n;
+        at += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static int write_error(int rc, struct weft_error *err)
+{
+    return weft_error_set(err, rc, WEFT_NO_OFFSET, "cannot be written: %s",
+                          rc == WEFT_E_NOMEM ? weft_error_name(rc) : strerror(errno));
+}
+
+static void read_boot_id(uint8_t id[16])
+{
+    char text[64] = "";
+    unsigned n = 0;
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (!f || !fgets(text, sizeof text, f))
+        *text = 0;
+    if (f)
+        fclose(f);
+    memset(id, 0, 16);
+    for (const char *c = text; *c && n < 32; c++) {
+        const char *digits = "0123456789abcdef", *d = strchr(digits, *c);
+        if (!d)
+            continue;
+        id[n / 2] = (uint8_t)(id[n / 2] << 4 | (d - digits));
+        n++;
+    }
+}
+
+/* ---- Facts ---- */
+
+static void put_fact(char *bytes, size_t *used, const char *key, const char *value)
+{
+    const size_t n = strlen(key) + 1 + strlen(value) + 1;
+    if (n > FACTS_BYTES - *used)
+        return;
+    *used += (size_t)snprintf(bytes + *used, n, "%s=%s", key, value) + 1;
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static int write_facts(struct weft_samples_file *f, const struct weft_samples_facts *facts)
+{
+    struct utsname host;
+    struct weft_facts_header *h = &f->facts;
+    char *bytes = calloc(1, FACTS_BYTES);
+    if (!bytes)
+        return WEFT_E_NOMEM;
+    size_t used = sizeof *h;
+    if (facts->program)
+        put_fact(bytes, &used, "program", facts->program);
+    for (uint32_t i = 0; i < facts->args; i++)
+        put_fact(bytes, &used, "arg", facts->arg[i]);
+    if (uname(&host) == 0)
+        put_fact(bytes, &used, "host", host.nodename);
+    put_fact(bytes, &used, "version", WEFT_VERSION);
+    const size_t size = (used + 7) & ~(size_t)7;
+    *h = (struct weft_facts_header){
+        .packet = {.magic = WEFT_PACKET_MAGIC,
+                   .signature = WEFT_PACKET_SIGNATURE,
+                   .version = WEFT_FORMAT_VERSION,
+                   .class = WEFT_PACKET_FACTS,
+                   .header_bytes = sizeof *h,
+                   .packet_bits = size * 8,
+                   .content_bits = used * 8},
+        .state = WEFT_TRACE_RECORDING,
+        .pid = facts->process,
+        .clock = WEFT_CLOCK_MONOTONIC,
+        .hz = 1000000000,
+        .start_mono_ns = clock_ns(CLOCK_MONOTONIC),
+        .start_real_ns = clock_ns(CLOCK_REALTIME),
+    };
+    h->start_ticks = h->start_mono_ns;
+    memcpy(h->packet.uuid, f->packet.uuid, sizeof h->packet.uuid);
+    memcpy(h->boot_id, f->packet.boot_id, sizeof h->boot_id);
+    memcpy(bytes, h, sizeof *h);
+    int rc = write_all(f->fd, bytes, size, 0);
+    f->end = (off_t)size;
+    free(bytes);
+    return rc;
+}
+
+/* ---- Packets ---- */
+
+static int write_packet(struct weft_samples_file *f)
+{
+    size_t size;
+    const void *bytes = weft__packet_end(&f->packet, &size);
+    if (!bytes)
+        return 0; /* nothing is in it */
+    int rc = write_all(f->fd, bytes, size, f->end);
+    if (rc == 0)
+        f->end += (off_t)size;
+    return rc;
+}
+
+/* Room for a record of at most bytes, texts and nodes that it needs included. */
+static int make_room(struct weft_samples_file *f, size_t bytes)
+{
+    if (f->failed)
+        return f->failed;
+    int rc = 0;
+    if (!weft__packet_fits(&f->packet, bytes))
+        rc = write_packet(f);
+    if (rc == 0 && !weft__packet_begun(&f->packet))
+        rc = weft__packet_begin(&f->packet, f->source_name, &f->source);
+    if (rc == 0)
+        rc = weft__packet_reserve(&f->packet, bytes);
+    f->failed = rc;
+    return rc;
+}
+
+static size_t text_bytes(const char *text)
+{
+    return text ? sizeof(struct weft_record_text) + strlen(text) + 8 : 0;
+}
+
+int weft_samples_put(struct weft_samples_file *f, const struct weft_sampled *r)
+{
+    /* A path of the kernel's has at most 4096 bytes. */
+    if (r->addresses > WEFT__PACKET_BYTES_MAX / 64 / sizeof(struct weft_record_node) ||
+        (r->text && strlen(r->text) > WEFT__PACKET_BYTES_MAX / 64))
+        return WEFT_E_LIMIT;
+    int rc =
+        make_room(f, 256 + text_bytes(r->text) + r->addresses * sizeof(struct weft_record_node));
+    return rc < 0 ? rc : weft__packet_put(&f->packet, r);
+}
+
+int weft_samples_flush(struct weft_samples_file *f, struct weft_error *err)
+{
+    if (!f->failed)
+        f->failed = write_packet(f);
+    return f->failed ? write_error(f->failed, err) : 0;
+}
+
+/* ---- Symbols ---- */
+
+static size_t frames_bytes(const struct weft_profile *p, const struct weft_location *l,
+                           uint16_t frames)
+{
+    size_t bytes = 256 + frames * sizeof(struct weft_symbol_frame);
+    for (uint16_t i = 0; i < frames; i++) {
+        const struct weft_function *fn = &p->function[p->frame[l->first_frame + i].function];
+        bytes += text_bytes(weft_profile_text(p, fn->name)) +
+                 text_bytes(weft_profile_text(p, fn->system_name)) +
+                 text_bytes(weft_profile_text(p, fn->file));
+    }
+    return bytes;
+}
+
+static int put_symbol(struct weft_samples_file *f, const struct weft_profile *p, uint32_t location)
+{
+    const struct weft_location *l = &p->location[location];
+    const struct weft_mapping *m = &p->mapping[l->mapping];
+    const uint16_t frames = l->frames < SYMBOLS_FRAMES ? l->frames : SYMBOLS_FRAMES;
+    struct weft_symbol_frame to[SYMBOLS_FRAMES];
+    const size_t bytes = frames_bytes(p, l, frames) + text_bytes(weft_profile_text(p, m->path));
+    if (bytes > WEFT__PACKET_BYTES_MAX / 2)
+        return 0; /* names of such a length are no help */
+    int rc = make_room(f, bytes);
+    if (rc < 0)
+        return rc;
+    const struct weft__object object = {
+        .path = weft_profile_text(p, m->path),
+        .process = weft_profile_is_generated(p, l->mapping) ? m->process : UINT32_MAX,
+        .build_id = m->build_id,
+        .build_id_bytes = m->build_id_bytes,
+    };
+    struct weft__packet *packet = &f->packet;
+    const uint32_t number = weft__packet_object(packet, &object);
+    for (uint16_t i = 0; i < frames; i++) {
+        const struct weft_frame *frame = &p->frame[l->first_frame + i];
+        const struct weft_function *fn = &p->function[frame->function];
+        to[i] = (struct weft_symbol_frame){
+            .name = weft__packet_text(packet, weft_profile_text(p, fn->name)),
+            .system_name = fn->system_name == fn->name
+                               ? 0
+                               : weft__packet_text(packet, weft_profile_text(p, fn->system_name)),
+            .file = weft__packet_text(packet, weft_profile_text(p, fn->file)),
+            .line = frame->line,
+            .start_line = fn->start_line,
+        };
+    }
+    return weft__packet_symbol(packet, number, weft_profile_symbol_offset(p, location), to, frames);
+}
+
+int weft_samples_put_symbols(struct weft_samples_file *f, const struct weft_profile *p,
+                             struct weft_error *err)
+{
+    int rc = weft_samples_flush(f, err);
+    for (uint32_t i = 0; rc == 0 && i < p->locations; i++) {
+        const struct weft_location *l = &p->location[i];
+        if (!l->resolved || l->mapping == WEFT_NONE || l->mapping >= p->mappings)
+            continue;
+        rc = put_symbol(f, p, i);
+        if (rc < 0)
+            write_error(rc, err);
+    }
+    return rc < 0 ? rc : weft_samples_flush(f, err);
+}
+
+/* ---- A file's life ---- */
+
+static void free_file(struct weft_samples_file *f)
+{
+    weft__packet_fini(&f->packet);
+    free(f->source_name);
+    free(f);
+}
+
+int weft_samples_begin(struct weft_samples_file **out, int fd,
+                       const struct weft_samples_facts *facts, const struct weft_source *source,
+                       const char *source_name, struct weft_error *err)
+{
+    *out = NULL;
+    struct weft_samples_file *f = calloc(1, sizeof *f);
+    if (!f)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    f->fd = fd;
+    f->source = *source;
+    f->source_name = malloc(strlen(source_name) + 1);
+    if (f->source_name)
+        strcpy(f->source_name, source_name);
+    int rc = f->source_name ? weft__packet_init(&f->packet) : WEFT_E_NOMEM;
+    if (rc == 0 && getrandom(f->packet.uuid, sizeof f->packet.uuid, 0) != sizeof f->packet.uuid)
+        rc = WEFT_E_IO;
+    read_boot_id(f->packet.boot_id);
+    if (rc == 0)
+        rc = write_facts(f, facts);
+    if (rc < 0) {
+        free_file(f);
+        return write_error(rc, err);
+    }
+    *out = f;
+    return 0;
+}
+
+int weft_samples_end(struct weft_samples_file *f, struct weft_error *err)
+{
+    int rc = weft_samples_flush(f, err);
+    if (rc == 0) {
+        f->facts.state = WEFT_TRACE_STOPPED;
+        f->facts.stop_mono_ns = f->facts.stop_ticks = clock_ns(CLOCK_MONOTONIC);
+        rc = write_all(f->fd, &f->facts, sizeof f->facts, 0);
+        if (rc < 0)
+            write_error(rc, err);
+    }
+    free_file(f);
+    return rc;
+}
+
+uint64_t weft_samples_bytes(const struct weft_samples_file *f)
+{
+    return (uint64_t)f->end;
+}
+
+/* ---- Appending ---- */
+
+static int read_all(int fd, void *bytes, size_t size, off_t at)
+{
+    char *p = bytes;
+    while (size) {
+        ssize_t n = pread(fd, p, size, at);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return WEFT_E_IO;
+        p += n;
+        at += n;
+        size -= (size_t)n;
+    }
+    return 0;
+}
+
+static bool is_packet(const struct weft_packet_header *h)
+{
+    return h->magic == WEFT_PACKET_MAGIC && h->signature == WEFT_PACKET_SIGNATURE;
+}
+
+/* Packets that were cut off, as by a full disk, stay behind. */
+static int append_packets(int to, off_t at, const uint8_t uuid[16], int from,
+                          struct weft_error *err)
+{
+    struct weft_packet_header h;
+    int rc = 0;
+    char *bytes = malloc(WEFT__PACKET_BYTES_MAX);
+    if (!bytes)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    for (off_t next = 0; rc == 0 && read_all(from, &h, sizeof h, next) == 0 && is_packet(&h);
+         next += (off_t)(h.packet_bits / 8)) {
+        const uint64_t size = h.packet_bits / 8;
+        if (size < sizeof h || size > WEFT__PACKET_BYTES_MAX ||
+            read_all(from, bytes, size, next) < 0)
+            break;
+        if (h.class != WEFT_PACKET_SAMPLES)
+            continue;
+        memcpy(bytes + offsetof(struct weft_packet_header, uuid), uuid, 16);
+        rc = write_all(to, bytes, size, at);
+        if (rc < 0)
+            write_error(rc, err);
+        at += (off_t)size;
+    }
+    free(bytes);
+    return rc;
+}
+
+int weft_samples_append(int to, int from, struct weft_error *err)
+{
+    struct weft_packet_header trace;
+    if (read_all(to, &trace, sizeof trace, 0) < 0 || !is_packet(&trace))
+        return weft_error_set(err, WEFT_E_FORMAT, 0, "there is no trace to append to");
+    const off_t end = lseek(to, 0, SEEK_END);
+    if (end < 0)
+        return write_error(WEFT_E_IO, err);
+    const off_t at = (end + 7) & ~(off_t)7; /* a trace that was cut off may end anywhere */
+    int rc = append_packets(to, at, trace.uuid, from, err);
+    if (rc < 0 && ftruncate(to, end) < 0)
+        return rc; /* half a packet stays; readers leave it out */
+    return rc;
+}

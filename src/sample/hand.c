@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: ISC */
+#include "sample/hand.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+static const struct weft__event *event_of(const struct weft_sampler *s, uint64_t id)
+{
+    uint32_t low = 0, high = s->events;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (s->by_id[middle]->id < id)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < s->events && s->by_id[low]->id == id ? s->by_id[low] : NULL;
+}
+
+static uint64_t sample_type(void *data, uint64_t id, uint64_t *regs_mask)
+{
+    const struct weft_sampler *s = data;
+    const struct weft__event *e = event_of(s, id);
+    *regs_mask = s->regs_mask;
+    return e ? s->sample_type[e->role] : 0;
+}
+
+/* ---- Stacks ---- */
+
+struct stack {
+    uint32_t count, kernel;
+    bool cut;
+};
+
+static bool in_kernel(const struct weft__perf_record *r)
+{
+    return (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+}
+
+/* The kernel's part and the user's, by marks between them. */
+static void walk_chain(const struct weft__perf_record *r, struct stack *st, uint64_t *to,
+                       uint32_t room)
+{
+    bool kernel = in_kernel(r);
+    for (uint64_t i = 0; i < r->chain_count; i++) {
+        uint64_t address;
+        memcpy(&address, r->chain + 8 * i, sizeof address);
+        if (address >= PERF_CONTEXT_MAX) {
+            kernel = address == (uint64_t)PERF_CONTEXT_KERNEL;
+            continue;
+        }
+        if (address == 0)
+            continue;
+        if (st->count == room) {
+            st->cut = true;
+            return;
+        }
+        to[st->count++] = address;
+        if (kernel && st->kernel == st->count - 1)
+            st->kernel++;
+    }
+}
+
+static struct stack stack_of(struct weft_sampler *s, const struct weft__perf_record *r,
+                             uint64_t *to)
+{
+    struct stack st = {0};
+    walk_chain(r, &st, to, s->max_frames);
+    st.count = st.kernel + weft__user_callers(s, r, to + st.kernel, st.count - st.kernel,
+                                              s->max_frames - st.kernel, &st.cut);
+    if (st.count == 0 && r->ip) {
+        to[st.count++] = r->ip;
+        st.kernel = in_kernel(r);
+    }
+    st.cut |= st.count >= s->max_frames;
+    return st;
+}
+
+/* ---- Records ---- */
+
+/* The kernel goes on telling the first period of a timer. */
+static uint64_t value_of(const struct weft_sampler *s, const struct weft__perf_record *r)
+{
+    if (!s->kind->clock)
+        return r->period;
+    return r->time_ns < s->period_since_ns ? s->period_before : s->period;
+}
+
+static void take_sample(struct weft_sampler *s, const struct weft__perf_record *r,
+                        struct weft_sampled *out)
+{
+    struct stack st = stack_of(s, r, s->address);
+    s->counts.samples++;
+    out->kind = WEFT_RECORD_SAMPLE;
+    out->flags =
+        (uint8_t)((in_kernel(r) ? WEFT_SAMPLE_IN_KERNEL : 0) | (st.cut ? WEFT_SAMPLE_CUT : 0));
+    out->value = value_of(s, r);
+    out->address = s->address;
+    out->addresses = st.count;
+    out->kernel_addresses = st.kernel;
+}
+
+static void take_leaving(struct weft_sampler *s, struct weft__ring *ring,
+                         const struct weft__perf_record *r)
+{
+    struct stack st = stack_of(s, r, ring->leaving);
+    ring->leaving_count = st.count;
+    ring->leaving_kernel = st.kernel;
+    ring->leaving_thread = r->thread;
+}
+
+static bool take_switch(struct weft_sampler *s, struct weft__ring *ring,
+                        const struct weft__perf_record *r, struct weft_sampled *out)
+{
+    const bool leaves = r->misc & PERF_RECORD_MISC_SWITCH_OUT;
+    out->kind = WEFT_RECORD_SWITCH;
+    out->flags =
+        (uint8_t)((leaves ? WEFT_SWITCH_OUT : 0) |
+                  (leaves && r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT ? WEFT_SWITCH_PREEMPTED
+                                                                           : 0));
+    if (leaves && ring->leaving_count && ring->leaving_thread == r->thread) {
+        out->address = ring->leaving;
+        out->addresses = ring->leaving_count;
+        out->kernel_addresses = ring->leaving_kernel;
+    }
+    ring->leaving_count = 0;
+    s->counts.switches++;
+    return r->thread != 0; /* idling is no thread's */
+}
+
+static bool take_event(struct weft_sampler *s, struct weft__ring *ring,
+                       const struct weft__perf_record *r, struct weft_sampled *out)
+{
+    const struct weft__event *e = event_of(s, r->id);
+    if (!e)
+        return false;
+    switch (e->role) {
+    case WEFT__MAIN:
+        take_sample(s, r, out);
+        return true;
+    case WEFT__LEAVE:
+        take_leaving(s, ring, r);
+        return false;
+    case WEFT__IRQ_ENTRY:
+    case WEFT__IRQ_EXIT:
+    case WEFT__SOFT_ENTRY:
+    case WEFT__SOFT_EXIT:
+        return weft__interrupt(s, ring, e->role, r, out);
+    default:
+        return false;
+    }
+}
+
+bool weft__hand_mapping(struct weft_sampler *s, const struct weft_sampled *r)
+{
+    if (!s->unwinder || r->kind != WEFT_RECORD_MAPPING || r->process == NONE)
+        return true;
+    struct weft_mapping m = {
+        .process = r->process,
+        .start = r->start,
+        .size = r->size,
+        .offset = r->offset,
+        .from_ns = r->time_ns,
+        .build_id_bytes = (uint8_t)r->build_id_bytes,
+    };
+    if (r->build_id_bytes)
+        memcpy(m.build_id, r->build_id, r->build_id_bytes);
+    return weft_unwinder_map(s->unwinder, &m, r->text) != WEFT_E_NOMEM;
+}
+
+static bool take_mapping(struct weft_sampler *s, const struct weft__perf_record *r,
+                         struct weft_sampled *out, uint8_t id[WEFT_BUILD_ID_MAX])
+{
+    if (!r->executable || r->size == 0)
+        return false;
+    out->kind = WEFT_RECORD_MAPPING;
+    out->start = r->start;
+    out->size = r->size;
+    out->offset = r->offset;
+    out->text = r->text;
+    out->build_id = id;
+    out->build_id_bytes = r->build_id_bytes;
+    if (r->build_id_bytes)
+        memcpy(id, r->build_id, r->build_id_bytes);
+    else if (r->process != NONE)
+        out->build_id_bytes = weft__build_id(s->build_ids, r->process, r->text, id);
+    return weft__hand_mapping(s, out);
+}
+
+static void take_name(struct weft_sampler *s, const struct weft__perf_record *r,
+                      struct weft_sampled *out)
+{
+    const bool exec = r->misc & PERF_RECORD_MISC_COMM_EXEC;
+    out->kind = WEFT_RECORD_THREAD;
+    out->flags = exec ? WEFT_THREAD_EXEC : 0;
+    out->parent = NONE;
+    out->text = r->text;
+    weft__comms_set(&s->comms, r->thread, r->text);
+    if (exec && s->unwinder)
+        weft_unwinder_forget(s->unwinder, r->process);
+}
+
+static void take_fork(struct weft_sampler *s, const struct weft__perf_record *r,
+                      struct weft_sampled *out)
+{
+    out->kind = WEFT_RECORD_THREAD;
+    out->parent = r->parent == r->process ? NONE : r->parent;
+    out->text = weft__comms_get(&s->comms, r->parent_thread);
+    weft__comms_set(&s->comms, r->thread, out->text);
+    out->text = weft__comms_get(&s->comms, r->thread); /* the table may have moved */
+    if (s->unwinder && out->parent != NONE)
+        weft_unwinder_fork(s->unwinder, r->process, out->parent);
+}
+
+static void take_exit(struct weft_sampler *s, const struct weft__perf_record *r,
+                      struct weft_sampled *out)
+{
+    out->kind = WEFT_RECORD_EXIT;
+    weft__comms_drop(&s->comms, r->thread);
+    /* Its other threads may live on, seldom, and then have frame pointers only. */
+    if (s->unwinder && !s->o.dwarf_bytes && r->thread == r->process)
+        weft_unwinder_forget(s->unwinder, r->process);
+}
+
+bool weft__hand_lost(struct weft_sampler *s, struct weft__ring *ring, uint64_t total,
+                     struct weft_sampled *out)
+{
+    if (total <= ring->lost_told)
+        return false;
+    out->kind = WEFT_RECORD_LOST;
+    out->flags = ring->side ? WEFT_LOST_OTHER : 0;
+    out->value = total - ring->lost_told;
+    ring->lost_told = total;
+    *(ring->side ? &s->counts.lost_switches : &s->counts.lost) += out->value;
+    return true;
+}
+
+/* A thread that was found late may have been made by one that had its events already. Then it has inherited these,
+ * and what happens is said twice: by its own ones, which are switched off at the first sign of that, and under the
+ * ids of the other's. */
+static bool is_double(struct weft_sampler *s, const struct weft__perf_record *r)
+{
+    if (s->late == s->events || r->type == PERF_RECORD_LOST)
+        return false;
+    const struct weft__event *e = event_of(s, r->id);
+    if (!e || (pid_t)r->thread == e->thread)
+        return e && e->doubled;
+    for (uint32_t i = s->late; i < s->events; i++) {
+        struct weft__event *own = &s->event[i];
+        if (own->thread != (pid_t)r->thread || own->role != e->role || own->doubled)
+            continue;
+        own->doubled = true;
+        ioctl(own->fd, PERF_EVENT_IOC_DISABLE, 0);
+    }
+    return false;
+}
+
+static bool take(struct weft_sampler *s, struct weft__ring *ring, const struct weft__perf_record *r,
+                 struct weft_sampled *out, uint8_t id[WEFT_BUILD_ID_MAX])
+{
+    switch (r->type) {
+    case PERF_RECORD_SAMPLE:
+        return take_event(s, ring, r, out);
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+        return take_switch(s, ring, r, out);
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        return take_mapping(s, r, out, id);
+    case PERF_RECORD_COMM:
+        take_name(s, r, out);
+        return true;
+    case PERF_RECORD_FORK:
+        take_fork(s, r, out);
+        return true;
+    case PERF_RECORD_EXIT:
+        take_exit(s, r, out);
+        return true;
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+        ring->lost_seen += r->count;
+        return weft__hand_lost(s, ring, ring->lost_seen, out);
+    case PERF_RECORD_THROTTLE:
+        s->counts.throttled++;
+        return false;
+    default:
+        return false;
+    }
+}
+
+bool weft__hand_out(struct weft_sampler *s, struct weft__ring *ring, const uint8_t *bytes,
+                    uint32_t size, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+{
+    struct weft__perf_record r;
+    uint8_t id[WEFT_BUILD_ID_MAX];
+    if (weft__perf_parse(&r, bytes, size, sample_type, s) == 0) {
+        /* Not as we have asked for it: a kernel that we do not understand. */
+        ++*(ring->side ? &s->counts.lost_switches : &s->counts.lost);
+        return true;
+    }
+    struct weft_sampled out = {
+        .time_ns = r.time_ns,
+        .process = r.process,
+        .thread = r.thread,
+        .core = ring->core,
+        .parent = NONE,
+        .text = "",
+    };
+    if (is_double(s, &r) || !take(s, ring, &r, &out, id))
+        return true;
+    ++*count;
+    return fn(data, &out);
+}

@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: ISC */
+/* Opens the events: for each core, or for each thread on each core. */
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "sample/state.h"
+
+/* ---- Cores ---- */
+
+#define MANY_CORES 8192
+
+/* Of "0-3,5": calls add for each; returns false if that does. */
+static bool each_core(bool (*add)(struct weft_sampler *s, uint32_t core), struct weft_sampler *s)
+{
+    char line[4096] = "";
+    FILE *f = fopen("/sys/devices/system/cpu/online", "re");
+    if (!f || !fgets(line, sizeof line, f)) { /* no sysfs */
+        long n = sysconf(_SC_NPROCESSORS_CONF);
+        snprintf(line, sizeof line, "0-%ld", n > 0 ? n - 1 : 0);
+    }
+    if (f)
+        fclose(f);
+    for (char *at = line; *at >= '0' && *at <= '9';) {
+        unsigned long from = strtoul(at, &at, 10), to = from;
+        if (*at == '-')
+            to = strtoul(at + 1, &at, 10);
+        for (; from <= to && from < MANY_CORES; from++)
+            if (!add(s, (uint32_t)from))
+                return false;
+        at += *at == ',';
+    }
+    return true;
+}
+
+static bool add_one(struct weft_sampler *s, uint32_t core, bool side)
+{
+    struct weft__ring *ring = realloc(s->ring, (s->rings + (size_t)1) * sizeof *ring);
+    if (!ring)
+        return false;
+    s->ring = ring;
+    ring[s->rings++] =
+        (struct weft__ring){.core = core, .side = side, .owner = NONE, .on = !s->o.keep_off};
+    return true;
+}
+
+static bool add_ring(struct weft_sampler *s, uint32_t core)
+{
+    return add_one(s, core, false) &&
+           ((s->o.no_switches && !s->o.interrupts) || add_one(s, core, true));
+}
+
+/* ---- Threads ---- */
+
+struct threads {
+    pid_t *thread;
+    uint32_t count, room;
+    uint32_t from; /* what was found before it is dealt with */
+};
+
+static bool add_thread(struct threads *t, pid_t thread)
+{
+    if (t->count == t->room) {
+        uint32_t room = t->room ? 2 * t->room : 64;
+        pid_t *more = realloc(t->thread, room * sizeof *more);
+        if (!more)
+            return false;
+        t->thread = more;
+        t->room = room;
+    }
+    t->thread[t->count++] = thread;
+    return true;
+}
+
+/* What the events are opened for. */
+static int find_threads(struct threads *t, const struct weft_sampler *s)
+{
+    char path[64];
+    if (s->o.scope == WEFT_SAMPLE_CORES)
+        return add_thread(t, -1) ? 0 : ENOMEM;
+    if (s->o.scope == WEFT_SAMPLE_COMMAND)
+        return add_thread(t, (pid_t)s->o.process) ? 0 : ENOMEM;
+    snprintf(path, sizeof path, "/proc/%u/task", s->o.process);
+    DIR *dir = opendir(path);
+    if (!dir)
+        return errno == ENOENT ? ESRCH : errno;
+    const struct dirent *entry;
+    int error = 0;
+    while (!error && (entry = readdir(dir)))
+        if (*entry->d_name != '.' && !add_thread(t, (pid_t)strtol(entry->d_name, NULL, 10)))
+            error = ENOMEM;
+    closedir(dir);
+    return error;
+}
+
+static int compare_threads(const void *a, const void *b)
+{
+    const pid_t *x = a, *y = b;
+    return (*x > *y) - (*x < *y);
+}
+
+/* Looks again. What is new stands behind what was there. */
+static int find_new(struct threads *t, const struct weft_sampler *s)
+{
+    struct threads now = {0};
+    int error = find_threads(&now, s);
+    const uint32_t before = t->count;
+    if (now.count)
+        qsort(now.thread, now.count, sizeof *now.thread, compare_threads);
+    qsort(t->thread, before, sizeof *t->thread, compare_threads);
+    for (uint32_t i = 0, k = 0; !error && i < now.count; i++) {
+        while (k < before && t->thread[k] < now.thread[i])
+            k++;
+        if ((k == before || t->thread[k] != now.thread[i]) && !add_thread(t, now.thread[i]))
+            error = ENOMEM;
+    }
+    free(now.thread);
+    t->from = before;
+    return error == ESRCH ? 0 : error; /* it has ended: that will be seen */
+}
+
+/* ---- Events ---- */
+
+static bool more_files(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= limit.rlim_max)
+        return false;
+    limit.rlim_cur = limit.rlim_max;
+    return setrlimit(RLIMIT_NOFILE, &limit) == 0;
+}
+
+/* Returns 0 or an errno. */
+static int open_event(struct weft_sampler *s, enum weft__role role, pid_t thread, uint32_t ring)
+{
+    if (s->events == s->event_room) {
+        uint32_t room = s->event_room ? 2 * s->event_room : 64;
+        struct weft__event *more = realloc(s->event, room * sizeof *more);
+        if (!more)
+            return ENOMEM;
+        s->event = more;
+        s->event_room = room;
+    }
+    struct perf_event_attr attr = weft__attr(s, role);
+    s->sample_type[role] = attr.sample_type;
+    s->regs_mask |= attr.sample_regs_user;
+    struct weft__event *e = &s->event[s->events];
+    *e = (struct weft__event){.ring = ring, .role = role, .thread = thread};
+    do
+        e->fd = (int)syscall(SYS_perf_event_open, &attr, thread, (int)s->ring[ring].core, -1,
+                             PERF_FLAG_FD_CLOEXEC);
+    while (e->fd < 0 && (errno == EINTR || (errno == EMFILE && more_files())));
+    if (e->fd < 0)
+        return errno;
+    if (ioctl(e->fd, PERF_EVENT_IOC_ID, &e->id) < 0) {
+        int error = errno;
+        close(e->fd);
+        return error;
+    }
+    s->events++;
+    return 0;
+}
+
+static void close_events(struct weft_sampler *s, uint32_t left)
+{
+    while (s->events > left)
+        close(s->event[--s->events].fd);
+}
+
+/* Opens one of this role for each thread on each core. */
+static int open_role(struct weft_sampler *s, enum weft__role role, const struct threads *t)
+{
+    const uint32_t before = s->events;
+    int error = 0, last = 0;
+    for (uint32_t r = 0; !error && r < s->rings; r++)
+        for (uint32_t i = t->from; !error && i < t->count; i++) {
+            if (s->ring[r].side != (role >= WEFT__SWITCHES))
+                continue;
+            last = open_event(s, role, t->thread[i], r);
+            /* The thread has ended, or the core has been taken off, since. */
+            error = last == ESRCH || (last == ENODEV && r) ? 0 : last;
+        }
+    if (!error && s->events == before)
+        error = last ? last : ESRCH;
+    if (error)
+        close_events(s, before);
+    s->used[role] |= !error;
+    return error;
+}
+
+/* The main event decides what is permitted. */
+static int open_main(struct weft_sampler *s, const struct threads *t)
+{
+    int error = open_role(s, WEFT__MAIN, t);
+    if (error == EINVAL) {
+        s->no_lost_counts = true;
+        error = open_role(s, WEFT__MAIN, t);
+    }
+    if (error == EINVAL) {
+        s->no_kernel_build_ids = true;
+        error = open_role(s, WEFT__MAIN, t);
+    }
+    if ((error == EACCES || error == EPERM) && s->kernel) {
+        s->kernel = false;
+        error = open_role(s, WEFT__MAIN, t);
+        if (!error)
+            weft__note(s,
+                       "left out: what happens in the kernel%s; that needs root, CAP_PERFMON, or "
+                       "sysctl kernel.perf_event_paranoid=1 (it is %d)",
+                       s->o.no_switches || s->o.no_stacks ? "" : ", and where threads wait",
+                       (int)weft__sysctl("kernel/perf_event_paranoid", 2));
+    }
+    return error;
+}
+
+static void open_leaving(struct weft_sampler *s, const struct threads *t)
+{
+    if (s->o.no_switches || s->o.no_stacks)
+        return;
+    /* It happens in the kernel, so whoever may not look there does not see it. */
+    s->leaving = s->kernel && open_role(s, WEFT__LEAVE, t) == 0;
+    if (!s->leaving && (s->kernel || s->o.no_kernel))
+        weft__note(s, "left out: where threads wait, which happens in the kernel");
+}
+
+static void open_interrupts(struct weft_sampler *s, const struct threads *t)
+{
+    const uint32_t before = s->events;
+    int error = 0;
+    if (!s->o.interrupts || !weft__find_tracepoints(s))
+        return;
+    for (enum weft__role role = WEFT__IRQ_ENTRY; !error && role <= WEFT__SOFT_EXIT; role++)
+        error = open_role(s, role, t);
+    if (!error)
+        return;
+    close_events(s, before);
+    for (enum weft__role role = WEFT__IRQ_ENTRY; role <= WEFT__SOFT_EXIT; role++)
+        s->used[role] = false;
+    weft__note(s,
+               "interrupts are left out: their tracepoints cannot be opened (%s); that needs root",
+               strerror(error));
+}
+
+enum { LOOKS = 10 }; /* whoever makes threads all the time has none without an event soon */
+
+/* A thread that was made meanwhile, by one that had no event yet, has none. */
+static int open_late(struct weft_sampler *s, struct threads *t)
+{
+    int error = 0;
+    s->late = s->events;
+    if (s->o.scope != WEFT_SAMPLE_PROCESS)
+        return 0;
+    for (int look = 0; !error && look < LOOKS; look++) {
+        error = find_new(t, s);
+        if (error || t->from == t->count)
+            break;
+        for (enum weft__role role = WEFT__MAIN; !error && role < WEFT__ROLES; role++)
+            error = s->used[role] ? open_role(s, role, t) : 0;
+        error = error == ESRCH ? 0 : error;
+    }
+    return error;
+}
+
+static int compare_ids(const void *a, const void *b)
+{
+    const struct weft__event *const *x = a, *const *y = b;
+    return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+}
+
+int weft__open_events(struct weft_sampler *s, struct weft_error *err)
+{
+    struct threads t = {0};
+    int error = each_core(add_ring, s) ? find_threads(&t, s) : ENOMEM;
+    if (!error && s->o.scope == WEFT_SAMPLE_PROCESS && t.count == 0)
+        error = ESRCH;
+    if (!error)
+        error = open_main(s, &t);
+    if (!error && s->o.scope == WEFT_SAMPLE_CORES)
+        error = open_role(s, WEFT__TRACK, &t);
+    if (!error && !s->o.no_switches)
+        error = open_role(s, WEFT__SWITCHES, &t);
+    if (!error) {
+        open_leaving(s, &t);
+        open_interrupts(s, &t);
+        error = open_late(s, &t);
+    }
+    if (!error) {
+        for (uint32_t i = 0; i < s->rings; i++)
+            if (s->ring[i].core >= s->cores)
+                s->cores = s->ring[i].core + 1;
+        s->by_id = malloc(s->events * sizeof *s->by_id);
+        if (!s->by_id)
+            error = ENOMEM;
+    }
+    free(t.thread);
+    if (error)
+        return weft__open_error(s, error, err);
+    for (uint32_t i = 0; i < s->events; i++)
+        s->by_id[i] = &s->event[i];
+    qsort(s->by_id, s->events, sizeof *s->by_id, compare_ids);
+    return 0;
+}
+
+void weft__close_events(struct weft_sampler *s)
+{
+    close_events(s, 0);
+    free(s->event);
+    free(s->by_id);
+    s->event = NULL;
+    s->by_id = NULL;
+}
+
+void weft__switch(struct weft_sampler *s, enum weft__role role, uint32_t ring, bool on)
+{
+    for (uint32_t i = 0; i < s->events; i++) {
+        const struct weft__event *e = &s->event[i];
+        if ((role == WEFT__ROLES || role == e->role) && (ring == NONE || ring == e->ring))
+            ioctl(e->fd, on ? PERF_EVENT_IOC_ENABLE : PERF_EVENT_IOC_DISABLE, 0);
+    }
+}

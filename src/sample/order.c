@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: ISC */
+#include "sample/order.h"
+
+#include <linux/perf_event.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/error.h"
+#include "sample/perf.h"
+
+void weft__order_fini(struct weft__order *o)
+{
+    free(o->held.at);
+    free(o->other.at);
+    free(o->item);
+    *o = (struct weft__order){0};
+}
+
+static bool reserve(struct weft__bytes *b, size_t more)
+{
+    size_t room = b->room ? b->room : 65536;
+    while (room - b->used < more) {
+        if (room > SIZE_MAX / 2)
+            return false;
+        room *= 2;
+    }
+    if (room == b->room)
+        return true;
+    uint8_t *at = realloc(b->at, room);
+    if (!at)
+        return false;
+    b->at = at;
+    b->room = room;
+    return true;
+}
+
+uint8_t *weft__order_room(struct weft__order *o, size_t bytes)
+{
+    return reserve(&o->held, bytes) ? o->held.at + o->held.used : NULL;
+}
+
+static bool reserve_item(struct weft__order *o)
+{
+    if (o->items < o->item_room)
+        return true;
+    size_t room = o->item_room ? o->item_room * 2 : 1024;
+    if (room > SIZE_MAX / sizeof *o->item)
+        return false;
+    struct weft__held *item = realloc(o->item, room * sizeof *item);
+    if (!item)
+        return false;
+    o->item = item;
+    o->item_room = room;
+    return true;
+}
+
+int weft__order_add(struct weft__order *o, size_t bytes, uint32_t ring, uint64_t *broken)
+{
+    struct perf_event_header head;
+    const size_t end = o->held.used + bytes;
+    uint64_t last_ns = 0;
+    while (o->held.used < end) {
+        const uint8_t *at = o->held.at + o->held.used;
+        const size_t left = end - o->held.used;
+        if (left >= sizeof head)
+            memcpy(&head, at, sizeof head);
+        if (left < sizeof head || head.size < sizeof head || head.size > left) {
+            ++*broken;
+            o->held.used = end;
+            break;
+        }
+        if (!reserve_item(o))
+            return WEFT_E_NOMEM;
+        uint64_t time_ns = weft__perf_time(at, head.size);
+        if (time_ns == 0)
+            time_ns = last_ns; /* it stays where it is */
+        last_ns = time_ns;
+        o->item[o->items++] =
+            (struct weft__held){time_ns, o->count++, o->held.used, head.size, ring};
+        o->held.used += head.size;
+    }
+    return 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct weft__held *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    return x->count < y->count ? -1 : x->count > y->count;
+}
+
+void weft__order_sort(struct weft__order *o)
+{
+    if (o->items)
+        qsort(o->item, o->items, sizeof *o->item, compare);
+}
+
+const uint8_t *weft__order_take(struct weft__order *o, uint64_t before_ns, uint32_t *bytes,
+                                uint32_t *ring)
+{
+    if (o->next >= o->items || o->item[o->next].time_ns >= before_ns)
+        return NULL;
+    const struct weft__held *h = &o->item[o->next++];
+    *bytes = h->bytes;
+    *ring = h->ring;
+    return o->held.at + h->offset;
+}
+
+/* What is left is little, unless a caller stops in the middle; it moves to a buffer of its own, since records lie
+ * there in the order of the rings. */
+int weft__order_drop(struct weft__order *o)
+{
+    size_t left = 0;
+    for (size_t i = o->next; i < o->items; i++)
+        left += o->item[i].bytes;
+    if (o->next == 0)
+        return 0;
+    o->other.used = 0;
+    if (left && !reserve(&o->other, left))
+        return WEFT_E_NOMEM;
+    for (size_t i = o->next; i < o->items; i++) {
+        struct weft__held h = o->item[i];
+        memcpy(o->other.at + o->other.used, o->held.at + h.offset, h.bytes);
+        h.offset = o->other.used;
+        o->other.used += h.bytes;
+        o->item[i - o->next] = h;
+    }
+    o->items -= o->next;
+    o->next = 0;
+    struct weft__bytes was = o->held;
+    o->held = o->other;
+    o->other = was;
+    return 0;
+}

@@ -1,0 +1,404 @@
+/* SPDX-License-Identifier: ISC */
+#include "sample/packet.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "model/seed.h"
+
+#define FIRST_ROOM 65536
+
+int weft__packet_init(struct weft__packet *p)
+{
+    p->seed = weft_seed();
+    p->room = FIRST_ROOM;
+    p->bytes = malloc(p->room);
+    return p->bytes ? 0 : WEFT_E_NOMEM;
+}
+
+void weft__packet_fini(struct weft__packet *p)
+{
+    free(p->bytes);
+    free(p->texts.slot);
+    free(p->nodes.slot);
+    free(p->objects.slot);
+    free(p->text_at);
+    free(p->node_at);
+    free(p->object_at);
+    *p = (struct weft__packet){0};
+}
+
+bool weft__packet_begun(const struct weft__packet *p)
+{
+    return p->used > 0;
+}
+
+bool weft__packet_fits(const struct weft__packet *p, size_t bytes)
+{
+    return bytes <= WEFT__PACKET_BYTES_MAX - p->used;
+}
+
+int weft__packet_reserve(struct weft__packet *p, size_t bytes)
+{
+    size_t room = p->room;
+    while (room - p->used < bytes)
+        room *= 2;
+    if (room == p->room)
+        return 0;
+    uint8_t *more = realloc(p->bytes, room);
+    if (!more)
+        return WEFT_E_NOMEM;
+    p->bytes = more;
+    p->room = room;
+    return 0;
+}
+
+/* ---- Records ---- */
+
+/* Room for a record is there; returns it, zeroed but for its head. */
+static void *add(struct weft__packet *p, enum weft_record_kind kind, size_t bytes)
+{
+    const size_t size = (bytes + 7) & ~(size_t)7;
+    struct weft_record_head *head = (struct weft_record_head *)(void *)(p->bytes + p->used);
+    memset(head, 0, size);
+    *head = (struct weft_record_head){.kind = (uint8_t)kind, .bytes = (uint32_t)size};
+    p->used += size;
+    return head;
+}
+
+/* ---- What is kept once ---- */
+
+static uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
+{
+    const uint8_t *p = bytes;
+    uint64_t h = weft_mix(size, seed), word;
+    for (; size >= 8; size -= 8, p += 8) {
+        memcpy(&word, p, 8);
+        h = weft_mix(h ^ word, seed);
+    }
+    word = 0;
+    memcpy(&word, p, size);
+    return weft_mix(h ^ word, seed);
+}
+
+/* What two records must have in common, behind their heads. */
+static uint64_t hash_record(const struct weft__packet *p, const void *record, size_t key_bytes)
+{
+    return hash_bytes((const uint8_t *)record + sizeof(struct weft_record_head), key_bytes,
+                      p->seed);
+}
+
+static size_t key_bytes(const struct weft_record_head *h)
+{
+    return h->bytes - sizeof *h;
+}
+
+static bool grow_table(struct weft__table *t, const struct weft__packet *p, const uint32_t *at)
+{
+    const uint32_t slots = t->slots ? t->slots * 2 : 256;
+    uint32_t *slot = calloc(slots, sizeof *slot);
+    if (!slot)
+        return false;
+    for (uint32_t n = 0; n < t->used; n++) {
+        const struct weft_record_head *h = (const void *)(p->bytes + at[n]);
+        uint32_t i = (uint32_t)(hash_record(p, h, key_bytes(h)) ^ h->flags) & (slots - 1);
+        while (slot[i])
+            i = (i + 1) & (slots - 1);
+        slot[i] = n + 1;
+    }
+    free(t->slot);
+    t->slot = slot;
+    t->slots = slots;
+    return true;
+}
+
+static bool grow_list(uint32_t **at, uint32_t *room)
+{
+    const uint32_t wider = *room ? 2 * *room : 256;
+    uint32_t *more = realloc(*at, wider * sizeof *more);
+    if (!more)
+        return false;
+    *at = more;
+    *room = wider;
+    return true;
+}
+
+/* The record just added stands at the packet's end; if there is one like it already, it goes away again. Returns the
+ * number of that record, counted from 0; UINT32_MAX: no memory. */
+static uint32_t once(struct weft__packet *p, struct weft__table *t, uint32_t **at, uint32_t *room,
+                     size_t begin)
+{
+    if ((t->used >= t->slots / 2 && !grow_table(t, p, *at)) ||
+        (t->used >= *room && !grow_list(at, room))) {
+        p->used = begin;
+        p->failed = true;
+        return UINT32_MAX;
+    }
+    const struct weft_record_head *h = (const void *)(p->bytes + begin);
+    uint32_t i = (uint32_t)(hash_record(p, h, key_bytes(h)) ^ h->flags) & (t->slots - 1);
+    for (; t->slot[i]; i = (i + 1) & (t->slots - 1))
+        if (memcmp(p->bytes + (*at)[t->slot[i] - 1], h, h->bytes) == 0) {
+            p->used = begin;
+            return t->slot[i] - 1;
+        }
+    (*at)[t->used] = (uint32_t)begin;
+    t->slot[i] = ++t->used;
+    return t->used - 1;
+}
+
+uint32_t weft__packet_text(struct weft__packet *p, const char *text)
+{
+    const size_t begin = p->used, size = text ? strlen(text) : 0;
+    if (size == 0)
+        return 0;
+    struct weft_record_text *r = add(p, WEFT_RECORD_TEXT, sizeof *r + size + 1);
+    r->size = (uint32_t)size;
+    memcpy(r + 1, text, size);
+    return once(p, &p->texts, &p->text_at, &p->text_room, begin) + 1;
+}
+
+static uint32_t put_node(struct weft__packet *p, uint32_t parent, uint64_t address, uint8_t flags)
+{
+    const size_t begin = p->used;
+    struct weft_record_node *r = add(p, WEFT_RECORD_NODE, sizeof *r);
+    r->head.flags = flags;
+    r->parent = parent;
+    r->address = address;
+    return once(p, &p->nodes, &p->node_at, &p->node_room, begin) + 1;
+}
+
+static uint32_t put_stack(struct weft__packet *p, const struct weft_sampled *s)
+{
+    uint32_t node = 0;
+    for (uint32_t i = s->addresses; i-- > 0 && !p->failed;) {
+        /* The innermost of the user's is where he was interrupted, or has called the kernel. */
+        const bool caller = i != 0 && i != s->kernel_addresses;
+        node = put_node(p, node, s->address[i],
+                        (uint8_t)((i < s->kernel_addresses ? WEFT_NODE_KERNEL : 0) |
+                                  (caller ? WEFT_NODE_CALLER : 0)));
+    }
+    return node;
+}
+
+/* ---- Packets ---- */
+
+static void forget(struct weft__table *t)
+{
+    if (t->used)
+        memset(t->slot, 0, t->slots * sizeof *t->slot);
+    t->used = 0;
+}
+
+int weft__packet_begin(struct weft__packet *p, const char *source_name,
+                       const struct weft_source *source)
+{
+    p->used = sizeof(struct weft_samples_header);
+    p->first_ns = UINT64_MAX;
+    p->last_ns = 0;
+    p->failed = false;
+    int rc = weft__packet_reserve(p, 256 + strlen(source_name));
+    if (rc < 0)
+        return rc;
+    memset(p->bytes, 0, p->used);
+    forget(&p->texts);
+    forget(&p->nodes);
+    forget(&p->objects);
+    uint32_t name = weft__packet_text(p, source_name);
+    struct weft_record_source *r = add(p, WEFT_RECORD_SOURCE, sizeof *r);
+    r->head.small = (uint16_t)source->unit;
+    r->name = name;
+    r->frequency = source->frequency;
+    r->period = source->period;
+    p->begun = p->used;
+    return p->failed ? WEFT_E_NOMEM : 0;
+}
+
+const void *weft__packet_end(struct weft__packet *p, size_t *size)
+{
+    if (p->used <= p->begun) {
+        p->used = 0;
+        return NULL;
+    }
+    struct weft_samples_header h = {
+        .packet = {.magic = WEFT_PACKET_MAGIC,
+                   .signature = WEFT_PACKET_SIGNATURE,
+                   .version = WEFT_FORMAT_VERSION,
+                   .class = WEFT_PACKET_SAMPLES,
+                   .header_bytes = sizeof h,
+                   .packet_bits = p->used * 8,
+                   .content_bits = p->used * 8},
+        .first_ns = p->last_ns ? p->first_ns : 0,
+        .last_ns = p->last_ns,
+        .sequence = ++p->sequence,
+    };
+    memcpy(h.packet.uuid, p->uuid, sizeof p->uuid);
+    memcpy(h.boot_id, p->boot_id, sizeof p->boot_id);
+    memcpy(p->bytes, &h, sizeof h);
+    *size = p->used;
+    p->used = 0;
+    return p->bytes;
+}
+
+/* ---- What the sampler hands out ---- */
+
+static void put_sample(struct weft__packet *p, const struct weft_sampled *s)
+{
+    uint32_t stack = put_stack(p, s);
+    struct weft_record_sample *r = add(p, WEFT_RECORD_SAMPLE, sizeof *r);
+    r->head.flags = s->flags;
+    r->time_ns = s->time_ns;
+    r->process = s->process;
+    r->thread = s->thread;
+    r->core = s->core;
+    r->stack = stack;
+    r->value = s->value;
+    if (s->time_ns < p->first_ns)
+        p->first_ns = s->time_ns;
+    if (s->time_ns > p->last_ns)
+        p->last_ns = s->time_ns;
+}
+
+static void put_switch(struct weft__packet *p, const struct weft_sampled *s)
+{
+    uint32_t stack = put_stack(p, s);
+    struct weft_record_switch *r = add(p, WEFT_RECORD_SWITCH, sizeof *r);
+    r->head.flags = s->flags;
+    r->time_ns = s->time_ns;
+    r->process = s->process;
+    r->thread = s->thread;
+    r->core = s->core;
+    r->stack = stack;
+}
+
+static void put_mapping(struct weft__packet *p, const struct weft_sampled *s)
+{
+    uint32_t path = weft__packet_text(p, s->text);
+    struct weft_record_mapping *r = add(p, WEFT_RECORD_MAPPING, sizeof *r);
+    const uint32_t id =
+        s->build_id_bytes < WEFT_BUILD_ID_MAX ? s->build_id_bytes : WEFT_BUILD_ID_MAX;
+    r->head.flags = s->flags;
+    r->head.small = (uint16_t)id;
+    r->time_ns = s->time_ns;
+    r->start = s->start;
+    r->size = s->size;
+    r->offset = s->offset;
+    r->process = s->process;
+    r->path = path;
+    if (id)
+        memcpy(r->build_id, s->build_id, id);
+}
+
+static void put_thread(struct weft__packet *p, const struct weft_sampled *s)
+{
+    uint32_t name = weft__packet_text(p, s->text);
+    struct weft_record_thread *r = add(p, WEFT_RECORD_THREAD, sizeof *r);
+    r->head.flags = s->flags;
+    r->time_ns = s->time_ns;
+    r->process = s->process;
+    r->thread = s->thread;
+    r->parent = s->parent;
+    r->name = name;
+}
+
+static void put_exit(struct weft__packet *p, const struct weft_sampled *s)
+{
+    struct weft_record_exit *r = add(p, WEFT_RECORD_EXIT, sizeof *r);
+    r->time_ns = s->time_ns;
+    r->process = s->process;
+    r->thread = s->thread;
+}
+
+static void put_lost(struct weft__packet *p, const struct weft_sampled *s)
+{
+    struct weft_record_lost *r = add(p, WEFT_RECORD_LOST, sizeof *r);
+    r->head.flags = s->flags;
+    r->time_ns = s->time_ns;
+    r->count = s->value;
+    r->core = s->core;
+}
+
+static void put_interrupt(struct weft__packet *p, const struct weft_sampled *s)
+{
+    uint32_t name = weft__packet_text(p, s->text);
+    struct weft_record_interrupt *r = add(p, WEFT_RECORD_INTERRUPT, sizeof *r);
+    r->head.flags = s->flags;
+    r->from_ns = s->time_ns;
+    r->to_ns = s->to_ns;
+    r->core = s->core;
+    r->thread = s->thread;
+    r->number = (uint32_t)s->value;
+    r->name = name;
+}
+
+int weft__packet_put(struct weft__packet *p, const struct weft_sampled *s)
+{
+    const size_t before = p->used;
+    p->failed = false;
+    switch (s->kind) {
+    case WEFT_RECORD_SAMPLE:
+        put_sample(p, s);
+        break;
+    case WEFT_RECORD_SWITCH:
+        put_switch(p, s);
+        break;
+    case WEFT_RECORD_MAPPING:
+        put_mapping(p, s);
+        break;
+    case WEFT_RECORD_THREAD:
+        put_thread(p, s);
+        break;
+    case WEFT_RECORD_EXIT:
+        put_exit(p, s);
+        break;
+    case WEFT_RECORD_LOST:
+        put_lost(p, s);
+        break;
+    case WEFT_RECORD_INTERRUPT:
+        put_interrupt(p, s);
+        break;
+    default:
+        return WEFT_E_INVALID;
+    }
+    if (!p->failed)
+        return 0;
+    /* Texts and nodes of it that are there already stay, with the tables that know them. */
+    size_t end = before;
+    for (size_t at = before; at < p->used;) {
+        const struct weft_record_head *h = (const void *)(p->bytes + at);
+        at += h->bytes;
+        if (h->kind == WEFT_RECORD_TEXT || h->kind == WEFT_RECORD_NODE)
+            end = at;
+    }
+    p->used = end;
+    return WEFT_E_NOMEM;
+}
+
+/* ---- Symbols ---- */
+
+uint32_t weft__packet_object(struct weft__packet *p, const struct weft__object *o)
+{
+    const uint32_t path = weft__packet_text(p, o->path);
+    const size_t begin = p->used;
+    struct weft_record_object *r = add(p, WEFT_RECORD_OBJECT, sizeof *r);
+    const uint8_t id =
+        o->build_id_bytes < WEFT_BUILD_ID_MAX ? o->build_id_bytes : WEFT_BUILD_ID_MAX;
+    r->head.small = id;
+    r->path = path;
+    r->process = o->process;
+    memcpy(r->build_id, o->build_id, id);
+    return once(p, &p->objects, &p->object_at, &p->object_room, begin);
+}
+
+int weft__packet_symbol(struct weft__packet *p, uint32_t object, uint64_t offset,
+                        const struct weft_symbol_frame *frame, uint16_t frames)
+{
+    if (p->failed)
+        return WEFT_E_NOMEM;
+    struct weft_record_symbol *r = add(p, WEFT_RECORD_SYMBOL, sizeof *r + frames * sizeof *frame);
+    r->head.small = frames;
+    r->object = object;
+    r->offset = offset;
+    if (frames)
+        memcpy(r + 1, frame, frames * sizeof *frame);
+    return 0;
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: ISC */
+#include "sample/perf.h"
+
+#include <string.h>
+
+/* What is left of a record. Once something did not fit, nothing does. */
+struct bytes {
+    const uint8_t *at;
+    size_t left;
+    bool short_of;
+};
+
+static const uint8_t *take(struct bytes *b, uint64_t n)
+{
+    if (n > b->left) {
+        b->short_of = true;
+        b->left = 0;
+        return NULL;
+    }
+    const uint8_t *at = b->at;
+    b->at += n;
+    b->left -= (size_t)n;
+    return at;
+}
+
+/* The rings are in the machine's own order of bytes. */
+static uint64_t take_u64(struct bytes *b)
+{
+    uint64_t v = 0;
+    const uint8_t *at = take(b, sizeof v);
+    if (at)
+        memcpy(&v, at, sizeof v);
+    return v;
+}
+
+static uint32_t take_u32(struct bytes *b)
+{
+    uint32_t v = 0;
+    const uint8_t *at = take(b, sizeof v);
+    if (at)
+        memcpy(&v, at, sizeof v);
+    return v;
+}
+
+/* n numbers of 8 bytes, or NULL. */
+static const uint8_t *take_array(struct bytes *b, uint64_t n)
+{
+    return n <= b->left / 8 ? take(b, n * 8) : take(b, UINT64_MAX);
+}
+
+static const char *take_text(struct bytes *b)
+{
+    const uint8_t *at = b->at;
+    if (!memchr(at, 0, b->left)) {
+        b->short_of = true;
+        return "";
+    }
+    b->at += b->left;
+    b->left = 0;
+    return (const char *)at;
+}
+
+static unsigned bits(uint64_t mask)
+{
+    unsigned n = 0;
+    for (; mask; mask &= mask - 1)
+        n++;
+    return n;
+}
+
+static void parse_trailer(struct weft__perf_record *r, struct bytes b)
+{
+    r->process = take_u32(&b);
+    r->thread = take_u32(&b);
+    r->time_ns = take_u64(&b);
+    r->core = take_u32(&b);
+    take_u32(&b);
+    r->id = take_u64(&b);
+}
+
+/* Identifier, instruction, thread, time stand first, whatever else is asked for. */
+static void parse_sample(struct weft__perf_record *r, struct bytes *b, weft__perf_type_fn *type_of,
+                         void *data)
+{
+    uint64_t mask = 0;
+    r->id = take_u64(b);
+    const uint64_t type = type_of(data, r->id, &mask);
+    r->ip = take_u64(b);
+    r->process = take_u32(b);
+    r->thread = take_u32(b);
+    r->time_ns = take_u64(b);
+    r->core = take_u32(b);
+    take_u32(b);
+    if (type & PERF_SAMPLE_PERIOD)
+        r->period = take_u64(b);
+    if (type & PERF_SAMPLE_CALLCHAIN) {
+        r->chain_count = take_u64(b);
+        r->chain = take_array(b, r->chain_count);
+    }
+    if (type & PERF_SAMPLE_RAW) {
+        r->raw_bytes = take_u32(b);
+        r->raw = take(b, r->raw_bytes);
+    }
+    if (type & PERF_SAMPLE_REGS_USER && take_u64(b) != PERF_SAMPLE_REGS_ABI_NONE)
+        r->regs = take_array(b, bits(mask));
+    if (type & PERF_SAMPLE_STACK_USER) {
+        uint64_t size = take_u64(b);
+        r->stack = take(b, size);
+        r->stack_bytes = size ? take_u64(b) : 0;
+        b->short_of |= r->stack_bytes > size;
+    }
+    if (type == 0)
+        b->short_of = true; /* of no event of ours */
+}
+
+static void parse_mapping(struct weft__perf_record *r, struct bytes *b)
+{
+    r->process = take_u32(b);
+    r->thread = take_u32(b);
+    r->start = take_u64(b);
+    r->size = take_u64(b);
+    r->offset = take_u64(b);
+    r->executable = !(r->misc & PERF_RECORD_MISC_MMAP_DATA);
+    if (r->type == PERF_RECORD_MMAP2) {
+        const uint8_t *file = take(b, 24);
+        r->executable = take_u32(b) & 4; /* PROT_EXEC */
+        take_u32(b);
+        if (file && r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID) {
+            r->build_id_bytes = file[0] <= 20 ? file[0] : 20;
+            r->build_id = file + 4;
+        } else if (file) {
+            struct bytes id = {file, 24, false};
+            uint64_t major = take_u32(&id);
+            r->device = major << 32 | take_u32(&id);
+            r->inode = take_u64(&id);
+            r->generation = take_u64(&id);
+        }
+    }
+    r->text = take_text(b);
+}
+
+static void parse_task(struct weft__perf_record *r, struct bytes *b)
+{
+    r->process = take_u32(b);
+    r->parent = take_u32(b);
+    r->thread = take_u32(b);
+    r->parent_thread = take_u32(b);
+    r->time_ns = take_u64(b);
+}
+
+static void parse_body(struct weft__perf_record *r, struct bytes *b)
+{
+    switch (r->type) {
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+        parse_mapping(r, b);
+        break;
+    case PERF_RECORD_COMM:
+        r->process = take_u32(b);
+        r->thread = take_u32(b);
+        r->text = take_text(b);
+        break;
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+        parse_task(r, b);
+        break;
+    case PERF_RECORD_LOST:
+        r->id = take_u64(b);
+        r->count = take_u64(b);
+        break;
+    case PERF_RECORD_LOST_SAMPLES:
+        r->count = take_u64(b);
+        break;
+    }
+}
+
+size_t weft__perf_parse(struct weft__perf_record *out, const uint8_t *bytes, size_t room,
+                        weft__perf_type_fn *type_of, void *data)
+{
+    struct perf_event_header head;
+    if (room < sizeof head)
+        return 0;
+    memcpy(&head, bytes, sizeof head);
+    if (head.size < sizeof head || head.size > room)
+        return 0;
+    *out = (struct weft__perf_record){
+        .type = head.type, .misc = head.misc, .process = UINT32_MAX, .text = ""};
+    struct bytes b = {bytes + sizeof head, head.size - sizeof head, false};
+    if (head.type == PERF_RECORD_SAMPLE) {
+        parse_sample(out, &b, type_of, data);
+    } else {
+        if (b.left < WEFT__PERF_TRAILER_BYTES)
+            return 0;
+        b.left -= WEFT__PERF_TRAILER_BYTES;
+        parse_trailer(out, (struct bytes){b.at + b.left, WEFT__PERF_TRAILER_BYTES, false});
+        parse_body(out, &b);
+    }
+    return b.short_of ? 0 : head.size;
+}
+
+uint64_t weft__perf_time(const uint8_t *bytes, size_t room)
+{
+    struct perf_event_header head;
+    uint64_t time_ns = 0;
+    if (room < sizeof head)
+        return 0;
+    memcpy(&head, bytes, sizeof head);
+    if (head.size > room)
+        return 0;
+    /* Of a sample: after the identifier, the instruction and the thread; all of ours have these. */
+    size_t at = head.type == PERF_RECORD_SAMPLE ? sizeof head + 24 : head.size - (size_t)24;
+    if (head.size >= sizeof head + WEFT__PERF_TRAILER_BYTES)
+        memcpy(&time_ns, bytes + at, sizeof time_ns);
+    return time_ns;
+}

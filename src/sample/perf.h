@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: ISC */
+/* Records of Linux's perf rings, out of bytes: no state, no system calls. What does not add up is refused, for
+ * somebody may hand in anything. */
+#ifndef WEFT_SAMPLE_PERF_H
+#define WEFT_SAMPLE_PERF_H
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Of every event that the sampler opens, so that all records end alike (sample_id_all). */
+#define WEFT__PERF_COMMON                                                                          \
+    ((uint64_t)PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME |      \
+     PERF_SAMPLE_CPU)
+
+/* The end of a record that is no sample: process, thread, time, core, id. */
+#define WEFT__PERF_TRAILER_BYTES 32
+
+/* A record, pointing into the bytes that it was read from. */
+struct weft__perf_record {
+    uint32_t type; /* PERF_RECORD_… */
+    uint16_t misc;
+    uint64_t time_ns, id; /* id: of the event; 0: not known */
+    uint32_t process, thread, core;
+
+    /* SAMPLE; which of these are there, sample_type says */
+    uint64_t ip, period;
+    const uint8_t *chain; /* chain_count u64, with perf's context marks between them */
+    uint64_t chain_count;
+    const uint8_t *raw; /* of a tracepoint */
+    uint32_t raw_bytes;
+    const uint8_t *regs; /* regs_count u64; NULL: none, as of a kernel thread */
+    const uint8_t *stack;
+    uint64_t stack_bytes;
+
+    /* MMAP, MMAP2 */
+    uint64_t start, size, offset;
+    uint64_t device, inode, generation; /* 0: not told */
+    const uint8_t *build_id;            /* NULL: not told */
+    uint32_t build_id_bytes;
+    bool executable;
+
+    const char *text;               /* MMAP, MMAP2: path; COMM: name */
+    uint32_t parent, parent_thread; /* FORK, EXIT */
+    uint64_t count;                 /* LOST, LOST_SAMPLES */
+};
+
+/* Reads the record at bytes, of which room are there. sample_type and regs_mask: of the event with this id, as
+ * type_of says. Returns its size, or 0 if it is none. */
+typedef uint64_t weft__perf_type_fn(void *data, uint64_t id, uint64_t *regs_mask);
+size_t weft__perf_parse(struct weft__perf_record *out, const uint8_t *bytes, size_t room,
+                        weft__perf_type_fn *type_of, void *data);
+
+/* When it happened: all that is needed to put records in order. 0: not known. */
+uint64_t weft__perf_time(const uint8_t *bytes, size_t room);
+
+#endif

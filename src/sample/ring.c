@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: ISC */
+/* The rings that the kernel fills. They are shared memory: the kernel stores data_head after the bytes before it,
+ * and does not overwrite what lies behind data_tail. What is read is copied out first, and checked in the copy. */
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "sample/hand.h"
+#include "sample/state.h"
+
+#define RING_BYTES ((size_t)2 << 20)
+#define RING_BYTES_PIECES ((size_t)8 << 20) /* each sample has a piece of a stack */
+#define OFTEN 1000u /* samples a second: more than the smaller ones hold for half a second */
+#define RING_BYTES_MIN ((size_t)32 << 10)
+#define RING_BYTES_MAX ((size_t)1 << 30)
+
+void weft__unmap_rings(struct weft_sampler *s)
+{
+    for (uint32_t i = 0; i < s->rings; i++) {
+        if (s->ring[i].map)
+            munmap(s->ring[i].map, s->ring[i].map_bytes);
+        s->ring[i].map = NULL;
+    }
+}
+
+/* The first event of each core has its ring. Returns 0 or an errno. */
+static int map_all(struct weft_sampler *s)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    for (uint32_t i = 0; i < s->events; i++) {
+        struct weft__ring *r = &s->ring[s->event[i].ring];
+        if (r->map)
+            continue;
+        void *map =
+            mmap(NULL, s->ring_bytes + page, PROT_READ | PROT_WRITE, MAP_SHARED, s->event[i].fd, 0);
+        if (map == MAP_FAILED) {
+            int error = errno;
+            weft__unmap_rings(s);
+            return error;
+        }
+        r->map = map;
+        r->map_bytes = s->ring_bytes + page;
+        r->owner = i;
+    }
+    return 0;
+}
+
+static size_t ring_bytes(const struct weft_sampler *s)
+{
+    const uint64_t rate = weft__rate(s);
+    const bool often = rate == 0 || rate > OFTEN;
+    size_t wanted = RING_BYTES;
+    if (s->o.dwarf_bytes || (often && weft__piece_bytes(s, WEFT__MAIN)))
+        wanted = RING_BYTES_PIECES;
+    if (s->o.ring_bytes)
+        wanted = s->o.ring_bytes;
+    size_t bytes = RING_BYTES_MIN;
+    while (bytes < wanted && bytes < RING_BYTES_MAX)
+        bytes *= 2; /* the kernel wants a power of two */
+    return bytes;
+}
+
+static int watch(struct weft_sampler *s, uint32_t event)
+{
+    struct epoll_event e = {.events = EPOLLIN, .data.u32 = event};
+    return epoll_ctl(s->epoll, EPOLL_CTL_ADD, s->event[event].fd, &e);
+}
+
+int weft__map_rings(struct weft_sampler *s, struct weft_error *err)
+{
+    int error;
+    s->ring_bytes = ring_bytes(s);
+    /* What memory a user may lock counts for all of his rings together. */
+    while ((error = map_all(s)) != 0 && (error == EPERM || error == ENOMEM) &&
+           s->ring_bytes > RING_BYTES_MIN)
+        s->ring_bytes /= 2;
+    if (error == EPERM)
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                              "no memory may be locked for the rings; that needs a larger sysctl "
+                              "kernel.perf_event_mlock_kb, or fewer samplers at once");
+    if (error)
+        return weft_error_set(err, error == ENOMEM ? WEFT_E_NOMEM : WEFT_E_IO, WEFT_NO_OFFSET,
+                              "the rings cannot be mapped: %s", strerror(error));
+    if (s->ring_bytes < RING_BYTES / 16)
+        weft__note(s,
+                   "the rings have only %zu KiB for each core, so samples may be lost: sysctl "
+                   "kernel.perf_event_mlock_kb limits them",
+                   s->ring_bytes >> 10);
+    for (uint32_t i = 0; i < s->events; i++) {
+        const struct weft__ring *r = &s->ring[s->event[i].ring];
+        int rc = r->owner == i
+                     ? watch(s, i)
+                     : ioctl(s->event[i].fd, PERF_EVENT_IOC_SET_OUTPUT, s->event[r->owner].fd);
+        if (rc < 0)
+            return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                                  "the events cannot share a ring: %s", strerror(errno));
+    }
+    return 0;
+}
+
+/* An event whose threads are gone reports that for ever. Another one that fills the same ring takes its place. */
+static void replace(struct weft_sampler *s, uint32_t event)
+{
+    const uint32_t ring = s->event[event].ring;
+    epoll_ctl(s->epoll, EPOLL_CTL_DEL, s->event[event].fd, NULL);
+    for (uint32_t i = event + 1; i < s->events; i++)
+        if (s->event[i].ring == ring && watch(s, i) == 0)
+            return;
+}
+
+int weft__wait(struct weft_sampler *s, int timeout_ms)
+{
+    struct epoll_event e[32];
+    int n = epoll_wait(s->epoll, e, sizeof e / sizeof *e, timeout_ms);
+    if (n < 0)
+        return errno == EINTR ? 0 : WEFT_E_IO;
+    for (int i = 0; i < n; i++)
+        if (e[i].events & EPOLLHUP)
+            replace(s, e[i].data.u32);
+    return 0;
+}
+
+/* ---- Reading ---- */
+
+static int drain(struct weft_sampler *s, uint32_t ring)
+{
+    struct weft__ring *r = &s->ring[ring];
+    struct perf_event_mmap_page *page = r->map;
+    if (!page)
+        return 0;
+    const size_t size = s->ring_bytes;
+    const uint8_t *data = (const uint8_t *)page + (r->map_bytes - size);
+    /* Acquire: pairs with the kernel's store of data_head after the records. */
+    const uint64_t head = __atomic_load_n(&page->data_head, __ATOMIC_ACQUIRE);
+    const uint64_t tail = page->data_tail; /* only we store it */
+    const uint64_t filled = head - tail;
+    if (filled == 0)
+        return 0;
+    if (filled > size) /* not by this kernel */
+        return WEFT_E_IO;
+    uint8_t *to = weft__order_room(&s->order, (size_t)filled);
+    if (!to)
+        return WEFT_E_NOMEM;
+    const size_t from = (size_t)(tail & (size - 1));
+    const size_t first = filled < size - from ? (size_t)filled : size - from;
+    memcpy(to, data + from, first);
+    memcpy(to + first, data, (size_t)filled - first);
+    /* Release: the bytes have been read before the kernel may overwrite them. */
+    __atomic_store_n(&page->data_tail, head, __ATOMIC_RELEASE);
+    if (r->side)
+        weft__burden_count(&s->burden, to, (size_t)filled);
+    uint64_t broken = 0;
+    int rc = weft__order_add(&s->order, (size_t)filled, ring, &broken);
+    *(r->side ? &s->counts.lost_switches : &s->counts.lost) += broken;
+    return rc;
+}
+
+int weft__drain(struct weft_sampler *s)
+{
+    int rc = 0;
+    for (uint32_t i = 0; rc == 0 && i < s->rings; i++)
+        rc = drain(s, i);
+    return rc;
+}
+
+/* The ring says what was lost when the next record finds room; after the last one only the events know. */
+bool weft__lost_at_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+{
+    bool more = true;
+    for (uint32_t i = 0; more && !s->no_lost_counts && i < s->rings; i++) {
+        uint64_t total = 0, is[2]; /* what it has counted; what it has lost */
+        for (uint32_t k = 0; k < s->events; k++)
+            if (s->event[k].ring == i && read(s->event[k].fd, is, sizeof is) == sizeof is)
+                total += is[1];
+        struct weft_sampled r = {.time_ns = weft__now_ns(),
+                                 .process = NONE,
+                                 .thread = NONE,
+                                 .core = s->ring[i].core,
+                                 .parent = NONE,
+                                 .text = ""};
+        if (!weft__hand_lost(s, &s->ring[i], total, &r))
+            continue;
+        ++*count;
+        more = fn(data, &r);
+    }
+    return more;
+}

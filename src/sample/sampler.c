@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: ISC */
+#include "sample/sampler.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "sample/hand.h"
+#include "sample/state.h"
+
+#define FRAMES 127        /* what the kernel gives unless kernel.perf_event_max_stack says more */
+#define FREQUENCY 1000    /* samples a second */
+#define DWARF_MAX 65528   /* a record's size has 16 bits */
+#define SLACK_NS 20000000 /* a record younger than that may still get one before it */
+
+void weft__note(struct weft_sampler *s, const char *format, ...)
+{
+    if (s->notes == WEFT__NOTES)
+        return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(s->note[s->notes], sizeof s->note[0], format, args);
+    va_end(args);
+    for (uint32_t i = 0; i < s->notes; i++)
+        if (strcmp(s->note[i], s->note[s->notes]) == 0)
+            return;
+    s->notes++;
+}
+
+const char *weft_sampler_note(const struct weft_sampler *s, uint32_t i)
+{
+    return i < s->notes ? s->note[i] : NULL;
+}
+
+/* ---- Opening ---- */
+
+static int settle_event(struct weft_sampler *s, struct weft_error *err)
+{
+    struct weft_sampler_options *o = &s->o;
+    s->kind = weft__event_kind(o->event);
+    if (!s->kind)
+        return weft_error_set(
+            err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+            "there is no event \"%.64s\"; expected one such as cpu-clock, cycles, "
+            "instructions, cache-misses, page-faults",
+            o->event);
+    if (!o->frequency && !o->period)
+        o->frequency = FREQUENCY;
+    int rc = weft__check_rate(s->kind, o->frequency, o->period, err);
+    if (rc < 0)
+        return rc;
+    s->period = o->period;
+    if (!o->period && s->kind->clock)
+        s->period = (1000000000u + o->frequency / 2) / o->frequency;
+    if (o->dwarf_bytes > DWARF_MAX)
+        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                              "%u bytes of each stack are too many; at most %u are possible",
+                              o->dwarf_bytes, DWARF_MAX);
+    o->dwarf_bytes = (o->dwarf_bytes + 7) & ~7u;
+    const int64_t most = weft__sysctl("kernel/perf_event_max_sample_rate", 0);
+    if (s->kind->clock && most > 0 && s->period < 1000000000u / (uint64_t)most)
+        weft__note(s,
+                   "the kernel will pause the timer: sysctl kernel.perf_event_max_sample_rate is "
+                   "%d samples a second",
+                   (int)most);
+    return 0;
+}
+
+static int settle_stacks(struct weft_sampler *s)
+{
+    struct weft_sampler_options *o = &s->o;
+    const int64_t most = weft__sysctl("kernel/perf_event_max_stack", FRAMES);
+    s->max_frames = o->max_frames ? o->max_frames : FRAMES;
+    if (most > 0 && s->max_frames > most)
+        s->max_frames = (uint32_t)most;
+    if (o->dwarf_bytes && !weft__can_unwind()) {
+        weft__note(s, "stacks are by frame pointers: unwinding by DWARF is not there for this "
+                      "architecture");
+        o->dwarf_bytes = 0;
+    }
+    if (o->no_stacks)
+        o->dwarf_bytes = 0;
+    s->address = malloc((s->max_frames + (size_t)1) * sizeof *s->address);
+    s->build_ids = weft__build_ids_new();
+    const bool unwinds = o->dwarf_bytes || weft__piece_bytes(s, WEFT__MAIN);
+    s->unwinder = unwinds ? weft_unwinder_new() : NULL;
+    return s->address && s->build_ids && (s->unwinder || !unwinds) ? 0 : WEFT_E_NOMEM;
+}
+
+static int open_sampler(struct weft_sampler *s, struct weft_error *err)
+{
+    s->kernel = !s->o.no_kernel;
+    s->epoll = epoll_create1(EPOLL_CLOEXEC);
+    int rc = settle_event(s, err);
+    if (rc < 0)
+        return rc;
+    rc = settle_stacks(s);
+    if (rc < 0)
+        return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
+    rc = weft__open_events(s, err);
+    if (rc == 0)
+        rc = weft__map_rings(s, err);
+    for (uint32_t i = 0; rc == 0 && i < s->rings; i++) {
+        s->ring[i].leaving = malloc((s->max_frames + (size_t)1) * sizeof *s->ring[i].leaving);
+        if (!s->ring[i].leaving)
+            rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    }
+    if (rc == 0 && s->kernel && weft__tell_kernel(s) < 0)
+        rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    return rc;
+}
+
+int weft_sampler_open(struct weft_sampler **out, const struct weft_sampler_options *o,
+                      struct weft_error *err)
+{
+    *out = NULL;
+    struct weft_sampler *s = calloc(1, sizeof *s);
+    if (!s)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    s->o = *o;
+    s->epoll = -1;
+    weft__burden_look(&s->burden, weft__now_ns()); /* from now on */
+    int rc = open_sampler(s, err);
+    s->o.event = s->kind ? s->kind->name : NULL; /* not the caller's */
+    if (rc == 0)
+        *out = s;
+    else
+        weft_sampler_close(s);
+    return rc;
+}
+
+static void forget_told(struct weft_sampler *s)
+{
+    for (uint32_t i = 0; i < s->tolds; i++)
+        free(s->told[i].text);
+    s->tolds = s->told_next = 0;
+}
+
+void weft_sampler_close(struct weft_sampler *s)
+{
+    if (!s)
+        return;
+    weft__unmap_rings(s);
+    weft__close_events(s);
+    if (s->epoll >= 0)
+        close(s->epoll);
+    for (uint32_t i = 0; i < s->rings; i++)
+        free(s->ring[i].leaving);
+    free(s->ring);
+    forget_told(s);
+    free(s->told);
+    weft__order_fini(&s->order);
+    weft__comms_fini(&s->comms);
+    weft__build_ids_free(s->build_ids);
+    if (s->unwinder)
+        weft_unwinder_free(s->unwinder);
+    free(s->address);
+    free(s);
+}
+
+/* ---- Switching ---- */
+
+static void switch_from(struct weft_sampler *s, enum weft__role first, bool on)
+{
+    for (enum weft__role role = first; role < WEFT__ROLES; role++)
+        if (!on || !s->burden.over || (role != WEFT__SWITCHES && role != WEFT__LEAVE))
+            weft__switch(s, role, NONE, on);
+}
+
+/* There are so many that they cost too much: they are off for good. */
+static bool give_switches_up(struct weft_sampler *s, weft_sampled_fn *fn, void *data,
+                             ptrdiff_t *count)
+{
+    const uint64_t now_ns = weft__now_ns();
+    weft__switch(s, WEFT__SWITCHES, NONE, false);
+    weft__switch(s, WEFT__LEAVE, NONE, false);
+    const struct weft__burden *b = &s->burden;
+    s->counts.given_up_ns = now_ns - b->started_ns;
+    s->counts.given_up_rate = weft__burden_rate(b);
+    const struct weft_sampled r = {.kind = WEFT_RECORD_LOST,
+                                   .flags = WEFT_LOST_SWITCHES,
+                                   .time_ns = now_ns,
+                                   .process = NONE,
+                                   .thread = NONE,
+                                   .core = NONE,
+                                   .parent = NONE,
+                                   .text = ""};
+    ++*count;
+    return fn(data, &r);
+}
+
+/* Mappings and threads are looked at when the kernel tells new ones already, so none falls between; what is seen is
+ * told as of before. */
+int weft_sampler_start(struct weft_sampler *s)
+{
+    const uint64_t now_ns = weft__now_ns();
+    int rc = 0;
+    if (s->started && !s->stopped)
+        return 0;
+    s->stopped = false;
+    s->started = true;
+    if (s->o.scope == WEFT_SAMPLE_CORES) {
+        switch_from(s, WEFT__TRACK, true);
+        rc = weft__tell_processes(s, now_ns);
+        for (uint32_t i = 0; i < s->rings; i++)
+            if (s->ring[i].on)
+                weft__switch(s, WEFT__MAIN, i, true);
+        return rc;
+    }
+    switch_from(s, WEFT__MAIN, true);
+    if (s->o.scope == WEFT_SAMPLE_PROCESS)
+        rc = weft__tell_process(s, s->o.process, now_ns);
+    return rc;
+}
+
+void weft_sampler_stop(struct weft_sampler *s)
+{
+    switch_from(s, WEFT__MAIN, false);
+    s->stopped = true;
+}
+
+int weft_sampler_core(struct weft_sampler *s, uint32_t core, bool on)
+{
+    int rc = WEFT_E_INVALID;
+    for (uint32_t i = 0; i < s->rings; i++)
+        if (core == NONE || s->ring[i].core == core) {
+            rc = 0;
+            s->ring[i].on = on;
+            if (s->started && !s->stopped)
+                weft__switch(s, WEFT__MAIN, i, on);
+        }
+    return rc;
+}
+
+int weft_sampler_period(struct weft_sampler *s, uint64_t period)
+{
+    /* Of an event that goes by frequency the kernel takes a period for one. */
+    if (period == 0 || s->period == 0 || weft__check_rate(s->kind, 0, period, NULL) < 0)
+        return WEFT_E_INVALID;
+    int rc = 0;
+    for (uint32_t i = 0; i < s->events; i++)
+        if (s->event[i].role == WEFT__MAIN &&
+            ioctl(s->event[i].fd, PERF_EVENT_IOC_PERIOD, &period) < 0)
+            rc = WEFT_E_IO;
+    s->period_before = s->period;
+    s->period_since_ns = weft__now_ns();
+    s->period = period;
+    return rc;
+}
+
+uint32_t weft_sampler_cores(const struct weft_sampler *s)
+{
+    return s->cores;
+}
+
+int weft_sampler_tell(struct weft_sampler *s, uint32_t process, uint64_t time_ns)
+{
+    return weft__tell_process(s, process, time_ns);
+}
+
+int weft_sampler_fd(const struct weft_sampler *s)
+{
+    return s->epoll;
+}
+
+struct weft_sampler_counts weft_sampler_counts(const struct weft_sampler *s)
+{
+    return s->counts;
+}
+
+/* ---- Reading ---- */
+
+static bool hand_out_told(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+{
+    while (s->told_next < s->tolds) {
+        struct weft__told *t = &s->told[s->told_next++];
+        t->r.text = t->text;
+        t->r.build_id = t->build_id;
+        ++*count;
+        if (!weft__hand_mapping(s, &t->r) || !fn(data, &t->r))
+            return false;
+    }
+    forget_told(s);
+    return true;
+}
+
+ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled_fn *fn, void *data,
+                            struct weft_error *err)
+{
+    ptrdiff_t count = 0;
+    if (!hand_out_told(s, fn, data, &count))
+        return count;
+    int rc = timeout_ms && !s->stopped ? weft__wait(s, timeout_ms) : 0;
+    const bool all = s->stopped; /* before the rings are looked at: then nothing comes after them */
+    const uint64_t before_ns = all ? UINT64_MAX : weft__now_ns() - SLACK_NS;
+    if (rc == 0)
+        rc = weft__drain(s);
+    if (rc < 0)
+        return weft_error_set(err, rc, WEFT_NO_OFFSET, "the kernel's rings cannot be read: %s",
+                              weft_error_name(rc));
+    weft__order_sort(&s->order);
+    const uint8_t *bytes;
+    uint32_t size, ring;
+    bool more = true;
+    /* At once: to hand out what there is may take longer than it takes to fill the rings again. */
+    if (!s->o.all_switches && weft__burden_look(&s->burden, weft__now_ns()))
+        more = give_switches_up(s, fn, data, &count);
+    while (more && (bytes = weft__order_take(&s->order, before_ns, &size, &ring)))
+        more = weft__hand_out(s, &s->ring[ring], bytes, size, fn, data, &count);
+    if (more && all)
+        more = weft__lost_at_end(s, fn, data, &count);
+    rc = weft__order_drop(&s->order);
+    if (rc < 0)
+        return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
+    return count;
+}
