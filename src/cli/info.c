@@ -6,6 +6,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/info_samples.h"
 #include "cli/summary.h"
 
 static const char help[] =
@@ -31,7 +32,8 @@ struct report {
     struct weft__summary sum;
     bool has_model; /* the rest is known */
     struct weft_contradictions contradictions;
-    json_t *by_type; /* {type: {outcome: count}} */
+    json_t *by_type;              /* {type: {outcome: count}} */
+    struct weft_profile *samples; /* NULL: none */
 };
 
 /* ---- Counting promises ---- */
@@ -226,6 +228,7 @@ static json_t *report_json(const struct report *r)
         "damage", damage_json(weft_reader_damage(s->reader)));
     json_object_update(o, rest);
     json_decref(rest);
+    json_object_set_new(o, "samples", info_samples_json(r->samples, f));
     if (f->is_weft)
         add_weft_json(o, f);
     return o;
@@ -448,6 +451,7 @@ static void print_report(const struct report *r)
     if (r->has_model)
         print_by_type(r->by_type);
     print_streams(f);
+    info_samples_print(r->samples);
     print_ring(f);
     if (f->is_weft) {
         print_balance(f);
@@ -464,13 +468,17 @@ static void print_report(const struct report *r)
 static bool report(struct report *r, const char *path, bool promises)
 {
     *r = (struct report){.has_model = false};
-    return weft__summary_open(&r->sum, path) &&
-           (promises ? count_promises(r) : weft__summary_count(&r->sum));
+    if (!weft__summary_open(&r->sum, path) ||
+        !(promises ? count_promises(r) : weft__summary_count(&r->sum)))
+        return false;
+    r->samples = info_samples_load(path, r->sum.reader);
+    return true;
 }
 
 static void report_fini(struct report *r)
 {
     weft__summary_close(&r->sum);
+    weft_profile_free(r->samples);
     json_decref(r->by_type);
 }
 

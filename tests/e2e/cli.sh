@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_mktrace
 
-commands='record sample save info dump promises render view html export'
+commands='record sample save info dump promises profile render view html export'
 cat >"$tmp/lines" <<'EOF'
 0 0 creates parent=-1 child=1 type=task
 5 0 switch p=1
@@ -98,7 +98,7 @@ usage export -o "$tmp/x" "$good"
 usage export --to ctf "$good"
 usage export --to ctf -o - "$good"
 usage export --to parquet -o "$tmp/x" "$good"
-says "$tmp/err" 'ctf and mirage'
+says "$tmp/err" 'ctf, mirage, pprof and pprof-legacy'
 equal "files made by wrong usage" '' "$(find "$tmp" -name 'x*')"
 
 # Every command on files that are no traces: one line that names the file, status 1

@@ -1,19 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* Any bytes as a text: what comes out is valid UTF-8 without controls, and its widths agree. */
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "require.h"
 #include "view/text.h"
-
-#define REQUIRE(what)                                                                              \
-    do {                                                                                           \
-        if (!(what)) {                                                                             \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #what);                     \
-            abort();                                                                               \
-        }                                                                                          \
-    } while (0)
 
 enum { FONT = 704 };
 

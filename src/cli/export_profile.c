@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/export_profile.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+
+/* Each file is a profile of its own: numbers of processes and addresses of one mean nothing in another. */
+struct loaded {
+    struct weft__profiles *profiles;
+    struct weft_pprof_part *part;
+    unsigned count;
+};
+
+static const char *shown_path(const char *path)
+{
+    return strcmp(path, "-") == 0 ? "standard input" : path;
+}
+
+/* ---- What the reader of the result should know ---- */
+
+static void warn_symbols(const char *path, const struct weft_symbols_stats *s,
+                         const struct weft__export_profile *e)
+{
+    if (e->legacy || e->profiles.no_symbols)
+        return;
+    if (s->missing)
+        weft__say(path,
+                  "warning: %" PRIu64 " file%s with code %s not there, so addresses in it have no "
+                  "names; --sysroot DIR says where the system is that ran it",
+                  s->missing, weft__plural(s->missing), s->missing == 1 ? "is" : "are");
+    if (s->other_build)
+        weft__say(path,
+                  "warning: %" PRIu64 " file%s with code %s been replaced since, so addresses in "
+                  "it have no names",
+                  s->other_build, weft__plural(s->other_build),
+                  s->other_build == 1 ? "has" : "have");
+    if (s->damaged)
+        weft__say(path,
+                  "warning: %" PRIu64 " file%s with code cannot be read to the end, so some "
+                  "addresses in it have no names",
+                  s->damaged, weft__plural(s->damaged));
+}
+
+/* The kernel's names are looked up only where they are those of the kernel that ran. */
+static void warn_kernel(const char *path, const struct weft__profiles *p,
+                        const struct weft__export_profile *e)
+{
+    const struct weft_profile *profile = p->profile;
+    bool any = false, named = false;
+    for (uint32_t i = 0; i < profile->locations; i++) {
+        any |= profile->location[i].kernel;
+        named |= profile->location[i].kernel && profile->location[i].frames;
+    }
+    if (any && !named && !e->legacy && !e->profiles.no_symbols && !e->profiles.kallsyms)
+        weft__say(path,
+                  "warning: addresses of the kernel have no names: %s; --kallsyms FILE has them",
+                  p->this_boot ? "only root may read them, unless kernel.kptr_restrict allows it"
+                               : "it is not known which kernel ran");
+}
+
+static void warn_missing(const char *path, const struct weft__profiles *p,
+                         const struct weft__export_profile *e)
+{
+    if (e->pprof.async != WEFT_ASYNC_NONE && !p->profile->model)
+        weft__say(path, "warning: there are no promises in it, so stacks are as they are; weft "
+                        "record --sample records both");
+    if (e->pprof.off_cpu && p->profile->absences == 0)
+        weft__say(path, "warning: it does not say when threads were away from their cores");
+    if (p->profile->lost)
+        weft__say(path, "warning: %" PRIu64 " samples were lost as it was recorded",
+                  p->profile->lost);
+}
+
+/* ---- ---- */
+
+static bool has_process(const struct weft_profile *p, uint32_t process)
+{
+    for (uint32_t i = 0; i < p->samples; i++)
+        if (p->thread[p->sample[i].thread].process == process)
+            return true;
+    for (uint32_t i = 0; i < p->absences; i++)
+        if (p->thread[p->absence[i].thread].process == process)
+            return true;
+    return false;
+}
+
+/* Fills the next of l. */
+static bool load(struct loaded *l, const struct weft__export_profile *e, const char *path)
+{
+    struct weft__profiles *p = &l->profiles[l->count];
+    struct weft__profiles_options o = e->profiles;
+    o.command = "export";
+    o.no_model = e->legacy;
+    o.no_symbols |= e->legacy; /* there is no place for them */
+    if (!weft__profiles_open(p, &path, 1, &o))
+        return false;
+    const struct weft__profiles_file *f = &p->file[0];
+    struct weft_pprof_part *part = &l->part[l->count];
+    *part = (struct weft_pprof_part){.profile = p->profile, .comment = f->program};
+    if (e->pprof.async != WEFT_ASYNC_NONE && p->profile->model) {
+        part->family = weft__profile_families(p->profile);
+        if (!part->family)
+            return weft__say(shown_path(path), "%s", weft_error_name(WEFT_E_NOMEM)), false;
+    }
+    if (f->real_ns)
+        part->real_ns = f->real_ns + (int64_t)(p->profile->first_ns - f->clock_ns);
+    warn_symbols(shown_path(path), &p->symbols, e);
+    warn_kernel(shown_path(path), p, e);
+    warn_missing(shown_path(path), p, e);
+    return true;
+}
+
+static bool load_all(struct loaded *l, const struct weft__export_profile *e,
+                     const char *const *path, unsigned paths)
+{
+    const struct weft_error no_memory = {.code = WEFT_E_NOMEM, .offset = WEFT_NO_OFFSET};
+    l->profiles = calloc(paths, sizeof *l->profiles);
+    l->part = calloc(paths, sizeof *l->part);
+    if (!l->profiles || !l->part) {
+        weft__complain("export", &no_memory);
+        return false;
+    }
+    bool found = !e->pprof.only;
+    for (bool ok = true; ok && l->count < paths;) {
+        ok = load(l, e, path[l->count]);
+        l->count++; /* also then it is to be closed */
+        if (!ok)
+            return false;
+        found |= has_process(l->part[l->count - 1].profile, e->pprof.process);
+    }
+    if (!found)
+        weft__say(shown_path(path[0]), "there are no samples of process %" PRIu32 "%s",
+                  e->pprof.process, paths > 1 ? " in any of these files" : " in it");
+    return found;
+}
+
+static uint64_t samples_in(const struct loaded *l)
+{
+    uint64_t samples = 0;
+    for (unsigned i = 0; i < l->count; i++)
+        samples += l->part[i].profile->samples;
+    return samples;
+}
+
+static int write_profile(const struct loaded *l, const struct weft__export_profile *e,
+                         const char *target)
+{
+    struct weft__output out;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    if (!weft__output_open(&out, target))
+        return WEFT__FAILED;
+    int rc = e->legacy ? weft_pprof_write_legacy(out.file, l->part, l->count, &e->pprof, &err)
+                       : weft_pprof_write(out.file, l->part, l->count, &e->pprof, &err);
+    const char *shown = strcmp(target, "-") == 0 ? "standard output" : target;
+    if (out.file == stdout && weft__stdout_left())
+        rc = 0;
+    else if (rc < 0)
+        weft__complain(shown, &err);
+    bool kept = weft__output_close(&out, rc == 0);
+    if (rc < 0 || !kept)
+        return WEFT__FAILED;
+    uint64_t samples = samples_in(l);
+    if (isatty(STDERR_FILENO))
+        weft__say(shown, "%" PRIu64 " sample%s written; go tool pprof -http=: %s shows them",
+                  samples, weft__plural(samples), weft__shown(shown).text);
+    return WEFT__DONE;
+}
+
+int weft__export_profile(const struct weft__export_profile *e, const char *target,
+                         const char *const *path, unsigned paths)
+{
+    struct loaded l = {.count = 0};
+    int status = load_all(&l, e, path, paths) ? write_profile(&l, e, target) : WEFT__FAILED;
+    for (unsigned i = 0; i < l.count; i++) {
+        for (unsigned f = 0; f < l.profiles[i].files; f++)
+            if (l.profiles[i].file[f].damaged)
+                status = WEFT__FAILED; /* what was there of it has been written */
+        weft__profiles_close(&l.profiles[i]);
+        free(l.part[i].family);
+    }
+    free(l.profiles);
+    free(l.part);
+    return status;
+}

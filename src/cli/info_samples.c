@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/info_samples.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "cli/trace_json.h"
+#include "profile/load.h"
+
+enum { THREADS_SHOWN = 16 };
+
+struct count {
+    uint32_t thread; /* index */
+    uint64_t samples, absences;
+};
+
+struct weft_profile *info_samples_load(const char *path, struct weft_reader *reader)
+{
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    if (weft_reader_facts(reader)->sample_packets == 0)
+        return NULL;
+    struct weft_profile *p = weft_profile_new();
+    int rc = p ? weft_profile_load_trace(p, reader, &err) : WEFT_E_NOMEM;
+    if (rc == 0)
+        return p;
+    if (err.code == 0)
+        err.code = rc;
+    weft__complain(path, &err);
+    weft_profile_free(p);
+    return NULL;
+}
+
+static int by_samples(const void *a, const void *b)
+{
+    const struct count *x = a, *y = b;
+    if (x->samples != y->samples)
+        return x->samples > y->samples ? -1 : 1;
+    if (x->absences != y->absences)
+        return x->absences > y->absences ? -1 : 1;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+/* Threads of which there is something, those with most samples first. NULL: no memory. */
+static struct count *count_threads(const struct weft_profile *p, uint32_t *threads)
+{
+    struct count *count = calloc((size_t)p->threads + 1, sizeof *count);
+    *threads = 0;
+    if (!count)
+        return NULL;
+    for (uint32_t i = 0; i < p->threads; i++)
+        count[i].thread = i;
+    for (uint32_t i = 0; i < p->samples; i++)
+        count[p->sample[i].thread].samples++;
+    for (uint32_t i = 0; i < p->absences; i++)
+        count[p->absence[i].thread].absences++;
+    qsort(count, p->threads, sizeof *count, by_samples);
+    while (*threads < p->threads && (count[*threads].samples || count[*threads].absences))
+        ++*threads;
+    return count;
+}
+
+static uint64_t *count_sources(const struct weft_profile *p)
+{
+    uint64_t *count = calloc((size_t)p->sources + 1, sizeof *count);
+    for (uint32_t i = 0; count && i < p->samples; i++)
+        count[p->sample[i].source]++;
+    return count;
+}
+
+/* ---- For people ---- */
+
+static void print_threads(const struct weft_profile *p)
+{
+    uint32_t threads;
+    struct count *count = count_threads(p, &threads);
+    if (count && threads)
+        printf("    %8s %8s  %-16s %12s %12s\n", "process", "thread", "", "samples", "times away");
+    for (uint32_t i = 0; count && i < threads && i < THREADS_SHOWN; i++) {
+        const struct weft_thread *t = &p->thread[count[i].thread];
+        char process[16] = "-", thread[16] = "-";
+        if (t->process != UINT32_MAX)
+            snprintf(process, sizeof process, "%" PRIu32, t->process);
+        if (t->thread != UINT32_MAX)
+            snprintf(thread, sizeof thread, "%" PRIu32, t->thread);
+        printf("    %8s %8s  %-16s %12s %12s\n", process, thread,
+               weft__shown(weft_profile_text(p, t->name)).text,
+               weft__grouped(count[i].samples).text, weft__grouped(count[i].absences).text);
+    }
+    if (threads > THREADS_SHOWN)
+        printf("    … and %s more; --json has all\n", weft__grouped(threads - THREADS_SHOWN).text);
+    free(count);
+}
+
+void info_samples_print(const struct weft_profile *p)
+{
+    if (!p)
+        return;
+    uint64_t *count = count_sources(p);
+    printf("  samples       %14s", weft__grouped(p->samples).text);
+    for (uint32_t s = 0; count && s < p->sources; s++) {
+        const struct weft_source *source = &p->source[s];
+        printf("%s", s ? ", " : " of ");
+        if (p->sources > 1)
+            printf("%s of ", weft__grouped(count[s]).text);
+        printf("%s", weft__shown(weft_profile_text(p, source->name)).text);
+        if (source->frequency)
+            printf(" (%s a second)", weft__grouped(source->frequency).text);
+    }
+    putchar('\n');
+    free(count);
+    if (p->lost)
+        printf("    lost        %14s\n", weft__grouped(p->lost).text);
+    if (p->lost_other)
+        printf("    lost        %14s records of other things: switches, mappings\n",
+               weft__grouped(p->lost_other).text);
+    if (p->switches_until_ns)
+        printf("    switches    for %s of %s only: there were too many\n",
+               weft__duration(weft_model_time(p->switches_until_ns, p->first_ns)).text,
+               weft__duration(weft_model_time(p->last_ns, p->first_ns)).text);
+    if (p->skipped)
+        printf("    left out    %14s records that cannot be understood\n",
+               weft__grouped(p->skipped).text);
+    if (p->interrupts)
+        printf("    interrupts  %14s\n", weft__grouped(p->interrupts).text);
+    print_threads(p);
+}
+
+/* ---- For programs ---- */
+
+static json_t *text(const char *t)
+{
+    return weft__json_text(t, strlen(t));
+}
+
+static json_t *known(uint32_t number)
+{
+    return number == UINT32_MAX ? json_null() : json_integer(number);
+}
+
+static json_t *sources_json(const struct weft_profile *p)
+{
+    static const char *const units[] = {
+        [WEFT_UNIT_COUNT] = "count", [WEFT_UNIT_NS] = "ns", [WEFT_UNIT_CYCLES] = "cycles"};
+    uint64_t *count = count_sources(p);
+    json_t *list = json_array();
+    for (uint32_t i = 0; count && i < p->sources; i++) {
+        const struct weft_source *s = &p->source[i];
+        json_array_append_new(
+            list, json_pack("{so ss so so so}", "name", text(weft_profile_text(p, s->name)), "unit",
+                            s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
+                            weft__json_number(s->period), "frequency",
+                            weft__json_number(s->frequency), "count", weft__json_number(count[i])));
+    }
+    free(count);
+    return list;
+}
+
+static json_t *threads_json(const struct weft_profile *p)
+{
+    uint32_t threads;
+    struct count *count = count_threads(p, &threads);
+    json_t *list = json_array();
+    for (uint32_t i = 0; count && i < threads; i++) {
+        const struct weft_thread *t = &p->thread[count[i].thread];
+        json_array_append_new(list, json_pack("{so so so so so}", "process", known(t->process),
+                                              "thread", known(t->thread), "name",
+                                              text(weft_profile_text(p, t->name)), "count",
+                                              weft__json_number(count[i].samples), "away",
+                                              weft__json_number(count[i].absences)));
+    }
+    free(count);
+    return list;
+}
+
+json_t *info_samples_json(const struct weft_profile *p, const struct weft_reader_facts *f)
+{
+    if (!p)
+        return json_null();
+    return json_pack(
+        "{so so so so so so so so so so so so so}", "count", weft__json_number(p->samples), "lost",
+        weft__json_number(p->lost), "lost_other", weft__json_number(p->lost_other),
+        "switches_until_ns",
+        p->switches_until_ns ? weft__json_number(p->switches_until_ns) : json_null(), "skipped",
+        weft__json_number(p->skipped), "away", weft__json_number(p->absences), "interrupts",
+        weft__json_number(p->interrupts), "first_ns", weft__json_number(p->first_ns), "last_ns",
+        weft__json_number(p->last_ns), "packets", weft__json_number(f->sample_packets), "bytes",
+        weft__json_number(f->sample_bytes), "events", sources_json(p), "threads", threads_json(p));
+}

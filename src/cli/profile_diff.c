@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+/* Two profiles beside each other. Runs are of different lengths, so shares are compared, not times. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "cli/profile.h"
+#include "cli/prose.h"
+
+int profile_changes_find(struct profile_changes *c, const struct profile_view *before,
+                         const struct profile_view *after)
+{
+    *c = (struct profile_changes){0};
+    int rc = weft_profile_list_make(&c->before, before->p, &before->o);
+    rc = rc < 0 ? rc : weft_profile_list_make(&c->after, after->p, &after->o);
+    return rc < 0 ? rc : weft_profile_compare(&c->deltas, before->p, c->before, after->p, c->after);
+}
+
+void profile_changes_fini(struct profile_changes *c)
+{
+    weft_profile_list_free(c->before);
+    weft_profile_list_free(c->after);
+    weft_profile_deltas_free(c->deltas);
+    *c = (struct profile_changes){0};
+}
+
+struct weft_named_frame profile_changed(const struct profile_changes *c,
+                                        const struct weft_profile_delta *d)
+{
+    struct weft_named_frame f = d->after_row != WEFT_NONE ? c->after->row[d->after_row].frame
+                                                          : c->before->row[d->before_row].frame;
+    f.promise = WEFT_NONE; /* its number means nothing in another run */
+    return f;
+}
+
+/* ---- ---- */
+
+static void put_side(bool there, uint64_t self, const struct weft_profile_list *l)
+{
+    printf("%9s", there ? profile_share(self, l->total).text : "-");
+}
+
+static bool put_change(const struct profile_changes *c, const struct weft_profile_delta *d,
+                       const struct profile_view *before, const struct profile_view *after)
+{
+    const struct profile_view *v = d->after_row != WEFT_NONE ? after : before;
+    const struct weft_named_frame f = profile_changed(c, d);
+    double change = 100 * d->self_share;
+    char *name = profile_name(v->p, &f);
+    if (!name)
+        return false;
+    put_side(d->before_row != WEFT_NONE, d->before_self, c->before);
+    put_side(d->after_row != WEFT_NONE, d->after_self, c->after);
+    const char *style = prose_style(change > 0.05    ? PROSE_BAD
+                                    : change < -0.05 ? PROSE_GOOD
+                                                     : PROSE_PLAIN);
+    char points[32];
+    snprintf(points, sizeof points, "%+.1f", change);
+    if (strcmp(points + 1, "0.0") == 0)
+        snprintf(points, sizeof points, "0.0");
+    printf("  %s%8s%s  ", style, points, prose_style(PROSE_PLAIN));
+    profile_put_rest(30, name, profile_place(v, &f).text);
+    free(name);
+    return true;
+}
+
+static void put_side_head(const char *what, const struct profile_view *v,
+                          const struct weft_profile_list *l)
+{
+    printf("  %-8s", what);
+    for (unsigned i = 0; i < v->files->files; i++)
+        printf("%s%s", i ? ", " : "", weft__shown(v->files->file[i].path).text);
+    printf(": %s%s", v->o.off_cpu ? "" : weft__grouped(l->samples).text,
+           v->o.off_cpu      ? ""
+           : l->samples == 1 ? " sample, "
+                             : " samples, ");
+    printf("%s%s\n", profile_amount(v, l->total, l->total).text, v->o.off_cpu ? " away" : "");
+}
+
+static void warn_units(const struct profile_view *before, const struct profile_view *after)
+{
+    if (before->o.off_cpu || before->o.source >= before->p->sources ||
+        after->o.source >= after->p->sources)
+        return;
+    const char *b = weft_profile_text(before->p, before->p->source[before->o.source].name);
+    const char *a = weft_profile_text(after->p, after->p->source[after->o.source].name);
+    if (strcmp(a, b) != 0)
+        printf("  note    before: samples of %s; after: of %s\n", weft__shown(b).text,
+               weft__shown(a).text);
+}
+
+bool profile_print_diff(const struct profile_view *before, const struct profile_view *after)
+{
+    struct profile_changes c;
+    const struct profile_request *r = after->r;
+    if (profile_changes_find(&c, before, after) < 0) {
+        profile_changes_fini(&c);
+        return false;
+    }
+    put_side_head("before", before, c.before);
+    put_side_head("after", after, c.after);
+    warn_units(before, after);
+    printf("\n%s%9s%9s  %8s  %s%s\n", prose_style(PROSE_BOLD), "before", "after", "points",
+           profile_by_name(after->o.by), prose_style(PROSE_PLAIN));
+    bool ok = true;
+    uint32_t rows = 0, shown = 0;
+    for (uint32_t i = 0; ok && i < c.deltas->rows; i++) {
+        const struct weft_profile_delta *d = &c.deltas->row[i];
+        if (!d->before_self && !d->after_self) /* it only calls others */
+            continue;
+        bool reached = shown == rows; /* behind one that is not shown none is */
+        rows++;
+        if (reached && shown < r->limit && fabs(100 * d->self_share) >= r->least) {
+            ok = put_change(&c, d, before, after);
+            shown++;
+        }
+    }
+    if (shown < rows)
+        printf("%30s%s more that changed no more than this; --limit 0 shows all\n", "",
+               weft__grouped(rows - shown).text);
+    profile_changes_fini(&c);
+    return ok;
+}

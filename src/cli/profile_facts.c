@@ -1,0 +1,298 @@
+/* SPDX-License-Identifier: ISC */
+/* What was measured, and what of it has no name. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/common.h"
+#include "cli/profile.h"
+#include "model/alloc.h"
+#include "profile/gather.h"
+
+/* ---- How often ---- */
+
+struct seen { /* of a thread */
+    uint64_t first_ns, last_ns, away_ns;
+    bool any;
+};
+
+/* Values are what the file says. */
+static void add(uint64_t *sum, uint64_t value)
+{
+    *sum = value < UINT64_MAX - *sum ? *sum + value : UINT64_MAX;
+}
+
+static void note(struct seen *s, uint64_t from_ns, uint64_t to_ns)
+{
+    s->first_ns = s->any && s->first_ns < from_ns ? s->first_ns : from_ns;
+    s->last_ns = s->any && s->last_ns > to_ns ? s->last_ns : to_ns;
+    s->any = true;
+}
+
+/* Where absences are known: samples for the time that threads were not away. */
+static double rate_by_absences(const struct profile_facts *f, const struct seen *seen,
+                               uint32_t threads)
+{
+    uint64_t running_ns = 0;
+    for (uint32_t t = 0; t < threads; t++)
+        if (seen[t].any && seen[t].last_ns - seen[t].first_ns > seen[t].away_ns)
+            running_ns += seen[t].last_ns - seen[t].first_ns - seen[t].away_ns;
+    return running_ns ? (double)f->samples * 1e9 / (double)running_ns : 0;
+}
+
+static int by_size(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Else by the usual distance of two samples of a thread. */
+static bool rate_by_distance(struct profile_facts *f, const struct weft_profile *p, uint32_t source)
+{
+    enum { ENOUGH = 1 << 20 };
+    uint64_t most = f->samples < ENOUGH ? f->samples : ENOUGH, n = 0;
+    uint64_t *gap = weft__resize(NULL, (size_t)most + 1, sizeof *gap);
+    uint64_t *last = calloc((size_t)p->threads + 1, sizeof *last);
+    for (uint32_t i = 0; gap && last && i < p->samples && n < most; i++) {
+        const struct weft_sample *s = &p->sample[i];
+        if (s->source != source)
+            continue;
+        if (last[s->thread] && s->time_ns > last[s->thread])
+            gap[n++] = s->time_ns - last[s->thread];
+        last[s->thread] = s->time_ns;
+    }
+    bool ok = gap && last;
+    if (ok && n) {
+        qsort(gap, (size_t)n, sizeof *gap, by_size);
+        f->rate = 1e9 / (double)gap[n / 2];
+    }
+    free(gap);
+    free(last);
+    return ok;
+}
+
+static void count_absences(struct profile_facts *f, const struct weft_profile *p, struct seen *seen)
+{
+    for (uint32_t i = 0; i < p->absences; i++) {
+        const struct weft_absence *a = &p->absence[i];
+        uint64_t ns = a->to_ns > a->from_ns ? a->to_ns - a->from_ns : 0;
+        f->away++;
+        add(&f->away_ns, ns);
+        f->preempted += a->preempted;
+        add(&f->preempted_ns, a->preempted ? ns : 0);
+        note(&seen[a->thread], a->from_ns, a->open ? a->from_ns : a->to_ns);
+        add(&seen[a->thread].away_ns, a->open ? 0 : ns);
+    }
+}
+
+static uint32_t processes(const struct weft_profile *p, const struct seen *seen)
+{
+    uint32_t count = 0, last = UINT32_MAX;
+    uint64_t *number = weft__resize(NULL, (size_t)p->threads + 1, sizeof *number), n = 0;
+    for (uint32_t t = 0; number && t < p->threads; t++)
+        if (seen[t].any)
+            number[n++] = p->thread[t].process;
+    if (number)
+        qsort(number, (size_t)n, sizeof *number, by_size);
+    for (uint64_t i = 0; i < n; i++)
+        if (i == 0 || number[i] != last) {
+            last = (uint32_t)number[i];
+            count += last != UINT32_MAX;
+        }
+    free(number);
+    return count;
+}
+
+bool profile_facts_find(struct profile_facts *f, const struct weft_profile *p, uint32_t source)
+{
+    struct seen *seen = calloc((size_t)p->threads + 1, sizeof *seen);
+    *f = (struct profile_facts){.first_ns = UINT64_MAX};
+    if (!seen)
+        return false;
+    for (uint32_t i = 0; i < p->samples; i++) {
+        const struct weft_sample *s = &p->sample[i];
+        if (s->source != source)
+            continue;
+        f->samples++;
+        add(&f->total, s->value);
+        note(&seen[s->thread], s->time_ns, s->time_ns);
+    }
+    count_absences(f, p, seen);
+    for (uint32_t t = 0; t < p->threads; t++) {
+        if (!seen[t].any)
+            continue;
+        f->threads += p->thread[t].thread != UINT32_MAX || p->thread[t].process != UINT32_MAX;
+        f->first_ns = seen[t].first_ns < f->first_ns ? seen[t].first_ns : f->first_ns;
+        f->last_ns = seen[t].last_ns > f->last_ns ? seen[t].last_ns : f->last_ns;
+    }
+    f->first_ns = f->first_ns == UINT64_MAX ? 0 : f->first_ns;
+    f->processes = processes(p, seen);
+    bool ok = true;
+    if (p->absences && !p->switches_until_ns)
+        f->rate = rate_by_absences(f, seen, p->threads);
+    else if (
+        !p->switches_until_ns) /* else threads were away between samples, nobody knows how long */
+        ok = rate_by_distance(f, p, source);
+    free(seen);
+    return ok;
+}
+
+/* ---- Where functions are ---- */
+
+uint32_t *profile_objects(const struct weft_profile *p)
+{
+    uint32_t *object = calloc((size_t)p->functions + 1, sizeof *object);
+    bool *several = calloc((size_t)p->functions + 1, sizeof *several);
+    for (uint32_t i = 0; object && several && i < p->locations; i++) {
+        const struct weft_location *l = &p->location[i];
+        uint32_t path = l->mapping == WEFT_NONE ? 0 : p->mapping[l->mapping].path;
+        for (uint32_t k = 0; k < l->frames; k++) {
+            uint32_t function = p->frame[l->first_frame + k].function;
+            several[function] |= object[function] && object[function] != path;
+            object[function] = several[function] ? 0 : path;
+        }
+    }
+    if (!several) {
+        free(object);
+        object = NULL;
+    }
+    free(several);
+    return object;
+}
+
+/* ---- What has no name ---- */
+
+const char *profile_nameless_name(enum profile_nameless why)
+{
+    static const char *const names[] = {
+        [PROFILE_NO_MAPPING] = "unknown",  [PROFILE_GENERATED] = "generated",
+        [PROFILE_GONE] = "missing",        [PROFILE_REPLACED] = "replaced",
+        [PROFILE_STRIPPED] = "stripped",   [PROFILE_KERNEL] = "kernel",
+        [PROFILE_NOT_ASKED] = "not_asked",
+    };
+    return names[why];
+}
+
+const char *profile_nameless_advice(enum profile_nameless why)
+{
+    static const char *const advice[] = {
+        [PROFILE_NO_MAPPING] = "it is not known what was mapped there",
+        [PROFILE_GENERATED] = "code that the program generated: let it write /tmp/perf-PID.map",
+        [PROFILE_GONE] = "the file is not there; --sysroot DIR, if it stands below DIR",
+        [PROFILE_REPLACED] =
+            "the file is another one by now (its build id differs); --sysroot DIR, "
+            "if the old one stands below DIR",
+        [PROFILE_STRIPPED] = "no symbols for it: the file is stripped; install its debug symbols, "
+                             "or build it with -g",
+        [PROFILE_KERNEL] = "the kernel's names: /proc/kallsyms is of another boot, or hides its "
+                           "addresses (sysctl kernel.kptr_restrict=0, or root)",
+        [PROFILE_NOT_ASKED] = "--no-symbols was given",
+    };
+    return advice[why];
+}
+
+/* Judged when it is asked for, by what stands at its path now. */
+static enum profile_nameless judge(const struct profile_view *v, uint32_t mapping)
+{
+    const struct weft_mapping *m = &v->p->mapping[mapping];
+    const char *path = weft_profile_text(v->p, m->path);
+    char full[4096];
+    uint8_t id[WEFT_BUILD_ID_MAX];
+    struct stat st;
+    if (v->r->no_symbols)
+        return PROFILE_NOT_ASKED;
+    if (m->kernel)
+        return PROFILE_KERNEL;
+    if (weft_profile_is_generated(v->p, mapping))
+        return PROFILE_GENERATED;
+    int size = snprintf(full, sizeof full, "%s%s", v->r->sysroot ? v->r->sysroot : "", path);
+    if (*path != '/' || size < 0 || (size_t)size >= sizeof full || stat(full, &st) < 0 ||
+        !S_ISREG(st.st_mode))
+        return PROFILE_GONE;
+    uint32_t bytes = m->build_id_bytes ? weft_symbols_build_id(full, id) : 0;
+    if (bytes && (bytes != m->build_id_bytes || memcmp(id, m->build_id, bytes) != 0))
+        return PROFILE_REPLACED;
+    return PROFILE_STRIPPED;
+}
+
+static int by_path(const void *a, const void *b)
+{
+    const struct profile_blank *x = a, *y = b;
+    if (x->path != y->path)
+        return x->path < y->path ? -1 : 1;
+    return x->why < y->why ? -1 : x->why > y->why;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const struct profile_blank *x = a, *y = b;
+    return x->value != y->value ? (x->value > y->value ? -1 : 1) : by_path(a, b);
+}
+
+/* By mapping, then those of the same file together: a file has several. */
+static void gather(struct profile_blanks *b, const struct profile_view *v)
+{
+    uint32_t mappings = v->p->mappings, n = 0;
+    for (uint32_t m = 0; m <= mappings; m++) {
+        struct profile_blank *blank = &b->blank[m];
+        if (blank->samples == 0)
+            continue;
+        blank->path = m < mappings ? v->p->mapping[m].path : 0;
+        blank->why = m < mappings ? judge(v, m) : PROFILE_NO_MAPPING;
+        b->blank[n++] = *blank;
+    }
+    qsort(b->blank, n, sizeof *b->blank, by_path);
+    for (uint32_t i = 0; i < n; i++) {
+        struct profile_blank *last = b->blanks ? &b->blank[b->blanks - 1] : NULL;
+        if (last && by_path(last, &b->blank[i]) == 0) {
+            last->samples += b->blank[i].samples;
+            last->value += b->blank[i].value;
+        } else {
+            b->blank[b->blanks++] = b->blank[i];
+        }
+    }
+    qsort(b->blank, b->blanks, sizeof *b->blank, by_value);
+}
+
+struct counting {
+    const struct weft_profile *p;
+    struct profile_blanks *b;
+};
+
+static bool count_blank(void *data, const struct weft__item *item)
+{
+    const struct counting *c = data;
+    const struct weft_profile *p = c->p;
+    c->b->all += item->value;
+    if (item->stack == 0)
+        return true;
+    const struct weft_location *at = &p->location[p->stack[item->stack].location];
+    if (at->frames)
+        return true;
+    struct profile_blank *blank =
+        &c->b->blank[at->mapping < p->mappings ? at->mapping : p->mappings];
+    blank->samples += item->samples;
+    blank->value += item->value;
+    c->b->samples += item->samples;
+    c->b->value += item->value;
+    return true;
+}
+
+bool profile_blanks_find(struct profile_blanks *b, const struct profile_view *v)
+{
+    struct weft_calltree_options o = v->o;
+    struct weft__gather g;
+    struct counting c = {v->p, b};
+    *b = (struct profile_blanks){.blank = calloc((size_t)v->p->mappings + 1, sizeof *b->blank)};
+    if (!b->blank)
+        return false;
+    o.by = WEFT_PROFILE_BY_FUNCTION;
+    o.async = WEFT_ASYNC_NONE;
+    o.off_cpu = false;
+    bool ok = weft__gather_run(&g, v->p, &o, true, count_blank, &c) == 0;
+    weft__gather_fini(&g);
+    if (ok)
+        gather(b, v);
+    return ok;
+}

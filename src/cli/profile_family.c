@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: ISC */
+/* Promises whose labels differ in numbers only, as one: of "GET /key-1" to "GET /key-999" nobody wants to see each. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/names.h"
+#include "cli/profile.h"
+#include "model/alloc.h"
+#include "profile/build.h"
+
+enum { LABELS_MAX = 20 }; /* that are not too many to look through: a list's usual rows */
+
+/* What the promises of a family are called: a text of p. WEFT_NONE: no memory. */
+static uint32_t text_of(struct weft_profile *p, const struct weft__families *f, uint32_t family)
+{
+    const struct weft_model *m = p->model;
+    uint32_t size, promise = f->first[family], name = weft_model_name(m, promise);
+    const char *text =
+        weft_model_text(m, name == WEFT_NONE ? m->promise[promise].type : name, &size);
+    char shape[WEFT__SHAPE_BYTES];
+    if (name != WEFT_NONE && f->differs && f->differs[family]) {
+        size = weft__shape(shape, text, size);
+        text = shape;
+    }
+    return weft_profile_add_text(p, text, size);
+}
+
+uint32_t *weft__profile_families(struct weft_profile *p)
+{
+    const struct weft_model *m = p->model;
+    struct weft__families f;
+    if (weft__families_init(&f, m) < 0)
+        return NULL;
+    uint32_t *text = weft__resize(NULL, f.count, sizeof *text);
+    bool ok = text != NULL;
+    for (uint32_t i = 0; ok && i < f.count; i++)
+        ok = (text[i] = text_of(p, &f, i)) != WEFT_NONE;
+    uint32_t *family = ok ? weft__resize(NULL, m->promises, sizeof *family) : NULL;
+    for (uint32_t i = 0; family && i < m->promises; i++)
+        family[i] = text[f.of[i]];
+    free(text);
+    weft__families_fini(&f);
+    return family;
+}
+
+static bool make(struct profile_view *v)
+{
+    if (!v->family)
+        v->o.family = v->family = weft__profile_families(v->p);
+    return v->family != NULL;
+}
+
+bool profile_family_named(struct profile_view *v, const char *label, bool *named)
+{
+    *named = false;
+    if (!make(v))
+        return false;
+    for (uint32_t i = WEFT_ROOT + 1; i < v->p->model->promises && !*named; i++)
+        *named = strcmp(weft_profile_text(v->p, v->family[i]), label) == 0;
+    return true;
+}
+
+/* How many rows the promises make that something is shown of. False: no memory. */
+static bool count_rows(struct profile_view *v, uint32_t *rows)
+{
+    struct weft_calltree_options o = v->o;
+    struct weft_profile_list *l;
+    o.by = o.by == WEFT_PROFILE_BY_ROOT ? o.by : WEFT_PROFILE_BY_LABEL;
+    o.async = WEFT_ASYNC_NONE;
+    if (weft_profile_list_make(&l, v->p, &o) < 0)
+        return false;
+    *rows = l->rows;
+    weft_profile_list_free(l);
+    return true;
+}
+
+bool profile_family_find(struct profile_view *v)
+{
+    const struct profile_request *r = v->r;
+    uint32_t labels, families;
+    bool named = r->by == WEFT_PROFILE_BY_LABEL || r->by == WEFT_PROFILE_BY_ROOT ||
+                 r->async != WEFT_ASYNC_NONE || r->report == PROFILE_OVERVIEW;
+    if (!v->p->model || !named || r->fold == PROFILE_NO_FOLD)
+        return true;
+    if (r->fold == PROFILE_FOLD_AUTO) {
+        if (r->json || r->diff)
+            return true;
+        if (!count_rows(v, &labels))
+            return false;
+        if (labels <= LABELS_MAX)
+            return true;
+    }
+    if (!make(v))
+        return false;
+    v->o.by_family = true;
+    if (r->fold == PROFILE_FOLD)
+        return true;
+    if (!count_rows(v, &families))
+        return false;
+    v->o.by_family = families < labels;
+    return true;
+}

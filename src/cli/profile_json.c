@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: ISC */
+/* The reports of weft profile as JSON. A row at a time: there may be many. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "cli/profile.h"
+#include "cli/trace_json.h"
+
+static const char *const units[] = {
+    [WEFT_UNIT_COUNT] = "count", [WEFT_UNIT_NS] = "ns", [WEFT_UNIT_CYCLES] = "cycles"};
+
+static json_t *text(const char *t)
+{
+    return weft__json_text(t, strlen(t));
+}
+
+static json_t *profile_text(const struct weft_profile *p, uint32_t number)
+{
+    return number ? text(weft_profile_text(p, number)) : json_null();
+}
+
+static bool dump(json_t *o, const char *before)
+{
+    fputs(before, stdout);
+    bool ok = o && json_dumpf(o, stdout, JSON_ENCODE_ANY) == 0;
+    json_decref(o);
+    return ok || ferror(stdout); /* weft__finish says that */
+}
+
+/* ---- What was measured ---- */
+
+static json_t *files_json(const struct weft__profiles *files)
+{
+    json_t *list = json_array();
+    for (unsigned i = 0; i < files->files; i++) {
+        const struct weft__profiles_file *f = &files->file[i];
+        json_array_append_new(
+            list, json_pack("{so ss so so sb so}", "file", text(f->path), "kind",
+                            weft__profiles_kind(f->kind), "samples", weft__json_number(f->samples),
+                            "absences", weft__json_number(f->absences), "events", (int)f->events,
+                            "program", f->program ? text(f->program) : json_null()));
+    }
+    return list;
+}
+
+static json_t *event_json(const struct profile_view *v)
+{
+    const struct weft_profile *p = v->p;
+    if (v->o.source >= p->sources)
+        return json_null();
+    const struct weft_source *s = &p->source[v->o.source];
+    return json_pack("{so ss so so so}", "name", text(weft_profile_text(p, s->name)), "unit",
+                     s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
+                     s->period ? weft__json_number(s->period) : json_null(), "frequency_asked",
+                     s->frequency ? weft__json_number(s->frequency) : json_null(), "rate",
+                     v->facts.rate > 0 ? json_real(v->facts.rate) : json_null());
+}
+
+static json_t *measured_json(const struct profile_view *v)
+{
+    const struct profile_facts *f = &v->facts;
+    uint64_t until = v->p->switches_until_ns;
+    return json_pack("{so so so so so so so so so so so so so sb}", "event", event_json(v),
+                     "samples", weft__json_number(f->samples), "total", weft__json_number(f->total),
+                     "lost", weft__json_number(v->p->lost), "lost_other",
+                     weft__json_number(v->p->lost_other), "switches_until_ns",
+                     until ? json_integer(weft_model_time(until, v->p->model ? v->p->model->first_ns
+                                                                             : v->p->first_ns))
+                           : json_null(),
+                     "skipped", weft__json_number(v->p->skipped), "span_ns",
+                     weft__json_number(f->last_ns - f->first_ns), "threads",
+                     weft__json_number(f->threads), "processes", weft__json_number(f->processes),
+                     "away_ns", weft__json_number(f->away_ns), "away_times",
+                     weft__json_number(f->away), "preempted_ns", weft__json_number(f->preempted_ns),
+                     "promises", (int)(v->p->model && v->p->model->promises > 1));
+}
+
+/* gap: of without_promise, by enum weft_gap. */
+static json_t *shown_json(uint64_t samples, uint64_t total, uint64_t without_promise,
+                          const uint64_t *gap, enum weft_source_unit unit)
+{
+    return json_pack("{so so so so so ss}", "samples", weft__json_number(samples), "total",
+                     weft__json_number(total), "without_promise",
+                     weft__json_number(without_promise), "overwritten",
+                     weft__json_number(gap[WEFT_GAP_OVERWRITTEN]), "not_recorded",
+                     weft__json_number(gap[WEFT_GAP_OUTSIDE]), "unit", units[unit]);
+}
+
+static json_t *list_json(const struct weft_profile_list *l)
+{
+    return shown_json(l->samples, l->total, l->without_promise, l->gap, l->unit);
+}
+
+/* ---- Rows ---- */
+
+static const char *kind_name(enum weft_frame_kind kind)
+{
+    static const char *const names[] = {
+        [WEFT_FRAME_FUNCTION] = "function", [WEFT_FRAME_ADDRESS] = "address",
+        [WEFT_FRAME_PROMISE] = "promise",   [WEFT_FRAME_LABEL] = "label",
+        [WEFT_FRAME_THREAD] = "thread",     [WEFT_FRAME_CORE] = "core",
+        [WEFT_FRAME_STATE] = "state",
+    };
+    return names[kind];
+}
+
+/* What is known of a frame; null for what is not. */
+static json_t *frame_json(const struct profile_view *v, const struct weft_named_frame *f)
+{
+    const struct weft_profile *p = v->p;
+    json_t *o = json_pack("{so ss}", "name", profile_text(p, f->text), "kind", kind_name(f->kind));
+    const struct weft_function *function =
+        f->function != WEFT_NONE ? &p->function[f->function] : NULL;
+    if (o && function) {
+        json_object_set_new(o, "file", profile_text(p, function->file));
+        json_object_set_new(o, "start_line",
+                            function->start_line ? json_integer(function->start_line)
+                                                 : json_null());
+        json_object_set_new(o, "line", f->line ? json_integer(f->line) : json_null());
+    }
+    const char *object = profile_object(v, f);
+    if (o && object)
+        json_object_set_new(o, "object", text(object));
+    if (o && f->promise != WEFT_NONE && p->model)
+        json_object_set_new(o, "promise", weft__json_id(p->model, f->promise));
+    return o;
+}
+
+static json_t *row_json(const struct profile_view *v, const struct weft_profile_row *r)
+{
+    json_t *o = frame_json(v, &r->frame);
+    if (!o)
+        return NULL;
+    json_object_set_new(o, "self", weft__json_number(r->self));
+    json_object_set_new(o, "total", weft__json_number(r->total));
+    json_object_set_new(o, "samples", weft__json_number(r->samples));
+    return o;
+}
+
+static bool print_rows(const struct profile_view *v, const struct weft_profile_list *l,
+                       const char *before)
+{
+    uint32_t shown = profile_rows_shown(l, v->r->limit, v->r->least);
+    bool ok = true;
+    fputs(before, stdout);
+    for (uint32_t i = 0; ok && i < shown; i++)
+        ok = dump(row_json(v, &l->row[i]), i ? ",\n  " : "\n  ");
+    putchar(']');
+    return ok;
+}
+
+static bool print_list(const struct profile_view *v, enum weft_profile_by by, const char *shown,
+                       const char *rows)
+{
+    struct weft_calltree_options o = v->o;
+    struct weft_profile_list *l;
+    o.by = by;
+    if (weft_profile_list_make(&l, v->p, &o) < 0)
+        return false;
+    bool ok = (!shown || dump(list_json(l), shown)) && print_rows(v, l, rows);
+    weft_profile_list_free(l);
+    return ok;
+}
+
+static bool print_calls(const struct profile_view *v)
+{
+    struct weft_calltree *t;
+    if (weft_calltree_make(&t, v->p, &v->o) < 0)
+        return false;
+    bool ok = dump(shown_json(t->samples, t->total, t->without_promise, t->gap, t->unit),
+                   ",\n \"shown\": ");
+    fputs(",\n \"calls\": [", stdout);
+    for (uint32_t i = 1; ok && i < t->calls; i++) {
+        const struct weft_call *c = &t->call[i];
+        json_t *o = frame_json(v, &c->frame);
+        if (o) {
+            json_object_set_new(o, "call", json_integer(i));
+            json_object_set_new(o, "parent", c->parent ? json_integer(c->parent) : json_null());
+            json_object_set_new(o, "self", weft__json_number(c->self));
+            json_object_set_new(o, "total", weft__json_number(c->total));
+            json_object_set_new(o, "samples", weft__json_number(c->samples));
+        }
+        ok = dump(o, i > 1 ? ",\n  " : "\n  ");
+    }
+    putchar(']');
+    weft_calltree_free(t);
+    return ok;
+}
+
+static json_t *wait_json(const struct profile_view *v, const struct profile_waits *w,
+                         const struct profile_wait *wait)
+{
+    json_t *stack = json_array();
+    for (uint32_t c = wait->call; c && c != WEFT_NONE; c = w->tree->call[c].parent)
+        if (w->tree->call[c].frame.kind != WEFT_FRAME_STATE)
+            json_array_append_new(stack, profile_text(v->p, w->tree->call[c].frame.text));
+    return json_pack("{ss so so so}", "why", wait->preempted ? "preempted" : "waits", "ns",
+                     weft__json_number(wait->ns), "times", weft__json_number(wait->times), "stack",
+                     stack);
+}
+
+static bool print_waits(const struct profile_view *v)
+{
+    struct profile_waits w;
+    bool ok = profile_waits_find(&w, v) == 0;
+    fputs(",\n \"places\": [", stdout);
+    for (uint32_t i = 0; ok && i < w.waits && i < v->r->limit; i++)
+        ok = dump(wait_json(v, &w, &w.wait[i]), i ? ",\n  " : "\n  ");
+    putchar(']');
+    profile_waits_fini(&w);
+    return ok;
+}
+
+static bool print_blanks(const struct profile_view *v)
+{
+    struct profile_blanks b;
+    bool ok = profile_blanks_find(&b, v);
+    fputs(",\n \"without_name\": [", stdout);
+    for (uint32_t i = 0; ok && i < b.blanks; i++) {
+        const struct profile_blank *blank = &b.blank[i];
+        ok = dump(json_pack("{so ss so so}", "object", profile_text(v->p, blank->path), "why",
+                            profile_nameless_name(blank->why), "samples",
+                            weft__json_number(blank->samples), "total",
+                            weft__json_number(blank->value)),
+                  i ? ",\n  " : "\n  ");
+    }
+    putchar(']');
+    free(b.blank);
+    return ok;
+}
+
+bool profile_print_json(const struct profile_view *v)
+{
+    static const char *const reports[] = {"top", "top", "tree", "lines"};
+    const struct profile_request *r = v->r;
+    bool waits = r->off_cpu && r->report != PROFILE_TREE && r->by == WEFT_PROFILE_BY_FUNCTION;
+    const char *report = waits ? "off_cpu" : reports[r->report];
+    bool ok = dump(files_json(v->files), "{\"files\": ") &&
+              dump(measured_json(v), ",\n \"measured\": ") &&
+              dump(json_string(report), ",\n \"report\": ") &&
+              dump(json_string(profile_by_name(r->by)), ",\n \"by\": ") &&
+              dump(json_boolean(v->o.by_family), ",\n \"folded\": ") &&
+              dump(json_boolean(r->off_cpu), ",\n \"off_cpu\": ");
+    if (r->report == PROFILE_TREE)
+        ok = ok && print_calls(v);
+    else
+        ok = ok && print_list(v, r->by, ",\n \"shown\": ", ",\n \"rows\": [");
+    if (waits)
+        ok = ok && print_waits(v) &&
+             print_list(v, WEFT_PROFILE_BY_THREAD, NULL, ",\n \"threads\": [");
+    else if (r->report == PROFILE_OVERVIEW && v->p->model && v->p->model->promises > 1)
+        ok = ok && print_list(v, WEFT_PROFILE_BY_LABEL, NULL, ",\n \"labels\": [");
+    ok = ok && print_blanks(v);
+    fputs("}\n", stdout);
+    return ok;
+}
+
+/* ---- Two ---- */
+
+static json_t *side_json(const struct profile_view *v, const struct weft_profile_list *l)
+{
+    return json_pack("{so so so}", "files", files_json(v->files), "measured", measured_json(v),
+                     "shown", list_json(l));
+}
+
+static json_t *change_json(const struct profile_changes *c, const struct weft_profile_delta *d,
+                           const struct profile_view *before, const struct profile_view *after)
+{
+    const struct weft_named_frame f = profile_changed(c, d);
+    json_t *o = frame_json(d->after_row != WEFT_NONE ? after : before, &f);
+    if (!o)
+        return NULL;
+    json_object_set_new(o, "before_self", weft__json_number(d->before_self));
+    json_object_set_new(o, "after_self", weft__json_number(d->after_self));
+    json_object_set_new(o, "before_total", weft__json_number(d->before_total));
+    json_object_set_new(o, "after_total", weft__json_number(d->after_total));
+    json_object_set_new(o, "before_percent",
+                        json_real(profile_percent(d->before_self, c->before->total)));
+    json_object_set_new(o, "after_percent",
+                        json_real(profile_percent(d->after_self, c->after->total)));
+    json_object_set_new(o, "points", json_real(100 * d->self_share));
+    return o;
+}
+
+bool profile_print_diff_json(const struct profile_view *before, const struct profile_view *after)
+{
+    struct profile_changes c;
+    bool ok = profile_changes_find(&c, before, after) == 0;
+    ok = ok && dump(json_string("diff"), "{\"report\": ") &&
+         dump(json_string(profile_by_name(after->o.by)), ",\n \"by\": ") &&
+         dump(side_json(before, c.before), ",\n \"before\": ") &&
+         dump(side_json(after, c.after), ",\n \"after\": ");
+    fputs(ok ? ",\n \"rows\": [" : "", stdout);
+    for (uint32_t i = 0; ok && i < c.deltas->rows && i < after->r->limit; i++)
+        ok = dump(change_json(&c, &c.deltas->row[i], before, after), i ? ",\n  " : "\n  ");
+    fputs(ok ? "]}\n" : "", stdout);
+    profile_changes_fini(&c);
+    return ok;
+}

@@ -1,0 +1,239 @@
+/* SPDX-License-Identifier: ISC */
+/* Lines of source files. Which files, and where they stand, is what the profile says, which somebody else may have
+ * made: so only what looks like a program's source is read, and no more than a part of a plain file. */
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/profile.h"
+#include "cli/prose.h"
+#include "cli/stats.h"
+
+enum { FILES = 64, FILE_BYTES = 4 << 20, LINE_BYTES = 240 };
+
+struct source {
+    char *path;
+    char *text; /* NULL: cannot be shown */
+    size_t size;
+    bool changed;
+};
+
+struct profile_sources {
+    const struct profile_view *v;
+    time_t recorded; /* when the recording ended; 0: not known */
+    struct source file[FILES];
+    unsigned files;
+    char line[LINE_BYTES];
+};
+
+struct profile_sources *profile_sources_new(const struct profile_view *v)
+{
+    struct profile_sources *s = calloc(1, sizeof *s);
+    struct timespec now, clock;
+    if (!s)
+        return NULL;
+    s->v = v;
+    if (v->files->this_boot && clock_gettime(CLOCK_REALTIME, &now) == 0 &&
+        clock_gettime(CLOCK_MONOTONIC, &clock) == 0)
+        s->recorded = now.tv_sec - (clock.tv_sec - (time_t)(v->p->last_ns / 1000000000));
+    return s;
+}
+
+void profile_sources_free(struct profile_sources *s)
+{
+    for (unsigned i = 0; s && i < s->files; i++) {
+        free(s->file[i].path);
+        free(s->file[i].text);
+    }
+    free(s);
+}
+
+static bool looks_like_source(const char *path)
+{
+    static const char *const suffixes[] = {
+        "c",   "h",   "cc", "hh", "cpp", "hpp", "cxx",  "hxx", "inc", "inl", "ipp",
+        "tcc", "S",   "s",  "rs", "go",  "d",   "m",    "mm",  "zig", "nim", "swift",
+        "py",  "js",  "ts", "ml", "mli", "hs",  "java", "kt",  "f",   "f90", "pas",
+        "adb", "ads", "cu", "l",  "y",   "re",  "vala", "cr",  "v"};
+    const char *dot = strrchr(profile_base(path), '.');
+    for (unsigned i = 0; dot && i < sizeof suffixes / sizeof *suffixes; i++)
+        if (strcmp(dot + 1, suffixes[i]) == 0)
+            return true;
+    return false;
+}
+
+static char *read_all(int fd, size_t size)
+{
+    char *text = malloc(size + 1);
+    size_t done = 0;
+    ssize_t got = 1;
+    while (text && done < size && (got = read(fd, text + done, size - done)) > 0)
+        done += (size_t)got;
+    if (text && (done < size || memchr(text, 0, size))) {
+        free(text);
+        return NULL;
+    }
+    if (text)
+        text[size] = 0;
+    return text;
+}
+
+static void load(struct profile_sources *s, struct source *f, const char *path)
+{
+    char full[4096];
+    struct stat st;
+    const char *root = s->v->r->sysroot ? s->v->r->sysroot : "";
+    int n = snprintf(full, sizeof full, "%s%s", root, path);
+    if (*path != '/' || n < 0 || (size_t)n >= sizeof full || !looks_like_source(path))
+        return;
+    int fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= FILE_BYTES) {
+        f->size = (size_t)st.st_size;
+        f->text = read_all(fd, f->size);
+        f->changed = s->recorded && st.st_mtime > s->recorded + 1;
+    }
+    close(fd);
+}
+
+static struct source *find(struct profile_sources *s, const char *path)
+{
+    for (unsigned i = 0; i < s->files; i++)
+        if (strcmp(s->file[i].path, path) == 0)
+            return &s->file[i];
+    if (s->files == FILES)
+        return NULL;
+    struct source *f = &s->file[s->files];
+    f->path = strdup(path);
+    if (!f->path)
+        return NULL;
+    s->files++;
+    load(s, f, path);
+    return f;
+}
+
+const char *profile_source_line(struct profile_sources *s, const char *path, uint32_t line,
+                                bool *changed)
+{
+    const struct source *f = line ? find(s, path) : NULL;
+    if (!f || !f->text)
+        return NULL;
+    const char *at = f->text, *end = f->text + f->size;
+    for (; at && line > 1; line--) {
+        at = memchr(at, '\n', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+    if (!at || at >= end)
+        return NULL;
+    const char *stop = memchr(at, '\n', (size_t)(end - at));
+    stop = stop ? stop : end;
+    while (at < stop && (*at == ' ' || *at == '\t'))
+        at++;
+    while (stop > at && (stop[-1] == ' ' || stop[-1] == '\t' || stop[-1] == '\r'))
+        stop--;
+    size_t size = (size_t)(stop - at) < LINE_BYTES - 1 ? (size_t)(stop - at) : LINE_BYTES - 1;
+    memcpy(s->line, at, size);
+    s->line[size] = 0;
+    *changed = f->changed;
+    return s->line;
+}
+
+/* ---- ---- */
+
+struct table {
+    const struct profile_view *v;
+    const struct weft_profile_list *l;
+    struct profile_sources *sources;
+    uint32_t shown;
+    int where; /* columns of file:line */
+    bool changed;
+};
+
+/* "burn.c:17"; where no line is known, "[kernel]" … */
+static struct weft__shown where_of(const struct profile_view *v, const struct weft_named_frame *f)
+{
+    const struct weft_profile *p = v->p;
+    char text[500];
+    const char *file =
+        f->function == WEFT_NONE ? "" : weft_profile_text(p, p->function[f->function].file);
+    if (f->function == WEFT_NONE && f->kind == WEFT_FRAME_FUNCTION) /* several, on one line */
+        return weft__shown(profile_base(weft_profile_text(p, f->text)));
+    if (!*file || !f->line) {
+        struct weft__shown place = profile_place(v, f);
+        return *place.text ? place : (struct weft__shown){"-"};
+    }
+    snprintf(text, sizeof text, "%.450s:%" PRIu32, profile_base(file), f->line);
+    return weft__shown(text);
+}
+
+static struct weft__shown function_of(const struct weft_profile *p,
+                                      const struct weft_named_frame *f)
+{
+    return weft__shown(
+        weft_profile_text(p, f->function == WEFT_NONE ? f->text : p->function[f->function].name));
+}
+
+static void put_row(struct table *t, const struct weft_profile_row *r, uint64_t sum)
+{
+    const struct weft_profile *p = t->v->p;
+    uint64_t total = t->l->total;
+    profile_put_right(profile_amount(t->v, r->self, total).text, 10);
+    printf(" %8s %8s  %8s  ", profile_share(r->self, total).text, profile_share(sum, total).text,
+           profile_share(r->total, total).text);
+    stats_put_cut(where_of(t->v, &r->frame).text, t->where);
+    fputs("  ", stdout);
+    const char *line = NULL;
+    bool changed = false;
+    if (r->frame.function != WEFT_NONE)
+        line = profile_source_line(t->sources,
+                                   weft_profile_text(p, p->function[r->frame.function].file),
+                                   r->frame.line, &changed);
+    t->changed |= changed;
+    char text[700];
+    struct weft__shown name = function_of(p, &r->frame);
+    if (line)
+        snprintf(text, sizeof text, "%s%.300s", changed ? "~ " : "", weft__shown(line).text);
+    profile_put_rest(42 + t->where, name.text, line ? weft__shown(text).text : "");
+}
+
+bool profile_print_lines(const struct profile_view *v)
+{
+    struct table t = {.v = v, .where = 6};
+    struct weft_profile_list *l;
+    uint64_t sum = 0;
+    if (weft_profile_list_make(&l, v->p, &v->o) < 0)
+        return false;
+    t.l = l;
+    t.sources = profile_sources_new(v);
+    t.shown = profile_rows_shown(l, v->r->limit, v->r->least);
+    for (uint32_t i = 0; i < t.shown; i++) {
+        int width = stats_width(where_of(v, &l->row[i].frame).text);
+        t.where = width > t.where ? width : t.where;
+    }
+    t.where = t.where > 40 ? 40 : t.where;
+    if (l->samples == 0)
+        printf("Nothing of it is left: no sample is of what was asked for.\n");
+    else
+        printf("%s%10s %8s %8s  %8s  %-*s  %s%s\n", prose_style(PROSE_BOLD), "self", "self %",
+               "sum %", "total %", t.where, "line", "function, and what stands there",
+               prose_style(PROSE_PLAIN));
+    for (uint32_t i = 0; t.sources && i < t.shown; i++) {
+        sum += l->row[i].self;
+        put_row(&t, &l->row[i], sum);
+    }
+    if (t.shown < l->rows)
+        printf("%*s%s more; --limit 0 shows all\n", 41, "", weft__grouped(l->rows - t.shown).text);
+    if (t.changed)
+        printf("~: the file has been written since the recording, so something else may stand "
+               "there\n");
+    bool ok = t.sources != NULL;
+    profile_sources_free(t.sources);
+    weft_profile_list_free(l);
+    return ok;
+}

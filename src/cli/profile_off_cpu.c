@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: ISC */
+/* Where threads waited. What the kernel did to put a thread to sleep is always the same; so a place is the innermost
+ * frame outside the kernel, with all that called it. */
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/profile.h"
+#include "cli/prose.h"
+#include "cli/stats.h"
+#include "model/alloc.h"
+#include "model/strings.h"
+
+/* A call can be at several locations; then it does not say which. But names of the kernel's functions are known, and
+ * what the kernel calls is the kernel's, too. */
+enum side { USER = 1, KERNEL = 2 };
+
+/* Beside the texts: on which sides there are functions with that name. NULL: no memory. */
+static uint8_t *sides_of_names(const struct weft_profile *p)
+{
+    uint8_t *sides = calloc((size_t)weft_strings_count(p->strings) + 1, 1);
+    for (uint32_t i = 0; sides && i < p->locations; i++) {
+        const struct weft_location *l = &p->location[i];
+        for (uint32_t k = 0; k < l->frames; k++)
+            sides[p->function[p->frame[l->first_frame + k].function].name] |=
+                l->kernel ? KERNEL : USER;
+    }
+    return sides;
+}
+
+static bool is_kernel(const struct weft_profile *p, const struct weft_named_frame *f,
+                      const uint8_t *sides, bool caller_is)
+{
+    if (f->location != WEFT_NONE)
+        return p->location[f->location].kernel;
+    if (f->kind != WEFT_FRAME_FUNCTION)
+        return caller_is;
+    return sides[f->text] & USER ? caller_is && sides[f->text] & KERNEL : sides[f->text] & KERNEL;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct profile_wait *x = a, *y = b;
+    if (x->ns != y->ns)
+        return x->ns > y->ns ? -1 : 1;
+    if (x->times != y->times)
+        return x->times > y->times ? -1 : 1;
+    return x->call != y->call ? (x->call < y->call ? -1 : 1) : x->preempted - y->preempted;
+}
+
+/* For each call the place that it belongs to, and whether it is of threads that could have run. */
+struct places {
+    uint32_t *call;
+    bool *kernel, *preempted;
+    uint64_t *times; /* those that ended in this very call */
+    uint8_t *sides;  /* of names */
+};
+
+static void find_places(struct places *s, const struct weft_profile *p,
+                        const struct weft_calltree *t)
+{
+    for (uint32_t i = 0; i < t->calls; i++) {
+        const struct weft_call *c = &t->call[i];
+        uint32_t up = i ? c->parent : 0;
+        bool state = c->frame.kind == WEFT_FRAME_STATE;
+        s->kernel[i] = i && is_kernel(p, &c->frame, s->sides, s->kernel[up]);
+        bool inner = up && (state || s->kernel[i]);
+        s->call[i] = inner ? s->call[up] : i;
+        s->preempted[i] = i && s->preempted[up];
+        if (state)
+            s->preempted[i] = strcmp(weft_profile_text(p, c->frame.text), "(preempted)") == 0;
+        s->times[i] = c->samples;
+        if (i)
+            s->times[up] -= c->samples < s->times[up] ? c->samples : s->times[up];
+    }
+}
+
+/* Two sums for each place: waiting, and preempted. */
+static int add_up(struct profile_waits *w, const struct places *s)
+{
+    const struct weft_calltree *t = w->tree;
+    struct profile_wait *sum = weft__resize(NULL, 2 * (uint64_t)t->calls, sizeof *sum);
+    if (!sum)
+        return WEFT_E_NOMEM;
+    for (uint32_t i = 0; i < t->calls; i++)
+        for (unsigned k = 0; k < 2; k++)
+            sum[2 * (size_t)i + k] = (struct profile_wait){.call = i, .preempted = k};
+    for (uint32_t i = 0; i < t->calls; i++) {
+        struct profile_wait *place = &sum[2 * (size_t)s->call[i] + s->preempted[i]];
+        place->ns += t->call[i].self;
+        place->times += s->times[i];
+    }
+    for (size_t i = 0; i < 2 * (size_t)t->calls; i++)
+        if (sum[i].ns || sum[i].times)
+            sum[w->waits++] = sum[i];
+    qsort(sum, w->waits, sizeof *sum, by_time);
+    w->wait = sum;
+    return 0;
+}
+
+int profile_waits_find(struct profile_waits *w, const struct profile_view *v)
+{
+    struct weft_calltree_options o = v->o;
+    o.by = WEFT_PROFILE_BY_FUNCTION;
+    o.off_cpu = true;
+    *w = (struct profile_waits){0};
+    int rc = weft_calltree_make(&w->tree, v->p, &o);
+    if (rc < 0)
+        return rc;
+    uint32_t n = w->tree->calls;
+    struct places s = {.call = weft__resize(NULL, n, sizeof *s.call),
+                       .kernel = weft__resize(NULL, n, sizeof *s.kernel),
+                       .preempted = weft__resize(NULL, n, sizeof *s.preempted),
+                       .times = weft__resize(NULL, n, sizeof *s.times),
+                       .sides = sides_of_names(v->p)};
+    rc = s.call && s.kernel && s.preempted && s.times && s.sides ? 0 : WEFT_E_NOMEM;
+    if (rc == 0) {
+        find_places(&s, v->p, w->tree);
+        rc = add_up(w, &s);
+    }
+    free(s.call);
+    free(s.kernel);
+    free(s.preempted);
+    free(s.sides);
+    free(s.times);
+    return rc;
+}
+
+void profile_waits_fini(struct profile_waits *w)
+{
+    weft_calltree_free(w->tree);
+    free(w->wait);
+    *w = (struct profile_waits){0};
+}
+
+/* ---- ---- */
+
+enum { BEFORE = 55, CALLERS_WIDTH = 400 };
+
+/* "read  ← serve ← main" */
+static bool put_place(const struct profile_view *v, const struct profile_waits *w, uint32_t call)
+{
+    char callers[CALLERS_WIDTH + 16] = "";
+    size_t used = 0;
+    const struct weft_named_frame *frame = &w->tree->call[call].frame;
+    char *name =
+        frame->kind == WEFT_FRAME_STATE ? strdup("(stack not known)") : profile_name(v->p, frame);
+    if (!name)
+        return false;
+    for (uint32_t c = call ? w->tree->call[call].parent : 0; c && used < CALLERS_WIDTH;
+         c = w->tree->call[c].parent) {
+        if (w->tree->call[c].frame.kind == WEFT_FRAME_STATE)
+            continue;
+        char *caller = profile_name(v->p, &w->tree->call[c].frame);
+        if (!caller) {
+            free(name);
+            return false;
+        }
+        size_t size = strlen(caller);
+        if (used + size + 8 > sizeof callers)
+            used += (size_t)snprintf(callers + used, sizeof callers - used, " ← …");
+        else
+            used += (size_t)snprintf(callers + used, sizeof callers - used, " ← %s", caller);
+        free(caller);
+        if (used + size + 8 > sizeof callers)
+            break;
+    }
+    int room = isatty(STDOUT_FILENO) ? stats_columns() - BEFORE : 10000;
+    room = room < 24 ? 24 : room;
+    int width = stats_width(name);
+    stats_put_cut(name, width < room ? width : room);
+    fputs(prose_style(PROSE_FAINT), stdout);
+    if (!*callers || width + stats_width(callers) <= room)
+        puts(callers);
+    else
+        prose_wrap("\n            ", "            ", callers + 1); /* below */
+    fputs(prose_style(PROSE_PLAIN), stdout);
+    free(name);
+    return true;
+}
+
+static bool print_place(const struct profile_view *v, const struct profile_waits *w,
+                        const struct profile_wait *wait)
+{
+    uint64_t total = w->tree->total, mean = wait->times ? wait->ns / wait->times : wait->ns;
+    profile_put_right(profile_time(wait->ns, total).text, 10);
+    printf(" %8s %10s ", profile_share(wait->ns, total).text, weft__grouped(wait->times).text);
+    profile_put_right(profile_time(mean, mean).text, 11);
+    printf("  %s%-9s%s  ", prose_style(wait->preempted ? PROSE_WARNING : PROSE_PLAIN),
+           wait->preempted ? "preempted" : "waits", prose_style(PROSE_PLAIN));
+    return put_place(v, w, wait->call);
+}
+
+static void put_more(const struct profile_waits *w, uint32_t shown)
+{
+    uint64_t ns = 0, times = 0;
+    for (uint32_t i = shown; i < w->waits; i++) {
+        ns += w->wait[i].ns;
+        times += w->wait[i].times;
+    }
+    if (shown == w->waits)
+        return;
+    profile_put_right(profile_time(ns, w->tree->total).text, 10);
+    printf(" %8s %10s %24s%s more places; --limit 0 shows all\n",
+           profile_share(ns, w->tree->total).text, weft__grouped(times).text, "",
+           weft__grouped(w->waits - shown).text);
+}
+
+static bool print_places(const struct profile_view *v, const struct profile_waits *w)
+{
+    uint32_t shown = 0;
+    bool ok = true;
+    if (w->waits == 0) {
+        printf("Nothing of it is left: no thread was away then.\n");
+        return true;
+    }
+    printf("%s%10s %8s %10s %11s  %-9s  %s%s\n", prose_style(PROSE_BOLD), "away", "share", "times",
+           "each", "why", "where, and who called it", prose_style(PROSE_PLAIN));
+    while (ok && shown < w->waits && shown < v->r->limit &&
+           profile_percent(w->wait[shown].ns, w->tree->total) >= v->r->least)
+        ok = print_place(v, w, &w->wait[shown++]);
+    put_more(w, shown);
+    return ok;
+}
+
+bool profile_print_off_cpu(const struct profile_view *v)
+{
+    struct profile_waits w;
+    bool ok = profile_waits_find(&w, v) == 0 && print_places(v, &w);
+    bool any = ok && w.waits;
+    profile_waits_fini(&w);
+    if (any && v->o.thread == WEFT_NONE) {
+        putchar('\n');
+        ok = profile_print_top(v, WEFT_PROFILE_BY_THREAD, v->r->limit);
+    }
+    return ok;
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: ISC */
+/* What all reports of weft profile are made of; and the list (--top). */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/profile.h"
+#include "cli/prose.h"
+#include "cli/stats.h"
+#include "format/utf8.h"
+
+/* ---- Numbers ---- */
+
+static struct profile_cell count_cell(uint64_t n)
+{
+    static const char units[] = "kMGTPE";
+    struct profile_cell c;
+    if (n < 100000) {
+        snprintf(c.text, sizeof c.text, "%s", weft__grouped(n).text);
+        return c;
+    }
+    double value = (double)n / 1e3;
+    unsigned u = 0;
+    for (; value >= 999.5; u++)
+        value /= 1e3;
+    snprintf(c.text, sizeof c.text, "%.*f %c",
+             value < 9.995   ? 2
+             : value < 99.95 ? 1
+                             : 0,
+             value, units[u]);
+    return c;
+}
+
+/* The last digit says no less than weight_ns, by and large. */
+static struct profile_cell time_cell(uint64_t ns, uint64_t total, uint64_t weight_ns)
+{
+    static const struct {
+        uint64_t ns;
+        const char *name;
+    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "µs"}, {1, "ns"}};
+    struct profile_cell c;
+    unsigned u = 0;
+    while (units[u].ns > 1 && total < units[u].ns)
+        u++;
+    int digits = 0;
+    uint64_t part = units[u].ns;
+    while (digits < 3 && part >= 10 && part - part / 10 > weight_ns) {
+        digits++;
+        part /= 10;
+    }
+    uint64_t parts = ns / part + (ns % part >= part - ns % part), whole = units[u].ns / part;
+    if (digits)
+        snprintf(c.text, sizeof c.text, "%" PRIu64 ".%0*" PRIu64 " %s", parts / whole, digits,
+                 parts % whole, units[u].name);
+    else
+        snprintf(c.text, sizeof c.text, "%" PRIu64 " %s", parts, units[u].name);
+    return c;
+}
+
+struct profile_cell profile_time(uint64_t ns, uint64_t total)
+{
+    return time_cell(ns, total, 0);
+}
+
+struct profile_cell profile_amount(const struct profile_view *v, uint64_t value, uint64_t total)
+{
+    return v->o.off_cpu ? profile_time(value, total) : profile_cpu(v, value, total);
+}
+
+struct profile_cell profile_cpu(const struct profile_view *v, uint64_t value, uint64_t total)
+{
+    const struct weft_profile *p = v->p;
+    const struct profile_facts *f = &v->facts;
+    if (v->o.source >= p->sources || p->source[v->o.source].unit != WEFT_UNIT_NS)
+        return count_cell(value);
+    return time_cell(value, total, f->samples ? f->total / f->samples : 0);
+}
+
+double profile_percent(uint64_t value, uint64_t total)
+{
+    return total ? 100 * ((double)value / (double)total) : 0;
+}
+
+struct profile_cell profile_share(uint64_t value, uint64_t total)
+{
+    struct profile_cell c;
+    snprintf(c.text, sizeof c.text, "%.1f %%", profile_percent(value, total));
+    return c;
+}
+
+void profile_put_right(const char *text, int width)
+{
+    printf("%*s%s", width > stats_width(text) ? width - stats_width(text) : 0, "", text);
+}
+
+/* ---- Names ---- */
+
+const char *profile_by_name(enum weft_profile_by by)
+{
+    static const char *const names[] = {
+        [WEFT_PROFILE_BY_FUNCTION] = "function", [WEFT_PROFILE_BY_LINE] = "line",
+        [WEFT_PROFILE_BY_PROMISE] = "promise",   [WEFT_PROFILE_BY_LABEL] = "label",
+        [WEFT_PROFILE_BY_ROOT] = "root",         [WEFT_PROFILE_BY_THREAD] = "thread",
+        [WEFT_PROFILE_BY_CORE] = "core",
+    };
+    return names[by];
+}
+
+const char *profile_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}
+
+char *profile_name(const struct weft_profile *p, const struct weft_named_frame *f)
+{
+    const char *text = weft_profile_text(p, f->text);
+    size_t size = strlen(text), room = 3 * size + 32; /* a byte may take the place of three */
+    char *name = malloc(room);
+    if (!name)
+        return NULL;
+    size_t used = weft_text_clean(name, 3 * size + 1, text, size);
+    name[used] = 0;
+    if (f->kind == WEFT_FRAME_PROMISE && f->promise != WEFT_NONE && p->model &&
+        f->promise < p->model->promises && f->promise != WEFT_ROOT)
+        snprintf(name + used, room - used, " #%" PRIu64, p->model->promise[f->promise].id);
+    return name;
+}
+
+const char *profile_object(const struct profile_view *v, const struct weft_named_frame *f)
+{
+    const struct weft_profile *p = v->p;
+    uint32_t path = f->function != WEFT_NONE ? v->object[f->function] : 0;
+    if (!path && f->location != WEFT_NONE && p->location[f->location].mapping != WEFT_NONE)
+        path = p->mapping[p->location[f->location].mapping].path;
+    return path ? weft_profile_text(p, path) : NULL;
+}
+
+struct weft__shown profile_place(const struct profile_view *v, const struct weft_named_frame *f)
+{
+    char text[600] = "";
+    const struct weft_function *function =
+        f->function != WEFT_NONE ? &v->p->function[f->function] : NULL;
+    const char *file = function ? weft_profile_text(v->p, function->file) : "",
+               *object = function ? profile_object(v, f) : NULL;
+    if (*file && function->start_line)
+        snprintf(text, sizeof text, "%.500s:%" PRIu32, profile_base(file), function->start_line);
+    else if (*file)
+        snprintf(text, sizeof text, "%.500s", profile_base(file));
+    else if (object && strncmp(object, "[kernel", 7) == 0)
+        snprintf(text, sizeof text, "[kernel]");
+    else if (object)
+        snprintf(text, sizeof text, *object == '[' ? "%.500s" : "[%.500s]", profile_base(object));
+    return weft__shown(text);
+}
+
+void profile_put_rest(int used, const char *name, const char *place)
+{
+    int room = isatty(STDOUT_FILENO) ? stats_columns() - used : 100000;
+    int wide = stats_width(name), behind = stats_width(place);
+    room = room < 24 ? 24 : room;
+    if (wide > room) {
+        stats_put_cut(name, room);
+        behind = 0;
+    } else {
+        fputs(name, stdout);
+    }
+    if (behind && wide + 2 + behind <= room)
+        printf("  %s%s%s", prose_style(PROSE_FAINT), place, prose_style(PROSE_PLAIN));
+    putchar('\n');
+}
+
+/* ---- The list ---- */
+
+uint32_t profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, double least)
+{
+    uint32_t n = 0;
+    while (n < l->rows && n < limit && profile_percent(l->row[n].total, l->total) >= least)
+        n++;
+    return n;
+}
+
+static const char *shared_style(const struct weft_named_frame *f)
+{
+    bool known = f->kind != WEFT_FRAME_ADDRESS;
+    return prose_style(known ? PROSE_PLAIN : PROSE_FAINT);
+}
+
+/* What a function took itself, and what it took with all that it called. */
+static bool print_calls(const struct profile_view *v, const struct weft_profile_list *l,
+                        uint32_t shown)
+{
+    uint64_t sum = 0;
+    printf("%s%10s %8s %8s  %10s %8s  %s%s\n", prose_style(PROSE_BOLD), "self", "self %", "sum %",
+           "total", "total %", "function", prose_style(PROSE_PLAIN));
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct weft_profile_row *r = &l->row[i];
+        char *name = profile_name(v->p, &r->frame);
+        if (!name)
+            return false;
+        sum += r->self;
+        profile_put_right(profile_amount(v, r->self, l->total).text, 10);
+        printf(" %8s %8s  ", profile_share(r->self, l->total).text,
+               profile_share(sum, l->total).text);
+        profile_put_right(profile_amount(v, r->total, l->total).text, 10);
+        printf(" %8s  ", profile_share(r->total, l->total).text);
+        fputs(shared_style(&r->frame), stdout);
+        profile_put_rest(51, name, profile_place(v, &r->frame).text);
+        fputs(prose_style(PROSE_PLAIN), stdout);
+        free(name);
+    }
+    if (shown < l->rows) {
+        profile_put_right(profile_amount(v, l->total - sum, l->total).text, 10);
+        printf(" %8s %8s  %21s%s more; --limit 0 shows all\n",
+               profile_share(l->total - sum, l->total).text, profile_share(l->total, l->total).text,
+               "", weft__grouped(l->rows - shown).text);
+    }
+    return true;
+}
+
+void profile_put_folded(const struct profile_view *v)
+{
+    if (v->o.by_family)
+        printf("%s#: any number; --fold=no keeps such labels apart%s\n", prose_style(PROSE_FAINT),
+               prose_style(PROSE_PLAIN));
+}
+
+static void put_group(const struct profile_view *v, const struct weft_profile_list *l,
+                      const char *count, uint64_t value, uint64_t sum)
+{
+    profile_put_right(profile_amount(v, value, l->total).text, 10);
+    printf(" %8s %8s  %10s  ", profile_share(value, l->total).text,
+           profile_share(sum, l->total).text, count);
+}
+
+/* Groups: each sample is in one, so they add up to the total. */
+static bool print_groups(const struct profile_view *v, const struct weft_profile_list *l,
+                         enum weft_profile_by by, uint32_t shown)
+{
+    uint64_t sum = 0, samples = 0;
+    printf("%s%10s %8s %8s  %10s  %s%s\n", prose_style(PROSE_BOLD), v->o.off_cpu ? "away" : "took",
+           "share", "sum %", v->o.off_cpu ? "times" : "samples",
+           by == WEFT_PROFILE_BY_ROOT ? "on behalf of" : profile_by_name(by),
+           prose_style(PROSE_PLAIN));
+    for (uint32_t i = 0; i < shown; i++) {
+        const struct weft_profile_row *r = &l->row[i];
+        char *name = profile_name(v->p, &r->frame);
+        if (!name)
+            return false;
+        sum += r->self;
+        samples += r->samples;
+        put_group(v, l, weft__grouped(r->samples).text, r->self, sum);
+        profile_put_rest(44, name, "");
+        free(name);
+    }
+    char rest[80];
+    snprintf(rest, sizeof rest, "%s more; --limit 0 shows all\n",
+             weft__grouped(l->rows - shown).text);
+    if (shown < l->rows) {
+        put_group(v, l, weft__grouped(l->samples - samples).text, l->total - sum, l->total);
+        fputs(rest, stdout);
+    }
+    fputs(prose_style(PROSE_FAINT), stdout);
+    put_group(v, l, weft__grouped(l->samples).text, l->total, l->total);
+    printf("total%s\n", prose_style(PROSE_PLAIN));
+    if (by == WEFT_PROFILE_BY_LABEL || by == WEFT_PROFILE_BY_ROOT)
+        profile_put_folded(v);
+    return true;
+}
+
+bool profile_print_top(const struct profile_view *v, enum weft_profile_by by, uint64_t limit)
+{
+    struct weft_calltree_options o = v->o;
+    struct weft_profile_list *l;
+    o.by = by;
+    if (weft_profile_list_make(&l, v->p, &o) < 0)
+        return false;
+    uint32_t shown = profile_rows_shown(l, limit, v->r->least);
+    bool ok = true;
+    bool second = by == WEFT_PROFILE_BY_LABEL && v->r->report == PROFILE_OVERVIEW;
+    if (second && l->samples)
+        putchar('\n');
+    if (l->samples == 0 && !second)
+        printf("Nothing of it is left: %s.\n",
+               v->o.off_cpu ? "no thread was away then" : "no sample is of what was asked for");
+    else if (by == WEFT_PROFILE_BY_FUNCTION)
+        ok = print_calls(v, l, shown);
+    else if (l->samples)
+        ok = print_groups(v, l, by, shown);
+    weft_profile_list_free(l);
+    return ok;
+}

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: ISC */
+/* The tree of calls. What matters little is left out, and functions that only pass on to the next one share a line,
+ * so that it fits a screen. */
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/profile.h"
+#include "cli/prose.h"
+#include "cli/stats.h"
+#include "model/alloc.h"
+
+enum {
+    NUMBERS = 32,    /* columns before the tree */
+    NAME_WIDTH = 60, /* of one name in a chain */
+    USUAL = 120,     /* columns of what is no terminal */
+};
+
+struct tree {
+    const struct profile_view *v;
+    const struct weft_calltree *t;
+    uint64_t least; /* what has less is not shown */
+    uint64_t weak;  /* … or counts for nothing within a chain */
+    uint32_t *next; /* by level: which call comes next there */
+    int width;
+};
+
+static int columns(void)
+{
+    return isatty(STDOUT_FILENO) ? stats_columns() : USUAL;
+}
+
+/* For names: deeper levels are drawn without their outermost lines. */
+static int room_least(const struct tree *t)
+{
+    return t->width / 3;
+}
+
+/* Siblings stand with the most first, so behind one that is not shown there is none. */
+static uint32_t shown(const struct tree *t, uint32_t call)
+{
+    return call != WEFT_NONE && t->t->call[call].total >= t->least && t->t->call[call].total
+               ? call
+               : WEFT_NONE;
+}
+
+static int descending(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return x > y ? -1 : x < y;
+}
+
+/* The least total with which no more than limit calls are shown. */
+static bool limited(struct tree *t, uint64_t limit)
+{
+    uint32_t n = t->t->calls;
+    if (limit >= n - 1)
+        return true;
+    uint64_t *totals = weft__resize(NULL, n, sizeof *totals);
+    if (!totals)
+        return false;
+    for (uint32_t i = 0; i < n; i++)
+        totals[i] = t->t->call[i].total;
+    qsort(totals, n, sizeof *totals, descending);
+    uint64_t least = totals[limit + 1] + 1; /* without [0], which is no line */
+    t->least = least > t->least ? least : t->least;
+    free(totals);
+    return true;
+}
+
+static bool is_function(const struct weft_call *c)
+{
+    return c->frame.kind == WEFT_FRAME_FUNCTION || c->frame.kind == WEFT_FRAME_ADDRESS;
+}
+
+/* The last of the calls that share the line of head. */
+static uint32_t tail_of(const struct tree *t, uint32_t head)
+{
+    const struct weft_call *call = t->t->call;
+    uint32_t tail = head;
+    for (;;) {
+        uint32_t child = shown(t, call[tail].first_child);
+        if (child == WEFT_NONE || shown(t, call[child].next_sibling) != WEFT_NONE ||
+            !is_function(&call[tail]) || !is_function(&call[child]))
+            return tail;
+        uint64_t lost = call[head].total - call[child].total;
+        if ((call[tail].self && call[tail].self >= t->weak) || (lost && lost >= t->weak))
+            return tail;
+        tail = child;
+    }
+}
+
+/* ---- A chain of names ---- */
+
+static char *name_of(const struct tree *t, uint32_t call)
+{
+    const struct weft_named_frame *f = &t->t->call[call].frame;
+    return profile_name(t->v->p, f);
+}
+
+/* How many columns it takes in a chain. */
+static int wide(const struct tree *t, uint32_t call)
+{
+    char *name = name_of(t, call);
+    int width = name ? stats_width(name) : 0;
+    free(name);
+    return width > NAME_WIDTH ? NAME_WIDTH : width;
+}
+
+static bool put(const struct tree *t, uint32_t call, int room)
+{
+    char *name = name_of(t, call);
+    if (!name)
+        return false;
+    bool known = t->t->call[call].frame.kind != WEFT_FRAME_ADDRESS;
+    fputs(prose_style(known ? PROSE_PLAIN : PROSE_FAINT), stdout);
+    if (stats_width(name) > room)
+        stats_put_cut(name, room);
+    else
+        fputs(name, stdout);
+    fputs(prose_style(PROSE_PLAIN), stdout);
+    free(name);
+    return true;
+}
+
+#define ARROW " › "
+enum { ARROW_WIDTH = 3, GAP_WIDTH = 12 }; /* " › … 123 … " */
+
+/* Of a chain that is too wide: as much of its end as fits behind the first one. */
+static bool put_chain(const struct tree *t, uint32_t head, uint32_t tail, int room)
+{
+    const struct weft_call *call = t->t->call;
+    if (head == tail)
+        return put(t, head, room);
+    int used = wide(t, head) + ARROW_WIDTH + wide(t, tail);
+    uint32_t from = tail, skipped = 0;
+    while (call[from].parent != head) {
+        int more = ARROW_WIDTH + wide(t, call[from].parent);
+        bool last = call[call[from].parent].parent == head;
+        if (used + more + (last ? 0 : GAP_WIDTH) > room)
+            break;
+        used += more;
+        from = call[from].parent;
+    }
+    for (uint32_t c = call[from].parent; c != head; c = call[c].parent)
+        skipped++;
+    if (!put(t, head, NAME_WIDTH))
+        return false;
+    if (skipped)
+        printf("%s" ARROW "… %" PRIu32 " …%s", prose_style(PROSE_FAINT), skipped,
+               prose_style(PROSE_PLAIN));
+    /* Downwards: parents come before children, so the path is found from its end, with next[] as its room. */
+    uint32_t depth = call[tail].depth - call[from].depth;
+    for (uint32_t i = 0; i <= depth; i++) {
+        uint32_t c = tail;
+        for (uint32_t up = i; up < depth; up++)
+            c = call[c].parent;
+        printf("%s" ARROW "%s", prose_style(PROSE_FAINT), prose_style(PROSE_PLAIN));
+        if (!put(t, c, NAME_WIDTH))
+            return false;
+    }
+    return true;
+}
+
+/* ---- Lines ---- */
+
+static int put_lines(const struct tree *t, uint32_t level)
+{
+    uint32_t most = (uint32_t)(t->width - NUMBERS - room_least(t)) / 3, from = 1;
+    int used = 0;
+    fputs(prose_style(PROSE_FAINT), stdout);
+    if (level > most) {
+        from = level - most + 1;
+        used += printf("%" PRIu32 " ", from - 1);
+        fputs("… ", stdout);
+        used += 2;
+    }
+    for (uint32_t l = from; l <= level; l++, used += 3)
+        if (l < level)
+            fputs(t->next[l] == WEFT_NONE ? "   " : "│  ", stdout);
+        else
+            fputs(t->next[l] == WEFT_NONE ? "└─ " : "├─ ", stdout);
+    fputs(prose_style(PROSE_PLAIN), stdout);
+    return used;
+}
+
+static bool put_call(const struct tree *t, uint32_t head, uint32_t tail, uint32_t level)
+{
+    const struct weft_call *c = &t->t->call[head];
+    uint64_t total = t->t->total, self = t->t->call[tail].self;
+    profile_put_right(profile_amount(t->v, c->total, total).text, 10);
+    printf(" %8s", profile_share(c->total, total).text);
+    printf(" %8s   ", self ? profile_share(self, total).text : "");
+    int used = NUMBERS + put_lines(t, level);
+    int room = t->width - used;
+    bool ok = put_chain(t, head, tail, room < room_least(t) ? room_least(t) : room);
+    putchar('\n');
+    return ok;
+}
+
+static bool print_calls(struct tree *t)
+{
+    uint32_t level = 0;
+    t->next[0] = shown(t, t->t->call[0].first_child);
+    for (;;) {
+        uint32_t head = t->next[level];
+        if (head == WEFT_NONE && level == 0)
+            return true;
+        if (head == WEFT_NONE) {
+            level--;
+            continue;
+        }
+        t->next[level] = shown(t, t->t->call[head].next_sibling);
+        uint32_t tail = tail_of(t, head);
+        if (!put_call(t, head, tail, level))
+            return false;
+        t->next[++level] = shown(t, t->t->call[tail].first_child);
+    }
+}
+
+static void say_left_out(const struct tree *t)
+{
+    uint32_t left_out = 0;
+    for (uint32_t i = 1; i < t->t->calls; i++)
+        left_out += t->t->call[i].total < t->least;
+    if (left_out == 0)
+        return;
+    printf(
+        "%s%s call%s with less than %s of the total %s left out; --min 0 --limit 0 shows all%s\n",
+        prose_style(PROSE_FAINT), weft__grouped(left_out).text, weft__plural(left_out),
+        profile_share(t->least, t->t->total).text, left_out == 1 ? "is" : "are",
+        prose_style(PROSE_PLAIN));
+}
+
+bool profile_print_tree(const struct profile_view *v)
+{
+    struct weft_calltree *calls;
+    if (weft_calltree_make(&calls, v->p, &v->o) < 0)
+        return false;
+    double least = ceil(v->r->least / 100 * (double)calls->total);
+    struct tree t = {.v = v,
+                     .t = calls,
+                     .least = (uint64_t)least,
+                     .weak = (uint64_t)least,
+                     .next = weft__resize(NULL, (uint64_t)calls->depth + 2, sizeof *t.next),
+                     .width = columns()};
+    bool ok = t.next && limited(&t, v->r->limit);
+    if (ok && calls->samples == 0) {
+        printf("Nothing of it is left: %s.\n",
+               v->o.off_cpu ? "no thread was away then" : "no sample is of what was asked for");
+    } else if (ok) {
+        printf("%s%10s %8s %8s   %s%s\n", prose_style(PROSE_BOLD), "total", "total %", "self %",
+               v->o.off_cpu ? "where it waited: from the outside in" : "calls, from the outside in",
+               prose_style(PROSE_PLAIN));
+        ok = print_calls(&t);
+        say_left_out(&t);
+        profile_put_folded(v);
+    }
+    free(t.next);
+    weft_calltree_free(calls);
+    return ok;
+}

@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/profiles.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "model/alloc.h"
+#include "model/strings.h"
+#include "cli/perf_boot.h"
+#include "profile/join.h"
+#include "profile/load.h"
+#include "symbols/unwind.h"
+
+/* What the functions here share while files are read. All of these return false after saying what is wrong. */
+struct loading {
+    struct weft__profiles *out;
+    const struct weft__profiles_options *o;
+    const char *command;
+    const char *model_path; /* whose events the model is of */
+};
+
+static bool fail(const struct loading *l, const char *path, int rc, const struct weft_error *err)
+{
+    struct weft_error e = *err;
+    if (!*e.text && e.code == 0)
+        e.code = rc;
+    weft__complain(path ? path : l->command, &e);
+    return false;
+}
+
+static const uint8_t no_boot[16];
+
+static bool known(const uint8_t *boot_id)
+{
+    return memcmp(boot_id, no_boot, sizeof no_boot) != 0;
+}
+
+/* ---- Files of others ---- */
+
+static int unwinder_map(void *data, const struct weft_mapping *m, const char *path)
+{
+    return weft_unwinder_map(data, m, path);
+}
+
+static void unwinder_forget(void *data, uint32_t process)
+{
+    weft_unwinder_forget(data, process);
+}
+
+static int unwinder_fork(void *data, uint32_t process, uint32_t parent)
+{
+    return weft_unwinder_fork(data, process, parent);
+}
+
+static uint32_t unwinder_run(void *data, uint32_t process, uint32_t thread, uint64_t regs_mask,
+                             const uint64_t *regs, const uint8_t *stack, uint64_t stack_bytes,
+                             uint64_t *pcs, uint32_t room)
+{
+    const struct weft_unwind_input in = {.process = process,
+                                         .thread = thread,
+                                         .regs_mask = regs_mask,
+                                         .regs = regs,
+                                         .stack = stack,
+                                         .stack_bytes = stack_bytes};
+    return weft_unwinder_run(data, &in, pcs, room);
+}
+
+static void warn_foreign(const struct loading *l, const char *path,
+                         const struct weft_foreign_facts *f)
+{
+    if (l->o->quiet)
+        return;
+    if (f->cut)
+        weft__say(path, "warning: it was not finished: what records it was killed, or still runs");
+    if (f->without_callers)
+        weft__say(path,
+                  "warning: of %" PRIu64 " samples it is not known who called: their stacks "
+                  "could not be unwound",
+                  f->without_callers);
+    if (f->other_machines)
+        weft__say(path, "warning: %" PRIu64 " samples are of guests, whose addresses have no names",
+                  f->other_machines);
+}
+
+static bool load_foreign(struct loading *l, const struct weft_input *in,
+                         struct weft__profiles_file *file)
+{
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    struct weft_foreign_facts facts;
+    struct weft_foreign_unwinder unwinder = {weft_unwinder_new(), unwinder_map, unwinder_forget,
+                                             unwinder_run, unwinder_fork};
+    const struct weft_foreign_options o = {.kind = file->kind,
+                                           .period_ns = l->o->period_ns,
+                                           .unwinder = unwinder.data ? &unwinder : NULL};
+    int rc = weft_profile_load_foreign(l->out->profile, in, &o, &facts, &err);
+    weft_unwinder_free(unwinder.data);
+    file->real_ns = facts.real_ns;
+    file->clock_ns = (uint64_t)facts.clock_ns;
+    file->this_boot = facts.kind == WEFT_FOREIGN_PERF && weft__perf_is_of_this_boot(&facts);
+    /* A file that was cut off is good up to there. */
+    file->damaged = rc < 0;
+    if (rc == WEFT_E_FORMAT && facts.samples && !l->o->quiet) {
+        char text[sizeof err.text];
+        snprintf(text, sizeof text, "%s", err.text);
+        weft__say(file->path,
+                  "warning: it is damaged at offset %" PRIu64 ": %s; what stands "
+                  "before that is used",
+                  err.offset, text);
+    }
+    if (rc < 0 && (rc != WEFT_E_FORMAT || facts.samples == 0))
+        return fail(l, file->path, rc, &err);
+    if (*facts.command)
+        file->program = strdup(facts.command);
+    warn_foreign(l, file->path, &facts);
+    return true;
+}
+
+/* ---- Traces ---- */
+
+/* "program arg arg", or NULL. */
+static char *program_of(const struct weft_process_facts *f)
+{
+    size_t size = 1;
+    for (uint32_t i = 0; i < f->args; i++)
+        size += strlen(f->arg[i]) + 1;
+    if (f->args == 0)
+        return f->program ? strdup(f->program) : NULL;
+    char *text = malloc(size), *at = text;
+    for (uint32_t i = 0; text && i < f->args; i++)
+        at += sprintf(at, "%s%s", i ? " " : "", f->arg[i]);
+    return text;
+}
+
+/* The events, if no other file had some: they say which promise ran. */
+static bool load_events(struct loading *l, struct weft_reader *reader,
+                        struct weft__profiles_file *file)
+{
+    struct weft__profiles *out = l->out;
+    struct weft_model *m;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    bool wanted = !l->o->no_model && !l->o->model;
+    if (weft_reader_facts(reader)->packets == 0 || !wanted)
+        return true;
+    struct weft__progress progress = weft__progress_begin(l->o->quiet ? NULL : file->path);
+    int rc = weft_model_build(&m, reader, weft__progress_show, &progress, &err);
+    weft__progress_end(&progress);
+    if (rc < 0)
+        return fail(l, file->path, rc, &err);
+    file->events = m->events_total > 0;
+    if (file->events && !out->model) {
+        out->model = m;
+        l->model_path = file->path;
+        return true;
+    }
+    if (file->events && !l->o->quiet)
+        weft__say(file->path, "warning: its events are left out: those of %s say which promise ran",
+                  weft__shown(l->model_path).text);
+    weft_model_free(m);
+    return true;
+}
+
+static bool load_trace(struct loading *l, const char *path, struct weft__profiles_file *file)
+{
+    struct weft_reader *reader;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    int rc = weft_reader_open(&reader, path, &err);
+    if (rc < 0)
+        return fail(l, file->path, rc, &err);
+    rc = weft_profile_load_trace(l->out->profile, reader, &err);
+    bool ok = rc < 0 ? fail(l, file->path, rc, &err) : load_events(l, reader, file);
+    if (ok) {
+        const struct weft_process_facts *f = &weft_reader_facts(reader)->process;
+        file->program = program_of(f);
+        file->real_ns = (int64_t)f->start_real_ns;
+        file->clock_ns = f->start_ns;
+        if (known(f->boot_id))
+            memcpy(file->boot_id, f->boot_id, sizeof file->boot_id);
+        if (!l->o->quiet)
+            weft__warn(file->path, weft_reader_damage(reader));
+    }
+    weft_reader_close(reader);
+    return ok;
+}
+
+/* ---- ---- */
+
+/* The path under which the reader finds what in holds: a pipe has been read already. */
+static void path_of(char *path, size_t room, const struct weft_input *in, const char *given)
+{
+    struct stat st;
+    if (strcmp(given, "-") != 0 && stat(given, &st) == 0 && S_ISREG(st.st_mode))
+        snprintf(path, room, "%s", given);
+    else
+        snprintf(path, room, "/proc/self/fd/%d", in->fd);
+}
+
+static bool load_file(struct loading *l, struct weft__profiles_file *file)
+{
+    struct weft_profile *p = l->out->profile;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    struct weft_input in;
+    char path[4096];
+    uint64_t samples = p->samples, absences = p->absences;
+    uint8_t boot_id[16];
+    int rc = weft_input_open(&in, file->path, &err);
+    if (rc < 0)
+        return fail(l, file->path, rc, &err);
+    memcpy(boot_id, p->boot_id, sizeof boot_id);
+    memset(p->boot_id, 0, sizeof p->boot_id);
+    file->kind = l->o->from ? l->o->from : weft_foreign_kind(&in);
+    path_of(path, sizeof path, &in, file->path);
+    bool ok =
+        file->kind == WEFT_FOREIGN_NONE ? load_trace(l, path, file) : load_foreign(l, &in, file);
+    weft_input_close(&in);
+    file->samples = p->samples - samples;
+    file->absences = p->absences - absences;
+    if (known(p->boot_id))
+        memcpy(file->boot_id, p->boot_id, sizeof boot_id);
+    if (known(boot_id))
+        memcpy(p->boot_id, boot_id, sizeof boot_id);
+    return ok;
+}
+
+/* Times of different boots have nothing to do with each other. */
+static bool same_boot(const struct loading *l)
+{
+    const struct weft__profiles *p = l->out;
+    const uint8_t *first = NULL;
+    for (unsigned i = 0; i < p->files; i++) {
+        const struct weft__profiles_file *f = &p->file[i];
+        if (!known(f->boot_id) || (f->samples == 0 && f->absences == 0 && !f->events))
+            continue;
+        if (first && memcmp(first, f->boot_id, 16) != 0)
+            return false;
+        first = first ? first : f->boot_id;
+    }
+    return true;
+}
+
+static bool overlap(const struct weft_profile *p, const struct weft_model *m)
+{
+    int64_t first = weft_model_time(p->first_ns, m->first_ns),
+            last = weft_model_time(p->last_ns, m->first_ns);
+    return last >= 0 && first <= m->end_ns;
+}
+
+static bool join(struct loading *l)
+{
+    struct weft__profiles *out = l->out;
+    const struct weft_model *m = l->o->model ? l->o->model : out->model;
+    const char *path = l->model_path ? l->model_path : out->file[0].path;
+    bool any = out->profile->samples || out->profile->absences, same = same_boot(l);
+    if (!same && !l->o->quiet)
+        weft__say(l->command,
+                  "warning: the files are of different boots of a machine, or of different "
+                  "machines: times of the one mean nothing in the other, only sums are right%s",
+                  m ? "; which promise ran is left out: give the files one by one for that" : "");
+    if (!m || !any || !same)
+        return true;
+    if (!overlap(out->profile, m) && !l->o->quiet)
+        weft__say(path, "warning: its events and the samples have no time in common: the clocks "
+                        "differ, or they are of different runs; no sample belongs to a promise");
+    int rc = weft_profile_join(out->profile, m);
+    if (rc > 0 && !l->o->quiet)
+        weft__say(path,
+                  "warning: the samples are of another boot than the events, so which promise "
+                  "ran is not known");
+    return rc >= 0 || fail(l, NULL, rc, &(struct weft_error){.offset = WEFT_NO_OFFSET});
+}
+
+static bool of_this_boot(const struct weft__profiles *p)
+{
+    char text[64] = "", wanted[64];
+    FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (f && !fgets(text, sizeof text, f))
+        *text = 0;
+    if (f)
+        fclose(f);
+    for (unsigned i = 0; i < p->files; i++) {
+        size_t used = 0;
+        for (unsigned b = 0; b < 16; b++)
+            used += (size_t)snprintf(wanted + used, sizeof wanted - used, "%s%02x",
+                                     b == 4 || b == 6 || b == 8 || b == 10 ? "-" : "",
+                                     p->file[i].boot_id[b]);
+        if (p->file[i].samples + p->file[i].absences && !p->file[i].this_boot &&
+            strncmp(text, wanted, used) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool resolve(struct loading *l)
+{
+    struct weft__profiles *out = l->out;
+    const struct weft_symbols_options o = {.kallsyms = l->o->kallsyms,
+                                           .sysroot = l->o->sysroot,
+                                           .debug_path = l->o->debug_path,
+                                           .this_machine = out->this_boot};
+    if (l->o->no_symbols)
+        return true;
+    struct weft__progress progress =
+        weft__progress_begin(l->o->quiet ? NULL : "names of functions");
+    int rc = weft_symbols_resolve(out->profile, &o, &out->symbols, weft__progress_show, &progress);
+    weft__progress_end(&progress);
+    return rc == 0 || fail(l, NULL, rc, &(struct weft_error){.offset = WEFT_NO_OFFSET});
+}
+
+static bool say_empty(const struct loading *l)
+{
+    const struct weft__profiles *p = l->out;
+    const char *path = p->file[0].path;
+    if (l->o->may_be_empty)
+        return true;
+    if (p->profile->lost)
+        weft__say(path, "there are no samples in it: all %" PRIu64 " were lost", p->profile->lost);
+    else if (p->file[0].kind != WEFT_FOREIGN_NONE)
+        weft__say(path, "there are no samples in this %s", weft__profiles_kind(p->file[0].kind));
+    else
+        weft__say(path,
+                  "there are no samples in %s; record some: weft record --sample -- PROGRAM (with "
+                  "its promises), or weft sample -- PROGRAM",
+                  p->files > 1 ? "any of these files" : "it");
+    return false;
+}
+
+/* Files that were recorded with different frequencies add up, if they count the same. False: no memory. */
+static bool unite_sources(struct weft_profile *p)
+{
+    enum { UNITS = WEFT_UNIT_CYCLES + 1 };
+    uint64_t texts = weft_strings_count(p->strings);
+    uint32_t *first = weft__resize(NULL, texts * UNITS, sizeof *first); /* by name and unit */
+    uint32_t *to = weft__resize(NULL, p->sources, sizeof *to);
+    for (uint64_t i = 0; first && i < texts * UNITS; i++)
+        first[i] = WEFT_NONE;
+    for (uint32_t s = 0; first && to && s < p->sources; s++) {
+        struct weft_source *source = &p->source[s];
+        uint32_t *known = &first[(uint64_t)source->name * UNITS + source->unit % UNITS];
+        *known = to[s] = *known == WEFT_NONE ? s : *known;
+        struct weft_source *united = &p->source[to[s]];
+        united->frequency = united->frequency == source->frequency ? source->frequency : 0;
+        united->period = united->period == source->period ? source->period : 0;
+    }
+    bool ok = first && to;
+    for (uint32_t i = 0; ok && i < p->samples; i++)
+        p->sample[i].source = to[p->sample[i].source];
+    free(first);
+    free(to);
+    return ok;
+}
+
+bool weft__profiles_open(struct weft__profiles *p, const char *const *path, unsigned paths,
+                         const struct weft__profiles_options *o)
+{
+    struct loading l = {.out = p, .o = o, .command = o->command ? o->command : "profile"};
+    const struct weft_error no_memory = {.code = WEFT_E_NOMEM, .offset = WEFT_NO_OFFSET};
+    *p = (struct weft__profiles){.profile = weft_profile_new(),
+                                 .file = calloc(paths, sizeof *p->file)};
+    if (!p->profile || !p->file)
+        return fail(&l, NULL, WEFT_E_NOMEM, &no_memory);
+    for (; p->files < paths; p->files++) {
+        p->file[p->files].path = path[p->files];
+        if (!load_file(&l, &p->file[p->files])) {
+            p->files++;
+            return false;
+        }
+    }
+    if (weft_profile_finish(p->profile) < 0 || !unite_sources(p->profile))
+        return fail(&l, NULL, WEFT_E_NOMEM, &no_memory);
+    if (p->profile->skipped && !o->quiet)
+        weft__say(path[0], "warning: %" PRIu64 " records of samples could not be understood",
+                  p->profile->skipped);
+    p->this_boot = of_this_boot(p);
+    if (p->profile->samples == 0 && p->profile->absences == 0)
+        return say_empty(&l);
+    return join(&l) && resolve(&l);
+}
+
+void weft__profiles_close(struct weft__profiles *p)
+{
+    weft_profile_free(p->profile);
+    weft_model_free(p->model);
+    for (unsigned i = 0; i < p->files; i++)
+        free(p->file[i].program);
+    free(p->file);
+    *p = (struct weft__profiles){0};
+}
+
+enum weft_async_stacks weft__async_stacks_value(const char *command, const char *value)
+{
+    if (!value || strcmp(value, "creators") == 0)
+        return WEFT_ASYNC_CREATORS;
+    if (strcmp(value, "waits") == 0)
+        return WEFT_ASYNC_WAITERS;
+    weft__misuse(command, "--async-stacks: there is no \"%s\"; there are creators and waits",
+                 value);
+}
+
+const char *weft__profiles_kind(enum weft_foreign kind)
+{
+    switch (kind) {
+    case WEFT_FOREIGN_NONE:
+        break;
+    case WEFT_FOREIGN_AKAROS:
+        return "stream of Akaros's kpoprofile";
+    case WEFT_FOREIGN_KPDATA:
+    case WEFT_FOREIGN_TICKS:
+        return "stream of Akaros's kpdata";
+    case WEFT_FOREIGN_PERF:
+        return "perf.data file";
+    }
+    return "weft trace";
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: ISC */
+/* A profile from the files of a command line: weft traces with samples, Akaros's streams, perf.data, told apart by
+ * what is in them. Several files add up to one profile; the events of one of them say which promise ran.
+ *
+ *     struct weft__profiles p;
+ *     if (weft__profiles_open(&p, paths, count, &(struct weft__profiles_options){.command = "profile"}))
+ *         use(p.profile, p.profile->model);
+ *     weft__profiles_close(&p);
+ *
+ * Says what is wrong on standard error, like weft__model. One thread. */
+#ifndef WEFT_CLI_PROFILES_H
+#define WEFT_CLI_PROFILES_H
+
+#include "profile/foreign.h"
+#include "profile/frames.h"
+#include "symbols/symbols.h"
+
+struct weft__profiles_options {
+    const char *command;            /* in messages; NULL: "profile" */
+    const struct weft_model *model; /* join this one (borrowed) instead of that of a file */
+    bool no_model;                  /* do not ask which promise ran: faster */
+    bool no_symbols;                /* leave addresses as they are, but for what the files say */
+    const char *sysroot, *kallsyms, *debug_path; /* as in symbols/symbols.h */
+    uint64_t period_ns;                          /* of Akaros's streams, as in profile/foreign.h */
+    enum weft_foreign from;                      /* what the files are; NONE: as they look */
+    bool may_be_empty;                           /* a profile without samples is no failure */
+    bool quiet;                                  /* no warnings: only why it failed */
+};
+
+struct weft__profiles_file {
+    const char *path;           /* borrowed */
+    enum weft_foreign kind;     /* WEFT_FOREIGN_NONE: a trace */
+    uint64_t samples, absences; /* that came from it */
+    bool events;                /* it has some */
+    uint8_t boot_id[16];        /* zeros: not known */
+    char *program;              /* command line of what was recorded, or NULL */
+    bool damaged;               /* it could be read up to somewhere; that was said */
+    bool this_boot;    /* it is of this machine since it was booted, though it has no boot_id */
+    int64_t real_ns;   /* a moment since 1970 … */
+    uint64_t clock_ns; /* … and on the clock of the samples; both 0: not known */
+};
+
+struct weft__profiles {
+    struct weft_profile *profile; /* finished, joined, resolved */
+    struct weft_model
+        *model; /* that it was joined with, if that came from a file: owned; else NULL */
+    struct weft_symbols_stats symbols;
+    bool this_boot; /* all of it was recorded on this machine since it was booted */
+    struct weft__profiles_file *file;
+    unsigned files;
+};
+
+/* Fills *p, which can be closed also after a failure. False: said on standard error. Files without any samples are
+ * one, unless may_be_empty, and the message says how to record some. Files of different boots are not joined, and
+ * that is said. */
+bool weft__profiles_open(struct weft__profiles *p, const char *const *path, unsigned paths,
+                         const struct weft__profiles_options *o);
+void weft__profiles_close(struct weft__profiles *p);
+
+/* What each promise of the joined model is called together with those that differ from it in numbers only: texts of p
+ * ("GET /key-#"), for weft_calltree_options and weft_frames_options. The caller frees it. NULL: no memory. */
+uint32_t *weft__profile_families(struct weft_profile *p);
+
+/* What --async-stacks[=creators|waits] says; exits if it is something else. */
+enum weft_async_stacks weft__async_stacks_value(const char *command, const char *value);
+
+/* "weft trace", "perf.data" … */
+const char *weft__profiles_kind(enum weft_foreign kind);
+
+#endif

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: ISC */
+#include "pprof/sums.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Values ---- */
+
+bool weft__source_is_count(const struct weft_profile *p, uint32_t source)
+{
+    const struct weft_source *s = &p->source[source];
+    return s->unit == WEFT_UNIT_COUNT && strcmp(weft_profile_text(p, s->name), "samples") == 0;
+}
+
+bool weft__kind_is_of(const struct weft__kind *k, const struct weft_profile *p, uint32_t source)
+{
+    const struct weft_source *s = &p->source[source];
+    return k->unit == s->unit &&
+           strncmp(k->name, weft_profile_text(p, s->name), sizeof k->name - 1) == 0;
+}
+
+static const struct weft__kind *find_kind(const struct weft__kinds *k, const struct weft_profile *p,
+                                          uint32_t source)
+{
+    for (uint32_t i = 0; i < k->kinds; i++)
+        if (weft__kind_is_of(&k->kind[i], p, source))
+            return &k->kind[i];
+    return NULL;
+}
+
+int weft__kinds_add(struct weft__kinds *k, const struct weft_profile *p)
+{
+    for (uint32_t i = 0; i < p->sources; i++) {
+        if (find_kind(k, p, i))
+            continue;
+        if (k->kinds == WEFT__KINDS_MAX)
+            return WEFT_E_LIMIT;
+        struct weft__kind *kind = &k->kind[k->kinds++];
+        snprintf(kind->name, sizeof kind->name, "%s", weft_profile_text(p, p->source[i].name));
+        kind->unit = p->source[i].unit;
+        kind->counted = !weft__source_is_count(p, i);
+        kind->value = k->values;
+        k->values += 1 + kind->counted;
+    }
+    return 0;
+}
+
+/* ---- Stacks with frames of promises ---- */
+
+static uint64_t hash_node(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct weft__node *n = (const struct weft__node *)array + item;
+    return weft_mix((uint64_t)n->parent << 32 | n->location, seed);
+}
+
+static bool same_node(const void *array, uint32_t item, const void *key)
+{
+    const struct weft__node *n = (const struct weft__node *)array + item, *k = key;
+    return n->parent == k->parent && n->location == k->location;
+}
+
+/* WEFT_NONE: no memory. */
+static uint32_t add_node(struct weft__sums *s, uint32_t parent, uint32_t location)
+{
+    const struct weft__node key = {parent, location};
+    if (!weft__table_reserve(&s->nodes_by, s->node, s->nodes, hash_node, s->seed) ||
+        !weft__reserve(&s->node, s->nodes, &s->node_room, sizeof *s->node))
+        return WEFT_NONE;
+    uint32_t *slot =
+        weft__table_find(&s->nodes_by, hash_node(&key, 0, s->seed), same_node, s->node, &key);
+    if (!*slot) {
+        s->node[s->nodes] = key;
+        *slot = ++s->nodes;
+    }
+    return *slot - 1;
+}
+
+static uint64_t hash_made(const void *array, uint32_t item, uint64_t seed)
+{
+    return weft_mix(((const struct weft__made *)array)[item].text, seed);
+}
+
+static bool same_made(const void *array, uint32_t item, const void *key)
+{
+    return ((const struct weft__made *)array)[item].text == ((const struct weft__made *)key)->text;
+}
+
+uint32_t weft__sums_made(struct weft__sums *s, uint32_t text)
+{
+    const struct weft__made key = {text};
+    if (!weft__table_reserve(&s->mades_by, s->made, s->mades, hash_made, s->seed) ||
+        !weft__reserve(&s->made, s->mades, &s->made_room, sizeof *s->made) ||
+        s->mades >= WEFT__MADE - 1)
+        return WEFT_NONE;
+    uint32_t *slot =
+        weft__table_find(&s->mades_by, hash_made(&key, 0, s->seed), same_made, s->made, &key);
+    if (!*slot) {
+        s->made[s->mades] = key;
+        *slot = ++s->mades;
+    }
+    return WEFT__MADE | (*slot - 1);
+}
+
+/* Frames that are inlined into each other are one location: as many as it has, from the innermost one on. */
+static uint32_t node_of(struct weft__sums *s, const struct weft_named_frame *frame, uint32_t count)
+{
+    uint32_t location[WEFT_FRAMES_MAX + 1], locations = 0, node = 0;
+    for (uint32_t left = count; left > 0 && locations <= WEFT_FRAMES_MAX;) {
+        const struct weft_named_frame *f = &frame[left - 1];
+        uint32_t inlined = 1, here = f->location;
+        if (here != WEFT_NONE) {
+            uint32_t most = s->p->location[here].frames;
+            while (inlined < most && inlined < left && frame[left - 1 - inlined].location == here)
+                inlined++;
+        } else {
+            here = weft__sums_made(s, f->text);
+        }
+        if (here == WEFT_NONE)
+            return WEFT_NONE;
+        location[locations++] = here;
+        left -= inlined;
+    }
+    for (uint32_t i = locations; i-- > 0 && node != WEFT_NONE;)
+        node = add_node(s, node, location[i]);
+    return node;
+}
+
+static uint32_t stack_of(struct weft__sums *s, uint32_t stack, uint32_t whose, uint32_t thread,
+                         uint64_t time_ns)
+{
+    if (!s->frames)
+        return stack;
+    uint32_t count;
+    const struct weft_named_frame *frame =
+        weft_frames_of(s->frames, stack, whose, thread, time_ns, &count);
+    return frame ? node_of(s, frame, count) : WEFT_NONE;
+}
+
+uint32_t weft__sums_pop(const struct weft__sums *s, uint32_t *stack)
+{
+    uint32_t at = *stack;
+    *stack = s->frames ? s->node[at].parent : s->p->stack[at].parent;
+    return s->frames ? s->node[at].location : s->p->stack[at].location;
+}
+
+/* ---- Sums ---- */
+
+static uint64_t hash_sum(const void *array, uint32_t item, uint64_t seed)
+{
+    const struct weft__sum *k = (const struct weft__sum *)array + item;
+    uint64_t hash = weft_mix((uint64_t)k->stack << 32 | k->promise, seed);
+    return weft_mix(hash ^ ((uint64_t)k->thread << 32 | k->core), seed) + k->state;
+}
+
+static bool same_sum(const void *array, uint32_t item, const void *key)
+{
+    return memcmp((const struct weft__sum *)array + item, key, sizeof(struct weft__sum)) == 0;
+}
+
+/* The values of what has that stack and these labels; NULL: no memory. */
+static int64_t *total_of(struct weft__sums *s, const struct weft__sum *key)
+{
+    if (key->stack == WEFT_NONE ||
+        !weft__table_reserve(&s->sums_by, s->sum, s->sums, hash_sum, s->seed) ||
+        !weft__reserve(&s->sum, s->sums, &s->sum_room, sizeof *s->sum) ||
+        !weft__reserve(&s->total, s->sums, &s->total_room, s->values * sizeof *s->total))
+        return NULL;
+    uint32_t *slot =
+        weft__table_find(&s->sums_by, hash_sum(key, 0, s->seed), same_sum, s->sum, key);
+    if (!*slot) {
+        s->sum[s->sums] = *key;
+        memset(s->total + (size_t)s->sums * s->values, 0, s->values * sizeof *s->total);
+        *slot = ++s->sums;
+    }
+    return s->total + (size_t)(*slot - 1) * s->values;
+}
+
+static bool left_out(const struct weft__sums *s, uint32_t thread)
+{
+    return s->o->only && s->p->thread[thread].process != s->o->process;
+}
+
+static int add_sample(struct weft__sums *s, const struct weft_sample *sample)
+{
+    struct weft__sum key = {.promise = sample->promise,
+                            .thread = sample->thread,
+                            .core = sample->core,
+                            .state = WEFT__RUNNING};
+    if (left_out(s, sample->thread))
+        return 0;
+    key.stack = stack_of(s, sample->stack, weft_frames_whose(sample->promise, sample->gap),
+                         sample->thread, sample->time_ns);
+    int64_t *total = total_of(s, &key);
+    if (!total)
+        return WEFT_E_NOMEM;
+    const struct weft__kind *kind = s->kind_of[sample->source];
+    total += kind->value;
+    if (kind->counted) {
+        *total = weft__add_values(*total, 1);
+        total++;
+    }
+    *total = weft__add_values(*total, sample->value);
+    return 0;
+}
+
+static int add_absence(struct weft__sums *s, const struct weft_absence *a)
+{
+    struct weft__sum key = {.promise = a->promise,
+                            .thread = a->thread,
+                            .core = a->core,
+                            .state = a->preempted ? WEFT__PREEMPTED : WEFT__WAITING};
+    if (left_out(s, a->thread))
+        return 0;
+    key.stack = stack_of(s, a->stack, weft_frames_whose(a->promise, a->gap), a->thread, a->from_ns);
+    int64_t *total = total_of(s, &key);
+    if (!total)
+        return WEFT_E_NOMEM;
+    total[s->values - 1] = weft__add_values(total[s->values - 1], a->to_ns - a->from_ns);
+    return 0;
+}
+
+int weft__sums_make(struct weft__sums *s, const struct weft__kinds *kinds,
+                    const struct weft_pprof_part *part, const struct weft_pprof_options *o)
+{
+    struct weft_profile *p = part->profile;
+    *s = (struct weft__sums){.p = p, .o = o, .kinds = kinds, .seed = weft_seed()};
+    int rc = 0;
+    s->values = kinds->values + kinds->off_cpu;
+    s->kind_of = weft__resize(NULL, p->sources, sizeof *s->kind_of);
+    if (!s->kind_of)
+        return WEFT_E_NOMEM;
+    for (uint32_t i = 0; i < p->sources; i++)
+        s->kind_of[i] = find_kind(kinds, p, i);
+    if (rc == 0 && o->async != WEFT_ASYNC_NONE && p->model) {
+        rc = weft_frames_new(
+            &s->frames, p,
+            &(struct weft_frames_options){.async = o->async, .family = part->family});
+        /* [0]: no other has itself as its caller */
+        if (rc == 0 && add_node(s, 0, WEFT_NONE) != 0)
+            rc = WEFT_E_NOMEM;
+    }
+    for (uint32_t i = 0; i < p->samples && rc == 0; i++)
+        rc = add_sample(s, &p->sample[i]);
+    for (uint32_t i = 0; i < p->absences && rc == 0 && kinds->off_cpu; i++)
+        rc = add_absence(s, &p->absence[i]);
+    return rc;
+}
+
+void weft__sums_fini(struct weft__sums *s)
+{
+    weft_frames_free(s->frames);
+    weft__table_drop(&s->sums_by);
+    weft__table_drop(&s->nodes_by);
+    weft__table_drop(&s->mades_by);
+    free(s->kind_of);
+    free(s->sum);
+    free(s->total);
+    free(s->node);
+    free(s->made);
+    *s = (struct weft__sums){.p = NULL};
+}

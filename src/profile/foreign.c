@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: ISC */
+#include "profile/foreign.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/foreign_state.h"
+
+enum { HEAD_BYTES = 4096 };
+
+static const struct {
+    bool (*begins)(const unsigned char *head, size_t size);
+    int (*load)(struct weft__foreign *f);
+} kinds[] = {
+    [WEFT_FOREIGN_AKAROS] = {weft__akaros_begins, weft__akaros_load},
+    [WEFT_FOREIGN_KPDATA] = {weft__kpdata_begins, weft__kpdata_load},
+    [WEFT_FOREIGN_TICKS] = {weft__ticks_begins, weft__ticks_load},
+    [WEFT_FOREIGN_PERF] = {weft__perf_begins, weft__perf_load},
+};
+#define KINDS (sizeof kinds / sizeof *kinds)
+
+/* The ones that have a mark come first: almost any bytes could be the first of kpdata's. */
+static const enum weft_foreign order[] = {WEFT_FOREIGN_PERF, WEFT_FOREIGN_AKAROS,
+                                          WEFT_FOREIGN_TICKS, WEFT_FOREIGN_KPDATA};
+
+enum weft_foreign weft_foreign_kind(const struct weft_input *in)
+{
+    unsigned char head[HEAD_BYTES];
+    ptrdiff_t got = weft_input_read(in, head, sizeof head, 0, NULL);
+    for (size_t i = 0; got > 0 && i < sizeof order / sizeof *order; i++)
+        if (kinds[order[i]].begins(head, (size_t)got))
+            return order[i];
+    return WEFT_FOREIGN_NONE;
+}
+
+ptrdiff_t weft__window_at(struct weft__window *w, uint64_t offset, size_t size,
+                          const unsigned char **bytes, struct weft_error *err)
+{
+    bool inside = offset >= w->offset && offset - w->offset <= w->have &&
+                  size <= w->have - (offset - w->offset);
+    if (!inside) {
+        ptrdiff_t got = weft_input_read(w->in, w->at, sizeof w->at, offset, err);
+        w->offset = offset;
+        w->have = got < 0 ? 0 : (size_t)got;
+        if (got < 0)
+            return got;
+    }
+    size_t left = w->have - (size_t)(offset - w->offset);
+    *bytes = w->at + (offset - w->offset);
+    return (ptrdiff_t)(left < size ? left : size);
+}
+
+int weft_profile_load_foreign(struct weft_profile *p, const struct weft_input *in,
+                              const struct weft_foreign_options *options,
+                              struct weft_foreign_facts *facts, struct weft_error *err)
+{
+    static const struct weft_foreign_options defaults;
+    struct weft_foreign_facts unwanted;
+    struct weft__foreign f = {.p = p,
+                              .in = in,
+                              .options = options ? options : &defaults,
+                              .facts = facts ? facts : &unwanted,
+                              .err = err};
+    memset(f.facts, 0, sizeof *f.facts);
+    enum weft_foreign kind = f.options->kind;
+    if (kind == WEFT_FOREIGN_NONE ||
+        (kind == WEFT_FOREIGN_KPDATA && weft_foreign_kind(in) == WEFT_FOREIGN_TICKS))
+        kind = weft_foreign_kind(in); /* both have been called kpdata */
+    if (kind == WEFT_FOREIGN_NONE)
+        return weft_error_set(err, WEFT_E_FORMAT, 0,
+                              "neither a stream of Akaros's kpoprofile or kpdata nor perf.data");
+    f.facts->kind = kind;
+    f.window = malloc(sizeof *f.window);
+    if (!f.window)
+        return weft__foreign_no_memory(&f);
+    f.window->in = in;
+    f.window->offset = 0;
+    f.window->have = 0;
+    int rc = kinds[kind].load(&f);
+    free(f.window);
+    return rc;
+}

@@ -1,0 +1,392 @@
+/* SPDX-License-Identifier: ISC */
+/* The file as a whole: header, events, and one record after the other. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/bytes.h"
+#include "profile/builder.h"
+#include "profile/perf.h"
+
+static const char magic[] = "PERFILE2", swapped[] = "2ELIFREP", old[] = "PERFFILE";
+
+enum { MAGIC_BYTES = 8, HEADER = 8, PIPE_HEADER = 16, FILE_HEADER = 104, FEATURES = 256 };
+enum { SECTION = 16, ATTR_LEAST = 64 /* of struct perf_event_attr, its first version */ };
+
+/* Records that perf itself writes, beside the kernel's. */
+enum {
+    RECORD_ATTR = 64,
+    RECORD_TRACING_DATA = 66,
+    RECORD_BUILD_ID = 67,
+    RECORD_AUXTRACE = 71,
+    RECORD_EVENT_UPDATE = 78,
+    RECORD_FEATURE = 80,
+    RECORD_COMPRESSED = 81,
+    RECORD_COMPRESSED2 = 83,
+    RECORD_KNOWN = 84,
+    UPDATE_NAME = 2,
+};
+
+bool weft__perf_begins(const unsigned char *head, size_t size)
+{
+    return size >= MAGIC_BYTES &&
+           (memcmp(head, magic, MAGIC_BYTES) == 0 || memcmp(head, swapped, MAGIC_BYTES) == 0 ||
+            memcmp(head, old, MAGIC_BYTES) == 0);
+}
+
+/* ---- Events and their ids ---- */
+
+static int cut_off(struct weft__perf *d, uint64_t at, uint64_t wanted, uint64_t left)
+{
+    return weft_error_set(d->f->err, WEFT_E_FORMAT, at,
+                          "the data ends within a record: of its %" PRIu64 " bytes, %" PRIu64
+                          " are there",
+                          wanted, left);
+}
+
+static uint64_t hash_id(const void *array, uint32_t item, uint64_t seed)
+{
+    return weft_mix(((const struct weft__perf_id *)array)[item].id, seed);
+}
+
+static bool same_id(const void *array, uint32_t item, const void *key)
+{
+    return ((const struct weft__perf_id *)array)[item].id == *(const uint64_t *)key;
+}
+
+uint32_t weft__perf_find_id(const struct weft__perf *d, uint64_t id)
+{
+    if (!d->ids)
+        return WEFT_NONE;
+    uint32_t *slot = weft__table_find(&d->ids_by, weft_mix(id, d->seed), same_id, d->id, &id);
+    return *slot ? d->id[*slot - 1].event : WEFT_NONE;
+}
+
+int weft__perf_add_id(struct weft__perf *d, uint64_t id, uint32_t event)
+{
+    if (!weft__table_reserve(&d->ids_by, d->id, d->ids, hash_id, d->seed) ||
+        !weft__reserve(&d->id, d->ids, &d->id_room, sizeof *d->id))
+        return weft__foreign_no_memory(d->f);
+    uint32_t *slot = weft__table_find(&d->ids_by, weft_mix(id, d->seed), same_id, d->id, &id);
+    if (!*slot) {
+        d->id[d->ids] = (struct weft__perf_id){id, event};
+        *slot = ++d->ids;
+    }
+    return 0;
+}
+
+/* Where ids stand in the records of that event. */
+static void find_ids(struct weft__perf *d, uint64_t type)
+{
+    unsigned at = 0, at_end = 8;
+    d->id_at = d->id_at_end = WEFT__PERF_NO_ID;
+    if (!(type & (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_ID)))
+        return;
+    if (!(type & PERF_SAMPLE_IDENTIFIER)) {
+        const uint64_t before[] = {PERF_SAMPLE_IP, PERF_SAMPLE_TID, PERF_SAMPLE_TIME,
+                                   PERF_SAMPLE_ADDR};
+        const uint64_t behind[] = {PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU};
+        for (unsigned i = 0; i < sizeof before / sizeof *before; i++)
+            at += type & before[i] ? 8 : 0;
+        for (unsigned i = 0; i < sizeof behind / sizeof *behind; i++)
+            at_end += type & behind[i] ? 8 : 0;
+    }
+    d->id_at = at;
+    d->id_at_end = at_end;
+}
+
+int weft__perf_add_event(struct weft__perf *d, const unsigned char *attr, size_t attr_bytes,
+                         uint32_t *event)
+{
+    struct weft__perf_event e = {.source = WEFT_NONE, .name = WEFT_NONE};
+    memcpy(&e.attr, attr, attr_bytes < sizeof e.attr ? attr_bytes : sizeof e.attr);
+    if (!weft__reserve(&d->event, d->events, &d->event_room, sizeof *d->event))
+        return weft__foreign_no_memory(d->f);
+    if (d->events == 0)
+        find_ids(d, e.attr.sample_type);
+    *event = d->events;
+    d->event[d->events++] = e;
+    return 0;
+}
+
+/* The events of a file: descriptions of attr_bytes each, at whose end it says where their ids are. */
+static int read_events(struct weft__perf *d, uint64_t at, uint64_t bytes, uint64_t attr_bytes)
+{
+    struct weft__foreign *f = d->f;
+    const unsigned char *b;
+    int rc = 0;
+    if (attr_bytes < ATTR_LEAST + SECTION || attr_bytes > UINT16_MAX)
+        return weft_error_set(f->err, WEFT_E_FORMAT, 16,
+                              "expected the size of an event's description, not %" PRIu64,
+                              attr_bytes);
+    if (at > f->in->size || bytes > f->in->size - at)
+        return weft_error_set(f->err, WEFT_E_FORMAT, 24,
+                              "the descriptions of its events should be at offset %" PRIu64
+                              ", but there are %" PRIu64 " bytes",
+                              at, f->in->size);
+    for (uint64_t n = 0; rc == 0 && n < bytes / attr_bytes; n++) {
+        uint64_t offset = at + n * attr_bytes;
+        uint32_t event;
+        ptrdiff_t got = weft__window_at(f->window, offset, (size_t)attr_bytes, &b, f->err);
+        if (got < 0)
+            return (int)got;
+        if ((uint64_t)got < attr_bytes) /* truncated since it was opened */
+            return cut_off(d, offset, attr_bytes, (uint64_t)got);
+        uint64_t ids_at = weft_read_u64(b + attr_bytes - SECTION);
+        uint64_t ids_bytes = weft_read_u64(b + attr_bytes - 8);
+        rc = weft__perf_add_event(d, b, (size_t)attr_bytes - SECTION, &event);
+        for (uint64_t i = 0; rc == 0 && i < ids_bytes / 8; i++) {
+            got = weft__window_at(f->window, ids_at + i * 8, 8, &b, f->err);
+            if (got < 0)
+                return (int)got;
+            if (got < 8 || ids_at + i * 8 < ids_at || ++d->ids_read > f->in->size / 8)
+                return weft_error_set(f->err, WEFT_E_FORMAT, offset,
+                                      "the ids of this event are not in the file");
+            rc = weft__perf_add_id(d, weft_read_u64(b), event);
+        }
+    }
+    return rc;
+}
+
+/* A record that says what one more event is; ids follow. */
+static int take_event(struct weft__perf *d, const unsigned char *body, size_t bytes)
+{
+    uint32_t event, size = bytes >= ATTR_LEAST ? weft_read_u32(body + 4) : 0;
+    if (size < ATTR_LEAST || size > bytes)
+        return d->f->p->skipped++, 0;
+    int rc = weft__perf_add_event(d, body, size, &event);
+    for (size_t at = size; rc == 0 && at + 8 <= bytes; at += 8)
+        rc = weft__perf_add_id(d, weft_read_u64(body + at), event);
+    return rc;
+}
+
+static int take_event_name(struct weft__perf *d, const unsigned char *body, size_t bytes)
+{
+    if (bytes <= 16 || weft_read_u64(body) != UPDATE_NAME)
+        return 0;
+    uint32_t event = weft__perf_find_id(d, weft_read_u64(body + 8));
+    const char *name = (const char *)body + 16;
+    uint32_t text = weft_profile_add_text(d->f->p, name, (uint32_t)strnlen(name, bytes - 16));
+    if (text == WEFT_NONE)
+        return weft__foreign_no_memory(d->f);
+    if (event != WEFT_NONE)
+        d->event[event].name = text;
+    return 0;
+}
+
+/* ---- Records ---- */
+
+static int remember(struct weft__perf *d, const unsigned char *record, uint16_t bytes,
+                    uint64_t place)
+{
+    uint32_t type = weft_read_u32(record);
+    const unsigned char *body = record + HEADER;
+    const struct weft__perf_event *e = weft__perf_event_of(d, type, body, bytes - HEADER);
+    if (!e)
+        return d->f->p->skipped++, 0;
+    uint64_t time_ns;
+    if (type == PERF_RECORD_SAMPLE) {
+        struct weft__perf_sample s;
+        if (!weft__perf_sample_read(&s, &e->attr, body, bytes - HEADER))
+            return d->f->p->skipped++, 0;
+        time_ns = s.time_ns;
+    } else {
+        time_ns = weft__perf_trailer_read(&e->attr, body, bytes - HEADER).time_ns;
+    }
+    if (!weft__reserve(&d->record, d->records, &d->record_room, sizeof *d->record))
+        return weft__foreign_no_memory(d->f);
+    d->record[d->records++] = (struct weft__perf_record){time_ns, place};
+    return 0;
+}
+
+int weft__perf_take(struct weft__perf *d, const unsigned char *record, uint16_t bytes,
+                    uint64_t place)
+{
+    const unsigned char *body = record + HEADER;
+    size_t left = bytes - HEADER;
+    switch (weft_read_u32(record)) {
+    case PERF_RECORD_MMAP:
+    case PERF_RECORD_MMAP2:
+    case PERF_RECORD_COMM:
+    case PERF_RECORD_FORK:
+    case PERF_RECORD_EXIT:
+    case PERF_RECORD_LOST:
+    case PERF_RECORD_LOST_SAMPLES:
+    case PERF_RECORD_SWITCH:
+    case PERF_RECORD_SWITCH_CPU_WIDE:
+    case PERF_RECORD_SAMPLE:
+        return remember(d, record, bytes, place);
+    case RECORD_ATTR:
+        return take_event(d, body, left);
+    case RECORD_EVENT_UPDATE:
+        return take_event_name(d, body, left);
+    case RECORD_BUILD_ID:
+        return weft__perf_add_build_id(d, record, bytes);
+    case RECORD_FEATURE:
+        if (left >= 8 && weft_read_u64(body) < FEATURES)
+            return weft__perf_feature(d, (unsigned)weft_read_u64(body), body + 8, left - 8);
+        return d->f->p->skipped++, 0;
+    default: /* the others say nothing of where the time went */
+        d->f->p->skipped += weft_read_u32(record) >= RECORD_KNOWN;
+        return 0;
+    }
+}
+
+/* The record and, for some, data behind it that their size does not count: *bytes. */
+static int take_record(struct weft__perf *d, uint64_t at, const unsigned char *b, uint16_t size,
+                       uint64_t *bytes)
+{
+    uint32_t type = weft_read_u32(b);
+    *bytes = size;
+    if (type == RECORD_AUXTRACE && size >= HEADER + 8)
+        *bytes += weft_read_u64(b + HEADER);
+    if (type == RECORD_TRACING_DATA && size >= HEADER + 4)
+        *bytes += ((uint64_t)weft_read_u32(b + HEADER) + 7) & ~UINT64_C(7);
+    if (*bytes < size)
+        *bytes = UINT64_MAX;
+    if (type == RECORD_COMPRESSED)
+        return weft__perf_unpack(d, b + HEADER, size - HEADER, at);
+    if (type == RECORD_COMPRESSED2 && size >= HEADER + 8) {
+        uint64_t packed = weft_read_u64(b + HEADER), most = size - HEADER - 8u;
+        return weft__perf_unpack(d, b + HEADER + 8, (size_t)(packed < most ? packed : most), at);
+    }
+    return weft__perf_take(d, b, size, weft__perf_place(false, at, size));
+}
+
+static int walk(struct weft__perf *d, uint64_t at, uint64_t end)
+{
+    struct weft__foreign *f = d->f;
+    const unsigned char *b;
+    while (at < end) {
+        uint64_t left = end - at;
+        ptrdiff_t got = weft__window_at(f->window, at, HEADER, &b, f->err);
+        if (got < 0)
+            return (int)got;
+        if (got < HEADER || left < HEADER)
+            return cut_off(d, at, HEADER, left < (uint64_t)got ? left : (uint64_t)got);
+        uint16_t size = weft_read_u16(b + 6);
+        if (size < HEADER)
+            return weft_error_set(f->err, WEFT_E_FORMAT, at,
+                                  "expected a record, not one of %u bytes; the least is 8", size);
+        got = weft__window_at(f->window, at, size, &b, f->err);
+        if (got < 0)
+            return (int)got;
+        if (left < size || got < size)
+            return cut_off(d, at, size, left < (uint64_t)got ? left : (uint64_t)got);
+        uint64_t bytes;
+        int rc = take_record(d, at, b, size, &bytes);
+        if (rc < 0)
+            return rc;
+        if (bytes > left)
+            return cut_off(d, at, bytes, left);
+        at += bytes;
+    }
+    return 0;
+}
+
+/* ---- The file ---- */
+
+/* Sections of what is known beside the records: their places follow the data, one for each bit that is set. */
+static int read_features(struct weft__perf *d, const unsigned char *bits, uint64_t at)
+{
+    struct weft__foreign *f = d->f;
+    const unsigned char *b;
+    unsigned index = 0;
+    for (unsigned feature = 0; feature < FEATURES; feature++) {
+        if (!(bits[feature / 8] >> feature % 8 & 1))
+            continue;
+        ptrdiff_t got = weft__window_at(f->window, at + SECTION * index++, SECTION, &b, f->err);
+        if (got < SECTION)
+            return (int)(got < 0 ? got : 0);
+        uint64_t offset = weft_read_u64(b), bytes = weft_read_u64(b + 8);
+        if (!weft__perf_feature_wanted(feature) || !bytes)
+            continue;
+        if (offset > f->in->size || bytes > f->in->size - offset) {
+            f->p->skipped++;
+            continue;
+        }
+        unsigned char *whole = weft__resize(NULL, bytes, 1);
+        if (!whole)
+            return weft__foreign_no_memory(f);
+        got = weft_input_read(f->in, whole, (size_t)bytes, offset, f->err);
+        int rc = got < 0 ? (int)got : weft__perf_feature(d, feature, whole, (size_t)got);
+        free(whole);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+static int read_file(struct weft__perf *d, const unsigned char *header)
+{
+    struct weft__foreign *f = d->f;
+    uint64_t data = weft_read_u64(header + 40), bytes = weft_read_u64(header + 48);
+    if (data < PIPE_HEADER || data > f->in->size)
+        return weft_error_set(f->err, WEFT_E_FORMAT, 40,
+                              "the data should be at offset %" PRIu64 ", but there are %" PRIu64
+                              " bytes",
+                              data, f->in->size);
+    int rc = read_events(d, weft_read_u64(header + 24), weft_read_u64(header + 32),
+                         weft_read_u64(header + 16));
+    if (rc < 0)
+        return rc;
+    f->facts->cut = bytes == 0; /* perf fills that in at the end */
+    bool short_of = bytes > f->in->size - data;
+    uint64_t end = bytes == 0 || short_of ? f->in->size : data + bytes;
+    rc = walk(d, data, end);
+    if (rc == 0 && short_of)
+        rc = weft_error_set(f->err, WEFT_E_FORMAT, f->in->size,
+                            "the file ends %" PRIu64 " bytes before its data does",
+                            bytes - (f->in->size - data));
+    if (!f->facts->cut && !short_of && rc != WEFT_E_NOMEM) {
+        int features = read_features(d, header + 72, data + bytes);
+        rc = rc < 0 ? rc : features;
+    }
+    return rc;
+}
+
+static int read_all(struct weft__perf *d)
+{
+    struct weft__foreign *f = d->f;
+    unsigned char header[FILE_HEADER] = {0};
+    ptrdiff_t got = weft_input_read(f->in, header, sizeof header, 0, f->err);
+    if (got < 0)
+        return (int)got;
+    if (got < MAGIC_BYTES || !weft__perf_begins(header, MAGIC_BYTES))
+        return weft_error_set(f->err, WEFT_E_FORMAT, 0, "does not begin with PERFILE2");
+    if (memcmp(header, swapped, MAGIC_BYTES) == 0)
+        return weft_error_set(
+            f->err, WEFT_E_FORMAT, 0,
+            "was recorded by a machine of the other byte order; convert it there");
+    if (memcmp(header, old, MAGIC_BYTES) == 0)
+        return weft_error_set(f->err, WEFT_E_FORMAT, 0,
+                              "is of a version of perf before 2.6.36; record it with a newer one");
+    uint64_t size = got >= PIPE_HEADER ? weft_read_u64(header + 8) : 0;
+    if (f->in->size >= WEFT__PERF_BYTES_MAX)
+        return weft_error_set(f->err, WEFT_E_LIMIT, WEFT_NO_OFFSET, "is larger than 128 TiB");
+    if (size == PIPE_HEADER)
+        return walk(d, PIPE_HEADER, f->in->size);
+    if (got < FILE_HEADER || size < FILE_HEADER)
+        return weft_error_set(f->err, WEFT_E_FORMAT, 8,
+                              "expected a header of 104 bytes (or 16, from a pipe), not %" PRIu64,
+                              got < PIPE_HEADER ? (uint64_t)got : size);
+    return read_file(d, header);
+}
+
+int weft__perf_load(struct weft__foreign *f)
+{
+    struct weft__perf d = {
+        .f = f, .seed = weft_seed(), .id_at = WEFT__PERF_NO_ID, .id_at_end = WEFT__PERF_NO_ID};
+    int rc = read_all(&d);
+    if (rc != WEFT_E_NOMEM) { /* what was read before an error counts */
+        int applied = weft__perf_apply(&d);
+        rc = applied < 0 ? applied : rc;
+    }
+    weft__perf_unpack_end(&d);
+    weft__table_drop(&d.ids_by);
+    free(d.event);
+    free(d.id);
+    free(d.record);
+    free(d.build_id);
+    return rc;
+}

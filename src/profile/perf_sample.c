@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: ISC */
+/* The fields of a sample, which follow each other as sample_type says: see perf_event_open(2). */
+#include <stdio.h>
+
+#include "format/bytes.h"
+#include "profile/perf.h"
+
+#ifndef PERF_FORMAT_LOST
+#define PERF_FORMAT_LOST 16
+#endif
+#define BRANCH_HW_INDEX (UINT64_C(1) << 17)
+
+/* What is left of a record. Beyond its end everything is 0, and that is remembered. */
+struct rest {
+    const unsigned char *at;
+    size_t bytes;
+    bool cut;
+};
+
+static const unsigned char *take(struct rest *r, uint64_t bytes)
+{
+    const unsigned char *at = r->at;
+    if (bytes > r->bytes) {
+        r->cut = true;
+        r->bytes = 0;
+        return NULL;
+    }
+    r->at += bytes;
+    r->bytes -= (size_t)bytes;
+    return at;
+}
+
+static uint64_t take_u64(struct rest *r)
+{
+    const unsigned char *at = take(r, 8);
+    return at ? weft_read_u64(at) : 0;
+}
+
+/* count items of size bytes. */
+static const unsigned char *take_array(struct rest *r, uint64_t count, unsigned size)
+{
+    return take(r, count > r->bytes ? UINT64_MAX : count * size);
+}
+
+static void take_ids(struct rest *r, uint64_t type, struct weft__perf_sample *s)
+{
+    const unsigned char *b;
+    if (type & PERF_SAMPLE_IDENTIFIER)
+        take(r, 8);
+    if (type & PERF_SAMPLE_IP)
+        s->ip = take_u64(r);
+    if (type & PERF_SAMPLE_TID && (b = take(r, 8))) {
+        s->process = weft_read_u32(b);
+        s->thread = weft_read_u32(b + 4);
+    }
+    if (type & PERF_SAMPLE_TIME)
+        s->time_ns = take_u64(r);
+    if (type & PERF_SAMPLE_ADDR)
+        take(r, 8);
+    if (type & PERF_SAMPLE_ID)
+        take(r, 8);
+    if (type & PERF_SAMPLE_STREAM_ID)
+        take(r, 8);
+    if (type & PERF_SAMPLE_CPU && (b = take(r, 8)))
+        s->core = weft_read_u32(b);
+    if (type & PERF_SAMPLE_PERIOD)
+        s->period = take_u64(r);
+}
+
+static void skip_read(struct rest *r, uint64_t format)
+{
+    unsigned times = (format & PERF_FORMAT_TOTAL_TIME_ENABLED) != 0;
+    times += (format & PERF_FORMAT_TOTAL_TIME_RUNNING) != 0;
+    unsigned words = 1;
+    words += (format & PERF_FORMAT_ID) != 0;
+    words += (format & PERF_FORMAT_LOST) != 0;
+    uint64_t values = format & PERF_FORMAT_GROUP ? take_u64(r) : 1;
+    take_array(r, times, 8);
+    take_array(r, values, words * 8);
+}
+
+static void skip_branches(struct rest *r, uint64_t branch_type)
+{
+    uint64_t count = take_u64(r);
+    if (branch_type & BRANCH_HW_INDEX)
+        take(r, 8);
+    take_array(r, count, 24);
+}
+
+static void take_stack(struct rest *r, const struct perf_event_attr *attr,
+                       struct weft__perf_sample *s)
+{
+    if (attr->sample_type & PERF_SAMPLE_REGS_USER) {
+        s->regs_abi = take_u64(r);
+        s->regs_mask = attr->sample_regs_user;
+        if (s->regs_abi != PERF_SAMPLE_REGS_ABI_NONE)
+            s->regs = take_array(r, (unsigned)__builtin_popcountll(s->regs_mask), 8);
+    }
+    if (attr->sample_type & PERF_SAMPLE_STACK_USER) {
+        uint64_t bytes = take_u64(r);
+        s->stack = bytes ? take(r, bytes) : NULL;
+        uint64_t there = bytes ? take_u64(r) : 0; /* as much as there was */
+        s->stack_bytes = !s->stack ? 0 : there < bytes ? there : bytes;
+    }
+}
+
+bool weft__perf_sample_read(struct weft__perf_sample *s, const struct perf_event_attr *attr,
+                            const unsigned char *body, size_t bytes)
+{
+    struct rest r = {.at = body, .bytes = bytes};
+    uint64_t type = attr->sample_type;
+    *s =
+        (struct weft__perf_sample){.process = UINT32_MAX, .thread = UINT32_MAX, .core = UINT32_MAX};
+    take_ids(&r, type, s);
+    if (type & PERF_SAMPLE_READ)
+        skip_read(&r, attr->read_format);
+    if (type & PERF_SAMPLE_CALLCHAIN) {
+        s->chain_length = take_u64(&r);
+        s->chain = take_array(&r, s->chain_length, 8);
+    }
+    if (type & PERF_SAMPLE_RAW) {
+        const unsigned char *size = take(&r, 4);
+        take(&r, size ? weft_read_u32(size) : 0);
+    }
+    if (type & PERF_SAMPLE_BRANCH_STACK)
+        skip_branches(&r, attr->branch_sample_type);
+    take_stack(&r, attr, s);
+    return !r.cut; /* what follows says nothing of where it was */
+}
+
+unsigned weft__perf_trailer_words(const struct perf_event_attr *attr)
+{
+    const uint64_t fields[] = {PERF_SAMPLE_TID,       PERF_SAMPLE_TIME, PERF_SAMPLE_ID,
+                               PERF_SAMPLE_STREAM_ID, PERF_SAMPLE_CPU,  PERF_SAMPLE_IDENTIFIER};
+    unsigned words = 0;
+    for (unsigned i = 0; i < sizeof fields / sizeof *fields; i++)
+        words += (attr->sample_type & fields[i]) != 0;
+    return attr->sample_id_all ? words : 0;
+}
+
+struct weft__perf_trailer weft__perf_trailer_read(const struct perf_event_attr *attr,
+                                                  const unsigned char *body, size_t bytes)
+{
+    struct weft__perf_trailer t = {0, UINT32_MAX, UINT32_MAX, UINT32_MAX};
+    uint64_t type = attr->sample_type;
+    unsigned words = weft__perf_trailer_words(attr);
+    if (words == 0 || words * 8 > bytes)
+        return t;
+    const unsigned char *at = body + bytes - words * 8;
+    if (type & PERF_SAMPLE_TID) {
+        t.process = weft_read_u32(at);
+        t.thread = weft_read_u32(at + 4);
+        at += 8;
+    }
+    if (type & PERF_SAMPLE_TIME) {
+        t.time_ns = weft_read_u64(at);
+        at += 8;
+    }
+    at += type & PERF_SAMPLE_ID ? 8 : 0;
+    at += type & PERF_SAMPLE_STREAM_ID ? 8 : 0;
+    if (type & PERF_SAMPLE_CPU)
+        t.core = weft_read_u32(at);
+    return t;
+}
+
+const struct weft__perf_event *weft__perf_event_of(const struct weft__perf *d, uint32_t type,
+                                                   const unsigned char *body, size_t bytes)
+{
+    if (d->events <= 1 || d->id_at == WEFT__PERF_NO_ID)
+        return d->events ? d->event : NULL;
+    uint32_t event = WEFT_NONE;
+    if (type == PERF_RECORD_SAMPLE && bytes >= d->id_at + 8)
+        event = weft__perf_find_id(d, weft_read_u64(body + d->id_at));
+    else if (type != PERF_RECORD_SAMPLE && d->event->attr.sample_id_all && bytes >= d->id_at_end)
+        event = weft__perf_find_id(d, weft_read_u64(body + bytes - d->id_at_end));
+    if (event != WEFT_NONE)
+        return &d->event[event];
+    /* What perf makes itself has no id; its trailer is that of the first event. */
+    return type == PERF_RECORD_SAMPLE ? NULL : d->event;
+}
+
+/* ---- What events are ---- */
+
+struct weft__perf_name weft__perf_event_name(const struct perf_event_attr *attr)
+{
+    static const char *const hardware[] = {"cycles",
+                                           "instructions",
+                                           "cache-references",
+                                           "cache-misses",
+                                           "branches",
+                                           "branch-misses",
+                                           "bus-cycles",
+                                           "stalled-cycles-frontend",
+                                           "stalled-cycles-backend",
+                                           "ref-cycles"};
+    static const char *const software[] = {
+        "cpu-clock",        "task-clock",   "page-faults",  "context-switches",
+        "cpu-migrations",   "minor-faults", "major-faults", "alignment-faults",
+        "emulation-faults", "dummy",        "bpf-output",   "cgroup-switches"};
+    struct weft__perf_name name;
+    uint64_t config = attr->config;
+    if (attr->type == PERF_TYPE_HARDWARE)
+        config &= UINT32_MAX; /* above it: of which kind of core */
+    const char *known = NULL;
+    if (attr->type == PERF_TYPE_HARDWARE && config < sizeof hardware / sizeof *hardware)
+        known = hardware[config];
+    if (attr->type == PERF_TYPE_SOFTWARE && config < sizeof software / sizeof *software)
+        known = software[config];
+    if (known)
+        snprintf(name.text, sizeof name.text, "%s", known);
+    else
+        snprintf(name.text, sizeof name.text, "event-%u-0x%llx", attr->type,
+                 (unsigned long long)config);
+    return name;
+}
+
+enum weft_source_unit weft__perf_event_unit(const struct perf_event_attr *attr)
+{
+    if (attr->type == PERF_TYPE_SOFTWARE &&
+        (attr->config == PERF_COUNT_SW_CPU_CLOCK || attr->config == PERF_COUNT_SW_TASK_CLOCK))
+        return WEFT_UNIT_NS;
+    if (attr->type == PERF_TYPE_HARDWARE && (attr->config & UINT32_MAX) == PERF_COUNT_HW_CPU_CYCLES)
+        return WEFT_UNIT_CYCLES;
+    return WEFT_UNIT_COUNT;
+}

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: ISC */
+/* perf record -z: records are compressed with zstd, one stream over all of them. A record may begin in one piece
+ * and end in the next, so what comes out is kept in a file without a name, where it can be read at any offset. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <zstd.h>
+
+#include "format/bytes.h"
+#include "profile/perf.h"
+
+enum { PIECE = 1 << 17, HEADER = 8 };
+
+/* zstd makes up to 30000 times as much of a few bytes. Records of a profile shrink to a tenth. */
+#define TIMES_MAX 200
+#define ALWAYS_ALLOWED (UINT64_C(16) << 20)
+
+struct weft__unpacking {
+    struct weft_input in;
+    ZSTD_DStream *stream;
+    size_t have; /* bytes of the record that is not yet whole */
+    unsigned char bytes[UINT16_MAX + PIECE];
+};
+
+static int begin(struct weft__perf *d)
+{
+    struct weft__unpacking *u = malloc(sizeof *u);
+    if (!u)
+        return weft__foreign_no_memory(d->f);
+    u->in = (struct weft_input){.fd = memfd_create("weft-perf", MFD_CLOEXEC)};
+    u->stream = ZSTD_createDStream();
+    u->have = 0;
+    d->unpacking = u;
+    if (!u->stream)
+        return weft__foreign_no_memory(d->f);
+    if (u->in.fd < 0)
+        return weft_error_set(d->f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
+                              "no room to decompress it: %s", strerror(errno));
+    return 0;
+}
+
+/* Appends to the file what has come out behind what was left over. */
+static int keep(struct weft__perf *d, size_t bytes, uint64_t offset)
+{
+    struct weft__unpacking *u = d->unpacking;
+    uint64_t most = d->f->in->size * TIMES_MAX + ALWAYS_ALLOWED;
+    if (u->in.size + bytes > most || u->in.size + bytes > WEFT__PERF_BYTES_MAX)
+        return weft_error_set(d->f->err, WEFT_E_LIMIT, offset,
+                              "decompresses to more than %d times the size of the file", TIMES_MAX);
+    for (size_t done = 0; done < bytes;) {
+        ssize_t put = write(u->in.fd, u->bytes + u->have + done, bytes - done);
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return weft_error_set(d->f->err, WEFT_E_NOMEM, offset, "no room to decompress it: %s",
+                                  strerror(errno));
+        done += (size_t)put;
+    }
+    u->in.size += bytes;
+    u->have += bytes;
+    return 0;
+}
+
+static int take_whole(struct weft__perf *d, uint64_t offset)
+{
+    struct weft__unpacking *u = d->unpacking;
+    size_t at = 0;
+    while (u->have - at >= HEADER) {
+        uint16_t bytes = weft_read_u16(u->bytes + at + 6);
+        if (bytes < HEADER)
+            return weft_error_set(d->f->err, WEFT_E_FORMAT, offset,
+                                  "decompresses to a record of %u bytes; the least is 8", bytes);
+        if (bytes > u->have - at)
+            break;
+        int rc = weft__perf_take(d, u->bytes + at, bytes,
+                                 weft__perf_place(true, u->in.size - (u->have - at), bytes));
+        if (rc < 0)
+            return rc;
+        at += bytes;
+    }
+    u->have -= at;
+    memmove(u->bytes, u->bytes + at, u->have);
+    return 0;
+}
+
+int weft__perf_unpack(struct weft__perf *d, const unsigned char *packed, size_t bytes,
+                      uint64_t offset)
+{
+    int rc = d->unpacking ? 0 : begin(d);
+    ZSTD_inBuffer from = {packed, bytes, 0};
+    bool full = false;
+    while (rc == 0 && (from.pos < from.size || full)) {
+        struct weft__unpacking *u = d->unpacking;
+        size_t before = from.pos;
+        ZSTD_outBuffer to = {u->bytes + u->have, PIECE, 0};
+        size_t got = ZSTD_decompressStream(u->stream, &to, &from);
+        if (ZSTD_isError(got))
+            return weft_error_set(d->f->err, WEFT_E_FORMAT, offset, "cannot be decompressed: %s",
+                                  ZSTD_getErrorName(got));
+        full = to.pos == to.size;
+        if (to.pos == 0 && from.pos == before)
+            break; /* it wants more than there is */
+        rc = keep(d, to.pos, offset);
+        rc = rc < 0 ? rc : take_whole(d, offset);
+    }
+    return rc;
+}
+
+const struct weft_input *weft__perf_unpacked(const struct weft__perf *d)
+{
+    return &d->unpacking->in;
+}
+
+void weft__perf_unpack_end(struct weft__perf *d)
+{
+    if (!d->unpacking)
+        return;
+    weft_input_close(&d->unpacking->in);
+    ZSTD_freeDStream(d->unpacking->stream);
+    free(d->unpacking);
+    d->unpacking = NULL;
+}
