@@ -6,12 +6,13 @@
 #include "cli/common.h"
 
 static const struct weft__command *const commands[] = {
-    &weft__record,   &weft__sample,  &weft__ctl,   &weft__save, &weft__info,    &weft__dump,
-    &weft__promises, &weft__view,
+    &weft__record,  &weft__sample,  &weft__ctl,      &weft__save,
+    &weft__info,    &weft__dump,    &weft__promises, &weft__view,
 #ifdef WEFT_HAS_PAGE
     &weft__html,
 #endif
-    &weft__render,   &weft__explain, &weft__stats, &weft__diff, &weft__profile, &weft__export,
+    &weft__render,  &weft__explain, &weft__stats,    &weft__diff,
+    &weft__profile, &weft__export,  &weft__kprof,
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 need_mktrace
 
-commands='record sample save info dump promises profile render view html export'
+commands='record sample save info dump promises profile render view html export kprof'
 cat >"$tmp/lines" <<'EOF'
 0 0 creates parent=-1 child=1 type=task
 5 0 switch p=1

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: ISC */
+/* weft kprof: what its two files share. */
+#ifndef WEFT_CLI_KPROF_H
+#define WEFT_CLI_KPROF_H
+
+#include <sys/types.h>
+
+#include "kprof/device.h"
+
+struct kprof_request {
+    char *dir; /* absolute */
+    struct weft_kprof_options device;
+    uid_t uid; /* whose files they are */
+    gid_t gid;
+    bool allow_other, print;     /* print: lines of the console to standard output */
+    char *title_from, *title_to; /* where this process's command line stands */
+};
+
+struct kprof_served; /* a mounted folder */
+
+/* Mounts; says what is wrong and returns NULL. */
+struct kprof_served *kprof_mount(const struct kprof_request *r);
+
+/* Answers until it is unmounted, or SIGINT, SIGTERM or SIGHUP comes; then leaves nothing behind. Returns the exit
+ * status. */
+int kprof_serve(struct kprof_served *s);
+
+/* A process that unmounts when this one has ended without doing so, once it was told that there is something to. */
+struct kprof_guard {
+    int fd; /* -1: there is none */
+    pid_t process;
+};
+struct kprof_guard kprof_guard_begin(const struct kprof_request *r);
+void kprof_guard_mounted(const struct kprof_guard *g);
+void kprof_guard_end(struct kprof_guard *g); /* after unmounting */
+
+#endif

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: ISC */
+/* Who unmounts when weft kprof is killed: a process that does nothing but wait for that. fusermount3 has an option for
+ * it (auto_unmount), but finds the folder in order if the kernel tells it of the end before it ends the connection,
+ * and may not look where another user has mounted; then the folder stays. */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cli/kprof.h"
+
+#define TRIES 50
+#define PAUSE_US 100000
+
+/* "\040" is a space there. */
+static void unescape(char *path)
+{
+    char *to = path;
+    for (const char *at = path; *at; at++) {
+        if (at[0] == '\\' && at[1] && at[2] && at[3]) {
+            *to++ = (char)((at[1] - '0') << 6 | (at[2] - '0') << 3 | (at[3] - '0'));
+            at += 3;
+        } else
+            *to++ = *at;
+    }
+    *to = 0;
+}
+
+/* The number of what is mounted on top there, or 0. Asks nothing of the file system itself. */
+static unsigned long mount_number(const char *dir)
+{
+    FILE *f = fopen("/proc/self/mountinfo", "re");
+    char *line = NULL;
+    size_t room = 0;
+    unsigned long found = 0;
+    while (f && getline(&line, &room, f) > 0) {
+        unsigned long number;
+        int from = 0, to = 0;
+        if (sscanf(line, "%lu %*s %*s %*s %n%*s%n", &number, &from, &to) != 1 || to == 0)
+            continue;
+        line[to] = 0;
+        unescape(line + from);
+        if (strcmp(line + from, dir) == 0)
+            found = number;
+    }
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+static void unmount(const char *dir)
+{
+    if (umount2(dir, MNT_DETACH) == 0)
+        return;
+    pid_t child = fork();
+    if (child == 0) {
+        execlp("fusermount3", "fusermount3", "-u", "-z", "-q", "--", dir, (char *)NULL);
+        _exit(127);
+    }
+    if (child > 0)
+        waitpid(child, NULL, 0);
+}
+
+/* Another name, so that whoever kills "weft kprof" does not mean us. */
+static void rename_process(char *from, char *to, const char *dir)
+{
+    prctl(PR_SET_NAME, "weft-unmount");
+    if (to <= from)
+        return;
+    memset(from, 0, (size_t)(to - from));
+    snprintf(from, (size_t)(to - from), "weft-unmount %s", dir);
+}
+
+static bool is_told(int fd)
+{
+    char byte;
+    ssize_t n;
+    do
+        n = read(fd, &byte, 1);
+    while (n < 0 && errno == EINTR);
+    return n == 1;
+}
+
+_Noreturn static void guard(const char *dir, int fd)
+{
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setsid();
+    dup2(fd, 3); /* and nothing else, that others may wait for the end of */
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3; i++)
+        dup2(null, i);
+    close_range(4, ~0u, 0);
+    if (chdir("/") < 0 || !is_told(3))
+        _exit(0);
+    const unsigned long number = mount_number(dir);
+    while (is_told(3))
+        ;
+    for (int i = 0; i < TRIES && number && mount_number(dir) == number; i++) {
+        unmount(dir);
+        usleep(PAUSE_US);
+    }
+    _exit(0);
+}
+
+/* It has its other name when this returns. */
+struct kprof_guard kprof_guard_begin(const struct kprof_request *r)
+{
+    struct kprof_guard g = {.fd = -1};
+    int fds[2], named[2];
+    if (pipe2(fds, O_CLOEXEC) < 0)
+        return g;
+    if (pipe2(named, O_CLOEXEC) < 0) {
+        close(fds[0]);
+        close(fds[1]);
+        return g;
+    }
+    g.process = fork();
+    if (g.process == 0) {
+        rename_process(r->title_from, r->title_to, r->dir);
+        guard(r->dir, fds[0]); /* closes its end of named */
+    }
+    close(fds[0]);
+    close(named[1]);
+    if (g.process > 0) {
+        is_told(named[0]);
+        g.fd = fds[1];
+    } else
+        close(fds[1]);
+    close(named[0]);
+    return g;
+}
+
+void kprof_guard_mounted(const struct kprof_guard *g)
+{
+    ssize_t n;
+    do
+        n = g->fd >= 0 ? write(g->fd, "", 1) : 0;
+    while (n < 0 && errno == EINTR);
+}
+
+void kprof_guard_end(struct kprof_guard *g)
+{
+    if (g->fd < 0)
+        return;
+    close(g->fd);
+    g->fd = -1;
+    while (waitpid(g->process, NULL, 0) < 0 && errno == EINTR)
+        ;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: ISC */
+#include "kprof/log.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/error.h"
+
+int weft__log_init(struct weft__log *l)
+{
+    *l = (struct weft__log){.bytes = malloc(WEFT__LOG_BYTES)};
+    return l->bytes ? 0 : WEFT_E_NOMEM;
+}
+
+void weft__log_fini(struct weft__log *l)
+{
+    free(l->bytes);
+    *l = (struct weft__log){0};
+}
+
+static void drop_first_line(struct weft__log *l)
+{
+    while (l->begin < l->end && l->bytes[l->begin++ % WEFT__LOG_BYTES] != '\n')
+        ;
+}
+
+static void put_line(struct weft__log *l, uint64_t time_ns, uint32_t core, const char *text,
+                     size_t size)
+{
+    char line[WEFT__LOG_LINE];
+    size_t used =
+        (size_t)snprintf(line, sizeof line, "[%" PRIu64 ".%09" PRIu64 "]:cpu%" PRIu32 ": ",
+                         time_ns / 1000000000, time_ns % 1000000000, core);
+    for (size_t i = 0; i < size && used < sizeof line - 1; i++) {
+        unsigned char c = (unsigned char)text[i];
+        line[used++] = c == '\t' || (c >= 0x20 && c != 0x7f) ? (char)c : '?';
+    }
+    line[used++] = '\n';
+    while (l->end + used - l->begin > WEFT__LOG_BYTES)
+        drop_first_line(l);
+    for (size_t i = 0; i < used; i++)
+        l->bytes[l->end++ % WEFT__LOG_BYTES] = line[i];
+}
+
+void weft__log_put(struct weft__log *l, uint64_t time_ns, uint32_t core, const char *text,
+                   size_t size)
+{
+    do {
+        const char *stop = memchr(text, '\n', size);
+        size_t length = stop ? (size_t)(stop - text) : size;
+        put_line(l, time_ns, core, text, length);
+        length += stop != NULL;
+        text += length;
+        size -= length;
+    } while (size > 0);
+}
+
+size_t weft__log_read(const struct weft__log *l, uint64_t *place, char *to, size_t size)
+{
+    if (*place < l->begin)
+        *place = l->begin;
+    size_t n = 0;
+    while (n < size && *place + n < l->end) {
+        to[n] = l->bytes[(*place + n) % WEFT__LOG_BYTES];
+        n++;
+    }
+    return n;
+}

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: ISC */
+#include "kprof/queue.h"
+
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/error.h"
+
+#define BLOCK_BYTES (64u << 10)
+#define HEAD_BYTES 4u /* before each record: its size */
+
+struct weft__queue_block {
+    struct weft__queue_block *next;
+    uint32_t begin, end; /* what is still to be read */
+    uint8_t bytes[BLOCK_BYTES];
+};
+
+/* A record that a reader has begun: taken out of the blocks, so that giving it back needs no memory. */
+struct weft__queue_part {
+    struct weft__queue_part *next;
+    uint32_t bytes, read;
+    uint8_t record[];
+};
+
+void weft__queue_init(struct weft__queue *q, uint64_t limit_bytes)
+{
+    *q = (struct weft__queue){.limit_bytes = limit_bytes};
+}
+
+void weft__queue_fini(struct weft__queue *q)
+{
+    while (q->first) {
+        struct weft__queue_block *b = q->first;
+        q->first = b->next;
+        free(b);
+    }
+    while (q->returned) {
+        struct weft__queue_part *p = q->returned;
+        q->returned = p->next;
+        free(p);
+    }
+    *q = (struct weft__queue){0};
+}
+
+static bool append_block(struct weft__queue *q)
+{
+    struct weft__queue_block *b = malloc(sizeof *b);
+    if (!b)
+        return false;
+    b->next = NULL;
+    b->begin = b->end = 0;
+    if (q->last)
+        q->last->next = b;
+    else
+        q->first = b;
+    q->last = b;
+    return true;
+}
+
+bool weft__queue_put(struct weft__queue *q, const void *record, uint32_t bytes)
+{
+    assert(bytes > 0 && bytes <= BLOCK_BYTES / 2);
+    bool room = bytes <= q->limit_bytes && q->bytes <= q->limit_bytes - bytes;
+    if (room && (!q->last || BLOCK_BYTES - q->last->end < HEAD_BYTES + bytes))
+        room = append_block(q);
+    if (!room) {
+        q->dropped++;
+        return false;
+    }
+    struct weft__queue_block *b = q->last;
+    memcpy(b->bytes + b->end, &bytes, HEAD_BYTES);
+    memcpy(b->bytes + b->end + HEAD_BYTES, record, bytes);
+    b->end += HEAD_BYTES + bytes;
+    q->bytes += bytes;
+    q->records++;
+    return true;
+}
+
+bool weft__queue_empty(const struct weft__queue *q, const struct weft__queue_reader *r)
+{
+    return q->records == 0 && !r->part;
+}
+
+/* The first record in the blocks, or NULL. */
+static const uint8_t *first_record(const struct weft__queue *q, uint32_t *bytes)
+{
+    if (!q->first)
+        return NULL;
+    const uint8_t *at = q->first->bytes + q->first->begin;
+    memcpy(bytes, at, HEAD_BYTES);
+    return at + HEAD_BYTES;
+}
+
+/* A block is freed with its last record: an empty queue holds no memory. */
+static void drop_first(struct weft__queue *q, uint32_t bytes)
+{
+    struct weft__queue_block *b = q->first;
+    b->begin += HEAD_BYTES + bytes;
+    q->bytes -= bytes;
+    q->records--;
+    if (b->begin < b->end)
+        return;
+    q->first = b->next;
+    if (!q->first)
+        q->last = NULL;
+    free(b);
+}
+
+/* Gives the next record to the reader alone. 0, or WEFT_E_NOMEM. */
+static int begin_part(struct weft__queue *q, struct weft__queue_reader *r)
+{
+    if (q->returned) {
+        r->part = q->returned;
+        q->returned = r->part->next;
+        q->bytes -= r->part->bytes;
+        q->records--;
+        return 0;
+    }
+    uint32_t bytes = 0;
+    const uint8_t *record = first_record(q, &bytes);
+    struct weft__queue_part *p = malloc(sizeof *p + bytes);
+    if (!p)
+        return WEFT_E_NOMEM;
+    *p = (struct weft__queue_part){.bytes = bytes};
+    memcpy(p->record, record, bytes);
+    r->part = p;
+    drop_first(q, bytes);
+    return 0;
+}
+
+static size_t read_part(struct weft__queue_reader *r, uint8_t *to, size_t size)
+{
+    struct weft__queue_part *p = r->part;
+    size_t n = p->bytes - p->read;
+    n = n < size ? n : size;
+    memcpy(to, p->record + p->read, n);
+    p->read += (uint32_t)n;
+    if (p->read == p->bytes) {
+        free(p);
+        r->part = NULL;
+    }
+    return n;
+}
+
+ptrdiff_t weft__queue_read(struct weft__queue *q, struct weft__queue_reader *r, void *to,
+                           size_t size)
+{
+    uint8_t *out = to;
+    size_t used = 0;
+    uint32_t bytes;
+    if (r->part)
+        used = read_part(r, out, size);
+    while (!r->part && q->returned && q->returned->bytes <= size - used) {
+        begin_part(q, r); /* cannot fail: it is there already */
+        used += read_part(r, out + used, size - used);
+    }
+    const uint8_t *record;
+    while (!r->part && !q->returned && (record = first_record(q, &bytes)) != NULL &&
+           bytes <= size - used) {
+        memcpy(out + used, record, bytes);
+        used += bytes;
+        drop_first(q, bytes);
+    }
+    if (used == 0 && size > 0 && q->records > 0) { /* not even one fits */
+        if (begin_part(q, r) < 0)
+            return WEFT_E_NOMEM;
+        used = read_part(r, out, size);
+    }
+    return (ptrdiff_t)used;
+}
+
+void weft__queue_leave(struct weft__queue *q, struct weft__queue_reader *r)
+{
+    struct weft__queue_part *p = r->part;
+    if (!p)
+        return;
+    p->read = 0;
+    p->next = q->returned;
+    q->returned = p;
+    q->bytes += p->bytes;
+    q->records++;
+    r->part = NULL;
+}
