@@ -185,8 +185,9 @@ const char *profile_nameless_advice(enum profile_nameless why)
             "if the old one stands below DIR",
         [PROFILE_STRIPPED] = "no symbols for it: the file is stripped; install its debug symbols, "
                              "or build it with -g",
-        [PROFILE_KERNEL] = "the kernel's names: /proc/kallsyms is of another boot, or hides its "
-                           "addresses (sysctl kernel.kptr_restrict=0, or root)",
+        [PROFILE_KERNEL] = "the kernel's names: --kallsyms FILE has them; this machine's are asked "
+                           "only for what was recorded on it since it was booted, and only root "
+                           "may read them, unless sysctl kernel.kptr_restrict is 0",
         [PROFILE_NOT_ASKED] = "--no-symbols was given",
     };
     return advice[why];

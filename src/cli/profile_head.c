@@ -121,7 +121,7 @@ static void say_span(const struct profile_view *v)
     const struct weft_source *s = source_of(v);
     uint64_t span = f->last_ns - f->first_ns;
     struct line l = {.used = 0};
-    put(&l, "%s", profile_time(span, span).text);
+    put(&l, "%s", span ? profile_time(span, span).text : "a time that is not known");
     if (f->threads)
         put(&l, ", %s thread%s", weft__grouped(f->threads).text, weft__plural(f->threads));
     if (f->threads && f->processes)

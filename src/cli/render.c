@@ -8,12 +8,14 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/picture.h"
 #include "explore/explore.h"
 #include "paint/paint.h"
 #include "view/view.h"
 
 static const char help[] =
-    "usage: weft render -o OUT.svg|OUT.png|OUT.pdf [OPTION…] FILE…\n\n"
+    "usage: weft render -o OUT.svg|OUT.png|OUT.pdf [OPTION…] FILE…\n"
+    "       weft render --flame OUT.svg|OUT.png|OUT.pdf [OPTION…] FILE…\n\n"
     "Draws a trace: each promise as a line from its creation to its resolution. Several traces\n"
     "are drawn one above the other, on the same time axis.\n\n"
     "  -o, --output OUT      the picture; - is standard output and needs --format\n"
@@ -30,10 +32,22 @@ static const char help[] =
     "      --search TEXT     mark promises with the words of TEXT in a label, failure\n"
     "                        or type (any case; \"in quotes\": as one word)\n"
     "      --no-counters     without the counters\n"
+    "      --no-samples      without the strips of samples\n"
     "      --no-legend       without the legend\n"
     "      --raw             draw a bind and the like from its creation on\n"
     "      --theme THEME     light, dark or auto (default: an SVG follows its reader)\n"
     "      --help            this text\n\n"
+    "With --flame OUT, a flame graph of the samples in the files (see weft sample):\n"
+    "--format, --from, --to, --size and --theme as above, and\n"
+    "      --promise ID      of what ran for this promise and those that it created\n"
+    "      --label TEXT      … for promises with that label\n"
+    "      --by KEY          grouped by promise, label, root (on whose behalf), thread or core\n"
+    "      --off-cpu         of the time that threads were away from a core\n"
+    "      --async-stacks[=creators|waits]\n"
+    "                        below the event loop, go on with who created the promise (or waited\n"
+    "                        for it)\n"
+    "      --diff OTHER      red: takes a larger share than in OTHER; blue: a smaller one\n"
+    "      --no-symbols      take only names that stand in the files\n\n"
     "Example: weft render -o net.svg --from 39.5ms --to 47.5ms net.ctf\n";
 
 enum {
@@ -48,6 +62,7 @@ enum {
     CRITICAL_PATH,
     DIFF,
     NO_COUNTERS,
+    NO_SAMPLES,
     NO_LEGEND,
     RAW,
     THEME
@@ -66,19 +81,13 @@ static const struct option options[] = {
     {"path", required_argument, NULL, CRITICAL_PATH},
     {"diff", no_argument, NULL, DIFF},
     {"no-counters", no_argument, NULL, NO_COUNTERS},
+    {"no-samples", no_argument, NULL, NO_SAMPLES},
     {"no-legend", no_argument, NULL, NO_LEGEND},
     {"raw", no_argument, NULL, RAW},
     {"theme", required_argument, NULL, THEME},
     WEFT__HELP_OPTION,
     {0},
 };
-
-enum format { SVG, PNG, PDF, FORMATS };
-static const char *const format_names[FORMATS] = {"svg", "png", "pdf"};
-
-static const char *const theme_names[] = {
-    [WEFT_LIGHT] = "light", [WEFT_DARK] = "dark", [WEFT_AUTO] = "auto"};
-#define THEMES (sizeof theme_names / sizeof *theme_names)
 
 struct request {
     const char *path, *out, *at;
@@ -89,32 +98,10 @@ struct request {
     bool has_from, has_to, has_select, raw, path_wanted, diff;
     int64_t from, to;
     uint64_t select, finding; /* finding: 0: none */
-    enum format format;
-    enum weft_theme theme;
+    struct weft__picture picture;
 };
 
 /* ---- The command line ---- */
-
-/* The index of name among count names, or count. */
-static unsigned find_name(const char *const *names, size_t count, const char *name)
-{
-    unsigned i = 0;
-    while (i < count && strcasecmp(names[i], name) != 0)
-        i++;
-    return i;
-}
-
-static void parse_size(struct request *r, const char *text)
-{
-    struct weft_viewport *v = &r->viewport;
-    if (!weft__parse_size(text, &v->width_px, &v->height_px))
-        weft__misuse("render", "--size: \"%s\" is not a size; expected for instance 1600x900",
-                     text);
-    if (v->width_px < WEFT_PICTURE_MIN_PX || v->width_px > WEFT_PICTURE_MAX_PX ||
-        (v->height_px && v->height_px < WEFT_PICTURE_MIN_PX) || v->height_px > WEFT_PICTURE_MAX_PX)
-        weft__misuse("render", "--size: each side has from %d to %d pixels", WEFT_PICTURE_MIN_PX,
-                     WEFT_PICTURE_MAX_PX);
-}
 
 static void parse_option(struct request *r, int c, const char **format)
 {
@@ -137,7 +124,7 @@ static void parse_option(struct request *r, int c, const char **format)
         r->to = weft__time_value(&weft__render, "--to", optarg);
         break;
     case SIZE:
-        parse_size(r, optarg);
+        weft__picture_size("render", optarg, &r->viewport.width_px, &r->viewport.height_px);
         break;
     case SELECT:
         r->has_select = true;
@@ -163,6 +150,9 @@ static void parse_option(struct request *r, int c, const char **format)
     case NO_COUNTERS:
         r->viewport.no_counters = true;
         break;
+    case NO_SAMPLES:
+        r->viewport.no_strips = true;
+        break;
     case NO_LEGEND:
         r->viewport.no_legend = true;
         break;
@@ -170,34 +160,9 @@ static void parse_option(struct request *r, int c, const char **format)
         r->raw = true;
         break;
     case THEME:
-        r->theme = find_name(theme_names, THEMES, optarg);
-        if (r->theme == THEMES)
-            weft__misuse("render", "--theme: \"%s\" is none of light, dark and auto", optarg);
+        r->picture.theme = weft__picture_theme("render", optarg);
         break;
     }
-}
-
-static void choose_format(struct request *r, const char *format)
-{
-    const char *dot = strrchr(r->out, '.');
-    const char *name = format ? format : dot ? dot + 1 : "";
-    unsigned found = find_name(format_names, FORMATS, name);
-    if (found == FORMATS && format)
-        weft__misuse("render", "--format: \"%s\" is none of svg, png and pdf", format);
-    if (found == FORMATS && strcmp(r->out, "-") == 0)
-        weft__misuse("render", "-o - needs --format svg, png or pdf");
-    if (found == FORMATS)
-        weft__misuse("render", "%s ends in none of .svg, .png and .pdf; rename it, or add --format",
-                     r->out);
-    r->format = found;
-    if (found != SVG && strcmp(r->out, "-") == 0 && isatty(STDOUT_FILENO))
-        weft__misuse("render", "will not write a %s to a terminal", name);
-}
-
-static const char *title_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : strcmp(path, "-") ? path : "standard input";
 }
 
 static void parse(struct request *r, int argc, char **argv)
@@ -205,14 +170,15 @@ static void parse(struct request *r, int argc, char **argv)
     const char *format = NULL;
     int c;
     *r = (struct request){
-        .theme = WEFT_AUTO,
+        .picture = {.theme = WEFT_AUTO},
         .viewport = {
             .selected = WEFT_NONE, .hovered = WEFT_NONE, .focus_row = WEFT_NONE, .tips = true}};
     while ((c = weft__option(&weft__render, argc, argv, ":o:", options)) != -1)
         parse_option(r, c, &format);
     if (!r->out)
         weft__misuse("render", "-o OUT is missing");
-    choose_format(r, format);
+    r->picture.out = r->out;
+    r->picture.format = weft__picture_format("render", r->out, format);
     if (r->has_from && r->has_to && r->from >= r->to)
         weft__misuse("render", "--from must be earlier than --to");
     if (optind == argc)
@@ -224,7 +190,7 @@ static void parse(struct request *r, int argc, char **argv)
     r->paths = argv + optind;
     r->count = (unsigned)(argc - optind);
     r->path = r->paths[0];
-    r->viewport.title = title_of(r->path);
+    r->viewport.title = weft__picture_title(r->path);
     if (r->viewport.height_px && r->viewport.height_px < (int)r->count * WEFT_PICTURE_MIN_PX)
         weft__misuse("render", "--size: %u traces need a height of %u pixels", r->count,
                      r->count * WEFT_PICTURE_MIN_PX);
@@ -283,56 +249,40 @@ static void tell_hits(const struct request *r)
                   weft__plural(hits));
 }
 
-static int paint(const struct request *r, const struct weft_drawlist *list, FILE *out,
-                 struct weft_error *err)
-{
-    switch (r->format) {
-    case PNG:
-        return weft_paint_png(list, out, r->theme, err);
-    case PDF:
-        return weft_paint_pdf(list, out, r->theme, err);
-    default:
-        return weft_paint_svg(list, out, r->theme);
-    }
-}
-
 static int write_picture(const struct request *r, const struct weft_drawlist *list, uint32_t rows)
 {
-    struct weft__output out;
-    if (!weft__output_open(&out, r->out))
-        return WEFT__FAILED;
-    struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    errno = 0;
-    int rc = paint(r, list, out.file, &err);
-    if (rc == WEFT_E_IO && !*err.text)
-        weft_error_set(&err, rc, WEFT_NO_OFFSET, "cannot be written%s%s", errno ? ": " : "",
-                       errno ? strerror(errno) : "");
-    const char *shown = out.file == stdout ? "standard output" : r->out;
-    if (rc < 0 && out.file == stdout && weft__stdout_left())
-        rc = 0;
-    if (rc < 0) {
-        err.code = rc;
-        weft__complain(shown, &err);
-    }
-    bool kept = weft__output_close(&out, rc == 0);
-    if (rc < 0 || !kept)
-        return WEFT__FAILED;
-    if (isatty(STDERR_FILENO))
-        weft__say(shown, "%d x %d pixels, %" PRIu32 " rows of promises", list->width / WEFT_PX,
-                  list->height / WEFT_PX, rows);
-    return WEFT__DONE;
+    char what[48];
+    snprintf(what, sizeof what, "%" PRIu32 " rows of promises", rows);
+    return weft__picture_write(&r->picture, list, what);
 }
 
-static int draw(struct request *r, const struct weft_model *m)
+/* Says what is wrong. The caller owns both. */
+static bool read_trace(const char *path, bool raw, struct weft_model **m, struct weft_scene **scene)
 {
-    struct weft_scene *scene = NULL;
+    struct weft_reader *reader = weft__open(path);
+    *scene = NULL;
+    *m = reader ? weft__model_of(reader, path) : NULL;
+    int rc = *m ? weft_scene_load(scene, *m, reader, raw, NULL, NULL) : WEFT_E_IO;
+    weft_reader_close(reader);
+    if (*m && rc < 0)
+        weft__say(path, "cannot be drawn: %s", weft_error_name(rc));
+    if (rc < 0)
+        weft_model_free(*m);
+    return rc == 0;
+}
+
+static int draw(struct request *r)
+{
+    struct weft_model *m;
+    struct weft_scene *scene;
     struct weft_search *search = NULL;
     struct weft_drawlist list = {0};
-    int status = WEFT__FAILED;
-    if (!place_viewport(r, m))
+    int status = WEFT__FAILED, rc = 0;
+    if (!read_trace(r->path, r->raw, &m, &scene))
         return status;
-    int rc = weft_scene_new(&scene, m, r->raw, NULL, NULL);
-    if (rc == 0 && r->search)
+    if (!place_viewport(r, m))
+        goto out;
+    if (r->search)
         rc = weft_search_new(&search, scene, r->search);
     if (search)
         weft_search_work(search, 0);
@@ -345,9 +295,11 @@ static int draw(struct request *r, const struct weft_model *m)
         tell_hits(r);
         status = write_picture(r, &list, scene->l->rows);
     }
+out:
     weft_drawlist_fini(&list);
     weft_search_free(search);
     weft_scene_free(scene);
+    weft_model_free(m);
     return status;
 }
 
@@ -362,13 +314,11 @@ struct seen {
 /* Says what is wrong. */
 static bool add_trace(struct seen *s, const char *path, bool raw)
 {
-    struct weft_model *m = weft__model(path, NULL);
-    struct weft_scene *scene = NULL;
-    if (!m)
+    struct weft_model *m;
+    struct weft_scene *scene;
+    if (!read_trace(path, raw, &m, &scene))
         return false;
-    int rc = weft_scene_new(&scene, m, raw, NULL, NULL);
-    if (rc == 0)
-        rc = weft_explorer_add(s->explorer, scene, m, title_of(path));
+    int rc = weft_explorer_add(s->explorer, scene, m, weft__picture_title(path));
     if (rc < 0) {
         weft__say(path, "cannot be drawn: %s", weft_error_name(rc));
         weft_scene_free(scene);
@@ -409,7 +359,9 @@ static bool add_options(const struct request *r, const struct seen *s, char *out
     if (r->diff)
         n += (size_t)snprintf(out + n, room - n, "&diff=1");
     if (r->viewport.no_counters)
-        snprintf(out + n, room - n, "&counters=off");
+        n += (size_t)snprintf(out + n, room - n, "&counters=off");
+    if (r->viewport.no_strips)
+        snprintf(out + n, room - n, "&samples=off");
     return true;
 }
 
@@ -517,15 +469,12 @@ static int run_explorer(const struct request *r)
 static int run(int argc, char **argv)
 {
     struct request request;
+    if (weft__flame_wanted(argc, argv))
+        return weft__flame_run(argc, argv);
     parse(&request, argc, argv);
     if (request.at || request.count > 1 || is_analysed(&request))
         return run_explorer(&request);
-    struct weft_model *model = weft__model(request.path, NULL);
-    if (!model)
-        return WEFT__FAILED;
-    int status = draw(&request, model);
-    weft_model_free(model);
-    return status;
+    return draw(&request);
 }
 
 const struct weft__command weft__render = {"render", "draw a trace as SVG, PNG or PDF", help, run};

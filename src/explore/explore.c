@@ -27,7 +27,7 @@ int weft_explorer_new(struct weft_explorer **out)
     e->height_px = DEFAULT_HEIGHT;
     e->text_percent = 100;
     e->window.to = 1;
-    e->selected = e->hovered = e->finding = e->path_promise = WEFT_NONE;
+    e->selected = e->hovered = e->finding = e->path_promise = e->flame.hovered = WEFT_NONE;
     e->wheel_x = -1;
     weft__changed(e, ~0u);
     weft__moved(e);
@@ -52,6 +52,7 @@ static void fini_facts(struct weft_explorer *e)
     weft__facts_fini(&e->trace_facts);
     weft__facts_fini(&e->finding_facts);
     weft__facts_fini(&e->diff_facts);
+    weft__facts_fini(&e->flame_facts);
 }
 
 void weft_explorer_free(struct weft_explorer *e)
@@ -61,6 +62,7 @@ void weft_explorer_free(struct weft_explorer *e)
     for (unsigned i = 0; i < e->panes; i++)
         fini_pane(&e->pane[i]);
     fini_facts(e);
+    weft__flame_fini(e);
     weft_diff_fini(&e->diff);
     weft_path_fini(&e->path);
     free(e->path_mark);
@@ -77,7 +79,7 @@ void weft__changed(struct weft_explorer *e, unsigned flags)
     e->dirty = e->dirty || (flags & WEFT_CHANGED_PICTURE);
     if (flags & WEFT_CHANGED_FACTS)
         e->selection_is_stale = e->range_is_stale = e->trace_is_stale = e->finding_is_stale =
-            e->diff_is_stale = true;
+            e->diff_is_stale = e->flame_is_stale = true;
     if (flags & WEFT_CHANGED_VISIBLE)
         e->visible_is_stale = true;
     if (flags & WEFT_CHANGED_TIP)
@@ -169,6 +171,7 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
 static void forget_scene(struct weft_explorer *e)
 {
     fini_facts(e);
+    weft__flame_forget(e);
     e->facts = 0;
     weft__visible_clear(&e->visible);
     e->hovered = WEFT_NONE;
@@ -362,7 +365,10 @@ void weft_explorer_text_size(struct weft_explorer *e, unsigned percent)
  * one is not. */
 static void place_panes(struct weft_explorer *e)
 {
-    unsigned fit = (unsigned)(e->height_px / PANE_MIN_PX);
+    int32_t flame = weft__flame_height(e, e->height_px), height = e->height_px - flame;
+    e->flame.top_px = height;
+    e->flame.height_px = flame;
+    unsigned fit = (unsigned)(height / PANE_MIN_PX);
     unsigned n = fit < e->panes ? fit : e->panes;
     unsigned first = e->first_pane + n > e->panes ? e->panes - n : e->first_pane;
     if (n && e->active < first)
@@ -376,8 +382,8 @@ static void place_panes(struct weft_explorer *e)
         if (i < first || i >= first + n)
             continue;
         int32_t at = (int32_t)(i - first), of = (int32_t)n;
-        p->top_px = e->height_px * at / of;
-        p->height_px = e->height_px * (at + 1) / of - p->top_px;
+        p->top_px = height * at / of;
+        p->height_px = height * (at + 1) / of - p->top_px;
     }
 }
 
@@ -417,6 +423,7 @@ static struct weft_viewport viewport_of(struct weft_explorer *e, unsigned pane)
         .title = p->title,
         .counter_off = p->counter_off,
         .no_counters = e->no_counters,
+        .no_strips = e->no_strips,
         .no_legend = true,
         .mark = p->mark,
         .marks = p->marks,
@@ -469,7 +476,8 @@ static int compose(struct weft_explorer *e, struct weft_drawlist *list, bool sti
             weft_notice_line(list, WEFT_INK_FAINT_TEXT, 0, p->top_px * WEFT_PX,
                              e->width_px * WEFT_PX);
     }
-    return list->failed ? WEFT_E_NOMEM : 0;
+    int rc = weft__flame_draw(e, list, still);
+    return rc < 0 || list->failed ? WEFT_E_NOMEM : 0;
 }
 
 static int redraw(struct weft_explorer *e)

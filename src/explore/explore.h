@@ -134,6 +134,7 @@ enum weft_link {
     WEFT_LINK_MOMENT,  /* leads to a promise at a time */
     WEFT_LINK_FINDING, /* leads to a finding */
     WEFT_LINK_DIFF,    /* leads to where two traces diverge */
+    WEFT_LINK_FRAME,   /* leads to a frame of the flame graph */
 };
 
 struct weft_fact {

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "explore/fact.h"
+#include "explore/hot.h"
 #include "explore/waits.h"
 
 enum { LABELS_SHOWN = 12, FEW = 4 };
@@ -387,6 +388,7 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
         add_acts(&a, "by", &a.d.used_by, true);
     }
     add_running(&a);
+    weft__fact_hot_promise(f, s, promise);
     add_children(&a);
 out:
     weft__dealings_fini(&a.d);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "explore/fact.h"
+#include "explore/hot.h"
 #include "explore/waits.h"
 
 enum { FEW = 6, LINKS_MAX = 64, FINDINGS_SHOWN = 30 };
@@ -216,6 +217,7 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
     add_contradictions(f, m);
     if (m->promises > 1)
         add_hint(f, &c, has_findings);
+    weft__fact_hot_trace(f, s);
     free(c.wait);
     return weft__fact_end(f);
 }

@@ -3,6 +3,7 @@
 #include "explore/state.h"
 
 #define CLICK_PX 4.0 /* less is no drag */
+#define FLAME_ROWS 3 /* that a notch of the wheel scrolls */
 
 /* A position that a front says, whatever it says. */
 static double pixel(double x)
@@ -45,6 +46,12 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
     weft__changed(e, WEFT_CHANGED_TIP);
     if (weft__refresh(e) < 0)
         return;
+    if (weft__flame_has(e, e->point_y)) {
+        hover(e, 0, WEFT_NONE);
+        weft__flame_point(e, e->point_x, e->point_y);
+        return;
+    }
+    weft__flame_leave(e);
     unsigned pane = weft__pane_at(e, e->point_y);
     struct weft_pick at = {.kind = WEFT_PLACE_NONE, .promise = WEFT_NONE};
     if (pane < e->panes)
@@ -56,6 +63,7 @@ void weft_explorer_point(struct weft_explorer *e, double x, double y)
 void weft_explorer_leave(struct weft_explorer *e)
 {
     weft__tip_forget(e);
+    weft__flame_leave(e);
     hover(e, 0, WEFT_NONE);
 }
 
@@ -106,6 +114,15 @@ void weft_explorer_press(struct weft_explorer *e, double x, double y, int clicks
     d->grip = WEFT__GRIP_NONE;
     if (weft__refresh(e) < 0)
         return;
+    if (weft__flame_has(e, y)) {
+        weft__tip_forget(e);
+        *d = (struct weft__drag){.grip = WEFT__GRIP_FLAME,
+                                 .x = x,
+                                 .y = y,
+                                 .row = WEFT_NONE,
+                                 .scrolled = e->flame.scrolled};
+        return;
+    }
     unsigned pane = weft__pane_at(e, y);
     if (pane == e->panes)
         return;
@@ -144,6 +161,13 @@ static void drag_rows(struct weft_explorer *e, double x, double y)
         weft__rows_focus(e, d->pane, d->row, d->row_px + (int32_t)weft__round(y - d->y));
 }
 
+static void drag_flame(struct weft_explorer *e, double y)
+{
+    int32_t row = e->flame.layout.row_height / WEFT_PX;
+    int64_t rows = row > 0 ? weft__round((e->drag.y - y) / row) : 0;
+    weft__flame_scroll(e, (int)(e->drag.scrolled + rows - e->flame.scrolled));
+}
+
 void weft_explorer_drag(struct weft_explorer *e, double x, double y)
 {
     struct weft__drag *d = &e->drag;
@@ -156,7 +180,9 @@ void weft_explorer_drag(struct weft_explorer *e, double x, double y)
     if (!d->moved)
         return;
     e->wheel_x = -1;
-    if (d->grip == WEFT__GRIP_RULER)
+    if (d->grip == WEFT__GRIP_FLAME)
+        drag_flame(e, y);
+    else if (d->grip == WEFT__GRIP_RULER)
         measure(e, d->pane, d->time_ns, weft__round(weft__time_at(e, d->pane, x)));
     else
         drag_rows(e, x, y);
@@ -168,8 +194,17 @@ void weft_explorer_release(struct weft_explorer *e, double x, double y)
     weft_explorer_drag(e, x, y);
     bool moved = e->drag.moved;
     e->drag.grip = WEFT__GRIP_NONE;
+    if (d.grip == WEFT__GRIP_RULER && e->flame.open) { /* it waits for that */
+        e->flame_is_stale = true;
+        weft__changed(e, WEFT_CHANGED_PICTURE);
+        e->changed |= WEFT_CHANGED_FACTS;
+    }
     if (d.grip == WEFT__GRIP_NONE || moved)
         return;
+    if (d.grip == WEFT__GRIP_FLAME) {
+        weft__flame_click(e, d.x, d.y);
+        return;
+    }
     if (d.grip == WEFT__GRIP_RULER)
         measure(e, d.pane, 0, 0);
     else if (weft__refresh(e) == 0)
@@ -222,6 +257,11 @@ void weft_explorer_scroll(struct weft_explorer *e, double x, double y, double dx
     const double notch_px = 80;
     if (e->drag.grip != WEFT__GRIP_NONE || (!e->placed && weft__refresh(e) < 0))
         return;
+    if (weft__flame_has(e, y)) {
+        weft__tip_forget(e);
+        weft__flame_scroll(e, (int)weft__round(pixel(dy) * FLAME_ROWS));
+        return;
+    }
     unsigned pane = begin_move(e, y);
     if (pane == e->panes)
         return;

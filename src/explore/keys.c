@@ -107,6 +107,14 @@ static bool show_counters(struct weft_explorer *e)
     return true;
 }
 
+static bool show_strips(struct weft_explorer *e)
+{
+    e->no_strips = !e->no_strips;
+    e->placed = false;
+    weft__moved(e);
+    return true;
+}
+
 static bool move(struct weft_explorer *e, enum weft_command command)
 {
     unsigned pane = e->active;
@@ -172,8 +180,15 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
         return weft__finding_go(e, -1);
     case WEFT_COMMAND_PATH:
         return weft__path_toggle(e);
+    case WEFT_COMMAND_FLAME:
+    case WEFT_COMMAND_FLAME_CREATED:
+    case WEFT_COMMAND_FLAME_ASYNC:
+    case WEFT_COMMAND_FLAME_AWAY:
+        return weft__flame_command(e, command);
     case WEFT_COMMAND_CLEAR:
-        return clear(e);
+        return weft__flame_back(e) || clear(e);
+    case WEFT_COMMAND_STRIPS:
+        return show_strips(e);
     case WEFT_COMMAND_COUNTERS:
         return show_counters(e);
     case WEFT_COMMAND_LINK:

@@ -18,8 +18,10 @@ static bool has_range(const struct weft_explorer *e)
 /* What is shown, from top to bottom; NULL: no more. */
 static const struct weft__facts *part(const struct weft_explorer *e, unsigned n, unsigned *pane)
 {
-    const struct weft__facts *parts[4] = {NULL};
-    unsigned panes[4] = {0}, count = 0;
+    const struct weft__facts *parts[6] = {NULL};
+    unsigned panes[6] = {0}, count = 0, flame = e->panes && e->flame.open;
+    if (flame)
+        parts[count++] = &e->flame_facts;
     if (e->panes && has_range(e)) {
         panes[count] = e->range_pane;
         parts[count++] = &e->range_facts;
@@ -32,8 +34,8 @@ static const struct weft__facts *part(const struct weft_explorer *e, unsigned n,
         panes[count] = e->selected_pane;
         parts[count++] = &e->selection_facts;
     }
-    if (e->panes && count == 0) {
-        panes[1] = e->active;
+    if (e->panes && count == flame) {
+        panes[count + 1] = e->active;
         parts[count++] = &e->diff_facts;
         parts[count++] = &e->trace_facts;
     }
@@ -46,6 +48,8 @@ static const struct weft__facts *part(const struct weft_explorer *e, unsigned n,
 static void fill(struct weft_explorer *e)
 {
     const struct weft__pane *p;
+    if (e->flame.open && e->flame_is_stale)
+        weft__flame_facts(e);
     if (has_range(e) && e->range_is_stale) {
         p = &e->pane[e->range_pane];
         weft__facts_of_range(&e->range_facts, p->scene, e->range_from_ns, e->range_to_ns);
@@ -149,6 +153,9 @@ void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
         break;
     case WEFT_LINK_DIFF:
         weft__diff_go(e);
+        break;
+    case WEFT_LINK_FRAME:
+        weft__flame_focus(e, target.promise);
         break;
     }
 }

@@ -135,6 +135,24 @@ static void put_findings(struct writer *w, struct weft_explorer *e)
         put_number(w, "diff", 0, 1);
 }
 
+/* flame=1: it is open; then how, and at which frame. */
+static void put_flame(struct writer *w, const struct weft_explorer *e)
+{
+    const struct weft__flame_pane *f = &e->flame;
+    uint32_t focus = f->tree || f->why ? f->focus : f->wants_focus;
+    if (!f->open)
+        return;
+    put_number(w, "flame", 0, 1);
+    if (f->wanted.created)
+        put_number(w, "created", 0, 1);
+    if (f->wanted.async)
+        put_number(w, "async", 0, 1);
+    if (f->wanted.off_cpu)
+        put_number(w, "away", 0, 1);
+    if (focus)
+        put_number(w, "frame", 0, focus);
+}
+
 const char *weft_explorer_place(struct weft_explorer *e)
 {
     struct writer w = {.out = e->place, .room = sizeof e->place};
@@ -165,6 +183,11 @@ const char *weft_explorer_place(struct weft_explorer *e)
         put_key(&w, "counters", 0);
         put_bytes(&w, "off", 3);
     }
+    if (e->no_strips) {
+        put_key(&w, "samples", 0);
+        put_bytes(&w, "off", 3);
+    }
+    put_flame(&w, e);
     if (e->text_percent != 100)
         put_number(&w, "text", 0, e->text_percent);
     for (unsigned i = 0; i < e->panes && w.size + NAMES_MAX < w.room; i++)
@@ -265,6 +288,8 @@ struct place {
     bool has_from[WEFT_PANES_MAX], has_to[WEFT_PANES_MAX];
     int64_t from[WEFT_PANES_MAX], to[WEFT_PANES_MAX], offset[WEFT_PANES_MAX];
     int64_t row[WEFT_PANES_MAX], y[WEFT_PANES_MAX], spread[WEFT_PANES_MAX];
+    bool flame, created, async, away, no_strips;
+    int64_t frame;
     bool is_free, no_counters, raw, has_range, has_path, path, diff;
     unsigned finding_pane;
     int64_t finding; /* 0: none */
@@ -356,6 +381,18 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
         return read_switch(v, &p->diff);
     if (!strcmp(f->key, "counters"))
         return (p->no_counters = is_value(v, "off")) || is_value(v, "on");
+    if (!strcmp(f->key, "samples"))
+        return (p->no_strips = is_value(v, "off")) || is_value(v, "on");
+    if (!strcmp(f->key, "flame"))
+        return read_switch(v, &p->flame);
+    if (!strcmp(f->key, "created"))
+        return read_switch(v, &p->created);
+    if (!strcmp(f->key, "async"))
+        return read_switch(v, &p->async);
+    if (!strcmp(f->key, "away"))
+        return read_switch(v, &p->away);
+    if (!strcmp(f->key, "frame"))
+        return number(v, 0, UINT32_MAX - 1, &n) && (p->frame = n, true);
     if (!strcmp(f->key, "text"))
         return number(v, 50, 300, &n) && (p->text = n, true);
     return true; /* of a newer weft */
@@ -510,6 +547,15 @@ static bool go_findings(struct weft_explorer *e, const struct place *p)
     return weft__finding_come(e);
 }
 
+static void go_flame(struct weft_explorer *e, const struct place *p)
+{
+    weft__flame_forget(e);
+    e->flame.open = p->flame;
+    e->flame.wanted =
+        (struct weft__flame_of){.created = p->created, .async = p->async, .off_cpu = p->away};
+    e->flame.wants_focus = (uint32_t)p->frame;
+}
+
 bool weft_explorer_go(struct weft_explorer *e, const char *place)
 {
     struct place p;
@@ -531,6 +577,8 @@ bool weft_explorer_go(struct weft_explorer *e, const char *place)
     e->range_from_ns = p.has_range ? p.range_from : 0;
     e->range_to_ns = p.has_range ? p.range_to : 0;
     e->no_counters = p.no_counters;
+    e->no_strips = p.no_strips;
+    go_flame(e, &p);
     if (p.text)
         weft_explorer_text_size(e, (unsigned)p.text);
     e->wheel_x = -1;

@@ -4,6 +4,8 @@
  * that outlive thousands of others would make all blocks reach far: they are kept apart. */
 #include "explore/ranges.h"
 
+#include "explore/hot.h"
+
 #include <stdlib.h>
 
 enum { BLOCK = 1024, LASTING = 4096 };
@@ -407,6 +409,7 @@ int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int6
     for (uint32_t i = 0; i < sums.longest.count; i++)
         weft__fact_promise(f, i ? "" : "longest in it", s, sums.longest.promise[i], "%s", "");
     weft__fact_more(f, sums.alive, sums.longest.count);
+    weft__fact_hot_range(f, s, from_ns, to_ns);
     return weft__fact_end(f);
 }
 

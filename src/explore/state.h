@@ -12,6 +12,7 @@
 #include "explore/explore.h"
 #include "explore/facts.h"
 #include "explore/visible.h"
+#include "view/flame.h"
 
 #define WEFT__HISTORY_MAX 100
 #define WEFT__QUERY_BYTES 1000
@@ -79,7 +80,7 @@ struct weft__wanted {
 #define WEFT__NOTES_MAX 24
 #define WEFT__NOTE_BYTES 1024
 
-enum weft__grip { WEFT__GRIP_NONE, WEFT__GRIP_ROWS, WEFT__GRIP_RULER };
+enum weft__grip { WEFT__GRIP_NONE, WEFT__GRIP_ROWS, WEFT__GRIP_RULER, WEFT__GRIP_FLAME };
 
 /* From press to release. */
 struct weft__drag {
@@ -92,6 +93,35 @@ struct weft__drag {
     uint32_t row;               /* under the pointer, or WEFT_NONE */
     int32_t row_px;
     int64_t time_ns;
+    uint32_t scrolled; /* of the flame graph, at the press */
+};
+
+/* What a flame graph is of. */
+struct weft__flame_of {
+    unsigned pane;
+    uint32_t promise;       /* or WEFT_NONE */
+    int64_t from_ns, to_ns; /* equal: always */
+    bool created;           /* and what the promise created */
+    bool async;             /* creators below the loop */
+    bool off_cpu;           /* time that threads were away */
+};
+
+#define WEFT__FLAME_BACK 32
+
+/* The flame graph, below the panes. */
+struct weft__flame_pane {
+    bool open;
+    struct weft__flame_of wanted; /* created, async and off_cpu of it are switches */
+    struct weft__flame_of of;     /* what the tree is of */
+    struct weft_calltree *tree;   /* NULL: there is none; why says why */
+    const char *why;
+    uint32_t focus, scrolled;
+    uint32_t wants_focus; /* a place asks for it */
+    uint32_t back[WEFT__FLAME_BACK], backs;
+    uint32_t hovered; /* box, or WEFT_NONE */
+    struct weft_flame layout;
+    int32_t top_px, height_px; /* height 0: it is not shown */
+    char title[300], note[200];
 };
 
 struct weft_explorer {
@@ -105,7 +135,7 @@ struct weft_explorer {
 
     bool is_free;               /* axes are not linked */
     struct weft__window window; /* while they are linked: of the first pane */
-    bool no_counters;
+    bool no_counters, no_strips;
 
     unsigned selected_pane, hovered_pane, range_pane;
     uint32_t selected, hovered;         /* promise, or WEFT_NONE */
@@ -128,6 +158,8 @@ struct weft_explorer {
     uint32_t note_count;
     bool notes_failed;
 
+    struct weft__flame_pane flame;
+
     struct weft_drawlist list;
     bool dirty;  /* list is not what is seen now */
     bool moved;  /* … nor is the geometry of the panes */
@@ -147,8 +179,10 @@ struct weft_explorer {
     struct weft__moment *history; /* WEFT__HISTORY_MAX */
     unsigned history_count, history_at;
 
-    struct weft__facts selection_facts, range_facts, trace_facts, finding_facts, diff_facts;
-    bool selection_is_stale, range_is_stale, trace_is_stale, finding_is_stale, diff_is_stale;
+    struct weft__facts selection_facts, range_facts, trace_facts, finding_facts, diff_facts,
+        flame_facts;
+    bool selection_is_stale, range_is_stale, trace_is_stale, finding_is_stale, diff_is_stale,
+        flame_is_stale;
     struct weft_fact *fact; /* of all of them that are shown */
     uint32_t facts, facts_room;
 
@@ -290,6 +324,40 @@ void weft__marks_update(struct weft_explorer *e);
 
 /* Makes the notes of a still picture. Returns false if there is no memory. */
 bool weft__notes_make(struct weft_explorer *e);
+
+/* ---- flame.c ---- */
+
+/* The command, of those that are about it. */
+bool weft__flame_command(struct weft_explorer *e, enum weft_command command);
+
+/* How high it is to be, in pixels, of a picture of that height; 0: it is not shown. */
+int32_t weft__flame_height(const struct weft_explorer *e, int32_t height_px);
+
+/* Draws it at the bottom. Returns 0 or WEFT_E_NOMEM. */
+int weft__flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool still);
+
+/* Whether a y is in it. */
+bool weft__flame_has(const struct weft_explorer *e, double y);
+
+void weft__flame_point(struct weft_explorer *e, double x, double y);
+void weft__flame_leave(struct weft_explorer *e);
+void weft__flame_click(struct weft_explorer *e, double x, double y);
+void weft__flame_scroll(struct weft_explorer *e, int rows);
+
+/* Back to the frame before, or it closes. Returns whether there was something to do. */
+bool weft__flame_back(struct weft_explorer *e);
+
+void weft__flame_focus(struct weft_explorer *e, uint32_t node);
+
+/* What is under the pointer. Returns its size. */
+size_t weft__flame_tip(struct weft_explorer *e, char *out, size_t room);
+
+/* Facts of it. */
+void weft__flame_facts(struct weft_explorer *e);
+
+/* What it is of goes away. */
+void weft__flame_forget(struct weft_explorer *e);
+void weft__flame_fini(struct weft_explorer *e);
 
 /* ---- tip.c ---- */
 

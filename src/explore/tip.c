@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "explore/fact.h"
+#include "explore/hot.h"
 #include "explore/state.h"
 
 enum {
@@ -120,6 +121,43 @@ static void say_counters(struct text *t, const struct weft__pane *p, int64_t tim
     }
 }
 
+/* "kv_server 4711, at 1.2 ms: on a core 35 % of 120 µs, 80 % of that for a promise; mostly in parse (7 of 9 samples)" */
+static void say_strip(struct text *t, const struct weft__pane *p, const struct weft_pick *at)
+{
+    const struct weft_profile *samples = p->scene->p;
+    struct weft_strip_pick s;
+    char name[80], number[WEFT__FACT_NUMBER], share[WEFT__FACT_NUMBER];
+    weft_view_strip_at(&s, p->scene, &p->geometry, at);
+    if (s.thread < samples->threads) {
+        const struct weft_thread *x = &samples->thread[s.thread];
+        const char *text = weft_profile_text(samples, x->name);
+        weft__fact_clean(name, sizeof name, *text ? text : "thread",
+                         strlen(*text ? text : "thread"));
+        say(t, x->thread == UINT32_MAX ? "%s" : "%s %" PRIu32, name, x->thread);
+    } else {
+        say(t, "%" PRIu32 " threads", s.threads);
+    }
+    uint64_t whole = (uint64_t)(s.to_ns - s.from_ns), on = s.on_ns < whole ? s.on_ns : whole;
+    if (s.threads > 1)
+        on = s.on_ns;
+    say(t, ", at %s: ", weft__moment(number, at->time_ns));
+    if (on == 0)
+        say(t, "on no core");
+    else
+        say(t, "on a core %s of %s", weft__share(share, on, whole),
+            weft__lasting(number, (int64_t)whole));
+    if (on && p->model->promises > 1)
+        say(t, ", %s of that for a promise", weft__share(share, s.promise_ns, s.on_ns));
+    if (s.location != WEFT_NONE) {
+        char function[160], count[WEFT__FACT_NUMBER];
+        weft__function_name(function, sizeof function, samples, s.location);
+        say(t, "; mostly in %s (%s of %s sample%s)", function, weft__count(number, s.hottest),
+            weft__count(count, s.looked), s.looked == 1 ? "" : "s");
+    }
+    if (s.interrupted_ns)
+        say(t, "; interrupted for %s", weft__share(share, s.interrupted_ns, whole));
+}
+
 static void say_place(struct text *t, const struct weft__pane *p, const struct weft_pick *at)
 {
     char number[WEFT__FACT_NUMBER];
@@ -138,6 +176,9 @@ static void say_place(struct text *t, const struct weft__pane *p, const struct w
     case WEFT_PLACE_COUNTERS:
         say_counters(t, p, at->time_ns);
         break;
+    case WEFT_PLACE_STRIP:
+        say_strip(t, p, at);
+        break;
     case WEFT_PLACE_NONE:
         if (at->row != WEFT_NONE)
             say_region(t, p->model, at->time_ns);
@@ -151,7 +192,9 @@ const char *weft_explorer_tip(struct weft_explorer *e)
         return e->tip;
     struct text t = {e->tip, 0, sizeof e->tip};
     *e->tip = '\0';
-    if (e->pointed && weft__refresh(e) == 0) {
+    if (e->pointed && weft__refresh(e) == 0 && weft__flame_has(e, e->point_y)) {
+        weft__flame_tip(e, e->tip, sizeof e->tip);
+    } else if (e->pointed && !e->moved) {
         unsigned pane = weft__pane_at(e, e->point_y);
         if (pane < e->panes) {
             const struct weft__pane *p = &e->pane[pane];

@@ -55,12 +55,11 @@ static int read_trace(struct weft_load *l)
     if (rc < 0)
         return rc;
     rc = build(l, reader);
-    weft_reader_close(reader);
-    if (rc < 0)
-        return rc;
     l->base = BUILD_SHARE;
     l->share = 1 - BUILD_SHARE;
-    rc = weft_scene_new(&to->scene, to->model, l->raw, show_progress, l);
+    if (rc == 0)
+        rc = weft_scene_load(&to->scene, to->model, reader, l->raw, show_progress, l);
+    weft_reader_close(reader);
     if (rc == 0 && l->explain)
         weft_analysis_new(&to->analysis, to->model, show_progress, l);
     return rc;

@@ -60,6 +60,7 @@ struct weft_profile_row {
     struct weft_named_frame frame;
     uint64_t self, total; /* total counts a row once a sample, also where it is recursive */
     uint64_t samples;     /* of self */
+    bool kernel;          /* the kernel's: a function of a program may have the same name */
 };
 
 struct weft_profile_list {

@@ -20,17 +20,19 @@ struct key {
     const struct maker *maker;
     uint32_t text, group; /* group: of groups */
     enum weft_frame_kind kind;
+    bool kernel;
 };
 
 static uint64_t key_hash(const struct key *k, uint64_t seed)
 {
-    return weft_mix(weft_mix((uint64_t)k->text << 4 | k->kind, seed) ^ k->group, seed);
+    uint64_t name = (uint64_t)k->text << 5 | (uint64_t)k->kind << 1 | k->kernel;
+    return weft_mix(weft_mix(name, seed) ^ k->group, seed);
 }
 
 static struct key key_of(const struct maker *l, uint32_t row)
 {
-    const struct weft_named_frame *f = &l->list->row[row].frame;
-    return (struct key){l, f->text, l->frames ? 0 : l->seen[row], f->kind};
+    const struct weft_profile_row *r = &l->list->row[row];
+    return (struct key){l, r->frame.text, l->frames ? 0 : l->seen[row], r->frame.kind, r->kernel};
 }
 
 static uint64_t hash_row(const void *array, uint32_t item, uint64_t seed)
@@ -43,7 +45,7 @@ static bool same_row(const void *array, uint32_t item, const void *key)
 {
     struct key a = key_of(array, item);
     const struct key *b = key;
-    return a.text == b->text && a.kind == b->kind && a.group == b->group;
+    return a.text == b->text && a.kind == b->kind && a.group == b->group && a.kernel == b->kernel;
 }
 
 /* The row of frame, made if it is not there. WEFT_NONE: no memory. */
@@ -56,10 +58,11 @@ static uint32_t row_of(struct maker *l, const struct weft_named_frame *frame, ui
         !weft__reserve(&list->row, list->rows, &l->row_room, sizeof *list->row) ||
         !weft__reserve(&l->seen, list->rows, &l->seen_room, sizeof *l->seen))
         return WEFT_NONE;
-    struct key key = {l, frame->text, group, frame->kind};
+    bool kernel = frame->location != WEFT_NONE && l->gather.p->location[frame->location].kernel;
+    struct key key = {l, frame->text, group, frame->kind, kernel};
     uint32_t *slot = weft__table_find(&l->rows_by, key_hash(&key, seed), same_row, l, &key);
     if (!*slot) {
-        list->row[list->rows] = (struct weft_profile_row){.frame = *frame};
+        list->row[list->rows] = (struct weft_profile_row){.frame = *frame, .kernel = kernel};
         l->seen[list->rows] = group;
         *slot = ++list->rows;
         return *slot - 1;

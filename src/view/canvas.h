@@ -59,6 +59,7 @@ struct canvas {
     const struct weft_model *m;
     const struct weft_layout *l;
     const struct weft_index *x;
+    const struct weft_density *d; /* samples to be drawn as strips, or NULL */
     const struct weft_viewport *vp;
     struct axis axis;
     int64_t from_ns, to_ns;
@@ -102,6 +103,7 @@ struct canvas {
     uint64_t folded; /* promises that are not drawn singly */
     uint32_t arrows_left_out;
     uint32_t scales_left_out;
+    uint32_t threads_together; /* that share a strip of samples */
     uint32_t hits;
 };
 
@@ -241,6 +243,10 @@ int32_t canvas_counters_height(const struct canvas *c);
 /* The height of as many strips as fit, one at least. */
 int32_t canvas_counters_fit(const struct canvas *c, int32_t height);
 void canvas_draw_counters(struct canvas *c, int32_t y0, int32_t height);
+/* strips.c; how many can be drawn, and how many of them fit */
+uint32_t canvas_strips(const struct canvas *c);
+int32_t canvas_strip_height(const struct canvas *c);
+void canvas_draw_strips(struct canvas *c, int32_t y0, uint32_t strips);
 int32_t canvas_legend_height(struct canvas *c);
 void canvas_draw_legend(struct canvas *c, int32_t y0);
 void canvas_free_mix(struct canvas *c);

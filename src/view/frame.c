@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "view/canvas.h"
+#include "view/density.h"
 
 enum {
     GRID_MIN = 70 * PX,  /* between two lines of the grid … */
@@ -257,6 +258,9 @@ static const struct entry entries[] = {
     {STEP, WEFT_INK_SIGNAL, "signals"},
     {BOX, WEFT_INK_SLEEP, "sleeping"},
     {BOX, WEFT_INK_GC, "garbage collection"},
+    {BOX, WEFT_INK_CPU_PROMISE, "on a core, a promise runs"},
+    {BOX, WEFT_INK_CPU_OTHER, "on a core, none does"},
+    {BOX, WEFT_INK_INTERRUPT, "interrupted"},
     {BOX, WEFT_INK_HIT, "found"},
     {BOX, WEFT_INK_SELECTED, "selected"},
     {BOX, WEFT_INK_AFFECTED, "affected, or different"},
@@ -275,6 +279,11 @@ static bool entry_applies(const struct canvas *c, const struct entry *e)
         return c->m->sleeps != 0;
     case WEFT_INK_GC:
         return c->m->pauses != 0;
+    case WEFT_INK_CPU_PROMISE:
+    case WEFT_INK_CPU_OTHER:
+        return canvas_strips(c) != 0;
+    case WEFT_INK_INTERRUPT:
+        return canvas_strips(c) != 0 && c->d->p->interrupts != 0;
     case WEFT_INK_HIT:
         return c->vp->search != NULL;
     case WEFT_INK_SELECTED:
@@ -435,6 +444,11 @@ void canvas_draw_legend(struct canvas *c, int32_t y0)
     if (c->scales_left_out)
         n += snprintf(note + n, sizeof note - (size_t)n, " More groups of counters: %u.",
                       c->scales_left_out);
+    if (c->threads_together)
+        n += snprintf(note + n, sizeof note - (size_t)n, " Threads that share a strip: %u.",
+                      c->threads_together);
+    if (canvas_strips(c) && c->d->estimated)
+        n += snprintf(note + n, sizeof note - (size_t)n, " What a sample stands for is estimated.");
     int32_t y = y0 + lines * canvas_scaled(c, LEGEND_HEIGHT) + canvas_scaled(c, LEGEND_HEIGHT) / 2 +
                 15 * PX / 2;
     for (uint32_t i = 0; i < c->vp->notes; i++) {

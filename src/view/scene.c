@@ -3,6 +3,9 @@
 
 #include <stdlib.h>
 
+#include "profile/join.h"
+#include "profile/load.h"
+#include "view/density.h"
 #include "view/index.h"
 
 int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw,
@@ -25,11 +28,92 @@ int weft_scene_new(struct weft_scene **out, const struct weft_model *m, bool raw
     return rc;
 }
 
+int weft_scene_set_profile(struct weft_scene *s, struct weft_profile *p)
+{
+    weft__density_free(s->d);
+    weft_profile_free(s->p);
+    s->d = NULL;
+    s->p = NULL;
+    int rc = p ? weft__density_new(&s->d, p, s->m) : 0;
+    if (rc < 0 || !s->d)
+        weft_profile_free(p);
+    else
+        s->p = p;
+    return rc;
+}
+
+/* Nothing says when a trace without events begins and ends but its samples. */
+static void take_times(struct weft_model *m, const struct weft_profile *p)
+{
+    if (m->events_total || m->promoted_events || m->end_ns > 0)
+        return;
+    m->first_ns = p->first_ns;
+    m->end_ns = weft_model_time(p->last_ns, p->first_ns);
+}
+
+/* The samples of a file, joined with its model; *out is NULL where there are none. */
+static int read_profile(struct weft_profile **out, struct weft_model *m, struct weft_reader *r)
+{
+    struct weft_error err;
+    struct weft_profile *p = weft_profile_new();
+    *out = NULL;
+    if (!p)
+        return WEFT_E_NOMEM;
+    int rc = weft_profile_load_trace(p, r, &err);
+    if (rc == 0 && p->samples) {
+        rc = weft_profile_finish(p);
+        if (rc == 0) {
+            take_times(m, p);
+            rc = weft_profile_join(p, m);
+        }
+        if (rc == 0) {
+            *out = p;
+            return 0;
+        }
+    }
+    weft_profile_free(p);
+    return rc == WEFT_E_NOMEM ? rc : 0;
+}
+
+int weft_scene_load(struct weft_scene **out, struct weft_model *m, struct weft_reader *r, bool raw,
+                    weft_progress_fn *progress, void *data)
+{
+    struct weft_profile *p;
+    *out = NULL;
+    int rc = read_profile(&p, m, r);
+    if (rc < 0)
+        return rc;
+    rc = weft_scene_new(out, m, raw, progress, data);
+    if (rc < 0) {
+        weft_profile_free(p);
+        return rc;
+    }
+    rc = weft_scene_set_profile(*out, p);
+    if (rc < 0) {
+        weft_scene_free(*out);
+        *out = NULL;
+    }
+    return rc;
+}
+
+uint64_t weft_scene_sample_ns(const struct weft_scene *s, uint32_t sample)
+{
+    const struct weft_sample *x = &s->p->sample[sample];
+    return x->source == s->d->source ? weft__density_weight(s->d, x) : 0;
+}
+
+uint32_t weft_scene_source(const struct weft_scene *s)
+{
+    return s->d ? s->d->source : 0;
+}
+
 void weft_scene_free(struct weft_scene *s)
 {
     if (!s)
         return;
     weft_layout_free(s->l);
     weft__index_free(s->x);
+    weft__density_free(s->d);
+    weft_profile_free(s->p);
     free(s);
 }

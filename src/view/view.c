@@ -14,6 +14,7 @@ enum {
     REGION_NAMES = 8 * PX, /* above the rows, where it says "sleeping" */
     ROWS_MIN_HEIGHT = 48 * PX,
     COUNTERS_SHARE = 3, /* counters get that part of the height at most */
+    STRIPS_SHARE = 4,   /* and strips of samples that part */
     /* A picture without a given height has room for that many rows; more are squeezed. */
     ROWS_MAX = 140,
     TOP_MAX = 16 * WEFT_PICTURE_MAX_PX,
@@ -33,21 +34,36 @@ static bool viewport_is_sound(const struct weft_viewport *vp)
            (whole || vp->from_ns < vp->to_ns);
 }
 
-/* Divides the height: rows, counters, legend. Returns that of the rows. */
-static int32_t divide(struct canvas *c, int32_t *counters, int32_t *legend)
+/* How many strips of samples there is room for. */
+static uint32_t fit_strips(const struct canvas *c, int32_t room)
+{
+    uint32_t strips = canvas_strips(c);
+    int32_t height = canvas_strip_height(c), most = room / STRIPS_SHARE / height;
+    uint32_t fit = most > 1 ? (uint32_t)most : 1;
+    if (height > room - ROWS_MIN_HEIGHT)
+        return 0;
+    return strips < fit ? strips : fit;
+}
+
+/* Divides the height: rows, strips, counters, legend. Returns that of the rows. */
+static int32_t divide(struct canvas *c, uint32_t *strips, int32_t *counters, int32_t *legend)
 {
     const struct weft_viewport *vp = c->vp;
     int32_t title = canvas_scaled(c, TITLE_HEIGHT), ruler = canvas_scaled(c, RULER_HEIGHT);
     *counters = vp->no_counters ? 0 : canvas_counters_height(c);
     *legend = vp->no_legend ? 0 : canvas_legend_height(c);
+    *strips = canvas_strips(c);
     if (vp->height_px) { /* the promises come first */
         int32_t room = vp->height_px * PX - title - ruler - MARGIN / 2;
         *legend = *legend <= room - ROWS_MIN_HEIGHT ? *legend : 0;
+        *strips = fit_strips(c, room - *legend);
+        room -= (int32_t)*strips * canvas_strip_height(c);
         if (*counters > (room - *legend) / COUNTERS_SHARE)
             *counters = canvas_counters_fit(c, (room - *legend) / COUNTERS_SHARE);
         *counters = *counters <= room - *legend - ROWS_MIN_HEIGHT ? *counters : 0;
     }
-    int32_t others = title + ruler + *counters + *legend + MARGIN / 2;
+    int32_t others = title + ruler + (int32_t)*strips * canvas_strip_height(c) + *counters +
+                     *legend + MARGIN / 2;
     int64_t wanted = canvas_natural_height(c);
     int32_t rows = vp->height_px                       ? vp->height_px * PX - others
                    : wanted < ROWS_MAX * c->row_height ? (int32_t)wanted
@@ -60,7 +76,7 @@ static int32_t divide(struct canvas *c, int32_t *counters, int32_t *legend)
     return rows;
 }
 
-static void describe(const struct canvas *c, int32_t y1)
+static void describe(const struct canvas *c, uint32_t strips, int32_t counters)
 {
     struct weft_geometry *g = c->g;
     g->x0 = c->x0;
@@ -71,19 +87,23 @@ static void describe(const struct canvas *c, int32_t y1)
     g->ruler_y0 = c->ruler_y0;
     g->rows_y0 = c->rows_y0;
     g->rows_y1 = c->rows_y1;
-    g->counters_y1 = y1;
+    g->strips = strips;
+    g->strips_y1 = c->rows_y1 + (int32_t)strips * canvas_strip_height(c);
+    g->counters_y1 = g->strips_y1 + counters;
     g->y1 = c->top + c->height;
     g->shown = c->shown;
 }
 
 static void draw(struct canvas *c)
 {
-    int32_t counters, legend, rows = divide(c, &counters, &legend);
+    int32_t counters, legend;
+    uint32_t strips;
+    int32_t rows = divide(c, &strips, &counters, &legend);
     if (c->top + c->height > c->list->height)
         c->list->height = c->top + c->height;
     canvas_place_rows(c, rows - REGION_NAMES - MARGIN);
     canvas_find_lanes(c);
-    describe(c, c->rows_y1 + counters);
+    describe(c, strips, counters);
     canvas_find_shapes(c);
     canvas_find_flags(c);
 
@@ -101,8 +121,10 @@ static void draw(struct canvas *c)
     canvas_draw_labels(c);
     canvas_draw_heads(c, labels);
     canvas_draw_flags(c);
+    if (strips)
+        canvas_draw_strips(c, c->rows_y1, strips);
     if (counters)
-        canvas_draw_counters(c, c->rows_y1, counters);
+        canvas_draw_counters(c, c->g->strips_y1, counters);
     if (legend)
         canvas_draw_legend(c, c->top + c->height - legend);
 }
@@ -137,7 +159,8 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
                    const struct weft_viewport *vp)
 {
     struct weft_geometry own = {0};
-    struct canvas c = {.list = list, .g = g ? g : &own, .m = s->m, .l = s->l, .x = s->x, .vp = vp};
+    struct canvas c = {
+        .list = list, .g = g ? g : &own, .m = s->m, .l = s->l, .x = s->x, .d = s->d, .vp = vp};
     if (!viewport_is_sound(vp))
         return WEFT_E_INVALID;
     canvas_init(&c);

@@ -68,6 +68,7 @@ struct weft_viewport {
     const char *const *note; /* lines for the legend, instead of what is selected */
     uint32_t notes;
     bool no_counters;
+    bool no_strips; /* of samples */
     bool no_legend;
     bool tips; /* texts for being pointed at, as a still picture needs them */
 };
@@ -80,7 +81,9 @@ struct weft_geometry {
     int32_t x0, x1;         /* of the time axis … */
     int64_t from_ns, to_ns; /* … from and to these times */
     int32_t y0, ruler_y0, rows_y0, rows_y1, y1;
-    int32_t counters_y1; /* counters are between rows_y1 and this */
+    int32_t strips_y1;   /* strips of samples are between rows_y1 and this */
+    int32_t counters_y1; /* counters are between that and this */
+    uint32_t strips;
 
     /* The rows in which something can be seen, from top to bottom. */
     uint32_t *shown_row; /* row of the layout */
@@ -106,6 +109,7 @@ enum weft_place_kind {
     WEFT_PLACE_PROMISE, /* a line of its own */
     WEFT_PLACE_FOLD,    /* several promises that are drawn as one */
     WEFT_PLACE_COUNTERS,
+    WEFT_PLACE_STRIP, /* samples of a thread */
 };
 
 struct weft_pick {
@@ -114,6 +118,7 @@ struct weft_pick {
     uint32_t row;     /* of the layout, nearest; WEFT_NONE: no rows */
     uint32_t promise; /* the one, or the longest of a fold; WEFT_NONE */
     uint32_t folded;  /* how many promises of the fold, exactly; 1 for a promise */
+    uint32_t strip;   /* which, of a strip */
 };
 
 /* Draws into *list, which is empty (all zero) or of an earlier picture; with a top_px, below what is
@@ -125,6 +130,24 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
 /* What lies at a point of the picture that was drawn with that geometry. */
 struct weft_pick weft_view_pick(const struct weft_scene *s, const struct weft_geometry *g,
                                 int32_t x, int32_t y);
+
+/* What a strip of samples shows where it is pointed at. */
+struct weft_strip_pick {
+    uint32_t thread;        /* of the profile; WEFT_NONE: several … */
+    uint32_t threads;       /* … so many */
+    int64_t from_ns, to_ns; /* what lies under the pointer */
+    uint64_t on_ns;         /* on a core, within that: of several threads perhaps more */
+    uint64_t promise_ns;    /* … of that while a promise ran */
+    uint64_t interrupted_ns;
+    uint64_t samples;
+    uint32_t
+        location; /* what was found running most often: innermost; WEFT_NONE: there are no samples … */
+    uint64_t hottest, looked; /* … in so many, of those that were looked at */
+};
+
+/* pick is of a strip, of that picture. */
+void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
+                        const struct weft_geometry *g, const struct weft_pick *pick);
 
 /* The promise and all that it becomes or that became it, as indices; *count says how many. The caller
  * frees it. NULL: no memory. */

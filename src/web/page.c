@@ -156,10 +156,10 @@ static int read_trace(struct weft_model **model, struct weft_scene **scene, bool
     int rc = weft_reader_open(&reader, "", &err);
     if (rc == 0) {
         rc = weft_model_build(model, reader, NULL, NULL, &err);
+        if (rc == 0)
+            rc = weft_scene_load(scene, *model, reader, raw, NULL, NULL);
         weft_reader_close(reader);
     }
-    if (rc == 0)
-        rc = weft_scene_new(scene, *model, raw, NULL, NULL);
     if (rc < 0)
         say_error(rc, &err);
     return rc;

@@ -560,7 +560,7 @@ $("side-button").onclick = () => {
 $("counters-button").onclick = () => toggleMenu("counters-menu", counterItems);
 $("menu-button").onclick = () => toggleMenu("menu", () => [
   ["Back", "back"], ["Add a trace below", "add"], ["Copy link", "copy-link"], ["Save picture (SVG)", "save-picture"], ["Save picture (PNG)", savePng],
-  ["What went wrong", "next-finding"], ["Critical path", "path"], ["Read again", "refresh"], ["Light or dark", "theme"], ["Larger texts", "text-larger"],
+  ["What went wrong", "next-finding"], ["Critical path", "path"], ["Flame graph", "flame"], ["Samples", "strips"], ["Read again", "refresh"], ["Light or dark", "theme"], ["Larger texts", "text-larger"],
   ["Smaller texts", "text-smaller"], ["Keys", "help"],
 ].map(([text, act]) => typeof act === "string" ? menuItem(text, firstKey(act), () => command(act)) : menuItem(text, "", act)));
 

@@ -537,6 +537,50 @@ async function files() {
   await both.context().close();
 }
 
+// ---- Samples ----
+
+async function samples() {
+  if (!fs.existsSync(path.join(folder, "served.html")))
+    return;
+  const page = await open("served.html");
+  const texts = async () => (await drawn(page)).map(d => d.text);
+  check("hot functions", /Hot functions\nin all\nabout 70 ms, 140 samples\n[0-9.]+ %\nwrite_log/.test(await factsOf(page)), await factsOf(page));
+  check("a strip for each thread", (await texts()).includes("writer 4712") && (await texts()).includes("kv_server 0"), await texts());
+  const strip = await labelAt(page, "writer 4712"), box = await stage(page);
+  await page.mouse.move(box.x + box.width * 0.9, strip.y - 3);
+  await settle(page);
+  check("what it says", /^writer 4712, at [0-9.]+ ms: on a core 100 % of .*; mostly in write_log/.test(await page.locator("#tip").innerText()), await page.locator("#tip").innerText());
+  await page.keyboard.press("F");
+  await settle(page);
+  equal("the flame graph", "1", (await place(page)).flame);
+  check("… is drawn", (await texts()).includes("Flame graph of all samples") && (await texts()).includes("handle_request"), await texts());
+  const frame = await labelAt(page, "handle_request");
+  await page.mouse.move(frame.x, frame.y - 5);
+  await settle(page);
+  check("… tells of a frame", /^handle_request: [0-9.]+ % \(.*\), itself [0-9.]+ %; \/src\/server.c:140$/.test(await page.locator("#tip").innerText()), await page.locator("#tip").innerText());
+  await page.mouse.click(frame.x, frame.y - 5);
+  await settle(page);
+  check("a click brings it nearer", (await place(page)).frame > 0 && !(await texts()).includes("write_log"), await place(page));
+  check("… in words", /^Flame graph\nof\nall samples\nframe\nhandle_request: /.test(await factsOf(page)), await factsOf(page));
+  const link = await page.evaluate(() => weft.place());
+  await page.keyboard.press("Escape");
+  await settle(page);
+  check("Escape leads back", (await texts()).includes("write_log"));
+  await clickLabel(page, "GET /users/1");
+  check("it is of the selection", (await texts()).includes("No sample was taken while it ran; with C, of all that it created"), await texts());
+  await page.keyboard.press("C");
+  await settle(page);
+  check("… and of what that created", (await texts()).includes("Flame graph of #3 GET /users/1 and all that it created"), await texts());
+  check("… in the facts", /On a core\nwith all that it created\nabout 4 ms, 8 samples\nHot functions of what it created\n/.test(await factsOf(page)), await factsOf(page));
+  await page.keyboard.press("Escape");
+  await settle(page);
+  equal("Escape closes it", undefined, (await place(page)).flame);
+  await page.context().close();
+  const again = await open("served.html", { hash: `#${link}` });
+  check("a link to a frame", !(await drawn(again)).some(d => d.text === "write_log") && (await drawn(again)).some(d => d.text === "handle_request"));
+  await again.context().close();
+}
+
 // ---- What would like to be more than text ----
 
 async function hostile() {
@@ -583,7 +627,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, themes, mouse, touch, phone, keys, places, findings, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, themes, mouse, touch, phone, keys, places, findings, samples, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

@@ -42,6 +42,10 @@ if [ -x "${MKTRACE:-}" ]; then
     "$MKTRACE" labels.ctf <"$SOURCE_ROOT/tests/golden/labels.trace"
     run 0 "$WEFT" html -o labels.html labels.ctf
 fi
+if [ -x "${MKSAMPLES:-}" ]; then
+    "$MKSAMPLES" served.weft <"$SOURCE_ROOT/tests/golden/flame/served.samples"
+    run 0 "$WEFT" html -o served.html served.weft
+fi
 mkdir names
 cp bad.weft "names/${hostile//\//_}"
 run 0 "$WEFT" html -o hostile.html --at "$hostile" "names/${hostile//\//_}"

@@ -376,6 +376,32 @@ do_action add-file "b'$tmp/good.weft'"
 becomes facts '^Difference'
 stop
 
+# Samples
+if [ -x "${MKSAMPLES:-}" ]; then
+    "$MKSAMPLES" "$tmp/served.weft" <"$SOURCE_ROOT/tests/golden/flame/served.samples"
+    start "$tmp/served.weft"
+    becomes facts 'Hot functions\\t\\nin all\\tabout 70 ms, 140 samples\\n[0-9.]+ %\\twrite_log\\n'
+    find_picture
+    pointer $((width * 9 / 10)) $((height - 24))
+    becomes tip '^writer 4712, at [0-9.]+ ms: on a core 100 % of .*; mostly in write_log'
+    do_action flame
+    becomes place 'flame=1'
+    becomes facts '^Flame graph\\t\\nof\\tall samples\\nframe\\tall: 100.0 % \(70 ms, 140 samples\)'
+    pointer $((width / 4)) $((height * 55 / 100 + 26 + 18 + 9)) # the second row of frames
+    becomes tip '^write_log: 57.1 % \(40 ms, 80 samples\)'
+    xdotool click 1
+    becomes facts '^Flame graph\\t\\nof\\tall samples\\nframe\\twrite_log: 57.1 %'
+    becomes place 'frame=[1-9]'
+    do_action place "'select=3&flame=1&created=1'"
+    becomes facts '^Flame graph\\t\\nof\\t#3 GET /users/1 and all that it created\\n'
+    becomes facts 'On a core\\t\\nwith all that it created\\tabout 4 ms, 8 samples\\n'
+    do_action place "'range=30000000-34000000'"
+    becomes facts 'On a core\\t\\nin all\\tabout 4 ms, 8 samples\\n'
+    do_action save-picture-to "b'$tmp/flame.svg'"
+    becomes message 'flame.svg has been saved'
+    stop
+fi
+
 # A trace that is being recorded is followed, until its program ends.
 mkfifo "$tmp/commands"
 WEFT_TRACE=$tmp/live.weft "$CONTROLLED" <"$tmp/commands" >"$tmp/answers" &

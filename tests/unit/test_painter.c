@@ -411,6 +411,18 @@ static void colours_have_contrast(void **state)
         check_contrast(lines[i], WEFT_INK_GROUND, 3);
     for (size_t k = 1; k < sizeof(grounds) / sizeof(grounds[0]); k++)
         check_contrast(grounds[k], WEFT_INK_GROUND, grounds[k] == WEFT_INK_PANEL ? 1.05 : 1.14);
+    static const int frames[] = {WEFT_INK_FRAME_USER,    WEFT_INK_FRAME_KERNEL,
+                                 WEFT_INK_FRAME_UNNAMED, WEFT_INK_FRAME_PROMISE,
+                                 WEFT_INK_FRAME_GROUP,   WEFT_INK_FRAME_MORE};
+    for (size_t k = 0; k < sizeof(frames) / sizeof(frames[0]); k++) {
+        check_contrast(WEFT_INK_TEXT, frames[k], 4.5);
+        check_contrast(WEFT_INK_FAINT_TEXT, frames[k], 4.5);
+        check_contrast(frames[k], WEFT_INK_GROUND, 1.14);
+    }
+    check_contrast(WEFT_INK_TEXT, WEFT_INK_FRAME_GREW, 4.5);
+    check_contrast(WEFT_INK_TEXT, WEFT_INK_FRAME_SHRANK, 4.5);
+    for (int ink = WEFT_INK_CPU_PROMISE; ink <= WEFT_INK_INTERRUPT; ink++)
+        check_contrast(ink, WEFT_INK_PANEL, 3);
     check_contrast(WEFT_INK_GROUND, WEFT_INK_EVIDENCE, 4.5); /* the text of a flag */
     for (int i = 0; i < 4; i++)                              /* names of counters */
         check_contrast(WEFT_INK_COUNTER_0 + i, WEFT_INK_PANEL, 4.5);

@@ -1,0 +1,313 @@
+/* SPDX-License-Identifier: ISC */
+/* weft render --flame: samples as a flame graph. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/picture.h"
+#include "cli/profiles.h"
+#include "view/flame.h"
+#include "view/view.h"
+
+enum {
+    FLAME = WEFT__HELP + 1,
+    FORMAT,
+    FROM,
+    TO,
+    SIZE,
+    THEME,
+    PROMISE,
+    LABEL,
+    BY,
+    OFF_CPU,
+    ASYNC_STACKS,
+    NO_SYMBOLS,
+    DIFF
+};
+
+static const struct option options[] = {
+    {"flame", required_argument, NULL, FLAME},
+    {"output", required_argument, NULL, 'o'},
+    {"format", required_argument, NULL, FORMAT},
+    {"from", required_argument, NULL, FROM},
+    {"to", required_argument, NULL, TO},
+    {"size", required_argument, NULL, SIZE},
+    {"theme", required_argument, NULL, THEME},
+    {"promise", required_argument, NULL, PROMISE},
+    {"select", required_argument, NULL, PROMISE},
+    {"label", required_argument, NULL, LABEL},
+    {"by", required_argument, NULL, BY},
+    {"off-cpu", no_argument, NULL, OFF_CPU},
+    {"async-stacks", optional_argument, NULL, ASYNC_STACKS},
+    {"diff", required_argument, NULL, DIFF},
+    {"no-symbols", no_argument, NULL, NO_SYMBOLS},
+    WEFT__HELP_OPTION,
+    {0},
+};
+
+static const struct {
+    const char *name;
+    enum weft_profile_by by;
+} keys[] = {{"function", WEFT_PROFILE_BY_FUNCTION}, {"promise", WEFT_PROFILE_BY_PROMISE},
+            {"label", WEFT_PROFILE_BY_LABEL},       {"root", WEFT_PROFILE_BY_ROOT},
+            {"thread", WEFT_PROFILE_BY_THREAD},     {"core", WEFT_PROFILE_BY_CORE}};
+
+struct request {
+    struct weft__picture picture;
+    struct weft_calltree_options tree;
+    struct weft_flame_options flame;
+    bool has_from, has_to, has_promise, no_symbols;
+    int64_t from, to;
+    uint64_t promise;
+    const char *other; /* to be compared with, or NULL */
+    char **path;
+    unsigned paths;
+};
+
+bool weft__flame_wanted(int argc, char **argv)
+{
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+        if (!strcmp(argv[i], "--flame") || !strncmp(argv[i], "--flame=", 8))
+            return true;
+    return false;
+}
+
+static enum weft_profile_by parse_key(const char *name)
+{
+    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
+        if (!strcmp(keys[i].name, name))
+            return keys[i].by;
+    weft__misuse("render",
+                 "--by: \"%s\" is none of function, promise, label, root, thread and core", name);
+}
+
+static void parse_option(struct request *r, int c, const char **format)
+{
+    switch (c) {
+    case FLAME:
+    case 'o':
+        if (r->picture.out)
+            weft__misuse("render",
+                         "--flame says where to; -o, or another --flame, is one too many");
+        r->picture.out = optarg;
+        break;
+    case FORMAT:
+        *format = optarg;
+        break;
+    case FROM:
+        r->has_from = true;
+        r->from = weft__time_value(&weft__render, "--from", optarg);
+        break;
+    case TO:
+        r->has_to = true;
+        r->to = weft__time_value(&weft__render, "--to", optarg);
+        break;
+    case SIZE:
+        weft__picture_size("render", optarg, &r->flame.width_px, &r->flame.height_px);
+        break;
+    case THEME:
+        r->picture.theme = weft__picture_theme("render", optarg);
+        break;
+    case PROMISE:
+        r->has_promise = true;
+        if (!weft__parse_number(optarg, UINT64_MAX, &r->promise))
+            weft__misuse("render", "--promise: \"%s\" is not the number of a promise", optarg);
+        break;
+    case LABEL:
+        r->tree.label = optarg;
+        break;
+    case BY:
+        r->tree.by = parse_key(optarg);
+        break;
+    case OFF_CPU:
+        r->tree.off_cpu = true;
+        break;
+    case ASYNC_STACKS:
+        r->tree.async = weft__async_stacks_value("render", optarg);
+        break;
+    case DIFF:
+        r->other = optarg;
+        break;
+    case NO_SYMBOLS:
+        r->no_symbols = true;
+        break;
+    }
+}
+
+static void parse(struct request *r, int argc, char **argv)
+{
+    const char *format = NULL;
+    int c;
+    *r = (struct request){.picture = {.theme = WEFT_AUTO},
+                          .tree = WEFT_CALLTREE_ALL,
+                          .flame = {.hovered = WEFT_NONE, .tips = true}};
+    while ((c = weft__option(&weft__render, argc, argv, ":o:", options)) != -1)
+        parse_option(r, c, &format);
+    r->picture.format = weft__picture_format("render", r->picture.out, format);
+    if (r->other && (r->has_promise || r->has_from || r->has_to))
+        weft__misuse("render",
+                     "--diff compares whole profiles, without --promise, --from and --to");
+    if (r->has_from && r->has_to && r->from >= r->to)
+        weft__misuse("render", "--from must be earlier than --to");
+    if (optind == argc)
+        weft__misuse("render", "no FILE is given");
+    r->path = argv + optind;
+    r->paths = (unsigned)(argc - optind);
+}
+
+/* What is asked for, of this profile. Says what is wrong. */
+static bool choose(struct request *r, const struct weft_profile *p)
+{
+    const struct weft_model *m = p->model;
+    uint64_t begin = m && m->events_total ? m->first_ns : p->first_ns;
+    if (r->has_promise) {
+        uint32_t promise = m ? weft_model_find(m, r->promise) : WEFT_NONE;
+        if (promise == WEFT_NONE || promise == WEFT_ROOT) {
+            weft__say(r->path[0], "has no promise %" PRIu64 "; weft promises lists them",
+                      r->promise);
+            return false;
+        }
+        r->tree.promise = promise;
+        r->tree.with_children = true;
+    }
+    if (!r->has_from && !r->has_to)
+        return true;
+    r->tree.from_ns = r->has_from ? begin + (uint64_t)r->from : 1;
+    r->tree.to_ns = r->has_to ? begin + (uint64_t)r->to : UINT64_MAX;
+    if (r->has_from && r->from < 0)
+        r->tree.from_ns = begin > 0 - (uint64_t)r->from ? begin - (0 - (uint64_t)r->from) : 1;
+    return true;
+}
+
+/* The samples of which there are most, where several things trigger them. */
+static uint32_t most_samples(const struct weft_profile *p)
+{
+    uint64_t count[64] = {0};
+    uint32_t best = 0;
+    for (uint32_t i = 0; i < p->samples; i++)
+        if (p->sample[i].source < 64)
+            count[p->sample[i].source]++;
+    for (uint32_t i = 1; i < 64; i++)
+        best = count[i] > count[best] ? i : best;
+    return best;
+}
+
+static void describe(char *out, size_t room, const struct request *r, const struct weft_profile *p,
+                     const struct weft_calltree *t)
+{
+    char amount[48];
+    weft_flame_amount(amount, sizeof amount, t->unit, t->total);
+    int n = snprintf(out, room,
+                     r->tree.off_cpu ? "away from a core for %s, %s time%s"
+                                     : "on a core for %s, %s sample%s",
+                     amount, weft__grouped(t->samples).text, weft__plural(t->samples));
+    if (t->unit != WEFT_UNIT_NS && !r->tree.off_cpu && r->tree.source < p->sources)
+        n = snprintf(out, room, "%s: %s, %s sample%s",
+                     weft_profile_text(p, p->source[r->tree.source].name), amount,
+                     weft__grouped(t->samples).text, weft__plural(t->samples));
+    if (t->without_promise && p->model && n > 0 && (size_t)n < room)
+        snprintf(out + n, room - (size_t)n, "; %.1f %% without a promise",
+                 100.0 * (double)t->without_promise / (double)t->total);
+}
+
+/* A profile as a tree, with what was asked for. Says why if there is none, or nothing in it. */
+static struct weft_calltree *make_tree(struct request *r, const char *path, struct weft_profile *p)
+{
+    struct weft_calltree *t = NULL;
+    uint32_t *family = p->model ? weft__profile_families(p) : NULL;
+    r->tree.source = most_samples(p);
+    r->tree.family = family;
+    r->tree.by_family = family != NULL; /* hundreds of requests are no picture */
+    int rc = p->model && !family ? WEFT_E_NOMEM : weft_calltree_make(&t, p, &r->tree);
+    r->tree.family = NULL;
+    free(family);
+    if (rc == WEFT_E_INVALID)
+        weft__say(path, "has no promises, which that asks for");
+    else if (rc < 0)
+        weft__say(path, "cannot be drawn: %s", weft_error_name(rc));
+    else if (t->total)
+        return t;
+    else
+        weft__say(path,
+                  r->tree.off_cpu
+                      ? "says of no time that a thread was away; weft record --sample notes it"
+                  : p->samples ? "has no such samples"
+                               : "has no samples; weft record --sample -- PROGRAM takes some");
+    weft_calltree_free(t);
+    return NULL;
+}
+
+static void make_title(char *out, size_t room, const struct request *r)
+{
+    int n = snprintf(out, room, "%s", weft__picture_title(r->path[0]));
+    if (r->has_promise && n > 0 && (size_t)n < room)
+        n += snprintf(out + n, room - (size_t)n, ": #%" PRIu64 " and all that it created",
+                      r->promise);
+    else if (r->tree.label && n > 0 && (size_t)n < room)
+        n += snprintf(out + n, room - (size_t)n, ": %s", r->tree.label);
+    if (r->other && n > 0 && (size_t)n < room)
+        snprintf(out + n, room - (size_t)n, ", compared with %s", weft__picture_title(r->other));
+}
+
+static int paint(struct request *r, const struct weft_profile *p, const struct weft_calltree *t)
+{
+    struct weft_drawlist list = {0};
+    struct weft_flame flame = {0};
+    char title[300], note[200], what[64];
+    int status = WEFT__FAILED;
+    make_title(title, sizeof title, r);
+    describe(note, sizeof note, r, p, t);
+    r->flame.title = title;
+    r->flame.note = note;
+    int rc = weft_flame_draw(&list, &flame, p, t, &r->flame);
+    if (rc < 0) {
+        weft__say(r->path[0], "cannot be drawn: %s", weft_error_name(rc));
+    } else {
+        snprintf(what, sizeof what, "%" PRIu32 " frames", flame.boxes);
+        status = weft__picture_write(&r->picture, &list, what);
+    }
+    weft_flame_fini(&flame);
+    weft_drawlist_fini(&list);
+    return status;
+}
+
+/* The same of another profile, and what has changed since. */
+static int compare(struct request *r, const struct weft__profiles_options *o,
+                   const struct weft_profile *p, const struct weft_calltree *t)
+{
+    struct weft__profiles other;
+    struct weft_calltree *was = NULL;
+    struct weft_call_before *before = NULL;
+    int status = WEFT__FAILED;
+    if (weft__profiles_open(&other, &r->other, 1, o))
+        was = make_tree(r, r->other, other.profile);
+    if (was && weft_calltree_compare(&before, other.profile, was, p, t) < 0)
+        weft__say(r->path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+    if (before) {
+        r->flame.before = before;
+        r->flame.before_total = was->total;
+        status = paint(r, p, t);
+    }
+    free(before);
+    weft_calltree_free(was);
+    weft__profiles_close(&other);
+    return status;
+}
+
+int weft__flame_run(int argc, char **argv)
+{
+    struct request r;
+    struct weft__profiles profiles;
+    parse(&r, argc, argv);
+    struct weft__profiles_options o = {.command = "render", .no_symbols = r.no_symbols};
+    struct weft_calltree *t = NULL;
+    int status = WEFT__FAILED;
+    if (weft__profiles_open(&profiles, (const char *const *)r.path, r.paths, &o) &&
+        choose(&r, profiles.profile))
+        t = make_tree(&r, r.path[0], profiles.profile);
+    if (t)
+        status = r.other ? compare(&r, &o, profiles.profile, t) : paint(&r, profiles.profile, t);
+    weft_calltree_free(t);
+    weft__profiles_close(&profiles);
+    return status;
+}

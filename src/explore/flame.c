@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: ISC */
+/* The flame graph below the picture: of the selected promise, of the measured range, or of all samples. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "explore/fact.h"
+#include "explore/hot.h"
+#include "explore/state.h"
+#include "view/notice.h"
+
+enum {
+    SHARE_PERCENT = 45, /* of the height of the picture */
+    HEIGHT_MIN_PX = 120,
+    CALLED_SHOWN = 8, /* in the facts */
+};
+
+/* ---- What it is of ---- */
+
+static struct weft__flame_of subject(const struct weft_explorer *e)
+{
+    struct weft__flame_of of = e->flame.wanted;
+    bool range = e->range_from_ns != e->range_to_ns;
+    of.promise = e->selected;
+    of.pane = e->selected != WEFT_NONE ? e->selected_pane : range ? e->range_pane : e->active;
+    of.from_ns = of.to_ns = 0;
+    if (range && of.pane == e->range_pane) {
+        of.from_ns = e->range_from_ns;
+        of.to_ns = e->range_to_ns;
+    }
+    if (of.promise == WEFT_NONE)
+        of.created = false;
+    return of;
+}
+
+static bool is_same(const struct weft__flame_of *a, const struct weft__flame_of *b)
+{
+    return a->pane == b->pane && a->promise == b->promise && a->from_ns == b->from_ns &&
+           a->to_ns == b->to_ns && a->created == b->created && a->async == b->async &&
+           a->off_cpu == b->off_cpu;
+}
+
+static uint64_t clock_of(const struct weft_model *m, int64_t time_ns)
+{
+    if (time_ns < 0)
+        return m->first_ns > (uint64_t)-time_ns ? m->first_ns - (uint64_t)-time_ns : 1;
+    return m->first_ns + (uint64_t)time_ns;
+}
+
+static void describe(struct weft_explorer *e)
+{
+    struct weft__flame_pane *f = &e->flame;
+    const struct weft__pane *p = &e->pane[f->of.pane];
+    char name[160], from[WEFT__FACT_NUMBER], length[WEFT__FACT_NUMBER], amount[48], count[48];
+    int n = 0;
+    if (f->of.promise == WEFT_NONE) {
+        n = snprintf(f->title, sizeof f->title, "Flame graph of %s%.150s",
+                     e->panes > 1 ? "" : "all samples", e->panes > 1 ? p->title : "");
+    } else {
+        const struct weft_promise *x = &p->model->promise[f->of.promise];
+        if (!weft__fact_label(name, sizeof name, p->model, f->of.promise)) {
+            const char *type = weft_model_type(p->model, f->of.promise);
+            weft__fact_clean(name, sizeof name, type, strlen(type));
+        }
+        n = snprintf(f->title, sizeof f->title, "Flame graph of #%" PRIu64 " %s%s", x->id, name,
+                     f->of.created ? " and all that it created" : "");
+    }
+    if (f->of.from_ns != f->of.to_ns && n > 0 && (size_t)n < sizeof f->title)
+        snprintf(f->title + n, sizeof f->title - (size_t)n, ", %s from %s",
+                 weft__lasting(length, f->of.to_ns - f->of.from_ns),
+                 weft__moment(from, f->of.from_ns));
+    if (!f->tree)
+        return;
+    weft_flame_amount(amount, sizeof amount, f->tree->unit, f->tree->total);
+    snprintf(f->note, sizeof f->note, "%s %s, %s %s%s%s",
+             f->of.off_cpu ? "away from a core for" : "on a core for", amount,
+             weft__count(count, f->tree->samples), f->of.off_cpu ? "time" : "sample",
+             f->tree->samples == 1 ? "" : "s", f->of.async ? ", below who created it" : "");
+}
+
+static void make_tree(struct weft_explorer *e)
+{
+    struct weft__flame_pane *f = &e->flame;
+    const struct weft__pane *p = &e->pane[f->of.pane];
+    struct weft_profile *samples = p->scene->p;
+    struct weft_calltree_options o = WEFT_CALLTREE_ALL;
+    f->why = "No samples are in this trace: weft record --sample takes some";
+    if (!samples)
+        return;
+    o.source = weft_scene_source(p->scene);
+    o.promise = f->of.promise;
+    o.with_children = f->of.created;
+    o.async = f->of.async ? WEFT_ASYNC_CREATORS : WEFT_ASYNC_NONE;
+    o.off_cpu = f->of.off_cpu;
+    if (f->of.from_ns != f->of.to_ns) {
+        o.from_ns = clock_of(p->model, f->of.from_ns);
+        o.to_ns = clock_of(p->model, f->of.to_ns) + 1;
+    }
+    int rc = weft_calltree_make(&f->tree, samples, &o);
+    f->why = "There is no memory for the flame graph";
+    if (rc == 0 && f->tree->total == 0) {
+        weft_calltree_free(f->tree);
+        f->tree = NULL;
+        f->why = f->of.off_cpu ? "No thread is known to have been away then"
+                 : f->of.promise != WEFT_NONE && !f->of.created
+                     ? "No sample was taken while it ran; with C, of all that it created"
+                     : "No sample was taken then";
+    } else if (rc < 0) {
+        f->tree = NULL;
+    }
+}
+
+/* Makes the tree that of what is wanted; not while somebody still drags. */
+static void update(struct weft_explorer *e)
+{
+    struct weft__flame_pane *f = &e->flame;
+    struct weft__flame_of of = subject(e);
+    if ((f->tree || f->why) && (is_same(&of, &f->of) || e->drag.grip == WEFT__GRIP_RULER))
+        return;
+    weft_calltree_free(f->tree);
+    f->tree = NULL;
+    f->of = of;
+    f->backs = f->scrolled = 0;
+    f->hovered = WEFT_NONE;
+    make_tree(e);
+    f->focus = f->tree && f->wants_focus < f->tree->calls ? f->wants_focus : 0;
+    f->wants_focus = 0;
+    describe(e);
+    e->flame_is_stale = true;
+    e->changed |= WEFT_CHANGED_FACTS | WEFT_CHANGED_PLACE;
+}
+
+void weft__flame_forget(struct weft_explorer *e)
+{
+    weft_calltree_free(e->flame.tree);
+    e->flame.tree = NULL;
+    e->flame.why = NULL;
+    e->flame.focus = e->flame.backs = e->flame.scrolled = 0;
+    e->flame.hovered = WEFT_NONE;
+    e->flame.layout.boxes = 0;
+    e->flame_is_stale = true;
+}
+
+void weft__flame_fini(struct weft_explorer *e)
+{
+    weft_calltree_free(e->flame.tree);
+    weft_flame_fini(&e->flame.layout);
+}
+
+/* ---- Drawing ---- */
+
+int32_t weft__flame_height(const struct weft_explorer *e, int32_t height_px)
+{
+    int32_t height = height_px * SHARE_PERCENT / 100, most = height_px - WEFT_PICTURE_MIN_PX;
+    height = height < most ? height : most;
+    return e->flame.open && e->panes && height >= HEIGHT_MIN_PX ? height : 0;
+}
+
+int weft__flame_draw(struct weft_explorer *e, struct weft_drawlist *list, bool still)
+{
+    struct weft__flame_pane *f = &e->flame;
+    struct weft_flame own = {0};
+    if (!f->height_px)
+        return 0;
+    update(e);
+    int32_t y = f->top_px * WEFT_PX, end = y + f->height_px * WEFT_PX;
+    list->height = end > list->height ? end : list->height;
+    weft_notice_line(list, WEFT_INK_FAINT_TEXT, 0, y, e->width_px * WEFT_PX);
+    if (!f->tree) {
+        weft_notice_text(list, WEFT_INK_FAINT_TEXT, 13 * WEFT_PX, e->width_px * WEFT_PX / 2,
+                         y + f->height_px * WEFT_PX / 2, e->width_px * WEFT_PX, f->why);
+        return list->failed ? WEFT_E_NOMEM : 0;
+    }
+    struct weft_flame_options o = {
+        .width_px = e->width_px,
+        .height_px = f->height_px,
+        .top_px = f->top_px,
+        .focus = f->focus,
+        .hovered = still ? WEFT_NONE : f->hovered,
+        .scrolled = f->scrolled,
+        .text_percent = e->text_percent,
+        .title = f->title,
+        .note = f->note,
+        .tips = still,
+    };
+    int rc =
+        weft_flame_draw(list, still ? &own : &f->layout, e->pane[f->of.pane].scene->p, f->tree, &o);
+    if (!still)
+        f->scrolled = f->layout.first_row;
+    weft_flame_fini(&own);
+    return rc;
+}
+
+/* ---- Input ---- */
+
+bool weft__flame_has(const struct weft_explorer *e, double y)
+{
+    return e->flame.height_px && y >= e->flame.top_px;
+}
+
+static uint32_t box_at(const struct weft_explorer *e, double x, double y)
+{
+    if (!e->flame.tree)
+        return WEFT_NONE;
+    return weft_flame_at(&e->flame.layout, (int32_t)(x * WEFT_PX), (int32_t)(y * WEFT_PX));
+}
+
+void weft__flame_point(struct weft_explorer *e, double x, double y)
+{
+    uint32_t box = box_at(e, x, y);
+    if (box == e->flame.hovered)
+        return;
+    e->flame.hovered = box;
+    weft__changed(e, WEFT_CHANGED_PICTURE);
+}
+
+void weft__flame_leave(struct weft_explorer *e)
+{
+    if (e->flame.hovered == WEFT_NONE)
+        return;
+    e->flame.hovered = WEFT_NONE;
+    weft__changed(e, WEFT_CHANGED_PICTURE);
+}
+
+static void show(struct weft_explorer *e, uint32_t node)
+{
+    e->flame.focus = node;
+    e->flame.hovered = WEFT_NONE;
+    e->flame_is_stale = true;
+    weft__tip_forget(e);
+    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
+    e->changed |= WEFT_CHANGED_FACTS;
+}
+
+void weft__flame_focus(struct weft_explorer *e, uint32_t node)
+{
+    struct weft__flame_pane *f = &e->flame;
+    if (!f->tree || node >= f->tree->calls || node == f->focus)
+        return;
+    if (f->backs == WEFT__FLAME_BACK) {
+        memmove(f->back, f->back + 1, (WEFT__FLAME_BACK - 1) * sizeof f->back[0]);
+        f->backs--;
+    }
+    f->back[f->backs++] = f->focus;
+    show(e, node);
+}
+
+void weft__flame_click(struct weft_explorer *e, double x, double y)
+{
+    uint32_t box = box_at(e, x, y);
+    if (box != WEFT_NONE)
+        weft__flame_focus(e, e->flame.layout.box[box].node);
+}
+
+void weft__flame_scroll(struct weft_explorer *e, int rows)
+{
+    struct weft__flame_pane *f = &e->flame;
+    int64_t to = (int64_t)f->scrolled + rows;
+    uint32_t most =
+        f->layout.rows > f->layout.shown_rows ? f->layout.rows - f->layout.shown_rows : 0;
+    uint32_t at = to < 0 ? 0 : to < most ? (uint32_t)to : most;
+    if (at == f->scrolled)
+        return;
+    f->scrolled = at;
+    f->hovered = WEFT_NONE;
+    weft__changed(e, WEFT_CHANGED_PICTURE);
+}
+
+static void open_or_close(struct weft_explorer *e)
+{
+    e->flame.open = !e->flame.open;
+    if (!e->flame.open)
+        weft__flame_forget(e);
+    e->flame_is_stale = e->trace_is_stale = true;
+    e->placed = false;
+    weft__moved(e);
+    weft__changed(e, WEFT_CHANGED_FACTS);
+}
+
+bool weft__flame_back(struct weft_explorer *e)
+{
+    if (!e->flame.open)
+        return false;
+    if (e->flame.backs)
+        show(e, e->flame.back[--e->flame.backs]);
+    else if (e->flame.focus)
+        show(e, 0);
+    else
+        open_or_close(e);
+    return true;
+}
+
+bool weft__flame_command(struct weft_explorer *e, enum weft_command command)
+{
+    struct weft__flame_of *w = &e->flame.wanted;
+    if (command == WEFT_COMMAND_FLAME) {
+        open_or_close(e);
+        return true;
+    }
+    w->created ^= command == WEFT_COMMAND_FLAME_CREATED;
+    w->async ^= command == WEFT_COMMAND_FLAME_ASYNC;
+    w->off_cpu ^= command == WEFT_COMMAND_FLAME_AWAY;
+    if (!e->flame.open)
+        open_or_close(e);
+    weft__changed(e, WEFT_CHANGED_PICTURE | WEFT_CHANGED_PLACE);
+    return true;
+}
+
+/* ---- In words ---- */
+
+size_t weft__flame_tip(struct weft_explorer *e, char *out, size_t room)
+{
+    uint32_t box = box_at(e, e->point_x, e->point_y);
+    if (box == WEFT_NONE)
+        return 0;
+    size_t n = weft_flame_describe(out, room, e->pane[e->flame.of.pane].scene->p, e->flame.tree,
+                                   &e->flame.layout.box[box]);
+    char clean[1024];
+    size_t size = weft__fact_clean(clean, sizeof clean < room ? sizeof clean : room, out, n);
+    memcpy(out, clean, size + 1);
+    return size;
+}
+
+static void add_frame(struct weft__facts *f, const char *name, const struct weft_profile *p,
+                      const struct weft_calltree *t, uint32_t node, bool link)
+{
+    struct weft_flame_box box = {.node = node, .merged = 1, .total = t->call[node].total};
+    char text[700];
+    weft_flame_describe(text, sizeof text, p, t, &box);
+    weft__fact_long(f, name, text, link ? WEFT_LINK_FRAME : WEFT_LINK_NONE,
+                    (struct weft__target){.promise = node});
+}
+
+void weft__flame_facts(struct weft_explorer *e)
+{
+    struct weft__flame_pane *v = &e->flame;
+    struct weft__facts *f = &e->flame_facts;
+    weft__fact_begin(f);
+    if (v->open && e->panes) {
+        update(e);
+        weft__fact_heading(f, "Flame graph");
+        weft__fact_text(f, "of", "%s", v->title + sizeof "Flame graph of");
+        if (v->tree) {
+            const struct weft_profile *p = e->pane[v->of.pane].scene->p;
+            const struct weft_calltree *t = v->tree;
+            const struct weft_call *at = &t->call[v->focus];
+            uint32_t all = 0, shown = 0;
+            add_frame(f, "frame", p, t, v->focus, false);
+            if (v->focus)
+                add_frame(f, "called by", p, t, at->parent, true);
+            for (uint32_t c = at->first_child; c < t->calls; c = t->call[c].next_sibling)
+                if (all++ < CALLED_SHOWN)
+                    add_frame(f, shown++ ? "" : v->focus ? "calls" : "outermost", p, t, c, true);
+            weft__fact_more(f, all, shown);
+        } else {
+            weft__fact_text(f, "", "%s", v->why ? v->why : "");
+        }
+    }
+    weft__fact_end(f);
+    e->flame_is_stale = false;
+}

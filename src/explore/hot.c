@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: ISC */
+#include "explore/hot.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- Adding up ---- */
+
+/* The first sample at a time of the model, or later. */
+static uint32_t first_at(const struct weft_scene *s, int64_t time_ns)
+{
+    const struct weft_profile *p = s->p;
+    uint32_t low = 0, high = p->samples;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (weft_model_time(p->sample[middle].time_ns, s->m->first_ns) < time_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The sums of functions, and behind them of locations without a name. */
+struct sums {
+    uint64_t *on_ns;
+    uint32_t *location; /* beside it */
+    size_t count;
+};
+
+static size_t slot_of(const struct weft_profile *p, const struct weft_sample *x, uint32_t *location)
+{
+    *location = x->stack < p->stacks && x->stack ? p->stack[x->stack].location : WEFT_NONE;
+    if (*location >= p->locations)
+        return SIZE_MAX;
+    const struct weft_location *l = &p->location[*location];
+    uint32_t function = l->frames ? p->frame[l->first_frame].function : WEFT_NONE;
+    return function < p->functions ? function : (size_t)p->functions + *location;
+}
+
+static void keep(struct weft__hot *out, uint32_t location, uint64_t on_ns)
+{
+    uint32_t at = out->count;
+    while (at > 0 && out->function[at - 1].on_ns < on_ns)
+        at--;
+    if (at == WEFT__HOT_MAX)
+        return;
+    uint32_t last = out->count < WEFT__HOT_MAX ? out->count++ : WEFT__HOT_MAX - 1;
+    memmove(&out->function[at + 1], &out->function[at], (last - at) * sizeof out->function[0]);
+    out->function[at].location = location;
+    out->function[at].on_ns = on_ns;
+}
+
+int weft__hot_find(struct weft__hot *out, const struct weft_scene *s, const struct weft__hot_of *of)
+{
+    const struct weft_profile *p = s->p;
+    *out = (struct weft__hot){0};
+    if (!p)
+        return 0;
+    struct sums sums = {.count = (size_t)p->functions + p->locations};
+    sums.on_ns = calloc(sums.count + 1, sizeof *sums.on_ns);
+    sums.location = malloc((sums.count + 1) * sizeof *sums.location);
+    if (!sums.on_ns || !sums.location) {
+        free(sums.on_ns);
+        free(sums.location);
+        return WEFT_E_NOMEM;
+    }
+    uint32_t end = of->to_ns < WEFT_TIME_MAX ? first_at(s, of->to_ns + 1) : p->samples;
+    for (uint32_t i = first_at(s, of->from_ns), location; i < end; i++) {
+        const struct weft_sample *x = &p->sample[i];
+        bool wanted = of->mark ? x->promise < s->m->promises && of->mark[x->promise]
+                      : of->promise != WEFT_NONE ? x->promise == of->promise
+                                                 : true;
+        uint64_t weight = wanted ? weft_scene_sample_ns(s, i) : 0;
+        if (!weight)
+            continue;
+        size_t slot = slot_of(p, x, &location);
+        out->samples++;
+        out->on_ns += weight;
+        if (slot < sums.count) {
+            sums.on_ns[slot] += weight;
+            sums.location[slot] = location;
+        }
+    }
+    for (size_t i = 0; i < sums.count; i++)
+        if (sums.on_ns[i]) {
+            out->functions++;
+            keep(out, sums.location[i], sums.on_ns[i]);
+        }
+    free(sums.on_ns);
+    free(sums.location);
+    return 0;
+}
+
+/* Whether a promise is one of them is found out once for each: chains of creators may be long, and in a damaged trace
+ * they may be circles. */
+uint8_t *weft__created_by(const struct weft_model *m, uint32_t promise)
+{
+    enum { UNKNOWN, NO, YES, LOOKED };
+    uint8_t *mark = calloc((size_t)m->promises + 1, 1);
+    if (!mark)
+        return NULL;
+    mark[WEFT_ROOT] = NO;
+    mark[promise] = YES;
+    for (uint32_t i = 1; i < m->promises; i++) {
+        uint32_t p = i;
+        for (; mark[p] == UNKNOWN; p = m->promise[p].creator) {
+            mark[p] = LOOKED;
+            if (m->promise[p].creator >= m->promises)
+                break;
+        }
+        uint8_t answer = mark[p] == YES ? YES : NO;
+        for (p = i; mark[p] == LOOKED; p = m->promise[p].creator) {
+            mark[p] = answer;
+            if (m->promise[p].creator >= m->promises)
+                break;
+        }
+    }
+    for (uint32_t i = 0; i < m->promises; i++)
+        mark[i] = mark[i] == YES;
+    return mark;
+}
+
+/* ---- In words ---- */
+
+size_t weft__function_name(char *out, size_t room, const struct weft_profile *p, uint32_t location)
+{
+    const struct weft_location *l = &p->location[location];
+    uint32_t function = l->frames ? p->frame[l->first_frame].function : WEFT_NONE;
+    if (function < p->functions) {
+        const char *name = weft_profile_text(p, p->function[function].name);
+        return weft__fact_clean(out, room, name, strlen(name));
+    }
+    const char *path =
+        l->mapping < p->mappings ? weft_profile_text(p, p->mapping[l->mapping].path) : "";
+    const char *slash = strrchr(path, '/');
+    char text[320];
+    snprintf(text, sizeof text, *path ? "0x%" PRIx64 " (%.200s)" : "0x%" PRIx64, l->address,
+             slash && slash[1] ? slash + 1 : path);
+    return weft__fact_clean(out, room, text, strlen(text));
+}
+
+static void add_amount(struct weft__facts *f, const char *name, const struct weft__hot *hot)
+{
+    char number[WEFT__FACT_NUMBER], count[WEFT__FACT_NUMBER];
+    int64_t on = hot->on_ns < INT64_MAX ? (int64_t)hot->on_ns : INT64_MAX;
+    weft__fact_text(f, name, "about %s, %s sample%s", weft__lasting(number, on),
+                    weft__count(count, hot->samples), hot->samples == 1 ? "" : "s");
+}
+
+/* The hottest functions, each with its share. */
+static void add_functions(struct weft__facts *f, const struct weft_scene *s,
+                          const struct weft__hot *hot)
+{
+    char name[WEFT__FACT_BYTES - 8], share[WEFT__FACT_NUMBER];
+    for (uint32_t i = 0; i < hot->count; i++) {
+        weft__function_name(name, sizeof name, s->p, hot->function[i].location);
+        weft__fact_text(f, weft__share(share, hot->function[i].on_ns, hot->on_ns), "%s", name);
+    }
+    weft__fact_more(f, hot->functions, hot->count);
+}
+
+static bool find(struct weft__hot *hot, struct weft__facts *f, const struct weft_scene *s,
+                 struct weft__hot_of of)
+{
+    if (weft__hot_find(hot, s, &of) < 0)
+        f->failed = true;
+    return hot->samples != 0;
+}
+
+#define ALWAYS .from_ns = -WEFT_TIME_MAX, .to_ns = WEFT_TIME_MAX
+
+void weft__fact_hot_promise(struct weft__facts *f, const struct weft_scene *s, uint32_t promise)
+{
+    struct weft__hot own, all = {0};
+    if (!s->p || promise == WEFT_ROOT)
+        return;
+    uint8_t *mark = weft__created_by(s->m, promise);
+    if (!mark) {
+        f->failed = true;
+        return;
+    }
+    find(&own, f, s, (struct weft__hot_of){ALWAYS, .promise = promise});
+    find(&all, f, s, (struct weft__hot_of){ALWAYS, .promise = WEFT_NONE, .mark = mark});
+    free(mark);
+    if (!all.samples)
+        return;
+    weft__fact_heading(f, "On a core");
+    if (own.samples)
+        add_amount(f, "itself", &own);
+    if (all.samples > own.samples)
+        add_amount(f, "with all that it created", &all);
+    weft__fact_heading(f, own.samples ? "Hot functions" : "Hot functions of what it created");
+    add_functions(f, s, own.samples ? &own : &all);
+}
+
+void weft__fact_hot_range(struct weft__facts *f, const struct weft_scene *s, int64_t from_ns,
+                          int64_t to_ns)
+{
+    struct weft__hot hot;
+    if (!s->p)
+        return;
+    find(&hot, f, s,
+         (struct weft__hot_of){.from_ns = from_ns, .to_ns = to_ns, .promise = WEFT_NONE});
+    weft__fact_heading(f, "On a core");
+    if (!hot.samples) {
+        weft__fact_text(f, "no sample", "all threads slept, or it is too short");
+        return;
+    }
+    add_amount(f, "in all", &hot);
+    weft__fact_heading(f, "Hot functions");
+    add_functions(f, s, &hot);
+}
+
+void weft__fact_hot_trace(struct weft__facts *f, const struct weft_scene *s)
+{
+    struct weft__hot hot;
+    if (!s->p || !find(&hot, f, s, (struct weft__hot_of){ALWAYS, .promise = WEFT_NONE}))
+        return;
+    weft__fact_heading(f, "Hot functions");
+    add_amount(f, "in all", &hot);
+    add_functions(f, s, &hot);
+}

@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: ISC */
+/* Where the boxes of a flame graph lie. */
+#include "view/flame.h"
+
+#include <stdlib.h>
+
+#include "view/canvas.h"
+
+enum { DEPTH_MAX = 4096 };
+
+void weft_flame_fini(struct weft_flame *f)
+{
+    free(f->box);
+    *f = (struct weft_flame){0};
+}
+
+static bool add_box(struct weft_flame *f, struct weft_flame_box box)
+{
+    if (f->boxes == f->room) {
+        uint32_t room = f->room ? 2 * f->room : 256;
+        struct weft_flame_box *grown =
+            room > f->room ? realloc(f->box, room * sizeof *grown) : NULL;
+        if (!grown)
+            return false;
+        f->box = grown;
+        f->room = room;
+    }
+    f->box[f->boxes++] = box;
+    return true;
+}
+
+/* The focus, and what it is below, from the top: all as wide as there is room. */
+static bool add_lineage(struct weft_flame *f, const struct weft_calltree *t, uint32_t focus,
+                        int32_t x0, int32_t x1)
+{
+    uint32_t above[DEPTH_MAX], count = 0;
+    for (uint32_t node = focus; count < DEPTH_MAX && node < t->calls; node = t->call[node].parent) {
+        above[count++] = node;
+        if (node == 0)
+            break;
+    }
+    for (uint32_t row = 0; count-- > 0; row++)
+        if (!add_box(f, (struct weft_flame_box){.node = above[count],
+                                                .merged = 1,
+                                                .row = row,
+                                                .x0 = x0,
+                                                .x1 = x1,
+                                                .total = t->call[above[count]].total}))
+            return false;
+    return true;
+}
+
+/* A linear map from amounts to coordinates; amounts are brought to 43 bits, the width takes 20. */
+struct measure {
+    int32_t x0, width;
+    uint64_t total;
+    unsigned shift;
+};
+
+static int32_t x_of(const struct measure *m, uint64_t amount)
+{
+    amount = amount < m->total ? amount : m->total;
+    return m->x0 + (int32_t)((amount >> m->shift) * (uint64_t)m->width / (m->total >> m->shift));
+}
+
+/* Frames side by side that are too narrow, until one comes that is not. */
+static bool flush(struct weft_flame *f, struct weft_flame_box *narrow)
+{
+    bool added = true;
+    if (narrow->merged && narrow->x1 - narrow->x0 >= PX)
+        added = add_box(f, *narrow);
+    else
+        f->hidden += narrow->merged;
+    narrow->merged = 0;
+    return added;
+}
+
+/* What a box has below it. */
+static bool add_children(struct weft_flame *f, const struct weft_calltree *t,
+                         const struct measure *m, struct weft_flame_box parent)
+{
+    struct weft_flame_box narrow = {.merged = 0};
+    uint64_t at = parent.before, end = at + parent.total;
+    uint32_t node = t->call[parent.node].first_child;
+    for (; node < t->calls; node = t->call[node].next_sibling) {
+        uint64_t total = t->call[node].total;
+        total = total < end - at ? total : end - at;
+        struct weft_flame_box box = {
+            .node = node,
+            .merged = 1,
+            .row = parent.row + 1,
+            .x0 = x_of(m, at),
+            .x1 = x_of(m, at + total),
+            .total = total,
+            .before = at,
+        };
+        at += total;
+        if (box.x1 - box.x0 >= PX) {
+            if (!flush(f, &narrow) || !add_box(f, box))
+                return false;
+        } else if (narrow.merged) {
+            narrow.merged++;
+            narrow.x1 = box.x1;
+            narrow.total += total;
+        } else {
+            narrow = box;
+        }
+    }
+    return flush(f, &narrow);
+}
+
+int weft_flame_layout(struct weft_flame *f, const struct weft_calltree *t, uint32_t focus,
+                      int32_t x0, int32_t x1)
+{
+    f->boxes = f->rows = f->hidden = 0;
+    if (focus >= t->calls || x1 <= x0)
+        return WEFT_E_INVALID;
+    if (!add_lineage(f, t, focus, x0, x1))
+        return WEFT_E_NOMEM;
+    struct measure m = {x0, x1 - x0, t->call[focus].total, 0};
+    f->rows = f->boxes;
+    while (m.total >> m.shift >> 43)
+        m.shift++;
+    for (uint32_t i = f->boxes - 1; i < f->boxes && m.total; i++) {
+        f->rows = f->box[i].row + 1;
+        if (f->box[i].merged == 1 && !add_children(f, t, &m, f->box[i]))
+            return WEFT_E_NOMEM;
+    }
+    return 0;
+}
+
+uint32_t weft_flame_at(const struct weft_flame *f, int32_t x, int32_t y)
+{
+    if (f->row_height <= 0 || y < f->frames_y0)
+        return WEFT_NONE;
+    uint32_t row = (uint32_t)((y - f->frames_y0) / f->row_height);
+    if (row >= f->shown_rows)
+        return WEFT_NONE;
+    row += f->first_row;
+    for (uint32_t i = 0; i < f->boxes; i++)
+        if (f->box[i].row == row && x >= f->box[i].x0 && x < f->box[i].x1)
+            return i;
+    return WEFT_NONE;
+}

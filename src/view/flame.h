@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: ISC */
+/* A flame graph: where the time of many samples went, as nested boxes. The outermost frame is at the top, what it
+ * called below it; a box is as wide as its share. A pure function (tree, options) -> draw list, in integers.
+ *
+ *     struct weft_flame flame = {0};
+ *     if (weft_flame_draw(&list, &flame, profile, tree, &(struct weft_flame_options){.tips = true}) == 0)
+ *         weft_paint_svg(&list, stdout, WEFT_AUTO);
+ *     weft_flame_fini(&flame);
+ *
+ * Frames side by side that are narrower than a pixel are one box together. So there are at most as many boxes as the
+ * picture has pixels times the depth, however large the tree; the layout does not look at what is below a box that
+ * is too narrow. */
+#ifndef WEFT_VIEW_FLAME_H
+#define WEFT_VIEW_FLAME_H
+
+#include "profile/calltree.h"
+#include "view/drawlist.h"
+
+struct weft_flame_box {
+    uint32_t node;          /* of the tree; of several the first */
+    uint32_t merged;        /* how many frames, side by side; 1: one */
+    uint32_t row;           /* from 0, at the top */
+    int32_t x0, x1;         /* coordinate units */
+    uint64_t total, before; /* amounts: its own, and what lies left of it */
+};
+
+/* Where everything lies. All zero at first, used again by the next one. */
+struct weft_flame {
+    struct weft_flame_box *box; /* row by row, from left to right */
+    uint32_t boxes, room;
+    uint32_t rows;   /* of all boxes */
+    uint32_t hidden; /* frames side by side that are less than a pixel together */
+
+    /* Of the picture. */
+    int32_t y0, frames_y0, y1; /* frames begin at frames_y0; y1: the end of what was drawn */
+    int32_t row_height;
+    uint32_t first_row, shown_rows; /* that are in the picture */
+};
+
+void weft_flame_fini(struct weft_flame *f);
+
+/* The boxes of what is below a node (0: of all of it), which has the room from x0 to x1, and of those above it, which
+ * have it, too. Returns 0, WEFT_E_NOMEM, or WEFT_E_INVALID: there is no such node. */
+int weft_flame_layout(struct weft_flame *f, const struct weft_calltree *t, uint32_t focus,
+                      int32_t x0, int32_t x1);
+
+struct weft_flame_options {
+    int32_t width_px;         /* 0: 1600 */
+    int32_t height_px;        /* 0: as high as the frames need, at most WEFT_PICTURE_MAX_PX */
+    int32_t top_px;           /* where it begins in the list, which may hold other pictures above */
+    uint32_t focus;           /* see weft_flame_layout */
+    uint32_t hovered;         /* box that is pointed at, or WEFT_NONE */
+    uint32_t scrolled;        /* rows that are hidden at the top */
+    uint16_t text_percent;    /* 0: 100; from 50 to 300 */
+    const char *title, *note; /* may be NULL */
+    /* Another tree's amounts, beside the tree's (weft_calltree_compare), and its total: frames are coloured by how much
+     * larger or smaller their share is now. NULL: by what they are. */
+    const struct weft_call_before *before;
+    uint64_t before_total;
+    bool tips; /* texts for being pointed at, and a legend */
+};
+
+/* Draws into *list, which is empty (all zero) or of an earlier picture; with a top_px, below what is there. Returns 0,
+ * WEFT_E_NOMEM, or WEFT_E_INVALID for options out of range. */
+int weft_flame_draw(struct weft_drawlist *list, struct weft_flame *f, const struct weft_profile *p,
+                    const struct weft_calltree *t, const struct weft_flame_options *o);
+
+/* The box at a point of the picture, or WEFT_NONE. */
+uint32_t weft_flame_at(const struct weft_flame *f, int32_t x, int32_t y);
+
+/* "parse_request: 35.2 % (1.52 s, 1,520 samples), itself 3.1 %; src/parse.c:41", cut to room. Returns its size. */
+size_t weft_flame_describe(char *out, size_t room, const struct weft_profile *p,
+                           const struct weft_calltree *t, const struct weft_flame_box *box);
+
+/* What a frame is called: never empty; borrowed. */
+const char *weft_flame_name(const struct weft_profile *p, const struct weft_calltree *t,
+                            uint32_t node);
+
+/* "1.52 s", "1.2 G cycles"; cut to room. Returns its size. */
+int weft_flame_amount(char *out, size_t room, enum weft_source_unit unit, uint64_t value);
+
+#endif

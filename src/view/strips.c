@@ -1,0 +1,285 @@
+/* SPDX-License-Identifier: ISC */
+/* Samples: a strip for each thread below the promises, on the same time axis. The more of a cell's time a thread was
+ * on a core, the darker the cell; in one colour while a promise ran, in another while none did. Blank: it was on no
+ * core. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "view/canvas.h"
+#include "view/density.h"
+
+enum {
+    STRIP_HEIGHT = 16 * PX,
+    STRIP_PAD = 2 * PX,
+    INTERRUPTS_HEIGHT = 5 * PX,
+    SHADE_MIN = 44, /* of a cell that is not blank */
+    INTERRUPT_MIN = 190,
+    PICKED_MAX = 4096, /* samples that are looked at where it is pointed to */
+};
+
+uint32_t canvas_strips(const struct canvas *c)
+{
+    return c->d && !c->vp->no_strips ? c->d->strips : 0;
+}
+
+int32_t canvas_strip_height(const struct canvas *c)
+{
+    return canvas_scaled(c, STRIP_HEIGHT);
+}
+
+/* The strips of the profile that the one at a place shows, of so many: the last one all that are left. */
+static uint32_t last_of(const struct weft_density *d, uint32_t at, uint32_t strips)
+{
+    return at + 1 == strips ? d->strips : at + 1;
+}
+
+/* ---- Drawing ---- */
+
+/* Two inks, one over the other, that give the shares of each: part and other of whole, together at most whole. */
+struct blend {
+    uint8_t below, above;
+};
+
+static struct blend blend_of(uint64_t part, uint64_t other, uint64_t whole)
+{
+    uint64_t all = part + other;
+    for (; all >> 31 || whole >> 31; whole >>= 1) {
+        part >>= 1;
+        all >>= 1;
+    }
+    if (all == 0 || whole == 0)
+        return (struct blend){0, 0};
+    /* Clocks differ a little, and several threads may be on several cores. */
+    uint64_t shown = all < whole ? all : whole;
+    uint64_t shade = SHADE_MIN + shown * (255 - SHADE_MIN) / whole;
+    uint64_t below = shade * part / all, above = shade - below;
+    below = above < 255 ? below * 255 / (255 - above) : 0;
+    return (struct blend){(uint8_t)(below < 255 ? below : 255), (uint8_t)above};
+}
+
+/* What is drawn of a strip, cell by cell. */
+struct cells {
+    uint8_t *promise, *other, *interrupt;
+    uint32_t count;
+};
+
+static void fill_cells(const struct canvas *c, struct cells *cells, uint32_t first, uint32_t last)
+{
+    uint32_t hint[WEFT__STRIPS] = {0}, marks[WEFT__STRIPS] = {0};
+    struct weft__on_core before[WEFT__STRIPS];
+    uint64_t interrupted[WEFT__STRIPS];
+    int64_t from = axis_time(&c->axis, c->x0);
+    for (uint32_t s = first; s < last; s++) {
+        before[s] = weft__density_until(c->d, s, from, &hint[s]);
+        interrupted[s] = weft__density_interrupted(c->d, s, from, &marks[s]);
+    }
+    for (uint32_t i = 0; i < cells->count; i++) {
+        int32_t x1 = c->x0 + (int32_t)(i + 1) * CELL;
+        int64_t to = x1 < c->x1 ? axis_time(&c->axis, x1) : c->to_ns;
+        uint64_t promise = 0, on = 0, marked = 0;
+        cells->promise[i] = cells->other[i] = cells->interrupt[i] = 0;
+        if (to <= from)
+            continue;
+        for (uint32_t s = first; s < last; s++) {
+            struct weft__on_core now = weft__density_until(c->d, s, to, &hint[s]);
+            uint64_t until = weft__density_interrupted(c->d, s, to, &marks[s]);
+            on += now.on_ns - before[s].on_ns;
+            promise += now.promise_ns - before[s].promise_ns;
+            marked += until - interrupted[s];
+            before[s] = now;
+            interrupted[s] = until;
+        }
+        uint64_t whole = (uint64_t)(to - from);
+        struct blend b = blend_of(promise, on - promise, whole);
+        cells->promise[i] = b.below;
+        cells->other[i] = b.above;
+        marked = marked < whole ? marked : whole;
+        for (; whole >> 55; whole >>= 1)
+            marked >>= 1;
+        if (marked)
+            cells->interrupt[i] = (uint8_t)(INTERRUPT_MIN + marked * (255 - INTERRUPT_MIN) / whole);
+        from = to;
+    }
+}
+
+static void draw_shades(struct canvas *c, enum weft_ink ink, int32_t y0, int32_t y1,
+                        const uint8_t *shade, uint32_t count)
+{
+    for (uint32_t i = 0, end; i < count; i = end) {
+        while (i < count && !shade[i])
+            i++;
+        for (end = i; end < count && shade[end];)
+            end++;
+        if (end == i)
+            return;
+        int32_t x0 = c->x0 + (int32_t)i * CELL, x1 = c->x0 + (int32_t)end * CELL;
+        canvas_shades(c, ink, x0, y0, x1 < c->x1 ? x1 : c->x1, y1, shade + i, end - i);
+    }
+}
+
+/* "kv_server 4711", "12 more threads". Returns its size. */
+static int name_of(const struct weft_density *d, uint32_t first, uint32_t last, bool alone,
+                   char *out, size_t room)
+{
+    uint32_t thread = d->strip[first].thread, threads = 0;
+    for (uint32_t s = first; s < last; s++)
+        threads += d->strip[s].threads;
+    if (threads > 1)
+        return snprintf(out, room, "%u %sthreads", threads, alone ? "" : "more ");
+    const struct weft_thread *t = &d->p->thread[thread];
+    const char *name = weft_profile_text(d->p, t->name);
+    if (t->thread == UINT32_MAX)
+        return snprintf(out, room, "%.80s", *name ? name : "a thread");
+    return snprintf(out, room, "%.80s %" PRIu32, *name ? name : "thread", t->thread);
+}
+
+/* The share of a whole in words: "35 %", "0.4 %". */
+static const char *percent(char out[16], uint64_t part, uint64_t whole)
+{
+    double share = whole ? 100.0 * (double)part / (double)whole : 0;
+    snprintf(out, 16, share > 0 && share < 9.95 ? "%.1f %%" : "%.0f %%", share);
+    return out;
+}
+
+static void draw_tip(struct canvas *c, uint32_t first, uint32_t last, const char *name, int32_t y0,
+                     int32_t y1)
+{
+    struct weft__on_core sum = {0, 0};
+    char on[16], promise[16], text[300];
+    for (uint32_t s = first; s < last; s++) {
+        uint32_t hint = 0;
+        struct weft__on_core from = weft__density_until(c->d, s, c->from_ns, &hint);
+        struct weft__on_core to = weft__density_until(c->d, s, c->to_ns, &hint);
+        sum.on_ns += to.on_ns - from.on_ns;
+        sum.promise_ns += to.promise_ns - from.promise_ns;
+    }
+    int n = snprintf(text, sizeof text,
+                     "%s: on a core for %s of the time in the picture, %s of that while a promise "
+                     "ran",
+                     name, percent(on, sum.on_ns, (uint64_t)(c->to_ns - c->from_ns)),
+                     percent(promise, sum.promise_ns, sum.on_ns));
+    struct weft_draw *d = canvas_rect(c, WEFT_INK_CPU_PROMISE, c->x0, y0, c->x1, y1);
+    d->alpha = 0;
+    canvas_tip(c, d, text, (size_t)n);
+}
+
+static void draw_strip(struct canvas *c, struct cells *cells, uint32_t at, uint32_t strips,
+                       int32_t y0)
+{
+    uint32_t last = last_of(c->d, at, strips);
+    int32_t y1 = y0 + canvas_strip_height(c), end = y1 - STRIP_PAD / 2;
+    char name[120];
+    int n = name_of(c->d, at, last, at == 0, name, sizeof name);
+    canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->x1 + MARGIN, y1);
+    fill_cells(c, cells, at, last);
+    draw_shades(c, WEFT_INK_CPU_PROMISE, y0 + STRIP_PAD / 2, end, cells->promise, cells->count);
+    draw_shades(c, WEFT_INK_CPU_OTHER, y0 + STRIP_PAD / 2, end, cells->other, cells->count);
+    draw_shades(c, WEFT_INK_INTERRUPT, end - INTERRUPTS_HEIGHT, end, cells->interrupt,
+                cells->count);
+    if (c->vp->tips)
+        draw_tip(c, at, last, name, y0, y1);
+    canvas_text_apart(c, WEFT_INK_TEXT, c->font_small, c->x0 + 2 * PX,
+                      y0 + canvas_scaled(c, 23 * PX / 2), (c->x1 - c->x0) / 3, name, (size_t)n);
+}
+
+void canvas_draw_strips(struct canvas *c, int32_t y0, uint32_t strips)
+{
+    uint32_t count = (uint32_t)((c->x1 - c->x0 + CELL - 1) / CELL);
+    uint8_t *room = malloc((size_t)count * 3);
+    if (!room) {
+        c->list->failed = true;
+        return;
+    }
+    struct cells cells = {room, room + count, room + 2 * (size_t)count, count};
+    for (uint32_t at = 0; at < strips; at++)
+        draw_strip(c, &cells, at, strips, y0 + (int32_t)at * canvas_strip_height(c));
+    free(room);
+    for (uint32_t s = strips - 1, n = 0; s < c->d->strips; s++) {
+        n += c->d->strip[s].threads;
+        c->threads_together = n > 1 ? n : 0;
+    }
+}
+
+/* ---- Pointing ---- */
+
+/* A sample's innermost function as a number: those without a name by their location. */
+static uint64_t running(const struct weft_profile *p, const struct weft_sample *s,
+                        uint32_t *location)
+{
+    *location = s->stack && s->stack < p->stacks ? p->stack[s->stack].location : WEFT_NONE;
+    if (*location >= p->locations)
+        return UINT64_MAX;
+    const struct weft_location *l = &p->location[*location];
+    return l->frames ? p->frame[l->first_frame].function : UINT64_C(1) << 32 | *location;
+}
+
+struct found {
+    uint64_t running;
+    uint32_t location;
+};
+
+static int by_running(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+    return x->running < y->running ? -1 : x->running > y->running;
+}
+
+/* Of many samples, some that are spread evenly are looked at. */
+static void find_hottest(struct weft_strip_pick *out, const struct weft_density *d,
+                         struct found *found, uint32_t first, uint32_t last, int64_t from,
+                         int64_t to)
+{
+    uint32_t n = 0, room = PICKED_MAX / (last - first);
+    for (uint32_t s = first; s < last; s++) {
+        uint32_t begin, end;
+        weft__density_between(d, s, from, to, &begin, &end);
+        out->samples += end - begin;
+        uint32_t step = (end - begin) / room + 1;
+        for (uint32_t i = begin; i < end && n < PICKED_MAX; i += step) {
+            const struct weft_sample *x = &d->p->sample[d->strip[s].samples.item[i]];
+            found[n].running = running(d->p, x, &found[n].location);
+            n++;
+        }
+    }
+    qsort(found, n, sizeof *found, by_running);
+    out->looked = n;
+    for (uint32_t i = 0, end; i < n; i = end) {
+        for (end = i + 1; end < n && found[end].running == found[i].running;)
+            end++;
+        if (found[i].running != UINT64_MAX && end - i > out->hottest) {
+            out->hottest = end - i;
+            out->location = found[i].location;
+        }
+    }
+}
+
+void weft_view_strip_at(struct weft_strip_pick *out, const struct weft_scene *s,
+                        const struct weft_geometry *g, const struct weft_pick *pick)
+{
+    const struct weft_density *d = s->d;
+    struct found found[PICKED_MAX];
+    *out = (struct weft_strip_pick){.thread = WEFT_NONE, .location = WEFT_NONE};
+    if (!d || pick->kind != WEFT_PLACE_STRIP || pick->strip >= d->strips)
+        return;
+    uint32_t first = pick->strip, last = last_of(d, first, g->strips);
+    int32_t x = weft_geometry_x(g, pick->time_ns);
+    x = g->x0 + (x - g->x0) / CELL * CELL; /* the cell, and its neighbours */
+    out->from_ns = weft_geometry_time(g, x - CELL);
+    out->to_ns = weft_geometry_time(g, x + 2 * CELL);
+    out->to_ns = out->to_ns > out->from_ns ? out->to_ns : out->from_ns + 1;
+    for (uint32_t at = first; at < last; at++) {
+        uint32_t hint = 0, marks = 0;
+        struct weft__on_core from = weft__density_until(d, at, out->from_ns, &hint);
+        struct weft__on_core to = weft__density_until(d, at, out->to_ns, &hint);
+        uint64_t begin = weft__density_interrupted(d, at, out->from_ns, &marks);
+        out->on_ns += to.on_ns - from.on_ns;
+        out->promise_ns += to.promise_ns - from.promise_ns;
+        out->interrupted_ns += weft__density_interrupted(d, at, out->to_ns, &marks) - begin;
+        out->threads += d->strip[at].threads;
+    }
+    if (out->threads == 1)
+        out->thread = d->strip[first].thread;
+    find_hottest(out, d, found, first, last, out->from_ns, out->to_ns);
+}

@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: ISC */
+/* Flame graphs: what must hold for every tree (boxes lie within their parents, nothing overlaps, every pixel is
+ * accounted for), and what is drawn of some. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "allocations.h"
+#include "profile/build.h"
+#include "view/flame.h"
+
+enum { X0 = 8 * WEFT_PX, WIDTH = 1000 * WEFT_PX, CALLS = 4000 };
+
+/* ---- Trees ---- */
+
+struct tree {
+    struct weft_calltree t;
+    struct weft_call call[CALLS];
+    uint32_t last[CALLS]; /* child of each */
+};
+
+static struct tree *new_tree(uint64_t total)
+{
+    struct tree *t = calloc(1, sizeof *t);
+    assert_non_null(t);
+    t->t = (struct weft_calltree){
+        .call = t->call, .calls = 1, .total = total, .samples = total, .unit = WEFT_UNIT_NS};
+    t->call[0] = (struct weft_call){.parent = WEFT_NONE,
+                                    .first_child = WEFT_NONE,
+                                    .next_sibling = WEFT_NONE,
+                                    .total = total,
+                                    .self = total,
+                                    .samples = total};
+    return t;
+}
+
+static uint32_t call(struct tree *t, uint32_t parent, uint32_t text, uint64_t total)
+{
+    uint32_t at = t->t.calls++;
+    assert_true(at < CALLS);
+    t->call[at] = (struct weft_call){
+        .parent = parent,
+        .first_child = WEFT_NONE,
+        .next_sibling = WEFT_NONE,
+        .frame = {.kind = WEFT_FRAME_FUNCTION,
+                  .text = text,
+                  .function = WEFT_NONE,
+                  .location = WEFT_NONE,
+                  .promise = WEFT_NONE},
+        .self = total,
+        .total = total,
+        .samples = total,
+        .depth = t->call[parent].depth + 1,
+    };
+    if (t->call[parent].first_child == WEFT_NONE)
+        t->call[parent].first_child = at;
+    else
+        t->call[t->last[parent]].next_sibling = at;
+    t->last[parent] = at;
+    t->call[parent].self -= total;
+    if (t->call[at].depth > t->t.depth)
+        t->t.depth = t->call[at].depth;
+    return at;
+}
+
+static uint32_t next(uint32_t *random)
+{
+    *random ^= *random << 13;
+    *random ^= *random >> 17;
+    *random ^= *random << 5;
+    return *random;
+}
+
+/* Sums reach as far as they can. */
+static struct tree *random_tree(uint32_t *random)
+{
+    uint64_t total = (uint64_t)next(random) << next(random) % 33 | 1;
+    struct tree *t = new_tree(total);
+    uint32_t wanted = 1 + next(random) % (CALLS - 2);
+    for (uint32_t i = 0; i < wanted; i++) {
+        uint32_t parent = next(random) % 3 ? t->t.calls - 1 : next(random) % t->t.calls;
+        uint64_t left = t->call[parent].self;
+        if (left == 0)
+            continue;
+        uint64_t part = next(random) % 4 ? left / (1 + next(random) % 50) : left;
+        call(t, parent, 0, part ? part : 1);
+    }
+    return t;
+}
+
+/* ---- What must hold ---- */
+
+static const struct weft_flame_box *parent_of(const struct weft_flame *f, const struct tree *t,
+                                              const struct weft_flame_box *box)
+{
+    for (uint32_t i = 0; i < f->boxes; i++)
+        if (f->box[i].row + 1 == box->row && f->box[i].merged == 1 &&
+            f->box[i].node == t->call[box->node].parent)
+            return &f->box[i];
+    return NULL;
+}
+
+/* Whether a frame is drawn, alone or with others, or is less than a pixel; counted once. */
+static void check_layout(const struct weft_flame *f, const struct tree *t, uint32_t focus,
+                         int32_t x0, int32_t x1)
+{
+    uint64_t frames = 0;
+    uint32_t above = t->call[focus].depth;
+    for (uint32_t i = 0; i < f->boxes; i++) {
+        const struct weft_flame_box *b = &f->box[i];
+        assert_true(b->x0 >= x0 && b->x1 <= x1 && b->row < f->rows);
+        if (i && b->row == b[-1].row)
+            assert_true(b->x0 >= b[-1].x1);
+        else if (i)
+            assert_int_equal(b->row, b[-1].row + 1);
+        if (b->row <= above) {
+            assert_true(b->x0 == x0 && b->x1 == x1 && b->merged == 1);
+            continue;
+        }
+        assert_true(b->x1 - b->x0 >= WEFT_PX);
+        const struct weft_flame_box *p = parent_of(f, t, b);
+        assert_non_null(p);
+        assert_true(b->x0 >= p->x0 && b->x1 <= p->x1);
+        assert_true(b->total <= p->total && b->before >= p->before);
+        assert_true(b->before + b->total <= p->before + p->total);
+        /* As wide as its share, to the unit. */
+        long double wide = (long double)b->total / (long double)t->call[focus].total * (x1 - x0);
+        assert_true(b->x1 - b->x0 - wide < 3 && wide - (b->x1 - b->x0) < 3);
+        frames += b->merged;
+    }
+    /* Every child of a box that is drawn alone is in a box, or hidden. */
+    uint64_t children = 0;
+    for (uint32_t i = 0; i < f->boxes; i++) {
+        const struct weft_flame_box *b = &f->box[i];
+        if (b->row < above || b->merged > 1)
+            continue;
+        uint64_t sum = 0;
+        uint32_t child = t->call[b->node].first_child;
+        for (; child != WEFT_NONE; child = t->call[child].next_sibling) {
+            children++;
+            sum += t->call[child].total;
+        }
+        assert_true(sum + t->call[b->node].self == t->call[b->node].total);
+    }
+    assert_int_equal(children, frames + f->hidden);
+}
+
+static void boxes_tile(void **state)
+{
+    (void)state;
+    uint32_t random = 2463534242;
+    struct weft_flame f = {0};
+    for (int round = 0; round < 300; round++) {
+        struct tree *t = random_tree(&random);
+        uint32_t focus = round % 3 ? 0 : next(&random) % t->t.calls;
+        int32_t x1 = X0 + (int32_t)(1 + next(&random) % WIDTH);
+        if (t->call[focus].total) {
+            assert_int_equal(weft_flame_layout(&f, &t->t, focus, X0, x1), 0);
+            check_layout(&f, t, focus, X0, x1);
+        }
+        free(t);
+    }
+    weft_flame_fini(&f);
+}
+
+/* Two children of a third each and 100 of a third together, of a thousand pixels. */
+static void narrow_frames_are_one(void **state)
+{
+    (void)state;
+    struct tree *t = new_tree(300000);
+    struct weft_flame f = {0};
+    uint32_t a = call(t, 0, 0, 100000), b = call(t, 0, 0, 100000);
+    call(t, a, 0, 100000);
+    for (int i = 0; i < 1000; i++)
+        call(t, call(t, 0, 0, 100), 0, 100);
+    assert_int_equal(weft_flame_layout(&f, &t->t, 0, 0, 900 * WEFT_PX), 0);
+    assert_int_equal(f.boxes, 5);
+    assert_int_equal(f.rows, 3);
+    assert_int_equal(f.hidden, 0);
+    const struct weft_flame_box *more = &f.box[3];
+    assert_int_equal(f.box[1].node, a);
+    assert_int_equal(f.box[2].node, b);
+    assert_int_equal(more->merged, 1000);
+    assert_int_equal(more->total, 100000);
+    assert_int_equal(more->x0, 600 * WEFT_PX);
+    assert_int_equal(more->x1, 900 * WEFT_PX);
+    assert_int_equal(f.box[4].row, 2);
+
+    /* From nearer, they are single again. */
+    assert_int_equal(weft_flame_layout(&f, &t->t, a, 0, 900 * WEFT_PX), 0);
+    assert_int_equal(f.boxes, 3);
+    assert_int_equal(f.box[0].node, 0);
+    assert_int_equal(f.box[2].x1, 900 * WEFT_PX);
+    assert_int_equal(weft_flame_layout(&f, &t->t, CALLS, 0, 900 * WEFT_PX), WEFT_E_INVALID);
+    weft_flame_fini(&f);
+    free(t);
+}
+
+/* ---- Pictures ---- */
+
+static bool has_text(const struct weft_drawlist *list, const char *text)
+{
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        if (d->op == WEFT_DRAW_TEXT && d->count == strlen(text) &&
+            !memcmp(list->texts + d->first, text, d->count))
+            return true;
+    }
+    return false;
+}
+
+static bool has_tip(const struct weft_drawlist *list, const char *text)
+{
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        if (d->tip != WEFT_NO_TIP && d->tip_size == strlen(text) &&
+            !memcmp(list->texts + d->tip, text, d->tip_size))
+            return true;
+    }
+    return false;
+}
+
+/* Everything lies within the picture, and texts within the list. */
+static void check_list(const struct weft_drawlist *list)
+{
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        assert_true(d->x0 >= 0 && d->x0 <= d->x1 && d->x1 <= list->width);
+        assert_true(d->y0 >= 0 && d->y0 <= d->y1 && d->y1 <= list->height);
+        if (d->op == WEFT_DRAW_TEXT)
+            assert_true(d->first + d->count <= list->text_bytes);
+        if (d->tip != WEFT_NO_TIP)
+            assert_true(d->tip + d->tip_size <= list->text_bytes);
+    }
+}
+
+static uint32_t text(struct weft_profile *p, const char *is)
+{
+    uint32_t at = weft_profile_add_text(p, is, (uint32_t)strlen(is));
+    assert_int_not_equal(at, WEFT_NONE);
+    return at;
+}
+
+struct made {
+    struct weft_profile *p;
+    struct tree *t;
+    uint32_t parse, promise;
+};
+
+static struct made make(void)
+{
+    struct made m = {.p = weft_profile_new(), .t = new_tree(1000000000)};
+    struct weft_function f = {
+        .name = text(m.p, "parse"), .file = text(m.p, "src/parse.c"), .start_line = 12};
+    f.system_name = f.name;
+    uint32_t function = weft_profile_add_function(m.p, &f);
+    m.promise = call(m.t, 0, text(m.p, "GET <b>&\x01"), 600000000);
+    m.t->call[m.promise].frame.kind = WEFT_FRAME_PROMISE;
+    m.parse = call(m.t, m.promise, f.name, 351600000);
+    m.t->call[m.parse].frame.function = function;
+    call(m.t, 0, text(m.p, "0x7f12 (libz.so.1)"), 300000000);
+    m.t->call[3].frame.kind = WEFT_FRAME_ADDRESS;
+    call(m.t, 0, text(m.p, "narrow"), 5000000);
+    return m;
+}
+
+static void free_made(struct made *m)
+{
+    weft_profile_free(m->p);
+    free(m->t);
+}
+
+static void is_drawn(void **state)
+{
+    (void)state;
+    struct made m = make();
+    struct weft_drawlist list = {0};
+    struct weft_flame f = {0};
+    struct weft_flame_options o = {
+        .width_px = 800, .hovered = WEFT_NONE, .title = "title", .note = "note", .tips = true};
+    assert_int_equal(weft_flame_draw(&list, &f, m.p, &m.t->t, &o), 0);
+    check_list(&list);
+    assert_true(has_text(&list, "title") && has_text(&list, "note") && has_text(&list, "all"));
+    assert_true(has_text(&list, "parse") && has_text(&list, "0x7f12 (libz.so.1)"));
+    assert_true(has_tip(
+        &list, "parse: 35.2 % (352 ms, 351,600,000 samples), itself 35.2 %; src/parse.c:12"));
+    assert_true(has_text(&list, "program") && has_text(&list, "promise") &&
+                !has_text(&list, "kernel"));
+    assert_int_equal(list.width, 800 * WEFT_PX);
+
+    /* Each box is found where it is drawn, and nothing elsewhere. */
+    for (uint32_t i = 0; i < f.boxes; i++) {
+        int32_t y = f.frames_y0 + (int32_t)f.box[i].row * f.row_height;
+        assert_int_equal(weft_flame_at(&f, f.box[i].x0, y), i);
+        assert_int_equal(weft_flame_at(&f, f.box[i].x1 - 1, y + f.row_height - 1), i);
+    }
+    assert_int_equal(weft_flame_at(&f, 400 * WEFT_PX, f.frames_y0 - 1), WEFT_NONE);
+    assert_int_equal(weft_flame_at(&f, 400 * WEFT_PX, f.y1), WEFT_NONE);
+    assert_int_equal(weft_flame_at(&f, -1, f.frames_y0), WEFT_NONE);
+
+    /* The same again gives the same; below another picture it is only moved. */
+    struct weft_drawlist other = {0};
+    o.top_px = 100;
+    assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), 0);
+    assert_int_equal(other.draws, list.draws);
+    assert_memory_equal(other.texts, list.texts, list.text_bytes);
+    for (uint32_t i = 0; i < list.draws; i++)
+        assert_true(list.draw[i].y0 + 100 * WEFT_PX == other.draw[i].y0 &&
+                    list.draw[i].x1 == other.draw[i].x1);
+    weft_drawlist_fini(&other);
+
+    o = (struct weft_flame_options){.width_px = 100};
+    assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), WEFT_E_INVALID);
+    o = (struct weft_flame_options){.focus = CALLS};
+    assert_int_equal(weft_flame_draw(&other, &f, m.p, &m.t->t, &o), WEFT_E_INVALID);
+    weft_drawlist_fini(&list);
+    weft_flame_fini(&f);
+    free_made(&m);
+}
+
+/* A deep one, in little room: it scrolls, as far as there is something. */
+static void scrolls(void **state)
+{
+    (void)state;
+    struct made m = make();
+    struct weft_drawlist list = {0};
+    struct weft_flame f = {0};
+    uint32_t at = m.parse;
+    for (int i = 0; i < 100; i++)
+        at = call(m.t, at, m.t->call[m.parse].frame.text, 351600000);
+    struct weft_flame_options o = {.width_px = 800, .height_px = 200, .hovered = WEFT_NONE};
+    assert_int_equal(weft_flame_draw(&list, &f, m.p, &m.t->t, &o), 0);
+    assert_int_equal(f.rows, 103);
+    assert_int_equal(f.shown_rows, 9);
+    assert_int_equal(f.first_row, 0);
+    o.scrolled = 1000;
+    assert_int_equal(weft_flame_draw(&list, &f, m.p, &m.t->t, &o), 0);
+    assert_int_equal(f.first_row, 94);
+    assert_true(list.height <= 200 * WEFT_PX);
+    uint32_t box = weft_flame_at(&f, 20 * WEFT_PX, f.frames_y0);
+    assert_int_not_equal(box, WEFT_NONE);
+    assert_int_equal(f.box[box].row, 94);
+    weft_drawlist_fini(&list);
+    weft_flame_fini(&f);
+    free_made(&m);
+}
+
+static void amounts(void **state)
+{
+    (void)state;
+    static const struct {
+        enum weft_source_unit unit;
+        uint64_t value;
+        const char *text;
+    } cases[] = {
+        {WEFT_UNIT_NS, 1520000000, "1.52 s"},
+        {WEFT_UNIT_NS, UINT64_MAX, "292 years"},
+        {WEFT_UNIT_COUNT, 99999, "99999"},
+        {WEFT_UNIT_COUNT, 100000, "100 k"},
+        {WEFT_UNIT_CYCLES, 1234567890, "1.23 G cycles"},
+        {WEFT_UNIT_CYCLES, 45678900000, "45.6 G cycles"},
+        {WEFT_UNIT_COUNT, UINT64_MAX, "18.4 E"},
+    };
+    char out[48];
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        weft_flame_amount(out, sizeof out, cases[i].unit, cases[i].value);
+        if (cases[i].value != UINT64_MAX || cases[i].unit != WEFT_UNIT_NS)
+            assert_string_equal(out, cases[i].text);
+    }
+}
+
+static void without_memory(void **state)
+{
+    (void)state;
+    struct made m = make();
+    struct weft_flame_options o = {.hovered = 0, .tips = true};
+    int failures = 0;
+    for (long n = 1;; n++) {
+        struct weft_drawlist list = {0};
+        struct weft_flame f = {0};
+        long before = live;
+        fail_at = n;
+        int rc = weft_flame_draw(&list, &f, m.p, &m.t->t, &o);
+        fail_at = 0;
+        weft_drawlist_fini(&list);
+        weft_flame_fini(&f);
+        assert_int_equal(live, before);
+        if (rc == 0)
+            break;
+        assert_int_equal(rc, WEFT_E_NOMEM);
+        failures++;
+    }
+    assert_true(failures > 2);
+    free_made(&m);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(boxes_tile), cmocka_unit_test(narrow_frames_are_one),
+        cmocka_unit_test(is_drawn),   cmocka_unit_test(scrolls),
+        cmocka_unit_test(amounts),    cmocka_unit_test(without_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
