@@ -15,7 +15,7 @@ help:
 	@echo 'make               build weft in $(BUILD)/'
 	@echo 'make demo          build, draw the example traces, say where the pictures are'
 	@echo 'make test          build, run all tests; TESTS="model view" runs some'
-	@echo 'make bench         build, compare speed with the peers (ten minutes)'
+	@echo 'make bench         build, compare speed with the peers (a quarter of an hour)'
 	@echo 'make torture       build, kill and load the recorder for an hour or so'
 	@echo 'make install       install (DESTDIR=, SETUP=--prefix=/usr)'
 	@echo 'make format        format the C sources with clang-format'
@@ -58,6 +58,7 @@ bench: packages-bench $(BUILD)/with-peers build
 	bench/run-explain $(BUILD)
 	bench/run-view $(BUILD)
 	bench/run-record $(BUILD)
+	bench/run-sample $(BUILD)
 
 torture: build
 	tests/torture/run $(BUILD)

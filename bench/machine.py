@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: ISC
-"""What bench/run, bench/run-explain, bench/run-record and bench/run-view measure on, and where they write it."""
+"""What bench/run and bench/run-* measure on, and where they write it."""
 
 import io
 import json

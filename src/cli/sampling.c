@@ -280,6 +280,11 @@ bool weft__sampling_end(struct weft__sampling *s, bool symbols, struct weft__sam
     bool fine = p && !s->failed;
     if (p)
         count(p, c);
+    if (p && s->failed) {
+        c->cut = true;
+        c->samples = p->samples;
+        c->span_ns = p->last_ns - p->first_ns;
+    }
     if (fine && symbols)
         fine = put_symbols(s, p);
     if (p)
@@ -322,6 +327,10 @@ void weft__sampling_tell(const struct weft__sampled *c)
             weft__duration(span).text);
     if (c->own)
         fprintf(stderr, ", %s of them of weft itself", weft__grouped(c->own).text);
+    if (c->cut) {
+        fputs(" are in the file; it ends there, for it could not be written", stderr);
+        return;
+    }
     fprintf(stderr, "; %s lost", weft__grouped(c->lost).text);
     if (c->lost_switches && !c->given_up_ns)
         fprintf(stderr, ", and %s record%s of switches", weft__grouped(c->lost_switches).text,

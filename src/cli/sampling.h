@@ -27,6 +27,7 @@ struct weft__sampling {
 struct weft__sampled {
     uint64_t samples, switches, threads, own, lost, lost_switches, throttled, bytes, span_ns;
     uint64_t given_up_ns, given_up_rate; /* as the sampler has it */
+    bool cut; /* the file could not be written to the end: samples and span are what it has */
 };
 
 /* Opens the sampler; says why not, and returns false. Notes are told. */

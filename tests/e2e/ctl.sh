@@ -198,20 +198,25 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
     run 0 "$WEFT" ctl -s 64K -o "r$i.weft" "$pid" on
 done
 # Many at once: each does something whole, one after the other
+asking=()
 for i in 1 2 3 4 5 6 7 8; do
-    "$WEFT" ctl "$pid" on >>many 2>&1 &
-    "$WEFT" ctl "$pid" off >>many 2>&1 &
-    "$WEFT" ctl "$pid" status >>many 2>&1 &
+    for what in on off status; do
+        "$WEFT" ctl "$pid" "$what" >>many 2>&1 &
+        asking+=($!)
+    done
 done
-wait -f $(jobs -p | grep -v "^$pid\$")
+for asker in "${asking[@]}"; do wait "$asker" || :; done
 equal 'who failed' '' "$(grep ^weft many)"
 run 0 "$WEFT" ctl "$pid" stop
 # … and the process is killed meanwhile
+asking=()
 for i in 1 2 3 4; do
     "$WEFT" ctl -s 64K -o "k$i.weft" "$pid" on >>killed 2>&1 &
+    asking+=($!)
 done
 kill -9 "$pid"
-wait -f $(jobs -p) 2>/dev/null || :
+# One by one: bash's wait -f of several can run for ever where one was killed.
+for asker in "${asking[@]}"; do wait "$asker" || :; done
 exec {to}>&- {from}<&-
 equal 'what weft says then' '' "$(grep -v -e 'has ended meanwhile' -e 'there is none' -e 'records' killed)"
 rm -f ./*.weft
