@@ -11,6 +11,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,6 +70,8 @@ static void become_worker(int fd, pid_t parent)
     syscall(SYS_close_range, 4, ~0u, 0);
 }
 
+enum { SEND_SECONDS = 20 };
+
 int weft__worker_start(struct weft__worker *w, void (*run)(int fd, void *data), void *data)
 {
     int pair[2];
@@ -87,6 +90,9 @@ int weft__worker_start(struct weft__worker *w, void (*run)(int fd, void *data), 
         _exit(0);
     }
     close(pair[1]);
+    /* One that hangs in a file does not take what it is sent either. */
+    setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = SEND_SECONDS},
+               sizeof(struct timeval));
     *w = (struct weft__worker){pid, pair[0]};
     return 0;
 }
