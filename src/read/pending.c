@@ -342,7 +342,7 @@ static bool add_note(struct weft_file *f, const struct loading *l, const struct 
     if (kind == WEFT_EVENT_LABEL && !ev.text)
         return true;
     ev.kind = (uint8_t)kind;
-    ev.order = (uint8_t)(3 + n);
+    ev.order = 3; /* wherever it stands in its cell: another cell may have it, too */
     ev.ns = time_of(f, c->note_ticks[n], hint);
     return add_event(&f->pending_events, ev);
 }
@@ -394,6 +394,8 @@ static int by_time(const void *a, const void *b)
         return x->ns < y->ns ? -1 : 1;
     if (x->order != y->order)
         return x->order < y->order ? -1 : 1;
+    if (x->kind != y->kind)
+        return x->kind < y->kind ? -1 : 1;
     if (x->id != y->id)
         return x->id < y->id ? -1 : 1;
     if (x->other != y->other)
@@ -408,8 +410,7 @@ static void sort_events(struct pending *p)
     if (p->events)
         qsort(p->event, p->events, sizeof *p->event, by_time);
     for (uint64_t i = 0; i < p->events; i++)
-        if (!kept || by_time(&p->event[i], &p->event[kept - 1]) != 0 ||
-            p->event[i].kind != p->event[kept - 1].kind)
+        if (!kept || by_time(&p->event[i], &p->event[kept - 1]) != 0)
             p->event[kept++] = p->event[i];
     p->events = kept;
 }

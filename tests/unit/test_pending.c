@@ -320,6 +320,35 @@ static void notes_of_other_kinds(void **state)
     trace_fini(&t);
 }
 
+/* Two threads have emptied packets that speak of it, and the process was killed before its cells became one. */
+static void a_note_in_two_cells(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t ids[] = {66, 66};
+    struct weft_pending_cell cells[] = {{.created_ticks = 30,
+                                         .creator = LOOP,
+                                         .packet = 1,
+                                         .site = UINT32_MAX,
+                                         .text = UINT32_MAX,
+                                         .note_tag = {NOTE(TRY_READ, 1), NOTE(NOTIFIES, 2)},
+                                         .note_ticks = {40, 50},
+                                         .note_other = {LOOP, LOOP}},
+                                        {.flags = WEFT_PENDING_UNBORN,
+                                         .note_tag = {NOTE(NOTIFIES, 2)},
+                                         .note_ticks = {50},
+                                         .note_other = {LOOP}}};
+    pending_packet(&t, (struct weft_pending_header){.kept = 1}, ids, cells, 2);
+    two_packets(&t, n.site, "");
+    expect(&t,
+           "30 0 creates -1 66 promise promoted\n"
+           "40 - try_read -1 66 promoted\n"
+           "50 - notifies -1 66 promoted\n" TWO_PACKETS,
+           NULL);
+    trace_fini(&t);
+}
+
 /* Killed in the midst of writing: what is there is valid, a number is stored last. */
 static void an_odd_version(void **state)
 {
@@ -709,6 +738,7 @@ int main(void)
         cmocka_unit_test(unborn),
         cmocka_unit_test(unknown_waiters),
         cmocka_unit_test(notes_of_other_kinds),
+        cmocka_unit_test(a_note_in_two_cells),
         cmocka_unit_test(an_odd_version),
         cmocka_unit_test(a_resolved_cell),
         cmocka_unit_test(the_newest_copy),
