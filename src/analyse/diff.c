@@ -171,16 +171,8 @@ struct collector {
 static struct found *sort_of(struct collector *k, uint32_t clan, uint32_t what)
 {
     uint32_t before = k->sorts.count, at = weft__pairs_add(&k->sorts, clan, what);
-    if (at == WEFT_NONE)
+    if (at == WEFT_NONE || !weft__reserve(&k->found, at, &k->room, sizeof *k->found))
         return NULL;
-    if (at == k->room) {
-        uint32_t room = k->room ? 2 * k->room : 16;
-        struct found *grown = weft__resize(k->found, room, sizeof *grown);
-        if (!grown)
-            return NULL;
-        k->found = grown;
-        k->room = room;
-    }
     if (at == before)
         k->found[at] = (struct found){.when_ns = INT64_MAX};
     return &k->found[at];

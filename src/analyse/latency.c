@@ -248,14 +248,8 @@ struct weft__families weft__kinds_of(const struct weft__differ *d, uint32_t run)
 
 static bool add_told(struct told **list, uint32_t *count, uint32_t *room, struct told x)
 {
-    if (*count == *room) {
-        uint32_t more = *room ? 2 * *room : 16;
-        struct told *grown = weft__resize(*list, more, sizeof *grown);
-        if (!grown)
-            return false;
-        *list = grown;
-        *room = more;
-    }
+    if (!weft__reserve(list, *count, room, sizeof **list))
+        return false;
     int64_t g = x.c.good.median_ns, b = x.c.bad.median_ns;
     bool median = median_differs(&x.c);
     double was = (double)(median ? g : x.c.good.longest_ns) + 1e3;

@@ -103,15 +103,9 @@ static void add(struct teller *k, const struct activity *a, uint32_t kind, bool 
     struct weft__text t = {0};
     if (o->runnings == WEFT_CHANGES_MAX)
         return;
-    if (o->runnings == k->room) {
-        uint32_t room = k->room ? 2 * k->room : 8;
-        struct weft_running_change *grown = weft__resize(o->running, room, sizeof *grown);
-        if (!grown) {
-            k->d->failed = true;
-            return;
-        }
-        o->running = grown;
-        k->room = room;
+    if (!weft__reserve(&o->running, o->runnings, &k->room, sizeof *o->running)) {
+        k->d->failed = true;
+        return;
     }
     tell(k, &t, a, kind, long_one);
     k->d->failed |= t.failed;

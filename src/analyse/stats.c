@@ -92,14 +92,8 @@ static bool grow_table(struct maker *k)
 static bool add_row(struct maker *k, uint32_t promise)
 {
     struct weft_stats *s = k->out;
-    if (s->rows == k->row_room) {
-        uint32_t room = k->row_room ? 2 * k->row_room : 64;
-        struct weft_stats_row *grown = weft__resize(s->row, room, sizeof *grown);
-        if (!grown)
-            return false;
-        s->row = grown;
-        k->row_room = room;
-    }
+    if (!weft__reserve(&s->row, s->rows, &k->row_room, sizeof *s->row))
+        return false;
     s->row[s->rows++] =
         (struct weft_stats_row){.promise = promise, .one_label = true, .slowest = WEFT_NONE};
     return true;

@@ -27,15 +27,9 @@ void weft__walk_step(struct weft__walk *k, enum weft_step_kind kind, int64_t fro
         from = k->low_ns;
         behind = WEFT_NONE;
     }
-    if (out->count == k->room) {
-        uint32_t room = k->room ? 2 * k->room : 64;
-        struct weft_step *grown = weft__resize(out->step, room, sizeof *grown);
-        k->failed = !grown;
-        if (!grown)
-            return;
-        out->step = grown;
-        k->room = room;
-    }
+    k->failed = !weft__reserve(&out->step, out->count, &k->room, sizeof *out->step);
+    if (k->failed)
+        return;
     out->step[out->count++] = (struct weft_step){from, k->now_ns, kind, promise, behind};
     k->now_ns = from;
 }

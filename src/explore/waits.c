@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "model/alloc.h"
 #include "model/idmap.h"
 
 struct finder {
@@ -35,15 +36,9 @@ static void begin_wait(struct finder *f, struct weft__waits *w, struct weft_idma
     if (!at || *at != WEFT_IDMAP_NONE) /* it waits already */
         return;
     w->all++;
-    if (w->count == w->room) {
-        uint32_t room = w->room ? 2 * w->room : 16;
-        struct weft__wait *grown = realloc(w->wait, room * sizeof *grown);
-        if (!grown) {
-            f->failed = true;
-            return;
-        }
-        w->wait = grown;
-        w->room = room;
+    if (!weft__reserve(&w->wait, w->count, &w->room, sizeof *w->wait)) {
+        f->failed = true;
+        return;
     }
     *at = w->count;
     w->wait[w->count++] = (struct weft__wait){

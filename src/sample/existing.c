@@ -8,18 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "model/alloc.h"
 #include "sample/state.h"
 
 int weft__tell(struct weft_sampler *s, const struct weft_sampled *r)
 {
-    if (s->tolds == s->told_room) {
-        uint32_t room = s->told_room ? 2 * s->told_room : 256;
-        struct weft__told *more = realloc(s->told, room * sizeof *more);
-        if (!more)
-            return WEFT_E_NOMEM;
-        s->told = more;
-        s->told_room = room;
-    }
+    if (!weft__reserve(&s->told, s->tolds, &s->told_room, sizeof *s->told))
+        return WEFT_E_NOMEM;
     struct weft__told *t = &s->told[s->tolds];
     *t = (struct weft__told){.r = *r, .text = strdup(r->text ? r->text : "")};
     if (!t->text)

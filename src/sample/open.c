@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "model/alloc.h"
 #include "sample/state.h"
 
 /* ---- Cores ---- */
@@ -66,14 +67,8 @@ struct threads {
 
 static bool add_thread(struct threads *t, pid_t thread)
 {
-    if (t->count == t->room) {
-        uint32_t room = t->room ? 2 * t->room : 64;
-        pid_t *more = realloc(t->thread, room * sizeof *more);
-        if (!more)
-            return false;
-        t->thread = more;
-        t->room = room;
-    }
+    if (!weft__reserve(&t->thread, t->count, &t->room, sizeof *t->thread))
+        return false;
     t->thread[t->count++] = thread;
     return true;
 }
@@ -139,14 +134,8 @@ static bool more_files(void)
 /* Returns 0 or an errno. */
 static int open_event(struct weft_sampler *s, enum weft__role role, pid_t thread, uint32_t ring)
 {
-    if (s->events == s->event_room) {
-        uint32_t room = s->event_room ? 2 * s->event_room : 64;
-        struct weft__event *more = realloc(s->event, room * sizeof *more);
-        if (!more)
-            return ENOMEM;
-        s->event = more;
-        s->event_room = room;
-    }
+    if (!weft__reserve(&s->event, s->events, &s->event_room, sizeof *s->event))
+        return ENOMEM;
     struct perf_event_attr attr = weft__attr(s, role);
     s->sample_type[role] = attr.sample_type;
     s->regs_mask |= attr.sample_regs_user;

@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 
+#include "model/alloc.h"
 #include "view/canvas.h"
 
 enum { DEPTH_MAX = 4096 };
@@ -16,15 +17,8 @@ void weft_flame_fini(struct weft_flame *f)
 
 static bool add_box(struct weft_flame *f, struct weft_flame_box box)
 {
-    if (f->boxes == f->room) {
-        uint32_t room = f->room ? 2 * f->room : 256;
-        struct weft_flame_box *grown =
-            room > f->room ? realloc(f->box, room * sizeof *grown) : NULL;
-        if (!grown)
-            return false;
-        f->box = grown;
-        f->room = room;
-    }
+    if (!weft__reserve(&f->box, f->boxes, &f->room, sizeof *f->box))
+        return false;
     f->box[f->boxes++] = box;
     return true;
 }
