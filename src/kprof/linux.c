@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "sample/sampler.h"
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 
 #define PERIOD_NS 1000000u
 #define KERNEL_FRAMES 16u
@@ -17,7 +17,7 @@ struct weft_kprof_linux {
     struct weft_sampler *sampler;
     struct weft_kprof *k;
     bool runs, troubled;
-    struct weft__table names;
+    struct weft__symbol_table names;
     uint64_t names_ns; /* when they were read; 0: not yet */
 };
 
@@ -50,7 +50,7 @@ void weft_kprof_linux_close(struct weft_kprof_linux *l)
     if (!l)
         return;
     weft_sampler_close(l->sampler);
-    weft__table_free(&l->names);
+    weft__symbol_table_free(&l->names);
     free(l);
 }
 
@@ -203,11 +203,11 @@ static const char *name(void *data, uint64_t address)
     struct weft_kprof_linux *l = data;
     const uint64_t now_ns = now(NULL);
     if (l->names_ns == 0 || now_ns - l->names_ns > NAMES_NS) {
-        weft__table_free(&l->names);
+        weft__symbol_table_free(&l->names);
         weft__kallsyms_load(&l->names, "/proc/kallsyms"); /* no memory: some are missing */
         l->names_ns = now_ns;
     }
-    const struct weft__symbol *s = weft__table_find(&l->names, address);
+    const struct weft__symbol *s = weft__symbol_table_find(&l->names, address);
     return s && s->rank > 0 ? l->names.names + s->name : NULL;
 }
 

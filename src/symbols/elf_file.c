@@ -151,7 +151,7 @@ void weft__elf_close(struct weft__elf *e)
     if (!e)
         return;
     weft__dwarf_free(e->dwarf);
-    weft__table_free(&e->table);
+    weft__symbol_table_free(&e->table);
     if (e->dwfl)
         dwfl_end(e->dwfl);
     free(e);
@@ -217,11 +217,11 @@ static void load_table(struct weft__elf *e)
         if (!name || name[0] == '\0' || name[0] == '$' || !is_code(e, &sym, index, elf))
             continue;
         uint64_t size = sym.st_size > UINT64_MAX - address ? 0 : sym.st_size;
-        if (!weft__table_add(&e->table, address, size, rank_of(&sym, name), name,
-                             strcspn(name, "@"))) /* and its version */
+        if (!weft__symbol_table_add(&e->table, address, size, rank_of(&sym, name), name,
+                                    strcspn(name, "@"))) /* and its version */
             break;
     }
-    weft__table_sort(&e->table);
+    weft__symbol_table_sort(&e->table);
 }
 
 /* ---- The procedure linkage table ---- */
@@ -263,7 +263,7 @@ static const char *symbol_of(const struct weft__elf *e, const GElf_Rela *r, Elf_
     GElf_Sym sym;
     uint64_t number = GELF_R_SYM(r->r_info);
     if (number == 0) {
-        const struct weft__symbol *s = weft__table_find(&e->table, (uint64_t)r->r_addend);
+        const struct weft__symbol *s = weft__symbol_table_find(&e->table, (uint64_t)r->r_addend);
         return s ? e->table.names + s->name : NULL;
     }
     if (number > INT32_MAX || !symbols || !gelf_getsym(symbols, (int)number, &sym))
@@ -332,7 +332,7 @@ uint32_t weft__elf_name(struct weft__elf *e, uint64_t address,
         return frames;
     if (!e->table_loaded)
         load_table(e);
-    const struct weft__symbol *s = weft__table_find(&e->table, address);
+    const struct weft__symbol *s = weft__symbol_table_find(&e->table, address);
     const char *stub = s && s->size > 0 ? NULL : plt_name(e, address);
     line.name = stub ? stub : s ? e->table.names + s->name : NULL;
     line.key = stub ? NULL : s;

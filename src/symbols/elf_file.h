@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "profile/profile.h"
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 
 enum weft__file_state {
     WEFT__FILE_OPEN,
@@ -52,7 +52,7 @@ struct weft__elf {
     Dwfl *dwfl;
     Dwfl_Module *module;
     Elf *elf;
-    struct weft__table table;
+    struct weft__symbol_table table;
     bool table_loaded;
     struct weft__dwarf *dwarf; /* NULL: none */
     char plt_name[256];

@@ -9,7 +9,7 @@
 
 #include "model/alloc.h"
 #include "symbols/names.h"
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 
 #define KERNEL_FUNCTION_MAX (UINT64_C(1) << 20) /* beyond that a symbol does not reach */
 
@@ -229,7 +229,7 @@ static int name_by_symbol(struct resolver *r, uint32_t location, const char *nam
 
 static int resolve_kernel(struct resolver *r)
 {
-    struct weft__table t = {0};
+    struct weft__symbol_table t = {0};
     bool loaded = false;
     int rc = 0;
     for (uint32_t i = 0; i < r->p->locations && rc == 0; i++) {
@@ -240,11 +240,11 @@ static int resolve_kernel(struct resolver *r)
             rc = WEFT_E_NOMEM;
         loaded = true;
         uint64_t address = address_of(l);
-        const struct weft__symbol *s = rc == 0 ? weft__table_find(&t, address) : NULL;
+        const struct weft__symbol *s = rc == 0 ? weft__symbol_table_find(&t, address) : NULL;
         if (s && s->rank > 0 && address - s->start < KERNEL_FUNCTION_MAX)
             rc = name_by_symbol(r, i, t.names + s->name);
     }
-    weft__table_free(&t);
+    weft__symbol_table_free(&t);
     return rc;
 }
 
@@ -252,16 +252,16 @@ static int resolve_generated(struct resolver *r)
 {
     int rc = 0;
     for (uint32_t i = 0; i < r->generateds && rc == 0;) {
-        struct weft__table t;
+        struct weft__symbol_table t;
         uint32_t process = r->generated[i].object;
         if (!weft__perf_map_load(&t, process))
             rc = WEFT_E_NOMEM;
         for (; i < r->generateds && r->generated[i].object == process && rc == 0; i++) {
-            const struct weft__symbol *s = weft__table_find(&t, r->generated[i].offset);
+            const struct weft__symbol *s = weft__symbol_table_find(&t, r->generated[i].offset);
             if (s)
                 rc = name_by_symbol(r, r->generated[i].location, t.names + s->name);
         }
-        weft__table_free(&t);
+        weft__symbol_table_free(&t);
     }
     return rc;
 }

@@ -8,15 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 
 enum { LINE_MAX_BYTES = 1024, BLOCK = 1 << 16 };
 #define PERF_MAP_MAX (UINT64_C(256) << 20)
 #define KALLSYMS_MAX (UINT64_C(256) << 20)
 
 /* Calls each for every line, without its end; what is longer than a line may be is cut. */
-static bool each_line(int fd, uint64_t most, bool each(struct weft__table *t, char *line),
-                      struct weft__table *t)
+static bool each_line(int fd, uint64_t most, bool each(struct weft__symbol_table *t, char *line),
+                      struct weft__symbol_table *t)
 {
     char line[LINE_MAX_BYTES], *block = malloc(BLOCK);
     size_t used = 0;
@@ -62,7 +62,7 @@ static char *hexadecimal(char *text, uint64_t *number)
 
 /* "ffffffff81000000 T _stext", and a tab and "[module]" behind what belongs to one. A symbol has no size there:
  * it ends where the next one begins, of whatever sort; those of data are kept as ends only (rank 0). */
-static bool kernel_line(struct weft__table *t, char *line)
+static bool kernel_line(struct weft__symbol_table *t, char *line)
 {
     uint64_t address;
     char *type = hexadecimal(line, &address);
@@ -75,11 +75,11 @@ static bool kernel_line(struct weft__table *t, char *line)
     uint32_t rank = !text ? 0 : type[0] == 'T' ? 1000 : type[0] == 't' ? 700 : 400;
     for (size_t i = 0; text && i < size && i < 100 && name[i] == '_'; i++)
         rank--;
-    return weft__table_add(t, address, 0, rank, name, size);
+    return weft__symbol_table_add(t, address, 0, rank, name, size);
 }
 
 /* Ends of the text, and what lies too far behind its last symbol, are no functions. */
-static void drop_ends(struct weft__table *t)
+static void drop_ends(struct weft__symbol_table *t)
 {
     static const char *const ends[] = {"_etext", "_einittext", "__end_rodata", "_end"};
     for (uint32_t i = 0; i < t->symbols; i++)
@@ -88,37 +88,37 @@ static void drop_ends(struct weft__table *t)
                 t->symbol[i].rank = 0;
 }
 
-bool weft__kallsyms_load(struct weft__table *t, const char *path)
+bool weft__kallsyms_load(struct weft__symbol_table *t, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     struct stat st;
     bool ok = true;
-    *t = (struct weft__table){0};
+    *t = (struct weft__symbol_table){0};
     if (fd < 0)
         return true;
     if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
         ok = each_line(fd, KALLSYMS_MAX, kernel_line, t);
     close(fd);
     drop_ends(t);
-    weft__table_sort(t);
+    weft__symbol_table_sort(t);
     return ok;
 }
 
 /* "7f3a01000000 40 Interpreter:~loop file.js:1": start, size, name up to the end of the line. */
-static bool generated_line(struct weft__table *t, char *line)
+static bool generated_line(struct weft__symbol_table *t, char *line)
 {
     uint64_t start, size;
     char *rest = hexadecimal(line, &start);
     rest = rest ? hexadecimal(rest, &size) : NULL;
     if (!rest || size == 0 || size > UINT64_MAX - start)
         return true;
-    return weft__table_add(t, start, size, 1, rest, strcspn(rest, "\r"));
+    return weft__symbol_table_add(t, start, size, 1, rest, strcspn(rest, "\r"));
 }
 
-bool weft__perf_map_read(struct weft__table *t, int fd)
+bool weft__perf_map_read(struct weft__symbol_table *t, int fd)
 {
     bool ok = each_line(fd, PERF_MAP_MAX, generated_line, t);
-    weft__table_sort(t);
+    weft__symbol_table_sort(t);
     return ok;
 }
 
@@ -154,11 +154,11 @@ static uint32_t inner_number(uint32_t process)
     return number;
 }
 
-bool weft__perf_map_load(struct weft__table *t, uint32_t process)
+bool weft__perf_map_load(struct weft__symbol_table *t, uint32_t process)
 {
     char path[96];
     uint32_t inner = inner_number(process);
-    *t = (struct weft__table){0};
+    *t = (struct weft__symbol_table){0};
     if (inner)
         snprintf(path, sizeof path, "/proc/%u/root/tmp/perf-%u.map", process, inner);
     else

@@ -19,7 +19,7 @@
 #include "allocations.h"
 #include "symbols/names.h"
 #include "symbols/symbols.h"
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 #include "symbols/worker.h"
 
 static const uint8_t known_id[20] = {0x01, 0x23, 0x45, 0x67, 0x89, 0xab, 0xcd, 0xef, 0x01, 0x23,
@@ -612,14 +612,14 @@ static void generated(void **state)
     for (int i = 0; i < 3000; i++)
         fputc('5', f);
     fclose(f);
-    struct weft__table t;
+    struct weft__symbol_table t;
     assert_true(weft__perf_map_load(&t, (uint32_t)getpid()));
     assert_int_equal(t.symbols, 3);
-    assert_string_equal(t.names + weft__table_find(&t, 0x10ff)->name, "first thing js:1");
-    assert_string_equal(t.names + weft__table_find(&t, 0x200f)->name, "new");
-    assert_null(weft__table_find(&t, 0x1100));
-    assert_null(weft__table_find(&t, 0xfff));
-    weft__table_free(&t);
+    assert_string_equal(t.names + weft__symbol_table_find(&t, 0x10ff)->name, "first thing js:1");
+    assert_string_equal(t.names + weft__symbol_table_find(&t, 0x200f)->name, "new");
+    assert_null(weft__symbol_table_find(&t, 0x1100));
+    assert_null(weft__symbol_table_find(&t, 0xfff));
+    weft__symbol_table_free(&t);
 
     /* An address that no file is mapped at is of that process */
     struct weft_profile *p = weft_profile_new();

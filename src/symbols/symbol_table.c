@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-#include "symbols/table.h"
+#include "symbols/symbol_table.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 /* Ranges that contain others are few and flat. */
 #define LOOK_BACK 64
 
-static bool reserve_names(struct weft__table *t, size_t size)
+static bool reserve_names(struct weft__symbol_table *t, size_t size)
 {
     uint64_t wanted = (uint64_t)t->names_bytes + size;
     if (wanted <= t->names_room)
@@ -25,8 +25,8 @@ static bool reserve_names(struct weft__table *t, size_t size)
     return true;
 }
 
-bool weft__table_add(struct weft__table *t, uint64_t start, uint64_t size, uint32_t rank,
-                     const char *name, size_t name_size)
+bool weft__symbol_table_add(struct weft__symbol_table *t, uint64_t start, uint64_t size,
+                            uint32_t rank, const char *name, size_t name_size)
 {
     name_size = strnlen(name, name_size);
     if (name_size == 0)
@@ -54,13 +54,14 @@ static int by_start(const void *a, const void *b)
     return x->name < y->name ? -1 : x->name > y->name;
 }
 
-void weft__table_sort(struct weft__table *t)
+void weft__symbol_table_sort(struct weft__symbol_table *t)
 {
     if (t->symbols > 1)
         qsort(t->symbol, t->symbols, sizeof *t->symbol, by_start);
 }
 
-const struct weft__symbol *weft__table_find(const struct weft__table *t, uint64_t address)
+const struct weft__symbol *weft__symbol_table_find(const struct weft__symbol_table *t,
+                                                   uint64_t address)
 {
     uint32_t low = 0, high = t->symbols;
     while (low < high) {
@@ -81,9 +82,9 @@ const struct weft__symbol *weft__table_find(const struct weft__table *t, uint64_
     return t->symbol[last].size == 0 ? &t->symbol[last] : NULL;
 }
 
-void weft__table_free(struct weft__table *t)
+void weft__symbol_table_free(struct weft__symbol_table *t)
 {
     free(t->symbol);
     free(t->names);
-    *t = (struct weft__table){0};
+    *t = (struct weft__symbol_table){0};
 }

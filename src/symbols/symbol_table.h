@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Symbols by address: of an ELF file, of kallsyms, of /tmp/perf-PID.map. */
-#ifndef WEFT_SYMBOLS_TABLE_H
-#define WEFT_SYMBOLS_TABLE_H
+#ifndef WEFT_SYMBOLS_SYMBOL_TABLE_H
+#define WEFT_SYMBOLS_SYMBOL_TABLE_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@ struct weft__symbol {
     uint32_t rank;        /* of those at one address the highest is taken */
 };
 
-struct weft__table {
+struct weft__symbol_table {
     struct weft__symbol *symbol;
     char *names;
     uint32_t symbols, symbols_room;
@@ -21,25 +21,26 @@ struct weft__table {
 };
 
 /* name: as far as a NUL, at most size bytes. false: no memory. One without a name is left out. */
-bool weft__table_add(struct weft__table *t, uint64_t start, uint64_t size, uint32_t rank,
-                     const char *name, size_t name_size);
+bool weft__symbol_table_add(struct weft__symbol_table *t, uint64_t start, uint64_t size,
+                            uint32_t rank, const char *name, size_t name_size);
 
 /* Once all are added. */
-void weft__table_sort(struct weft__table *t);
+void weft__symbol_table_sort(struct weft__symbol_table *t);
 
 /* The one that covers the address, or NULL. */
-const struct weft__symbol *weft__table_find(const struct weft__table *t, uint64_t address);
+const struct weft__symbol *weft__symbol_table_find(const struct weft__symbol_table *t,
+                                                   uint64_t address);
 
-void weft__table_free(struct weft__table *t);
+void weft__symbol_table_free(struct weft__symbol_table *t);
 
 /* /proc/kallsyms, or a file like it: the kernel's functions. What cannot be read leaves the table empty, as do
  * addresses that the system hides. false: no memory. */
-bool weft__kallsyms_load(struct weft__table *t, const char *path);
+bool weft__kallsyms_load(struct weft__symbol_table *t, const char *path);
 
 /* What a process said that it generated, /tmp/perf-PID.map, if that file can be trusted. false: no memory. */
-bool weft__perf_map_load(struct weft__table *t, uint32_t process);
+bool weft__perf_map_load(struct weft__symbol_table *t, uint32_t process);
 
 /* The same, from a file that is at hand. */
-bool weft__perf_map_read(struct weft__table *t, int fd);
+bool weft__perf_map_read(struct weft__symbol_table *t, int fd);
 
 #endif
