@@ -19,12 +19,11 @@ int weft__packet_init(struct weft__packet *p)
 void weft__packet_fini(struct weft__packet *p)
 {
     free(p->bytes);
-    free(p->texts.slot);
-    free(p->nodes.slot);
-    free(p->objects.slot);
-    free(p->text_at);
-    free(p->node_at);
-    free(p->object_at);
+    struct weft__once *once[] = {&p->texts, &p->nodes, &p->objects};
+    for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
+        weft__table_drop(&once[i]->by);
+        free(once[i]->at);
+    }
     *p = (struct weft__packet){0};
 }
 
@@ -81,69 +80,51 @@ static uint64_t hash_bytes(const void *bytes, size_t size, uint64_t seed)
     return weft_mix(h ^ word, seed);
 }
 
-/* What two records must have in common, behind their heads. */
-static uint64_t hash_record(const struct weft__packet *p, const void *record, size_t key_bytes)
+/* The packet's bytes and where the records of one sort begin, for the table. */
+struct records {
+    const uint8_t *bytes;
+    const uint32_t *at;
+};
+
+static uint64_t hash_head(const struct weft_record_head *h, uint64_t seed)
 {
-    return hash_bytes((const uint8_t *)record + sizeof(struct weft_record_head), key_bytes,
-                      p->seed);
+    return hash_bytes(h + 1, h->bytes - sizeof *h, seed) ^ h->flags;
 }
 
-static size_t key_bytes(const struct weft_record_head *h)
+static uint64_t hash_record(const void *array, uint32_t item, uint64_t seed)
 {
-    return h->bytes - sizeof *h;
+    const struct records *r = array;
+    return hash_head((const void *)(r->bytes + r->at[item]), seed);
 }
 
-static bool grow_table(struct weft__table *t, const struct weft__packet *p, const uint32_t *at)
+static bool same_record(const void *array, uint32_t item, const void *key)
 {
-    const uint32_t slots = t->slots ? t->slots * 2 : 256;
-    uint32_t *slot = calloc(slots, sizeof *slot);
-    if (!slot)
-        return false;
-    for (uint32_t n = 0; n < t->used; n++) {
-        const struct weft_record_head *h = (const void *)(p->bytes + at[n]);
-        uint32_t i = (uint32_t)(hash_record(p, h, key_bytes(h)) ^ h->flags) & (slots - 1);
-        while (slot[i])
-            i = (i + 1) & (slots - 1);
-        slot[i] = n + 1;
-    }
-    free(t->slot);
-    t->slot = slot;
-    t->slots = slots;
-    return true;
-}
-
-static bool grow_list(uint32_t **at, uint32_t *room)
-{
-    const uint32_t wider = *room ? 2 * *room : 256;
-    uint32_t *more = realloc(*at, wider * sizeof *more);
-    if (!more)
-        return false;
-    *at = more;
-    *room = wider;
-    return true;
+    const struct records *r = array;
+    const struct weft_record_head *h = key;
+    return memcmp(r->bytes + r->at[item], h, h->bytes) == 0;
 }
 
 /* The record just added stands at the packet's end; if there is one like it already, it goes away again. Returns the
  * number of that record, counted from 0; UINT32_MAX: no memory. */
-static uint32_t once(struct weft__packet *p, struct weft__table *t, uint32_t **at, uint32_t *room,
-                     size_t begin)
+static uint32_t once(struct weft__packet *p, struct weft__once *o, size_t begin)
 {
-    if ((t->used >= t->slots / 2 && !grow_table(t, p, *at)) ||
-        (t->used >= *room && !grow_list(at, room))) {
+    if (!weft__table_reserve(&o->by, &(struct records){p->bytes, o->at}, o->count, hash_record,
+                             p->seed) ||
+        !weft__reserve(&o->at, o->count, &o->room, sizeof *o->at)) {
         p->used = begin;
         p->failed = true;
         return UINT32_MAX;
     }
     const struct weft_record_head *h = (const void *)(p->bytes + begin);
-    uint32_t i = (uint32_t)(hash_record(p, h, key_bytes(h)) ^ h->flags) & (t->slots - 1);
-    for (; t->slot[i]; i = (i + 1) & (t->slots - 1))
-        if (memcmp(p->bytes + (*at)[t->slot[i] - 1], h, h->bytes) == 0) {
-            p->used = begin;
-            return t->slot[i] - 1;
-        }
-    (*at)[t->used] = (uint32_t)begin;
-    t->slot[i] = ++t->used;
-    return t->used - 1;
+    uint32_t *slot = weft__table_find(&o->by, hash_head(h, p->seed), same_record,
+                                      &(struct records){p->bytes, o->at}, h);
+    if (*slot) {
+        p->used = begin;
+        return *slot - 1;
+    }
+    o->at[o->count] = (uint32_t)begin;
+    *slot = ++o->count;
+    return o->count - 1;
 }
 
 uint32_t weft__packet_text(struct weft__packet *p, const char *text)
@@ -154,7 +135,7 @@ uint32_t weft__packet_text(struct weft__packet *p, const char *text)
     struct weft_record_text *r = add(p, WEFT_RECORD_TEXT, sizeof *r + size + 1);
     r->size = (uint32_t)size;
     memcpy(r + 1, text, size);
-    return once(p, &p->texts, &p->text_at, &p->text_room, begin) + 1;
+    return once(p, &p->texts, begin) + 1;
 }
 
 static uint32_t put_node(struct weft__packet *p, uint32_t parent, uint64_t address, uint8_t flags)
@@ -164,7 +145,7 @@ static uint32_t put_node(struct weft__packet *p, uint32_t parent, uint64_t addre
     r->head.flags = flags;
     r->parent = parent;
     r->address = address;
-    return once(p, &p->nodes, &p->node_at, &p->node_room, begin) + 1;
+    return once(p, &p->nodes, begin) + 1;
 }
 
 static uint32_t put_stack(struct weft__packet *p, const struct weft_sampled *s)
@@ -182,11 +163,11 @@ static uint32_t put_stack(struct weft__packet *p, const struct weft_sampled *s)
 
 /* ---- Packets ---- */
 
-static void forget(struct weft__table *t)
+static void forget(struct weft__once *o)
 {
-    if (t->used)
-        memset(t->slot, 0, t->slots * sizeof *t->slot);
-    t->used = 0;
+    if (o->count)
+        memset(o->by.slot, 0, (size_t)o->by.room * sizeof *o->by.slot);
+    o->count = 0;
 }
 
 int weft__packet_begin(struct weft__packet *p, const char *source_name,
@@ -386,7 +367,7 @@ uint32_t weft__packet_object(struct weft__packet *p, const struct weft__object *
     r->path = path;
     r->process = o->process;
     memcpy(r->build_id, o->build_id, id);
-    return once(p, &p->objects, &p->object_at, &p->object_room, begin);
+    return once(p, &p->objects, begin);
 }
 
 int weft__packet_symbol(struct weft__packet *p, uint32_t object, uint64_t offset,

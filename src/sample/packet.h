@@ -3,14 +3,16 @@
 #ifndef WEFT_SAMPLE_PACKET_H
 #define WEFT_SAMPLE_PACKET_H
 
+#include "profile/table.h"
 #include "sample/sampler.h"
 
 #define WEFT__PACKET_BYTES_MAX ((size_t)1 << 20)
 
-/* What is in the packet, found by what it is: numbers, where their records begin. */
-struct weft__table {
-    uint32_t *slot; /* number + 1; 0: free */
-    uint32_t slots, used;
+/* Records that the packet has once each: where they begin, by number, and found by what they say. */
+struct weft__once {
+    uint32_t *at;
+    uint32_t count, room;
+    struct weft__table by;
 };
 
 struct weft__packet {
@@ -20,9 +22,7 @@ struct weft__packet {
     uint8_t *bytes;
     size_t used, room; /* used 0: not begun */
     size_t begun;      /* bytes that every packet begins with */
-    struct weft__table texts, nodes, objects;
-    uint32_t *text_at, *node_at, *object_at; /* where the record of each number stands */
-    uint32_t text_room, node_room, object_room;
+    struct weft__once texts, nodes, objects;
     bool failed; /* out of memory while something was put */
 };
 
