@@ -18,16 +18,18 @@
  * general registers only. x86-64 and arm64.
  *
  * weft_start, of weft.h: memory and bytes must be given, at least WEFT_FREESTANDING_MIN; path must not be.
- * Of the bytes the recorder keeps some for itself: 8 % of a large memory, 17 % of 1 MiB, a third of the
- * smallest. clock may be called by any processor and in interrupts, and must not record. Without one the processor's counter is read, which
- * is faster: on x86-64 the TSC, which must then run at the same rate on all processors, clock_hz its
+ * Of the bytes the recorder keeps some for itself: 9 % of 16 MiB and more, 30 % of 1 MiB, half of the smallest.
+ * clock may be called by any processor and in interrupts, and must not record. Without one the processor's
+ * counter is read, which is faster: on x86-64 the TSC, which must then run at the same rate on all processors, clock_hz its
  * frequency; on arm64 the virtual timer, which knows its own. weft_standby has an effect between start and
  * stop only. On arm64 the memory must be ordinary and cached, and the MMU on.
  *
  * Interrupts: the calls of weft.h may be made in handlers, also in those that interrupt such a call. If
  * one interrupts a call that interrupted one, what it says is discarded, and counted.
  *
- * Several processors, or threads: weft_start_on. */
+ * Several processors, or threads: weft_start_on.
+ *
+ * In a Xen guest the memory can be such that the control domain reads it at any moment: weft/xen.h. */
 #ifndef WEFT_FREESTANDING_H
 #define WEFT_FREESTANDING_H
 
@@ -37,7 +39,7 @@
 extern "C" {
 #endif
 
-#define WEFT_FREESTANDING_MIN (128u << 10) /* bytes; and 1 KiB for each processor after the first */
+#define WEFT_FREESTANDING_MIN (142u << 10) /* bytes; and 1 KiB for each processor after the first */
 
 /* What weft_start, weft_start_on return. */
 enum weft_start_error {
