@@ -126,7 +126,8 @@ struct weft_pending_cell {
 enum weft_trace_state {
     WEFT_TRACE_RECORDING = 1, /* or the process was killed */
     WEFT_TRACE_STOPPED = 2,
-    WEFT_TRACE_SAVED = 3, /* a copy of one that was recording */
+    WEFT_TRACE_SAVED = 3,  /* a copy of one that was recording */
+    WEFT_TRACE_KILLED = 4, /* … whose program or machine had died by then */
 };
 
 enum weft_clock_kind {

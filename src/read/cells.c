@@ -207,8 +207,9 @@ static int contains(const void *key, const void *member)
 
 void weft__emptied_mark(struct emptieds *e, struct cells *c)
 {
-    if (e->packets)
+    if (e->sorted < e->packets) /* once, for who means harm has cells in a million packets */
         qsort(e->packet, e->packets, sizeof *e->packet, by_base);
+    e->sorted = e->packets;
     for (uint64_t i = 0; i < c->knowns && e->packets; i++) {
         struct known *k = &c->known[i];
         const struct emptied *of =

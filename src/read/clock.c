@@ -14,7 +14,9 @@ __extension__ typedef unsigned __int128 wide;
 
 enum {
     APART_NS = 10000000, /* two pairs with errors of 100 ns give a slope that is right to 2e-5 */
-    ERRORS_MAX = 8,      /* a pair may be worse than the best one by this factor … */
+    LEAST_APART_NS =
+        2000000,    /* still better than the nominal frequency, which was measured within 1 ms */
+    ERRORS_MAX = 8, /* a pair may be worse than the best one by this factor … */
     ERROR_FREE_NS = 1000 /* … and this much more */
 };
 
@@ -100,11 +102,13 @@ static uint64_t slope_of(uint64_t ns, uint64_t ticks, unsigned shift)
     return slope < UINT64_MAX ? (uint64_t)slope : UINT64_MAX;
 }
 
-static void add_point(struct clock *c, uint64_t ticks, uint64_t ns, uint64_t nominal)
+static void add_point(struct clock *c, const struct clock_pair *p, uint64_t apart_ns,
+                      uint64_t nominal)
 {
+    const uint64_t ticks = p->ticks, ns = p->ns;
     if (c->points) {
         struct clock_point *last = &c->point[c->points - 1];
-        if (ticks <= last->ticks || ns - last->ns < APART_NS)
+        if (ticks <= last->ticks || ns - last->ns < apart_ns)
             return;
         last->slope = slope_of(ns - last->ns, ticks - last->ticks, c->shift);
         nominal = last->slope;
@@ -126,9 +130,11 @@ bool clock_finish(struct clock *c, uint32_t kind, uint64_t hz)
         return false;
     uint64_t nominal = slope_of(SECOND, nominal_hz, c->shift);
     for (uint64_t i = 0; related && i < c->pairs; i++)
-        add_point(c, c->pair[i].ticks, c->pair[i].ns, nominal);
+        add_point(c, &c->pair[i], APART_NS, nominal);
+    if (c->points == 1)
+        add_point(c, &c->pair[c->pairs - 1], LEAST_APART_NS, nominal);
     if (!c->points)
-        add_point(c, 0, 0, nominal);
+        add_point(c, &(struct clock_pair){.ticks = 0}, 0, nominal);
     free(c->pair);
     c->pair = NULL;
     return true;

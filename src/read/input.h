@@ -8,9 +8,24 @@
 
 #include "format/error.h"
 
+/* Whether somebody may still write to it. */
+enum weft_writer {
+    WEFT_WRITER_PROCESS, /* if the process of its facts is alive, on this machine */
+    WEFT_WRITER_ALIVE,   /* another machine's: yes */
+    WEFT_WRITER_DEAD,    /* … and it has ended or crashed, as it was */
+};
+
 struct weft_input {
     int fd;        /* -1: none */
     uint64_t size; /* when it was opened; what is appended later is not seen */
+
+    /* Instead of fd, if it is not NULL: copies up to size bytes from offset on out of memory, which others may
+     * change meanwhile, and returns how many. */
+    size_t (*copy)(const void *memory, void *buffer, size_t size, uint64_t offset);
+    const void *memory;
+    enum weft_writer writer;
+    const struct weft_sight
+        *sight; /* what was seen of its clock (read/sight.h), or NULL: a copy says so */
 };
 
 /* Opens path for reading. "-" (standard input), pipes and sockets are read to their end into memory.

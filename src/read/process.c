@@ -12,6 +12,8 @@ static enum weft_ended how_it_ended(const struct weft_facts_header *h)
         return WEFT_ENDED_STOPPED;
     if (h->state == WEFT_TRACE_SAVED)
         return WEFT_ENDED_SAVED;
+    if (h->state == WEFT_TRACE_KILLED)
+        return WEFT_ENDED_KILLED;
     if (h->state != WEFT_TRACE_RECORDING || !h->pid)
         return WEFT_ENDED_UNKNOWN;
     return weft_facts_alive(h) ? WEFT_ENDED_RUNNING : WEFT_ENDED_KILLED;
@@ -33,6 +35,8 @@ static bool find_texts(struct weft_file *f, char *text, size_t size)
             p->host = value;
         } else if (key == 7 && !memcmp(at, "version", key)) {
             p->version = value;
+        } else if (key == 4 && !memcmp(at, WEFT_SIGHT_KEY, key)) {
+            f->wall.has_sight = weft_sight_read(&f->wall.sight, value);
         } else if (key == 3 && !memcmp(at, "arg", key)) {
             if (p->args == room) {
                 room = room ? room * 2 : 16;
@@ -66,7 +70,9 @@ static void take_counts(struct weft_file *f, const struct weft_facts_header *h)
     p->start_real_ns = h->start_real_ns;
     if (h->state == WEFT_TRACE_STOPPED && h->start_real_ns && h->stop_mono_ns >= h->start_mono_ns)
         p->stop_real_ns = h->start_real_ns + (h->stop_mono_ns - h->start_mono_ns);
-    if (h->clock != WEFT_CLOCK_CALLER && h->stop_mono_ns >= h->start_mono_ns)
+    /* Without an operating system the events' own clock is what is monotonic: who copied it has seen to that. */
+    bool on_axis = h->clock != WEFT_CLOCK_CALLER || (!h->pid && h->state == WEFT_TRACE_SAVED);
+    if (on_axis && h->stop_mono_ns >= h->start_mono_ns)
         p->until_ns = h->stop_mono_ns;
     f->trace_state = h->state;
     f->pool_packet_bytes = h->event_packet_bytes;
@@ -88,6 +94,7 @@ int weft__process_load(struct weft_file *f, struct weft_error *err)
     if (!f->process_text)
         return weft_error_set(err, WEFT_E_NOMEM, f->facts.offset, "out of memory for its facts");
     take_counts(f, &h);
+    wall_add(&f->wall, &(struct wall_pair){0, h.start_ticks, h.start_real_ns, CLOCK_NO_ERROR});
     got = weft_input_read(&f->common.input, f->process_text, size,
                           f->facts.offset + f->facts.header_bytes, err);
     if (got < 0)

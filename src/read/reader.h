@@ -133,6 +133,16 @@ struct weft_reader_facts {
     const char *clock;   /* what is known of it, for people */
     uint32_t clock_kind; /* enum weft_clock_kind; 0: not known */
     uint64_t clock_hz;   /* nominal ticks a second */
+    bool has_wall;       /* how that clock stands to the wall clock is known: */
+    int64_t
+        wall_ns; /* what to add to the time of an event for nanoseconds since 1970, UTC, as it was at
+                          * the end of the trace */
+    int64_t wall_set_ns; /* how much the wall clock was set forward during the trace, about */
+    bool
+        wall_measured; /* wall_ns is by the wall clock of the machine that copied the trace while it was
+                          * recorded (read/sight.h), within … */
+    uint64_t wall_error_ns;
+    int64_t wall_own_ns; /* … and this is what its own machine believed; 0: nothing */
     uint64_t file_bytes;
     uint64_t packets; /* that hold events */
     uint64_t unused_packets;

@@ -28,13 +28,16 @@
 #include "format/bytes.h"
 #include "format/forms.h"
 #include "read/alive.h"
+#include "read/scan.h"
+#include "read/snapshot_mirage.h"
+#include "read/until.h"
+#include "read/wall.h"
 #include "read/weft.h"
-
-enum { TRIES = 100 }; /* to see a packet in one piece that changes hands */
 
 /* A packet of the source. */
 struct piece {
     uint64_t at;
+    uint64_t room;      /* bytes up to the next one: it gets no more in the copy */
     uint64_t sequence;  /* 0: no events */
     uint64_t bytes;     /* of its content, when it was found; 0: all of it */
     uint64_t end_ticks; /* 0: not closed, or no events */
@@ -61,9 +64,14 @@ struct late {
 
 struct weft_snapshot {
     const struct weft_input *in;
+    struct weft__mirage_copy *mirage; /* or NULL: it is weft's own; the rest is about such a one */
+    struct scan scan;
     struct weft_facts_header facts; /* with which the file begins, if it does */
     bool has_facts, recording, live;
-    bool keeps_state; /* the copy's facts have the state of the source's */
+    bool keeps_state;       /* the copy's facts have the state of the source's */
+    uint64_t now_real_ns;   /* CLOCK_REALTIME at the moment; only if another machine's is live */
+    struct until_pair pair; /* the newest packet's */
+    uint64_t pair_sequence;
     FILE *out;
     uint64_t written;
     struct piece *piece;
@@ -74,147 +82,26 @@ struct weft_snapshot {
     size_t lates, lates_room;
     unsigned char *buffer; /* for one packet */
     uint64_t buffer_room;
-    struct emptieds emptied;           /* packets, in 1 */
-    uint64_t newest;                   /* ticks of the newest event that was seen */
-    uint64_t moment;                   /* the copy holds nothing newer */
-    uint64_t overwritten;              /* events, in all places */
-    uint64_t closed;                   /* ticks: what was closed before, was so before 1 began */
-    bool lossy;                        /* an ending after 1 may have been overwritten */
-    uint64_t listed, copied, gone;     /* packets of events */
-    uint64_t last_listed, last_copied; /* their sequences */
-    struct weft_packet_header facts_header; /* as it stands in the copy */
-    unsigned facts_found;                   /* packets of them */
+    struct emptieds emptied;             /* packets, in 1 */
+    uint64_t newest;                     /* ticks of the newest event that was seen */
+    uint64_t moment;                     /* the copy holds nothing newer */
+    uint64_t overwritten;                /* events, in all places */
+    uint64_t closed;                     /* ticks: what was closed before, was so before 1 began */
+    bool lossy;                          /* an ending after 1 may have been overwritten */
+    uint64_t listed, copied, gone;       /* packets of events */
+    uint64_t last_listed, last_copied;   /* their sequences */
+    struct weft_facts_header facts_copy; /* those that the copy begins with, as they were read */
+    bool begins_with_facts;
+    unsigned facts_found; /* packets of them */
     struct weft_error *err;
 };
-
-/* What a pass over the packets does with each. Returns 0 or a negative code. */
-typedef int visit_fn(struct weft_snapshot *s, uint64_t at, const struct weft_packet_header *h);
 
 static int no_memory(struct weft_snapshot *s)
 {
     return weft_error_set(s->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
 
-/* Makes room for one more. */
-static bool grow(void *array, size_t used, size_t *room, size_t item)
-{
-    if (used < *room)
-        return true;
-    size_t wanted = *room ? 2 * *room : 256;
-    void *grown = realloc(*(void **)array, wanted * item);
-    if (!grown)
-        return false;
-    *(void **)array = grown;
-    *room = wanted;
-    return true;
-}
-
-/* ---- Finding packets ---- */
-
-/* A header that can be believed. */
-static bool is_packet(const struct weft_packet_header *h)
-{
-    return h->magic == WEFT_PACKET_MAGIC && h->signature == WEFT_PACKET_SIGNATURE &&
-           h->header_bytes >= sizeof *h && h->packet_bits % 64 == 0 &&
-           h->packet_bits / 8 >= h->header_bytes;
-}
-
-/* Where data begins at or after that offset: a file may have holes. */
-static uint64_t skip_hole(const struct weft_snapshot *s, uint64_t at)
-{
-    off_t data = lseek(s->in->fd, (off_t)at, SEEK_DATA);
-    if (data < 0)
-        return errno == ENXIO ? s->in->size : at;
-    return (uint64_t)data > at ? (uint64_t)data & ~UINT64_C(7) : at;
-}
-
-/* The next offset, from there on, at which a packet may begin; the file's size if there is none. */
-static uint64_t find_mark(struct weft_snapshot *s, uint64_t at)
-{
-    unsigned char block[65536];
-    const size_t least = sizeof(struct weft_packet_header);
-    const uint32_t magic = WEFT_PACKET_MAGIC, signature = WEFT_PACKET_SIGNATURE;
-    while ((at = skip_hole(s, at)) + least <= s->in->size) {
-        ptrdiff_t n = weft_input_read(s->in, block, sizeof block, at, s->err);
-        if (n < (ptrdiff_t)least)
-            break;
-        size_t i = 0;
-        for (; i + least <= (size_t)n; i += 4)
-            if (memcmp(block + i, &magic, 4) == 0 && memcmp(block + i + 20, &signature, 4) == 0)
-                return at + i;
-        at += i;
-    }
-    return s->in->size;
-}
-
-/* Returns how many packets there are, at most 1, or a negative WEFT_E code. */
-static int visit_packets(struct weft_snapshot *s, visit_fn *visit)
-{
-    struct weft_packet_header h;
-    int found = 0;
-    for (uint64_t at = 0; at < s->in->size;) {
-        ptrdiff_t n = weft_input_read(s->in, &h, sizeof h, at, s->err);
-        if (n < 0)
-            return (int)n;
-        if (n < (ptrdiff_t)sizeof h)
-            break;
-        if (!is_packet(&h)) {
-            at = find_mark(s, at + 4);
-            continue;
-        }
-        int rc = visit(s, at, &h);
-        if (rc < 0)
-            return rc;
-        found = 1;
-        uint64_t bytes = h.packet_bits / 8;
-        at = bytes < s->in->size - at ? at + bytes : s->in->size;
-    }
-    return found;
-}
-
-static bool has_events(const struct weft_packet_header *h)
-{
-    return h->class == WEFT_PACKET_EVENTS && h->header_bytes >= WEFT_EVENTS_HEADER_V1_0;
-}
-
-/* What an older header does not have is 0. */
-static ptrdiff_t read_once(struct weft_snapshot *s, uint64_t at, struct weft_events_header *h)
-{
-    memset(h, 0, sizeof *h);
-    ptrdiff_t n = weft_input_read(s->in, h, sizeof *h, at, s->err);
-    if (n >= WEFT_EVENTS_HEADER_V1_0 &&
-        (n < (ptrdiff_t)sizeof *h || h->packet.header_bytes < sizeof *h)) {
-        memset((char *)h + WEFT_EVENTS_HEADER_V1_0, 0, sizeof *h - WEFT_EVENTS_HEADER_V1_0);
-        n = sizeof *h;
-    }
-    return n;
-}
-
-static ptrdiff_t read_sequence(struct weft_snapshot *s, uint64_t at, uint64_t *sequence)
-{
-    *sequence = 0;
-    return weft_input_read(s->in, sequence, sizeof *sequence,
-                           at + offsetof(struct weft_events_header, sequence), s->err);
-}
-
-/* Reads the header of a packet of events, in one piece. Returns 1; 0 if it was never used, or is in nobody's
- * hands (its sequence is then 0, unless the file has become shorter); or a negative WEFT_E code. */
-static int read_header(struct weft_snapshot *s, uint64_t at, struct weft_events_header *h)
-{
-    for (unsigned i = 0; i < TRIES; i++) {
-        uint64_t before, after; /* what is read in between is of one owner */
-        ptrdiff_t a = read_sequence(s, at, &before), n = read_once(s, at, h);
-        ptrdiff_t b = read_sequence(s, at, &after);
-        if (a < 0 || n < 0 || b < 0)
-            return WEFT_E_IO;
-        if (n < (ptrdiff_t)sizeof *h || b < (ptrdiff_t)sizeof after)
-            break;
-        if (before == h->sequence && before == after && (before || !h->begin_ticks))
-            return before != 0;
-    }
-    h->sequence = 0;
-    return 0;
-}
+/* ---- Reading packets ---- */
 
 /* How many events were overwritten in its place of the pool: if it changes hands, also those that it had. */
 static uint64_t overwritten_in(const struct weft_events_header *h)
@@ -223,22 +110,13 @@ static uint64_t overwritten_in(const struct weft_events_header *h)
     return (h->counts >> WEFT_COUNTS_BITS) + last;
 }
 
-/* ---- Reading packets ---- */
-
 static int reserve(struct weft_snapshot *s, uint64_t bytes)
 {
-    if (bytes <= s->buffer_room)
-        return 0;
-    unsigned char *grown = realloc(s->buffer, bytes);
-    if (!grown)
-        return no_memory(s);
-    s->buffer = grown;
-    s->buffer_room = bytes;
-    return 0;
+    return weft__scan_reserve(&s->scan, &s->buffer, &s->buffer_room, bytes);
 }
 
-/* Reads up to that many bytes of a packet into the buffer. Returns how many, or a negative code. */
-static ptrdiff_t get_packet(struct weft_snapshot *s, uint64_t at, uint64_t bytes)
+/* Reads up to that many bytes into the buffer. Returns how many, or a negative code. */
+static ptrdiff_t get_bytes(struct weft_snapshot *s, uint64_t at, uint64_t bytes)
 {
     uint64_t left = s->in->size > at ? s->in->size - at : 0;
     bytes = bytes < left ? bytes : left;
@@ -246,11 +124,11 @@ static ptrdiff_t get_packet(struct weft_snapshot *s, uint64_t at, uint64_t bytes
     return rc < 0 ? rc : weft_input_read(s->in, s->buffer, bytes, at, s->err);
 }
 
-/* Returns the offset of the first event in the packet that is newer than limit, or where they end. *last:
- * raised to the time of those before. */
-static uint64_t walk(const unsigned char *packet, uint64_t bytes, uint64_t limit, uint64_t *last)
+/* Returns the offset of the first event in the packet that is newer than limit, or where they end. h: its header,
+ * that of the bytes is not looked at. *last: raised to the time of those before. */
+static uint64_t walk(const struct weft_events_header *h, const unsigned char *packet,
+                     uint64_t bytes, uint64_t limit, uint64_t *last)
 {
-    const struct weft_events_header *h = (const struct weft_events_header *)packet;
     uint64_t at = h->packet.header_bytes;
     while (at + 8 <= bytes) {
         uint64_t ticks = weft_form_ticks(packet + at, h->begin_ticks);
@@ -267,14 +145,20 @@ static uint64_t walk(const unsigned char *packet, uint64_t bytes, uint64_t limit
 
 /* ---- 1. What has ended ---- */
 
-static struct ended *add_ended(struct weft_snapshot *s, uint64_t at, uint64_t count, uint64_t words)
+static int add_ended(struct weft_snapshot *s, uint64_t at, uint64_t count, uint64_t words,
+                     struct ended **out)
 {
-    if (!grow(&s->ended, s->endeds, &s->endeds_room, sizeof *s->ended))
-        return NULL;
-    struct ended *e = &s->ended[s->endeds];
+    int rc = weft__scan_grow(&s->scan, &s->ended, s->endeds, &s->endeds_room, sizeof *s->ended);
+    if (rc == 0)
+        rc = weft__scan_spend(&s->scan, (words + 1) * sizeof(uint64_t));
+    if (rc < 0)
+        return rc;
+    struct ended *e = *out = &s->ended[s->endeds];
     *e = (struct ended){.at = at, .count = count, .word = calloc(words + 1, sizeof *e->word)};
-    s->endeds += e->word != NULL;
-    return e->word ? e : NULL;
+    if (!e->word)
+        return no_memory(s);
+    s->endeds++;
+    return 0;
 }
 
 /* Whether the packet's ended bytes lie where they should. */
@@ -290,23 +174,31 @@ static uint8_t ended_bit(const struct ended *e, uint64_t i)
     return (uint8_t)(e && i < e->count ? e->word[i / 64] >> i % 64 & 1 : 0);
 }
 
-static int note_bytes(struct weft_snapshot *s, uint64_t at)
+static int take_emptied(struct weft_snapshot *s, const struct spot *p,
+                        const struct weft_events_header *h)
+{
+    if (!has_ended(h))
+        return 0;
+    int rc = weft__scan_spend(&s->scan, h->ended_count / 8 + 2 * sizeof *s->emptied.packet);
+    return rc < 0 ? rc : weft__emptied_take(&s->emptied, s->in, p->at, p->bytes, h, s->err);
+}
+
+static int note_bytes(struct weft_snapshot *s, const struct spot *p)
 {
     struct weft_events_header h;
-    int rc = read_header(s, at, &h);
-    if (rc < 0)
-        return rc;
+    int rc = weft__scan_header(&s->scan, p->at, p->bytes, &h);
     if (rc == 0)
-        rc = weft__emptied_take(&s->emptied, s->in, at, h.packet.packet_bits / 8, &h, s->err);
+        rc = take_emptied(s, p, &h);
     if (rc < 0)
         return rc;
-    ptrdiff_t n = h.sequence && has_ended(&h) ? get_packet(s, at + h.ended_at, h.ended_count) : 0;
+    ptrdiff_t n = h.sequence && has_ended(&h) ? get_bytes(s, p->at + h.ended_at, h.ended_count) : 0;
     if (n < 0)
         return (int)n;
     /* (If it changes hands meanwhile, the header found later has another sequence.) */
-    struct ended *e = add_ended(s, at, (uint64_t)n, (uint64_t)n / 64 + 1);
-    if (!e)
-        return no_memory(s);
+    struct ended *e;
+    rc = add_ended(s, p->at, (uint64_t)n, (uint64_t)n / 64 + 1, &e);
+    if (rc < 0)
+        return rc;
     e->sequence = h.sequence;
     e->end_ticks = h.end_ticks;
     e->overwritten = overwritten_in(&h) + (h.sequence ? h.events : 0);
@@ -315,31 +207,31 @@ static int note_bytes(struct weft_snapshot *s, uint64_t at)
     return 0;
 }
 
-static int note_marks(struct weft_snapshot *s, uint64_t at, const struct weft_packet_header *p)
+static int note_marks(struct weft_snapshot *s, const struct spot *p)
 {
     struct weft_pending_header h;
-    ptrdiff_t n = weft_input_read(s->in, &h, sizeof h, at, s->err);
-    uint64_t size = p->packet_bits / 8;
-    if (n < (ptrdiff_t)sizeof h || h.ids_at > size ||
-        h.cells > (size - h.ids_at) / sizeof(uint64_t))
+    ptrdiff_t n = weft_input_read(s->in, &h, sizeof h, p->at, s->err);
+    if (n < (ptrdiff_t)sizeof h || h.ids_at > p->bytes ||
+        h.cells > (p->bytes - h.ids_at) / sizeof(uint64_t))
         return n < 0 ? (int)n : 0;
-    n = get_packet(s, at + h.ids_at, h.cells * sizeof(uint64_t));
+    n = get_bytes(s, p->at + h.ids_at, h.cells * sizeof(uint64_t));
     if (n < 0)
         return (int)n;
-    struct ended *e =
-        add_ended(s, at, (uint64_t)n / sizeof(uint64_t), (uint64_t)n / sizeof(uint64_t));
-    if (!e)
-        return no_memory(s);
-    memcpy(e->word, s->buffer, e->count * sizeof *e->word);
-    return 0;
+    struct ended *e;
+    uint64_t count = (uint64_t)n / sizeof(uint64_t);
+    int rc = add_ended(s, p->at, count, count, &e);
+    if (rc == 0)
+        memcpy(e->word, s->buffer, count * sizeof *e->word);
+    return rc;
 }
 
-static int note_ended(struct weft_snapshot *s, uint64_t at, const struct weft_packet_header *h)
+static int note_ended(void *data, const struct spot *p)
 {
-    if (has_events(h))
-        return note_bytes(s, at);
-    if (h->class == WEFT_PACKET_PENDING && h->header_bytes >= sizeof(struct weft_pending_header))
-        return note_marks(s, at, h);
+    if (weft__has_events(&p->h))
+        return note_bytes(data, p);
+    if (p->h.class == WEFT_PACKET_PENDING &&
+        p->h.header_bytes >= sizeof(struct weft_pending_header))
+        return note_marks(data, p);
     return 0;
 }
 
@@ -372,10 +264,11 @@ static void compare_place(struct weft_snapshot *s, uint64_t at, const struct wef
     s->lossy |= overwritten_in(h) > e->overwritten;
 }
 
-static int find_closed(struct weft_snapshot *s, uint64_t at, const struct weft_packet_header *p)
+static int find_closed(void *data, const struct spot *p)
 {
+    struct weft_snapshot *s = data;
     struct weft_events_header h;
-    int rc = has_events(p) ? read_header(s, at, &h) : 0;
+    int rc = weft__has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
     if (rc > 0 && h.end_ticks > s->closed)
         s->closed = h.end_ticks;
     return rc < 0 ? rc : 0;
@@ -383,46 +276,61 @@ static int find_closed(struct weft_snapshot *s, uint64_t at, const struct weft_p
 
 /* ---- 2. The moment ---- */
 
-static int find_newest(struct weft_snapshot *s, uint64_t at, const struct weft_packet_header *p)
+static void note_pair(struct weft_snapshot *s, const struct weft_events_header *h)
 {
+    if (h->sequence < s->pair_sequence || !(h->pair_ticks | h->pair_mono_ns))
+        return;
+    s->pair_sequence = h->sequence;
+    s->pair = (struct until_pair){h->pair_ticks, h->pair_mono_ns, h->pair_real_ns};
+}
+
+static int find_newest(void *data, const struct spot *p)
+{
+    struct weft_snapshot *s = data;
     struct weft_events_header h;
-    int rc = has_events(p) ? read_header(s, at, &h) : 0;
+    int rc = weft__has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
     if (rc <= 0)
         return rc;
+    note_pair(s, &h);
     s->newest = h.begin_ticks > s->newest ? h.begin_ticks : s->newest;
     s->newest = h.end_ticks > s->newest ? h.end_ticks : s->newest;
     if (h.end_ticks)
         return 0;
     uint64_t bytes = h.packet.content_bits / 8;
-    ptrdiff_t n = get_packet(s, at, bytes <= h.packet.packet_bits / 8 ? bytes : 0);
+    bytes = bytes > h.packet.packet_bits / 8 ? 0 : bytes < p->bytes ? bytes : p->bytes;
+    ptrdiff_t n = get_bytes(s, p->at, bytes);
     uint64_t newest = s->newest, sequence = 0;
-    if (n >= WEFT_EVENTS_HEADER_V1_0)
-        walk(s->buffer, (uint64_t)n, UINT64_MAX, &newest);
     if (n > 0)
-        n = read_sequence(s, at, &sequence);
+        walk(&h, s->buffer, (uint64_t)n, UINT64_MAX, &newest);
+    if (n > 0)
+        n = weft__scan_sequence(&s->scan, p->at, &sequence);
     if (sequence == h.sequence) /* still what was walked through */
         s->newest = newest;
     return n < 0 ? (int)n : 0;
 }
 
-static int load_cells(struct weft_snapshot *s, uint64_t at, const struct weft_packet_header *h,
-                      struct cells *cells)
+static int load_cells(struct weft_snapshot *s, const struct spot *p, struct cells *cells)
 {
-    struct place place = {at, h->packet_bits / 8, h->content_bits / 8, h->header_bytes};
+    struct place place = {p->at, p->bytes, p->h.content_bits / 8, p->h.header_bytes};
     if (place.content > place.size)
         place.content = place.size;
-    if (h->header_bytes < sizeof cells->h || h->header_bytes > place.content)
+    if (p->h.header_bytes < sizeof cells->h || p->h.header_bytes > place.content)
         return 0;
+    const uint64_t most = place.content / sizeof(struct weft_pending_cell) * sizeof(struct known);
+    int rc = weft__scan_spend(&s->scan, 2 * most); /* they grow by doubling */
+    if (rc < 0)
+        return rc;
+    s->scan.memory_left += 2 * most; /* they do not last */
     return weft__cells_load(cells, s->in, &place, s->err);
 }
 
 /* What was overwritten before its packet was looked at may be newer than all that is there. Then it counts as
  * far as it is pending: it has a cell by now. */
-static int find_newest_cell(struct weft_snapshot *s, uint64_t at,
-                            const struct weft_packet_header *h)
+static int find_newest_cell(void *data, const struct spot *p)
 {
+    struct weft_snapshot *s = data;
     struct cells cells = {.knowns = 0};
-    int rc = h->class == WEFT_PACKET_PENDING ? load_cells(s, at, h, &cells) : 0;
+    int rc = p->h.class == WEFT_PACKET_PENDING ? load_cells(s, p, &cells) : 0;
     for (uint64_t i = 0; i < cells.knowns; i++) {
         const struct weft_pending_cell *c = &cells.known[i].cell;
         if (!(c->flags & WEFT_PENDING_UNBORN) && c->created_ticks > s->newest)
@@ -437,14 +345,15 @@ static int find_newest_cell(struct weft_snapshot *s, uint64_t at,
 
 /* ---- 3. The headers ---- */
 
-static int list_packet(struct weft_snapshot *s, uint64_t at, const struct weft_packet_header *p)
+static int list_packet(void *data, const struct spot *p)
 {
-    struct piece piece = {.at = at, .class = p->class};
-    if (p->class == WEFT_PACKET_PRIVATE)
+    struct weft_snapshot *s = data;
+    struct piece piece = {.at = p->at, .room = p->bytes, .class = p->h.class};
+    if (piece.class == WEFT_PACKET_PRIVATE)
         return 0;
-    if (has_events(p)) {
+    if (weft__has_events(&p->h)) {
         struct weft_events_header h;
-        int rc = read_header(s, at, &h);
+        int rc = weft__scan_header(&s->scan, p->at, p->bytes, &h);
         if (rc < 0)
             return rc;
         piece.sequence = h.sequence;
@@ -453,13 +362,14 @@ static int list_packet(struct weft_snapshot *s, uint64_t at, const struct weft_p
         piece.events = h.end_ticks ? h.events : UINT32_MAX;
         piece.bytes = h.packet.content_bits / 8;
         s->overwritten += piece.overwritten;
-        compare_place(s, at, &h);
+        compare_place(s, p->at, &h);
         if (rc == 0) /* unused, or on its way */
             return 0;
     }
-    s->facts_found += p->class == WEFT_PACKET_FACTS;
-    if (!grow(&s->piece, s->pieces, &s->pieces_room, sizeof *s->piece))
-        return no_memory(s);
+    int rc = weft__scan_grow(&s->scan, &s->piece, s->pieces, &s->pieces_room, sizeof *s->piece);
+    if (rc < 0)
+        return rc;
+    s->facts_found += piece.class == WEFT_PACKET_FACTS;
     s->piece[s->pieces++] = piece;
     return 0;
 }
@@ -497,7 +407,7 @@ static int put(struct weft_snapshot *s, const void *bytes, size_t size)
                           strerror(errno));
 }
 
-/* Ends the packet in the buffer after that many bytes and writes it. */
+/* Ends the packet in the buffer after that many bytes, at least a header's, and writes it. */
 static int put_packet(struct weft_snapshot *s, uint64_t bytes)
 {
     static const unsigned char zeros[8];
@@ -511,12 +421,12 @@ static int put_packet(struct weft_snapshot *s, uint64_t bytes)
 }
 
 /* Makes a note where the copy of a packet has ended bytes that were not set before the moment. */
-static bool compare_ended(struct weft_snapshot *s, const struct piece *p, uint64_t bytes)
+static int compare_ended(struct weft_snapshot *s, const struct piece *p,
+                         const struct weft_events_header *h, uint64_t bytes)
 {
-    const struct weft_events_header *h = (const struct weft_events_header *)s->buffer;
     if (!s->live || h->packet.header_bytes < sizeof *h || bytes < h->packet.header_bytes ||
         !has_ended(h))
-        return true;
+        return 0;
     const struct ended *e = ended_at(s, p->at);
     if (e && e->sequence != p->sequence)
         e = NULL;
@@ -524,11 +434,11 @@ static bool compare_ended(struct weft_snapshot *s, const struct piece *p, uint64
     while (same < h->ended_count && (s->buffer[h->ended_at + same] & 1) == ended_bit(e, same))
         same++;
     if (same == h->ended_count)
-        return true;
-    if (!grow(&s->late, s->lates, &s->lates_room, sizeof *s->late))
-        return false;
-    s->late[s->lates++] = (struct late){s->written + h->ended_at, h->ended_count, e};
-    return true;
+        return 0;
+    int rc = weft__scan_grow(&s->scan, &s->late, s->lates, &s->lates_room, sizeof *s->late);
+    if (rc == 0)
+        s->late[s->lates++] = (struct late){s->written + h->ended_at, h->ended_count, e};
+    return rc;
 }
 
 static int count_gone(struct weft_snapshot *s, const struct piece *p)
@@ -540,47 +450,56 @@ static int count_gone(struct weft_snapshot *s, const struct piece *p)
         s->overwritten += p->events;
         return 0;
     }
-    int rc = read_header(s, p->at, &h);
+    int rc = weft__scan_header(&s->scan, p->at, p->room, &h);
     if (rc >= 0 && overwritten_in(&h) > p->overwritten)
         s->overwritten += overwritten_in(&h) - p->overwritten;
     return rc < 0 ? rc : 0;
 }
 
-static int copy_events(struct weft_snapshot *s, const struct piece *p)
+/* Writes the packet that is in the buffer; h is its header, the one that is checked. */
+static int put_events(struct weft_snapshot *s, const struct piece *p, struct weft_events_header *h,
+                      uint64_t bytes)
 {
-    struct weft_events_header before, after, *h;
-    int rc = read_header(s, p->at, &before);
-    if (rc < 0)
-        return rc;
-    bool same = rc > 0 && before.sequence == p->sequence;
-    uint64_t bytes = p->bytes, last = 0;
-    if (same && before.begin_ticks > s->moment)
-        return 0;
-    if (same && bytes > before.packet.packet_bits / 8)
-        bytes = before.packet.packet_bits / 8;
-    ptrdiff_t n = same ? get_packet(s, p->at, bytes) : 0;
-    if (n < 0)
-        return (int)n;
-    same = same && read_header(s, p->at, &after) > 0 && after.sequence == p->sequence;
-    if (!same || n < WEFT_EVENTS_HEADER_V1_0)
-        return count_gone(s, p);
-    h = (struct weft_events_header *)s->buffer;
-    size_t header = before.packet.header_bytes < sizeof *h ? WEFT_EVENTS_HEADER_V1_0 : sizeof *h;
-    memcpy(h, &before, (size_t)n < header ? (size_t)n : header);
-    bytes = (uint64_t)n & ~UINT64_C(3);
-    if (p->events == UINT32_MAX || before.end_ticks > s->moment) {
-        bytes = walk(s->buffer, bytes, s->moment, &last);
+    const bool is_long = h->packet.header_bytes >= sizeof *h;
+    uint64_t last = 0;
+    if (p->events == UINT32_MAX || h->end_ticks > s->moment) {
+        bytes = walk(h, s->buffer, bytes, s->moment, &last);
         h->end_ticks = 0;
         h->events = 0;
     }
     h->packet.content_bits = bytes * 8;
-    if (header == sizeof *h && bytes >= sizeof *h)
+    if (is_long && bytes >= sizeof *h)
         h->counts = h->events; /* what was overwritten, the facts say */
-    if (!compare_ended(s, p, bytes))
-        return no_memory(s);
+    const size_t header = is_long ? sizeof *h : WEFT_EVENTS_HEADER_V1_0;
+    memcpy(s->buffer, h, bytes < header ? bytes : header);
+    int rc = compare_ended(s, p, h, bytes);
+    if (rc < 0)
+        return rc;
     s->copied++;
     s->last_copied = p->sequence > s->last_copied ? p->sequence : s->last_copied;
     return put_packet(s, bytes);
+}
+
+static int copy_events(struct weft_snapshot *s, const struct piece *p)
+{
+    struct weft_events_header before, after;
+    int rc = weft__scan_header(&s->scan, p->at, p->room, &before);
+    if (rc < 0)
+        return rc;
+    bool same = rc > 0 && before.sequence == p->sequence;
+    uint64_t bytes = p->bytes;
+    if (same && before.begin_ticks > s->moment)
+        return 0;
+    if (same && bytes > before.packet.packet_bits / 8)
+        bytes = before.packet.packet_bits / 8;
+    ptrdiff_t n = same ? get_bytes(s, p->at, bytes < p->room ? bytes : p->room) : 0;
+    if (n < 0)
+        return (int)n;
+    same = same && weft__scan_header(&s->scan, p->at, p->room, &after) > 0 &&
+           after.sequence == p->sequence;
+    if (!same || n < WEFT_EVENTS_HEADER_V1_0)
+        return count_gone(s, p);
+    return put_events(s, p, &before, (uint64_t)n & ~UINT64_C(3));
 }
 
 /* What a cell has that is newer than the moment is left out. Returns false if nothing is left. */
@@ -601,19 +520,21 @@ static bool is_lossless(const struct weft_snapshot *s)
     return s->live && !s->lossy;
 }
 
-static int put_cells(struct weft_snapshot *s, const struct piece *p, struct cells *c)
+static int put_cells(struct weft_snapshot *s, const struct piece *p,
+                     const struct weft_packet_header *packet, struct cells *c)
 {
     const struct ended *e = ended_at(s, p->at);
+    const uint64_t ids = sizeof c->h, each = sizeof(uint64_t) + sizeof(struct weft_pending_cell);
     weft__emptied_mark(&s->emptied, c);
     uint64_t count = 0;
-    for (uint64_t i = 0; i < c->knowns; i++)
+    for (uint64_t i = 0; i < c->knowns && ids + (count + 1) * each <= p->room; i++)
         if (cut_cell(s, &c->known[i].cell))
             c->known[count++] = c->known[i];
-    uint64_t ids = sizeof c->h, cells = ids + count * sizeof(uint64_t);
-    uint64_t bytes = cells + count * sizeof(struct weft_pending_cell);
+    const uint64_t cells = ids + count * sizeof(uint64_t), bytes = ids + count * each;
     int rc = reserve(s, bytes + 8);
     if (rc < 0)
         return rc;
+    c->h.packet = *packet;
     c->h.packet.header_bytes = sizeof c->h;
     c->h.packet.content_bits = bytes * 8;
     c->h.cells = (uint32_t)count;
@@ -636,9 +557,9 @@ static int copy_pending(struct weft_snapshot *s, const struct piece *p,
                         const struct weft_packet_header *h)
 {
     struct cells cells = {.knowns = 0};
-    int rc = load_cells(s, p->at, h, &cells);
+    int rc = load_cells(s, &(struct spot){p->at, p->room, *h}, &cells);
     if (rc > 0)
-        rc = put_cells(s, p, &cells);
+        rc = put_cells(s, p, h, &cells);
     weft__cells_fini(&cells);
     return rc;
 }
@@ -653,6 +574,18 @@ static bool is_whole(const struct weft_snapshot *s)
            f->event_packets <= (s->in->size - f->events_at) / f->event_packet_bytes;
 }
 
+/* When it was copied, on the clock of the process, if that is known. */
+static uint64_t until_ns(const struct weft_snapshot *s, const struct weft_facts_header *f)
+{
+    struct timespec now;
+    if (s->in->writer == WEFT_WRITER_ALIVE)
+        return s->live ? weft__until_ns(f, &s->pair, s->newest, s->now_real_ns) : 0;
+    if (s->in->writer == WEFT_WRITER_PROCESS && (s->live || weft_facts_alive(f)) &&
+        clock_gettime(CLOCK_MONOTONIC, &now) == 0)
+        return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return 0;
+}
+
 /* What the facts say of packets that are not in the copy. */
 static void set_facts(const struct weft_snapshot *s, struct weft_facts_header *f)
 {
@@ -661,40 +594,81 @@ static void set_facts(const struct weft_snapshot *s, struct weft_facts_header *f
     f->overwritten_packets += s->gone;
     if (is_whole(s))
         f->overwritten_packets = s->last_listed - s->listed;
-    bool alive = s->live || weft_facts_alive(f);
-    struct timespec now;
-    if (alive && clock_gettime(CLOCK_MONOTONIC, &now) == 0)
-        f->stop_mono_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    const uint64_t until = until_ns(s, f);
+    if (until) {
+        f->stop_mono_ns = until;
+        f->stop_ticks = 0; /* it may have stopped since the moment */
+    }
     if (s->keeps_state)
         f->state = s->facts.state;
-    else if (alive)
+    else if (until || s->live)
         f->state = WEFT_TRACE_SAVED;
+    else if (s->in->writer == WEFT_WRITER_DEAD && f->state == WEFT_TRACE_RECORDING)
+        f->state = WEFT_TRACE_KILLED;
     f->events_at = f->event_packets = f->strings_at = 0; /* not so here */
+}
+
+/* How much of a packet is content, of so many bytes that it has; h is its header. */
+static int used_of(struct weft_snapshot *s, const struct piece *p,
+                   const struct weft_packet_header *h, uint64_t *bytes)
+{
+    *bytes = h->packet_bits / 8 < p->room ? h->packet_bits / 8 : p->room;
+    if (h->header_bytes > *bytes)
+        return 0;
+    if (p->class == WEFT_PACKET_STRINGS) {
+        struct weft_strings_header strings;
+        ptrdiff_t n = weft_input_read(s->in, &strings, sizeof strings, p->at, s->err);
+        if (n == (ptrdiff_t)sizeof strings && strings.used_bytes < *bytes - h->header_bytes)
+            *bytes = h->header_bytes + strings.used_bytes;
+        return n < 0 ? (int)n : 0;
+    }
+    const uint64_t content = h->content_bits / 8;
+    const bool ends = p->class == WEFT_PACKET_METADATA || p->class == WEFT_PACKET_FACTS;
+    if (ends && content >= h->header_bytes && content < *bytes)
+        *bytes = content;
+    return 0;
+}
+
+/* Appends what was seen of the source's clock to the facts, of which size bytes are in the buffer; there is room.
+ * Returns the new size. */
+static ptrdiff_t add_sight(struct weft_snapshot *s, ptrdiff_t size)
+{
+    struct weft_packet_header *h = (struct weft_packet_header *)s->buffer;
+    if (s->in->copy)
+        weft_sight_blank((char *)s->buffer + h->header_bytes,
+                         (size_t)size > h->header_bytes ? (size_t)size - h->header_bytes : 0);
+    if (!s->in->sight || h->content_bits / 8 != (uint64_t)size || s->buffer[size - 1] != '\0')
+        return size;
+    char text[WEFT_SIGHT_TEXT];
+    size_t more = weft_sight_write(text, s->in->sight);
+    memcpy(s->buffer + size, text, more);
+    h->content_bits += more * 8;
+    return size + (ptrdiff_t)more;
 }
 
 static int copy_other(struct weft_snapshot *s, const struct piece *p)
 {
     struct weft_packet_header h;
+    uint64_t bytes;
     ptrdiff_t n = weft_input_read(s->in, &h, sizeof h, p->at, s->err);
-    if (n < (ptrdiff_t)sizeof h)
+    if (n < (ptrdiff_t)sizeof h || !weft__is_packet(&h) || h.class != p->class)
         return n < 0 ? (int)n : 0;
-    uint64_t bytes = h.packet_bits / 8;
     if (p->class == WEFT_PACKET_PENDING)
         return copy_pending(s, p, &h);
-    if (p->class == WEFT_PACKET_STRINGS) {
-        struct weft_strings_header strings;
-        n = weft_input_read(s->in, &strings, sizeof strings, p->at, s->err);
-        if (n == (ptrdiff_t)sizeof strings && strings.used_bytes < bytes - h.header_bytes)
-            bytes = h.header_bytes + strings.used_bytes;
-    } else if (p->class == WEFT_PACKET_METADATA || p->class == WEFT_PACKET_FACTS) {
-        uint64_t content = h.content_bits / 8;
-        bytes = content >= h.header_bytes && content < bytes ? content : bytes;
-    }
-    n = get_packet(s, p->at, bytes);
+    int rc = used_of(s, p, &h, &bytes);
+    rc = rc < 0 ? rc : reserve(s, bytes + WEFT_SIGHT_TEXT);
+    n = rc < 0 ? rc : get_bytes(s, p->at, bytes);
     if (n < (ptrdiff_t)sizeof h)
         return n < 0 ? (int)n : 0;
-    if (p->class == WEFT_PACKET_FACTS && n >= (ptrdiff_t)sizeof s->facts)
+    memcpy(s->buffer, &h, sizeof h);
+    if (p->class == WEFT_PACKET_FACTS && n >= (ptrdiff_t)sizeof s->facts) {
+        if (s->written == 0) {
+            s->begins_with_facts = true;
+            memcpy(&s->facts_copy, s->buffer, sizeof s->facts_copy);
+        }
         set_facts(s, (struct weft_facts_header *)s->buffer);
+        n = s->written == 0 ? add_sight(s, n) : n;
+    }
     return put_packet(s, (uint64_t)n);
 }
 
@@ -702,12 +676,14 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
 
 static int copy_packet(struct weft_snapshot *s, const struct piece *p)
 {
-    if (p->sequence)
-        return copy_events(s, p);
-    int rc = copy_other(s, p);
-    if (rc == 0 && p->class == WEFT_PACKET_FACTS)
-        s->facts_header = *(const struct weft_packet_header *)s->buffer;
-    return rc;
+    return p->sequence ? copy_events(s, p) : copy_other(s, p);
+}
+
+/* Where the copy begins in the file, if one can go back there; else -1. */
+static off_t start_of(FILE *file)
+{
+    const int fd = fileno(file), flags = fd < 0 ? 0 : fcntl(fd, F_GETFL);
+    return flags >= 0 && flags & O_APPEND ? -1 : ftello(file);
 }
 
 /* Writes over what stands there in the copy. */
@@ -722,14 +698,11 @@ static int put_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t s
 /* Writes the facts again, now that it is known what is not in the copy. They are its first packet. */
 static int put_facts_again(struct weft_snapshot *s, off_t start)
 {
-    struct weft_facts_header f;
-    ptrdiff_t n = weft_input_read(s->in, &f, sizeof f, 0, s->err);
-    if (n < (ptrdiff_t)sizeof f)
-        return n < 0 ? (int)n : 0;
+    struct weft_facts_header f = s->facts_copy;
     set_facts(s, &f);
-    f.packet = s->facts_header;
     off_t end = ftello(s->out);
-    int rc = put_at(s, start, &f, sizeof f);
+    const size_t after = sizeof f.packet; /* that is as it is */
+    int rc = put_at(s, start + (off_t)after, (unsigned char *)&f + after, sizeof f - after);
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
         rc = weft_error_set(s->err, WEFT_E_IO, WEFT_NO_OFFSET, "%s", strerror(errno));
     return rc;
@@ -753,22 +726,20 @@ static int put_ended_again(struct weft_snapshot *s, off_t start)
     return rc;
 }
 
-int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *progress, void *data,
-                        struct weft_error *err)
+static int write_packets(struct weft_snapshot *s, weft_progress_fn *progress, void *data)
 {
-    s->out = file;
-    s->err = err;
-    off_t start = ftello(file);
+    off_t start = start_of(s->out);
     int rc = 0;
     for (size_t i = 0; i < s->pieces && rc == 0; i++) {
         rc = copy_packet(s, &s->piece[i]);
         if (rc == 0 && progress && !progress(data, (double)i / (double)s->pieces))
-            rc = weft_error_set(err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
+            rc = weft_error_set(s->err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
     }
     bool changed = s->copied != s->listed || s->gone;
     if (rc == 0 && start >= 0 && is_lossless(s))
         rc = put_ended_again(s, start);
-    if (rc == 0 && start >= 0 && s->has_facts && s->facts_found == 1 && (s->live || changed)) {
+    if (rc == 0 && start >= 0 && s->begins_with_facts && s->facts_found == 1 &&
+        (s->live || changed)) {
         s->listed = s->copied;
         s->last_listed = s->last_copied;
         rc = put_facts_again(s, start);
@@ -776,34 +747,65 @@ int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *p
     return rc;
 }
 
+int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *progress, void *data,
+                        struct weft_error *err)
+{
+    s->out = file;
+    s->err = s->scan.err = err;
+    if (s->mirage)
+        return weft__mirage_copy_write(s->mirage, file, start_of(file), progress, data, err);
+    return write_packets(s, progress, data);
+}
+
+/* Whether somebody records into it who is not said to be dead. */
+static bool is_live(const struct weft_snapshot *s)
+{
+    switch (s->in->writer) {
+    case WEFT_WRITER_ALIVE:
+        return s->recording;
+    case WEFT_WRITER_DEAD:
+        return false;
+    default:
+        return s->recording && weft_facts_alive(&s->facts);
+    }
+}
+
 /* Reads the facts with which the file begins, if it does. */
 static int read_facts(struct weft_snapshot *s)
 {
     const struct weft_facts_header *f = &s->facts;
     ptrdiff_t n = weft_input_read(s->in, &s->facts, sizeof s->facts, 0, s->err);
-    s->has_facts = n == (ptrdiff_t)sizeof *f && is_packet(&f->packet) &&
+    s->has_facts = n == (ptrdiff_t)sizeof *f && weft__is_packet(&f->packet) &&
                    f->packet.class == WEFT_PACKET_FACTS && f->packet.header_bytes >= sizeof *f;
     s->recording = s->has_facts && f->state == WEFT_TRACE_RECORDING;
-    s->live = s->recording && weft_facts_alive(f);
+    s->live = is_live(s);
+    s->pair = (struct until_pair){f->start_ticks, f->start_mono_ns, f->start_real_ns};
     return n < 0 ? (int)n : 0;
+}
+
+/* Sets the moment. Returns as weft__scan_packets. */
+static int find_moment(struct weft_snapshot *s)
+{
+    static scan_fn *const passes[] = {find_closed, note_ended, find_newest, find_newest_cell};
+    struct timespec now;
+    int rc = 1;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes && rc > 0; i++)
+        rc = weft__scan_packets(&s->scan, passes[i], s);
+    s->moment = s->newest;
+    if (s->live && s->in->writer == WEFT_WRITER_ALIVE && clock_gettime(CLOCK_REALTIME, &now) == 0)
+        s->now_real_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return rc;
 }
 
 static int find_all(struct weft_snapshot *s)
 {
+    int rc = read_facts(s);
     s->moment = UINT64_MAX;
-    if (s->recording) {
-        int rc = visit_packets(s, find_closed);
-        if (rc > 0)
-            rc = visit_packets(s, note_ended);
-        if (rc > 0)
-            rc = visit_packets(s, find_newest);
-        if (rc > 0)
-            rc = visit_packets(s, find_newest_cell);
-        if (rc <= 0)
-            return rc;
-        s->moment = s->newest;
-    }
-    int rc = visit_packets(s, list_packet);
+    if (rc < 0)
+        return rc;
+    if (s->recording && (rc = find_moment(s)) <= 0)
+        return rc;
+    rc = weft__scan_packets(&s->scan, list_packet, s);
     if (s->pieces)
         qsort(s->piece, s->pieces, sizeof *s->piece, by_age);
     for (size_t i = 0; i < s->pieces; i++) {
@@ -823,8 +825,11 @@ int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     s->in = in;
     s->err = err;
-    int rc = read_facts(s);
-    if (rc == 0)
+    weft__scan_init(&s->scan, in, err);
+    int rc = weft__mirage_copy_begin(&s->mirage, in, err);
+    if (rc > 0)
+        s->live = in->writer == WEFT_WRITER_ALIVE;
+    else if (rc == 0)
         rc = find_all(s);
     if (rc > 0)
         *out = s;
@@ -840,18 +845,19 @@ bool weft_snapshot_is_live(const struct weft_snapshot *s)
 
 uint64_t weft_snapshot_bytes(const struct weft_snapshot *s)
 {
-    return s->written;
+    return s->mirage ? weft__mirage_copy_bytes(s->mirage) : s->written;
 }
 
 uint64_t weft_snapshot_gone(const struct weft_snapshot *s)
 {
-    return s->gone;
+    return s->mirage ? weft__mirage_copy_gone(s->mirage) : s->gone;
 }
 
 void weft_snapshot_free(struct weft_snapshot *s)
 {
     if (!s)
         return;
+    weft__mirage_copy_free(s->mirage);
     for (size_t i = 0; i < s->endeds; i++)
         free(s->ended[i].word);
     free(s->ended);
@@ -880,7 +886,7 @@ static int write_to(struct weft_snapshot *s, int fd, struct weft_error *err)
 int weft_snapshot_to_memory(struct weft_snapshot *s, struct weft_input *out, struct weft_error *err)
 {
     struct stat st;
-    out->fd = memfd_create("weft-snapshot", MFD_CLOEXEC);
+    *out = (struct weft_input){.fd = memfd_create("weft-snapshot", MFD_CLOEXEC)};
     int rc = write_to(s, out->fd < 0 ? -1 : fcntl(out->fd, F_DUPFD_CLOEXEC, 3), err);
     if (rc == 0 && fstat(out->fd, &st) == 0)
         out->size = (uint64_t)st.st_size;
@@ -889,15 +895,24 @@ int weft_snapshot_to_memory(struct weft_snapshot *s, struct weft_input *out, str
     return rc;
 }
 
+/* Whether it is worth a copy. Returns 1, 0, or a negative WEFT_E code. */
+static int probe(const struct weft_input *in, struct weft_error *err)
+{
+    struct weft_snapshot s = {.in = in, .err = err};
+    int rc = in->writer == WEFT_WRITER_ALIVE ? weft__is_mirage(in, err) : 0;
+    if (rc == 0)
+        rc = read_facts(&s);
+    return rc == 0 ? s.live : rc;
+}
+
 int weft_snapshot_of_live(struct weft_input *out, const struct weft_input *in,
                           struct weft_error *err)
 {
-    struct weft_snapshot probe = {.in = in, .err = err}, *s;
+    struct weft_snapshot *s;
     *out = (struct weft_input){.fd = -1};
-    int rc = read_facts(&probe);
-    if (rc < 0 || !probe.live)
-        return rc;
-    rc = weft_snapshot_begin(&s, in, err);
+    int rc = probe(in, err);
+    if (rc > 0)
+        rc = weft_snapshot_begin(&s, in, err);
     if (rc <= 0)
         return rc;
     s->keeps_state = true;

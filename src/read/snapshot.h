@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* A copy of a trace of weft's own as it was at one moment, also of one that is written to meanwhile.
+/* A copy of a trace, weft's own or mirage-profile's, as it was at one moment, also of one that is written to meanwhile.
+ * Whoever writes it may do so in order to harm: what is allocated besides the copy is bounded by the input's size
+ * if the input is memory, and the copy is no larger than the input and WEFT_SIGHT_TEXT (read/wall.h) bytes.
  *
  *     struct weft_snapshot *s;
  *     if (weft_snapshot_begin(&s, &in, &err) > 0)
@@ -17,17 +19,21 @@
 
 struct weft_snapshot;
 
-/* Sets the moment, and finds the packets. in must stay open. Returns 1; 0 if there is no packet of weft's
- * in it; or a negative WEFT_E code. Unless it is 1, *out is NULL. */
+/* Sets the moment, and finds the packets. in must stay open. Returns 1; 0 if it neither begins with a packet of
+ * mirage's, nor has any of weft's; or a negative WEFT_E code, WEFT_E_LIMIT if memory has more packets than a recorder
+ * makes. Unless it is 1, *out is NULL. */
 int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
                         struct weft_error *err);
 
-/* The process that records into it is alive, so that packets may be overwritten while they are copied. */
+/* Who records into it is alive, so that packets may be overwritten while they are copied. (mirage's file does not say
+ * it: then only if its writer is WEFT_WRITER_ALIVE.) */
 bool weft_snapshot_is_live(const struct weft_snapshot *s);
 
-/* Writes the copy, once. In that of a live trace the facts say that it has been saved. What is overwritten
- * meanwhile is counted in the facts only if file can seek. Returns 0 or a negative WEFT_E code; for the
- * file's errors its offset is WEFT_NO_OFFSET. progress may be NULL. */
+/* Writes the copy, once. In that of a live trace the facts say that it has been saved, and that it was recorded
+ * until then; in that of one whose writer is WEFT_WRITER_DEAD and did not stop, that it was killed. mirage's is as
+ * large as the input, and where that does not change the same, byte for byte. What is overwritten meanwhile is counted
+ * in the facts only if file can seek. Returns 0 or a negative WEFT_E code; for the file's errors its offset is
+ * WEFT_NO_OFFSET. progress may be NULL. */
 int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *progress, void *data,
                         struct weft_error *err);
 
@@ -45,8 +51,8 @@ void weft_snapshot_free(struct weft_snapshot *s);
 int weft_snapshot_to_memory(struct weft_snapshot *s, struct weft_input *out,
                             struct weft_error *err);
 
-/* A copy in memory of a live trace, whose state stays what it is. Returns 1; 0 if in is not live, or no trace
- * of weft's; or a negative WEFT_E code. Unless it is 1, *out is closed. */
+/* A copy in memory of a live trace, whose state stays what it is. Returns 1; 0 if in is not live, or no trace;
+ * or a negative WEFT_E code. Unless it is 1, *out is closed. */
 int weft_snapshot_of_live(struct weft_input *out, const struct weft_input *in,
                           struct weft_error *err);
 

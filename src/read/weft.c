@@ -164,6 +164,7 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
         (h.pair_ticks | h.pair_mono_ns &&
          !clock_add(&f->clock, h.pair_ticks, h.pair_mono_ns, h.pair_error)))
         return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its streams");
+    wall_add(&f->wall, &(struct wall_pair){h.sequence, h.pair_ticks, h.pair_real_ns, h.pair_error});
     uint64_t content = h.packet.content_bits / 8;
     if (content < p->h.header_bytes)
         content = p->h.header_bytes;
@@ -508,6 +509,18 @@ static void describe_clock(struct weft_file *f)
     facts->clock = f->clock_text;
 }
 
+static void find_wall(struct weft_file *f)
+{
+    struct weft_reader_facts *facts = &f->common.facts;
+    struct wall_found found;
+    facts->has_wall = wall_find(&f->wall, &f->clock, facts->clock_hz, &found);
+    facts->wall_ns = found.ahead_ns;
+    facts->wall_own_ns = found.own_ns;
+    facts->wall_set_ns = found.set_ns;
+    facts->wall_measured = found.measured;
+    facts->wall_error_ns = found.measured ? f->wall.sight.error_ns : 0;
+}
+
 /* Of a trace that is being recorded, reads a copy as it is at this moment. */
 static int stand_still(struct weft_reader *r, struct weft_error *err)
 {
@@ -542,6 +555,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
         return rc;
     if (!clock_finish(&f->clock, r->facts.clock_kind, r->facts.clock_hz))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its clock");
+    find_wall(f);
     order_packets(f);
     describe_clock(f);
     rc = weft__pending_load(f, err);

@@ -9,8 +9,9 @@
  *   pending.c  what is kept of pending promises whose events were overwritten
  *   cells.c    the cells of class 5, as they are
  *   samples.c  packets of samples, which are handed out whole
- *   snapshot.c copies of traces that are being recorded (snapshot.h)
- *   clock.c    ticks to nanoseconds */
+ *   snapshot.c copies of traces that are being recorded (snapshot.h); scan.c: their packets; until.c: their end
+ *   clock.c    ticks to nanoseconds
+ *   wall.c     … and to the wall clock */
 #ifndef WEFT_READ_WEFT_H
 #define WEFT_READ_WEFT_H
 
@@ -18,6 +19,7 @@
 #include "read/clock.h"
 #include "read/state.h"
 #include "read/texts.h"
+#include "read/wall.h"
 
 /* A packet of events. */
 struct packet {
@@ -78,6 +80,7 @@ struct emptied {
 struct emptieds {
     struct emptied *packet;
     size_t packets, room;
+    size_t sorted; /* packets, when they were put in order */
 };
 
 /* An event that was kept. */
@@ -117,6 +120,7 @@ struct weft_file {
     uint64_t skipped_at; /* offset of the last packet that was skipped but for its header */
     struct texts texts;
     struct clock clock;
+    struct wall wall;
     char clock_text[96];
     struct streams streams;
     struct pending pending_events;

@@ -25,6 +25,22 @@ uint64_t weft__clock_ticks(const struct clock_source *c)
     return c->kind == WEFT_CLOCK_CALLER ? c->caller() : clock_ns(CLOCK_MONOTONIC);
 }
 
+/* The wall clock when CLOCK_MONOTONIC was mono_ns. An interrupt between the readings would make it seem late or early:
+ * again the best of a few. */
+static uint64_t real_at(uint64_t mono_ns)
+{
+    uint64_t real_ns = 0, least = UINT64_MAX;
+    for (int i = 0; i < 3 && least >= 1000; i++) {
+        uint64_t before = clock_ns(CLOCK_MONOTONIC), real = clock_ns(CLOCK_REALTIME),
+                 took = clock_ns(CLOCK_MONOTONIC) - before;
+        if (took < least) {
+            least = took;
+            real_ns = real - (before + took / 2 - mono_ns);
+        }
+    }
+    return real_ns;
+}
+
 struct clock_pair weft__clock_pair(const struct clock_source *c)
 {
     /* An interrupt may come in between: the best of a few is taken. */
@@ -40,7 +56,7 @@ struct clock_pair weft__clock_pair(const struct clock_source *c)
         if (took < c->hz / 5000000) /* 200 ns */
             break;
     }
-    best.real_ns = clock_ns(CLOCK_REALTIME) - (clock_ns(CLOCK_MONOTONIC) - best.mono_ns);
+    best.real_ns = real_at(best.mono_ns);
     return best;
 }
 

@@ -25,7 +25,9 @@ texts finding.svg >texts
 says texts '^lost-wakeup \(certain\): The signal of'
 says texts "^[0-9]  at [0-9.]* ms: 'network driver' signals 'ARP response': nobody waits for it$"
 says texts '^what shows it$'
-equal 'flags' '1 2 3 4 5' "$(grep -x '[0-9]' texts | sort | tr '\n' ' ' | sed 's/ $//')"
+# Of seven moments the first are so close together that some have one flag: how many, depends on the machine.
+grep -x '[0-9]' texts | sort | tr -d '\n' >flags
+says flags '^12345(6|67)?$'
 says finding.svg '^\.evidence{'
 # The same by its place, which a viewer copies
 run 0 "$WEFT" render --at "finding=1" --size 1600x500 -o place.svg bad.weft

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: ISC */
+/* How a Xen guest says where its trace is, as docs/format.md describes it: pages that it lets another domain read, and
+ * their grant references in XenStore. */
+#ifndef WEFT_FORMAT_XEN_H
+#define WEFT_FORMAT_XEN_H
+
+#include <stdint.h>
+
+#define WEFT_XEN_PAGE 4096u
+
+/* Keys below the domain's own path, /local/domain/N. Only one of them is there at a time. */
+
+/* mirage-profile's: the references of the pages in order, decimal, separated by commas. */
+#define WEFT_XEN_LIST_KEY "data/mprof/ring-ref"
+
+/* For more pages than fit there: the reference of an index page, decimal. */
+#define WEFT_XEN_INDEX_KEY "data/weft/ring-index"
+
+/* A guest cannot write more bytes than this as a value: measured with Xen 4.17, both XenStore daemons. */
+#define WEFT_XEN_LIST_MAX 2015u
+
+#define WEFT_XEN_INDEX_MAGIC UINT64_C(0x7865646e69746677) /* "wftindex" */
+#define WEFT_XEN_INDEX_VERSION 1u
+#define WEFT_XEN_INDEX_REFERENCES 1020u
+
+/* A page of references, little endian, granted like the others. Level 0: of pages of the trace, in order; level 1:
+ * of index pages of level 0. The key names the only page of the highest level. */
+struct weft_xen_index {
+    uint64_t magic;
+    uint16_t version;
+    uint16_t level;
+    uint32_t count; /* references in this page */
+    uint32_t reference[WEFT_XEN_INDEX_REFERENCES];
+};
+
+_Static_assert(sizeof(struct weft_xen_index) == WEFT_XEN_PAGE, "docs/format.md");
+
+/* The most pages that two levels can hold: 3.97 GiB. */
+#define WEFT_XEN_PAGES_MAX (WEFT_XEN_INDEX_REFERENCES * WEFT_XEN_INDEX_REFERENCES)
+
+#endif

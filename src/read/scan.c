@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: ISC */
+#include "read/scan.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    TRIES = 100, /* to see a packet in one piece that changes hands */
+    RETRIES = 1 << 20,
+    GLANCE = 1024,
+    BLOCK = 64 << 10,
+    HEADER = sizeof(struct weft_packet_header),
+};
+
+/* A file is on a disk that somebody gave it. Memory is another machine's, and may have been filled so that it is
+ * hard to read: a header everywhere. A recorder's packets of events have at least 4 KiB, others are few; so what is
+ * kept of each, and a copy of the largest (texts, pending promises: a sixteenth and three sixteenths at most), fits
+ * into half of the trace. */
+void weft__scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err)
+{
+    *s = (struct scan){.in = in,
+                       .err = err,
+                       .packets_max = UINT64_MAX,
+                       .memory_left = UINT64_MAX,
+                       .retries = UINT64_MAX};
+    if (in->copy) {
+        s->packets_max = in->size / 1024 + 64;
+        s->memory_left = in->size / 2 + (UINT64_C(16) << 20);
+        s->retries = RETRIES;
+    }
+}
+
+/* ---- Memory ---- */
+
+int weft__scan_spend(struct scan *s, uint64_t bytes)
+{
+    if (bytes > s->memory_left)
+        return weft_error_set(
+            s->err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+            "would take more memory to read than a recorder's trace does: what it says of "
+            "itself is not true");
+    s->memory_left -= bytes;
+    return 0;
+}
+
+static int no_memory(struct scan *s)
+{
+    return weft_error_set(s->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+}
+
+int weft__scan_grow(struct scan *s, void *array, size_t used, size_t *room, size_t item)
+{
+    if (used < *room)
+        return 0;
+    size_t wanted = *room ? 2 * *room : 256;
+    int rc = weft__scan_spend(s, (wanted - *room) * item);
+    if (rc < 0)
+        return rc;
+    void *grown = realloc(*(void **)array, wanted * item);
+    if (!grown)
+        return no_memory(s);
+    *(void **)array = grown;
+    *room = wanted;
+    return 0;
+}
+
+int weft__scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, uint64_t bytes)
+{
+    if (bytes <= *room)
+        return 0;
+    int rc = weft__scan_spend(s, bytes - *room);
+    if (rc < 0)
+        return rc;
+    unsigned char *grown = realloc(*buffer, bytes);
+    if (!grown)
+        return no_memory(s);
+    *buffer = grown;
+    *room = bytes;
+    return 0;
+}
+
+/* ---- Finding packets ---- */
+
+bool weft__is_packet(const struct weft_packet_header *h)
+{
+    return h->magic == WEFT_PACKET_MAGIC && h->signature == WEFT_PACKET_SIGNATURE &&
+           h->header_bytes >= sizeof *h && h->packet_bits % 64 == 0 &&
+           h->packet_bits / 8 >= h->header_bytes;
+}
+
+bool weft__has_events(const struct weft_packet_header *h)
+{
+    return h->class == WEFT_PACKET_EVENTS && h->header_bytes >= WEFT_EVENTS_HEADER_V1_0;
+}
+
+/* Where data begins at or after that offset: a file may have holes. */
+static uint64_t skip_hole(const struct weft_input *in, uint64_t at)
+{
+    if (in->copy)
+        return at;
+    off_t data = lseek(in->fd, (off_t)at, SEEK_DATA);
+    if (data < 0)
+        return errno == ENXIO ? in->size : at;
+    return (uint64_t)data > at ? (uint64_t)data & ~UINT64_C(7) : at;
+}
+
+/* Finds the first packet at or after that offset. Reads little at first, for there may be many of them. Returns 1, 0
+ * if there is none, or a negative WEFT_E code. */
+static int find_packet(struct scan *s, uint64_t at, struct spot *p)
+{
+    unsigned char block[BLOCK];
+    for (size_t step = HEADER; (at = skip_hole(s->in, at)) + HEADER <= s->in->size;) {
+        ptrdiff_t n = weft_input_read(s->in, block, step, at, s->err);
+        if (n < HEADER)
+            return n < 0 ? (int)n : 0;
+        size_t i = 0;
+        for (; i + HEADER <= (size_t)n; i += 4) {
+            memcpy(&p->h, block + i, sizeof p->h);
+            if (!weft__is_packet(&p->h))
+                continue;
+            p->at = at + i;
+            p->bytes = p->h.packet_bits / 8;
+            if (p->bytes > s->in->size - p->at)
+                p->bytes = s->in->size - p->at;
+            return 1;
+        }
+        at += i;
+        step = step == HEADER ? GLANCE : step < BLOCK / 4 ? step * 4 : BLOCK;
+    }
+    return 0;
+}
+
+int weft__scan_packets(struct scan *s, scan_fn *fn, void *data)
+{
+    struct spot p;
+    uint64_t at = 0, found = 0;
+    int rc;
+    while ((rc = find_packet(s, at, &p)) > 0) {
+        if (found++ == s->packets_max)
+            return weft_error_set(
+                s->err, WEFT_E_LIMIT, p.at,
+                "has more packets than a recorder makes: what it says of itself is not true");
+        rc = fn(data, &p);
+        if (rc < 0)
+            return rc;
+        at = p.at + p.bytes;
+    }
+    return rc < 0 ? rc : found > 0;
+}
+
+/* ---- Headers of events ---- */
+
+static ptrdiff_t read_once(struct scan *s, uint64_t at, struct weft_events_header *h)
+{
+    memset(h, 0, sizeof *h);
+    ptrdiff_t n = weft_input_read(s->in, h, sizeof *h, at, s->err);
+    if (n >= WEFT_EVENTS_HEADER_V1_0 &&
+        (n < (ptrdiff_t)sizeof *h || h->packet.header_bytes < sizeof *h)) {
+        memset((char *)h + WEFT_EVENTS_HEADER_V1_0, 0, sizeof *h - WEFT_EVENTS_HEADER_V1_0);
+        n = sizeof *h;
+    }
+    return n;
+}
+
+ptrdiff_t weft__scan_sequence(struct scan *s, uint64_t at, uint64_t *sequence)
+{
+    *sequence = 0;
+    return weft_input_read(s->in, sequence, sizeof *sequence,
+                           at + offsetof(struct weft_events_header, sequence), s->err);
+}
+
+int weft__scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_events_header *h)
+{
+    for (unsigned i = 0; i < TRIES && (i == 0 || s->retries); i++) {
+        s->retries -= i > 0;
+        uint64_t before, after; /* what is read in between is of one owner */
+        ptrdiff_t a = weft__scan_sequence(s, at, &before), n = read_once(s, at, h);
+        ptrdiff_t b = weft__scan_sequence(s, at, &after);
+        if (a < 0 || n < 0 || b < 0)
+            return WEFT_E_IO;
+        if (n < (ptrdiff_t)sizeof *h || b < (ptrdiff_t)sizeof after)
+            break;
+        if (!weft__is_packet(&h->packet) || !weft__has_events(&h->packet) ||
+            h->packet.header_bytes > bytes)
+            memset(h, 0, sizeof *h);
+        else if (before == h->sequence && before == after && (before || !h->begin_ticks))
+            return before != 0;
+    }
+    h->sequence = 0;
+    return 0;
+}

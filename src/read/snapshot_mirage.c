@@ -1,0 +1,517 @@
+/* SPDX-License-Identifier: ISC */
+/* A consistent copy of mirage-profile's ring. Its writer goes round the packets: it stamps the next sequence number on
+ * one, empties it, and puts events into it, of which each is first covered by the content size and then written.
+ *
+ * All headers are read first. The moment is when that of the newest packet was read: what it held then, and packets
+ * with smaller numbers, is the copy. Those were closed by then, so they count as they are when they are copied. Packets
+ * are copied oldest first, since the oldest is overwritten next. One that changes hands meanwhile has another number, or
+ * less content, afterwards; when it has been begun after the moment, it is left as one that was never used. So are those
+ * before it then, for a gap would look like promises that hang: what ended in it would have no end.
+ *
+ * A packet that is as its header said at first is copied byte for byte, whatever that says; so is what is no packet. */
+#include "read/snapshot_mirage.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "format/mirage.h"
+
+enum {
+    HEADER = WEFT_MIRAGE_HEADER_SIZE,
+    HEAD = HEADER + 8, /* and the time of the first event */
+    TRIES = 20,        /* to see a packet in one piece */
+    BLOCK = 64 << 10,
+    GLANCE = 1024,
+    FULL_MAX = 1024, /* bytes that may be left in a packet into which the next event did not go */
+    REST_LEAST_NS = 50000, /* between two looks at it; twice as long each time, together 0.2 s */
+    REST_MOST_NS = 200000000,
+};
+
+/* A part of the input; all together are all of it. */
+struct part {
+    uint64_t at, bytes;
+    uint64_t first_ns; /* time of its first event; 0: none */
+    uint32_t content;  /* bytes that are used, with the header; at first */
+    uint16_t sequence;
+    bool is_packet; /* else anything */
+    bool cut;       /* not what it says, but what content says */
+};
+
+struct weft__mirage_copy {
+    const struct weft_input *in;
+    struct part *part; /* in the order of the input */
+    size_t parts, room, most;
+    bool has_newest;
+    uint64_t newest_at;
+    uint16_t newest; /* sequence number */
+    uint64_t written, done, gone;
+    size_t first; /* the part that is copied first, where one can go back */
+    size_t kept;  /* so many of those that were copied first are not in the copy */
+    FILE *out;
+    off_t start;           /* -1: parts are written in order */
+    uint64_t out_at;       /* offset in the copy at which the file is */
+    unsigned char *packet; /* NULL: parts are written where they belong, block by block */
+    uint64_t packet_room;
+    unsigned char block[BLOCK];
+    struct weft_error *err;
+};
+
+static int no_memory(struct weft__mirage_copy *c)
+{
+    return weft_error_set(c->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+}
+
+static bool is_mark(const unsigned char *bytes)
+{
+    return memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0;
+}
+
+int weft__is_mirage(const struct weft_input *in, struct weft_error *err)
+{
+    unsigned char head[HEADER];
+    ptrdiff_t n = weft_input_read(in, head, sizeof head, 0, err);
+    return n < 0 ? (int)n : n == HEADER && is_mark(head);
+}
+
+/* ---- Finding packets ---- */
+
+/* The next offset from there on at which a packet may begin; the input's size if there is none. Reads little at first,
+ * for there may be many. */
+static int find_mark(struct weft__mirage_copy *c, uint64_t at, uint64_t *found)
+{
+    *found = c->in->size;
+    for (size_t step = GLANCE; at + HEADER <= c->in->size;
+         step = step < BLOCK / 4 ? step * 4 : BLOCK) {
+        ptrdiff_t n = weft_input_read(c->in, c->block, step, at, c->err);
+        if (n < HEADER)
+            return n < 0 ? (int)n : 0;
+        unsigned char *hit = memmem(c->block, (size_t)n, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE);
+        if (hit) {
+            *found = at + (uint64_t)(hit - c->block);
+            return 0;
+        }
+        at += (uint64_t)n - (WEFT_MIRAGE_MARK_SIZE - 1);
+    }
+    return 0;
+}
+
+static int add_part(struct weft__mirage_copy *c, const struct part *p)
+{
+    if (c->parts == c->most)
+        return weft_error_set(
+            c->err, WEFT_E_LIMIT, p->at,
+            "has more packets than a recorder makes: what it says of itself is not true");
+    if (c->parts == c->room) {
+        size_t room = c->room ? c->room * 2 : 16;
+        void *grown = realloc(c->part, room * sizeof *c->part);
+        if (!grown)
+            return no_memory(c);
+        c->part = grown;
+        c->room = room;
+    }
+    c->part[c->parts++] = *p;
+    return 0;
+}
+
+/* Reads the head of a packet while it is not emptied. Returns how many bytes there are, or a negative WEFT_E code. */
+static ptrdiff_t read_head(struct weft__mirage_copy *c, uint64_t at, unsigned char head[HEAD])
+{
+    ptrdiff_t n = 0;
+    bool same = false;
+    for (unsigned i = 0; i < TRIES && !same; i++) {
+        unsigned char again[HEADER];
+        memset(head, 0, HEAD);
+        n = weft_input_read(c->in, head, HEAD, at, c->err);
+        ptrdiff_t m = n < HEADER ? n : weft_input_read(c->in, again, sizeof again, at, c->err);
+        if (m < HEADER)
+            return m;
+        const struct weft_mirage_header x = weft_mirage_header_read(head),
+                                        y = weft_mirage_header_read(again);
+        same = x.sequence == y.sequence && x.content_bits <= y.content_bits;
+    }
+    return n;
+}
+
+/* Adds the part that begins at that offset. */
+static int list_part(struct weft__mirage_copy *c, uint64_t at)
+{
+    unsigned char head[HEAD];
+    const uint64_t left = c->in->size - at;
+    struct part p = {.at = at};
+    ptrdiff_t n = read_head(c, at, head);
+    int rc = n < 0 ? (int)n : 0;
+    if (n >= HEADER && is_mark(head)) {
+        const struct weft_mirage_header h = weft_mirage_header_read(head);
+        p.bytes = h.packet_bits / 8;
+        p.is_packet = p.bytes >= HEADER && p.bytes <= left;
+        p.content = h.content_bits / 8;
+        p.sequence = h.sequence;
+        p.first_ns = p.bytes >= HEAD ? weft_read_u64(head + HEADER) : 0;
+    }
+    if (rc == 0 && !p.is_packet) {
+        uint64_t next;
+        rc = find_mark(c, at + 1, &next);
+        p.bytes = next - at;
+    }
+    return rc < 0 ? rc : add_part(c, &p);
+}
+
+/* ---- The moment ---- */
+
+static bool is_used(const struct part *p)
+{
+    return p->is_packet && p->content > HEADER;
+}
+
+/* How many packets have been begun after the one with that number until that one. */
+static uint16_t age(uint16_t newest, uint16_t sequence)
+{
+    return (uint16_t)(newest - sequence);
+}
+
+/* The newest packet. (Numbers of a ring lie close together, also if some were read a few rounds ago.) */
+static struct part *find_newest(struct weft__mirage_copy *c)
+{
+    struct part *newest = NULL;
+    for (size_t i = 0; i < c->parts; i++) {
+        struct part *p = &c->part[i];
+        const uint16_t after = newest ? age(p->sequence, newest->sequence) : 1;
+        if (is_used(p) && after && after < 0x8000)
+            newest = p;
+    }
+    return newest;
+}
+
+/* The newest packet has its number, but still the content that it had before: it is full, and older than all others.
+ * There the writer may have been stopped. */
+static bool is_not_emptied(const struct weft__mirage_copy *c, const struct part *newest)
+{
+    uint64_t oldest = UINT64_MAX;
+    if (newest->content > newest->bytes || newest->bytes - newest->content > FULL_MAX)
+        return false;
+    for (size_t i = 0; i < c->parts; i++)
+        if (is_used(&c->part[i]) && &c->part[i] != newest && c->part[i].first_ns < oldest)
+            oldest = c->part[i].first_ns;
+    return oldest != UINT64_MAX && newest->first_ns < oldest;
+}
+
+/* Waits until the newest event is written, for which there must be another one after it. There may be none for long, and
+ * who writes may have been interrupted: after some time it is taken for written. */
+static void await_event(const struct weft__mirage_copy *c, const struct part *newest)
+{
+    struct weft_error err;
+    unsigned char head[HEADER];
+    for (long rest_ns = REST_LEAST_NS; rest_ns < REST_MOST_NS; rest_ns *= 2) {
+        if (weft_input_read(c->in, head, sizeof head, newest->at, &err) != HEADER)
+            return;
+        const struct weft_mirage_header h = weft_mirage_header_read(head);
+        if (!is_mark(head) || h.sequence != newest->sequence ||
+            h.content_bits / 8 != newest->content)
+            return;
+        nanosleep(&(struct timespec){.tv_nsec = rest_ns}, NULL);
+    }
+}
+
+static void set_moment(struct weft__mirage_copy *c)
+{
+    struct part *newest = find_newest(c);
+    /* (A file is as it is.) */
+    if (newest && c->in->writer != WEFT_WRITER_PROCESS && is_not_emptied(c, newest)) {
+        newest->content = HEADER;
+        newest->cut = true;
+        newest = find_newest(c);
+    }
+    c->has_newest = newest != NULL;
+    if (newest) {
+        c->first = (size_t)(newest - c->part + 1) % c->parts; /* the next to be overwritten */
+        c->newest_at = newest->at;
+        c->newest = newest->sequence;
+        if (c->in->writer == WEFT_WRITER_ALIVE)
+            await_event(c, newest);
+    }
+}
+
+static int find_parts(struct weft__mirage_copy *c)
+{
+    int rc = 0;
+    c->parts = 0;
+    for (uint64_t at = 0; at < c->in->size && rc == 0;) {
+        rc = list_part(c, at);
+        if (rc == 0)
+            at += c->part[c->parts - 1].bytes;
+    }
+    if (rc == 0)
+        set_moment(c);
+    return rc;
+}
+
+int weft__mirage_copy_begin(struct weft__mirage_copy **out, const struct weft_input *in,
+                            struct weft_error *err)
+{
+    *out = NULL;
+    int rc = weft__is_mirage(in, err);
+    if (rc <= 0)
+        return rc;
+    struct weft__mirage_copy *c = calloc(1, sizeof *c);
+    if (!c)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    c->in = in;
+    c->err = err;
+    /* Packets are few and large, unless memory was filled so that it is hard to read. */
+    c->most = in->copy ? in->size / 1024 + 64 : SIZE_MAX;
+    rc = find_parts(c);
+    if (rc < 0) {
+        weft__mirage_copy_free(c);
+        return rc;
+    }
+    *out = c;
+    return 1;
+}
+
+/* ---- Writing ---- */
+
+static int cannot_write(struct weft__mirage_copy *c)
+{
+    return weft_error_set(c->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
+                          strerror(errno));
+}
+
+/* Writes bytes that belong at that offset of the copy. */
+static int put(struct weft__mirage_copy *c, uint64_t at, const void *bytes, size_t size)
+{
+    if (c->start >= 0 && at != c->out_at && fseeko(c->out, c->start + (off_t)at, SEEK_SET) != 0)
+        return cannot_write(c);
+    if (fwrite(bytes, 1, size, c->out) != size)
+        return cannot_write(c);
+    c->out_at = at + size;
+    c->written = c->out_at > c->written ? c->out_at : c->written;
+    return 0;
+}
+
+/* Takes bytes of a packet, which may have to be taken again. */
+static int take(struct weft__mirage_copy *c, const struct part *p, uint64_t at, const void *bytes,
+                size_t size)
+{
+    if (c->start >= 0)
+        return put(c, p->at + at, bytes, size);
+    memcpy(c->packet + at, bytes, size);
+    return 0;
+}
+
+static int take_zeros(struct weft__mirage_copy *c, const struct part *p, uint64_t at)
+{
+    int rc = 0;
+    memset(c->block, 0, sizeof c->block);
+    for (size_t n; at < p->bytes && rc == 0; at += n) {
+        n = p->bytes - at < sizeof c->block ? (size_t)(p->bytes - at) : sizeof c->block;
+        rc = take(c, p, at, c->block, n);
+    }
+    return rc;
+}
+
+/* Takes a packet's bytes from the header on, up to end. Returns 1; 0 if the input has become shorter; or a negative
+ * WEFT_E code. */
+static int take_bytes(struct weft__mirage_copy *c, const struct part *p, uint64_t end)
+{
+    for (uint64_t at = HEADER; at < end;) {
+        size_t want = end - at < sizeof c->block ? (size_t)(end - at) : sizeof c->block;
+        ptrdiff_t n = weft_input_read(c->in, c->block, want, p->at + at, c->err);
+        if (n <= 0)
+            return (int)n;
+        int rc = take(c, p, at, c->block, (size_t)n);
+        if (rc < 0)
+            return rc;
+        at += (size_t)n;
+    }
+    return 1;
+}
+
+/* What of a packet belongs into the copy. */
+enum take { WHOLE, BEGINNING, NOTHING };
+
+static enum take choose(const struct weft__mirage_copy *c, const struct part *p,
+                        struct weft_mirage_header h)
+{
+    const bool same = h.sequence == p->sequence;
+    if (same && h.content_bits / 8 == p->content && !p->cut)
+        return WHOLE;
+    if (!c->has_newest || (same && p->at == c->newest_at))
+        return same ? BEGINNING : NOTHING;
+    const uint16_t older = age(c->newest, h.sequence);
+    if (older && older < 0x8000)
+        return WHOLE; /* it was closed before the moment */
+    return same ? BEGINNING : NOTHING;
+}
+
+/* Takes it once. Returns 1 if it was the same all the time; 0 if not; or a negative WEFT_E code. *fit: there may be
+ * something in it that belongs into the copy. */
+static int try_packet(struct weft__mirage_copy *c, const struct part *p, bool *fit)
+{
+    unsigned char head[HEADER], again[HEADER];
+    *fit = false;
+    ptrdiff_t n = weft_input_read(c->in, head, sizeof head, p->at, c->err);
+    if (n != HEADER || !is_mark(head))
+        return n < 0 ? (int)n : 0;
+    struct weft_mirage_header h = weft_mirage_header_read(head), after;
+    const enum take what = choose(c, p, h);
+    const uint32_t said = h.content_bits / 8;
+    if (what == NOTHING)
+        return 0;
+    *fit = true;
+    uint64_t end = p->bytes;
+    if (what == BEGINNING) {
+        const uint32_t content =
+            said < p->content || p->content < HEADER ? HEADER : p->content; /* not emptied yet */
+        end = content < p->bytes ? content : p->bytes;
+        h.content_bits = content * 8;
+        weft_mirage_header_write(head, h);
+    }
+    int rc = take(c, p, 0, head, sizeof head);
+    if (rc == 0)
+        rc = take_bytes(c, p, end);
+    if (rc > 0 && end < p->bytes)
+        rc = take_zeros(c, p, end) < 0 ? WEFT_E_IO : 1;
+    if (rc <= 0)
+        return rc;
+    n = weft_input_read(c->in, again, sizeof again, p->at, c->err);
+    if (n != HEADER || !is_mark(again))
+        return n < 0 ? (int)n : 0;
+    after = weft_mirage_header_read(again);
+    return after.sequence == h.sequence && after.content_bits / 8 >= said;
+}
+
+static int put_never_used(struct weft__mirage_copy *c, const struct part *p)
+{
+    unsigned char head[HEADER];
+    const struct weft_mirage_header never = {(uint32_t)p->bytes * 8, HEADER * 8, p->sequence};
+    c->gone += is_used(p);
+    weft_mirage_header_write(head, never);
+    return take(c, p, 0, head, sizeof head);
+}
+
+static struct part *part_at(const struct weft__mirage_copy *c, size_t n)
+{
+    return &c->part[c->start < 0 ? n : (c->first + n) % c->parts];
+}
+
+/* The n-th part is not in the copy: takes back those before it. */
+static int take_back(struct weft__mirage_copy *c, size_t n)
+{
+    int rc = 0;
+    for (; c->kept < n && rc == 0; c->kept++)
+        if (is_used(part_at(c, c->kept)))
+            rc = put_never_used(c, part_at(c, c->kept));
+    c->kept = n + 1;
+    return rc;
+}
+
+static int copy_packet(struct weft__mirage_copy *c, size_t n)
+{
+    const struct part *p = part_at(c, n);
+    bool fit = true;
+    int rc = 0;
+    for (unsigned i = 0; i < TRIES && rc == 0 && fit; i++)
+        rc = try_packet(c, p, &fit);
+    if (rc == 0) {
+        rc = put_never_used(c, p);
+        if (rc == 0)
+            rc = take_zeros(c, p, HEADER);
+        if (rc == 0 && c->start >= 0)
+            rc = take_back(c, n);
+    }
+    if (rc >= 0 && c->start < 0)
+        rc = put(c, p->at, c->packet, p->bytes);
+    return rc < 0 ? rc : 0;
+}
+
+/* What is no packet. */
+static int copy_bytes(struct weft__mirage_copy *c, const struct part *p)
+{
+    for (uint64_t at = 0; at < p->bytes;) {
+        size_t want = p->bytes - at < sizeof c->block ? (size_t)(p->bytes - at) : sizeof c->block;
+        ptrdiff_t n = weft_input_read(c->in, c->block, want, p->at + at, c->err);
+        if (n <= 0)
+            return (int)n;
+        int rc = put(c, p->at + at, c->block, (size_t)n);
+        if (rc < 0)
+            return rc;
+        at += (size_t)n;
+    }
+    return 0;
+}
+
+/* Where one cannot go back, a packet is put together in memory. */
+static int make_room(struct weft__mirage_copy *c)
+{
+    uint64_t largest = 0;
+    for (size_t i = 0; i < c->parts; i++)
+        if (c->part[i].is_packet && c->part[i].bytes > largest)
+            largest = c->part[i].bytes;
+    c->packet = malloc(largest + 1);
+    return c->packet ? 0 : no_memory(c);
+}
+
+static int write_parts(struct weft__mirage_copy *c, weft_progress_fn *progress, void *data)
+{
+    int rc = 0;
+    c->done = c->gone = 0;
+    c->kept = 0;
+    for (size_t i = 0; i < c->parts && rc == 0; i++) {
+        const struct part *p = part_at(c, i);
+        rc = p->is_packet ? copy_packet(c, i) : copy_bytes(c, p);
+        c->done += p->bytes;
+        if (rc == 0 && progress && !progress(data, (double)c->done / (double)c->in->size))
+            rc = weft_error_set(c->err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
+    }
+    return rc;
+}
+
+/* The writer has gone round the whole ring since the moment. */
+static bool is_empty(const struct weft__mirage_copy *c)
+{
+    size_t used = 0;
+    for (size_t i = 0; i < c->parts; i++)
+        used += is_used(&c->part[i]);
+    return used && c->gone >= used;
+}
+
+int weft__mirage_copy_write(struct weft__mirage_copy *c, FILE *file, off_t start,
+                            weft_progress_fn *progress, void *data, struct weft_error *err)
+{
+    c->err = err;
+    c->out = file;
+    c->start = start;
+    int rc = start < 0 ? make_room(c) : 0;
+    if (rc == 0)
+        rc = write_parts(c, progress, data);
+    for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && is_empty(c); i++) {
+        rc = find_parts(c);
+        if (rc == 0)
+            rc = write_parts(c, progress, data);
+    }
+    if (rc == 0 && start >= 0 && fseeko(file, start + (off_t)c->written, SEEK_SET) != 0)
+        rc = cannot_write(c);
+    return rc;
+}
+
+uint64_t weft__mirage_copy_bytes(const struct weft__mirage_copy *c)
+{
+    return c->written;
+}
+
+uint64_t weft__mirage_copy_gone(const struct weft__mirage_copy *c)
+{
+    return c->gone;
+}
+
+void weft__mirage_copy_free(struct weft__mirage_copy *c)
+{
+    if (!c)
+        return;
+    free(c->part);
+    free(c->packet);
+    free(c);
+}

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: ISC */
+/* The wall clock may be set while a trace is recorded; then no single distance is right for all of it. The one
+ * that is taken is that of the end: there lies what one looks at after a fault, and a clock that is set is set
+ * right, as a rule. (Slewing does no harm: it moves CLOCK_MONOTONIC as well.)
+ *
+ * A pair may be damaged, or read with an interruption between the two clocks. So the middle one of several
+ * distances counts: up to WALL_PAIRS of the newest pairs, and no more than half of them all, so that a clock
+ * which was set in the middle of few packets is seen, too. The distance to the oldest ones, found in the same
+ * way, tells how much it was set. Memory and time are bounded, whatever the file holds. */
+#include "read/wall.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    ERRORS_MAX = 8,      /* as in clock.c: a pair may be worse than the best by this factor … */
+    ERROR_FREE_NS = 1000 /* … and this much more */
+};
+
+/* Keeps it among the newest ones, or the oldest. */
+static void keep(struct wall_pairs *kept, const struct wall_pair *pair, bool newest)
+{
+    unsigned at = kept->count;
+    while (at > 0 && kept->pair[at - 1].sequence > pair->sequence)
+        at--;
+    if (kept->count < WALL_PAIRS) {
+        memmove(&kept->pair[at + 1], &kept->pair[at], (kept->count - at) * sizeof *pair);
+        kept->pair[at] = *pair;
+        kept->count++;
+    } else if (newest && at > 0) {
+        memmove(&kept->pair[0], &kept->pair[1], (at - 1) * sizeof *pair);
+        kept->pair[at - 1] = *pair;
+    } else if (!newest && at < WALL_PAIRS) {
+        memmove(&kept->pair[at + 1], &kept->pair[at], (WALL_PAIRS - 1 - at) * sizeof *pair);
+        kept->pair[at] = *pair;
+    }
+}
+
+void wall_add(struct wall *w, const struct wall_pair *pair)
+{
+    if (!pair->real_ns)
+        return;
+    w->pairs++;
+    keep(&w->oldest, pair, false);
+    keep(&w->newest, pair, true);
+}
+
+/* The distances that pairs say, of those that are as good as the best one of them. */
+static unsigned find_distances(const struct wall_pair *pair, unsigned pairs,
+                               const struct clock *clock, uint64_t hz, int64_t *ahead_ns)
+{
+    uint64_t best = UINT64_MAX, hint = 0;
+    unsigned count = 0;
+    for (unsigned i = 0; i < pairs; i++)
+        best = pair[i].error < best ? pair[i].error : best;
+    uint64_t free = hz / (1000000000 / ERROR_FREE_NS);
+    uint64_t most = best < UINT64_MAX / (2 * ERRORS_MAX) ? best * ERRORS_MAX + free : UINT64_MAX;
+    for (unsigned i = 0; i < pairs; i++) {
+        uint64_t ns = clock_convert(clock, pair[i].ticks, &hint);
+        bool is_sound = ns <= INT64_MAX && pair[i].real_ns <= INT64_MAX;
+        if (is_sound && (pair[i].error <= most || pair[i].error == CLOCK_NO_ERROR))
+            ahead_ns[count++] = (int64_t)pair[i].real_ns - (int64_t)ns;
+    }
+    return count;
+}
+
+/* The middle one; of two the larger one, for an interruption makes the wall clock seem behind. */
+static int64_t middle_of(int64_t *ns, unsigned count)
+{
+    for (unsigned i = 1; i < count; i++)
+        for (unsigned j = i; j > 0 && ns[j - 1] > ns[j]; j--) {
+            int64_t other = ns[j];
+            ns[j] = ns[j - 1];
+            ns[j - 1] = other;
+        }
+    return ns[count / 2];
+}
+
+/* By the pairs of the packets. */
+static bool find_own(const struct wall *w, const struct clock *clock, uint64_t hz,
+                     struct wall_found *out)
+{
+    int64_t old[WALL_PAIRS], new[WALL_PAIRS];
+    uint64_t half = w->pairs / 2, rest = w->pairs - half;
+    unsigned olds = half < WALL_PAIRS ? (unsigned)half : WALL_PAIRS;
+    unsigned news = rest < WALL_PAIRS ? (unsigned)rest : WALL_PAIRS;
+    unsigned kept = w->newest.count;
+    news = find_distances(w->newest.pair + kept - news, news, clock, hz, new);
+    if (news == 0) /* all of them are unsound */
+        news = find_distances(w->newest.pair, kept, clock, hz, new);
+    if (news == 0)
+        return false;
+    out->own_ns = middle_of(new, news);
+    olds = find_distances(w->oldest.pair, olds, clock, hz, old);
+    if (olds > 0 && __builtin_sub_overflow(out->own_ns, middle_of(old, olds), &out->set_ns))
+        out->set_ns = 0;
+    return true;
+}
+
+bool wall_find(const struct wall *w, const struct clock *clock, uint64_t hz, struct wall_found *out)
+{
+    *out = (struct wall_found){.ahead_ns = 0};
+    bool known = find_own(w, clock, hz, out);
+    const struct wall_pair seen = {.ticks = w->sight.ticks, .real_ns = w->sight.real_ns};
+    out->ahead_ns = out->own_ns;
+    out->measured = w->has_sight && find_distances(&seen, 1, clock, hz, &out->ahead_ns) == 1;
+    return known || out->measured;
+}
+
+size_t weft_sight_write(char text[WEFT_SIGHT_TEXT], const struct weft_sight *s)
+{
+    int n = snprintf(text, WEFT_SIGHT_TEXT, WEFT_SIGHT_KEY "=%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+                     s->ticks, s->real_ns, s->error_ns);
+    return (size_t)n + 1;
+}
+
+void weft_sight_blank(char *texts, size_t size)
+{
+    static const char begin[] = WEFT_SIGHT_KEY "=";
+    const size_t key = sizeof begin - 1;
+    for (char *at = texts, *end = texts + size; at && (size_t)(end - at) >= key;) {
+        if (memcmp(at, begin, key) == 0)
+            *at = '-';
+        at = memchr(at, '\0', (size_t)(end - at));
+        at = at ? at + 1 : NULL;
+    }
+}
+
+static bool read_number(const char **at, uint64_t *number, char after)
+{
+    const char *p = *at;
+    *number = 0;
+    for (; *p >= '0' && *p <= '9'; p++)
+        if (__builtin_mul_overflow(*number, UINT64_C(10), number) ||
+            __builtin_add_overflow(*number, (uint64_t)(*p - '0'), number))
+            return false;
+    if (p == *at || *p != after)
+        return false;
+    *at = p + (after != '\0');
+    return true;
+}
+
+bool weft_sight_read(struct weft_sight *out, const char *value)
+{
+    return read_number(&value, &out->ticks, ':') && read_number(&value, &out->real_ns, ':') &&
+           read_number(&value, &out->error_ns, '\0') && out->real_ns != 0;
+}

@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: ISC */
+/* Copies of memory into which a guest's processors record at every reading: the recorder itself, in between. Each event
+ * is whole; of each processor there are its newest up to the moment, without a gap that is not counted; and what is
+ * pending then is there, once. */
+#include <weft/freestanding.h>
+
+#include <inttypes.h>
+
+#include "memory_input.h"
+#include "read/reader.h"
+#include "read/snapshot.h"
+#include "trace.h"
+
+enum { CPUS = 3, PENDING = 20, MEMORY = 1 << 20 };
+
+static uint64_t memory[MEMORY / 8];
+static uint64_t now = 1, recorded[CPUS];
+static unsigned cpu, cpus, speed;
+static weft_promise pending[PENDING];
+static uint64_t seed = 1, all_gone;
+
+static uint64_t clock_ns(void)
+{
+    return now += 7;
+}
+
+static unsigned this_cpu(void)
+{
+    return cpu;
+}
+
+static uint64_t random_below(uint64_t n)
+{
+    seed = seed * 6364136223846793005u + 1442695040888963407u;
+    return (seed >> 33) % n;
+}
+
+/* Two events of a promise that ends, and one with a number that counts. */
+static void record(void)
+{
+    static struct weft_counter counters[CPUS] = {WEFT_COUNTER("a"), WEFT_COUNTER("b"),
+                                                 WEFT_COUNTER("c")};
+    cpu = (unsigned)random_below(cpus);
+    weft_promise p = weft_create("task", NULL);
+    weft_fulfill(p);
+    weft_counter_set(&counters[cpu], (int64_t)++recorded[cpu]);
+}
+
+static void change(struct memory *m)
+{
+    (void)m;
+    for (unsigned i = 0; i < speed; i++)
+        record();
+}
+
+/* ---- What is in a copy ---- */
+
+struct seen {
+    uint64_t first[CPUS], last[CPUS], count[CPUS];
+    unsigned created[PENDING], ended[PENDING];
+    uint64_t lost;
+};
+
+static void see(struct seen *s, const struct weft_event *ev)
+{
+    if (ev->kind == WEFT_EVENT_COUNTER) {
+        const unsigned of = (unsigned)(ev->text[0] - 'a');
+        const uint64_t n = (uint64_t)ev->value;
+        assert_true(of < CPUS && n > s->last[of]);
+        s->first[of] = s->count[of]++ ? s->first[of] : n;
+        s->last[of] = n;
+        return;
+    }
+    for (unsigned i = 0; i < PENDING; i++) {
+        s->created[i] += ev->kind == WEFT_EVENT_CREATES && ev->b == pending[i];
+        s->ended[i] += ev->kind != WEFT_EVENT_CREATES && ev->b == pending[i];
+    }
+}
+
+static void read_copy(const struct weft_input *copy, struct seen *seen)
+{
+    struct weft_reader *r;
+    struct weft_error err = {.code = 0};
+    const struct weft_event *ev;
+    ptrdiff_t n;
+    char name[64];
+    *seen = (struct seen){.lost = 0};
+    snprintf(name, sizeof name, "/proc/self/fd/%d", copy->fd);
+    if (weft_reader_open(&r, name, &err) < 0)
+        fail_msg("%s", err.text);
+    while ((n = weft_reader_next(r, &ev, &err)) > 0)
+        for (ptrdiff_t i = 0; i < n; i++)
+            see(seen, &ev[i]);
+    assert_int_equal(n, 0);
+    const struct weft_reader_facts *f = weft_reader_facts(r);
+    assert_int_equal(weft_reader_damage(r)->problems, 0);
+    assert_int_equal(f->missing_packets, 0);
+    assert_int_equal(f->ended, WEFT_ENDED_SAVED);
+    seen->lost = f->overwritten_events;
+    assert_true(f->process.until_ns <= now);
+    weft_reader_close(r);
+}
+
+static void copy_once(unsigned at_each_reading)
+{
+    struct memory m = {.bytes = (unsigned char *)memory, .size = sizeof memory, .change = change},
+                  *place = &m;
+    struct weft_input in = memory_input(&place, WEFT_WRITER_ALIVE), out;
+    struct weft_snapshot *s;
+    struct weft_error err = {.code = 0};
+    struct seen seen;
+    uint64_t before[CPUS];
+    memcpy(before, recorded, sizeof before);
+    speed = at_each_reading;
+    assert_int_equal(weft_snapshot_begin(&s, &in, &err), 1);
+    assert_true(weft_snapshot_is_live(s));
+    assert_int_equal(weft_snapshot_to_memory(s, &out, &err), 0);
+    const uint64_t gone = weft_snapshot_gone(s);
+    all_gone += gone;
+    weft_snapshot_free(s);
+    read_copy(&out, &seen);
+    weft_input_close(&out);
+    for (unsigned i = 0; i < cpus; i++) {
+        if (!gone && seen.count[i]) {
+            assert_true(seen.last[i] >= before[i]);
+            assert_int_equal(seen.last[i] - seen.first[i] + 1, seen.count[i]);
+        }
+        const uint64_t missing = seen.last[i] - seen.count[i];
+        assert_true(seen.last[i] <= recorded[i]);
+        assert_true(missing <= seen.lost);
+        if (!speed)
+            assert_int_equal(seen.last[i], recorded[i]);
+    }
+    for (unsigned i = 0; i < PENDING; i++) {
+        assert_int_equal(seen.created[i], 1);
+        assert_int_equal(seen.ended[i], 0);
+    }
+}
+
+static void begin(unsigned processors, size_t bytes)
+{
+    const struct weft_machine machine = {.processors = processors, .processor = this_cpu};
+    memset(memory, 0, sizeof memory);
+    memset(recorded, 0, sizeof recorded);
+    cpus = processors;
+    assert_int_equal(
+        weft_start_on(&machine,
+                      &(struct weft_options){.memory = memory, .bytes = bytes, .clock = clock_ns}),
+        0);
+    for (unsigned i = 0; i < PENDING; i++) {
+        cpu = (unsigned)random_below(cpus);
+        pending[i] = weft_create("rpc", NULL);
+        assert_true(pending[i] != 0);
+        for (unsigned n = 0; n < 100; n++)
+            record();
+    }
+}
+
+static void while_it_records(void **state)
+{
+    (void)state;
+    static const unsigned speeds[] = {0, 1, 3, 20, 150};
+    unsigned copies = 0;
+    for (unsigned processors = 1; processors <= CPUS; processors++)
+        for (size_t bytes = 256 << 10; bytes <= MEMORY; bytes *= 2) {
+            begin(processors, bytes);
+            for (unsigned round = 0; round < 3; round++)
+                for (size_t i = 0; i < COUNT(speeds); i++, copies++)
+                    copy_once(speeds[i]);
+            weft_stop();
+        }
+    printf("%u copies, %" PRIu64 " packets overwritten meanwhile\n", copies, all_gone);
+    assert_true(all_gone > copies);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(while_it_records),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
