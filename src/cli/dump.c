@@ -4,16 +4,20 @@
 #include <stdlib.h>
 
 #include "cli/common.h"
-#include "cli/sink.h"
+#include "cli/dump.h"
 
 static const char help[] =
-    "usage: weft dump [--from TIME] [--to TIME] FILE\n\n"
+    "usage: weft dump [--from TIME] [--to TIME] FILE...\n\n"
     "Prints every event as a line: the time in nanoseconds after the first event, the stream, the\n"
     "event's name, then name=value for each field, separated by single spaces.\n\n"
+    "The events of several files are put in order by the wall clock; each line then begins with "
+    "the\n"
+    "name of its file, and times count from the earliest first event of all.\n\n"
     "  --from TIME  only events at that time or later (39.5ms, 2s; a bare number is nanoseconds)\n"
     "  --to TIME    only events at that time or earlier\n"
     "  --help       this text\n\n"
-    "Example: weft dump --from 39.5ms --to 47.5ms net.ctf | grep label\n";
+    "Example: weft dump --from 39.5ms --to 47.5ms net.ctf | grep label\n"
+    "         weft dump client.weft server.weft\n";
 
 enum { FROM = WEFT__HELP + 1, TO };
 
@@ -38,7 +42,7 @@ static void put_escaped(struct sink *s, const char *text, size_t size)
     }
 }
 
-static void put_quoted(struct sink *s, const char *text, size_t size)
+void weft__put_quoted(struct sink *s, const char *text, size_t size)
 {
     put_byte(s, '"');
     put_escaped(s, text, size);
@@ -60,7 +64,7 @@ static void put_type(struct sink *s, const char *type)
     while (*c > ' ' && *c < 0x7f && *c != '"' && *c != '\\')
         c++;
     if (*c || c == type)
-        put_quoted(s, type, strlen(type));
+        weft__put_quoted(s, type, strlen(type));
     else
         put_text(s, type);
 }
@@ -71,7 +75,7 @@ static void put_more(struct sink *s, const struct weft_event *ev)
 {
     if (ev->kind == WEFT_EVENT_CREATES && ev->text) {
         put_text(s, " label=");
-        put_quoted(s, ev->text, ev->text_size);
+        weft__put_quoted(s, ev->text, ev->text_size);
     }
     if (ev->origin && ev->origin->file) {
         char line[16];
@@ -109,7 +113,7 @@ static void put_field(struct sink *s, const struct weft_event *ev, enum weft_fie
         put_unsigned(s, (uint64_t)ev->value);
         break;
     case WEFT_FIELD_TEXT:
-        put_quoted(s, ev->text, ev->text_size);
+        weft__put_quoted(s, ev->text, ev->text_size);
         break;
     }
 }
@@ -119,16 +123,17 @@ static bool is_number(uint8_t field)
     return field == WEFT_FIELD_SIGNED || field == WEFT_FIELD_DURATION;
 }
 
-/* stream: its number. */
-static void put_event(struct sink *s, const struct weft_event *ev, int64_t time, uint32_t stream)
+void weft__put_event(struct sink *s, const struct weft_reader *reader, const struct weft_event *ev,
+                     int64_t time)
 {
     const struct weft_event_desc *d = &weft_event_kinds[ev->kind];
+    const struct weft_stream_facts *stream = weft_reader_facts(reader)->stream;
     put_signed(s, time);
     put_byte(s, ' ');
     if (ev->stream == WEFT_STREAM_NONE)
         put_byte(s, '-');
     else
-        put_unsigned(s, stream);
+        put_unsigned(s, stream ? stream[ev->stream].number : ev->stream);
     put_byte(s, ' ');
     put_text(s, d->name);
     /* In the order of the table, but a number, which says what became of the text, after it. */
@@ -162,13 +167,11 @@ static int dump(const char *path, struct weft_reader *reader, int64_t from, int6
     for (unsigned batch = 0; (n = weft_reader_next(reader, &events, &err)) > 0 && !sink.error;) {
         total += (uint64_t)n;
         const struct weft_reader_facts *facts = weft_reader_facts(reader);
-        const struct weft_stream_facts *stream = facts->stream;
         for (ptrdiff_t i = 0; i < n; i++) {
             const struct weft_event *ev = &events[i];
             int64_t time = (int64_t)(ev->time_ns - facts->first_ns);
-            bool known = stream && ev->stream != WEFT_STREAM_NONE;
             if (time >= from && time <= to)
-                put_event(&sink, ev, time, known ? stream[ev->stream].number : ev->stream);
+                weft__put_event(&sink, reader, ev, time);
         }
         if (++batch % 256 == 0)
             weft__progress_show(&progress, weft_reader_progress(reader));
@@ -184,6 +187,18 @@ static int dump(const char *path, struct weft_reader *reader, int64_t from, int6
     return status != WEFT__DONE ? status : weft__status(path, damage, total);
 }
 
+static int dump_several(char *const *path, unsigned paths, int64_t from, int64_t to)
+{
+    unsigned inputs = 0;
+    if (paths > WEFT__DUMP_MAX)
+        weft__misuse("dump", "%u files, but no more than %u can be merged", paths, WEFT__DUMP_MAX);
+    for (unsigned i = 0; i < paths; i++)
+        inputs += strcmp(path[i], "-") == 0;
+    if (inputs > 1)
+        weft__misuse("dump", "standard input (-) can be read only once");
+    return weft__dump_merged(path, paths, from, to);
+}
+
 static int run(int argc, char **argv)
 {
     int64_t from = INT64_MIN, to = INT64_MAX;
@@ -196,6 +211,8 @@ static int run(int argc, char **argv)
     }
     if (from > to)
         weft__misuse("dump", "--from is later than --to");
+    if (argc - optind > 1)
+        return dump_several(argv + optind, (unsigned)(argc - optind), from, to);
     const char *path = weft__one_file(&weft__dump, argc, argv);
     struct weft_reader *reader = weft__open(path);
     if (!reader)

@@ -13,11 +13,14 @@ static const char help[] =
     "usage: weft info [--json] [--promises] FILE…\n\n"
     "Says what is in each trace: how long it is, how many events of which kind, how many "
     "promises,\n"
-    "and what is wrong with the file.\n\n"
+    "and what is wrong with the file. FILE may be xen:NAME, the trace that a Xen domain offers.\n\n"
     "  --json      as a JSON object\n"
     "  --promises  count promises by type and outcome, too (this takes longer)\n"
     "  --help      this text\n\n"
-    "Example: weft info --promises net.ctf\n";
+    "Examples: weft info --promises net.ctf\n"
+    "          weft info xen:web\n";
+
+enum { SET_LEAST_NS = 1000000 }; /* less of a change of the wall clock is not worth a line */
 
 enum { JSON = WEFT__HELP + 1, PROMISES };
 
@@ -169,6 +172,16 @@ static json_t *provenance_json(const struct weft_process_facts *p)
                      p->stop_real_ns ? number(p->stop_real_ns) : json_null());
 }
 
+static json_t *wall_json(const struct weft_reader_facts *f)
+{
+    if (!f->has_wall)
+        return json_null();
+    return json_pack("{sI sI sI sb so}", "ns", (json_int_t)f->wall_ns, "own_ns",
+                     (json_int_t)f->wall_own_ns, "set_ns", (json_int_t)f->wall_set_ns, "measured",
+                     (int)f->wall_measured, "error_ns",
+                     f->wall_measured ? number(f->wall_error_ns) : json_null());
+}
+
 /* What only weft's own traces have. */
 static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
 {
@@ -191,6 +204,10 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
     uint64_t kept = 0;
     for (uint32_t i = 0; i < f->streams; i++)
         kept += f->stream[i].kept;
+    json_object_set_new(o, "wall", wall_json(f));
+    json_object_set_new(o, "first_real_ns",
+                        f->has_wall && kept ? number(f->first_ns + (uint64_t)f->wall_ns)
+                                            : json_null());
     json_object_set_new(o, "streams_by", streams_json(f));
     json_object_set_new(o, "streams_gone",
                         json_pack("{so so so}", "streams", number(f->streams_recorded - f->streams),
@@ -396,6 +413,25 @@ static void print_provenance(const struct weft_reader_facts *f)
     printf("  ended         %s\n", weft_ended_name(f->ended));
 }
 
+/* Where times by the wall clock are not what the program itself took them to be, or have changed. */
+static void print_wall(const struct weft_reader_facts *f)
+{
+    int64_t behind;
+    if (f->wall_measured) {
+        printf("  wall clock    of the machine that copied it, measured within %s",
+               weft__duration(f->wall_error_ns < INT64_MAX ? (int64_t)f->wall_error_ns : INT64_MAX)
+                   .text);
+        if (f->wall_own_ns && !__builtin_sub_overflow(f->wall_ns, f->wall_own_ns, &behind))
+            printf("; its own was %s %s",
+                   weft__duration(behind < 0 && behind > INT64_MIN ? -behind : behind).text,
+                   behind < 0 ? "ahead" : "behind");
+        putchar('\n');
+    }
+    if (f->wall_set_ns >= SET_LEAST_NS || f->wall_set_ns <= -SET_LEAST_NS)
+        printf("  wall clock    was set by %s while it was recorded\n",
+               weft__duration(f->wall_set_ns).text);
+}
+
 static void print_damage(const struct report *r)
 {
     const struct weft_damage *d = weft_reader_damage(r->sum.reader);
@@ -459,6 +495,7 @@ static void print_report(const struct report *r)
         print_left_out(f);
     }
     printf("  clock         %s\n", f->clock);
+    print_wall(f);
     print_damage(r);
 }
 

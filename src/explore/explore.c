@@ -157,7 +157,11 @@ int weft_explorer_add(struct weft_explorer *e, struct weft_scene *scene, struct 
     measure(p);
     e->placed = false;
     p->window = (struct weft__window){0, p->end};
-    if (e->panes++ == 0 || was_fit)
+    bool is_first = e->panes++ == 0;
+    struct weft__clocks clocks;
+    weft__clocks_find(e, &clocks);
+    p->offset = clocks.offset[e->panes - 1];
+    if (is_first || was_fit)
         weft__window_fit(e);
     weft__window_settle(e);
     weft__search_pane(e, e->panes - 1);
@@ -228,6 +232,8 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
     struct weft_model *model = *old_model;
     struct weft__window w = weft__window_get(e, pane);
     double end = p->end, near = (w.to - w.from) / 100;
+    struct weft__clocks clocks;
+    weft__clocks_find(e, &clocks);
     bool at_end = w.to >= end - near && w.to <= end + near, was_fit = weft__window_is_fit(e);
     uint8_t *counter_off = new_counters(model);
     if (counter_off)
@@ -252,6 +258,7 @@ void weft_explorer_exchange(struct weft_explorer *e, unsigned pane, struct weft_
     double lost = lost_ns(*old_model, model);
     if (lost > 0)
         begin_later(e, pane, lost);
+    weft__clocks_keep(e, &clocks);
     if (was_fit)
         weft__window_fit(e);
     else if (at_end)

@@ -34,6 +34,7 @@ struct weft__facts {
     const char *trace; /* if not NULL: said of a promise, as there are several traces */
     const struct weft_analysis *analysis; /* of the trace, or NULL … */
     bool analysing;                       /* … yet */
+    const char *axis;                     /* if not NULL: said of a trace's time axis */
     const struct weft_path *path;         /* if not NULL: said of a promise */
 
     /* Of facts.c. */

@@ -185,6 +185,30 @@ static bool add_findings(struct weft__facts *f)
     return likely > 0;
 }
 
+/* When the first event was; without the C library's calendar, which the page does not have. Years begin in March here,
+ * so that a leap day is the last of one. */
+static void add_date(struct weft__facts *f, int64_t wall_ns)
+{
+    const int64_t day_ns = INT64_C(86400000000000), of_400_years = 146097, of_100 = 36524,
+                  of_4 = 1461;
+    int64_t day = wall_ns / day_ns + 719468, ns = wall_ns % day_ns; /* since March 1, 0 */
+    int64_t year = day / of_400_years * 400;
+    day %= of_400_years;
+    int64_t centuries = day / of_100 < 4 ? day / of_100 : 3;
+    day -= centuries * of_100;
+    int64_t fours = day / of_4;
+    day %= of_4;
+    int64_t years = day / 365 < 4 ? day / 365 : 3;
+    day -= years * 365;
+    int64_t month = (5 * day + 2) / 153;
+    year += centuries * 100 + fours * 4 + years + (month >= 10);
+    int seconds = (int)(ns / 1000000000);
+    weft__fact_text(f, "began", "%d-%02d-%02d %02d:%02d:%02d.%06d UTC", (int)year,
+                    (int)(month < 10 ? month + 3 : month - 9),
+                    (int)(day - (153 * month + 2) / 5 + 1), seconds / 3600, seconds / 60 % 60,
+                    seconds % 60, (int)(ns % 1000000000 / 1000));
+}
+
 int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, const char *title)
 {
     const struct weft_model *m = s->m;
@@ -201,6 +225,10 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
         weft__fact_heading(f, "%.*s", WEFT__FACT_BYTES, title);
     else
         weft__fact_heading(f, "Trace");
+    if (m->has_wall)
+        add_date(f, m->wall_ns);
+    if (f->axis)
+        weft__fact_text(f, "time axis", "%s", f->axis);
     weft__fact_text(f, "time span", "%s", weft__lasting(number, m->end_ns));
     weft__fact_text(f, "events", "%s", weft__count(number, m->events_total));
     weft__fact_text(f, "promises", "%s", weft__count(number, m->promises - 1));

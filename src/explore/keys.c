@@ -195,6 +195,8 @@ bool weft_explorer_command(struct weft_explorer *e, enum weft_command command)
         if (e->panes > 1)
             weft__window_link(e, e->is_free);
         return e->panes > 1;
+    case WEFT_COMMAND_ALIGN:
+        return weft__clocks_align(e);
     default:
         return false;
     }

@@ -48,6 +48,7 @@ static const struct weft__facts *part(const struct weft_explorer *e, unsigned n,
 static void fill(struct weft_explorer *e)
 {
     const struct weft__pane *p;
+    char axis[WEFT__FACT_BYTES];
     if (e->flame.open && e->flame_is_stale)
         weft__flame_facts(e);
     if (has_range(e) && e->range_is_stale) {
@@ -74,6 +75,7 @@ static void fill(struct weft_explorer *e)
         p = &e->pane[e->active];
         e->trace_facts.analysis = p->analysis;
         e->trace_facts.analysing = p->analysing;
+        e->trace_facts.axis = weft__clocks_say(e, e->active, axis, sizeof axis);
         weft__facts_of_trace(&e->trace_facts, p->scene, p->title);
         e->trace_is_stale = false;
     }

@@ -66,12 +66,14 @@ static void put_number(struct writer *w, const char *key, unsigned pane, int64_t
 
 static void put_window(struct writer *w, const struct weft_explorer *e)
 {
+    struct weft__clocks clocks;
+    weft__clocks_find(e, &clocks);
     for (unsigned i = 0; i < e->panes; i++) {
         const struct weft__window *window = e->is_free ? &e->pane[i].window : &e->window;
         if (i == 0 || e->is_free) {
             put_number(w, "from", i, weft__round(window->from));
             put_number(w, "to", i, weft__round(window->to));
-        } else if (weft__round(e->pane[i].offset) != 0) {
+        } else if (weft__round(e->pane[i].offset) != weft__round(clocks.offset[i])) {
             put_number(w, "offset", i, weft__round(e->pane[i].offset));
         }
     }
@@ -285,7 +287,7 @@ static bool read_id(struct value v, uint64_t *out)
 
 /* What a place says, until all of it is known. */
 struct place {
-    bool has_from[WEFT_PANES_MAX], has_to[WEFT_PANES_MAX];
+    bool has_from[WEFT_PANES_MAX], has_to[WEFT_PANES_MAX], has_offset[WEFT_PANES_MAX];
     int64_t from[WEFT_PANES_MAX], to[WEFT_PANES_MAX], offset[WEFT_PANES_MAX];
     int64_t row[WEFT_PANES_MAX], y[WEFT_PANES_MAX], spread[WEFT_PANES_MAX];
     bool flame, created, async, away, no_strips;
@@ -354,7 +356,7 @@ static bool read_field(struct place *p, const struct weft_explorer *e, const str
     if (!strcmp(f->key, "to"))
         return read_time(v, &p->to[i], &p->has_to[i]);
     if (!strcmp(f->key, "offset"))
-        return number(v, -WEFT_TIME_MAX, WEFT_TIME_MAX, &n) && (p->offset[i] = n, true);
+        return read_time(v, &p->offset[i], &p->has_offset[i]);
     if (!strcmp(f->key, "row"))
         return number(v, 0, (int64_t)e->pane[i].scene->l->rows - 1, &n) && (p->row[i] = n, true);
     if (!strcmp(f->key, "y"))
@@ -466,9 +468,12 @@ static bool parse(struct place *p, const struct weft_explorer *e, const char *te
 static bool go_window(struct weft_explorer *e, const struct place *p)
 {
     bool sound = true;
+    struct weft__clocks clocks;
+    weft__clocks_find(e, &clocks);
     e->is_free = p->is_free;
     for (unsigned i = 0; i < e->panes; i++) {
-        e->pane[i].offset = i && !e->is_free ? (double)p->offset[i] : 0;
+        double offset = p->has_offset[i] ? (double)p->offset[i] : clocks.offset[i];
+        e->pane[i].offset = i && !e->is_free ? offset : 0;
         e->pane[i].spread = 1; /* so that it does not fit yet, and offsets are kept */
     }
     weft__window_fit(e);

@@ -3,7 +3,7 @@
  *
  * explore.c: life, panes, drawing; window.c: which times and rows are seen; input.c: pointer and wheel;
  * keys.c: commands; walk.c: selection and history; hits.c: search; panel.c: facts, lists, counters; tip.c;
- * place.c. */
+ * place.c; clocks.c: traces of the same time. */
 #ifndef WEFT_EXPLORE_STATE_H
 #define WEFT_EXPLORE_STATE_H
 
@@ -240,6 +240,26 @@ void weft__window_fit(struct weft_explorer *e);
 bool weft__window_is_fit(const struct weft_explorer *e);
 
 void weft__window_link(struct weft_explorer *e, bool linked);
+
+/* ---- clocks.c ---- */
+
+struct weft__clocks {
+    double offset[WEFT_PANES_MAX];  /* as a pane's offset */
+    bool is_common[WEFT_PANES_MAX]; /* it overlaps another one */
+    unsigned count;                 /* of those that lie by the clock of one above them */
+};
+
+/* Where the panes lie by the wall clock. */
+void weft__clocks_find(const struct weft_explorer *e, struct weft__clocks *c);
+
+/* Those that lay by it before a trace was read again still do: it may be known more precisely now. */
+void weft__clocks_keep(struct weft_explorer *e, const struct weft__clocks *before);
+
+/* Puts all there, or, if they are, to the same beginning. Returns whether anything is different. */
+bool weft__clocks_align(struct weft_explorer *e);
+
+/* How the time axis of a pane stands to the others, in words; may use out. NULL: there are no others. */
+const char *weft__clocks_say(const struct weft_explorer *e, unsigned pane, char *out, size_t room);
 
 /* The pane's time at x, and pixels of the time axis. */
 double weft__time_at(const struct weft_explorer *e, unsigned pane, double x);

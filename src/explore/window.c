@@ -214,12 +214,14 @@ bool weft__window_is_fit(const struct weft_explorer *e)
 void weft__window_fit(struct weft_explorer *e)
 {
     bool again = weft__window_is_fit(e); /* once more: not even moved against one another */
+    struct weft__clocks clocks;
+    weft__clocks_find(e, &clocks);
     for (unsigned i = 0; i < e->panes; i++) {
         struct weft__pane *p = &e->pane[i];
         p->spread = 0;
         p->focus_row = WEFT_NONE;
         p->focus_px = 0;
-        p->offset = again ? 0 : p->offset;
+        p->offset = again ? clocks.offset[i] : p->offset;
     }
     for (unsigned i = 0; i < e->panes; i++) {
         struct bounds b = find_bounds(e, i);

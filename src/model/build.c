@@ -496,6 +496,17 @@ static struct weft_losses losses(const struct weft_reader *r)
     };
 }
 
+/* What is beyond all sense is not known. */
+static void find_wall(struct weft_builder *b)
+{
+    struct weft_model *m = b->m;
+    int64_t wall = 0;
+    m->has_wall = b->facts->has_wall && m->first_ns <= INT64_MAX &&
+                  !__builtin_add_overflow((int64_t)m->first_ns, b->facts->wall_ns, &wall) &&
+                  wall >= 0 && wall <= 2 * WEFT_TIME_MAX;
+    m->wall_ns = m->has_wall ? wall : 0;
+}
+
 /* What hangs makes no events: the trace ends when the recording did. One of samples alone has no events at all,
  * and begins when the recording did. */
 static void extend(struct weft_builder *b)
@@ -560,6 +571,7 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     }
     if (rc == 0) {
         extend(&b);
+        find_wall(&b);
         rc = weft__model_finish(&b);
     }
     if (rc == 0)

@@ -207,6 +207,8 @@ struct weft_model {
         end_ns; /* latest event that is not promoted; or later, where the trace says how long was recorded */
     int64_t begin_ns;      /* when the recording began: not after 0; 0 where that is not known */
     uint64_t first_ns;     /* the clock at the first one */
+    bool has_wall;         /* when that was is known: */
+    int64_t wall_ns;       /* then, in nanoseconds since 1970, UTC; 0 to 2 * WEFT_TIME_MAX */
     uint64_t events_total; /* without promoted ones, as the next */
     uint64_t events[WEFT_EVENT_KINDS];
     uint64_t promoted_events;

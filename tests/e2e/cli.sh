@@ -74,7 +74,7 @@ usage record -o '' true
 usage record -o - true
 usage record --size 64 true
 usage record --size '' true
-usage dump "$good" "$good"
+usage dump - -
 usage dump --from
 usage dump --from 3parsecs "$good"
 usage dump --from 1.5ns "$good"

@@ -4,6 +4,8 @@
 #include "allocations.h"
 #include "trace.h"
 
+#include <time.h>
+
 #include "explore/explore.h"
 #include "explore/state.h"
 
@@ -452,6 +454,133 @@ static void panes_are_linked_or_free(void **state)
     weft_explorer_free(e);
 }
 
+/* Begins that much after the year 2001. */
+static struct weft_model *model_at(int64_t after_ns)
+{
+    struct weft_model *m = make_model(PROMISES);
+    m->has_wall = true;
+    m->wall_ns = INT64_C(978307200000000000) + after_ns;
+    return m;
+}
+
+static void add_at(struct weft_explorer *e, int64_t after_ns)
+{
+    struct weft_model *m = model_at(after_ns);
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    assert_int_equal(weft_explorer_add(e, s, m, "a trace"), 0);
+}
+
+/* Whether a time of the first pane and one of another are at the same place, within two pixels. */
+static bool is_beside(struct weft_explorer *e, int64_t time, unsigned pane, int64_t other)
+{
+    assert_non_null(weft_explorer_draw(e));
+    int32_t by = weft_geometry_x(&e->pane[0].geometry, time) -
+                 weft_geometry_x(&e->pane[pane].geometry, other);
+    return by < 2 * WEFT_PX && by > -2 * WEFT_PX;
+}
+
+static const char *fact(struct weft_explorer *e, const char *name)
+{
+    uint32_t count;
+    const struct weft_fact *f = weft_explorer_facts(e, &count);
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(f[i].name, name) == 0)
+            return f[i].text;
+    return "";
+}
+
+static void the_same_moment_is_at_the_same_place(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(0);
+    weft_explorer_resize(e, WIDTH, 4 * 250);
+    add_at(e, 0);
+    assert_string_equal(fact(e, "time axis"), "");
+    assert_string_equal(fact(e, "began"), "2001-01-01 00:00:00.000000 UTC");
+    add_at(e, 1500000);
+    add_at(e, -1000000);
+    add_at(e, INT64_C(3600000000000)); /* an hour later: nothing in common */
+    assert_true(is_beside(e, 2000000, 1, 500000));
+    assert_true(is_beside(e, 2000000, 2, 3000000));
+    assert_true(is_beside(e, 2000000, 3, 2000000));
+    assert_string_equal(fact(e, "time axis"), "aligned by the wall clock");
+    assert_true(weft__window_is_fit(e));
+    assert_null(strstr(weft_explorer_place(e), "offset"));
+
+    char place[1000];
+    assert_true(weft_explorer_key(e, "L", 0)); /* each from its beginning */
+    assert_true(is_beside(e, 2000000, 1, 2000000));
+    assert_true(is_beside(e, 2000000, 2, 2000000));
+    snprintf(place, sizeof place, "%s", weft_explorer_place(e));
+    assert_non_null(strstr(place, "offset.2=0&offset.3=0"));
+    assert_null(strstr(place, "offset.4"));
+    assert_true(weft_explorer_key(e, "L", 0));
+    assert_true(is_beside(e, 2000000, 1, 500000));
+    assert_true(weft_explorer_go(e, place));
+    assert_true(is_beside(e, 2000000, 1, 2000000));
+    assert_string_equal(weft_explorer_place(e), place);
+    assert_true(weft_explorer_go(e, "from=0&to=3000000"));
+    assert_true(is_beside(e, 2000000, 1, 500000));
+
+    weft_explorer_press(e, 500, 350, 1, WEFT_ALT); /* the second one alone */
+    weft_explorer_drag(e, 450, 350);
+    weft_explorer_release(e, 450, 350);
+    assert_false(is_beside(e, 2000000, 1, 500000));
+    weft_explorer_select(e, 1, by_id(e, 1, 9));
+    weft_explorer_select(e, 1, WEFT_NONE);
+    assert_non_null(strstr(fact(e, "time axis"), " earlier than by the wall clock"));
+    weft_explorer_key(e, "0", 0);
+    weft_explorer_key(e, "0", 0);
+    assert_true(is_beside(e, 2000000, 1, 500000));
+    weft_explorer_remove(e, 0);
+    assert_true(is_beside(e, 500000, 1, 3000000));
+    weft_explorer_free(e);
+}
+
+static void reading_again_keeps_the_clock(void **state)
+{
+    (void)state;
+    struct weft_explorer *e = explorer(0);
+    add_at(e, 0);
+    add_at(e, 1500000);
+    struct weft_model *m = model_at(1501000); /* now it is known better */
+    struct weft_scene *s;
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    weft_explorer_replace(e, 1, s, m);
+    assert_true(e->pane[1].offset == -1501000);
+    assert_true(weft_explorer_go(e, "from=0&to=3000000&offset.2=77"));
+    m = model_at(1500000);
+    assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+    weft_explorer_replace(e, 1, s, m);
+    assert_true(e->pane[1].offset == 77);
+    weft_explorer_free(e);
+}
+
+/* The calendar is our own. */
+static void dates_are_right(void **state)
+{
+    (void)state;
+    static const int64_t seconds[] = {0,         951782399,  951782400,  951868800,  978307199,
+                                      978307200, 1709164800, 1709251200, 4107542399, 4107542400};
+    for (size_t i = 0; i < COUNT(seconds) + 800; i++) {
+        int64_t at = i < COUNT(seconds) ? seconds[i] : (int64_t)i * 5077777;
+        struct weft_explorer *e = explorer(0);
+        struct weft_model *m = make_model(1);
+        struct weft_scene *s;
+        char wanted[64];
+        time_t t = (time_t)at;
+        struct tm tm;
+        m->has_wall = true;
+        m->wall_ns = at * 1000000000 + 123456789;
+        assert_int_equal(weft_scene_new(&s, m, false, NULL, NULL), 0);
+        assert_int_equal(weft_explorer_add(e, s, m, "a trace"), 0);
+        strftime(wanted, sizeof wanted, "%Y-%m-%d %H:%M:%S.123456 UTC", gmtime_r(&t, &tm));
+        assert_string_equal(fact(e, "began"), wanted);
+        weft_explorer_free(e);
+    }
+}
+
 static void more_panes_than_fit(void **state)
 {
     (void)state;
@@ -867,6 +996,9 @@ int main(void)
         cmocka_unit_test(links_lead_somewhere),
         cmocka_unit_test(tips_say_what_is_there),
         cmocka_unit_test(panes_are_linked_or_free),
+        cmocka_unit_test(the_same_moment_is_at_the_same_place),
+        cmocka_unit_test(reading_again_keeps_the_clock),
+        cmocka_unit_test(dates_are_right),
         cmocka_unit_test(more_panes_than_fit),
         cmocka_unit_test(search_goes_through_all),
         cmocka_unit_test(search_begins_at_the_left_edge),

@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: ISC */
+/* weft dump of several traces: each reader hands out its events in order of time, so the next one is the earliest of
+ * those that the readers hand out next. No more than these is kept. */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "cli/dump.h"
+
+enum { SET_LEAST_NS = 1000000 }; /* less is not worth a warning */
+
+struct trace {
+    const char *path;
+    char *name; /* in the first column */
+    struct weft_reader *reader;
+    const struct weft_event *event; /* of which those from at on have not been printed */
+    ptrdiff_t events, at;
+    int64_t begin_ns;          /* its first event, on the common axis */
+    int64_t next_ns;           /* of event[at] */
+    int64_t least_ns, most_ns; /* of those that were there */
+    uint64_t total;
+    bool failed;
+};
+
+/* ---- Names ---- */
+
+/* The last so many components of a path. */
+static const char *tail_of(const char *path, unsigned components)
+{
+    const char *at = path + strlen(path);
+    while (at > path && (at[-1] != '/' || --components))
+        at--;
+    return at;
+}
+
+/* How many of the first so many paths end like the i-th one, which does not count. */
+static unsigned count_alike(char *const *path, unsigned i, unsigned paths, unsigned components)
+{
+    const char *own = tail_of(path[i], components);
+    unsigned alike = 0;
+    for (unsigned j = 0; j < paths; j++)
+        alike += j != i && strcmp(own, tail_of(path[j], components)) == 0;
+    return alike;
+}
+
+/* As many components as tell it from the others; a number if it is there twice. */
+static char *name_of(char *const *path, unsigned i, unsigned paths)
+{
+    unsigned components = 1;
+    while (count_alike(path, i, paths, components) && tail_of(path[i], components) != path[i])
+        components++;
+    const char *tail = tail_of(path[i], components);
+    unsigned before = count_alike(path, i, i, components);
+    size_t size = strlen(tail) + 16;
+    char *name = malloc(size);
+    if (name && before)
+        snprintf(name, size, "%s:%u", tail, before + 1);
+    else if (name)
+        memcpy(name, tail, strlen(tail) + 1);
+    return name;
+}
+
+/* ---- Traces ---- */
+
+static int64_t add(int64_t a, int64_t b)
+{
+    int64_t sum;
+    if (!__builtin_add_overflow(a, b, &sum))
+        return sum;
+    return a < 0 ? INT64_MIN : INT64_MAX;
+}
+
+/* Sets event[at] and its time; reads on if need be. False: there is none. */
+static bool look(struct trace *t)
+{
+    if (t->at == t->events && !t->failed) {
+        struct weft_error err = {.offset = WEFT_NO_OFFSET};
+        t->at = 0;
+        t->events = weft_reader_next(t->reader, &t->event, &err);
+        if (t->events < 0) {
+            weft__complain(t->path, &err);
+            t->failed = true;
+            t->events = 0;
+        }
+        t->total += (uint64_t)t->events;
+    }
+    if (t->at == t->events)
+        return false;
+    uint64_t since = t->event[t->at].time_ns - weft_reader_facts(t->reader)->first_ns;
+    t->next_ns = add(t->begin_ns, (int64_t)since);
+    return true;
+}
+
+static bool say_no_wall(const struct trace *t)
+{
+    const char *why = weft_reader_facts(t->reader)->is_weft
+                          ? "the program that recorded it had none"
+                          : "mirage-profile's traces do not say when they were recorded";
+    weft__say(t->path,
+              "cannot be put in order with other traces: it has no wall clock, since %s; "
+              "dump it alone",
+              why);
+    return false;
+}
+
+static bool open_trace(struct trace *t)
+{
+    t->reader = weft__open(t->path);
+    if (!t->reader)
+        return false;
+    const struct weft_reader_facts *facts = weft_reader_facts(t->reader);
+    if (!facts->has_wall)
+        return say_no_wall(t);
+    if (facts->wall_measured)
+        return true;
+    if (facts->wall_set_ns >= SET_LEAST_NS || facts->wall_set_ns <= -SET_LEAST_NS)
+        weft__say(t->path,
+                  "warning: the wall clock was set by %s while it was recorded; all of its times "
+                  "are by what it was at the end",
+                  weft__duration(facts->wall_set_ns).text);
+    return true;
+}
+
+/* Where the first events of all stand on the common axis, which begins at the earliest of them. */
+static void find_axis(struct trace *trace, unsigned traces)
+{
+    int64_t zero = INT64_MAX;
+    for (unsigned i = 0; i < traces; i++) {
+        struct trace *t = &trace[i];
+        if (!look(t))
+            continue;
+        const struct weft_reader_facts *facts = weft_reader_facts(t->reader);
+        uint64_t first = facts->first_ns < INT64_MAX ? facts->first_ns : INT64_MAX;
+        t->begin_ns = add((int64_t)first, facts->wall_ns);
+        zero = t->begin_ns < zero ? t->begin_ns : zero;
+    }
+    for (unsigned i = 0; i < traces; i++) {
+        struct trace *t = &trace[i];
+        t->begin_ns = add(t->begin_ns, zero == INT64_MIN ? INT64_MAX : -zero);
+        if (look(t))
+            t->least_ns = t->most_ns = t->begin_ns;
+    }
+}
+
+/* ---- Lines ---- */
+
+static void put_name(struct sink *s, const char *name)
+{
+    if (name[strcspn(name, " \"\\")] == '\0' && *name) {
+        size_t size = strlen(name), n, i = 0;
+        while (i < size && (n = printable((const unsigned char *)name + i, size - i)) > 0)
+            i += n;
+        if (i == size) {
+            put_bytes(s, name, size);
+            return;
+        }
+    }
+    weft__put_quoted(s, name, strlen(name));
+}
+
+/* Prints the next event of t and goes on. False: it was the last one. */
+static bool put_next(struct sink *s, struct trace *t, int64_t from, int64_t to)
+{
+    const struct weft_event *ev = &t->event[t->at++];
+    if (t->next_ns >= from && t->next_ns <= to) {
+        put_name(s, t->name);
+        put_byte(s, ' ');
+        weft__put_event(s, t->reader, ev, t->next_ns);
+    }
+    if (!ev->promoted) {
+        t->least_ns = t->next_ns < t->least_ns ? t->next_ns : t->least_ns;
+        t->most_ns = t->next_ns > t->most_ns ? t->next_ns : t->most_ns;
+    }
+    return look(t);
+}
+
+static void show_progress(struct weft__progress *progress, const struct trace *trace,
+                          unsigned traces)
+{
+    double share = 0;
+    for (unsigned i = 0; i < traces; i++)
+        share += weft_reader_progress(trace[i].reader) / traces;
+    weft__progress_show(progress, share);
+}
+
+/* The one whose next event is the earliest, of several the first; but not the one at except. NULL: there is none. */
+static struct trace *earliest(struct trace *trace, unsigned traces, const struct trace *except)
+{
+    struct trace *best = NULL;
+    for (struct trace *t = trace; t < trace + traces; t++)
+        if (t != except && t->at < t->events && (!best || t->next_ns < best->next_ns))
+            best = t;
+    return best;
+}
+
+static int print(struct trace *trace, unsigned traces, int64_t from, int64_t to)
+{
+    static struct sink sink;
+    sink_open(&sink);
+    struct weft__progress progress = weft__progress_begin(sink.terminal ? NULL : "all traces");
+    unsigned printed = 0;
+    for (struct trace *t; (t = earliest(trace, traces, NULL)) && !sink.error;) {
+        const struct trace *other = earliest(trace, traces, t);
+        bool more = true, is_next = true;
+        while (more && is_next && !sink.error) {
+            more = put_next(&sink, t, from, to);
+            is_next = !other || t->next_ns < other->next_ns ||
+                      (t->next_ns == other->next_ns && t < other);
+            if (++printed % 65536 == 0)
+                show_progress(&progress, trace, traces);
+        }
+    }
+    weft__progress_end(&progress);
+    return sink_close(&sink);
+}
+
+/* ---- What is to be said ---- */
+
+static bool overlaps_another(const struct trace *trace, unsigned traces, const struct trace *t)
+{
+    for (const struct trace *o = trace; o < trace + traces; o++)
+        if (o != t && o->total && o->least_ns <= t->most_ns && o->most_ns >= t->least_ns)
+            return true;
+    return false;
+}
+
+static void warn_apart(const struct trace *trace, unsigned traces)
+{
+    unsigned with_events = 0;
+    for (unsigned i = 0; i < traces; i++)
+        with_events += trace[i].total > 0;
+    for (const struct trace *t = trace; t < trace + traces; t++)
+        if (t->total && with_events > 1 && !overlaps_another(trace, traces, t))
+            weft__say(t->path, "warning: no other trace was recorded at the same time, by the wall "
+                               "clocks of their machines");
+}
+
+static int finish(const struct trace *trace, unsigned traces, int status)
+{
+    for (const struct trace *t = trace; t < trace + traces; t++) {
+        const struct weft_damage *damage = weft_reader_damage(t->reader);
+        weft__warn(t->path, damage);
+        if (t->failed || weft__status(t->path, damage, t->total) != WEFT__DONE)
+            status = WEFT__FAILED;
+    }
+    return status;
+}
+
+int weft__dump_merged(char *const *path, unsigned paths, int64_t from, int64_t to)
+{
+    struct trace trace[WEFT__DUMP_MAX];
+    memset(trace, 0, sizeof trace);
+    int status = WEFT__DONE;
+    for (unsigned i = 0; i < paths; i++) {
+        trace[i].path = path[i];
+        trace[i].name = name_of(path, i, paths);
+        if (!trace[i].name) {
+            weft__say(path[i], "out of memory");
+            status = WEFT__FAILED;
+        } else if (!open_trace(&trace[i])) {
+            status = WEFT__FAILED; /* the others are looked at, so that all is said at once */
+        }
+    }
+    if (status == WEFT__DONE) {
+        find_axis(trace, paths);
+        status = finish(trace, paths, print(trace, paths, from, to));
+        if (from == INT64_MIN && to == INT64_MAX && !weft__stdout_left())
+            warn_apart(trace, paths);
+    }
+    for (unsigned i = 0; i < paths; i++) {
+        free(trace[i].name);
+        if (trace[i].reader)
+            weft_reader_close(trace[i].reader);
+    }
+    return status;
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+/* Traces that were recorded at the same time lie so that the same moment of the wall clock stands at the same place. A
+ * trace is put beside the first one above it that it overlaps; where there is none, both begin at the same place. */
+#include <stdio.h>
+
+#include "explore/fact.h"
+#include "explore/state.h"
+
+/* The wall clock at the beginning of a trace, and at its end. */
+static bool wall_of(const struct weft__pane *p, int64_t *begin, int64_t *end)
+{
+    const struct weft_model *m = p->model;
+    *begin = m->wall_ns;
+    *end = m->wall_ns + (m->end_ns > 0 ? m->end_ns : 0); /* both are far from the largest number */
+    return m->has_wall;
+}
+
+static bool overlap(const struct weft__pane *a, const struct weft__pane *b)
+{
+    int64_t a_begin, a_end, b_begin, b_end;
+    return wall_of(a, &a_begin, &a_end) && wall_of(b, &b_begin, &b_end) && a_begin <= b_end &&
+           b_begin <= a_end;
+}
+
+void weft__clocks_find(const struct weft_explorer *e, struct weft__clocks *c)
+{
+    *c = (struct weft__clocks){.count = 0};
+    for (unsigned i = 0; i < e->panes; i++)
+        for (unsigned j = 0; j < i; j++)
+            if (overlap(&e->pane[j], &e->pane[i])) {
+                int64_t later = e->pane[j].model->wall_ns - e->pane[i].model->wall_ns;
+                c->offset[i] = c->offset[j] + (double)later;
+                c->is_common[i] = c->is_common[j] = true;
+                c->count++;
+                break;
+            }
+}
+
+/* Whether the pane lies where the clocks say. */
+static bool is_there(const struct weft_explorer *e, const struct weft__clocks *c, unsigned pane)
+{
+    return weft__round(e->pane[pane].offset) == weft__round(c->offset[pane]);
+}
+
+void weft__clocks_keep(struct weft_explorer *e, const struct weft__clocks *before)
+{
+    struct weft__clocks now;
+    weft__clocks_find(e, &now);
+    for (unsigned i = 1; i < e->panes; i++)
+        if (before->is_common[i] && now.is_common[i] && is_there(e, before, i))
+            e->pane[i].offset = now.offset[i];
+}
+
+bool weft__clocks_align(struct weft_explorer *e)
+{
+    struct weft__clocks c;
+    bool are_there = !e->is_free;
+    weft__clocks_find(e, &c);
+    for (unsigned i = 1; i < e->panes; i++)
+        are_there = are_there && is_there(e, &c, i);
+    if (e->panes < 2 || (are_there && c.count == 0))
+        return false;
+    weft__history_leave(e);
+    weft__window_link(e, true);
+    for (unsigned i = 1; i < e->panes; i++)
+        e->pane[i].offset = are_there ? 0 : c.offset[i];
+    weft__window_settle(e);
+    weft__history_arrive(e);
+    weft__changed(e, WEFT_CHANGED_FACTS);
+    weft__moved(e);
+    return true;
+}
+
+const char *weft__clocks_say(const struct weft_explorer *e, unsigned pane, char *out, size_t room)
+{
+    struct weft__clocks c;
+    char number[WEFT__FACT_NUMBER];
+    if (e->panes < 2)
+        return NULL;
+    if (e->is_free)
+        return "free: each trace has its own";
+    weft__clocks_find(e, &c);
+    if (!c.is_common[pane])
+        return "no time in common with the others by the wall clock";
+    bool are_there = true;
+    for (unsigned i = 1; i < e->panes; i++)
+        are_there = are_there && (!c.is_common[i] || is_there(e, &c, i));
+    if (pane == 0 && !are_there)
+        return "others are not where they are by the wall clock";
+    if (pane == 0 || is_there(e, &c, pane))
+        return "aligned by the wall clock";
+    double later = e->pane[pane].offset - c.offset[pane];
+    snprintf(out, room, "%s %s than by the wall clock",
+             weft__lasting(number, weft__round(later < 0 ? -later : later)),
+             later < 0 ? "later" : "earlier");
+    return out;
+}
