@@ -4,14 +4,18 @@
  *
  *   bare one >IMAGE     one processor, a clock of its own, interrupts; stops the recording
  *   bare four >IMAGE    four processors, the processor's counter; does not stop
+ *   bare guest >IMAGE   of a hypervisor of a few lines: as one, in shared pages, and does not stop; written as whoever
+ *   bare index >IMAGE   has read XenStore finds it, page by page, there by a list, here by an index page
  *
  * Each processor sends PROMISES promises through a ring that holds few of them, and leaves some pending: "lost
  * CPU.N". Says on standard error how many events it recorded. */
 #include <weft/freestanding.h>
+#include <weft/xen.h>
 
 enum { PROCESSORS = 4, PROMISES = 60000, PENDING = 5, STACK = 64 << 10 };
 
 static _Alignas(4096) unsigned char trace[512 << 10];
+static _Alignas(4096) unsigned char pages[1 << 20]; /* of a guest */
 static _Alignas(STACK) unsigned char stacks[PROCESSORS][STACK];
 static uint64_t events[PROCESSORS + 1]; /* recorded; the last one by interrupts */
 static uint32_t ended;
@@ -146,6 +150,15 @@ static void say(const char *what, uint64_t number)
     write_all(2, line, n);
 }
 
+static void say_line(const char *line)
+{
+    size_t n = 0;
+    while (line[n])
+        n++;
+    write_all(2, line, n);
+    write_all(2, "\n", 1);
+}
+
 /* The machine. */
 
 /* Each processor has a stack of its own, the first one the program's. */
@@ -242,9 +255,125 @@ static int four(void)
     return 0;
 }
 
+/* A guest, and what there is of its hypervisor: a table of grants, and one value in XenStore. */
+
+enum { GRANTS = 512 };
+
+static void *grants[GRANTS];
+static uint32_t grant_count, first_grant;
+static char store_key[64], store_value[4096];
+
+/* They are not in order. */
+static int grant(void *context, unsigned domain, void *page, uint32_t *reference)
+{
+    const uint32_t n = grant_count++ ^ 5;
+    (void)context;
+    if (n >= GRANTS || domain != 0 || store_key[0])
+        return -1;
+    grants[n] = page;
+    *reference = first_grant + n;
+    return 0;
+}
+
+static void end_grant(void *context, void *page, uint32_t reference)
+{
+    const uint32_t n = reference - first_grant;
+    (void)context;
+    if (grants[n] == page && !store_key[0])
+        grants[n] = NULL;
+}
+
+static void copy_text(char *to, const char *text)
+{
+    while ((*to++ = *text++))
+        ;
+}
+
+static int write_store(void *context, const char *key, const char *value)
+{
+    (void)context;
+    copy_text(store_key, key);
+    copy_text(store_value, value);
+    return 0;
+}
+
+static int remove_from_store(void *context, const char *key)
+{
+    (void)context;
+    (void)key;
+    store_key[0] = 0;
+    return 0;
+}
+
+static const struct weft_xen_system hypervisor = {
+    .grant = grant, .end = end_grant, .write = write_store, .remove = remove_from_store};
+
+static struct weft_xen_share share;
+
+static int guest(void)
+{
+    int64_t room = weft_xen_grant(&share, &hypervisor, 0, pages, sizeof pages);
+    if (room < 0)
+        return (int)room;
+    int rc = weft_start(&(struct weft_options){
+        .memory = pages, .bytes = (uint64_t)room, .clock = clock_with_interrupts});
+    if (rc == 0)
+        rc = weft_xen_publish(&share);
+    if (rc == 0)
+        work();
+    return rc;
+}
+
+static uint64_t write_page(uint32_t reference)
+{
+    write_all(1, grants[reference - first_grant], 4096);
+    return 1;
+}
+
+/* Writes the pages as a reader finds them. Returns how many. */
+static uint64_t write_shared(void)
+{
+    uint64_t count = 0;
+    for (const char *at = store_value; *at;) {
+        uint32_t reference = 0;
+        for (; *at >= '0' && *at <= '9'; at++)
+            reference = reference * 10 + (uint32_t)(*at - '0');
+        at += *at == ',';
+        if (store_key[5] == 'm') {
+            count += write_page(reference);
+            continue;
+        }
+        const uint32_t *index = grants[reference - first_grant];
+        for (uint32_t i = 0; i < index[3]; i++)
+            count += write_page(index[4 + i]);
+    }
+    return count;
+}
+
+/* What is left of it when it takes everything back. */
+static void end_guest(void)
+{
+    uint64_t left = 0;
+    weft_xen_withdraw(&share);
+    weft_stop();
+    weft_xen_end(&share);
+    for (unsigned i = 0; i < GRANTS; i++)
+        left += grants[i] != NULL;
+    say("grants left ", left + (store_key[0] != 0));
+}
+
+static int run(const char *what)
+{
+    if (what[0] == 'g' || what[0] == 'i') {
+        first_grant = what[0] == 'g' ? 8 : 4000000000;
+        return guest();
+    }
+    return what[0] == 'f' ? four() : one();
+}
+
 void bare_main(long argc, char **argv)
 {
-    int rc = argc > 1 && argv[1][0] == 'f' ? four() : one();
+    int rc = run(argc > 1 ? argv[1] : "one");
     if (rc < 0) {
         say("could not start: -", (uint64_t)-rc);
         system_call(EXIT_ALL, 1, 0, 0);
@@ -253,8 +382,14 @@ void bare_main(long argc, char **argv)
     for (unsigned i = 0; i <= PROCESSORS; i++)
         sum += events[i];
     say("events ", sum);
-    say("bytes ", sizeof trace);
-    write_all(1, trace, sizeof trace);
+    if (store_key[0]) {
+        say_line(store_key);
+        say("bytes ", 4096 * write_shared());
+        end_guest();
+    } else {
+        say("bytes ", sizeof trace);
+        write_all(1, trace, sizeof trace);
+    }
     for (;;)
         system_call(EXIT_ALL, 0, 0, 0);
 }
