@@ -50,7 +50,7 @@ _weft()
     fi
     case $command in
         record)
-            options='--output --size --memory --sample --sample= --off-cpu --force --help'
+            options='--output --size --memory --sample --sample= --off-cpu --xen --force --help'
             case $previous in
                 -o | --output | --size) ;;
                 *) ! _weft_program || return ;;
@@ -65,7 +65,7 @@ _weft()
             esac
             ;;
         ctl) options='--output --size --wait --help' ;;
-        save) options='--output --help' ;;
+        save) options='--output --follow --limit --json --help' ;;
         info) options='--json --promises --help' ;;
         dump) options='--from --to --help' ;;
         promises) options='--raw --help' ;;
@@ -117,6 +117,7 @@ _weft()
         export:--pid | export:--period) ;;
         export:--kallsyms) mapfile -t COMPREPLY < <(compgen -f -- "$current") ;;
         export:-o | export:--output) _weft_files 'ctf|pb.gz|prof' "$current" ;;
+        save:--limit) ;;
         ctl:-s | ctl:-w | ctl:--wait) ;;
         explain:--only | explain:--ignore)
             _weft_words 'deadlock lost-wakeup hang-root never-resolved swallowed-failure loop-blocked spin leak

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/source.h"
 #include "view/text.h"
 
 /* ---- Messages ---- */
@@ -61,6 +62,17 @@ struct weft__digits weft__grouped(uint64_t n)
     }
     memmove(d.text, at, (size_t)(d.text + sizeof d.text - at));
     return d;
+}
+
+struct weft__amount weft__amount(uint64_t bytes)
+{
+    struct weft__amount a;
+    unsigned unit = 0;
+    for (; bytes >= 10240 && unit < 4; unit++)
+        bytes /= 1024;
+    snprintf(a.text, sizeof a.text, "%" PRIu64 " %s", bytes,
+             (const char *const[]){"bytes", "KiB", "MiB", "GiB", "TiB"}[unit]);
+    return a;
 }
 
 const char *weft__plural(uint64_t n)
@@ -301,9 +313,10 @@ void weft__progress_end(struct weft__progress *p)
 
 struct weft_reader *weft__open(const char *path)
 {
-    struct weft_reader *reader;
+    struct weft_reader *reader = NULL;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    if (weft_reader_open(&reader, path, &err) < 0)
+    const char *file = weft__trace_path(path, &err);
+    if (!file || weft_reader_open(&reader, file, &err) < 0)
         weft__complain(path, &err);
     return reader;
 }

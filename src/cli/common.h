@@ -55,6 +55,12 @@ struct weft__digits {
 };
 struct weft__digits weft__grouped(uint64_t n);
 
+/* Bytes for people: "512 KiB". */
+struct weft__amount {
+    char text[32];
+};
+struct weft__amount weft__amount(uint64_t bytes);
+
 /* "" for one, "s" for another number. */
 const char *weft__plural(uint64_t n);
 
@@ -110,7 +116,7 @@ struct weft__progress weft__progress_begin(const char *path); /* NULL: off */
 bool weft__progress_show(void *progress, double share);       /* a weft_progress_fn */
 void weft__progress_end(struct weft__progress *p);
 
-/* Opens a trace, or says why not and returns NULL. */
+/* Opens a trace, a file's or a Xen domain's (cli/source.h), or says why not and returns NULL. */
 struct weft_reader *weft__open(const char *path);
 
 /* Opens a trace, builds its model and warns of damage; or says why not and returns NULL. is_weft, which may

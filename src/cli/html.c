@@ -9,6 +9,7 @@
 
 #include "cli/common.h"
 #include "cli/page.h"
+#include "cli/source.h"
 #include "explore/explore.h"
 #include "read/snapshot.h"
 #include "view/text.h"
@@ -259,6 +260,9 @@ static int open_trace(struct weft_input *in, const char *path, struct weft_error
     struct weft_snapshot *snapshot = NULL;
     struct weft_input copy = {.fd = -1};
     char name[64];
+    path = weft__trace_path(path, err);
+    if (!path)
+        return err->code;
     int rc = weft_input_open(in, path, err);
     if (rc < 0)
         return rc;

@@ -16,12 +16,16 @@
 #include "cli/common.h"
 #include "read/alive.h"
 
-bool weft__facts_read(int fd, struct weft_facts_header *facts)
+bool weft__facts_valid(const struct weft_facts_header *facts)
 {
     const struct weft_packet_header *p = &facts->packet;
-    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && p->magic == WEFT_PACKET_MAGIC &&
-           p->signature == WEFT_PACKET_SIGNATURE && p->class == WEFT_PACKET_FACTS &&
-           p->header_bytes >= sizeof *facts;
+    return p->magic == WEFT_PACKET_MAGIC && p->signature == WEFT_PACKET_SIGNATURE &&
+           p->class == WEFT_PACKET_FACTS && p->header_bytes >= sizeof *facts;
+}
+
+bool weft__facts_read(int fd, struct weft_facts_header *facts)
+{
+    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && weft__facts_valid(facts);
 }
 
 bool weft__facts_live(const struct weft_facts_header *facts)

@@ -13,6 +13,9 @@
 /* Reads the facts with which a file of the recorder begins. False: there are none. */
 bool weft__facts_read(int fd, struct weft_facts_header *facts);
 
+/* Whether these are such facts. */
+bool weft__facts_valid(const struct weft_facts_header *facts);
+
 /* The process that records into this trace still lives, on this machine. */
 bool weft__facts_live(const struct weft_facts_header *facts);
 

@@ -12,6 +12,7 @@
 #include "model/alloc.h"
 #include "model/strings.h"
 #include "cli/perf_boot.h"
+#include "cli/source.h"
 #include "profile/join.h"
 #include "profile/load.h"
 #include "symbols/unwind.h"
@@ -207,13 +208,14 @@ static bool load_file(struct loading *l, struct weft__profiles_file *file)
     char path[4096];
     uint64_t samples = p->samples, absences = p->absences;
     uint8_t boot_id[16];
-    int rc = weft_input_open(&in, file->path, &err);
+    const char *given = weft__trace_path(file->path, &err);
+    int rc = given ? weft_input_open(&in, given, &err) : err.code;
     if (rc < 0)
         return fail(l, file->path, rc, &err);
     memcpy(boot_id, p->boot_id, sizeof boot_id);
     memset(p->boot_id, 0, sizeof p->boot_id);
     file->kind = l->o->from ? l->o->from : weft_foreign_kind(&in);
-    path_of(path, sizeof path, &in, file->path);
+    path_of(path, sizeof path, &in, given);
     bool ok =
         file->kind == WEFT_FOREIGN_NONE ? load_trace(l, path, file) : load_foreign(l, &in, file);
     weft_input_close(&in);

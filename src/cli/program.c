@@ -107,6 +107,7 @@ static void look(int fd, struct weft__why *why)
     } else if (strncmp(head, ELFMAG, SELFMAG) != 0) {
         snprintf(why->text, sizeof why->text, "is no ELF program; give the program that it runs");
     } else if (!names_weft(fd)) {
+        why->unlinked = true;
         snprintf(why->text, sizeof why->text,
                  "is not linked with weft%s; what it starts is not recorded, give that instead",
                  is_static(fd) ? ", but statically without it" : "");
@@ -122,7 +123,7 @@ static void look(int fd, struct weft__why *why)
 
 struct weft__why weft__program_why(const char *name)
 {
-    struct weft__why why = {"cannot be read, so weft cannot say why"};
+    struct weft__why why = {.text = "cannot be read, so weft cannot say why"};
     char path[PATH_MAX];
     int fd = find_program(name, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (fd >= 0) {

@@ -3,10 +3,12 @@
 #ifndef WEFT_CLI_PROGRAM_H
 #define WEFT_CLI_PROGRAM_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 struct weft__why {
     char text[512];
+    bool unlinked; /* it is a program, and weft is not linked into it */
 };
 
 /* Why the program, which was named like this on a command line, did not even begin to record, as far as

@@ -19,12 +19,14 @@
 #include "cli/common.h"
 #include "cli/live.h"
 #include "cli/program.h"
+#include "cli/record_xen.h"
 #include "cli/sampling.h"
 #include "cli/summary.h"
 
 static const char help[] =
     "usage: weft record [-o FILE] [--size SIZE] [--memory] [--sample[=HZ]] [--off-cpu] [--force]\n"
-    "                   [--] PROGRAM [ARG…]\n\n"
+    "                   [--] PROGRAM [ARG…]\n"
+    "       weft record --xen [--size SIZE] [--] PROGRAM [ARG…]\n\n"
     "Runs a program that is linked with weft, and records what it waits for. Signals go on to the\n"
     "program, and weft ends as it does. What was recorded is told on standard error; if nothing "
     "was,\n"
@@ -44,10 +46,15 @@ static const char help[] =
     "very\n"
     "                     often; else that is given up when it costs too much\n"
     "      --force        do not keep an older trace; replace FILE also if it is no trace\n"
+    "      --xen          in a Xen guest: record into pages that the control domain can read while "
+    "the\n"
+    "                     guest runs, hangs or has crashed, and into no file (default size: 2M); "
+    "there:\n"
+    "                     weft save -o FILE xen:NAME. PROGRAM must use the shared libweft\n"
     "      --help         this text\n\n"
     "Example: weft record -o slow.weft -- ./server 8080\n";
 
-enum { SIZE = WEFT__HELP + 1, FORCE, MEMORY, SAMPLE, OFF_CPU };
+enum { SIZE = WEFT__HELP + 1, FORCE, MEMORY, SAMPLE, OFF_CPU, XEN };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -55,6 +62,7 @@ static const struct option options[] = {
     {"memory", no_argument, NULL, MEMORY},
     {"sample", optional_argument, NULL, SAMPLE},
     {"off-cpu", no_argument, NULL, OFF_CPU},
+    {"xen", no_argument, NULL, XEN},
     {"force", no_argument, NULL, FORCE},
     WEFT__HELP_OPTION,
     {0},
@@ -62,6 +70,7 @@ static const struct option options[] = {
 
 #define DEFAULT_PATH "weft.trace"
 #define DEFAULT_BYTES (UINT64_C(64) << 20)
+#define DEFAULT_XEN_BYTES (UINT64_C(2) << 20)
 #define MIN_BYTES (UINT64_C(64) << 10)
 #define MAX_BYTES (UINT64_C(1) << 40)
 #define DEFAULT_HZ 1000
@@ -70,7 +79,7 @@ static const struct option options[] = {
 struct request {
     const char *output;
     uint64_t bytes;
-    bool force, memory, off_cpu;
+    bool force, memory, off_cpu, xen;
     uint32_t hz; /* 0: no samples */
     char **argv; /* of the program */
 };
@@ -96,9 +105,33 @@ static uint32_t parse_hz(const char *text)
     return (uint32_t)hz;
 }
 
+static void check_size(const struct request *r, const char *given)
+{
+    const uint64_t min = r->xen ? WEFT__XEN_MIN_BYTES : MIN_BYTES;
+    const uint64_t max = r->xen ? WEFT__XEN_MAX_BYTES : MAX_BYTES;
+    if (r->bytes < min || r->bytes > max)
+        weft__misuse("record", "--size: %s is too %s; possible is %s", given,
+                     r->bytes < min ? "small" : "large", r->xen ? "72K to 3900M" : "64K to 1T");
+}
+
+/* output: whether a file is named. */
+static void check(struct request *r, bool output)
+{
+    if (r->off_cpu && !r->hz)
+        weft__misuse("record", "--off-cpu is for --sample");
+    if (r->xen && (output || r->force || r->memory || r->hz))
+        weft__misuse("record", "--xen records into no file: -o, --force, --memory and --sample are "
+                               "not for it");
+    if (!*r->output)
+        weft__misuse("record", "-o: the name of the trace is empty");
+    if (strcmp(r->output, "-") == 0)
+        weft__misuse("record", "a trace is recorded into a file; weft save -o - copies it out");
+}
+
 static void parse(struct request *r, int argc, char **argv)
 {
-    *r = (struct request){.output = DEFAULT_PATH, .bytes = DEFAULT_BYTES};
+    *r = (struct request){.output = DEFAULT_PATH};
+    const char *size = NULL;
     int c;
     while ((c = weft__option(&weft__record, argc, argv, "+:o:", options)) != -1) {
         if (c == 'o')
@@ -111,21 +144,20 @@ static void parse(struct request *r, int argc, char **argv)
             r->hz = parse_hz(optarg);
         else if (c == OFF_CPU)
             r->off_cpu = true;
-        else if (c == SIZE && !weft__parse_bytes(optarg, &r->bytes))
-            weft__misuse("record", "--size: \"%s\" is not a size; expected for instance 64M",
-                         optarg);
-        if (c == SIZE && (r->bytes < MIN_BYTES || r->bytes > MAX_BYTES))
-            weft__misuse("record", "--size: %s is too %s; possible is 64K to 1T", optarg,
-                         r->bytes < MIN_BYTES ? "small" : "large");
+        else if (c == XEN)
+            r->xen = true;
+        else if (c == SIZE)
+            size = optarg;
     }
-    if (r->off_cpu && !r->hz)
-        weft__misuse("record", "--off-cpu is for --sample");
+    if (size && !weft__parse_bytes(size, &r->bytes))
+        weft__misuse("record", "--size: \"%s\" is not a size; expected for instance 64M", size);
+    if (size)
+        check_size(r, size);
+    else
+        r->bytes = r->xen ? DEFAULT_XEN_BYTES : DEFAULT_BYTES;
     if (optind >= argc)
         weft__misuse("record", "no PROGRAM is given");
-    if (!*r->output)
-        weft__misuse("record", "-o: the name of the trace is empty");
-    if (strcmp(r->output, "-") == 0)
-        weft__misuse("record", "a trace is recorded into a file; weft save -o - copies it out");
+    check(r, strcmp(r->output, DEFAULT_PATH) != 0);
     r->argv = argv + optind;
 }
 
@@ -189,21 +221,6 @@ static enum stands what_stands(const char *path, uint32_t *pid)
     return s;
 }
 
-struct amount {
-    char text[32];
-};
-
-static struct amount amount(uint64_t bytes)
-{
-    struct amount a;
-    unsigned unit = 0;
-    for (; bytes >= 10240 && unit < 4; unit++)
-        bytes /= 1024;
-    snprintf(a.text, sizeof a.text, "%" PRIu64 " %s", bytes,
-             (const char *const[]){"bytes", "KiB", "MiB", "GiB", "TiB"}[unit]);
-    return a;
-}
-
 /* Whether there is a folder for it with enough room; says it if not. */
 static bool check_folder(const struct place *p, uint64_t bytes)
 {
@@ -218,7 +235,7 @@ static bool check_folder(const struct place *p, uint64_t bytes)
     uint64_t room = (uint64_t)fs.f_frsize * (geteuid() == 0 ? fs.f_bfree : fs.f_bavail);
     return room >= bytes ||
            refuse(p, "needs %s, but its disk has only %s left; give a smaller --size",
-                  amount(bytes).text, amount(room).text);
+                  weft__amount(bytes).text, weft__amount(room).text);
 }
 
 static bool check_file(const struct place *p, bool force)
@@ -312,7 +329,7 @@ static int make_memory(const struct request *r)
         weft__say("--memory",
                   "%s is more than the %s that are left, give a smaller --size; the "
                   "program runs on without recording",
-                  amount(r->bytes).text, amount(left).text);
+                  weft__amount(r->bytes).text, weft__amount(left).text);
         return -1;
     }
     int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING), error = 0;
@@ -325,7 +342,7 @@ static int make_memory(const struct request *r)
     if (!error)
         return fd;
     weft__say("--memory", "cannot have %s: %s; the program runs on without recording",
-              amount(r->bytes).text, strerror(error));
+              weft__amount(r->bytes).text, strerror(error));
     if (fd >= 0)
         close(fd);
     return -1;
@@ -560,6 +577,8 @@ static int run(int argc, char **argv)
     struct request request;
     int status = 0;
     parse(&request, argc, argv);
+    if (request.xen)
+        return weft__record_xen(request.bytes, request.argv);
     struct place *place = mmap(NULL, sizeof *place, PROT_READ | PROT_WRITE,
                                MAP_SHARED | MAP_ANONYMOUS, -1, 0); /* with the child */
     if (place == MAP_FAILED) {

@@ -10,23 +10,42 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "cli/common.h"
 #include "cli/live.h"
-#include "read/snapshot.h"
+#include "cli/save.h"
+#include "cli/xen.h"
 
 static const char help[] =
-    "usage: weft save -o FILE SOURCE\n\n"
+    "usage: weft save -o FILE SOURCE\n"
+    "       weft save [--json] xen:\n\n"
     "Copies a trace, also one that is being recorded: everything up to one moment, without unused\n"
-    "space. SOURCE is a trace file, - for standard input, or the id of a process that records "
-    "(the\n"
-    "file may have been deleted). If FILE is -, the copy goes to standard output.\n\n"
+    "space. SOURCE is a trace file, - for standard input, the id of a process that records (the "
+    "file\n"
+    "may have been deleted), or xen:NAME or xen:NUMBER: what that Xen domain records, also if it "
+    "has\n"
+    "crashed and is still there (on_crash=preserve). If FILE is -, the copy goes to standard "
+    "output.\n"
+    "xen: alone lists the domains that offer a trace.\n\n"
     "  -o, --output FILE  where to write\n"
+    "      --follow       of a Xen domain: waits until it offers a trace, then until it ends, "
+    "crashes\n"
+    "                     or is destroyed, or until Ctrl-C; and copies what is there then\n"
+    "      --limit SIZE   the largest trace to take from a Xen domain (default: 1G)\n"
+    "      --json         the list as JSON\n"
     "      --help         this text\n\n"
     "Examples: weft save -o hang.weft 4711\n"
-    "          ssh host weft save -o - 4711 | weft info -\n";
+    "          ssh host weft save -o - 4711 | weft info -\n"
+    "          weft save --follow -o crash.weft xen:web\n"
+    "          ssh host weft save -o - xen:web | weft view -\n";
+
+#define LIMIT_BYTES (UINT64_C(1) << 30)
+
+enum { FOLLOW = WEFT__HELP + 1, LIMIT, JSON };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
+    {"follow", no_argument, NULL, FOLLOW},
+    {"limit", required_argument, NULL, LIMIT},
+    {"json", no_argument, NULL, JSON},
     WEFT__HELP_OPTION,
     {0},
 };
@@ -34,22 +53,24 @@ static const struct option options[] = {
 struct copy {
     struct weft_input in;
     const char *name;
-    FILE *out;
     struct weft_snapshot *snapshot; /* NULL: in is no trace of weft's own */
     struct weft_input memory;       /* the copy, if it was made there */
     struct weft_error err;
 };
 
+/* ---- Shared with save_xen.c ---- */
+
 /* As it is: a trace without packets of weft's, or a copy. */
-static int copy_bytes(struct copy *c, const struct weft_input *from)
+int weft__save_bytes(FILE *out, const struct weft_input *from, const char *name,
+                     struct weft_error *err)
 {
     char block[65536];
-    struct weft__progress progress = weft__progress_begin(c->name);
+    struct weft__progress progress = weft__progress_begin(name);
     uint64_t done = 0;
     ptrdiff_t n;
-    while ((n = weft_input_read(from, block, sizeof block, done, &c->err)) > 0) {
-        if (fwrite(block, 1, (size_t)n, c->out) != (size_t)n) {
-            n = weft_error_set(&c->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
+    while ((n = weft_input_read(from, block, sizeof block, done, err)) > 0) {
+        if (fwrite(block, 1, (size_t)n, out) != (size_t)n) {
+            n = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
                                strerror(errno));
             break;
         }
@@ -60,18 +81,23 @@ static int copy_bytes(struct copy *c, const struct weft_input *from)
     return (int)n;
 }
 
-/* ---- The command ---- */
+int weft__save_packets(FILE *out, struct weft_snapshot *s, const char *name, struct weft_error *err)
+{
+    struct weft__progress progress = weft__progress_begin(name);
+    int rc = weft_snapshot_write(s, out, weft__progress_show, &progress, err);
+    weft__progress_end(&progress);
+    return rc;
+}
 
-/* The source and the target are one file, or somebody records into the target. */
-static bool would_destroy(const struct copy *c, const char *target)
+bool weft__save_would_destroy(int source, const char *target)
 {
     struct stat from, to;
     struct weft_facts_header facts;
     int fd = strcmp(target, "-") == 0 ? -1 : open(target, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0)
         return false;
-    bool same = fstat(c->in.fd, &from) == 0 && fstat(fd, &to) == 0 && from.st_ino == to.st_ino &&
-                from.st_dev == to.st_dev;
+    bool same = source >= 0 && fstat(source, &from) == 0 && fstat(fd, &to) == 0 &&
+                from.st_ino == to.st_ino && from.st_dev == to.st_dev;
     bool live = weft__facts_read(fd, &facts) && weft__facts_live(&facts);
     close(fd);
     if (same)
@@ -80,6 +106,35 @@ static bool would_destroy(const struct copy *c, const char *target)
         weft__say(target, "is being recorded by process %" PRIu32 "; give another name", facts.pid);
     return same || live;
 }
+
+static const char *shown_target(const char *target)
+{
+    return strcmp(target, "-") == 0 ? "standard output" : target;
+}
+
+int weft__save_end(struct weft__output *out, const char *source, int rc, struct weft_error *err)
+{
+    const char *target = shown_target(out->path);
+    if (out->file == stdout && weft__stdout_left()) { /* as if by SIGPIPE */
+        weft__output_close(out, false);
+        return WEFT__FAILED;
+    }
+    bool kept = weft__output_close(out, rc == 0);
+    if (rc < 0)
+        weft__complain(err->offset == WEFT_NO_OFFSET ? target : source, err);
+    return rc == 0 && kept ? WEFT__DONE : WEFT__FAILED;
+}
+
+void weft__save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes)
+{
+    if (gone)
+        weft__say(source, "%" PRIu64 " of the oldest packets were overwritten while it was copied",
+                  gone);
+    if (isatty(STDERR_FILENO))
+        weft__say(shown_target(target), "%" PRIu64 " bytes written", bytes);
+}
+
+/* ---- Files ---- */
 
 /* Whether there is a trace in it; else says what it is. */
 static bool is_other_trace(struct copy *c, const char *source)
@@ -93,14 +148,6 @@ static bool is_other_trace(struct copy *c, const char *source)
     }
     weft_reader_close(reader);
     return true;
-}
-
-static int copy_packets(struct copy *c)
-{
-    struct weft__progress progress = weft__progress_begin(c->name);
-    int rc = weft_snapshot_write(c->snapshot, c->out, weft__progress_show, &progress, &c->err);
-    weft__progress_end(&progress);
-    return rc;
 }
 
 /* Finds what is to be copied. Of a trace that is recorded makes the copy in memory, at once: the target may be
@@ -121,32 +168,20 @@ static int write_copy(struct copy *c, const char *source, const char *target)
     int rc = begin_copy(c);
     if (rc < 0)
         weft__complain(source, &c->err);
-    if (rc < 0 || (rc == 0 && !is_other_trace(c, source)) || would_destroy(c, target) ||
-        !weft__output_open(&out, target))
+    if (rc < 0 || (rc == 0 && !is_other_trace(c, source)) ||
+        weft__save_would_destroy(c->in.fd, target) || !weft__output_open(&out, target))
         return WEFT__FAILED;
-    c->out = out.file;
     if (out.temporary)
         fchmod(fileno(out.file), 0600); /* as the recorder does it */
-    if (c->memory.fd >= 0)
-        rc = copy_bytes(c, &c->memory);
+    if (c->memory.fd < 0 && rc > 0)
+        rc = weft__save_packets(out.file, c->snapshot, c->name, &c->err);
     else
-        rc = rc ? copy_packets(c) : copy_bytes(c, &c->in);
-    if (out.file == stdout && weft__stdout_left())
-        rc = 0;
-    bool kept = weft__output_close(&out, rc == 0);
-    const char *shown = strcmp(target, "-") == 0 ? "standard output" : target;
-    if (rc < 0)
-        weft__complain(c->err.offset == WEFT_NO_OFFSET ? shown : source, &c->err);
-    if (rc < 0 || !kept)
-        return WEFT__FAILED;
-    uint64_t gone = c->snapshot ? weft_snapshot_gone(c->snapshot) : 0;
-    if (gone)
-        weft__say(source, "%" PRIu64 " of the oldest packets were overwritten while it was copied",
-                  gone);
-    if (isatty(STDERR_FILENO))
-        weft__say(shown, "%" PRIu64 " bytes written",
-                  c->snapshot ? weft_snapshot_bytes(c->snapshot) : c->in.size);
-    return WEFT__DONE;
+        rc = weft__save_bytes(out.file, c->memory.fd >= 0 ? &c->memory : &c->in, c->name, &c->err);
+    int status = weft__save_end(&out, source, rc, &c->err);
+    if (status == WEFT__DONE)
+        weft__save_report(source, target, c->snapshot ? weft_snapshot_gone(c->snapshot) : 0,
+                          c->snapshot ? weft_snapshot_bytes(c->snapshot) : c->in.size);
+    return status;
 }
 
 /* A process id, or the name of a file. */
@@ -168,30 +203,82 @@ static bool open_source(struct copy *c, const char *source, char *path, size_t p
     return true;
 }
 
-static int run(int argc, char **argv)
+static int save_file(const struct weft__save_request *r)
 {
-    const char *target = NULL;
-    int o;
-    while ((o = weft__option(&weft__save, argc, argv, ":o:", options)) != -1)
-        if (o == 'o')
-            target = optarg;
-    if (!target)
-        weft__misuse("save", "-o FILE is missing");
-    if (optind >= argc)
-        weft__misuse("save", "no SOURCE is given: a trace, or the id of a process");
-    if (strcmp(target, "-") == 0 && isatty(STDOUT_FILENO))
-        weft__misuse("save", "will not write a trace to a terminal");
     char path[PATH_MAX];
     struct copy copy = {
         .in = {.fd = -1}, .name = path, .memory = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
-    const char *source = weft__one_file(&weft__save, argc, argv);
     int status = WEFT__FAILED;
-    if (open_source(&copy, source, path, sizeof path))
-        status = write_copy(&copy, path, target);
+    if (open_source(&copy, r->source, path, sizeof path))
+        status = write_copy(&copy, path, r->target);
     weft_input_close(&copy.in);
     weft_input_close(&copy.memory);
     weft_snapshot_free(copy.snapshot);
     return status;
+}
+
+/* ---- The command ---- */
+
+struct given {
+    struct weft__save_request request;
+    bool limit, json;
+};
+
+static void parse(struct given *g, int argc, char **argv)
+{
+    int o;
+    *g = (struct given){.request.limit_bytes = LIMIT_BYTES};
+    while ((o = weft__option(&weft__save, argc, argv, ":o:", options)) != -1) {
+        if (o == 'o')
+            g->request.target = optarg;
+        g->request.follow |= o == FOLLOW;
+        g->json |= o == JSON;
+        g->limit |= o == LIMIT;
+        if (o == LIMIT && !weft__parse_bytes(optarg, &g->request.limit_bytes))
+            weft__misuse("save", "--limit: \"%s\" is not a size; expected for instance 64M",
+                         optarg);
+    }
+    if (optind >= argc)
+        weft__misuse("save", "no SOURCE is given: a trace, the id of a process, or xen:DOMAIN");
+    g->request.source = weft__one_file(&weft__save, argc, argv);
+}
+
+/* The list of domains. */
+static bool is_list(const struct given *g)
+{
+    return strcmp(g->request.source, "xen:") == 0;
+}
+
+static void check(const struct given *g)
+{
+    const struct weft__save_request *r = &g->request;
+    bool xen = weft__is_xen(r->source);
+    if (!xen && (r->follow || g->limit))
+        weft__misuse("save", "%s is for a Xen domain, xen:NAME or xen:NUMBER",
+                     r->follow ? "--follow" : "--limit");
+    if (is_list(g) && (r->target || r->follow || g->limit))
+        weft__misuse("save",
+                     "xen: lists the domains that offer a trace; which of them is %s? "
+                     "xen:NAME or xen:NUMBER",
+                     r->target   ? "to be saved"
+                     : r->follow ? "to be followed"
+                                 : "to be limited");
+    if (!is_list(g) && g->json)
+        weft__misuse("save", "--json is for the list of domains, weft save xen:");
+    if (!is_list(g) && !r->target)
+        weft__misuse("save", "-o FILE is missing");
+    if (!is_list(g) && strcmp(r->target, "-") == 0 && isatty(STDOUT_FILENO))
+        weft__misuse("save", "will not write a trace to a terminal");
+}
+
+static int run(int argc, char **argv)
+{
+    struct given g;
+    parse(&g, argc, argv);
+    check(&g);
+    if (is_list(&g))
+        return weft__save_list(g.json);
+    return weft__is_xen(g.request.source) ? weft__save_guest(&g.request) : save_file(&g.request);
 }
 
 const struct weft__command weft__save = {"save", "copy a trace, also while it is recorded", help,

@@ -10,6 +10,7 @@
 
 #include "analyse/explain.h"
 #include "cli/common.h"
+#include "cli/source.h"
 
 #define PROGRAM "weft-view"
 #define PLACE_MAX 8192
@@ -18,7 +19,8 @@ static const char help[] =
     "usage: weft view [OPTION…] [FILE…]\n\n"
     "Shows traces in a window, one above the other. Drag to pan, turn the wheel to zoom, click on "
     "a\n"
-    "promise to see what it waited for; ? shows the keys.\n\n"
+    "promise to see what it waited for; ? shows the keys. FILE may be -, standard input, or "
+    "xen:NAME.\n\n"
     "      --at PLACE      go to a place that \"copy link\" has copied\n"
     "      --from TIME     begin there (39.5ms, 2s; a bare number is nanoseconds)\n"
     "      --to TIME       end there\n"
@@ -188,6 +190,21 @@ static int run_window(const struct request *r, char **files, size_t count)
     return WEFT__FAILED;
 }
 
+/* Traces of Xen domains are copied, and the window opens the copies. */
+static bool copy_guests(char **files, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        struct weft_error err = {.offset = WEFT_NO_OFFSET};
+        const char *path = weft__trace_path_for_exec(files[i], &err);
+        if (!path) {
+            weft__complain(files[i], &err);
+            return false;
+        }
+        files[i] = (char *)path;
+    }
+    return true;
+}
+
 static int run(int argc, char **argv)
 {
     static struct request request;
@@ -198,7 +215,9 @@ static int run(int argc, char **argv)
         weft__misuse("view", "--tour needs a FILE");
     if (request.diff && argc - optind != 2)
         weft__misuse("view", "--diff compares two FILEs, a good run and a bad one");
-    return run_window(&request, argv + optind, (size_t)(argc - optind));
+    char **files = argv + optind;
+    size_t count = (size_t)(argc - optind);
+    return copy_guests(files, count) ? run_window(&request, files, count) : WEFT__FAILED;
 }
 
 const struct weft__command weft__view = {"view", "show traces in a window", help, run};

@@ -143,11 +143,12 @@ static int on_command_line(GtkApplication *application, GApplicationCommandLine 
     return 0;
 }
 
-/* Standard input belongs to this process, and measuring wants one of its own. */
+/* Standard input and copies in memory belong to this process, and measuring wants one of its own. */
 static bool wants_own_process(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++)
-        if (strcmp(argv[i], "-") == 0 || strcmp(argv[i], "--tour") == 0)
+        if (strcmp(argv[i], "-") == 0 || strcmp(argv[i], "--tour") == 0 ||
+            g_str_has_prefix(argv[i], WEFT_MEMORY_PATH))
             return true;
     return false;
 }

@@ -14,8 +14,9 @@ char *weft_window_link(WeftWindow *w)
         g_string_append(out, "--raw ");
     g_string_append_printf(out, "--at %s", place);
     for (guint i = 0; i < w->traces->len; i++) {
-        g_autofree char *path = g_shell_quote(((struct weft_trace *)w->traces->pdata[i])->path);
-        g_string_append_printf(out, " %s", path);
+        const struct weft_trace *t = w->traces->pdata[i];
+        g_autofree char *given = weft_trace_given(t->path), *quoted = g_shell_quote(given);
+        g_string_append_printf(out, " %s", quoted);
     }
     return g_string_free(out, FALSE);
 }

@@ -11,8 +11,30 @@
 
 static void read_next(WeftWindow *w);
 
-static char *name_of(const char *path)
+/* What memory is called that is opened under this path; NULL: it is a file. */
+static char *memory_name(const char *path)
 {
+    static const char prefix[] = "/memfd:", suffix[] = " (deleted)";
+    g_autofree char *link =
+        g_str_has_prefix(path, WEFT_MEMORY_PATH) ? g_file_read_link(path, NULL) : NULL;
+    if (!link || !g_str_has_prefix(link, prefix))
+        return NULL;
+    if (g_str_has_suffix(link, suffix))
+        link[strlen(link) - strlen(suffix)] = '\0';
+    return g_strdup(link + strlen(prefix));
+}
+
+char *weft_trace_given(const char *path)
+{
+    char *memory = memory_name(path);
+    return memory ? memory : g_strdup(path);
+}
+
+char *weft_trace_name(const char *path)
+{
+    g_autofree char *memory = memory_name(path);
+    if (memory)
+        return g_filename_display_name(memory);
     return strcmp(path, "-") ? g_filename_display_basename(path) : g_strdup("standard input");
 }
 
@@ -118,7 +140,7 @@ static void on_read_again(void *data, struct weft_loaded *loaded)
     bool was_running = t->running;
     t->load = NULL;
     if (!loaded->model) {
-        g_autofree char *name = name_of(t->path), *error = error_text(&loaded->error);
+        g_autofree char *name = weft_trace_name(t->path), *error = error_text(&loaded->error);
         g_autofree char *text = g_strdup_printf("%s can no longer be read: %s", name, error);
         t->running = false;
         weft_window_complain(w, text, false);
@@ -156,7 +178,7 @@ static void on_file_changed(GFileMonitor *monitor, GFile *file, GFile *other,
         return;
     if (t->running || t->load)
         return;
-    g_autofree char *name = name_of(t->path);
+    g_autofree char *name = weft_trace_name(t->path);
     g_autofree char *text = g_strdup_printf("%s has changed on disk.", name);
     weft_window_complain(t->window, text, true);
 }
@@ -194,7 +216,8 @@ static void add_trace(WeftWindow *w, const char *path, const struct weft_loaded 
                              .model = loaded->model,
                              .took_us = loaded->took_us,
                              .running = loaded->ended == WEFT_ENDED_RUNNING};
-    if (strcmp(path, "-") != 0) {
+    g_autofree char *memory = memory_name(path);
+    if (strcmp(path, "-") != 0 && !memory) {
         t->file = g_file_new_for_path(path);
         t->monitor = g_file_monitor_file(t->file, G_FILE_MONITOR_NONE, NULL, NULL);
         remember(t->file);
@@ -236,7 +259,7 @@ static void on_loaded(void *data, struct weft_loaded *loaded)
 {
     WeftWindow *w = data;
     g_autofree char *path = g_steal_pointer(&w->loading);
-    g_autofree char *name = name_of(path);
+    g_autofree char *name = weft_trace_name(path);
     int rc = loaded->model ? 0 : WEFT_E_FORMAT;
     w->load = NULL;
     if (rc == 0)
@@ -298,7 +321,7 @@ static void read_next(WeftWindow *w)
         arrive(w);
         return;
     }
-    g_autofree char *name = name_of(w->loading);
+    g_autofree char *name = weft_trace_name(w->loading);
     g_autofree char *text = g_strdup_printf("Reading %s", name);
     gtk_label_set_text(GTK_LABEL(w->progress_text), text);
     gtk_widget_set_valign(w->progress, w->traces->len ? GTK_ALIGN_END : GTK_ALIGN_CENTER);

@@ -194,7 +194,7 @@ void weft_window_retitle(WeftWindow *w)
         running |= ((struct weft_trace *)w->traces->pdata[i])->running;
     if (w->traces->len) {
         const struct weft_trace *t = w->traces->pdata[0];
-        name = g_filename_display_basename(t->file ? t->path : "standard input");
+        name = weft_trace_name(t->path);
         g_autofree char *path = g_path_get_dirname(t->path);
         const char *home = g_get_home_dir();
         const char *rest = g_str_has_prefix(path, home) ? path + strlen(home) : NULL;

@@ -14,11 +14,14 @@
 
 #define WEFT_APPLICATION_ID "io.github.weft.View"
 
+/* Where weft view passes on copies in memory, of traces that are no files. */
+#define WEFT_MEMORY_PATH "/proc/self/fd/"
+
 /* A file that is shown. */
 struct weft_trace {
     struct _WeftWindow *window;
     char *path;
-    GFile *file;                    /* NULL: standard input, which cannot be read again */
+    GFile *file; /* NULL: standard input, or a copy in memory, which do not change */
     const struct weft_model *model; /* the explorer's */
     GFileMonitor *monitor;
     struct weft_load *load;       /* of what is read again, or NULL */
@@ -77,6 +80,10 @@ void weft_window_complain(WeftWindow *w, const char *text, bool refresh);
 
 /* "empty", "view" or "problem". */
 void weft_window_show_page(WeftWindow *w, const char *name);
+
+/* What is given to weft view for that path to be opened, as "xen:web"; and how it is called. */
+char *weft_trace_given(const char *path);
+char *weft_trace_name(const char *path);
 
 /* The names of the traces have changed, or there are others. */
 void weft_window_retitle(WeftWindow *w);

@@ -143,6 +143,22 @@ run 1 "$WEFT" save -o copy.x $$
 says "$tmp/err" 'records into no file'
 run 1 "$WEFT" save -o nowhere/copy done.weft
 equal 'copies of nothing' '' "$(ls copy.x* 2>/dev/null)"
+# ---- Xen domains, where there is no Xen, or none of that name ----
+for command in info dump promises explain stats profile view 'save -o copy.x' 'save --follow -o nowhere/copy'; do
+    # shellcheck disable=SC2086
+    run 1 "$WEFT" $command xen:no-such-domain
+    equal "lines said by $command" 1 "$(wc -l <"$tmp/err")"
+    says "$tmp/err" '^weft: (xen:no-such-domain|nowhere/copy): '
+done
+cp done.weft xen:done
+run 0 "$WEFT" info ./xen:done
+run 0 "$WEFT" save -o copy.weft ./xen:done
+run 2 "$WEFT" save -o copy.x xen:
+run 2 "$WEFT" save --follow -o copy.x done.weft
+says "$tmp/err" '^weft save: --follow is for a Xen domain, xen:NAME or xen:NUMBER; see'
+run 2 "$WEFT" save --limit 1M -o copy.x done.weft
+run 2 "$WEFT" save --json done.weft
+equal 'copies of nothing' '' "$(ls copy.x* 2>/dev/null)"
 if [ -e /dev/full ]; then
     run 1 "$WEFT" save -o /dev/full done.weft
     says "$tmp/err" 'cannot be written'

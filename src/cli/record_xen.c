@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/record_xen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/child.h"
+#include "cli/common.h"
+#include "cli/program.h"
+#ifdef WEFT_HAS_XEN
+#include "xen/own.h"
+#endif
+
+#define LIBRARY "libweft-xen.so.1"
+#define REPORT_FD 100 /* scripts use small numbers themselves */
+
+struct start {
+    uint64_t bytes;
+    char library[PATH_MAX];
+    int report; /* what came of it is written there */
+};
+
+/* Beside this program, where it was built; where it is installed; or wherever the loader finds it. */
+static void find_library(char *path, size_t size)
+{
+    ssize_t n = readlink("/proc/self/exe", path, size - 1);
+    path[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(path, '/');
+    if (slash && (size_t)(slash - path) + sizeof "/" LIBRARY <= size) {
+        memcpy(slash + 1, LIBRARY, sizeof LIBRARY);
+        if (access(path, R_OK) == 0)
+            return;
+    }
+    snprintf(path, size, "%s/" LIBRARY, WEFT_LIBDIR);
+    if (access(path, R_OK) < 0)
+        snprintf(path, size, LIBRARY);
+}
+
+static void set_number(const char *name, uint64_t number)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%" PRIu64, number);
+    setenv(name, text, 1);
+}
+
+static void preload(const char *library)
+{
+    const char *others = getenv("LD_PRELOAD");
+    char *all = NULL;
+    if (!others || !*others)
+        setenv("LD_PRELOAD", library, 1);
+    else if (asprintf(&all, "%s:%s", others, library) > 0)
+        setenv("LD_PRELOAD", all, 1);
+    free(all);
+}
+
+static void prepare_child(void *data)
+{
+    const struct start *start = data;
+    struct stat st;
+    char report[64];
+    int fd = fcntl(start->report, F_DUPFD, REPORT_FD);
+    unsetenv("WEFT_TRACE"); /* it may be another's */
+    unsetenv("WEFT_TRACE_FD");
+    unsetenv("WEFT_XEN_REPORT");
+    set_number("WEFT_XEN", start->bytes);
+    set_number("WEFT_TRACE_FOR", (uint64_t)getpid());
+    if (fd >= 0 && fstat(fd, &st) == 0) {
+        snprintf(report, sizeof report, "%d:%" PRIu64, fd, (uint64_t)st.st_ino);
+        setenv("WEFT_XEN_REPORT", report, 1);
+    }
+    preload(start->library);
+}
+
+/* ---- What came of it ---- */
+
+static void tell_shared(const char *name, uint64_t bytes, int status)
+{
+    char text[300];
+    snprintf(text, sizeof text, "xen:%s", name);
+    const struct weft__shown place = weft__shown(text);
+    fprintf(stderr, "weft: %s: %s KiB were shared, and are gone with the program", place.text,
+            weft__grouped(bytes / 1024).text);
+    weft__tell_ending(status);
+    fprintf(stderr,
+            "; while it runs, weft save -o FILE %s in the control domain copies them, and with "
+            "--follow keeps what there is at the end\n",
+            place.text);
+}
+
+/* A program that was killed has not withdrawn what it had published: who follows it shall see that it is over.
+ * published: "KEY VALUE", or as much as there is. */
+static void withdraw(char *published)
+{
+#ifdef WEFT_HAS_XEN
+    char *value = strchr(published, ' ');
+    published[strcspn(published, "\n")] = 0;
+    if (value) {
+        *value++ = 0;
+        weft_xen_forget(published, value);
+    }
+#else
+    (void)published;
+#endif
+}
+
+/* report: "BYTES NAME" and a line for withdraw; "0" if the library has said why not; or nothing: it was not there. */
+static void tell(const struct start *start, int report, const char *program, int status)
+{
+    char text[PIPE_BUF + 1], *end;
+    ssize_t n = read(report, text, sizeof text - 1);
+    text[n > 0 ? n : 0] = 0;
+    char *next = text + strcspn(text, "\n");
+    if (*next) {
+        *next++ = 0;
+        withdraw(next);
+    }
+    const uint64_t bytes = strtoull(text, &end, 10);
+    const struct weft__why why = weft__program_why(program);
+    if (bytes && why.unlinked)
+        weft__say(program, "nothing was recorded, unless it loads weft by itself: it %s", why.text);
+    else if (bytes)
+        tell_shared(*end == ' ' ? end + 1 : "", bytes, status);
+    else if (n <= 0 && !why.unlinked && !strchr(start->library, '/'))
+        weft__say(program,
+                  "nothing was recorded: there is no " LIBRARY ", which weft has only if it was "
+                  "built with -Dxen=enabled");
+    else if (n <= 0)
+        weft__say(program, "nothing was recorded: it %s", why.text);
+}
+
+int weft__record_xen(uint64_t bytes, char **argv)
+{
+    struct start start = {.bytes = bytes};
+    int report[2], status = 0;
+    pid_t pid;
+    if (pipe2(report, O_CLOEXEC | O_NONBLOCK) < 0) {
+        weft__say("record", "%s", strerror(errno));
+        return WEFT__FAILED;
+    }
+    start.report = report[1];
+    find_library(start.library, sizeof start.library);
+    int error = weft__child_start(&pid, argv, prepare_child, &start);
+    if (!error)
+        error = weft__child_go();
+    if (error) {
+        weft__say(argv[0], "cannot be executed: %s", strerror(error));
+        return error == ENOENT ? 127 : 126;
+    }
+    weft__child_ended(true, &status);
+    tell(&start, report[0], argv[0], status);
+    weft__end_as(status);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: ISC */
+/* weft record --xen: the trace lies in pages of this Xen guest that the control domain may read, and in no file. */
+#ifndef WEFT_CLI_RECORD_XEN_H
+#define WEFT_CLI_RECORD_XEN_H
+
+#include <stdint.h>
+
+/* What bytes may be. */
+#define WEFT__XEN_MIN_BYTES (UINT64_C(72) << 10)
+#define WEFT__XEN_MAX_BYTES (UINT64_C(3900) << 20)
+
+/* Runs the program with libweft-xen loaded into it. Returns weft's exit status if it cannot be executed; otherwise
+ * does not return, and ends as the program did. */
+int weft__record_xen(uint64_t bytes, char **argv);
+
+#endif

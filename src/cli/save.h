@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: ISC */
+/* What saving a file and saving a domain's trace share. All of this says what is wrong. */
+#ifndef WEFT_CLI_SAVE_H
+#define WEFT_CLI_SAVE_H
+
+#include "cli/common.h"
+#include "read/snapshot.h"
+
+struct weft__save_request {
+    const char *source, *target;
+    uint64_t limit_bytes; /* of a domain's trace */
+    bool follow;          /* a domain, until it ends */
+};
+
+/* Whether the target is the source, or somebody records into it. source: an open file, or -1. */
+bool weft__save_would_destroy(int source, const char *target);
+
+/* Copies the bytes of from to out. Returns 0 or a negative WEFT_E code. */
+int weft__save_bytes(FILE *out, const struct weft_input *from, const char *name,
+                     struct weft_error *err);
+
+/* Copies the packets. Likewise. */
+int weft__save_packets(FILE *out, struct weft_snapshot *s, const char *name,
+                       struct weft_error *err);
+
+/* Ends the output; rc is what writing it returned, err its error. Returns the exit status. */
+int weft__save_end(struct weft__output *out, const char *source, int rc, struct weft_error *err);
+
+/* Says what is worth knowing of a copy that was made. */
+void weft__save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes);
+
+/* Saves the trace of a Xen domain. Returns the exit status. */
+int weft__save_guest(const struct weft__save_request *r);
+
+/* Lists the domains that offer one. Likewise. */
+int weft__save_list(bool json);
+
+#endif

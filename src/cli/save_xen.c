@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: ISC */
+/* weft save xen:DOMAIN. The copy is written as it is made, without one in memory: the ring may be larger than what is
+ * free where this runs. Only for a pipe, which may be slow while a guest goes on recording, it is made in memory first. */
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/memory.h"
+#include "cli/save.h"
+#include "cli/xen.h"
+
+struct job {
+    const struct weft__save_request *request;
+    struct weft_xen xen;
+    struct weft__guest guest;
+    struct weft__output out;
+    struct weft_snapshot *snapshot;
+    struct weft_input memory; /* the copy, if it was made there */
+    bool replaced;            /* the domain offers another trace now */
+    struct weft_error err;
+};
+
+static int open_guest(struct job *j)
+{
+    const struct weft__save_request *r = j->request;
+    int rc = weft__guest_open(&j->guest, &j->xen, r->source, r->limit_bytes, &j->err);
+    if (rc == WEFT_E_LIMIT)
+        weft__advise(&j->err, "--limit SIZE allows more");
+    return rc;
+}
+
+static void say_state(const struct job *j, const char *more)
+{
+    weft__say(j->request->source, "%s %s%s", weft__guest_name(&j->guest.domain).text,
+              j->replaced          ? "offers another trace now"
+              : j->guest.withdrawn ? "has withdrawn its trace"
+                                   : weft__xen_has(j->guest.domain.state),
+              more);
+}
+
+/* ---- Waiting ---- */
+
+/* How long until it is looked whether a signal came just before the waiting began, or a domain of which nothing is
+ * known yet is there. */
+#define LOOK_EVERY_MS 500
+
+#define SIGNALS 3
+static const int signals[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
+static volatile sig_atomic_t signaled; /* which */
+
+static void note_signal(int signal_number)
+{
+    signaled = signal_number;
+}
+
+/* Those that are ignored, as by nohup, stay so. */
+static void catch_signals(struct sigaction before[SIGNALS])
+{
+    struct sigaction note = {.sa_handler = note_signal};
+    for (unsigned i = 0; i < SIGNALS; i++)
+        if (sigaction(signals[i], NULL, &before[i]) == 0 && before[i].sa_handler != SIG_IGN)
+            sigaction(signals[i], &note, NULL);
+}
+
+static void release_signals(const struct sigaction before[SIGNALS])
+{
+    for (unsigned i = 0; i < SIGNALS; i++)
+        sigaction(signals[i], &before[i], NULL);
+}
+
+/* Nobody is there any more to write for. */
+static bool nobody_reads(const struct job *j)
+{
+    return j->out.file == stdout && weft__stdout_left();
+}
+
+static bool stopped(const struct job *j)
+{
+    return signaled || nobody_reads(j);
+}
+
+/* Maps the trace as soon as there is one. A guest that is just beginning, or ending, may be seen in the midst of it. */
+static int await_trace(struct job *j)
+{
+    enum { TRIES = 4 };
+    int rc;
+    bool said = false;
+    for (unsigned failed = 0; !stopped(j);) {
+        j->err = (struct weft_error){.offset = WEFT_NO_OFFSET};
+        rc = open_guest(j);
+        bool nothing = rc == WEFT_E_INVALID;
+        failed = nothing ? 0 : failed + 1;
+        if (rc == 0 || rc == WEFT_E_NOMEM || rc == WEFT_E_LIMIT || failed == TRIES)
+            return rc;
+        if (nothing && !said)
+            weft__say(j->request->source, "%.*s; waiting", (int)strcspn(j->err.text, ";"),
+                      j->err.text);
+        said |= nothing;
+        if (!nothing || j->guest.domain.id == WEFT__NO_DOMAIN)
+            poll(NULL, 0, LOOK_EVERY_MS);
+        else if (j->xen.wait(j->xen.context, j->guest.domain.id, LOOK_EVERY_MS) < 0)
+            poll(NULL, 0, LOOK_EVERY_MS);
+    }
+    return weft_error_set(&j->err, WEFT_E_CANCELED, WEFT_NO_OFFSET,
+                          "stopped before there was a trace");
+}
+
+/* A trace that has been replaced may go on. */
+static bool offers_another(const struct job *j)
+{
+    struct weft_xen_domain d;
+    struct weft_error err;
+    char number[16];
+    snprintf(number, sizeof number, "%u", j->guest.domain.id);
+    return weft_xen_find(&j->xen, number, &d, &err) == 0 && (d.lists || d.indexes);
+}
+
+/* Until the domain ends, or withdraws it, or a signal comes. */
+static int await_end(struct job *j)
+{
+    struct weft__guest *g = &j->guest;
+    int rc = 0;
+    if (isatty(STDERR_FILENO) && !weft__xen_is_dead(g->domain.state))
+        weft__say(j->request->source, "following %s; Ctrl-C copies what is there",
+                  weft__guest_name(&g->domain).text);
+    while (rc == 0 && !stopped(j) && !weft__xen_is_dead(g->domain.state)) {
+        weft__guest_watch(g);
+        rc = weft_xen_ring_wait(g->ring, LOOK_EVERY_MS, &g->domain.state, &j->err);
+    }
+    if (rc < 0) /* the pages are still there */
+        weft__complain(j->request->source, &j->err);
+    bool over = rc > 0 && !weft__xen_is_dead(g->domain.state);
+    j->replaced = over && offers_another(j);
+    g->withdrawn = over && !j->replaced;
+    weft__guest_look(g, &j->xen);
+    if (nobody_reads(j))
+        return weft_error_set(&j->err, WEFT_E_CANCELED, WEFT_NO_OFFSET,
+                              "stopped: nobody reads standard output any more");
+    say_state(j, rc == 0 && signaled ? "; copied now, since a signal came"
+                 : rc < 0            ? "; copied now, since nothing more can be known of it"
+                                     : "");
+    return 0;
+}
+
+static int follow(struct job *j)
+{
+    struct sigaction before[SIGNALS];
+    catch_signals(before);
+    int rc = await_trace(j);
+    if (rc == 0)
+        rc = await_end(j);
+    release_signals(before); /* the next one ends the copying */
+    return rc;
+}
+
+/* ---- Copying ---- */
+
+/* What is not known yet as the copy begins can be written into it at its end. */
+static bool can_seek(FILE *file)
+{
+    struct stat st;
+    int fd = fileno(file);
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND);
+}
+
+/* Sets the moment of the copy; makes it in memory if that is better. */
+static int begin_copy(struct job *j)
+{
+    uint64_t size = j->guest.in.size;
+    weft__memory_confine(2 * size + WEFT__MEMORY_SLACK);
+    int rc = weft_snapshot_begin(&j->snapshot, &j->guest.in, &j->err);
+    if (rc == 0)
+        return weft__guest_no_trace(&j->guest, &j->err);
+    if (rc < 0 || !weft_snapshot_is_live(j->snapshot) || can_seek(j->out.file))
+        return rc;
+    if (size <= weft__memory_available() / 2)
+        return weft_snapshot_to_memory(j->snapshot, &j->memory, &j->err);
+    weft__say(j->request->source,
+              "is too large to be copied in memory first: what the guest overwrites while %s is "
+              "written is lost; a file would be better",
+              strcmp(j->request->target, "-") == 0 ? "standard output" : "the target");
+    return rc;
+}
+
+static int write_copy(struct job *j)
+{
+    const char *source = j->request->source;
+    FILE *out = j->out.file;
+    int rc = begin_copy(j);
+    if (rc < 0) {
+        weft__complain(source, &j->err);
+        weft__output_close(&j->out, false);
+        return WEFT__FAILED;
+    }
+    if (j->memory.fd >= 0)
+        rc = weft__save_bytes(out, &j->memory, source, &j->err);
+    else
+        rc = weft__save_packets(out, j->snapshot, source, &j->err);
+    int status = weft__save_end(&j->out, source, rc, &j->err);
+    if (status == WEFT__DONE)
+        weft__save_report(source, j->request->target, weft_snapshot_gone(j->snapshot),
+                          weft_snapshot_bytes(j->snapshot));
+    return status;
+}
+
+/* The domain's end, if it came just now. */
+static void look_again(struct job *j)
+{
+    if (weft__xen_is_dead(j->guest.domain.state))
+        return;
+    weft__guest_look(&j->guest, &j->xen);
+    if (weft__xen_is_dead(j->guest.domain.state))
+        say_state(j, ", while it was copied");
+}
+
+static int save(struct job *j)
+{
+    const struct weft__save_request *r = j->request;
+    int rc = r->follow ? 0 : open_guest(j);
+    if (rc < 0)
+        weft__complain(r->source, &j->err);
+    if (rc < 0 || weft__save_would_destroy(-1, r->target) || !weft__output_open(&j->out, r->target))
+        return WEFT__FAILED;
+    if (j->out.temporary)
+        fchmod(fileno(j->out.file), 0600); /* as the recorder does it */
+    rc = r->follow ? follow(j) : 0;
+    if (rc < 0) {
+        weft__complain(r->source, &j->err);
+        weft__output_close(&j->out, false);
+        return WEFT__FAILED;
+    }
+    if (!r->follow && weft__xen_is_dead(j->guest.domain.state))
+        say_state(j, "");
+    int status = write_copy(j);
+    if (status == WEFT__DONE)
+        look_again(j);
+    return status;
+}
+
+int weft__save_guest(const struct weft__save_request *r)
+{
+    struct job j = {.request = r, .memory = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
+    if (weft__xen_connect(&j.xen, &j.err) < 0) {
+        weft__complain(r->source, &j.err);
+        return WEFT__FAILED;
+    }
+    int status = save(&j);
+    weft_snapshot_free(j.snapshot);
+    weft_input_close(&j.memory);
+    weft__guest_close(&j.guest);
+    weft__xen_disconnect(&j.xen);
+    return status;
+}
+
+int weft__save_list(bool json)
+{
+    struct weft_xen xen;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    if (weft__xen_connect(&xen, &err) < 0) {
+        weft__complain("xen", &err);
+        return WEFT__FAILED;
+    }
+    int status = weft__xen_list(&xen, json);
+    weft__xen_disconnect(&xen);
+    return status;
+}

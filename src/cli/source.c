@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/source.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "cli/memory.h"
+#include "cli/xen.h"
+#include "read/snapshot.h"
+
+#define NAME_MAX_BYTES 200 /* the system takes at most 249 */
+
+/* A copy that has been made. */
+struct kept {
+    struct kept *next;
+    char *name;
+    char path[32];
+};
+
+static struct kept *all_kept;
+
+/* Writes the copy into memory that is called like the source: the window reads its title there. */
+static int fill(int fd, struct weft__guest *g, struct weft_error *err)
+{
+    struct weft_snapshot *s = NULL;
+    int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    FILE *file = own < 0 ? NULL : fdopen(own, "w");
+    if (!file) {
+        if (own >= 0)
+            close(own);
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
+                              strerror(errno));
+    }
+    int rc = weft_snapshot_begin(&s, &g->in, err);
+    if (rc == 0)
+        rc = weft__guest_no_trace(g, err);
+    if (rc > 0)
+        rc = weft_snapshot_write(s, file, NULL, NULL, err);
+    weft_snapshot_free(s);
+    if (fclose(file) != 0 && rc == 0)
+        rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no room to hold it: %s",
+                            strerror(errno));
+    return rc;
+}
+
+/* Maps the trace, if there is room for a copy of it. */
+static int open_guest(struct weft__guest *g, const struct weft_xen *xen, const char *name,
+                      uint64_t available, struct weft_error *err)
+{
+    char advice[160];
+    uint64_t limit = available / 2 < WEFT_XEN_BYTES_MAX ? available / 2 : WEFT_XEN_BYTES_MAX;
+    int rc = weft__guest_open(g, xen, name, limit, err);
+    if (rc == WEFT_E_LIMIT) {
+        snprintf(advice, sizeof advice,
+                 "a copy in memory may take half of what is free; weft save -o FILE %.60s needs "
+                 "little",
+                 name);
+        weft__advise(err, advice);
+    }
+    return rc;
+}
+
+/* Returns a descriptor of the copy, or a negative WEFT_E code. */
+static int copy_guest(const char *name, struct weft_error *err)
+{
+    struct weft_xen xen;
+    struct weft__guest g;
+    char title[NAME_MAX_BYTES];
+    uint64_t available = weft__memory_available();
+    int rc = weft__xen_connect(&xen, err), fd = -1;
+    if (rc < 0)
+        return rc;
+    rc = open_guest(&g, &xen, name, available, err);
+    snprintf(title, sizeof title, "%s", name);
+    if (rc == 0 && (fd = memfd_create(title, MFD_CLOEXEC)) < 0)
+        rc = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
+                            strerror(errno));
+    if (rc == 0) {
+        struct rlimit before = weft__memory_confine(2 * g.in.size + WEFT__MEMORY_SLACK);
+        rc = fill(fd, &g, err);
+        weft__memory_release(&before);
+    }
+    weft__guest_close(&g);
+    weft__xen_disconnect(&xen);
+    if (rc < 0 && fd >= 0)
+        close(fd);
+    return rc < 0 ? rc : fd;
+}
+
+static const char *keep(const char *name, int fd, struct weft_error *err)
+{
+    struct kept *k = malloc(sizeof *k);
+    char *copy = k ? strdup(name) : NULL;
+    if (!copy) {
+        free(k);
+        close(fd);
+        weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+        return NULL;
+    }
+    *k = (struct kept){.next = all_kept, .name = copy};
+    snprintf(k->path, sizeof k->path, "/proc/self/fd/%d", fd);
+    all_kept = k;
+    return k->path;
+}
+
+static const char *find_or_copy(const char *name, bool *made, struct weft_error *err)
+{
+    for (const struct kept *k = all_kept; k; k = k->next)
+        if (strcmp(k->name, name) == 0)
+            return k->path;
+    int fd = copy_guest(name, err);
+    *made = fd >= 0;
+    return fd < 0 ? NULL : keep(name, fd, err);
+}
+
+const char *weft__trace_path(const char *name, struct weft_error *err)
+{
+    bool made = false;
+    if (!weft__is_xen(name))
+        return name;
+    const char *path = find_or_copy(name, &made, err);
+    if (made) /* what is made of a hostile trace shall not be the end of the whole control domain */
+        weft__memory_confine(weft__memory_available());
+    return path;
+}
+
+const char *weft__trace_path_for_exec(const char *name, struct weft_error *err)
+{
+    bool made = false;
+    int fd;
+    if (!weft__is_xen(name))
+        return name;
+    const char *path = find_or_copy(name, &made, err);
+    if (path && sscanf(path, "/proc/self/fd/%d", &fd) == 1)
+        fcntl(fd, F_SETFD, 0);
+    return path;
+}

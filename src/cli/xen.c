@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/xen.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common.h"
+#ifdef WEFT_HAS_XEN
+#include "xen/libxen.h"
+#endif
+
+#define PREFIX "xen:"
+
+/* How long to look at a guest for what its clock says: it may record rarely. */
+enum { SIGHT_MS = 100, SIGHT_AGAIN_MS = 16 };
+
+enum {
+    DRIFT = 20000
+}; /* one clock against the other, by one part in so many: two good clocks under NTP */
+
+bool weft__is_xen(const char *name)
+{
+    return strncmp(name, PREFIX, strlen(PREFIX)) == 0;
+}
+
+int weft__xen_connect(struct weft_xen *xen, struct weft_error *err)
+{
+#ifdef WEFT_HAS_XEN
+    return weft_xen_connect(xen, err);
+#else
+    (void)xen;
+    return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                          "weft was built without Xen; on Debian: apt-get install libxen-dev, and "
+                          "build it again (a file of that name: ./xen:…)");
+#endif
+}
+
+void weft__xen_disconnect(struct weft_xen *xen)
+{
+#ifdef WEFT_HAS_XEN
+    weft_xen_disconnect(xen);
+#else
+    (void)xen;
+#endif
+}
+
+/* ---- A domain's trace ---- */
+
+int weft__guest_open(struct weft__guest *g, const struct weft_xen *xen, const char *name,
+                     uint64_t limit_bytes, struct weft_error *err)
+{
+    *g = (struct weft__guest){.domain.id = WEFT__NO_DOMAIN, .in.fd = -1};
+    int rc = weft_xen_find(xen, name + strlen(PREFIX), &g->domain, err);
+    if (rc < 0) {
+        g->domain.id = WEFT__NO_DOMAIN;
+        return rc;
+    }
+    rc = weft_xen_open(&g->ring, xen, g->domain.id, limit_bytes, err);
+    if (rc < 0) {
+        g->ring = NULL;
+        return rc;
+    }
+    g->in = (struct weft_input){
+        .fd = -1,
+        .size = weft_xen_ring_bytes(g->ring),
+        .copy = weft_xen_ring_copy,
+        .memory = g->ring,
+    };
+    weft__guest_look(g, xen);
+    return 0;
+}
+
+void weft__guest_close(struct weft__guest *g)
+{
+    if (g->ring)
+        weft_xen_close(g->ring);
+    g->ring = NULL;
+}
+
+bool weft__xen_is_dead(enum weft_xen_state state)
+{
+    return state == WEFT_XEN_SHUT || state == WEFT_XEN_CRASHED || state == WEFT_XEN_GONE;
+}
+
+/* Than the earlier one, whatever the clocks have drifted since. */
+static bool is_worse(const struct weft_sight *s, const struct weft_sight *earlier)
+{
+    uint64_t age = s->real_ns > earlier->real_ns ? s->real_ns - earlier->real_ns : 0;
+    return s->error_ns / 2 > earlier->error_ns + age / DRIFT;
+}
+
+void weft__guest_watch(struct weft__guest *g)
+{
+    struct weft_sight sight;
+    bool again = g->watched;
+    g->watched = true;
+    if (!weft_sight_take(&sight, &g->in, again ? SIGHT_AGAIN_MS : SIGHT_MS))
+        return;
+    if (!g->in.sight || !is_worse(&sight, g->in.sight)) {
+        g->sight = sight;
+        g->in.sight = &g->sight;
+    }
+}
+
+void weft__guest_look(struct weft__guest *g, const struct weft_xen *xen)
+{
+    if (g->domain.state != WEFT_XEN_GONE) /* it does not come back */
+        g->domain.state = xen->state(xen->context, g->domain.id);
+    bool dead = g->withdrawn || weft__xen_is_dead(g->domain.state);
+    g->in.writer = dead ? WEFT_WRITER_DEAD : WEFT_WRITER_ALIVE;
+    if (!dead)
+        weft__guest_watch(g);
+}
+
+/* ---- Words ---- */
+
+struct weft__guest_name weft__guest_name(const struct weft_xen_domain *domain)
+{
+    struct weft__guest_name n;
+    if (*domain->name)
+        snprintf(n.text, sizeof n.text, "domain %u (%.*s)", domain->id, WEFT_XEN_NAME_MAX,
+                 weft__shown(domain->name).text);
+    else
+        snprintf(n.text, sizeof n.text, "domain %u", domain->id);
+    return n;
+}
+
+const char *weft__xen_has(enum weft_xen_state state)
+{
+    switch (state) {
+    case WEFT_XEN_SHUT:
+        return "has shut down";
+    case WEFT_XEN_CRASHED:
+        return "has crashed";
+    case WEFT_XEN_GONE:
+        return "is gone";
+    case WEFT_XEN_UNKNOWN:
+    case WEFT_XEN_RUNNING:
+        break;
+    }
+    return "is running";
+}
+
+int weft__guest_no_trace(const struct weft__guest *g, struct weft_error *err)
+{
+    unsigned char head[4] = {0};
+    weft_xen_ring_copy(g->ring, head, sizeof head, 0);
+    return weft_error_set(err, WEFT_E_FORMAT, WEFT_NO_OFFSET,
+                          "offers %" PRIu64
+                          " bytes that are no trace: expected a packet beginning with c1 1f fc c1, "
+                          "found %02x %02x %02x %02x",
+                          g->in.size, head[0], head[1], head[2], head[3]);
+}
+
+void weft__advise(struct weft_error *err, const char *advice)
+{
+    char text[sizeof err->text];
+    snprintf(text, sizeof text, "%s", err->text);
+    weft_error_set(err, err->code, err->offset, "%.*s; %s",
+                   (int)(sizeof text - strlen(advice) - sizeof "; "), text, advice);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: ISC */
+/* weft save xen: - which domains offer a trace. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "cli/live.h"
+#include "cli/stats.h"
+#include "cli/xen.h"
+#include "format/mirage.h"
+
+#define NAME_COLUMNS 40
+
+/* A domain, and what can be seen of its trace without reading it. */
+struct offer {
+    const struct weft_xen_domain *domain;
+    bool open; /* else err says why not */
+    uint64_t bytes;
+    const char *format, *trace; /* NULL: none; not known */
+    struct weft_error err;
+};
+
+/* What its first bytes say. */
+static void recognise(struct offer *o, const unsigned char head[WEFT_XEN_PAGE])
+{
+    struct weft_facts_header facts;
+    memcpy(&facts, head, sizeof facts);
+    if (weft__facts_valid(&facts)) {
+        bool dead = weft__xen_is_dead(o->domain->state);
+        o->format = "weft";
+        o->trace = facts.state == WEFT_TRACE_STOPPED     ? "stopped"
+                   : facts.state != WEFT_TRACE_RECORDING ? NULL
+                   : dead                                ? "killed"
+                                                         : "recording";
+    } else if (memcmp(head, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0) {
+        o->format = "mirage";
+    }
+}
+
+static struct offer look_at(const struct weft_xen *xen, const struct weft_xen_domain *domain)
+{
+    struct offer o = {.domain = domain};
+    unsigned char head[WEFT_XEN_PAGE];
+    o.open = weft_xen_look(xen, domain->id, head, &o.bytes, &o.err) == 0;
+    if (o.open)
+        recognise(&o, head);
+    return o;
+}
+
+/* ---- For people ---- */
+
+static const char *words(const struct offer *o, char *text, size_t room)
+{
+    if (!o->open)
+        return *o->err.text ? o->err.text : weft_error_name(o->err.code);
+    snprintf(text, room, "%s%s%s", o->format ? o->format : "no trace", o->trace ? ", " : "",
+             o->trace ? o->trace : "");
+    return text;
+}
+
+static void print(const struct offer *offer, uint32_t count)
+{
+    int wide = 4;
+    for (uint32_t i = 0; i < count; i++) {
+        int width = stats_width(weft__shown(offer[i].domain->name).text);
+        wide = width > wide ? width : wide;
+    }
+    wide = wide < NAME_COLUMNS ? wide : NAME_COLUMNS;
+    printf("%5s  %-*s  %-9s  %10s  %s\n", "ID", wide, "NAME", "STATE", "SIZE", "TRACE");
+    for (uint32_t i = 0; i < count; i++) {
+        const struct offer *o = &offer[i];
+        char text[64];
+        printf("%5u  ", o->domain->id);
+        stats_put_cut(weft__shown(o->domain->name).text, wide);
+        printf("  %-9s  %10s  %s\n", weft_xen_state_name(o->domain->state),
+               o->open ? weft__amount(o->bytes).text : "-",
+               weft__shown(words(o, text, sizeof text)).text);
+    }
+}
+
+/* ---- For programs ---- */
+
+/* JSON wants UTF-8; a domain's name may be anything. */
+static json_t *string(const char *text)
+{
+    json_t *s = text ? json_string(text) : json_null();
+    return s ? s : json_string(weft__shown(text).text);
+}
+
+static void print_json(const struct offer *offer, uint32_t count)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct offer *o = &offer[i];
+        char text[64];
+        json_array_append_new(
+            list, json_pack("{sI so ss so so so so}", "id", (json_int_t)o->domain->id, "name",
+                            string(o->domain->name), "state", weft_xen_state_name(o->domain->state),
+                            "bytes", o->open ? json_integer((json_int_t)o->bytes) : json_null(),
+                            "format", string(o->format), "trace", string(o->trace), "error",
+                            string(o->open ? NULL : words(o, text, sizeof text))));
+    }
+    json_dumpf(list, stdout, JSON_INDENT(2));
+    putchar('\n');
+    json_decref(list);
+}
+
+/* ---- ---- */
+
+static int list_all(const struct weft_xen *xen, struct weft_xen_domain *domain, uint32_t count,
+                    bool json)
+{
+    uint32_t offers = 0;
+    struct offer *offer = calloc(count + 1, sizeof *offer);
+    if (!offer) {
+        weft__say("xen", "out of memory");
+        return WEFT__FAILED;
+    }
+    for (uint32_t i = 0; i < count; i++)
+        if (domain[i].lists || domain[i].indexes)
+            offer[offers++] = look_at(xen, &domain[i]);
+    if (json)
+        print_json(offer, offers);
+    else if (offers)
+        print(offer, offers);
+    else
+        weft__say("xen", "no domain offers a trace; a guest does by weft record --xen -- PROGRAM, "
+                         "or by itself with libweft-xen");
+    free(offer);
+    return WEFT__DONE;
+}
+
+int weft__xen_list(const struct weft_xen *xen, bool json)
+{
+    struct weft_xen_domain *domain;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
+    uint32_t count;
+    if (weft_xen_domains(xen, &domain, &count, &err) < 0) {
+        weft__complain("xen", &err);
+        return WEFT__FAILED;
+    }
+    int status = list_all(xen, domain, count, json);
+    free(domain);
+    return status;
+}

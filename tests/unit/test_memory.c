@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: ISC */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "cli/memory.h"
+
+static uint64_t line_of(const char *text, const char *key)
+{
+    char path[] = "/tmp/test_memory.XXXXXX";
+    int fd = mkstemp(path);
+    FILE *f = fdopen(fd, "w");
+    assert_non_null(f);
+    fputs(text, f);
+    fclose(f);
+    uint64_t value = weft__memory_line(path, key);
+    unlink(path);
+    return value;
+}
+
+static void test_lines(void **state)
+{
+    (void)state;
+    const char *text =
+        "MemTotal:       524288 kB\nMemAvailable:   1024 kB\nVmData:\t  12 kB\nBad: x\n"
+        "Huge: 99999999999999999999 kB\n";
+    assert_int_equal(line_of(text, "MemAvailable"), 1 << 20);
+    assert_int_equal(line_of(text, "VmData"), 12 << 10);
+    assert_int_equal(line_of(text, "Mem"), UINT64_MAX);
+    assert_int_equal(line_of(text, "Bad"), UINT64_MAX);
+    assert_int_equal(line_of(text, "Huge"), UINT64_MAX);
+    assert_int_equal(line_of("", "MemAvailable"), UINT64_MAX);
+    assert_int_equal(weft__memory_line("/nowhere", "MemAvailable"), UINT64_MAX);
+}
+
+static void test_available(void **state)
+{
+    (void)state;
+    assert_in_range(weft__memory_available(), 1 << 20, UINT64_MAX);
+}
+
+static bool can_have(size_t bytes)
+{
+    void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return at != MAP_FAILED && munmap(at, bytes) == 0;
+}
+
+/* What is allowed can be had, what is not cannot; afterwards all is as before. */
+static void test_confine(void **state)
+{
+    (void)state;
+    struct rlimit before, now;
+    getrlimit(RLIMIT_DATA, &before);
+    struct rlimit kept = weft__memory_confine(64 << 20);
+    assert_true(can_have(16 << 20));
+    assert_false(can_have((size_t)256 << 20));
+    assert_int_equal(kept.rlim_cur, before.rlim_cur);
+    weft__memory_release(&kept);
+    getrlimit(RLIMIT_DATA, &now);
+    assert_int_equal(now.rlim_cur, before.rlim_cur);
+    assert_true(can_have((size_t)256 << 20));
+}
+
+/* No limit is raised, and what is not known limits nothing. */
+static void test_limits(void **state)
+{
+    (void)state;
+    struct rlimit before, now;
+    struct rlimit first = weft__memory_confine(64 << 20);
+    getrlimit(RLIMIT_DATA, &before);
+    weft__memory_confine((uint64_t)1 << 40);
+    weft__memory_confine(UINT64_MAX);
+    getrlimit(RLIMIT_DATA, &now);
+    assert_int_equal(now.rlim_cur, before.rlim_cur);
+    weft__memory_release(&first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lines),
+        cmocka_unit_test(test_available),
+        cmocka_unit_test(test_confine),
+        cmocka_unit_test(test_limits),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
