@@ -73,6 +73,11 @@ if [ -x "$EXAMPLES/kv_server" ] && [ -x "$EXAMPLES/kv_load" ]; then
         server=$!
         read -r port <said || :
         run 0 "$EXAMPLES/kv_load" --port "${port##*:}" --connections 3 --requests 300
+        # A timer that still runs would be cancelled here, and not there.
+        for ((i = 0; i < 200; i++)); do
+            "$WEFT" promises $name.weft | awk -F'\t' '$6 == "pending" && $8 == "flush" { some = 1 } END { exit some }' && break
+            sleep 0.05
+        done
         kill "$server"
         wait "$server" 2>/dev/null || :
     done
