@@ -26,7 +26,8 @@ enum {
     BLOCK = 64 << 10,
     GLANCE = 1024,
     FULL_MAX = 1024, /* bytes that may be left in a packet into which the next event did not go */
-    REST_LEAST_NS = 50000, /* between two looks at it; twice as long each time, together 0.2 s */
+    REST_LEAST_NS =
+        50000, /* between two looks at it; twice as long each time, for one copy together 0.2 s */
     REST_MOST_NS = 200000000,
 };
 
@@ -44,6 +45,7 @@ struct weft__mirage_copy {
     const struct weft_input *in;
     struct part *part; /* in the order of the input */
     size_t parts, room, most;
+    long rest_ns; /* how long it is waited next for an event */
     bool has_newest;
     uint64_t newest_at;
     uint16_t newest; /* sequence number */
@@ -200,18 +202,18 @@ static bool is_not_emptied(const struct weft__mirage_copy *c, const struct part 
 
 /* Waits until the newest event is written, for which there must be another one after it. There may be none for long, and
  * who writes may have been interrupted: after some time it is taken for written. */
-static void await_event(const struct weft__mirage_copy *c, const struct part *newest)
+static void await_event(struct weft__mirage_copy *c, const struct part *newest)
 {
     struct weft_error err;
     unsigned char head[HEADER];
-    for (long rest_ns = REST_LEAST_NS; rest_ns < REST_MOST_NS; rest_ns *= 2) {
+    for (; c->rest_ns < REST_MOST_NS; c->rest_ns *= 2) {
         if (weft_input_read(c->in, head, sizeof head, newest->at, &err) != HEADER)
             return;
         const struct weft_mirage_header h = weft_mirage_header_read(head);
         if (!is_mark(head) || h.sequence != newest->sequence ||
             h.content_bits / 8 != newest->content)
             return;
-        nanosleep(&(struct timespec){.tv_nsec = rest_ns}, NULL);
+        nanosleep(&(struct timespec){.tv_nsec = c->rest_ns}, NULL);
     }
 }
 
@@ -260,6 +262,7 @@ int weft__mirage_copy_begin(struct weft__mirage_copy **out, const struct weft_in
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     c->in = in;
     c->err = err;
+    c->rest_ns = REST_LEAST_NS;
     /* Packets are few and large, unless memory was filled so that it is hard to read. */
     c->most = in->copy ? in->size / 1024 + 64 : SIZE_MAX;
     rc = find_parts(c);

@@ -30,6 +30,15 @@ int __wrap_clock_gettime(clockid_t clock, struct timespec *ts)
     return 0;
 }
 
+static uint64_t waited_ns;
+
+int nanosleep(const struct timespec *wanted, struct timespec *left)
+{
+    (void)left;
+    waited_ns += (uint64_t)wanted->tv_sec * SECOND + (uint64_t)wanted->tv_nsec;
+    return 0;
+}
+
 static size_t largest; /* allocation */
 
 void *__real_malloc(size_t size);
@@ -421,7 +430,7 @@ static void every_reading_lies(void **state)
             trace_add(&mirage, counter(1000 * (i + 1), LOOP, n, "c"));
         trace_pad(&mirage, 200, 1);
     }
-    uint64_t copies = 0, failures = 0, most_reads = 0;
+    uint64_t copies = 0, failures = 0, most_reads = 0, most_waited = 0;
     seed = 1;
     largest = 0;
     for (unsigned round = 0; round < 12000; round++) {
@@ -434,6 +443,7 @@ static void every_reading_lies(void **state)
         in.writer = random_word() % 4 ? WEFT_WRITER_ALIVE : WEFT_WRITER_DEAD;
         struct weft_error err = {.code = 0};
         struct weft_snapshot *s;
+        waited_ns = 0;
         int rc = weft_snapshot_begin(&s, &in, &err);
         if (rc > 0) {
             rc = weft_snapshot_to_memory(s, &out, &err);
@@ -446,11 +456,13 @@ static void every_reading_lies(void **state)
         }
         failures += rc < 0;
         most_reads = e.m.reads > most_reads ? e.m.reads : most_reads;
+        most_waited = waited_ns > most_waited ? waited_ns : most_waited;
     }
     printf("%" PRIu64 " copies, %" PRIu64 " failures; at most %" PRIu64 " readings\n", copies,
            failures, most_reads);
     assert_true(copies > 5000);
     assert_true(most_reads < 300000);
+    assert_in_range(most_waited, SECOND / 10, SECOND / 4);
     assert_true(largest < 1 << 20);
     trace_fini(&weft);
     trace_fini(&mirage);
