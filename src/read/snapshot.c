@@ -13,7 +13,8 @@
  * A packet that changes hands while it is copied is left out, and counted as overwritten. If it was closed only
  * after 1 had begun, as in a small ring, it may have had an event that says how a promise ended between 1 and
  * the moment. Then what is known to have ended is what was known when its packet was copied; a promise that
- * ended after the moment may be shown as one that ended before. */
+ * ended after the moment may be shown as one that ended before. If no packet of events is left, since the copying was
+ * interrupted for as long as the ring takes to come round, all of it is done again. */
 #include "read/snapshot.h"
 
 #include <errno.h>
@@ -33,6 +34,8 @@
 #include "read/until.h"
 #include "read/wall.h"
 #include "read/weft.h"
+
+enum { TRIES = 4 }; /* to begin before all is overwritten; an enemy takes so much more time */
 
 /* A packet of the source. */
 struct piece {
@@ -99,6 +102,12 @@ struct weft_snapshot {
 static int no_memory(struct weft_snapshot *s)
 {
     return weft_error_set(s->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+}
+
+static int cannot_write(struct weft_snapshot *s)
+{
+    return weft_error_set(s->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
+                          strerror(errno));
 }
 
 /* ---- Reading packets ---- */
@@ -403,8 +412,7 @@ static int put(struct weft_snapshot *s, const void *bytes, size_t size)
     s->written += size;
     if (fwrite(bytes, 1, size, s->out) == size)
         return 0;
-    return weft_error_set(s->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
-                          strerror(errno));
+    return cannot_write(s);
 }
 
 /* Ends the packet in the buffer after that many bytes, at least a header's, and writes it. */
@@ -691,8 +699,7 @@ static int put_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t s
 {
     if (fseeko(s->out, at, SEEK_SET) == 0 && fwrite(bytes, 1, size, s->out) == size)
         return 0;
-    return weft_error_set(s->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
-                          strerror(errno));
+    return cannot_write(s);
 }
 
 /* Writes the facts again, now that it is known what is not in the copy. They are its first packet. */
@@ -704,7 +711,7 @@ static int put_facts_again(struct weft_snapshot *s, off_t start)
     const size_t after = sizeof f.packet; /* that is as it is */
     int rc = put_at(s, start + (off_t)after, (unsigned char *)&f + after, sizeof f - after);
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
-        rc = weft_error_set(s->err, WEFT_E_IO, WEFT_NO_OFFSET, "%s", strerror(errno));
+        rc = cannot_write(s);
     return rc;
 }
 
@@ -722,13 +729,13 @@ static int put_ended_again(struct weft_snapshot *s, off_t start)
             rc = put_at(s, start + (off_t)l->at, s->buffer, l->count);
     }
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
-        rc = weft_error_set(s->err, WEFT_E_IO, WEFT_NO_OFFSET, "%s", strerror(errno));
+        rc = cannot_write(s);
     return rc;
 }
 
-static int write_packets(struct weft_snapshot *s, weft_progress_fn *progress, void *data)
+static int write_packets(struct weft_snapshot *s, off_t start, weft_progress_fn *progress,
+                         void *data)
 {
-    off_t start = start_of(s->out);
     int rc = 0;
     for (size_t i = 0; i < s->pieces && rc == 0; i++) {
         rc = copy_packet(s, &s->piece[i]);
@@ -745,16 +752,6 @@ static int write_packets(struct weft_snapshot *s, weft_progress_fn *progress, vo
         rc = put_facts_again(s, start);
     }
     return rc;
-}
-
-int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *progress, void *data,
-                        struct weft_error *err)
-{
-    s->out = file;
-    s->err = s->scan.err = err;
-    if (s->mirage)
-        return weft__mirage_copy_write(s->mirage, file, start_of(file), progress, data, err);
-    return write_packets(s, progress, data);
 }
 
 /* Whether somebody records into it who is not said to be dead. */
@@ -816,6 +813,57 @@ static int find_all(struct weft_snapshot *s)
     return rc;
 }
 
+static void forget(struct weft_snapshot *s)
+{
+    for (size_t i = 0; i < s->endeds; i++)
+        free(s->ended[i].word);
+    free(s->ended);
+    free(s->late);
+    weft__emptied_fini(&s->emptied);
+    free(s->piece);
+    free(s->buffer);
+}
+
+/* Sets another moment, for a copy that begins anew. Returns 0 or a negative WEFT_E code. */
+static int begin_again(struct weft_snapshot *s, off_t start)
+{
+    const struct weft_snapshot anew = {
+        .in = s->in, .keeps_state = s->keeps_state, .out = s->out, .err = s->err};
+    forget(s);
+    *s = anew;
+    weft__scan_init(&s->scan, s->in, s->err);
+    int rc = find_all(s);
+    if (rc == 0)
+        rc = weft_error_set(s->err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                            "has gone away while it was copied");
+    if (rc > 0 && (fseeko(s->out, start, SEEK_SET) != 0 || ftruncate(fileno(s->out), start) != 0))
+        rc = cannot_write(s);
+    return rc < 0 ? rc : 0;
+}
+
+/* All events there were at the moment have been overwritten. */
+static bool is_gone(const struct weft_snapshot *s)
+{
+    return s->gone && !s->copied;
+}
+
+int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *progress, void *data,
+                        struct weft_error *err)
+{
+    const off_t start = start_of(file);
+    s->out = file;
+    s->err = s->scan.err = err;
+    if (s->mirage)
+        return weft__mirage_copy_write(s->mirage, file, start, progress, data, err);
+    int rc = write_packets(s, start, progress, data);
+    for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && is_gone(s); i++) {
+        rc = begin_again(s, start);
+        if (rc == 0)
+            rc = write_packets(s, start, progress, data);
+    }
+    return rc;
+}
+
 int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
                         struct weft_error *err)
 {
@@ -858,13 +906,7 @@ void weft_snapshot_free(struct weft_snapshot *s)
     if (!s)
         return;
     weft__mirage_copy_free(s->mirage);
-    for (size_t i = 0; i < s->endeds; i++)
-        free(s->ended[i].word);
-    free(s->ended);
-    free(s->late);
-    weft__emptied_fini(&s->emptied);
-    free(s->piece);
-    free(s->buffer);
+    forget(s);
     free(s);
 }
 

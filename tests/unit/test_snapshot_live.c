@@ -101,7 +101,8 @@ static void read_copy(const struct weft_input *copy, struct seen *seen)
     weft_reader_close(r);
 }
 
-static void copy_once(unsigned at_each_reading)
+/* stalled: so many calls are made after the copy's moment has been set. */
+static void copy_once(unsigned at_each_reading, unsigned stalled)
 {
     struct memory m = {.bytes = (unsigned char *)memory, .size = sizeof memory, .change = change},
                   *place = &m;
@@ -114,6 +115,8 @@ static void copy_once(unsigned at_each_reading)
     speed = at_each_reading;
     assert_int_equal(weft_snapshot_begin(&s, &in, &err), 1);
     assert_true(weft_snapshot_is_live(s));
+    for (unsigned i = 0; i < stalled; i++)
+        record();
     assert_int_equal(weft_snapshot_to_memory(s, &out, &err), 0);
     const uint64_t gone = weft_snapshot_gone(s);
     all_gone += gone;
@@ -166,17 +169,32 @@ static void while_it_records(void **state)
             begin(processors, bytes);
             for (unsigned round = 0; round < 3; round++)
                 for (size_t i = 0; i < COUNT(speeds); i++, copies++)
-                    copy_once(speeds[i]);
+                    copy_once(speeds[i], 0);
             weft_stop();
         }
     printf("%u copies, %" PRIu64 " packets overwritten meanwhile\n", copies, all_gone);
     assert_true(all_gone > copies);
 }
 
+/* While nothing is copied the ring comes round. */
+static void while_it_is_lapped(void **state)
+{
+    (void)state;
+    for (unsigned processors = 1; processors <= CPUS; processors++) {
+        begin(processors, MEMORY);
+        all_gone = 0;
+        copy_once(0, MEMORY / 4);
+        assert_int_equal(all_gone, 0);
+        copy_once(1, MEMORY / 4);
+        weft_stop();
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(while_it_records),
+        cmocka_unit_test(while_it_is_lapped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
