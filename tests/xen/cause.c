@@ -21,10 +21,6 @@
 #include "orders.h"
 #include <weft/xen.h>
 
-/* Until an effect is recorded. What is shown is that both traces are on one axis, not how good the clocks of
- * emulated processors are: where the host is busy they jump by some milliseconds. */
-#define REACTION_US 50000
-
 static struct xs_handle *xs;
 
 static void mark(unsigned round, const char *what)
@@ -75,7 +71,6 @@ static void lead(unsigned domain)
         mark(n, "sends");
         put(ping, n);
         wait_for(pong, n - 1);
-        usleep(REACTION_US);
         mark(n, "returns");
     }
 }
@@ -105,7 +100,6 @@ static void follow(void)
     put("data/lab/ready", 1);
     for (unsigned n = 0;;) {
         n = wait_for(ping, n);
-        usleep(REACTION_US);
         mark(n, "arrives");
         mark(n, "answers");
         put("data/lab/pong", n);

@@ -2,7 +2,9 @@
 /* A guest that records at full speed what can be checked completely (check.c): threads with the events of
  * ../record/pattern.h, and promises that stay pending, which were created before.
  *
- *     writer [-b BYTES] [-t THREADS] [-p PROMISES] [-d DOMAIN]
+ *     writer [-b BYTES] [-t THREADS] [-p PROMISES] [-d DOMAIN] [-n CALLS]
+ *
+ * It is ready when each thread has made so many calls.
  *
  * Orders (data/lab/order):
  *   count      answers how many calls of each thread have returned
@@ -117,8 +119,9 @@ static void obey(struct orders *o, const char *order)
 int main(int argc, char **argv)
 {
     struct weft_xen_options options = {.bytes = 0};
+    uint64_t calls = 1;
     struct orders o;
-    for (int c; (c = getopt(argc, argv, "b:t:p:d:")) != -1;) {
+    for (int c; (c = getopt(argc, argv, "b:t:p:d:n:")) != -1;) {
         unsigned long long n = optarg ? strtoull(optarg, NULL, 10) : 0;
         if (c == 'b')
             options.bytes = n;
@@ -128,6 +131,8 @@ int main(int argc, char **argv)
             promises = (unsigned)n;
         else if (c == 'd')
             options.domain = (unsigned)n;
+        else if (c == 'n')
+            calls = n;
         else
             errx(2, "usage");
     }
@@ -142,8 +147,8 @@ int main(int argc, char **argv)
     for (uintptr_t t = 0; t < threads; t++)
         if (pthread_create(&thread, NULL, work, (void *)t))
             errx(1, "pthread_create");
-    for (unsigned t = 0; t < threads; t++) /* until all of them write */
-        while (!__atomic_load_n(&returned[t], __ATOMIC_ACQUIRE))
+    for (unsigned t = 0; t < threads; t++)
+        while (__atomic_load_n(&returned[t], __ATOMIC_ACQUIRE) < calls)
             usleep(1000);
     orders_write(o.xs, "data/lab/ready", "1");
     for (;;)

@@ -9,6 +9,7 @@
 kind=$(argument kind)
 wanted=$(argument cases | tr , ' ')
 all='itself nothing up live refused pages large mirage hostile clocks hang exit crash follow_crash follow_destroy follow_off'
+by_hand=huge
 
 case_up() {
     local number
@@ -31,6 +32,6 @@ create first 192 'on_crash="preserve"'
 create second 128 'on_crash="destroy"'
 create third 128 'on_poweroff="destroy"'
 
-for name in $all; do
+for name in $all $by_hand; do
     case " up ${wanted:-$all} " in *" $name "*) run_case "$name" ;; esac
 done

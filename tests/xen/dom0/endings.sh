@@ -52,7 +52,7 @@ case_exit() {
 # on_crash=preserve
 case_crash() {
     local counts
-    begin $first writer || return 0
+    begin $first 'writer -n 60000' || return 0
     tell $first crash
     until_true 120 is_state $first c || fail 'the guest does not crash'
     key $first lab/count

@@ -61,7 +61,7 @@ note() { # WHAT: no check
     echo "[$now] $*" >&3
 }
 
-# check WHAT STATUS COMMAND...: its output in /tmp/out, messages in /tmp/err. The last line of either is shown.
+# check WHAT STATUS COMMAND...: its output in /tmp/out, messages in /tmp/err
 check() {
     local what=$1 wanted=$2 status=0
     shift 2
@@ -108,11 +108,16 @@ until_true() {
 
 # ---- Guests ----
 
+# The clocks of all domains are the emulator's counter at one rate: Xen's own time is corrected each second, by milliseconds,
+# as the emulator is not always on time, and a guest that finds out the rate by itself is wrong by some parts in a thousand.
+khz=$(dmesg | sed -n 's/.*tsc: Detected \([0-9]*\)\.\([0-9]*\) MHz.*/\1\2/p')
+
 # create NAME MEGABYTES SETTING...: its number is in $NAME
 create() {
     local name=$1 memory=$2
     shift 2
-    xl create /domU/guest.cfg "type=\"$kind\"" "name=\"$name\"" "memory=$memory" "$@" >/tmp/create 2>&1 || {
+    xl create /domU/guest.cfg "type=\"$kind\"" "name=\"$name\"" "memory=$memory" \
+        "extra=\"console=hvc0 quiet clocksource=tsc tsc=reliable tsc_early_khz=$khz\"" "$@" >/tmp/create 2>&1 || {
         cat /tmp/create >&3
         give_up "xl create $name"
     }

@@ -144,6 +144,24 @@ case_large() {
     ended $first
 }
 
+# As large as it gets without --limit. By hand, since it takes memory:
+#   XEN_MEMORY=4096 XEN_CASES=huge XEN_ARGUMENTS='gnttab_max_frames=1024 gnttab_max_maptrack_frames=4096' tests/xen/run
+case_huge() {
+    create giant 1500 'max_grant_frames=1024'
+    await 120 "/local/domain/$giant/data/lab/up" >/dev/null || give_up 'giant does not come up'
+    begin $giant "writer -n 200000 -b $((1 << 30))" || return 0
+    order $giant count
+    now
+    note '1 GiB: begin'
+    check '1 GiB' 0 weft save -o /tmp/a xen:giant
+    note "1 GiB: saved; $(cat /tmp/err)"
+    checked '1 GiB: the copy' /tmp/a saved -c "$answer"
+    note "1 GiB: $seen, $(stat -c %s /tmp/a) bytes"
+    check '1 GiB: the list' 0 weft save xen:
+    note "$(grep giant /tmp/out)"
+    xl destroy giant
+}
+
 case_mirage() {
     local i
     begin $first 'mirage 64' || return 0
