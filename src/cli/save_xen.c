@@ -13,6 +13,7 @@
 #include "cli/memory.h"
 #include "cli/save.h"
 #include "cli/xen.h"
+#include "read/wall.h"
 
 struct job {
     const struct weft__save_request *request;
@@ -41,6 +42,30 @@ static void say_state(const struct job *j, const char *more)
               : j->guest.withdrawn ? "has withdrawn its trace"
                                    : weft__xen_has(j->guest.domain.state),
               more);
+}
+
+/* ---- Room ---- */
+
+/* Takes room on the disk for the copy: there may be none when the domain ends. Not every file system can. */
+static int take_room(struct job *j)
+{
+    const off_t most = (off_t)j->guest.in.size + WEFT_SIGHT_TEXT;
+    if (!j->out.temporary || fallocate(fileno(j->out.file), FALLOC_FL_KEEP_SIZE, 0, most) == 0)
+        return 0;
+    if (errno != ENOSPC && errno != EDQUOT && errno != EFBIG)
+        return 0;
+    return weft_error_set(&j->err, WEFT_E_IO, WEFT_NO_OFFSET,
+                          "its %" PRIu64 " bytes have no room in %s: %s", j->guest.in.size,
+                          j->request->target, strerror(errno));
+}
+
+/* Gives back what the copy has not needed; if that cannot be, it keeps it. */
+static void give_room_back(struct job *j)
+{
+    const int fd = fileno(j->out.file);
+    struct stat st;
+    if (j->out.temporary && fflush(j->out.file) == 0 && fstat(fd, &st) == 0)
+        (void)!ftruncate(fd, st.st_size);
 }
 
 /* ---- Waiting ---- */
@@ -153,6 +178,8 @@ static int follow(struct job *j)
     catch_signals(before);
     int rc = await_trace(j);
     if (rc == 0)
+        rc = take_room(j);
+    if (rc == 0)
         rc = await_end(j);
     release_signals(before); /* the next one ends the copying */
     return rc;
@@ -201,6 +228,8 @@ static int write_copy(struct job *j)
         rc = weft__save_bytes(out, &j->memory, source, &j->err);
     else
         rc = weft__save_packets(out, j->snapshot, source, &j->err);
+    if (j->request->follow)
+        give_room_back(j);
     int status = weft__save_end(&j->out, source, rc, &j->err);
     if (status == WEFT__DONE)
         weft__save_report(source, j->request->target, weft_snapshot_gone(j->snapshot),
