@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The packets of a trace that others write to while it is read: the recorder, or somebody who means harm. What is
- * read is a copy, that is checked, and only the copy is used. Internal to snapshot.c. */
+ * read is a copy, that is checked, and only the copy is used. Internal to snapshot*.c. */
 #ifndef WEFT_READ_SCAN_H
 #define WEFT_READ_SCAN_H
 

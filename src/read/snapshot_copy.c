@@ -1,0 +1,357 @@
+/* SPDX-License-Identifier: ISC */
+/* The second half of a copy of weft's own trace, see snapshot.c: writing it. */
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#include "read/alive.h"
+#include "read/snapshot_parts.h"
+#include "read/wall.h"
+
+int weft__snapshot_cannot_write(struct weft_snapshot *s)
+{
+    return weft_error_set(s->err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be written: %s",
+                          strerror(errno));
+}
+
+/* ---- 4, 5, 6. Copying ---- */
+
+static int put(struct weft_snapshot *s, const void *bytes, size_t size)
+{
+    s->written += size;
+    if (fwrite(bytes, 1, size, s->out) == size)
+        return 0;
+    return weft__snapshot_cannot_write(s);
+}
+
+/* Ends the packet in the buffer after that many bytes, at least a header's, and writes it. */
+static int put_packet(struct weft_snapshot *s, uint64_t bytes)
+{
+    static const unsigned char zeros[8];
+    struct weft_packet_header *h = (struct weft_packet_header *)s->buffer;
+    uint64_t padding = -bytes & 7;
+    h->packet_bits = (bytes + padding) * 8;
+    if (h->content_bits > bytes * 8)
+        h->content_bits = bytes * 8;
+    int rc = put(s, s->buffer, bytes);
+    return rc < 0 ? rc : put(s, zeros, padding);
+}
+
+/* Makes a note where the copy of a packet has ended bytes that were not set before the moment. */
+static int compare_ended(struct weft_snapshot *s, const struct piece *p,
+                         const struct weft_events_header *h, uint64_t bytes)
+{
+    if (!s->live || h->packet.header_bytes < sizeof *h || bytes < h->packet.header_bytes ||
+        !weft__has_ended(h))
+        return 0;
+    const struct ended *e = weft__snapshot_ended_at(s, p->at);
+    if (e && e->sequence != p->sequence)
+        e = NULL;
+    uint32_t same = 0;
+    while (same < h->ended_count && (s->buffer[h->ended_at + same] & 1) == weft__ended_bit(e, same))
+        same++;
+    if (same == h->ended_count)
+        return 0;
+    int rc = weft__scan_grow(&s->scan, &s->late, s->lates, &s->lates_room, sizeof *s->late);
+    if (rc == 0)
+        s->late[s->lates++] = (struct late){s->written + h->ended_at, h->ended_count, e};
+    return rc;
+}
+
+static int count_gone(struct weft_snapshot *s, const struct piece *p)
+{
+    struct weft_events_header h;
+    s->gone++;
+    weft__snapshot_lose(s, p->end_ticks);
+    if (p->events != UINT32_MAX) {
+        s->overwritten += p->events;
+        return 0;
+    }
+    int rc = weft__scan_header(&s->scan, p->at, p->room, &h);
+    if (rc >= 0 && weft__overwritten_in(&h) > p->overwritten)
+        s->overwritten += weft__overwritten_in(&h) - p->overwritten;
+    return rc < 0 ? rc : 0;
+}
+
+/* Writes the packet that is in the buffer; h is its header, the one that is checked. */
+static int put_events(struct weft_snapshot *s, const struct piece *p, struct weft_events_header *h,
+                      uint64_t bytes)
+{
+    const bool is_long = h->packet.header_bytes >= sizeof *h;
+    uint64_t last = 0;
+    if (p->events == UINT32_MAX || h->end_ticks > s->moment) {
+        bytes = weft__snapshot_walk(h, s->buffer, bytes, s->moment, &last);
+        h->end_ticks = 0;
+        h->events = 0;
+    }
+    h->packet.content_bits = bytes * 8;
+    if (is_long && bytes >= sizeof *h)
+        h->counts = h->events; /* what was overwritten, the facts say */
+    const size_t header = is_long ? sizeof *h : WEFT_EVENTS_HEADER_V1_0;
+    memcpy(s->buffer, h, bytes < header ? bytes : header);
+    int rc = compare_ended(s, p, h, bytes);
+    if (rc < 0)
+        return rc;
+    s->copied++;
+    s->last_copied = p->sequence > s->last_copied ? p->sequence : s->last_copied;
+    return put_packet(s, bytes);
+}
+
+static int copy_events(struct weft_snapshot *s, const struct piece *p)
+{
+    struct weft_events_header before, after;
+    int rc = weft__scan_header(&s->scan, p->at, p->room, &before);
+    if (rc < 0)
+        return rc;
+    bool same = rc > 0 && before.sequence == p->sequence;
+    uint64_t bytes = p->bytes;
+    if (same && before.begin_ticks > s->moment)
+        return 0;
+    if (same && bytes > before.packet.packet_bits / 8)
+        bytes = before.packet.packet_bits / 8;
+    ptrdiff_t n = same ? weft__snapshot_get(s, p->at, bytes < p->room ? bytes : p->room) : 0;
+    if (n < 0)
+        return (int)n;
+    same = same && weft__scan_header(&s->scan, p->at, p->room, &after) > 0 &&
+           after.sequence == p->sequence;
+    if (!same || n < WEFT_EVENTS_HEADER_V1_0)
+        return count_gone(s, p);
+    return put_events(s, p, &before, (uint64_t)n & ~UINT64_C(3));
+}
+
+/* What a cell has that is newer than the moment is left out. Returns false if nothing is left. */
+static bool cut_cell(const struct weft_snapshot *s, struct weft_pending_cell *c)
+{
+    if (!(c->flags & WEFT_PENDING_UNBORN) && c->created_ticks > s->moment)
+        return false;
+    for (unsigned i = 0; i < WEFT_PENDING_NOTES; i++)
+        if (c->note_ticks[i] > s->moment)
+            c->note_tag[i] = 0;
+    c->version = 0;
+    return true;
+}
+
+/* What had ended when it was looked at first is right at the moment, too, or is said by events in the copy. */
+static bool is_lossless(const struct weft_snapshot *s)
+{
+    return s->live && !s->lossy;
+}
+
+static int put_cells(struct weft_snapshot *s, const struct piece *p,
+                     const struct weft_packet_header *packet, struct cells *c)
+{
+    const struct ended *e = weft__snapshot_ended_at(s, p->at);
+    const uint64_t ids = sizeof c->h, each = sizeof(uint64_t) + sizeof(struct weft_pending_cell);
+    weft__emptied_mark(&s->emptied, c);
+    uint64_t count = 0;
+    for (uint64_t i = 0; i < c->knowns && ids + (count + 1) * each <= p->room; i++)
+        if (cut_cell(s, &c->known[i].cell))
+            c->known[count++] = c->known[i];
+    const uint64_t cells = ids + count * sizeof(uint64_t), bytes = ids + count * each;
+    int rc = weft__snapshot_reserve(s, bytes + 8);
+    if (rc < 0)
+        return rc;
+    c->h.packet = *packet;
+    c->h.packet.header_bytes = sizeof c->h;
+    c->h.packet.content_bits = bytes * 8;
+    c->h.cells = (uint32_t)count;
+    c->h.cell_bytes = sizeof(struct weft_pending_cell);
+    c->h.ids_at = ids;
+    c->h.cells_at = cells;
+    memcpy(s->buffer, &c->h, sizeof c->h);
+    for (uint64_t i = 0; i < count; i++) {
+        const struct known *k = &c->known[i];
+        uint64_t marked = k->id | WEFT_PENDING_RESOLVED;
+        bool before = e && k->place < e->count && e->word[k->place] == marked;
+        bool ended = k->ended || (k->resolved && (before || !is_lossless(s)));
+        memcpy(s->buffer + ids + i * 8, ended ? &marked : &k->id, 8);
+        memcpy(s->buffer + cells + i * sizeof k->cell, &k->cell, sizeof k->cell);
+    }
+    return put_packet(s, bytes);
+}
+
+static int copy_pending(struct weft_snapshot *s, const struct piece *p,
+                        const struct weft_packet_header *h)
+{
+    struct cells cells = {.knowns = 0};
+    int rc = weft__snapshot_load_cells(s, &(struct spot){p->at, p->room, *h}, &cells);
+    if (rc > 0)
+        rc = put_cells(s, p, h, &cells);
+    weft__cells_fini(&cells);
+    return rc;
+}
+
+/* The pool lies in the file with all of its packets: of those up to the newest, all that are not copied were
+ * overwritten. */
+static bool is_whole(const struct weft_snapshot *s)
+{
+    const struct weft_facts_header *f = &s->facts;
+    return s->has_facts && s->facts_found == 1 && f->event_packets && f->event_packet_bytes &&
+           f->events_at <= s->in->size &&
+           f->event_packets <= (s->in->size - f->events_at) / f->event_packet_bytes;
+}
+
+/* When it was copied, on the clock of the process, if that is known. */
+static uint64_t until_ns(const struct weft_snapshot *s, const struct weft_facts_header *f)
+{
+    struct timespec now;
+    if (s->in->writer == WEFT_WRITER_ALIVE)
+        return s->live ? weft__until_ns(f, &s->pair, s->newest, s->now_real_ns) : 0;
+    if (s->in->writer == WEFT_WRITER_PROCESS && (s->live || weft_facts_alive(f)) &&
+        clock_gettime(CLOCK_MONOTONIC, &now) == 0)
+        return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return 0;
+}
+
+/* What the facts say of packets that are not in the copy. */
+static void set_facts(const struct weft_snapshot *s, struct weft_facts_header *f)
+{
+    if (s->facts_found == 1)
+        f->overwritten_events += s->overwritten;
+    f->overwritten_packets += s->gone;
+    if (is_whole(s))
+        f->overwritten_packets = s->last_listed - s->listed;
+    const uint64_t until = until_ns(s, f);
+    if (until) {
+        f->stop_mono_ns = until;
+        f->stop_ticks = 0; /* it may have stopped since the moment */
+    }
+    if (s->keeps_state)
+        f->state = s->facts.state;
+    else if (until || s->live)
+        f->state = WEFT_TRACE_SAVED;
+    else if (s->in->writer == WEFT_WRITER_DEAD && f->state == WEFT_TRACE_RECORDING)
+        f->state = WEFT_TRACE_KILLED;
+    f->events_at = f->event_packets = f->strings_at = 0; /* not so here */
+}
+
+/* How much of a packet is content, of so many bytes that it has; h is its header. */
+static int used_of(struct weft_snapshot *s, const struct piece *p,
+                   const struct weft_packet_header *h, uint64_t *bytes)
+{
+    *bytes = h->packet_bits / 8 < p->room ? h->packet_bits / 8 : p->room;
+    if (h->header_bytes > *bytes)
+        return 0;
+    if (p->class == WEFT_PACKET_STRINGS) {
+        struct weft_strings_header strings;
+        ptrdiff_t n = weft_input_read(s->in, &strings, sizeof strings, p->at, s->err);
+        if (n == (ptrdiff_t)sizeof strings && strings.used_bytes < *bytes - h->header_bytes)
+            *bytes = h->header_bytes + strings.used_bytes;
+        return n < 0 ? (int)n : 0;
+    }
+    const uint64_t content = h->content_bits / 8;
+    const bool ends = p->class == WEFT_PACKET_METADATA || p->class == WEFT_PACKET_FACTS;
+    if (ends && content >= h->header_bytes && content < *bytes)
+        *bytes = content;
+    return 0;
+}
+
+/* Appends what was seen of the source's clock to the facts, of which size bytes are in the buffer; there is room.
+ * Returns the new size. */
+static ptrdiff_t add_sight(struct weft_snapshot *s, ptrdiff_t size)
+{
+    struct weft_packet_header *h = (struct weft_packet_header *)s->buffer;
+    if (s->in->copy)
+        weft_sight_blank((char *)s->buffer + h->header_bytes,
+                         (size_t)size > h->header_bytes ? (size_t)size - h->header_bytes : 0);
+    if (!s->in->sight || h->content_bits / 8 != (uint64_t)size || s->buffer[size - 1] != '\0')
+        return size;
+    char text[WEFT_SIGHT_TEXT];
+    size_t more = weft_sight_write(text, s->in->sight);
+    memcpy(s->buffer + size, text, more);
+    h->content_bits += more * 8;
+    return size + (ptrdiff_t)more;
+}
+
+static int copy_other(struct weft_snapshot *s, const struct piece *p)
+{
+    struct weft_packet_header h;
+    uint64_t bytes;
+    ptrdiff_t n = weft_input_read(s->in, &h, sizeof h, p->at, s->err);
+    if (n < (ptrdiff_t)sizeof h || !weft__is_packet(&h) || h.class != p->class)
+        return n < 0 ? (int)n : 0;
+    if (p->class == WEFT_PACKET_PENDING)
+        return copy_pending(s, p, &h);
+    int rc = used_of(s, p, &h, &bytes);
+    rc = rc < 0 ? rc : weft__snapshot_reserve(s, bytes + WEFT_SIGHT_TEXT);
+    n = rc < 0 ? rc : weft__snapshot_get(s, p->at, bytes);
+    if (n < (ptrdiff_t)sizeof h)
+        return n < 0 ? (int)n : 0;
+    memcpy(s->buffer, &h, sizeof h);
+    if (p->class == WEFT_PACKET_FACTS && n >= (ptrdiff_t)sizeof s->facts) {
+        if (s->written == 0) {
+            s->begins_with_facts = true;
+            memcpy(&s->facts_copy, s->buffer, sizeof s->facts_copy);
+        }
+        set_facts(s, (struct weft_facts_header *)s->buffer);
+        n = s->written == 0 ? add_sight(s, n) : n;
+    }
+    return put_packet(s, (uint64_t)n);
+}
+
+/* ---- The whole ---- */
+
+static int copy_packet(struct weft_snapshot *s, const struct piece *p)
+{
+    return p->sequence ? copy_events(s, p) : copy_other(s, p);
+}
+
+/* Writes over what stands there in the copy. */
+static int put_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t size)
+{
+    if (fseeko(s->out, at, SEEK_SET) == 0 && fwrite(bytes, 1, size, s->out) == size)
+        return 0;
+    return weft__snapshot_cannot_write(s);
+}
+
+/* Writes the facts again, now that it is known what is not in the copy. They are its first packet. */
+static int put_facts_again(struct weft_snapshot *s, off_t start)
+{
+    struct weft_facts_header f = s->facts_copy;
+    set_facts(s, &f);
+    off_t end = ftello(s->out);
+    const size_t after = sizeof f.packet; /* that is as it is */
+    int rc = put_at(s, start + (off_t)after, (unsigned char *)&f + after, sizeof f - after);
+    if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
+        rc = weft__snapshot_cannot_write(s);
+    return rc;
+}
+
+/* Puts what had ended before the moment in the place of what was read later. */
+static int put_ended_again(struct weft_snapshot *s, off_t start)
+{
+    off_t end = ftello(s->out);
+    int rc = 0;
+    for (size_t i = 0; i < s->lates && rc == 0; i++) {
+        const struct late *l = &s->late[i];
+        rc = weft__snapshot_reserve(s, l->count);
+        for (uint32_t n = 0; n < l->count && rc == 0; n++)
+            s->buffer[n] = weft__ended_bit(l->before, n);
+        if (rc == 0)
+            rc = put_at(s, start + (off_t)l->at, s->buffer, l->count);
+    }
+    if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
+        rc = weft__snapshot_cannot_write(s);
+    return rc;
+}
+
+int weft__snapshot_write_packets(struct weft_snapshot *s, off_t start, weft_progress_fn *progress,
+                                 void *data)
+{
+    int rc = 0;
+    for (size_t i = 0; i < s->pieces && rc == 0; i++) {
+        rc = copy_packet(s, &s->piece[i]);
+        if (rc == 0 && progress && !progress(data, (double)i / (double)s->pieces))
+            rc = weft_error_set(s->err, WEFT_E_CANCELED, WEFT_NO_OFFSET, "stopped on request");
+    }
+    bool changed = s->copied != s->listed || s->gone;
+    if (rc == 0 && start >= 0 && is_lossless(s))
+        rc = put_ended_again(s, start);
+    if (rc == 0 && start >= 0 && s->begins_with_facts && s->facts_found == 1 &&
+        (s->live || changed)) {
+        s->listed = s->copied;
+        s->last_listed = s->last_copied;
+        rc = put_facts_again(s, start);
+    }
+    return rc;
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: ISC */
+/* The first half of a copy of weft's own trace, see snapshot.c: what is there, and up to which moment it is copied. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "format/bytes.h"
+#include "format/forms.h"
+#include "read/alive.h"
+#include "read/snapshot_parts.h"
+
+static int no_memory(struct weft_snapshot *s)
+{
+    return weft_error_set(s->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+}
+
+/* ---- Reading packets ---- */
+
+int weft__snapshot_reserve(struct weft_snapshot *s, uint64_t bytes)
+{
+    return weft__scan_reserve(&s->scan, &s->buffer, &s->buffer_room, bytes);
+}
+
+ptrdiff_t weft__snapshot_get(struct weft_snapshot *s, uint64_t at, uint64_t bytes)
+{
+    uint64_t left = s->in->size > at ? s->in->size - at : 0;
+    bytes = bytes < left ? bytes : left;
+    int rc = weft__snapshot_reserve(s, bytes + 8);
+    return rc < 0 ? rc : weft_input_read(s->in, s->buffer, bytes, at, s->err);
+}
+
+uint64_t weft__snapshot_walk(const struct weft_events_header *h, const unsigned char *packet,
+                             uint64_t bytes, uint64_t limit, uint64_t *last)
+{
+    uint64_t at = h->packet.header_bytes;
+    while (at + 8 <= bytes) {
+        uint64_t ticks = weft_form_ticks(packet + at, h->begin_ticks);
+        uint32_t words = packet[at + 7] >> 5, more = 0; /* the code is the highest byte */
+        if (words == 7 && at + 12 <= bytes)
+            more = weft_read_u32(packet + at + 8);
+        if (ticks > limit)
+            break;
+        *last = ticks > *last ? ticks : *last;
+        at += 8 + (words == 7 ? 4 + 4 * (uint64_t)more : 4 * words);
+    }
+    return at < bytes ? at : bytes;
+}
+
+/* ---- 1. What has ended ---- */
+
+static int add_ended(struct weft_snapshot *s, uint64_t at, uint64_t count, uint64_t words,
+                     struct ended **out)
+{
+    int rc = weft__scan_grow(&s->scan, &s->ended, s->endeds, &s->endeds_room, sizeof *s->ended);
+    if (rc == 0)
+        rc = weft__scan_spend(&s->scan, (words + 1) * sizeof(uint64_t));
+    if (rc < 0)
+        return rc;
+    struct ended *e = *out = &s->ended[s->endeds];
+    *e = (struct ended){.at = at, .count = count, .word = calloc(words + 1, sizeof *e->word)};
+    if (!e->word)
+        return no_memory(s);
+    s->endeds++;
+    return 0;
+}
+
+static int take_emptied(struct weft_snapshot *s, const struct spot *p,
+                        const struct weft_events_header *h)
+{
+    if (!weft__has_ended(h))
+        return 0;
+    int rc = weft__scan_spend(&s->scan, h->ended_count / 8 + 2 * sizeof *s->emptied.packet);
+    return rc < 0 ? rc : weft__emptied_take(&s->emptied, s->in, p->at, p->bytes, h, s->err);
+}
+
+static int note_bytes(struct weft_snapshot *s, const struct spot *p)
+{
+    struct weft_events_header h;
+    int rc = weft__scan_header(&s->scan, p->at, p->bytes, &h);
+    if (rc == 0)
+        rc = take_emptied(s, p, &h);
+    if (rc < 0)
+        return rc;
+    ptrdiff_t n = h.sequence && weft__has_ended(&h)
+                      ? weft__snapshot_get(s, p->at + h.ended_at, h.ended_count)
+                      : 0;
+    if (n < 0)
+        return (int)n;
+    /* (If it changes hands meanwhile, the header found later has another sequence.) */
+    struct ended *e;
+    rc = add_ended(s, p->at, (uint64_t)n, (uint64_t)n / 64 + 1, &e);
+    if (rc < 0)
+        return rc;
+    e->sequence = h.sequence;
+    e->end_ticks = h.end_ticks;
+    e->overwritten = weft__overwritten_in(&h) + (h.sequence ? h.events : 0);
+    for (size_t i = 0; i < (size_t)n; i++)
+        e->word[i / 64] |= (uint64_t)(s->buffer[i] & 1) << i % 64;
+    return 0;
+}
+
+static int note_marks(struct weft_snapshot *s, const struct spot *p)
+{
+    struct weft_pending_header h;
+    ptrdiff_t n = weft_input_read(s->in, &h, sizeof h, p->at, s->err);
+    if (n < (ptrdiff_t)sizeof h || h.ids_at > p->bytes ||
+        h.cells > (p->bytes - h.ids_at) / sizeof(uint64_t))
+        return n < 0 ? (int)n : 0;
+    n = weft__snapshot_get(s, p->at + h.ids_at, h.cells * sizeof(uint64_t));
+    if (n < 0)
+        return (int)n;
+    struct ended *e;
+    uint64_t count = (uint64_t)n / sizeof(uint64_t);
+    int rc = add_ended(s, p->at, count, count, &e);
+    if (rc == 0)
+        memcpy(e->word, s->buffer, count * sizeof *e->word);
+    return rc;
+}
+
+static int note_ended(void *data, const struct spot *p)
+{
+    if (weft__has_events(&p->h))
+        return note_bytes(data, p);
+    if (p->h.class == WEFT_PACKET_PENDING &&
+        p->h.header_bytes >= sizeof(struct weft_pending_header))
+        return note_marks(data, p);
+    return 0;
+}
+
+static int by_place(const void *key, const void *member)
+{
+    uint64_t at = *(const uint64_t *)key, other = ((const struct ended *)member)->at;
+    return at < other ? -1 : at > other;
+}
+
+const struct ended *weft__snapshot_ended_at(const struct weft_snapshot *s, uint64_t at)
+{
+    return s->endeds ? bsearch(&at, s->ended, s->endeds, sizeof *s->ended, by_place) : NULL;
+}
+
+void weft__snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks)
+{
+    s->lossy |= end_ticks == 0 || end_ticks > s->closed;
+}
+
+/* Whether what was in the place when it was looked at first has been overwritten, or even more. */
+static void compare_place(struct weft_snapshot *s, uint64_t at, const struct weft_events_header *h)
+{
+    const struct ended *e = weft__snapshot_ended_at(s, at);
+    if (!e || e->sequence == h->sequence)
+        return;
+    if (e->sequence)
+        weft__snapshot_lose(s, e->end_ticks);
+    s->lossy |= weft__overwritten_in(h) > e->overwritten;
+}
+
+static int find_closed(void *data, const struct spot *p)
+{
+    struct weft_snapshot *s = data;
+    struct weft_events_header h;
+    int rc = weft__has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
+    if (rc > 0 && h.end_ticks > s->closed)
+        s->closed = h.end_ticks;
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- 2. The moment ---- */
+
+static void note_pair(struct weft_snapshot *s, const struct weft_events_header *h)
+{
+    if (h->sequence < s->pair_sequence || !(h->pair_ticks | h->pair_mono_ns))
+        return;
+    s->pair_sequence = h->sequence;
+    s->pair = (struct until_pair){h->pair_ticks, h->pair_mono_ns, h->pair_real_ns};
+}
+
+static int find_newest(void *data, const struct spot *p)
+{
+    struct weft_snapshot *s = data;
+    struct weft_events_header h;
+    int rc = weft__has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
+    if (rc <= 0)
+        return rc;
+    note_pair(s, &h);
+    s->newest = h.begin_ticks > s->newest ? h.begin_ticks : s->newest;
+    s->newest = h.end_ticks > s->newest ? h.end_ticks : s->newest;
+    if (h.end_ticks)
+        return 0;
+    uint64_t bytes = h.packet.content_bits / 8;
+    bytes = bytes > h.packet.packet_bits / 8 ? 0 : bytes < p->bytes ? bytes : p->bytes;
+    ptrdiff_t n = weft__snapshot_get(s, p->at, bytes);
+    uint64_t newest = s->newest, sequence = 0;
+    if (n > 0)
+        weft__snapshot_walk(&h, s->buffer, (uint64_t)n, UINT64_MAX, &newest);
+    if (n > 0)
+        n = weft__scan_sequence(&s->scan, p->at, &sequence);
+    if (sequence == h.sequence) /* still what was walked through */
+        s->newest = newest;
+    return n < 0 ? (int)n : 0;
+}
+
+int weft__snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, struct cells *cells)
+{
+    struct place place = {p->at, p->bytes, p->h.content_bits / 8, p->h.header_bytes};
+    if (place.content > place.size)
+        place.content = place.size;
+    if (p->h.header_bytes < sizeof cells->h || p->h.header_bytes > place.content)
+        return 0;
+    const uint64_t most = place.content / sizeof(struct weft_pending_cell) * sizeof(struct known);
+    int rc = weft__scan_spend(&s->scan, 2 * most); /* they grow by doubling */
+    if (rc < 0)
+        return rc;
+    s->scan.memory_left += 2 * most; /* they do not last */
+    return weft__cells_load(cells, s->in, &place, s->err);
+}
+
+/* What was overwritten before its packet was looked at may be newer than all that is there. Then it counts as
+ * far as it is pending: it has a cell by now. */
+static int find_newest_cell(void *data, const struct spot *p)
+{
+    struct weft_snapshot *s = data;
+    struct cells cells = {.knowns = 0};
+    int rc = p->h.class == WEFT_PACKET_PENDING ? weft__snapshot_load_cells(s, p, &cells) : 0;
+    for (uint64_t i = 0; i < cells.knowns; i++) {
+        const struct weft_pending_cell *c = &cells.known[i].cell;
+        if (!(c->flags & WEFT_PENDING_UNBORN) && c->created_ticks > s->newest)
+            s->newest = c->created_ticks;
+        for (unsigned n = 0; n < WEFT_PENDING_NOTES; n++)
+            if (c->note_tag[n] && c->note_ticks[n] > s->newest)
+                s->newest = c->note_ticks[n];
+    }
+    weft__cells_fini(&cells);
+    return rc < 0 ? rc : 0;
+}
+
+/* ---- 3. The headers ---- */
+
+static int list_packet(void *data, const struct spot *p)
+{
+    struct weft_snapshot *s = data;
+    struct piece piece = {.at = p->at, .room = p->bytes, .class = p->h.class};
+    if (piece.class == WEFT_PACKET_PRIVATE)
+        return 0;
+    if (weft__has_events(&p->h)) {
+        struct weft_events_header h;
+        int rc = weft__scan_header(&s->scan, p->at, p->bytes, &h);
+        if (rc < 0)
+            return rc;
+        piece.sequence = h.sequence;
+        piece.end_ticks = h.end_ticks;
+        piece.overwritten = weft__overwritten_in(&h);
+        piece.events = h.end_ticks ? h.events : UINT32_MAX;
+        piece.bytes = h.packet.content_bits / 8;
+        s->overwritten += piece.overwritten;
+        compare_place(s, p->at, &h);
+        if (rc == 0) /* unused, or on its way */
+            return 0;
+    }
+    int rc = weft__scan_grow(&s->scan, &s->piece, s->pieces, &s->pieces_room, sizeof *s->piece);
+    if (rc < 0)
+        return rc;
+    s->facts_found += piece.class == WEFT_PACKET_FACTS;
+    s->piece[s->pieces++] = piece;
+    return 0;
+}
+
+/* In which part of the copy it stands. */
+static int rank(const struct piece *p)
+{
+    if (p->class == WEFT_PACKET_PENDING)
+        return 3;
+    return p->sequence ? 1 + !p->end_ticks : 0;
+}
+
+/* Facts first; then packets in the order in which they will be overwritten, that is in which they were closed;
+ * what is pending last. */
+static int by_age(const void *a, const void *b)
+{
+    const struct piece *p = a, *q = b;
+    if (rank(p) != rank(q))
+        return rank(p) - rank(q);
+    if (p->end_ticks != q->end_ticks)
+        return p->end_ticks < q->end_ticks ? -1 : 1;
+    if (p->sequence != q->sequence)
+        return p->sequence < q->sequence ? -1 : 1;
+    return p->at < q->at ? -1 : p->at > q->at;
+}
+
+/* ---- The whole ---- */
+
+/* Whether somebody records into it who is not said to be dead. */
+static bool is_live(const struct weft_snapshot *s)
+{
+    switch (s->in->writer) {
+    case WEFT_WRITER_ALIVE:
+        return s->recording;
+    case WEFT_WRITER_DEAD:
+        return false;
+    default:
+        return s->recording && weft_facts_alive(&s->facts);
+    }
+}
+
+int weft__snapshot_read_facts(struct weft_snapshot *s)
+{
+    const struct weft_facts_header *f = &s->facts;
+    ptrdiff_t n = weft_input_read(s->in, &s->facts, sizeof s->facts, 0, s->err);
+    s->has_facts = n == (ptrdiff_t)sizeof *f && weft__is_packet(&f->packet) &&
+                   f->packet.class == WEFT_PACKET_FACTS && f->packet.header_bytes >= sizeof *f;
+    s->recording = s->has_facts && f->state == WEFT_TRACE_RECORDING;
+    s->live = is_live(s);
+    s->pair = (struct until_pair){f->start_ticks, f->start_mono_ns, f->start_real_ns};
+    return n < 0 ? (int)n : 0;
+}
+
+/* Sets the moment. Returns as weft__scan_packets. */
+static int find_moment(struct weft_snapshot *s)
+{
+    static scan_fn *const passes[] = {find_closed, note_ended, find_newest, find_newest_cell};
+    struct timespec now;
+    int rc = 1;
+    for (size_t i = 0; i < sizeof passes / sizeof *passes && rc > 0; i++)
+        rc = weft__scan_packets(&s->scan, passes[i], s);
+    s->moment = s->newest;
+    if (s->live && s->in->writer == WEFT_WRITER_ALIVE && clock_gettime(CLOCK_REALTIME, &now) == 0)
+        s->now_real_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return rc;
+}
+
+int weft__snapshot_look(struct weft_snapshot *s)
+{
+    int rc = weft__snapshot_read_facts(s);
+    s->moment = UINT64_MAX;
+    if (rc < 0)
+        return rc;
+    if (s->recording && (rc = find_moment(s)) <= 0)
+        return rc;
+    rc = weft__scan_packets(&s->scan, list_packet, s);
+    if (s->pieces)
+        qsort(s->piece, s->pieces, sizeof *s->piece, by_age);
+    for (size_t i = 0; i < s->pieces; i++) {
+        s->listed += s->piece[i].sequence > 0;
+        if (s->piece[i].sequence > s->last_listed)
+            s->last_listed = s->piece[i].sequence;
+    }
+    return rc;
+}

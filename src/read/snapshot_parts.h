@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: ISC */
+/* What the two halves of a copy of weft's own trace (see snapshot.c) have in common: what has been found in the
+ * source, and where the copy is. Internal to snapshot*.c. */
+#ifndef WEFT_READ_SNAPSHOT_PARTS_H
+#define WEFT_READ_SNAPSHOT_PARTS_H
+
+#include "read/scan.h"
+#include "read/snapshot.h"
+#include "read/snapshot_mirage.h"
+#include "read/until.h"
+#include "read/weft.h"
+
+/* A packet of the source. */
+struct piece {
+    uint64_t at;
+    uint64_t room;      /* bytes up to the next one: it gets no more in the copy */
+    uint64_t sequence;  /* 0: no events */
+    uint64_t bytes;     /* of its content, when it was found; 0: all of it */
+    uint64_t end_ticks; /* 0: not closed, or no events */
+    uint64_t overwritten;
+    uint32_t events; /* UINT32_MAX: it was not closed yet */
+    uint16_t class;
+};
+
+/* What was known to have ended, before the moment, of the promises of a packet of events, or those in a
+ * packet of pending ones: of each a bit, or the number that is marked. */
+struct ended {
+    uint64_t at, sequence, end_ticks;
+    uint64_t overwritten; /* in its place, once it is overwritten; if it was closed */
+    uint64_t count;
+    uint64_t *word;
+};
+
+/* Ended bytes in the copy that were read late. */
+struct late {
+    uint64_t at; /* in the copy */
+    uint32_t count;
+    const struct ended *before; /* or NULL: none of them had ended */
+};
+
+struct weft_snapshot {
+    const struct weft_input *in;
+    struct weft__mirage_copy *mirage; /* or NULL: it is weft's own; the rest is about such a one */
+    struct scan scan;
+    struct weft_facts_header facts; /* with which the file begins, if it does */
+    bool has_facts, recording, live;
+    bool keeps_state;       /* the copy's facts have the state of the source's */
+    uint64_t now_real_ns;   /* CLOCK_REALTIME at the moment; only if another machine's is live */
+    struct until_pair pair; /* the newest packet's */
+    uint64_t pair_sequence;
+    FILE *out;
+    uint64_t written;
+    struct piece *piece;
+    size_t pieces, pieces_room;
+    struct ended *ended; /* by offset */
+    size_t endeds, endeds_room;
+    struct late *late;
+    size_t lates, lates_room;
+    unsigned char *buffer; /* for one packet */
+    uint64_t buffer_room;
+    struct emptieds emptied;             /* packets, in 1 */
+    uint64_t newest;                     /* ticks of the newest event that was seen */
+    uint64_t moment;                     /* the copy holds nothing newer */
+    uint64_t overwritten;                /* events, in all places */
+    uint64_t closed;                     /* ticks: what was closed before, was so before 1 began */
+    bool lossy;                          /* an ending after 1 may have been overwritten */
+    uint64_t listed, copied, gone;       /* packets of events */
+    uint64_t last_listed, last_copied;   /* their sequences */
+    struct weft_facts_header facts_copy; /* those that the copy begins with, as they were read */
+    bool begins_with_facts;
+    unsigned facts_found; /* packets of them */
+    struct weft_error *err;
+};
+
+/* ---- Looking ---- */
+
+/* 1 to 3: finds what belongs into the copy. Returns 1; 0 if there is no packet; or a negative WEFT_E code. */
+int weft__snapshot_look(struct weft_snapshot *s);
+
+/* Reads the facts with which the source begins, if it does, and sees whether it is live. Returns 0 or a negative WEFT_E
+ * code. */
+int weft__snapshot_read_facts(struct weft_snapshot *s);
+
+/* What had ended in the packet at that offset, or NULL. */
+const struct ended *weft__snapshot_ended_at(const struct weft_snapshot *s, uint64_t at);
+
+/* A packet that was closed at that time (0: not yet) has been overwritten. */
+void weft__snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks);
+
+/* Reads up to that many bytes into the buffer. Returns how many, or a negative WEFT_E code. */
+ptrdiff_t weft__snapshot_get(struct weft_snapshot *s, uint64_t at, uint64_t bytes);
+
+/* Makes the buffer that large. Returns 0 or a negative WEFT_E code. */
+int weft__snapshot_reserve(struct weft_snapshot *s, uint64_t bytes);
+
+/* Returns the offset of the first event in the packet that is newer than limit, or where they end. h: its header,
+ * that of the bytes is not looked at. *last: raised to the time of those before. */
+uint64_t weft__snapshot_walk(const struct weft_events_header *h, const unsigned char *packet,
+                             uint64_t bytes, uint64_t limit, uint64_t *last);
+
+/* Reads a packet of pending promises, in any case into cells that must be finished. Returns 1; 0 if it is damaged; or a
+ * negative WEFT_E code. */
+int weft__snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, struct cells *cells);
+
+/* How many events were overwritten in its place of the pool: if it changes hands, also those that it had. */
+static inline uint64_t weft__overwritten_in(const struct weft_events_header *h)
+{
+    uint64_t last = h->sequence ? 0 : h->counts & ((1u << WEFT_COUNTS_BITS) - 1);
+    return (h->counts >> WEFT_COUNTS_BITS) + last;
+}
+
+/* Whether the packet's ended bytes lie where they should. */
+static inline bool weft__has_ended(const struct weft_events_header *h)
+{
+    uint32_t header = h->packet.header_bytes;
+    return h->ended_count && h->ended_at >= sizeof *h && h->ended_at <= header &&
+           h->ended_count <= header - h->ended_at;
+}
+
+static inline uint8_t weft__ended_bit(const struct ended *e, uint64_t i)
+{
+    return (uint8_t)(e && i < e->count ? e->word[i / 64] >> i % 64 & 1 : 0);
+}
+
+/* ---- Copying ---- */
+
+/* 4 to 6: writes it. start: where in the file, -1 if one cannot go back there. Returns 0 or a negative WEFT_E code. */
+int weft__snapshot_write_packets(struct weft_snapshot *s, off_t start, weft_progress_fn *progress,
+                                 void *data);
+
+/* Sets the error that errno says. */
+int weft__snapshot_cannot_write(struct weft_snapshot *s);
+
+#endif
