@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* Memory as an input that changes at every reading, and in the middle of each. */
+/* Memory as an input that changes at every reading, and in the middle of each; and its copy, read. */
 #ifndef MEMORY_INPUT_H
 #define MEMORY_INPUT_H
 
 #include <string.h>
 
 #include "read/input.h"
+#include "read/reader.h"
+#include "trace.h"
 
 struct memory {
     unsigned char *bytes;
@@ -34,6 +36,18 @@ static inline struct weft_input memory_input(struct memory *const *m, enum weft_
 {
     return (struct weft_input){
         .fd = -1, .size = (*m)->size, .copy = memory_copy, .memory = m, .writer = writer};
+}
+
+/* Opens a copy that is in memory. */
+static inline struct weft_reader *copy_reader(const struct weft_input *copy)
+{
+    struct weft_reader *r;
+    struct weft_error err = {.code = 0};
+    char name[64];
+    snprintf(name, sizeof name, "/proc/self/fd/%d", copy->fd);
+    if (weft_reader_open(&r, name, &err) < 0)
+        fail_msg("%s", err.text);
+    return r;
 }
 
 #endif

@@ -7,9 +7,7 @@
 #include <inttypes.h>
 
 #include "memory_input.h"
-#include "read/reader.h"
 #include "read/snapshot.h"
-#include "trace.h"
 
 enum { CPUS = 3, PENDING = 20, MEMORY = 1 << 20 };
 
@@ -79,15 +77,11 @@ static void see(struct seen *s, const struct weft_event *ev)
 
 static void read_copy(const struct weft_input *copy, struct seen *seen)
 {
-    struct weft_reader *r;
+    struct weft_reader *r = copy_reader(copy);
     struct weft_error err = {.code = 0};
     const struct weft_event *ev;
     ptrdiff_t n;
-    char name[64];
     *seen = (struct seen){.lost = 0};
-    snprintf(name, sizeof name, "/proc/self/fd/%d", copy->fd);
-    if (weft_reader_open(&r, name, &err) < 0)
-        fail_msg("%s", err.text);
     while ((n = weft_reader_next(r, &ev, &err)) > 0)
         for (ptrdiff_t i = 0; i < n; i++)
             see(seen, &ev[i]);

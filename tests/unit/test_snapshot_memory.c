@@ -7,7 +7,6 @@
 
 #include "memory_input.h"
 #include "packets.h"
-#include "read/reader.h"
 #include "read/snapshot.h"
 #include "read/until.h"
 
@@ -106,16 +105,6 @@ static struct weft_facts_header copied_facts(struct trace *t, enum weft_writer w
     return facts;
 }
 
-static struct weft_reader *reader_of(const struct weft_input *in)
-{
-    struct weft_reader *r;
-    struct weft_error err;
-    char name[64];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", in->fd);
-    assert_int_equal(weft_reader_open(&r, name, &err), 0);
-    return r;
-}
-
 static void alive_and_dead(void **state)
 {
     (void)state;
@@ -136,7 +125,7 @@ static void alive_and_dead(void **state)
         struct trace t = guest((struct weft_facts_header){.state = c->state},
                                (struct weft_events_header){.stream = 0});
         assert_int_equal(copied_facts(&t, c->writer, c->live, &out).state, c->becomes);
-        struct weft_reader *r = reader_of(&out);
+        struct weft_reader *r = copy_reader(&out);
         assert_int_equal(weft_reader_facts(r)->ended, c->ended);
         weft_reader_close(r);
         weft_input_close(&out);
@@ -277,7 +266,7 @@ static void hangs(void **state)
         now_real_ns = REAL_NS;
         assert_int_equal(facts.stop_mono_ns, 5 * SECOND + 1000);
         assert_int_equal(facts.stop_ticks, 0);
-        struct weft_reader *r = reader_of(&out);
+        struct weft_reader *r = copy_reader(&out);
         assert_int_equal(weft_reader_facts(r)->process.until_ns, 5 * SECOND + 1000);
         weft_reader_close(r);
         weft_input_close(&out);

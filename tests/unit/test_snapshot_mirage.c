@@ -5,9 +5,7 @@
 #include <time.h>
 
 #include "memory_input.h"
-#include "read/reader.h"
 #include "read/snapshot.h"
-#include "trace.h"
 
 enum {
     PACKETS_MAX = 16,
@@ -130,14 +128,10 @@ struct seen {
 static struct seen read_copy(const struct weft_input *copy)
 {
     struct seen seen = {.events = 0};
-    struct weft_reader *r;
+    struct weft_reader *r = copy_reader(copy);
     struct weft_error err = {.code = 0};
     const struct weft_event *ev;
     ptrdiff_t n;
-    char name[64];
-    snprintf(name, sizeof name, "/proc/self/fd/%d", copy->fd);
-    if (weft_reader_open(&r, name, &err) < 0)
-        fail_msg("%s", err.text);
     while ((n = weft_reader_next(r, &ev, &err)) > 0)
         for (ptrdiff_t i = 0; i < n; i++) {
             assert_int_equal(ev[i].kind, WEFT_EVENT_COUNTER);
