@@ -67,25 +67,30 @@ static int begin_again(struct weft_snapshot *s, off_t start)
     return rc < 0 ? rc : 0;
 }
 
-/* All events there were at the moment have been overwritten. */
-static bool is_gone(const struct weft_snapshot *s)
+/* Writes it once. *empty: the ring has come round since the moment, or since before the packets were found. */
+static int write_once(struct weft_snapshot *s, off_t start, weft_progress_fn *progress, void *data,
+                      bool *empty)
 {
-    return s->gone && !s->copied;
+    const bool some = s->live && s->listed;
+    int rc = weft__snapshot_write_packets(s, start, progress, data);
+    *empty = some && !s->copied;
+    return rc;
 }
 
 int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *progress, void *data,
                         struct weft_error *err)
 {
     const off_t start = start_of(file);
+    bool empty;
     s->out = file;
     s->err = s->scan.err = err;
     if (s->mirage)
         return weft__mirage_copy_write(s->mirage, file, start, progress, data, err);
-    int rc = weft__snapshot_write_packets(s, start, progress, data);
-    for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && is_gone(s); i++) {
+    int rc = write_once(s, start, progress, data, &empty);
+    for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && empty; i++) {
         rc = begin_again(s, start);
         if (rc == 0)
-            rc = weft__snapshot_write_packets(s, start, progress, data);
+            rc = write_once(s, start, progress, data, &empty);
     }
     return rc;
 }
