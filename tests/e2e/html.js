@@ -255,8 +255,8 @@ async function touch() {
   await settle(page);
   check("a tap selects", /TCP connect/.test(await factsOf(page)), await factsOf(page));
   await send("touchStart", [at.x - box.x, at.y - box.y]);
-  await page.waitForTimeout(700);
-  check("a long touch describes", /TCP connect/.test(await page.locator("#tip").textContent()), await page.locator("#tip").textContent());
+  await until(page, () => /TCP connect/.test(document.querySelector("#tip").textContent));
+  check("a long touch describes", await page.locator("#tip").isVisible(), await page.locator("#tip").textContent());
   await send("touchEnd");
   await page.context().close();
 }
