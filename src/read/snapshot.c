@@ -14,8 +14,8 @@
  * A packet that changes hands while it is copied is left out, and counted as overwritten. If it was closed only
  * after 1 had begun, as in a small ring, it may have had an event that says how a promise ended between 1 and
  * the moment. Then what is known to have ended is what was known when its packet was copied; a promise that
- * ended after the moment may be shown as one that ended before. If no packet of events is left, since the copying was
- * interrupted for as long as the ring takes to come round, all of it is done again. */
+ * ended after the moment may be shown as one that ended before. If less than a quarter of the packets is left, since
+ * the copying was interrupted while the ring came round, all of it is done again. */
 #include "read/snapshot.h"
 
 #include <errno.h>
@@ -28,7 +28,8 @@
 
 #include "read/snapshot_parts.h"
 
-enum { TRIES = 4 }; /* to begin before all is overwritten; an enemy takes so much more time */
+/* More, if most is overwritten before it is copied. An enemy takes so much more time. */
+enum { TRIES = 10 };
 
 /* Where the copy begins in the file, if one can go back there; else -1. */
 static off_t start_of(FILE *file)
@@ -67,13 +68,13 @@ static int begin_again(struct weft_snapshot *s, off_t start)
     return rc < 0 ? rc : 0;
 }
 
-/* Writes it once. *empty: the ring has come round since the moment, or since before the packets were found. */
+/* Writes it once. *poor: most packets have been overwritten since the moment, or had been before they were found. */
 static int write_once(struct weft_snapshot *s, off_t start, weft_progress_fn *progress, void *data,
-                      bool *empty)
+                      bool *poor)
 {
-    const bool some = s->live && s->listed;
+    const uint64_t listed = s->live ? s->listed : 0;
     int rc = weft__snapshot_write_packets(s, start, progress, data);
-    *empty = some && !s->copied;
+    *poor = s->copied < listed / 4 || (listed && !s->copied);
     return rc;
 }
 
@@ -81,16 +82,16 @@ int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *p
                         struct weft_error *err)
 {
     const off_t start = start_of(file);
-    bool empty;
+    bool poor;
     s->out = file;
     s->err = s->scan.err = err;
     if (s->mirage)
         return weft__mirage_copy_write(s->mirage, file, start, progress, data, err);
-    int rc = write_once(s, start, progress, data, &empty);
-    for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && empty; i++) {
+    int rc = write_once(s, start, progress, data, &poor);
+    for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && poor; i++) {
         rc = begin_again(s, start);
         if (rc == 0)
-            rc = write_once(s, start, progress, data, &empty);
+            rc = write_once(s, start, progress, data, &poor);
     }
     return rc;
 }
