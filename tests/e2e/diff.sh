@@ -20,12 +20,21 @@ diff_of() {
     equal "$*: columns" 0 "$(LC_ALL=C.UTF-8 awk 'length > 100' "$tmp/out" | wc -l)"
 }
 
-record 0 good good
-record 0 good2 good
-record 1 bad bad
-record 1 bad2 bad
-record 0 fixed fixed bad
+record_all() {
+    record 0 good good
+    record 0 good2 good
+    record 1 bad bad
+    record 1 bad2 bad
+    record 0 fixed fixed bad
+}
+
+# Two runs of a program on a busy machine may differ, and that is found; but not three times.
+record_all
 cd "$tmp"
+for _ in 1 2; do
+    "$WEFT" diff --check good.weft good2.weft >out && "$WEFT" diff --check bad.weft bad2.weft >out && break
+    record_all
+done
 
 # The order in which two events came
 at='[0-9.]+ ms'

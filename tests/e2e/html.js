@@ -443,6 +443,7 @@ async function findings() {
   await page.context().close();
   page = await open("diff.html");
   await until(page, () => /^Difference\ndiverges\nIn the good run 'ring.write'/.test(document.getElementById("facts").innerText));
+  await until(page, () => window.drawn.some(d => d.text === "alike until here"));
   const captions = (await drawn(page)).filter(d => d.text === "alike until here");
   equal("where two runs diverge", 2, captions.length);
   check("… one below the other", captions[0]?.x === captions[1]?.x && captions[0]?.y < captions[1]?.y, captions);
