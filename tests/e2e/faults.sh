@@ -71,11 +71,11 @@ once() {
     python3 "$tmp/judge.py" "$tmp/found" "$4" "$5" >"$tmp/wrong" 2>&1 || echo "no answer" >>"$tmp/wrong"
 }
 
-# judge …: the same. What a busy machine does to a program is found as well, and rightly; so what is wrong must be
-# wrong three times.
+# judge …: the same. What a busy machine does to a program is found as well, and rightly, or hides its fault; so what is
+# wrong must be wrong five times.
 judge() {
     checks=$((checks + 1))
-    for _ in 1 2 3; do
+    for _ in 1 2 3 4 5; do
         once "$@" 2>/dev/null
         [ -s "$tmp/wrong" ] || return 0
     done
