@@ -110,7 +110,8 @@ until_true() {
 
 # The clocks of all domains are the emulator's counter at one rate: Xen's own time is corrected each second, by milliseconds,
 # as the emulator is not always on time, and a guest that finds out the rate by itself is wrong by some parts in a thousand.
-khz=$(dmesg | sed -n 's/.*tsc: Detected \([0-9]*\)\.\([0-9]*\) MHz.*/\1\2/p')
+# (If the processor's rate seems to be another one than the counter's, the kernel says both, the counter's last.)
+khz=$(dmesg | sed -n 's/.*tsc: Detected \([0-9]*\)\.\([0-9]*\) MHz.*/\1\2/p' | tail -n 1)
 
 # create NAME MEGABYTES SETTING...: its number is in $NAME
 create() {
