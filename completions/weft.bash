@@ -38,6 +38,12 @@ _weft_words()
     mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 
+# Xen domains that offer a trace.
+_weft_domains()
+{
+    _weft_words "$(weft save xen: 2>/dev/null | awk 'NR > 1 { print $2 }')" "$1"
+}
+
 _weft()
 {
     local current=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
@@ -92,6 +98,15 @@ _weft()
             ;;
         *) return ;;
     esac
+
+    # Bash splits words at colons.
+    if [ "$previous $current" = 'xen :' ]; then
+        _weft_domains ''
+        return
+    elif [ "${COMP_WORDS[COMP_CWORD - 2]} $previous" = 'xen :' ]; then
+        _weft_domains "$current"
+        return
+    fi
 
     case $command:$previous in
         record:-o | record:--output | ctl:-o | ctl:--output | save:-o | save:--output) _weft_files 'weft|trace' "$current" ;;

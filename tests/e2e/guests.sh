@@ -164,6 +164,20 @@ run 0 "$W" save --json xen:
 equal 'as JSON' '[3, 5, 6, 12, 13, 14] web running recording mirage True None True' \
     "$(json "$tmp/out" '[e["id"] for e in d], d[0]["name"], d[0]["state"], d[0]["trace"], d[1]["format"], d[0]["bytes"] > 1000000, d[4]["bytes"], "reference 100" in d[4]["error"]' |
         tr -d "(')" | sed -e 's/\], /] /' -e 's/\], */] /' -e 's/\([a-zT]\), /\1 /g' -e 's/None, /None /')"
+
+# complete_words WORD...: what bash proposes for the last one
+complete_words() {
+    (
+        weft() { "$W" "$@"; }
+        . "$SOURCE_ROOT/completions/weft.bash"
+        COMP_WORDS=(weft "$@") COMP_CWORD=$#
+        _weft
+        echo "${COMPREPLY[*]}"
+    )
+}
+equal 'completion of xen:' web "$(complete_words save -o copy.weft xen : | cut -d ' ' -f 1)"
+equal 'completion of xen:w' web "$(complete_words info xen : w)"
+
 state 3 crashed
 run 0 "$W" save xen:
 says "$tmp/out" '^ +3  web +crashed +[0-9]+ KiB  weft, killed$'
