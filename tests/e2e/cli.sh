@@ -4,7 +4,10 @@
 . "$(dirname "$0")/lib.sh"
 need_mktrace
 
-commands='record sample save info dump promises profile render view html export kprof'
+commands='record sample ctl save info dump promises profile render view export explain stats diff'
+for command in html kprof; do # they may have been left out
+    ! "$WEFT" help $command >/dev/null 2>&1 || commands+=" $command"
+done
 cat >"$tmp/lines" <<'EOF'
 0 0 creates parent=-1 child=1 type=task
 5 0 switch p=1
