@@ -405,7 +405,7 @@ static int take_back(struct weft__mirage_copy *c, size_t n)
 {
     int rc = 0;
     for (; c->kept < n && rc == 0; c->kept++)
-        if (is_used(part_at(c, c->kept)))
+        if (part_at(c, c->kept)->is_packet) /* it may have been empty at first */
             rc = put_never_used(c, part_at(c, c->kept));
     c->kept = n + 1;
     return rc;
