@@ -6,10 +6,11 @@
  *   2. the moment: the time of the newest event in any packet, or in a cell. What had been recorded by then is
  *      complete, and so are the events that say how those of 1 ended; what is newer is left out;
  *   3. the headers: which packets there are, and how far they are filled;
- *   4. texts, which only ever grow, and an event is stored after its texts;
- *   5. packets, oldest first, since the oldest is overwritten next;
- *   6. the packet of pending promises: those of a packet are in it before the packet is overwritten, so that
- *      they are here or there. If they are in both, who reads the copy knows by the packets' numbers.
+ *   4. packets, oldest first, since the oldest is overwritten next;
+ *   5. the packet of pending promises: those of a packet are in it before the packet is overwritten, so that
+ *      they are here or there. If they are in both, who reads the copy knows by the packets' numbers;
+ *   6. texts, which only ever grow: what has been copied had its texts before. (A call takes its time first and stores
+ *      its text and its event then. So what is older than the moment may be stored after it.)
  *
  * A packet that changes hands while it is copied is left out, and counted as overwritten. If it was closed only
  * after 1 had begun, as in a small ring, it may have had an event that says how a promise ended between 1 and

@@ -267,13 +267,15 @@ static int list_packet(void *data, const struct spot *p)
 /* In which part of the copy it stands. */
 static int rank(const struct piece *p)
 {
+    if (p->class == WEFT_PACKET_STRINGS)
+        return 4;
     if (p->class == WEFT_PACKET_PENDING)
         return 3;
     return p->sequence ? 1 + !p->end_ticks : 0;
 }
 
 /* Facts first; then packets in the order in which they will be overwritten, that is in which they were closed;
- * what is pending last. */
+ * then what is pending; texts last. */
 static int by_age(const void *a, const void *b)
 {
     const struct piece *p = a, *q = b;

@@ -117,8 +117,8 @@ static bool check(const struct weft_event *ev, struct window *w)
 
 /* What is missing in a stream is what was counted; but where the writer has overwritten what was about to
  * be read, more may be. Events about promises of the table are counted, too, but are in no order here.
- * If the search for packets was interrupted after it had seen one and before it saw a later one, what was recorded
- * in between is counted, and comes after all that is seen. That must be rare. */
+ * What was overwritten between a packet that has been copied and the newest one, of which nothing is as old as the copy's
+ * moment, is counted, and comes after all that is seen. That must be rare. */
 static bool check_stream(const struct weft_reader_facts *f, const struct window *w, unsigned t)
 {
     const struct weft_stream_facts *s = &f->stream[w->stream[t]];
