@@ -9,8 +9,9 @@
  *   4. packets, oldest first, since the oldest is overwritten next;
  *   5. the packet of pending promises: those of a packet are in it before the packet is overwritten, so that
  *      they are here or there. If they are in both, who reads the copy knows by the packets' numbers;
- *   6. texts, which only ever grow: what has been copied had its texts before. (A call takes its time first and stores
- *      its text and its event then. So what is older than the moment may be stored after it.)
+ *   6. texts, which only ever grow: what has been copied had its texts before. (A text that stood beside its event, for
+ *      lack of room, is stored with those of pending promises when the packet is overwritten; and how many could
+ *      not be, stands in the facts, which are read again.)
  *
  * A packet that changes hands while it is copied is left out, and counted as overwritten. If it was closed only
  * after 1 had begun, as in a small ring, it may have had an event that says how a promise ended between 1 and

@@ -281,6 +281,7 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
     if (p->class == WEFT_PACKET_FACTS && n >= (ptrdiff_t)sizeof s->facts) {
         if (s->written == 0) {
             s->begins_with_facts = true;
+            s->facts_at = p->at;
             memcpy(&s->facts_copy, s->buffer, sizeof s->facts_copy);
         }
         set_facts(s, (struct weft_facts_header *)s->buffer);
@@ -304,10 +305,16 @@ static int put_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t s
     return weft__snapshot_cannot_write(s);
 }
 
-/* Writes the facts again, now that it is known what is not in the copy. They are its first packet. */
+/* Writes the facts again, now that it is known what is not in the copy, and how many texts there was no room for until
+ * now. They are its first packet. */
 static int put_facts_again(struct weft_snapshot *s, off_t start)
 {
-    struct weft_facts_header f = s->facts_copy;
+    struct weft_facts_header f = s->facts_copy, now;
+    ptrdiff_t n = weft_input_read(s->in, &now, sizeof now, s->facts_at, s->err);
+    if (n < 0)
+        return (int)n;
+    if (n == (ptrdiff_t)sizeof now && weft__is_packet(&now.packet) && now.lost_texts > f.lost_texts)
+        f.lost_texts = now.lost_texts;
     set_facts(s, &f);
     off_t end = ftello(s->out);
     const size_t after = sizeof f.packet; /* that is as it is */

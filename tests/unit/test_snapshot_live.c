@@ -6,6 +6,7 @@
 
 #include <inttypes.h>
 
+#include "format/packet.h"
 #include "memory_input.h"
 #include "read/snapshot.h"
 
@@ -62,8 +63,12 @@ static void go_on(void)
     interrupted_ns = labelled_at = 0;
 }
 
+static bool texts_are_lost; /* one at each reading */
+
 static void change(struct memory *m)
 {
+    if (texts_are_lost)
+        ((struct weft_facts_header *)memory)->lost_texts = m->reads;
     for (unsigned i = 0; i < speed; i++)
         record();
     if (m->reads == labelled_at) {
@@ -82,7 +87,7 @@ static void change(struct memory *m)
 struct seen {
     uint64_t first[CPUS], last[CPUS], count[CPUS];
     unsigned created[PENDING], ended[PENDING], labels;
-    uint64_t lost;
+    uint64_t lost, lost_texts;
 };
 
 static void see(struct seen *s, const struct weft_event *ev)
@@ -121,12 +126,13 @@ static void read_copy(const struct weft_input *copy, struct seen *seen)
     assert_int_equal(f->missing_packets, 0);
     assert_int_equal(f->ended, WEFT_ENDED_SAVED);
     seen->lost = f->overwritten_events;
+    seen->lost_texts = f->lost_texts;
     assert_true(f->process.until_ns <= now);
     weft_reader_close(r);
 }
 
 struct copy {
-    uint64_t readings, events;
+    uint64_t readings, events, lost_texts;
     unsigned labels;
 };
 
@@ -167,7 +173,7 @@ static struct copy copy_once(unsigned at_each_reading)
         assert_int_equal(seen.created[i], 1);
         assert_int_equal(seen.ended[i], 0);
     }
-    return (struct copy){m.reads, events, seen.labels};
+    return (struct copy){m.reads, events, seen.lost_texts, seen.labels};
 }
 
 static void begin(unsigned processors, size_t bytes)
@@ -254,12 +260,26 @@ static void while_it_labels(void **state)
     weft_stop();
 }
 
+/* Counted are also those that were lost while it was copied. */
+static void while_texts_are_lost(void **state)
+{
+    (void)state;
+    begin(1, MEMORY);
+    stalled_calls = 0;
+    texts_are_lost = true;
+    const struct copy copy = copy_once(0);
+    assert_int_equal(copy.lost_texts, copy.readings);
+    texts_are_lost = false;
+    weft_stop();
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(while_it_records),
         cmocka_unit_test(while_it_is_lapped),
         cmocka_unit_test(while_it_labels),
+        cmocka_unit_test(while_texts_are_lost),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
