@@ -25,27 +25,15 @@ struct kept {
 
 static struct kept *all_kept;
 
-/* Writes the copy into memory that is called like the source: the window reads its title there. */
 static int fill(int fd, struct weft__guest *g, struct weft_error *err)
 {
     struct weft_snapshot *s = NULL;
-    int own = fcntl(fd, F_DUPFD_CLOEXEC, 3);
-    FILE *file = own < 0 ? NULL : fdopen(own, "w");
-    if (!file) {
-        if (own >= 0)
-            close(own);
-        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
-                              strerror(errno));
-    }
     int rc = weft_snapshot_begin(&s, &g->in, err);
     if (rc == 0)
         rc = weft__guest_no_trace(g, err);
     if (rc > 0)
-        rc = weft_snapshot_write(s, file, NULL, NULL, err);
+        rc = weft_snapshot_to_fd(s, fd, err);
     weft_snapshot_free(s);
-    if (fclose(file) != 0 && rc == 0)
-        rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no room to hold it: %s",
-                            strerror(errno));
     return rc;
 }
 
@@ -77,7 +65,7 @@ static int copy_guest(const char *name, struct weft_error *err)
     if (rc < 0)
         return rc;
     rc = open_guest(&g, &xen, name, available, err);
-    snprintf(title, sizeof title, "%s", name);
+    snprintf(title, sizeof title, "%s", name); /* the window reads its title there */
     if (rc == 0 && (fd = memfd_create(title, MFD_CLOEXEC)) < 0)
         rc = weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
                             strerror(errno));

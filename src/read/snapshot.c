@@ -146,12 +146,16 @@ void weft_snapshot_free(struct weft_snapshot *s)
 
 /* ---- In memory ---- */
 
-static int write_to(struct weft_snapshot *s, int fd, struct weft_error *err)
+int weft_snapshot_to_fd(struct weft_snapshot *s, int fd, struct weft_error *err)
 {
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file)
-        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
-                              strerror(errno));
+    const int own = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 3);
+    FILE *file = own < 0 ? NULL : fdopen(own, "w");
+    if (!file) {
+        weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s", strerror(errno));
+        if (own >= 0)
+            close(own);
+        return WEFT_E_IO;
+    }
     int rc = weft_snapshot_write(s, file, NULL, NULL, err);
     if (fclose(file) != 0 && rc == 0)
         rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "no room to hold it: %s",
@@ -163,7 +167,7 @@ int weft_snapshot_to_memory(struct weft_snapshot *s, struct weft_input *out, str
 {
     struct stat st;
     *out = (struct weft_input){.fd = memfd_create("weft-snapshot", MFD_CLOEXEC)};
-    int rc = write_to(s, out->fd < 0 ? -1 : fcntl(out->fd, F_DUPFD_CLOEXEC, 3), err);
+    int rc = weft_snapshot_to_fd(s, out->fd, err);
     if (rc == 0 && fstat(out->fd, &st) == 0)
         out->size = (uint64_t)st.st_size;
     if (rc < 0)

@@ -46,6 +46,9 @@ uint64_t weft_snapshot_gone(const struct weft_snapshot *s);
 /* s may be NULL. */
 void weft_snapshot_free(struct weft_snapshot *s);
 
+/* Writes the copy into a file or memory by its descriptor, which stays open, once. Returns 0 or a negative WEFT_E code. */
+int weft_snapshot_to_fd(struct weft_snapshot *s, int fd, struct weft_error *err);
+
 /* Writes the copy into memory, once. The caller closes *out. Returns 0 or a negative WEFT_E code; *out is then
  * closed. */
 int weft_snapshot_to_memory(struct weft_snapshot *s, struct weft_input *out,
