@@ -3,6 +3,11 @@
 # shellcheck shell=bash
 set -eu
 
+# What nohup, or a shell in the background, starts ignores these signals, and so would all that is started here.
+if [ -n "$(trap -p HUP INT QUIT)" ] && env --default-signal=HUP,INT,QUIT true 2>/dev/null; then
+    exec env --default-signal=HUP,INT,QUIT "$0" "$@"
+fi
+
 : "${WEFT:?the weft program}"
 SOURCE_ROOT=${SOURCE_ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 SHARED=${SHARED:-$SOURCE_ROOT/../shared}
@@ -47,6 +52,33 @@ run() {
     if [ "$status" -ne "$wanted" ]; then
         fail "status $status instead of $wanted: $*"
         head -n 5 "$tmp/err"
+    fi
+}
+
+# wait_for COMMAND...: until it succeeds, silently. Fails after five minutes: that is for what never comes.
+wait_for() {
+    local end=$((SECONDS + 300))
+    until "$@" >/dev/null 2>&1; do
+        if [ "$SECONDS" -ge "$end" ]; then
+            fail "waited in vain for: $*"
+            return 1
+        fi
+        sleep 0.05
+    done
+}
+
+# simulated TRACE BYTES PROGRAM...: records it on a machine that is simulated (../tools/simulated.c), so that what it does,
+# and when, is the same in every run. In real time without SIMULATED_LIBRARY (../torture/run).
+simulated() {
+    local trace=$1 bytes=$2
+    shift 2
+    rm -f "$trace"
+    if [ -n "${SIMULATED_LIBRARY:-}" ]; then
+        # A search for leaks reads the clock, which takes time there.
+        ASAN_OPTIONS=${ASAN_OPTIONS:-}:leak_check_at_exit=0 \
+            env LD_PRELOAD="$SIMULATED_LIBRARY" SIMULATED="$trace" SIMULATED_SIZE="$bytes" "$@"
+    else
+        "$WEFT" record --size "$bytes" -o "$trace" -- "$@"
     fi
 }
 
