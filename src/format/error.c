@@ -2,6 +2,9 @@
 #include "format/error.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "format/utf8.h"
 
 const char *weft_error_name(int code)
 {
@@ -24,13 +27,12 @@ int weft_error_set(struct weft_error *err, int code, uint64_t offset, const char
         return code;
     err->code = code;
     err->offset = offset;
+    char text[sizeof err->text];
     va_list args;
     va_start(args, format);
-    vsnprintf(err->text, sizeof err->text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
     /* The sentence may quote the file; it goes to a terminal. */
-    for (char *c = err->text; *c; c++)
-        if ((unsigned char)*c < 0x20 || *c == 0x7f)
-            *c = '?';
+    err->text[weft_text_clean(err->text, sizeof err->text - 1, text, strlen(text))] = '\0';
     return code;
 }

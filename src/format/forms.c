@@ -4,6 +4,7 @@
 #include <assert.h>
 
 #include "format/bytes.h"
+#include "format/utf8.h"
 
 /* Each sort of word is a decimal digit: how many words of four bytes it takes. In an event they stand in
  * the order of enum weft_form_word. */
@@ -138,9 +139,10 @@ static ptrdiff_t decode_other(struct weft_event *ev, struct weft_form_context *c
     if (code == WEFT_FORM_TEXT_FOLLOWS && whole >= HEAD + 2 * WORD) {
         const char *text = (const char *)bytes + HEAD + 2 * WORD;
         size_t room = (size_t)whole - HEAD - 2 * WORD, says = weft_read_u32(bytes + HEAD + WORD);
+        const size_t length = strnlen(text, says < room ? says : room);
         if (c->befores < WEFT_FORM_TEXTS)
-            c->before[c->befores++] =
-                (struct weft_form_text){text, (uint32_t)strnlen(text, says < room ? says : room)};
+            c->before[c->befores++] = (struct weft_form_text){
+                text, (uint32_t)weft_text_keep(text, length, WEFT_TEXT_LONGEST)};
     } else if (code == WEFT_FORM_STREAM_BEGINS) {
         ev->kind = WEFT_FORM_NEW_STREAM;
         c->stream = weft_read_u32(bytes + HEAD);

@@ -78,6 +78,7 @@ struct weft_strings_header {
 #define WEFT_STRING_TEXT 1u /* head >> 24; head & 0xffffff is its size; bytes, a NUL, padding */
 #define WEFT_STRING_SITE 2u /* then struct weft_site_entry */
 #define WEFT_STRING_INLINE UINT32_MAX /* the text that stands before the event */
+#define WEFT_TEXT_LONGEST 8192u       /* no text is longer; of one that is, readers take so much */
 
 struct weft_site_entry {
     uint32_t type, label, file; /* numbers of texts; 0: none */

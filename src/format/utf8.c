@@ -5,9 +5,8 @@
 
 #define REPLACEMENT 0xfffd
 
-/* Become a space: controls, ends of lines, and what turns the direction of writing, so that a label
- * cannot rearrange the picture around it. */
-static const struct weft_utf8_range to_space[] = {
+/* Controls, ends of lines, and what turns the direction of writing: a label could rearrange the picture around it. */
+static const struct weft_utf8_range harmful[] = {
     {0x0000, 0x001f}, {0x007f, 0x009f}, {0x061c, 0x061c},
     {0x200e, 0x200f}, {0x2028, 0x202e}, {0x2066, 0x2069},
 };
@@ -67,7 +66,32 @@ size_t weft_utf8_decode(const char *text, size_t size, uint32_t *code)
     return want;
 }
 
-size_t weft_text_clean(char *out, size_t room, const char *text, size_t size)
+bool weft_utf8_harmful(uint32_t code)
+{
+    return IN(harmful, code);
+}
+
+size_t weft_utf8_harmless(const char *text, size_t size)
+{
+    uint32_t code;
+    if ((unsigned char)*text < 0x80)
+        return *text >= ' ' && *text != 0x7f;
+    const size_t length = weft_utf8_decode(text, size, &code);
+    const bool replaced = code == REPLACEMENT && (length != 3 || memcmp(text, "\xef\xbf\xbd", 3));
+    return replaced || IN(harmful, code) ? 0 : length;
+}
+
+size_t weft_text_keep(const char *text, size_t size, size_t most)
+{
+    if (size <= most)
+        return size;
+    for (size_t n = most; n > 0 && n + 3 >= most; n--) /* a character has up to 4 bytes */
+        if (((unsigned char)text[n] & 0xc0) != 0x80)
+            return n;
+    return most;
+}
+
+static size_t copy(char *out, size_t room, const char *text, size_t size, bool clean)
 {
     size_t used = 0;
 
@@ -77,13 +101,13 @@ size_t weft_text_clean(char *out, size_t room, const char *text, size_t size)
         const char *from = text + at;
 
         at += length;
-        if (IN(to_space, code)) {
+        if (clean && IN(harmful, code)) {
             from = " ";
             length = 1;
         } else if (code == REPLACEMENT) {
             from = "\xef\xbf\xbd";
             length = 3;
-        } else if (code > 0x7f && IN(invisible, code)) {
+        } else if (clean && code > 0x7f && IN(invisible, code)) {
             continue;
         }
         if (length > room - used)
@@ -92,6 +116,16 @@ size_t weft_text_clean(char *out, size_t room, const char *text, size_t size)
         used += length;
     }
     return used;
+}
+
+size_t weft_text_clean(char *out, size_t room, const char *text, size_t size)
+{
+    return copy(out, room, text, size, true);
+}
+
+size_t weft_text_valid(char *out, size_t room, const char *text, size_t size)
+{
+    return copy(out, room, text, size, false);
 }
 
 bool weft_utf8_invisible(uint32_t code)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
-/* Texts from traces, made fit to be shown: valid UTF-8 without control characters. */
+/* Texts from traces, made fit to leave weft. Anybody may have written them: they must not move a terminal's cursor, turn
+ * the direction of writing, or end a line. For people such characters become a space (weft_text_clean); where a text
+ * must be read back, by programs, they are escaped: cli/sink.h in lines, cli/trace_json.h in JSON. */
 #ifndef WEFT_FORMAT_UTF8_H
 #define WEFT_FORMAT_UTF8_H
 
@@ -19,6 +21,16 @@ struct weft_utf8_range {
 /* Whether a character is in one of these ranges. */
 bool weft_utf8_in(const struct weft_utf8_range *range, size_t count, uint32_t code);
 
+/* A character that must not leave weft as it is: a control character, of C1, too, an end of a line, or one that turns the
+ * direction of writing. */
+bool weft_utf8_harmful(uint32_t code);
+
+/* How many bytes the character that text begins with takes if it may leave as it is; 0 if it is harmful or not UTF-8. */
+size_t weft_utf8_harmless(const char *text, size_t size);
+
+/* How much of a text, at most `most` bytes, to keep, so that no character is cut in half: size if that fits. */
+size_t weft_text_keep(const char *text, size_t size, size_t most);
+
 /* A character that weft_text_clean leaves out. */
 bool weft_utf8_invisible(uint32_t code);
 
@@ -27,5 +39,8 @@ bool weft_utf8_invisible(uint32_t code);
  * become a space, no character is cut in half; what does not fit is left out. Not terminated.
  * Returns the size in bytes. */
 size_t weft_text_clean(char *out, size_t room, const char *text, size_t size);
+
+/* The same, but only what is not UTF-8 is replaced. */
+size_t weft_text_valid(char *out, size_t room, const char *text, size_t size);
 
 #endif

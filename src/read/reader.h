@@ -177,6 +177,11 @@ struct weft_reader_facts {
 /* Complete once weft_reader_next has returned 0. */
 const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r);
 
+/* Cuts texts to that many bytes, where one may be used by many events: what writes each event's text anew would write any
+ * amount. To be called before the first event is read. weft_reader_cut_texts: how many have been cut. */
+void weft_reader_limit_texts(struct weft_reader *r, uint32_t bytes);
+uint64_t weft_reader_cut_texts(const struct weft_reader *r);
+
 /* How much of the content has been handed out, 0 to 1: for progress on long work. */
 double weft_reader_progress(const struct weft_reader *r);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* An entry is checked when it is first asked for. Then all its bytes are taken: entries do not overlap, so
- * that texts, all together, are no longer than the file, whatever numbers its events have. */
+ * that texts, all together, are no longer than the file, whatever numbers its events have. One that is longer than any
+ * recorder makes them is cut, since a thousand events may have the same. */
 #include "read/texts.h"
 
 #include <stdio.h>
@@ -8,6 +9,7 @@
 
 #include "format/bytes.h"
 #include "format/packet.h"
+#include "format/utf8.h"
 
 /* What a slot may be. A site's is its index plus SLOT_SITES. */
 enum { SLOT_FREE, SLOT_TAKEN, SLOT_TEXT, SLOT_SITES };
@@ -29,6 +31,7 @@ int texts_load(struct texts *t, const struct weft_input *in, uint64_t offset, ui
         return (int)got;
     t->size = (size_t)got;
     t->first = header_bytes;
+    t->longest = WEFT_TEXT_LONGEST;
     return 0;
 }
 
@@ -79,6 +82,13 @@ const char *texts_get(struct texts *t, uint32_t number, uint32_t *size)
         !take(t, at, HEAD + (size_t)*size + 1) || memchr(body, 0, *size))
         return NULL;
     t->slot[number] = SLOT_TEXT;
+    if (*size > t->longest) {
+        unsigned char *text = t->bytes + at + HEAD;
+        *size = (uint32_t)weft_text_keep((const char *)text, *size, t->longest);
+        text[*size] = 0;
+        t->cut++;
+        weft_write_u32(text - HEAD, WEFT_STRING_TEXT << 24 | *size);
+    }
     return (const char *)body;
 }
 

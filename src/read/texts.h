@@ -25,6 +25,8 @@ struct texts {
     uint32_t *slot;       /* of each 4 bytes: what is known of them */
     struct site **block;  /* of SITE_BLOCK sites each, so that they stay where they are */
     uint32_t sites, blocks_room;
+    uint32_t longest; /* texts are cut to that many bytes */
+    uint64_t cut;     /* how many were */
 };
 
 /* Reads the packet at offset, of which size bytes are there and used. 0 or a negative WEFT_E code. */

@@ -578,6 +578,17 @@ static void fini(struct weft_reader *r)
     weft__merge_end(f->merge);
 }
 
+void weft_reader_limit_texts(struct weft_reader *r, uint32_t bytes)
+{
+    if (r->format == &weft__weft_format)
+        ((struct weft_file *)r)->texts.longest = bytes;
+}
+
+uint64_t weft_reader_cut_texts(const struct weft_reader *r)
+{
+    return r->format == &weft__weft_format ? ((const struct weft_file *)r)->texts.cut : 0;
+}
+
 const struct weft_reader_format weft__weft_format = {
     .name = "weft",
     .size = sizeof(struct weft_file),

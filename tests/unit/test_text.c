@@ -46,6 +46,17 @@ static void check(const char *text, size_t size, const char *expected)
 
 #define CHECK(text, expected) check(text, sizeof(text) - 1, expected)
 
+/* How much is kept of a text: whole characters, and of what has none as much as fits. */
+static void whole_characters_are_kept(void **state)
+{
+    (void)state;
+    static const size_t kept[] = {0, 1, 1, 3, 3, 3, 6, 6, 6, 6, 10};
+    for (size_t most = 0; most < COUNT(kept); most++)
+        assert_int_equal(weft_text_keep(mixed, sizeof mixed - 1, most), kept[most]);
+    assert_int_equal(weft_text_keep(mixed, 3, 100), 3);
+    assert_int_equal(weft_text_keep("\x80\x80\x80\x80\x80\x80\x80\x80", 8, 6), 6);
+}
+
 static void good_text_stays(void **state)
 {
     (void)state;
@@ -253,13 +264,33 @@ static void fitting(void **state)
     assert_int_equal(weft_text_fit("e\xcc\x81z", 4, 2048, false, 1200, &fits), 0);
 }
 
+/* What may leave as it is, to be escaped otherwise. */
+static void harmless(void **state)
+{
+    static const char *const good[] = {
+        "a", "~", "\xc2\xa0", "\xe2\x80\x8b", FFFD, "\xf0\x9f\x8e\x89"};
+    static const char *const bad[] = {
+        "\x1b",         "\n",           "\x7f",         "\xc2\x80",     "\xc2\x9f",
+        "\xd8\x9c",     "\xe2\x80\x8e", "\xe2\x80\xa8", "\xe2\x80\xae", "\xe2\x81\xa6",
+        "\xe2\x81\xa9", "\x9b",         "\xc3(",        "\xe2\x80",     "\xc0\xaf",
+        "\xed\xa0\x80", "\xff",         "\xef\xbf\xbe"};
+    (void)state;
+    for (size_t i = 0; i < COUNT(good); i++)
+        assert_int_equal(weft_utf8_harmless(good[i], strlen(good[i])), strlen(good[i]));
+    for (size_t i = 0; i < COUNT(bad); i++)
+        assert_int_equal(weft_utf8_harmless(bad[i], strlen(bad[i])), 0);
+    assert_int_equal(weft_utf8_harmless("", 1), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(whole_characters_are_kept),
         cmocka_unit_test(good_text_stays),
         cmocka_unit_test(what_is_not_utf8_is_replaced),
         cmocka_unit_test(controls_become_spaces),
         cmocka_unit_test(direction_and_invisible),
+        cmocka_unit_test(harmless),
         cmocka_unit_test(every_cut),
         cmocka_unit_test(random_bytes),
         cmocka_unit_test(widths),
