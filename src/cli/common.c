@@ -80,11 +80,19 @@ const char *weft__plural(uint64_t n)
     return n == 1 ? "" : "s";
 }
 
+/* One line: what it says may come from a trace, or be a name. */
 static void say(const char *name, const char *format, va_list args)
 {
-    fprintf(stderr, "weft: %s: ", weft__shown(name).text);
-    vfprintf(stderr, format, args);
-    fputc('\n', stderr);
+    char *text = NULL, *clean = NULL;
+    int size = vasprintf(&text, format, args);
+    if (size >= 0)
+        clean = malloc(3 * (size_t)size + 1);
+    if (clean)
+        clean[weft_text_clean(clean, 3 * (size_t)size, text, (size_t)size)] = '\0';
+    fprintf(stderr, "weft: %s: %s\n", weft__shown(name).text, clean ? clean : "out of memory");
+    free(clean);
+    if (size >= 0)
+        free(text);
 }
 
 void weft__say(const char *name, const char *format, ...)

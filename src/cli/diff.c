@@ -9,7 +9,6 @@
 #include "cli/common.h"
 #include "cli/prose.h"
 #include "cli/trace_json.h"
-#include "format/utf8.h"
 
 static const char help[] =
     "usage: weft diff [OPTION…] GOOD… BAD\n\n"
@@ -149,21 +148,14 @@ static json_t *time_json(int64_t ns)
     return ns == INT64_MIN ? json_null() : json_integer(ns);
 }
 
-static json_t *text_json(const char *text)
-{
-    return text ? json_string(text) : json_null();
-}
-
 /* {"promise", "label", "type"}, or null. */
 static json_t *promise_json(const struct weft_model *m, uint32_t promise)
 {
     if (promise == WEFT_NONE)
         return json_null();
-    char type[256];
-    const char *raw = weft_model_type(m, promise);
-    type[weft_text_clean(type, sizeof type - 1, raw, strlen(raw))] = '\0';
-    return json_pack("{so so ss}", "promise", weft__json_id(m, promise), "label",
-                     weft__json_label(m, promise), "type", promise == WEFT_ROOT ? "loop" : type);
+    const char *type = promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise);
+    return json_pack("{so so so}", "promise", weft__json_id(m, promise), "label",
+                     weft__json_label(m, promise), "type", weft__json_string(type));
 }
 
 static json_t *moment_json(const struct weft_model *m, uint32_t promise, int64_t time_ns)
@@ -180,8 +172,8 @@ static json_t *divergence_json(const struct weft_divergence *v, const struct wef
 {
     if (!v->found)
         return json_null();
-    return json_pack("{so s{so so} s{so so} so so}", "text", text_json(v->text), "good", "first",
-                     moment_json(good, v->good_first, v->good_first_ns), "second",
+    return json_pack("{so s{so so} s{so so} so so}", "text", weft__json_string(v->text), "good",
+                     "first", moment_json(good, v->good_first, v->good_first_ns), "second",
                      moment_json(good, v->good_second, v->good_second_ns), "bad", "first",
                      moment_json(bad, v->bad_first, v->bad_first_ns), "second",
                      moment_json(bad, v->bad_second, v->bad_second_ns), "good_ns",
@@ -199,7 +191,7 @@ static json_t *changes_json(const struct weft_diff *d, const struct weft_model *
                                               promise_json(good, c->good), "bad",
                                               promise_json(bad, c->bad), "count",
                                               weft__json_number(c->count), "follows",
-                                              (int)c->follows, "text", text_json(c->text)));
+                                              (int)c->follows, "text", weft__json_string(c->text)));
     }
     return list;
 }
@@ -219,7 +211,7 @@ static json_t *latencies_json(const struct weft_diff *d, const struct weft_model
                       time_json(c->good_median_ns), "bad_median_ns", time_json(c->bad_median_ns),
                       "good_low_ns", time_json(c->good_low_ns), "good_high_ns",
                       time_json(c->good_high_ns), "good_p99_ns", time_json(c->good_p99_ns),
-                      "bad_p99_ns", time_json(c->bad_p99_ns), "text", text_json(c->text)));
+                      "bad_p99_ns", time_json(c->bad_p99_ns), "text", weft__json_string(c->text)));
     }
     return list;
 }
@@ -237,7 +229,7 @@ static json_t *running_json(const struct weft_diff *d, const struct weft_model *
                       "good_runs", weft__json_number(c->good_runs), "bad_runs",
                       weft__json_number(c->bad_runs), "good_longest_ns",
                       time_json(c->good_longest_ns), "bad_longest_ns", time_json(c->bad_longest_ns),
-                      "text", text_json(c->text)));
+                      "text", weft__json_string(c->text)));
     }
     return list;
 }
@@ -258,8 +250,8 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
                             weft__json_number(d->good_promises), "of_bad",
                             weft__json_number(d->bad_promises)),
                   "different", (int)weft_diff_any(d), "latencies_compared",
-                  weft__json_number(d->latencies_compared), "doubt", text_json(d->doubt));
-    json_dumpf(all, stdout, JSON_INDENT(2));
+                  weft__json_number(d->latencies_compared), "doubt", weft__json_string(d->doubt));
+    weft__json_write(all, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
 }

@@ -7,7 +7,7 @@
 #include "cli/dump.h"
 
 static const char help[] =
-    "usage: weft dump [--from TIME] [--to TIME] FILE...\n\n"
+    "usage: weft dump [--from TIME] [--to TIME] [--full] FILE...\n\n"
     "Prints every event as a line: the time in nanoseconds after the first event, the stream, the\n"
     "event's name, then name=value for each field, separated by single spaces.\n\n"
     "The events of several files are put in order by the wall clock; each line then begins with "
@@ -15,37 +15,26 @@ static const char help[] =
     "name of its file, and times count from the earliest first event of all.\n\n"
     "  --from TIME  only events at that time or later (39.5ms, 2s; a bare number is nanoseconds)\n"
     "  --to TIME    only events at that time or earlier\n"
+    "  --full       whole texts; otherwise the first 500 bytes of each, and how many more there "
+    "are\n"
     "  --help       this text\n\n"
     "Example: weft dump --from 39.5ms --to 47.5ms net.ctf | grep label\n"
     "         weft dump client.weft server.weft\n";
 
-enum { FROM = WEFT__HELP + 1, TO };
+enum { FROM = WEFT__HELP + 1, TO, FULL };
 
 static const struct option options[] = {
     {"from", required_argument, NULL, FROM},
     {"to", required_argument, NULL, TO},
+    {"full", no_argument, NULL, FULL},
     WEFT__HELP_OPTION,
     {0},
 };
 
-static void put_escaped(struct sink *s, const char *text, size_t size)
-{
-    for (size_t i = 0; i < size;) {
-        size_t plain = i, n;
-        while (plain < size && text[plain] != '"' && text[plain] != '\\' &&
-               (n = printable((const unsigned char *)text + plain, size - plain)) > 0)
-            plain += n;
-        put_bytes(s, text + i, plain - i);
-        if (plain < size && !put_escape(s, text[plain]))
-            put_hex(s, (unsigned char)text[plain]);
-        i = plain + 1;
-    }
-}
-
 void weft__put_quoted(struct sink *s, const char *text, size_t size)
 {
     put_byte(s, '"');
-    put_escaped(s, text, size);
+    put_escaped(s, text, size, true);
     put_byte(s, '"');
 }
 
@@ -80,7 +69,7 @@ static void put_more(struct sink *s, const struct weft_event *ev)
     if (ev->origin && ev->origin->file) {
         char line[16];
         put_text(s, " at=\"");
-        put_escaped(s, ev->origin->file, strlen(ev->origin->file));
+        put_escaped(s, ev->origin->file, strlen(ev->origin->file), true);
         snprintf(line, sizeof line, ":%" PRIu32 "\"", ev->origin->line);
         put_text(s, line);
     }
@@ -155,14 +144,14 @@ void weft__put_event(struct sink *s, const struct weft_reader *reader, const str
 }
 
 /* Returns the exit status. */
-static int dump(const char *path, struct weft_reader *reader, int64_t from, int64_t to)
+static int dump(const char *path, struct weft_reader *reader, int64_t from, int64_t to, bool full)
 {
     static struct sink sink;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     const struct weft_event *events;
     uint64_t total = 0;
     ptrdiff_t n;
-    sink_open(&sink);
+    sink_open(&sink, full);
     struct weft__progress progress = weft__progress_begin(sink.terminal ? NULL : path);
     for (unsigned batch = 0; (n = weft_reader_next(reader, &events, &err)) > 0 && !sink.error;) {
         total += (uint64_t)n;
@@ -187,7 +176,7 @@ static int dump(const char *path, struct weft_reader *reader, int64_t from, int6
     return status != WEFT__DONE ? status : weft__status(path, damage, total);
 }
 
-static int dump_several(char *const *path, unsigned paths, int64_t from, int64_t to)
+static int dump_several(char *const *path, unsigned paths, int64_t from, int64_t to, bool full)
 {
     unsigned inputs = 0;
     if (paths > WEFT__DUMP_MAX)
@@ -196,28 +185,30 @@ static int dump_several(char *const *path, unsigned paths, int64_t from, int64_t
         inputs += strcmp(path[i], "-") == 0;
     if (inputs > 1)
         weft__misuse("dump", "standard input (-) can be read only once");
-    return weft__dump_merged(path, paths, from, to);
+    return weft__dump_merged(path, paths, from, to, full);
 }
 
 static int run(int argc, char **argv)
 {
     int64_t from = INT64_MIN, to = INT64_MAX;
+    bool full = false;
     int c;
     while ((c = weft__option(&weft__dump, argc, argv, ":", options)) != -1) {
         if (c == FROM)
             from = weft__time_value(&weft__dump, "--from", optarg);
         else if (c == TO)
             to = weft__time_value(&weft__dump, "--to", optarg);
+        full |= c == FULL;
     }
     if (from > to)
         weft__misuse("dump", "--from is later than --to");
     if (argc - optind > 1)
-        return dump_several(argv + optind, (unsigned)(argc - optind), from, to);
+        return dump_several(argv + optind, (unsigned)(argc - optind), from, to, full);
     const char *path = weft__one_file(&weft__dump, argc, argv);
     struct weft_reader *reader = weft__open(path);
     if (!reader)
         return WEFT__FAILED;
-    int status = dump(path, reader, from, to);
+    int status = dump(path, reader, from, to, full);
     weft_reader_close(reader);
     return status;
 }

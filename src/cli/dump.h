@@ -17,6 +17,6 @@ void weft__put_quoted(struct sink *s, const char *text, size_t size);
 
 /* The events of several traces, in order of the wall clock, each line beginning with the name of its trace; times are
  * relative to the earliest first event. Returns the exit status, having said what is wrong. */
-int weft__dump_merged(char *const *path, unsigned paths, int64_t from, int64_t to);
+int weft__dump_merged(char *const *path, unsigned paths, int64_t from, int64_t to, bool full);
 
 #endif

@@ -147,7 +147,7 @@ static void put_name(struct sink *s, const char *name)
 {
     if (name[strcspn(name, " \"\\")] == '\0' && *name) {
         size_t size = strlen(name), n, i = 0;
-        while (i < size && (n = printable((const unsigned char *)name + i, size - i)) > 0)
+        while (i < size && (n = weft_utf8_harmless(name + i, size - i)) > 0)
             i += n;
         if (i == size) {
             put_bytes(s, name, size);
@@ -192,10 +192,10 @@ static struct trace *earliest(struct trace *trace, unsigned traces, const struct
     return best;
 }
 
-static int print(struct trace *trace, unsigned traces, int64_t from, int64_t to)
+static int print(struct trace *trace, unsigned traces, int64_t from, int64_t to, bool full)
 {
     static struct sink sink;
-    sink_open(&sink);
+    sink_open(&sink, full);
     struct weft__progress progress = weft__progress_begin(sink.terminal ? NULL : "all traces");
     unsigned printed = 0;
     for (struct trace *t; (t = earliest(trace, traces, NULL)) && !sink.error;) {
@@ -245,7 +245,7 @@ static int finish(const struct trace *trace, unsigned traces, int status)
     return status;
 }
 
-int weft__dump_merged(char *const *path, unsigned paths, int64_t from, int64_t to)
+int weft__dump_merged(char *const *path, unsigned paths, int64_t from, int64_t to, bool full)
 {
     struct trace trace[WEFT__DUMP_MAX];
     memset(trace, 0, sizeof trace);
@@ -262,7 +262,7 @@ int weft__dump_merged(char *const *path, unsigned paths, int64_t from, int64_t t
     }
     if (status == WEFT__DONE) {
         find_axis(trace, paths);
-        status = finish(trace, paths, print(trace, paths, from, to));
+        status = finish(trace, paths, print(trace, paths, from, to, full));
         if (from == INT64_MIN && to == INT64_MAX && !weft__stdout_left())
             warn_apart(trace, paths);
     }

@@ -9,6 +9,7 @@
 #include "cli/common.h"
 #include "cli/explain.h"
 #include "cli/story.h"
+#include "cli/trace_json.h"
 #include "format/utf8.h"
 
 static const char help[] =
@@ -348,7 +349,7 @@ static void explained_fini(struct weft__explained *x)
 
 static void print_json(json_t *o)
 {
-    json_dumpf(o, stdout, JSON_INDENT(2));
+    weft__json_write(o, JSON_INDENT(2));
     putchar('\n');
     json_decref(o);
 }

@@ -1,17 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-#include <string.h>
-
 #include "cli/common.h"
 #include "cli/explain.h"
 #include "cli/trace_json.h"
-#include "format/utf8.h"
 
 static json_t *type_json(const struct weft_model *m, uint32_t promise)
 {
-    char clean[256];
-    const char *type = promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise);
-    size_t size = weft_text_clean(clean, sizeof clean, type, strlen(type));
-    return json_stringn(clean, size);
+    return weft__json_string(promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise));
 }
 
 static json_t *evidence_json(const struct weft_model *m, const struct weft_evidence *e)

@@ -6,6 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/export_profile.h"
+#include "cli/sink.h"
 #include "write/ctf.h"
 #include "write/downgrade.h"
 #include "write/mirage.h"
@@ -24,6 +25,7 @@ static const char help[] =
     "  pprof         what every pprof reads: functions and lines, promises as labels\n"
     "  pprof-legacy  gperftools' CPU profile: addresses only\n\n"
     "  -o, --output OUT    where to write\n"
+    "      --full          whole texts in events, however long; otherwise the first 500 bytes\n"
     "      --to FORMAT     one of those above\n"
     "      --from KIND     FILEs are akaros (kpoprofile), kpdata or perf, whatever they look like\n"
     "      --pid PID       only the samples of this process\n"
@@ -49,7 +51,8 @@ enum {
     ASYNC_STACKS,
     SYSROOT,
     KALLSYMS,
-    NO_SYMBOLS
+    NO_SYMBOLS,
+    FULL
 };
 
 static const struct option options[] = {
@@ -63,6 +66,7 @@ static const struct option options[] = {
     {"sysroot", required_argument, NULL, SYSROOT},
     {"kallsyms", required_argument, NULL, KALLSYMS},
     {"no-symbols", no_argument, NULL, NO_SYMBOLS},
+    {"full", no_argument, NULL, FULL},
     WEFT__HELP_OPTION,
     {0},
 };
@@ -276,15 +280,23 @@ static const struct {
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
-static int export_to(size_t format, const char *path, const char *target)
+/* These formats have a text in each event that uses it, weft's own has it once. */
+static int export_to(size_t format, const char *path, const char *target, bool full)
 {
     struct weft_reader *reader = weft__open(path);
     if (!reader)
         return WEFT__FAILED;
+    if (!full)
+        weft_reader_limit_texts(reader, SINK_TEXT);
     uint64_t total = 0;
     struct failure f = {.err = {.offset = WEFT_NO_OFFSET}};
     int rc = formats[format].export(reader, path, target, &total, &f);
     weft__warn(path, weft_reader_damage(reader));
+    const uint64_t cut = full ? 0 : weft_reader_cut_texts(reader);
+    if (cut)
+        weft__say(path,
+                  "warning: %" PRIu64 " text%s longer than %u bytes, and cut; --full keeps all",
+                  cut, cut == 1 ? " is" : "s are", SINK_TEXT);
     const char *shown = strcmp(target, "-") == 0 ? "standard output" : target;
     int status = WEFT__FAILED;
     if (rc == 0)
@@ -387,12 +399,15 @@ static int run(int argc, char **argv)
 {
     const char *name = NULL, *target = NULL, *profile_only = NULL;
     struct weft__export_profile profile = {.legacy = false};
+    bool full = false;
     int c;
     while ((c = weft__option(&weft__export, argc, argv, ":o:", options)) != -1) {
         if (c == TO) {
             name = optarg;
         } else if (c == 'o') {
             target = optarg;
+        } else if (c == FULL) {
+            full = true;
         } else {
             profile_only = profile_option(&profile, c);
         }
@@ -419,7 +434,7 @@ static int run(int argc, char **argv)
     if (profile_only)
         weft__misuse("export", "--%s says something of samples; --to %s writes events",
                      profile_only, name);
-    return export_to(format, weft__one_file(&weft__export, argc, argv), target);
+    return export_to(format, weft__one_file(&weft__export, argc, argv), target, full);
 }
 
 const struct weft__command weft__export = {"export", "write a trace in another format", help, run};

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "cli/info_samples.h"
+#include "cli/trace_json.h"
 #include "cli/summary.h"
 
 static const char help[] =
@@ -153,22 +154,18 @@ static json_t *streams_json(const struct weft_reader_facts *f)
     return streams;
 }
 
-static json_t *maybe(const char *text)
-{
-    return text ? string(text) : json_null();
-}
-
 static json_t *provenance_json(const struct weft_process_facts *p)
 {
     char boot_id[33];
     json_t *args = json_array();
     for (uint32_t i = 0; i < p->args; i++)
-        json_array_append_new(args, string(p->arg[i]));
+        json_array_append_new(args, weft__json_string(p->arg[i]));
     for (unsigned i = 0; i < sizeof p->boot_id; i++)
         snprintf(boot_id + 2 * i, 3, "%02x", p->boot_id[i]);
-    return json_pack("{so so so so ss so so so}", "program", maybe(p->program), "args", args, "pid",
-                     number(p->pid), "host", maybe(p->host), "boot_id", boot_id, "version",
-                     maybe(p->version), "start_real_ns", number(p->start_real_ns), "stop_real_ns",
+    return json_pack("{so so so so ss so so so}", "program", weft__json_string(p->program), "args",
+                     args, "pid", number(p->pid), "host", weft__json_string(p->host), "boot_id",
+                     boot_id, "version", weft__json_string(p->version), "start_real_ns",
+                     number(p->start_real_ns), "stop_real_ns",
                      p->stop_real_ns ? number(p->stop_real_ns) : json_null());
 }
 
@@ -229,9 +226,9 @@ static json_t *report_json(const struct report *r)
         if (f->is_weft || weft_event_kinds[k].in_mirage || s->events[k])
             json_object_set_new(events, weft_event_kinds[k].name, number(s->events[k]));
     json_t *o =
-        json_pack("{so ss so so so so so}", "file", string(s->path), "format", f->format, "bytes",
-                  number(f->file_bytes), "events_total", number(s->events_total), "events", events,
-                  "promises", number(s->promises), "span_ns", number(s->span_ns));
+        json_pack("{so ss so so so so so}", "file", weft__json_string(s->path), "format", f->format,
+                  "bytes", number(f->file_bytes), "events_total", number(s->events_total), "events",
+                  events, "promises", number(s->promises), "span_ns", number(s->span_ns));
     if (r->has_model) {
         json_object_set(o, "promises_by", r->by_type);
         json_object_set_new(o, "contradictions", contradictions_json(&r->contradictions));
@@ -521,7 +518,7 @@ static void report_fini(struct report *r)
 
 static void print_json(json_t *o)
 {
-    json_dumpf(o, stdout, JSON_INDENT(2));
+    weft__json_write(o, JSON_INDENT(2));
     putchar('\n');
     json_decref(o);
 }

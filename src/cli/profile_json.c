@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The reports of weft profile as JSON. A row at a time: there may be many. */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,22 +12,28 @@
 static const char *const units[] = {
     [WEFT_UNIT_COUNT] = "count", [WEFT_UNIT_NS] = "ns", [WEFT_UNIT_CYCLES] = "cycles"};
 
-static json_t *text(const char *t)
-{
-    return weft__json_text(t, strlen(t));
-}
-
 static json_t *profile_text(const struct weft_profile *p, uint32_t number)
 {
-    return number ? text(weft_profile_text(p, number)) : json_null();
+    return number ? weft__json_string(weft_profile_text(p, number)) : json_null();
+}
+
+static bool dump_as(json_t *o, size_t flags)
+{
+    bool ok = weft__json_write(o, flags);
+    json_decref(o);
+    return ok || ferror(stdout); /* weft__finish says that */
 }
 
 static bool dump(json_t *o, const char *before)
 {
     fputs(before, stdout);
-    bool ok = o && json_dumpf(o, stdout, JSON_ENCODE_ANY) == 0;
-    json_decref(o);
-    return ok || ferror(stdout); /* weft__finish says that */
+    return dump_as(o, JSON_ENCODE_ANY);
+}
+
+/* As weft__json_number has it. */
+static uint64_t number(uint64_t n)
+{
+    return n < INT64_MAX ? n : INT64_MAX;
 }
 
 /* ---- What was measured ---- */
@@ -37,10 +44,10 @@ static json_t *files_json(const struct weft__profiles *files)
     for (unsigned i = 0; i < files->files; i++) {
         const struct weft__profiles_file *f = &files->file[i];
         json_array_append_new(
-            list, json_pack("{so ss so so sb so}", "file", text(f->path), "kind",
+            list, json_pack("{so ss so so sb so}", "file", weft__json_string(f->path), "kind",
                             weft__profiles_kind(f->kind), "samples", weft__json_number(f->samples),
                             "absences", weft__json_number(f->absences), "events", (int)f->events,
-                            "program", f->program ? text(f->program) : json_null()));
+                            "program", f->program ? weft__json_string(f->program) : json_null()));
     }
     return list;
 }
@@ -51,8 +58,8 @@ static json_t *event_json(const struct profile_view *v)
     if (v->o.source >= p->sources)
         return json_null();
     const struct weft_source *s = &p->source[v->o.source];
-    return json_pack("{so ss so so so}", "name", text(weft_profile_text(p, s->name)), "unit",
-                     s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
+    return json_pack("{so ss so so so}", "name", weft__json_string(weft_profile_text(p, s->name)),
+                     "unit", s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
                      s->period ? weft__json_number(s->period) : json_null(), "frequency_asked",
                      s->frequency ? weft__json_number(s->frequency) : json_null(), "rate",
                      v->facts.rate > 0 ? json_real(v->facts.rate) : json_null());
@@ -122,7 +129,7 @@ static json_t *frame_json(const struct profile_view *v, const struct weft_named_
     }
     const char *object = profile_object(v, f);
     if (o && object)
-        json_object_set_new(o, "object", text(object));
+        json_object_set_new(o, "object", weft__json_string(object));
     if (o && f->promise != WEFT_NONE && p->model)
         json_object_set_new(o, "promise", weft__json_id(p->model, f->promise));
     return o;
@@ -174,15 +181,14 @@ static bool print_calls(const struct profile_view *v)
     fputs(",\n \"calls\": [", stdout);
     for (uint32_t i = 1; ok && i < t->calls; i++) {
         const struct weft_call *c = &t->call[i];
-        json_t *o = frame_json(v, &c->frame);
-        if (o) {
-            json_object_set_new(o, "call", json_integer(i));
-            json_object_set_new(o, "parent", c->parent ? json_integer(c->parent) : json_null());
-            json_object_set_new(o, "self", weft__json_number(c->self));
-            json_object_set_new(o, "total", weft__json_number(c->total));
-            json_object_set_new(o, "samples", weft__json_number(c->samples));
-        }
-        ok = dump(o, i > 1 ? ",\n  " : "\n  ");
+        fputs(i > 1 ? ",\n  {" : "\n  {", stdout);
+        ok = dump_as(frame_json(v, &c->frame), JSON_EMBED);
+        char parent[16] = "null";
+        if (c->parent)
+            snprintf(parent, sizeof parent, "%" PRIu32, c->parent);
+        printf(", \"call\": %" PRIu32 ", \"parent\": %s, \"self\": %" PRIu64 ", \"total\": %" PRIu64
+               ", \"samples\": %" PRIu64 "}",
+               i, parent, number(c->self), number(c->total), number(c->samples));
     }
     putchar(']');
     weft_calltree_free(t);

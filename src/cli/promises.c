@@ -6,44 +6,44 @@
 #include "cli/sink.h"
 
 static const char help[] =
-    "usage: weft promises [--raw] FILE\n\n"
+    "usage: weft promises [--raw] [--full] FILE\n\n"
     "Prints every promise as a line of tab-separated values, sorted by id: id, type, creator,\n"
     "start_ns, end_ns, outcome, becomes, label. The first line has these names.\n\n"
     "  --raw   start_ns is always the creation; otherwise a bind and the like, which exists long\n"
     "          before it does something, starts with its first read\n"
+    "  --full  whole texts; otherwise the first 500 bytes of each, and how many more there are\n"
     "  --help  this text\n\n"
     "Example: weft promises net.ctf | awk -F'\\t' '$6 == \"pending\"'\n";
 
-enum { RAW = WEFT__HELP + 1 };
+enum { RAW = WEFT__HELP + 1, FULL };
 
 static const struct option options[] = {
     {"raw", no_argument, NULL, RAW},
+    {"full", no_argument, NULL, FULL},
     WEFT__HELP_OPTION,
     {0},
 };
 
 /* The output is always valid UTF-8. Texts of weft's own traces are UTF-8, as a rule. mirage-profile's have
  * no encoding: as in mirage-trace-viewer's own listing, each byte stands for the character of Latin-1 with
- * that number (and a label that was UTF-8 comes out encoded twice). So do bytes that are not valid. */
+ * that number (and a label that was UTF-8 comes out encoded twice). */
 static void put_label(struct sink *s, const char *text, uint32_t size, bool utf8)
 {
-    for (uint32_t i = 0; i < size; i++) {
+    if (utf8) {
+        put_escaped(s, text, size, false);
+        return;
+    }
+    const uint32_t kept = size < s->longest ? size : (uint32_t)s->longest;
+    for (uint32_t i = 0; i < kept; i++) {
         unsigned char c = (unsigned char)text[i];
-        size_t whole = utf8 ? printable((const unsigned char *)text + i, size - i) : 0;
-        if (whole > 1) {
-            put_bytes(s, text + i, whole);
-            i += (uint32_t)whole - 1;
-        } else if (c == '\t' || c == '\n' || c == '\\') {
-            put_escape(s, text[i]);
-        } else if (s->terminal && (c < 0x20 || (c >= 0x7f && c < 0xa0))) {
-            put_hex(s, c);
-        } else if (c >= 0x80) {
+        if (c < 0xa0) {
+            put_escaped(s, text + i, 1, false);
+        } else {
             put_byte(s, (char)(0xc0 | c >> 6));
             put_byte(s, (char)(0x80 | (c & 0x3f)));
-        } else {
-            put_byte(s, (char)c);
         }
     }
+    put_left_out(s, size - kept);
 }
 
 static void put_promise(struct sink *s, const struct weft_model *m, uint32_t index, bool raw,
@@ -52,7 +52,8 @@ static void put_promise(struct sink *s, const struct weft_model *m, uint32_t ind
     const struct weft_promise *p = &m->promise[index];
     put_unsigned(s, p->id);
     put_byte(s, '\t');
-    put_text(s, weft_model_type(m, index));
+    const char *type = weft_model_type(m, index);
+    put_escaped(s, type, strlen(type), false);
     put_byte(s, '\t');
     put_id(s, m->promise[p->creator].id);
     put_byte(s, '\t');
@@ -75,7 +76,7 @@ static void put_promise(struct sink *s, const struct weft_model *m, uint32_t ind
     put_byte(s, '\n');
 }
 
-static int print(const struct weft_model *m, bool raw, bool utf8)
+static int print(const struct weft_model *m, bool raw, bool full, bool utf8)
 {
     static struct sink sink;
     uint32_t *sorted = weft_model_by_id(m);
@@ -83,7 +84,7 @@ static int print(const struct weft_model *m, bool raw, bool utf8)
         weft__say("promises", "out of memory");
         return WEFT__FAILED;
     }
-    sink_open(&sink);
+    sink_open(&sink, full);
     put_text(&sink, "id\ttype\tcreator\tstart_ns\tend_ns\toutcome\tbecomes\tlabel\n");
     for (uint32_t i = 0; i + 1 < m->promises && !sink.error; i++)
         put_promise(&sink, m, sorted[i], raw, utf8);
@@ -93,14 +94,16 @@ static int print(const struct weft_model *m, bool raw, bool utf8)
 
 static int run(int argc, char **argv)
 {
-    bool raw = false, is_weft;
+    bool raw = false, full = false, is_weft;
     int c;
-    while ((c = weft__option(&weft__promises, argc, argv, ":", options)) != -1)
+    while ((c = weft__option(&weft__promises, argc, argv, ":", options)) != -1) {
         raw |= c == RAW;
+        full |= c == FULL;
+    }
     struct weft_model *model = weft__model(weft__one_file(&weft__promises, argc, argv), &is_weft);
     if (!model)
         return WEFT__FAILED;
-    int status = print(model, raw, is_weft);
+    int status = print(model, raw, full, is_weft);
     weft_model_free(model);
     return status;
 }

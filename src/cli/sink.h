@@ -18,19 +18,24 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "format/utf8.h"
 
 #define SINK_SIZE 65536
 #define SINK_PIECE 32
+#define SINK_TEXT 500u /* bytes of a text that are put, unless all are asked for */
 
 struct sink {
     size_t used;
     int error; /* errno of a failed write: from then on everything is dropped */
     bool terminal;
+    size_t longest; /* of a text; what is beyond is left out, and said */
     char bytes[SINK_SIZE];
 };
 
-static inline void sink_open(struct sink *s)
+/* full: texts are put whole, however long. */
+static inline void sink_open(struct sink *s, bool full)
 {
+    s->longest = full ? SIZE_MAX : SINK_TEXT;
     s->used = 0;
     s->error = 0;
     s->terminal = isatty(STDOUT_FILENO);
@@ -115,48 +120,50 @@ static inline void put_id(struct sink *s, uint64_t id)
         put_unsigned(s, id);
 }
 
-/* \t, \n, \r, \\ and \" for those, false for other bytes. */
-static inline bool put_escape(struct sink *s, char c)
-{
-    char letter = c == '\t' ? 't' : c == '\n' ? 'n' : c == '\r' ? 'r' : c;
-    if (letter == c && c != '\\' && c != '"')
-        return false;
-    put_byte(s, '\\');
-    put_byte(s, letter);
-    return true;
-}
-
-/* How many bytes the character that begins at text takes, or 0 if it is not valid UTF-8 or a control
- * character, which also U+0080 to U+009F are. */
-static inline size_t printable(const unsigned char *text, size_t size)
-{
-    unsigned c = text[0];
-    if (c < 0x80)
-        return c >= 0x20 && c != 0x7f;
-    size_t n = c >= 0xc2 && c < 0xe0   ? 2
-               : c >= 0xe0 && c < 0xf0 ? 3
-               : c >= 0xf0 && c < 0xf5 ? 4
-                                       : 0;
-    if (n == 0 || n > size)
-        return 0;
-    for (size_t i = 1; i < n; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    unsigned second = text[1];
-    bool wrong = (c == 0xc2 && second < 0xa0) ||  /* control characters */
-                 (c == 0xe0 && second < 0xa0) ||  /* longer than need be */
-                 (c == 0xed && second >= 0xa0) || /* surrogates */
-                 (c == 0xf0 && second < 0x90) ||
-                 (c == 0xf4 && second >= 0x90); /* beyond U+10FFFF */
-    return wrong ? 0 : n;
-}
-
 /* \xNN */
 static inline void put_hex(struct sink *s, unsigned char c)
 {
     static const char digits[] = "0123456789abcdef";
     char text[4] = {'\\', 'x', digits[c >> 4], digits[c & 15]};
     put_bytes(s, text, sizeof text);
+}
+
+/* What was left out of a text, at its end. */
+static inline void put_left_out(struct sink *s, size_t bytes)
+{
+    if (bytes) {
+        put_text(s, "…(");
+        put_unsigned(s, bytes);
+        put_text(s, " bytes more)");
+    }
+}
+
+/* A text in a line, so that it can be read back: backslash, tab, newline and carriage return as \\ \t \n \r; other
+ * characters that must not leave as they are, and what is not UTF-8, as \xNN for each byte. Between quotes these as \". */
+static inline void put_escaped(struct sink *s, const char *text, size_t whole, bool quoted)
+{
+    const size_t size = weft_text_keep(text, whole, s->longest);
+    for (size_t i = 0; i < size;) {
+        size_t plain = i, n;
+        while (plain < size && text[plain] != '\\' && !(quoted && text[plain] == '"') &&
+               (n = weft_utf8_harmless(text + plain, size - plain)) > 0)
+            plain += n;
+        put_bytes(s, text + i, plain - i);
+        i = plain + 1;
+        if (plain == size)
+            break;
+        const char c = text[plain], letter = c == '\t'   ? 't'
+                                             : c == '\n' ? 'n'
+                                             : c == '\r' ? 'r'
+                                                         : c;
+        if (letter != c || c == '\\' || c == '"') {
+            put_byte(s, '\\');
+            put_byte(s, letter);
+        } else {
+            put_hex(s, (unsigned char)c);
+        }
+    }
+    put_left_out(s, whole - size);
 }
 
 #endif

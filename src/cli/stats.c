@@ -119,13 +119,6 @@ static int by_key(const void *a, const void *b, void *data)
 
 /* ---- For programs ---- */
 
-/* JSON wants UTF-8; a name may be anything. */
-static json_t *string(const char *text)
-{
-    json_t *s = text ? json_string(text) : json_null();
-    return s ? s : json_string(weft__shown(text).text);
-}
-
 /* Buckets that hold something; the first one begins at 0, each other at a power of two. */
 static json_t *histogram_json(const struct weft_stats *s, const struct weft_stats_row *r)
 {
@@ -155,8 +148,9 @@ static json_t *row_json(const struct stats_view *v, const struct weft_stats_row 
     if (weft_stats_label(&label, v->s, m, r) < 0)
         return NULL;
     json_t *o = json_pack(
-        "{so so so sf so so so so so so so so}", "type", string(weft_model_type(m, r->promise)),
-        "label", string(label), "count", weft__json_number(r->count), "rate", r->rate, "resolved",
+        "{so so so sf so so so so so so so so}", "type",
+        weft__json_string(weft_model_type(m, r->promise)), "label", weft__json_string(label),
+        "count", weft__json_number(r->count), "rate", r->rate, "resolved",
         weft__json_number(r->resolved), "failed", weft__json_number(r->failed), "cancelled",
         weft__json_number(r->cancelled), "forgotten", weft__json_number(r->forgotten), "pending",
         weft__json_number(r->pending), "became", weft__json_number(r->became), "preexisting",
@@ -189,8 +183,8 @@ static json_t *stream_json(const struct stats_view *v, const struct weft_stats_s
         weft__put_name(&name, m, p);
         json_array_append_new(runs,
                               json_pack("{so so sI sI}", "promise", weft__json_id(m, p), "name",
-                                        string(name.text), "start_ns", (json_int_t)r->start_ns,
-                                        "end_ns", (json_int_t)r->end_ns));
+                                        weft__json_string(name.text), "start_ns",
+                                        (json_int_t)r->start_ns, "end_ns", (json_int_t)r->end_ns));
         weft__text_fini(&name);
     }
     json_t *turn =
@@ -211,7 +205,7 @@ static json_t *stream_json(const struct stats_view *v, const struct weft_stats_s
 static bool dump(json_t *o, const char *before)
 {
     fputs(before, stdout);
-    bool ok = o && json_dumpf(o, stdout, JSON_ENCODE_ANY) == 0;
+    bool ok = weft__json_write(o, JSON_ENCODE_ANY);
     json_decref(o);
     return ok || ferror(stdout); /* weft__finish says that */
 }
@@ -220,7 +214,7 @@ static bool dump(json_t *o, const char *before)
 static bool print_json(const struct stats_view *v)
 {
     const struct weft_stats *s = v->s;
-    bool ok = dump(string(v->path), "{\"file\": ") &&
+    bool ok = dump(weft__json_string(v->path), "{\"file\": ") &&
               dump(json_string(by_names[s->by]), ",\n \"by\": ") &&
               dump(json_integer(s->span_ns), ",\n \"span_ns\": ") &&
               dump(weft__json_number(v->h->m->promises - 1), ",\n \"promises\": ") &&

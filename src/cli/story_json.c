@@ -191,7 +191,7 @@ static json_t *story_json(const struct weft_history *h, uint32_t promise)
 /* Prints it, and releases it. */
 static int print(json_t *o)
 {
-    bool ok = o && json_dumpf(o, stdout, JSON_INDENT(2)) == 0;
+    bool ok = weft__json_write(o, JSON_INDENT(2));
     if (o)
         putchar('\n');
     json_decref(o);
@@ -215,7 +215,7 @@ static json_t *crowd_shares(const struct weft_model *m, const struct weft__crowd
         if (s->family != WEFT_NONE)
             weft__put_family(&t, m, told->families, s->family);
         json_object_set_new(o, "kind", json_string(weft_step_name(s->kind)));
-        json_object_set_new(o, "name", t.text ? json_string(t.text) : json_null());
+        json_object_set_new(o, "name", weft__json_string(t.text));
         json_object_set_new(o, "total_ns", json_integer(s->total_ns));
         json_object_set_new(o, "steps", weft__json_number(s->steps));
         json_array_append_new(out, o);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 #include "cli/trace_json.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/utf8.h"
 
@@ -12,12 +15,41 @@ json_t *weft__json_number(uint64_t n)
 
 json_t *weft__json_text(const char *text, size_t size)
 {
-    char *clean = malloc(3 * size + 1); /* a byte may take the place of three */
-    if (!clean)
+    char *valid = malloc(3 * size + 1); /* a byte may take the place of three */
+    if (!valid)
         return NULL;
-    json_t *out = json_stringn(clean, weft_text_clean(clean, 3 * size, text, size));
-    free(clean);
+    json_t *out = json_stringn(valid, weft_text_valid(valid, 3 * size, text, size));
+    free(valid);
     return out;
+}
+
+json_t *weft__json_string(const char *text)
+{
+    return text ? weft__json_text(text, strlen(text)) : json_null();
+}
+
+/* Jansson escapes quotes, backslashes and the first 32 characters, and hands out whole characters. What else must not
+ * leave as it is can only stand in a text. It hands out a few bytes at a time, so that a lock for each would cost most. */
+static int put(const char *text, size_t size, void *data)
+{
+    FILE *out = data;
+    uint32_t code;
+    size_t plain = 0;
+    for (size_t at = 0, n; at < size; at += n) {
+        n = (unsigned char)text[at] < 0x7f ? 1 : weft_utf8_decode(text + at, size - at, &code);
+        if ((unsigned char)text[at] < 0x7f || !weft_utf8_harmful(code))
+            continue;
+        fwrite_unlocked(text + plain, 1, at - plain, out);
+        fprintf(out, "\\u%04" PRIx32, code);
+        plain = at + n;
+    }
+    fwrite_unlocked(text + plain, 1, size - plain, out);
+    return ferror(out) ? -1 : 0;
+}
+
+bool weft__json_write(const json_t *o, size_t flags)
+{
+    return o && json_dump_callback(o, put, stdout, flags) == 0;
 }
 
 json_t *weft__json_model_text(const struct weft_model *m, uint32_t text)

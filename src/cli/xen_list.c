@@ -8,6 +8,7 @@
 #include "cli/common.h"
 #include "cli/live.h"
 #include "cli/stats.h"
+#include "cli/trace_json.h"
 #include "cli/xen.h"
 #include "format/mirage.h"
 
@@ -82,13 +83,6 @@ static void print(const struct offer *offer, uint32_t count)
 
 /* ---- For programs ---- */
 
-/* JSON wants UTF-8; a domain's name may be anything. */
-static json_t *string(const char *text)
-{
-    json_t *s = text ? json_string(text) : json_null();
-    return s ? s : json_string(weft__shown(text).text);
-}
-
 static void print_json(const struct offer *offer, uint32_t count)
 {
     json_t *list = json_array();
@@ -96,13 +90,15 @@ static void print_json(const struct offer *offer, uint32_t count)
         const struct offer *o = &offer[i];
         char text[64];
         json_array_append_new(
-            list, json_pack("{sI so ss so so so so}", "id", (json_int_t)o->domain->id, "name",
-                            string(o->domain->name), "state", weft_xen_state_name(o->domain->state),
-                            "bytes", o->open ? json_integer((json_int_t)o->bytes) : json_null(),
-                            "format", string(o->format), "trace", string(o->trace), "error",
-                            string(o->open ? NULL : words(o, text, sizeof text))));
+            list,
+            json_pack("{sI so ss so so so so}", "id", (json_int_t)o->domain->id, "name",
+                      weft__json_string(o->domain->name), "state",
+                      weft_xen_state_name(o->domain->state), "bytes",
+                      o->open ? json_integer((json_int_t)o->bytes) : json_null(), "format",
+                      weft__json_string(o->format), "trace", weft__json_string(o->trace), "error",
+                      weft__json_string(o->open ? NULL : words(o, text, sizeof text))));
     }
-    json_dumpf(list, stdout, JSON_INDENT(2));
+    weft__json_write(list, JSON_INDENT(2));
     putchar('\n');
     json_decref(list);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/error.h"
+#include "format/utf8.h"
 
 int weft__log_init(struct weft__log *l)
 {
@@ -33,9 +34,14 @@ static void put_line(struct weft__log *l, uint64_t time_ns, uint32_t core, const
     size_t used =
         (size_t)snprintf(line, sizeof line, "[%" PRIu64 ".%09" PRIu64 "]:cpu%" PRIu32 ": ",
                          time_ns / 1000000000, time_ns % 1000000000, core);
-    for (size_t i = 0; i < size && used < sizeof line - 1; i++) {
-        unsigned char c = (unsigned char)text[i];
-        line[used++] = c == '\t' || (c >= 0x20 && c != 0x7f) ? (char)c : '?';
+    for (size_t i = 0, n; i < size; i += n) {
+        n = weft_utf8_harmless(text + i, size - i);
+        const char *c = n || text[i] == '\t' ? text + i : "?";
+        n = n ? n : 1;
+        if (used + n > sizeof line - 1)
+            break;
+        memcpy(line + used, c, n);
+        used += n;
     }
     line[used++] = '\n';
     while (l->end + used - l->begin > WEFT__LOG_BYTES)

@@ -279,9 +279,12 @@ class Model:
 
 def escape(text):
     """A label as the truth files have it: every byte is taken for a Latin-1 character and written
-    in UTF-8, so that text which was UTF-8 already comes out encoded twice."""
-    return (text.replace(b"\\", b"\\\\").replace(b"\t", b"\\t").replace(b"\n", b"\\n")
-            .decode("latin-1").encode("utf-8"))
+    in UTF-8, so that text which was UTF-8 already comes out encoded twice. Control characters are
+    escaped: see TEXTS in weft(1)."""
+    letters = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+    return "".join(
+        letters.get(c) or (f"\\x{ord(c):02x}" if ord(c) < 0x20 or 0x7f <= ord(c) < 0xa0 else c)
+        for c in text.decode("latin-1")).encode("utf-8")
 
 
 def promises_tsv(model, raw):
