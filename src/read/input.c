@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "read/core.h"
+
 /* Copies all of fd into anonymous memory that can be read at any offset. */
 static int spool(struct weft_input *in, int fd, struct weft_error *err)
 {
@@ -71,6 +73,8 @@ int weft_input_open(struct weft_input *in, const char *path, struct weft_error *
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "cannot be opened: %s",
                               strerror(errno));
     int rc = adopt(in, fd, path, err);
+    if (rc == 0)
+        rc = weft__core_open(in, err);
     if (!from_stdin)
         close(fd);
     if (rc < 0)
@@ -85,6 +89,12 @@ void weft_input_close(struct weft_input *in)
     in->fd = -1;
     in->copy = NULL;
     in->memory = NULL;
+}
+
+uint64_t weft_input_hole(const struct weft_input *in, uint64_t offset)
+{
+    const off_t hole = in->copy ? -1 : lseek(in->fd, (off_t)offset, SEEK_HOLE);
+    return hole < (off_t)offset || (uint64_t)hole > in->size ? in->size : (uint64_t)hole;
 }
 
 static size_t copy_memory(const struct weft_input *in, void *buffer, size_t size, uint64_t offset)

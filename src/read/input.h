@@ -28,11 +28,14 @@ struct weft_input {
         *sight; /* what was seen of its clock (read/sight.h), or NULL: a copy says so */
 };
 
-/* Opens path for reading. "-" (standard input), pipes and sockets are read to their end into memory.
- * Returns 0 or a negative WEFT_E code; in->fd is then -1. */
+/* Opens path for reading. "-" (standard input), pipes and sockets are read to their end into memory. Of a
+ * core file, the trace in it (read/core.h). Returns 0 or a negative WEFT_E code; in->fd is then -1. */
 int weft_input_open(struct weft_input *in, const char *path, struct weft_error *err);
 
 void weft_input_close(struct weft_input *in);
+
+/* Where the first hole of a file begins, at that offset or behind it; its size if there is none, or it is not known. */
+uint64_t weft_input_hole(const struct weft_input *in, uint64_t offset);
 
 /* Reads up to size bytes at offset. Returns how many: fewer only at the end of the file. */
 ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size, uint64_t offset,

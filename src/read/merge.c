@@ -19,6 +19,9 @@
 /* Handlers of signals make times run backwards by a little: that is no damage. */
 #define BACKWARD_NS UINT64_C(1000000)
 
+/* A batch ends early if packets that have ended meanwhile, to which its events point, take more bytes. */
+#define RETIRED_MAX (16u << 20)
+
 /* Kinds of events that weft__pending_see wants. */
 #define ENDINGS                                                                                    \
     (1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_FULFILLS | 1u << WEFT_EVENT_FAILS |               \
@@ -52,6 +55,7 @@ struct merge {
     uint64_t opened; /* packets: those before it in the file's array */
     uint64_t done_bytes;
     struct source *retired; /* to be freed before the next batch: texts point into them */
+    size_t retired_bytes;
     struct source *spare;
     uint64_t last_ns; /* up to which packets have been read */
     bool finished;
@@ -248,10 +252,12 @@ static void close_first(struct weft_file *f)
         sift_down(m);
     s->retired = m->retired;
     m->retired = s;
+    m->retired_bytes += s->room;
 }
 
 static void free_retired(struct merge *m)
 {
+    m->retired_bytes = 0;
     for (struct source *s; (s = m->retired);) {
         m->retired = s->retired;
         if (!m->spare || m->spare->room < s->room) {
@@ -550,6 +556,10 @@ ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err)
             sift_down(m);
         else
             close_first(f);
+        if (count == 0) /* nothing points into them */
+            free_retired(m);
+        if (m->retired_bytes > RETIRED_MAX)
+            break;
     }
     show_streams(f);
     return (ptrdiff_t)count;

@@ -8,7 +8,7 @@
 #include "format/packet.h"
 #include "read/state.h"
 
-enum { SIGNATURE_AT = 20, MARK_SIZE = 24, WINDOW = 64 << 10 };
+enum { SIGNATURE_AT = 20, MARK_SIZE = 24, HEAD_SIZE = 256, WINDOW = 64 << 10 };
 
 void weft__reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
                           const char *format, ...)
@@ -66,10 +66,40 @@ static int find_format(const struct weft_input *in, const struct weft_reader_for
     return got < 0 ? (int)got : 0;
 }
 
+#define READS                                                                                      \
+    "; weft reads its own traces and mirage-profile's, weft profile also perf.data and Akaros's "  \
+    "profiles"
+
+/* What a file is that begins so, as far as that is easy to see; else NULL. */
+static const char *kind_of(const unsigned char *head, size_t size)
+{
+    static const struct {
+        const char *mark, *what;
+    } marks[] = {
+        {"\x7f"
+         "ELF",
+         "it is a program or a library (weft record runs one)"},
+        {"PERFILE2", "it is perf.data, which weft profile reads"},
+        {"\x1f\x8b", "it is compressed by gzip, so unpack it first"},
+        {"\xfd"
+         "7zXZ",
+         "it is compressed by xz, so unpack it first"},
+        {"\x28\xb5\x2f\xfd", "it is compressed by zstd, so unpack it first"},
+        {"BZh", "it is compressed by bzip2, so unpack it first"},
+    };
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (size >= strlen(marks[i].mark) && !memcmp(head, marks[i].mark, strlen(marks[i].mark)))
+            return marks[i].what;
+    for (size_t i = 0; i < size; i++)
+        if ((head[i] < ' ' && !strchr("\t\n\v\f\r", head[i])) || !head[i] || head[i] == 0x7f)
+            return NULL;
+    return "it is text";
+}
+
 /* Says what the file is instead of a trace. */
 static int not_a_trace(struct weft_reader *r, struct weft_error *err)
 {
-    unsigned char head[MARK_SIZE] = {0};
+    unsigned char head[HEAD_SIZE] = {0};
     ptrdiff_t n = weft_input_read(&r->input, head, sizeof head, 0, err);
     if (n < 0)
         return (int)n;
@@ -89,10 +119,12 @@ static int not_a_trace(struct weft_reader *r, struct weft_error *err)
         return weft_error_set(err, WEFT_E_FORMAT, 4,
                               "is a CTF stream, but not of mirage-profile (another UUID); "
                               "try babeltrace2");
+    const char *kind = kind_of(head, (size_t)n);
+    if (kind)
+        return weft_error_set(err, WEFT_E_FORMAT, 0, "is not a trace: %s" READS, kind);
     return weft_error_set(err, WEFT_E_FORMAT, 0,
-                          "is not a trace: expected a packet beginning with c1 1f fc c1, found "
-                          "%02x %02x %02x %02x",
-                          head[0], head[1], head[2], head[3]);
+                          "is not a trace: it begins with %02x %02x %02x %02x" READS, head[0],
+                          head[1], head[2], head[3]);
 }
 
 /* Makes the reader that fits the file; it takes over in. */

@@ -22,6 +22,7 @@ enum {
     HEADER = sizeof(struct weft_packet_header),
     MARK = 24, /* up to the signature's end */
     TRIES = 4, /* to see a packet that is just changing hands */
+    HOLE_LEAST = 1 << 20,
 };
 
 #define NOWHERE UINT64_MAX
@@ -133,6 +134,20 @@ static bool has_header(struct weft_file *f, const struct found *p, size_t least)
     return false;
 }
 
+/* How much of the content of a packet is there: a recorder leaves no holes in it, but somebody may make a file of holes,
+ * of which each packet would take memory. Small ones need not be looked at. */
+static uint64_t up_to_hole(struct weft_file *f, uint64_t offset, uint64_t content)
+{
+    const uint64_t there =
+        content > HOLE_LEAST ? weft_input_hole(&f->common.input, offset) - offset : content;
+    if (there < HEADER || there >= content)
+        return content;
+    weft__reader_problem(&f->common, offset + there, content - there,
+                         "packet says it holds %llu bytes, but the file has a hole after %llu",
+                         LONG(content), LONG(there));
+    return there;
+}
+
 static int take_events(struct weft_file *f, const struct found *p, struct weft_error *err)
 {
     struct weft_events_header h;
@@ -166,8 +181,10 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
         return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its streams");
     wall_add(&f->wall, &(struct wall_pair){h.sequence, h.pair_ticks, h.pair_real_ns, h.pair_error});
     uint64_t content = h.packet.content_bits / 8;
-    if (content < p->h.header_bytes)
-        content = p->h.header_bytes;
+    content = content < p->size ? content : p->size;
+    const uint64_t there = up_to_hole(f, p->offset, content);
+    const bool cut = p->cut || there < content;
+    content = there < p->h.header_bytes ? p->h.header_bytes : there;
     return add_packet(f,
                       &(struct packet){
                           .offset = p->offset,
@@ -183,7 +200,7 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
                           .ended_at = h.ended_at,
                           .ended_count = h.ended_count,
                           .overwritten = overwritten,
-                          .cut = p->cut,
+                          .cut = cut,
                       },
                       err);
 }
@@ -223,6 +240,8 @@ static int grow_strings(struct weft_file *f, struct weft_error *err)
         used_of_strings(f, f->strings.offset, f->strings.header_bytes, f->strings.size, &used, err);
     if (rc == 0 && used > f->strings.content)
         f->strings.content = used;
+    if (rc == 0)
+        f->strings.content = up_to_hole(f, f->strings.offset, f->strings.content);
     return rc;
 }
 
@@ -297,7 +316,8 @@ static int take_packet(struct weft_file *f, struct found *p, struct weft_error *
     case WEFT_PACKET_STRINGS:
         return take_strings(f, p, err);
     case WEFT_PACKET_FACTS:
-        take_place(f, p, sizeof(struct weft_facts_header), &f->facts, p->content);
+        take_place(f, p, sizeof(struct weft_facts_header), &f->facts,
+                   up_to_hole(f, p->offset, p->content));
         return 0;
     case WEFT_PACKET_METADATA:
     case WEFT_PACKET_PRIVATE:

@@ -37,3 +37,9 @@ ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size
     memcpy(buffer, content + offset, n);
     return (ptrdiff_t)n;
 }
+
+uint64_t weft_input_hole(const struct weft_input *in, uint64_t offset)
+{
+    (void)offset;
+    return in->size;
+}

@@ -144,6 +144,17 @@ for kind in ext4 ext2 vfat; do
     fi
 done
 
+# ---- Where there is no /proc, a trace of a program that was killed is replaced nevertheless ----
+if [ "$sanitized" -eq 0 ] && unshare -m mount -t tmpfs none /proc 2>/dev/null; then
+    for _ in 1 2; do # without a shell that would say that it was killed; libraries are not found there
+        run 137 unshare -m sh -c 'mount -t tmpfs none /proc && WEFT_TRACE=no_proc.weft exec "$0" kill 2>err' \
+            "$RECORDED_STATIC"
+        silent err
+    done
+else
+    echo 'not tried without /proc: only root can have that, and sanitizers need it'
+fi
+
 # ---- Limits ----
 begin bash -c 'ulimit -f 512 && exec "$0"' "$CONTROLLED_STATIC"
 equal 'what the program is told' 'weft_start: File too large' "$(tell start limited.weft)"

@@ -653,7 +653,8 @@ static void other_files_are_refused(void **state)
 {
     (void)state;
     not_a_trace("", 0, "is empty");
-    not_a_trace("#!/bin/sh\n", 10, "found 23 21 2f 62");
+    not_a_trace("#!/bin/sh\n", 10, "it is text");
+    not_a_trace("#!/bin/sh\0", 10, "it begins with 23 21 2f 62");
     not_a_trace("\xc1\x1f\xfc\xc1"
                 "0123456789abcdef0123456789",
                 30, "another UUID");

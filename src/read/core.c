@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: ISC */
+/* A core file has pieces of traces that are none: what the recorder looked at when it began, on a stack, is a header
+ * of an older trace. So a trace counts only if its texts stand where its facts say. */
+#include "read/core.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "format/mirage.h"
+#include "format/packet.h"
+#include "read/scan.h"
+
+enum { WINDOW = 64 << 10, MARK = 24, ET_CORE_TYPE = 4 };
+
+/* What has been found. */
+struct core {
+    struct weft_input *in;
+    struct weft_error *err;
+    uint64_t at, bytes; /* of the newest whole trace; bytes 0: there is none */
+    uint64_t start_real_ns;
+    bool packets; /* others that may be read */
+};
+
+static bool is_core(const struct weft_input *in)
+{
+    unsigned char head[18];
+    return weft_input_read(in, head, sizeof head, 0, NULL) == sizeof head &&
+           memcmp(head,
+                  "\x7f"
+                  "ELF",
+                  4) == 0 &&
+           head[16] + head[17] == ET_CORE_TYPE; /* in either order of bytes */
+}
+
+/* Takes the trace whose facts stand at that place, if it is one. Returns 0 or a negative WEFT_E code. */
+static int take_facts(struct core *c, uint64_t at)
+{
+    struct weft_facts_header f;
+    struct weft_packet_header strings;
+    const uint64_t left = c->in->size - at;
+    ptrdiff_t n = weft_input_read(c->in, &f, sizeof f, at, c->err);
+    if (n < (ptrdiff_t)sizeof f || f.packet.header_bytes < sizeof f || f.strings_at >= left)
+        return n < 0 ? (int)n : 0;
+    n = weft_input_read(c->in, &strings, sizeof strings, at + f.strings_at, c->err);
+    if (n < (ptrdiff_t)sizeof strings || !weft__is_packet(&strings) ||
+        strings.class != WEFT_PACKET_STRINGS ||
+        memcmp(strings.uuid, f.packet.uuid, sizeof strings.uuid) != 0)
+        return n < 0 ? (int)n : 0;
+    if (c->bytes && f.start_real_ns < c->start_real_ns)
+        return 0;
+    c->at = at;
+    if (__builtin_mul_overflow(f.event_packets, f.event_packet_bytes, &c->bytes) ||
+        __builtin_add_overflow(f.events_at, c->bytes, &c->bytes) || c->bytes > left)
+        c->bytes = left; /* it is cut off, too */
+    c->start_real_ns = f.start_real_ns;
+    return 0;
+}
+
+/* Looks at what stands at a magic number. Returns as above. */
+static int take_mark(struct core *c, const unsigned char *mark, uint64_t at)
+{
+    struct weft_packet_header h;
+    if (memcmp(mark, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0)
+        c->packets = true;
+    memcpy(&h, mark, MARK);
+    if (h.signature != WEFT_PACKET_SIGNATURE)
+        return 0;
+    ptrdiff_t n = weft_input_read(c->in, &h, sizeof h, at, c->err);
+    if (n < (ptrdiff_t)sizeof h || !weft__is_packet(&h))
+        return n < 0 ? (int)n : 0;
+    c->packets |= weft__has_events(&h);
+    return h.class == WEFT_PACKET_FACTS ? take_facts(c, at) : 0;
+}
+
+static int look_through(struct core *c)
+{
+    static const uint32_t magic = WEFT_PACKET_MAGIC;
+    unsigned char *window = malloc(WINDOW);
+    if (!window)
+        return weft_error_set(c->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    int rc = 0;
+    ptrdiff_t n = MARK;
+    for (uint64_t at = 0; rc == 0 && n >= MARK && at < c->in->size;
+         at += (uint64_t)n - (MARK - 1)) {
+        const off_t data = lseek(c->in->fd, (off_t)at, SEEK_DATA); /* it has holes */
+        if (data < 0 && errno == ENXIO)
+            break;
+        at = data > (off_t)at ? (uint64_t)data : at;
+        n = weft_input_read(c->in, window, WINDOW, at, c->err);
+        unsigned char *hit = window, *end = window + (n > 0 ? n : 0);
+        for (; rc == 0 && (hit = memmem(hit, (size_t)(end - hit), &magic, sizeof magic)) &&
+               end - hit >= MARK;
+             hit++)
+            rc = take_mark(c, hit, at + (uint64_t)(hit - window));
+    }
+    free(window);
+    return rc < 0 ? rc : n < 0 ? (int)n : 0;
+}
+
+static bool is_zero(const unsigned char *bytes, size_t n)
+{
+    return n == 0 || (bytes[0] == 0 && memcmp(bytes, bytes + 1, n - 1) == 0);
+}
+
+/* Copies the trace into memory of that descriptor. */
+static int copy_out(const struct core *c, int fd)
+{
+    static const char no_room[] = "no room to hold the trace of the core file: %s";
+    unsigned char *block = malloc(WINDOW);
+    ptrdiff_t n = 0;
+    int rc = block && ftruncate(fd, (off_t)c->bytes) == 0 ? 0 : WEFT_E_NOMEM;
+    for (uint64_t done = 0; rc == 0 && done < c->bytes; done += (uint64_t)n) {
+        const uint64_t left = c->bytes - done;
+        n = weft_input_read(c->in, block, left < WINDOW ? left : WINDOW, c->at + done, c->err);
+        if (n <= 0) /* it has become shorter */
+            break;
+        if (!is_zero(block, (size_t)n) && pwrite(fd, block, (size_t)n, (off_t)done) != n)
+            rc = WEFT_E_NOMEM;
+    }
+    if (rc < 0)
+        weft_error_set(c->err, rc, WEFT_NO_OFFSET, no_room, strerror(errno));
+    free(block);
+    return rc < 0 ? rc : n < 0 ? (int)n : 0;
+}
+
+int weft__core_open(struct weft_input *in, struct weft_error *err)
+{
+    struct core c = {.in = in, .err = err};
+    if (in->copy || !is_core(in))
+        return 0;
+    int rc = look_through(&c);
+    if (rc < 0 || (!c.bytes && c.packets))
+        return rc;
+    if (!c.bytes)
+        return weft_error_set(err, WEFT_E_FORMAT, WEFT_NO_OFFSET,
+                              "is a core file with no trace in it; a program that records into a "
+                              "file leaves its trace there, and only one that records into memory "
+                              "of its own leaves it in the core file");
+    const int fd = memfd_create("weft-core", MFD_CLOEXEC);
+    rc = fd < 0 ? weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
+                                 strerror(errno))
+                : copy_out(&c, fd);
+    if (rc < 0) {
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
+    close(in->fd);
+    in->fd = fd;
+    in->size = c.bytes;
+    return 0;
+}
