@@ -118,7 +118,7 @@ enum weft_confidence weft__doubt(const struct weft__search *s, uint32_t promise,
     const struct weft_promise *p = &m->promise[promise];
     const char *why = NULL;
     if (m->losses.discarded)
-        why = "some events could not be recorded or read; one of them may be what is missing here";
+        why = "some events in between are missing; one of them may be what is missing here";
     else if (promise != WEFT_ROOT && (!p->created || p->promoted) && m->losses.overwritten)
         why = "the beginning of the recording was overwritten, and with it a part of this "
               "promise's story";

@@ -121,11 +121,12 @@ static int copy_events(struct weft_reader *reader, const char *path, append_fn *
 /* What a CTF folder cannot say of a trace. */
 static void warn_losses(const char *path, const struct weft_reader_facts *f)
 {
-    if (f->is_weft && f->overwritten_events + f->discarded_events)
+    uint64_t overwritten = f->overwritten_events + f->missing_events;
+    if (f->is_weft && overwritten + f->discarded_events)
         weft__say(path,
                   "warning: not there, and not written: %" PRIu64 " events overwritten, %" PRIu64
                   " discarded",
-                  f->overwritten_events, f->discarded_events);
+                  overwritten, f->discarded_events);
     if (f->promotion.events)
         weft__say(path,
                   "warning: %" PRIu64 " events on promises that have been pending since before the "

@@ -96,13 +96,6 @@ static json_t *number(uint64_t n)
     return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
 }
 
-/* JSON wants UTF-8; a file's name may be anything. */
-static json_t *string(const char *text)
-{
-    json_t *s = json_string(text);
-    return s ? s : json_string(weft__shown(text).text);
-}
-
 static json_t *damage_json(const struct weft_damage *d)
 {
     json_t *places = json_array();
@@ -124,11 +117,14 @@ static json_t *contradictions_json(const struct weft_contradictions *c)
                      number(c->on_loop));
 }
 
-/* Recorded = kept + overwritten + discarded. */
-static json_t *balance_json(uint64_t kept, uint64_t overwritten, uint64_t discarded)
+/* Recorded = kept + overwritten + missing + discarded. */
+static json_t *balance_json(uint64_t kept, const struct weft_reader_facts *f)
 {
-    return json_pack("{so so so so}", "recorded", number(kept + overwritten + discarded), "kept",
-                     number(kept), "overwritten", number(overwritten), "discarded",
+    uint64_t overwritten = f->overwritten_events, missing = f->missing_events,
+             discarded = f->discarded_events;
+    return json_pack("{so so so so so}", "recorded",
+                     number(kept + overwritten + missing + discarded), "kept", number(kept),
+                     "overwritten", number(overwritten), "missing", number(missing), "discarded",
                      number(discarded));
 }
 
@@ -145,11 +141,11 @@ static json_t *streams_json(const struct weft_reader_facts *f)
     json_t *streams = json_array();
     for (uint32_t i = 0; f->stream && i < f->streams; i++) {
         const struct weft_stream_facts *t = &f->stream[i];
-        json_array_append_new(streams,
-                              json_pack("{so so so so so so}", "stream", number(t->number),
-                                        "thread", number(t->thread), "name", string(t->name),
-                                        "kept", number(t->kept), "overwritten",
-                                        number(t->overwritten), "discarded", number(t->discarded)));
+        json_array_append_new(
+            streams, json_pack("{so so so so so so so}", "stream", number(t->number), "thread",
+                               number(t->thread), "name", weft__json_string(t->name), "kept",
+                               number(t->kept), "overwritten", number(t->overwritten), "missing",
+                               number(t->missing), "discarded", number(t->discarded)));
     }
     return streams;
 }
@@ -186,15 +182,11 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
         const char *key;
         uint64_t value;
     } counts[] = {
-        {"streams_recorded", f->streams_recorded},
-        {"overwritten_packets", f->overwritten_packets},
-        {"lost_texts", f->lost_texts},
-        {"unknown_events", f->unknown_events},
-        {"unknown_packets", f->unknown_packets},
-        {"other_packets", f->other_packets},
-        {"repeated_packets", f->repeated_packets},
-        {"changed_packets", f->changed_packets},
-        {"clock_hz", f->clock_hz},
+        {"streams_recorded", f->streams_recorded}, {"overwritten_packets", f->overwritten_packets},
+        {"missing_packets", f->missing_packets},   {"lost_texts", f->lost_texts},
+        {"unknown_events", f->unknown_events},     {"unknown_packets", f->unknown_packets},
+        {"other_packets", f->other_packets},       {"repeated_packets", f->repeated_packets},
+        {"changed_packets", f->changed_packets},   {"clock_hz", f->clock_hz},
     };
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
         json_object_set_new(o, counts[i].key, number(counts[i].value));
@@ -210,8 +202,7 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
                         json_pack("{so so so}", "streams", number(f->streams_recorded - f->streams),
                                   "overwritten", number(f->overwritten_elsewhere), "discarded",
                                   number(f->discarded_elsewhere)));
-    json_object_set_new(o, "balance",
-                        balance_json(kept, f->overwritten_events, f->discarded_events));
+    json_object_set_new(o, "balance", balance_json(kept, f));
     json_object_set_new(o, "promoted", promoted_json(&f->promotion));
     json_object_set_new(o, "ended", json_string(weft_ended_name(f->ended)));
     json_object_set_new(o, "provenance", provenance_json(&f->process));
@@ -233,13 +224,14 @@ static json_t *report_json(const struct report *r)
         json_object_set(o, "promises_by", r->by_type);
         json_object_set_new(o, "contradictions", contradictions_json(&r->contradictions));
     }
-    json_t *rest = json_pack(
-        "{so so so sb so ss so so ss so}", "streams", number(f->streams), "packets",
-        number(f->packets), "unused_packets", number(f->unused_packets), "wrapped", (int)f->wrapped,
-        "overwritten", number(f->is_weft ? f->overwritten_events : f->overwritten_packets),
-        "overwritten_unit", f->is_weft ? "events" : "packets", "missing",
-        number(f->missing_packets), "discarded", number(f->discarded_events), "clock", f->clock,
-        "damage", damage_json(weft_reader_damage(s->reader)));
+    json_t *rest = json_pack("{so so so sb so ss so so ss so}", "streams", number(f->streams),
+                             "packets", number(f->packets), "unused_packets",
+                             number(f->unused_packets), "wrapped", (int)f->wrapped, "overwritten",
+                             number(f->is_weft ? f->overwritten_events : f->overwritten_packets),
+                             "overwritten_unit", f->is_weft ? "events" : "packets", "missing",
+                             number(f->is_weft ? f->missing_events : f->missing_packets),
+                             "discarded", number(f->discarded_events), "clock", f->clock, "damage",
+                             damage_json(weft_reader_damage(s->reader)));
     json_object_update(o, rest);
     json_decref(rest);
     json_object_set_new(o, "samples", info_samples_json(r->samples, f));
@@ -296,6 +288,9 @@ static void print_ring(const struct weft_reader_facts *f)
                weft__plural(f->overwritten_packets));
     else
         printf("  overwritten   nothing\n");
+    if (f->missing_events)
+        printf("  missing       %s event%s between those that are there\n",
+               weft__grouped(f->missing_events).text, weft__plural(f->missing_events));
     if (f->missing_packets)
         printf("  missing       %s packet%s in between\n", weft__grouped(f->missing_packets).text,
                weft__plural(f->missing_packets));
@@ -332,13 +327,18 @@ static void print_streams(const struct weft_reader_facts *f)
     printf("  streams       %14s\n", weft__grouped(f->streams).text);
     if (!f->stream || !f->streams)
         return;
-    printf("    %7s %8s  %-16s %12s %12s %12s\n", "", "thread", "", "kept", "overwritten",
-           "discarded");
+    printf("    %7s %8s  %-16s %12s %12s", "", "thread", "", "kept", "overwritten");
+    if (f->missing_events)
+        printf(" %12s", "missing");
+    printf(" %12s\n", "discarded");
     for (uint32_t i = 0; i < f->streams && i < STREAMS_SHOWN; i++) {
         const struct weft_stream_facts *t = &f->stream[i];
-        printf("    %7" PRIu32 " %8" PRIu32 "  %-16s %12s %12s %12s\n", t->number, t->thread,
+        printf("    %7" PRIu32 " %8" PRIu32 "  %-16s %12s %12s", t->number, t->thread,
                weft__shown(t->name).text, weft__grouped(t->kept).text,
-               weft__grouped(t->overwritten).text, weft__grouped(t->discarded).text);
+               weft__grouped(t->overwritten).text);
+        if (f->missing_events)
+            printf(" %12s", weft__grouped(t->missing).text);
+        printf(" %12s\n", weft__grouped(t->discarded).text);
     }
     if (f->streams > STREAMS_SHOWN)
         printf("    … and %s more; --json has all\n",
@@ -348,9 +348,9 @@ static void print_streams(const struct weft_reader_facts *f)
     if (gone)
         snprintf(text, sizeof text, "and %s of which nothing is left", weft__grouped(gone).text);
     if (gone || f->overwritten_elsewhere || f->discarded_elsewhere)
-        printf("    %-34s %12s %12s %12s\n", text, "-",
-               weft__grouped(f->overwritten_elsewhere).text,
-               weft__grouped(f->discarded_elsewhere).text);
+        printf(
+            "    %-34s %12s %12s%s %12s\n", text, "-", weft__grouped(f->overwritten_elsewhere).text,
+            f->missing_events ? "            -" : "", weft__grouped(f->discarded_elsewhere).text);
 }
 
 static void print_balance(const struct weft_reader_facts *f)
@@ -358,11 +358,12 @@ static void print_balance(const struct weft_reader_facts *f)
     uint64_t kept = 0;
     for (uint32_t i = 0; i < f->streams; i++)
         kept += f->stream[i].kept;
-    printf("  recorded      %s event%s = %s kept + %s overwritten + %s discarded\n",
-           weft__grouped(kept + f->overwritten_events + f->discarded_events).text,
-           weft__plural(kept + f->overwritten_events + f->discarded_events),
-           weft__grouped(kept).text, weft__grouped(f->overwritten_events).text,
-           weft__grouped(f->discarded_events).text);
+    uint64_t all = kept + f->overwritten_events + f->missing_events + f->discarded_events;
+    printf("  recorded      %s event%s = %s kept + %s overwritten", weft__grouped(all).text,
+           weft__plural(all), weft__grouped(kept).text, weft__grouped(f->overwritten_events).text);
+    if (f->missing_events)
+        printf(" + %s missing", weft__grouped(f->missing_events).text);
+    printf(" + %s discarded\n", weft__grouped(f->discarded_events).text);
 }
 
 static void print_promoted(const struct weft_promotion *p)

@@ -491,7 +491,7 @@ static bool print_head(const struct stats_view *v)
     if (m->losses.discarded) {
         weft__put(&t, "; ");
         weft__put_count(&t, m->losses.discarded);
-        weft__put(&t, " events could not be recorded, so that some numbers are too low");
+        weft__put(&t, " events in between are missing, so that some numbers are too low");
     }
     bool ok = !t.failed && t.text;
     if (ok)

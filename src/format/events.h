@@ -54,7 +54,8 @@ struct weft_event {
     uint8_t kind;       /* enum weft_event_kind */
     uint8_t type;       /* mirage's type of promise, or reason */
     bool has_total;
-    bool gap;      /* events of the stream are missing before it: something else runs now */
+    bool gap;      /* events of the stream are missing before it, or something else runs now */
+    bool missing;  /* … and it is known that they were recorded, after those that are there */
     bool promoted; /* kept when its packet was overwritten, for its promise was pending */
 };
 

@@ -371,6 +371,9 @@ static int on_stream(struct weft_builder *b, const struct weft_event *ev)
     if (b->is_weft && (new || ev->gap)) {
         uint32_t running;
         s->suspended = false;
+        if (!new && ev->missing)
+            APPEND(b, b->m->missing, b->m->missings, b->missing_room, "gaps",
+                   (struct weft_missing){.start_ns = s->last_ns, .end_ns = b->now});
         TRY(weft__model_switch(b, s, s->last_ns, WEFT_NONE));
         TRY(weft__lookup(b, ev->running, &running));
         TRY(weft__model_switch(b, s, b->now, running));

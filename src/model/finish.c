@@ -246,6 +246,28 @@ out:
     return rc < 0 ? weft_error_set(b->err, rc, WEFT_NO_OFFSET, "out of memory") : 0;
 }
 
+static int by_start(const void *a, const void *b)
+{
+    const struct weft_missing *x = a, *y = b;
+    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+/* Streams may have gaps at the same time. */
+static void join_missing(struct weft_model *m)
+{
+    uint32_t joined = 0;
+    if (m->missings)
+        qsort(m->missing, m->missings, sizeof *m->missing, by_start);
+    for (uint32_t i = 0; i < m->missings; i++) {
+        struct weft_missing *last = &m->missing[joined - (joined > 0)];
+        if (!joined || m->missing[i].start_ns > last->end_ns)
+            m->missing[joined++] = m->missing[i];
+        else if (m->missing[i].end_ns > last->end_ns)
+            last->end_ns = m->missing[i].end_ns;
+    }
+    m->missings = joined;
+}
+
 static int trim(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
@@ -254,6 +276,7 @@ static int trim(struct weft_builder *b)
                 weft__trim(&m->interaction, m->interactions, sizeof *m->interaction) &&
                 weft__trim(&m->run, m->runs, sizeof *m->run) &&
                 weft__trim(&m->sleep, m->sleeps, sizeof *m->sleep) &&
+                weft__trim(&m->missing, m->missings, sizeof *m->missing) &&
                 weft__trim(&m->pause, m->pauses, sizeof *m->pause) &&
                 weft__trim(&m->change, m->changes, sizeof *m->change);
     return done ? 0 : weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
@@ -266,6 +289,7 @@ int weft__model_finish(struct weft_builder *b)
         return rc;
     settle(b->m);
     chain(b);
+    join_missing(b->m);
     rc = judge(b);
     if (rc == 0)
         rc = finish_counters(b);

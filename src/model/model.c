@@ -33,6 +33,7 @@ void weft_model_free(struct weft_model *m)
     free(m->again);
     free(m->idle);
     free(m->sleep);
+    free(m->missing);
     free(m->origin);
     free(m->pause);
     free(m->change);

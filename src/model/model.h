@@ -123,6 +123,10 @@ struct weft_sleep { /* the process slept: in order, they do not overlap */
     int64_t start_ns, end_ns;
 };
 
+struct weft_missing { /* events of some stream are missing: in order, they do not overlap */
+    int64_t start_ns, end_ns;
+};
+
 struct weft_idle { /* nothing ran on a stream: it was suspended */
     int64_t start_ns, end_ns;
     uint32_t stream;
@@ -180,12 +184,14 @@ struct weft_model {
     struct weft_interaction *interaction; /* in the order of recording */
     struct weft_run *run;
     struct weft_sleep *sleep;
+    struct weft_missing *missing;
     struct weft_pause *pause;
     struct weft_change *change;
     struct weft_counter_info *counter; /* sorted by name */
     struct weft_scale *scale;
     struct weft_place *origin; /* see weft_model_origin */
     uint32_t promises, labels, interactions, runs, sleeps, pauses, changes, counters, scales;
+    uint32_t missings;
     uint32_t origins;
 
     uint32_t streams;                         /* on which events were recorded */

@@ -333,7 +333,8 @@ static void count_event(struct weft_file *f, struct source *s)
     struct weft_stream_facts *stream = &f->streams.stream[s->stream];
     s->events++;
     stream->kept++;
-    f->streams.running[s->stream] = s->form.running;
+    f->streams.state[s->stream].running = s->form.running;
+    f->streams.state[s->stream].next++;
     bool before_newest = !s->packet->newest || s->stream != s->packet->stream;
     if (before_newest && stream->overwritten)
         stream->overwritten--;
@@ -346,7 +347,37 @@ static bool begin_stream(struct weft_file *f, struct source *s)
     if (stream == WEFT_NO_STREAM)
         return false;
     s->stream = stream;
+    f->streams.state[stream].first = 0;
     return true;
+}
+
+/* Whether another packet of the stream is being read: the clock has gone back a little. */
+static bool goes_on(const struct merge *m, const struct source *s)
+{
+    for (size_t i = 0; i < m->heaped; i++)
+        if (m->heap[i] != s && m->heap[i]->stream == s->stream)
+            return true;
+    return false;
+}
+
+/* Before the first event of a packet, known or not: what is missing between it and the stream's last one. */
+static void find_gap(struct weft_file *f, const struct source *s, uint64_t running)
+{
+    struct stream_state *of = &f->streams.state[s->stream];
+    const bool begun = s->stream != s->packet->stream; /* in this packet */
+    const uint64_t before = begun ? 0 : s->packet->events_before;
+    const bool missing = of->running && before > of->next && !goes_on(f->merge, s);
+    of->missing |= missing;
+    of->gap |= missing || (of->running && of->running != running);
+    of->next = before > of->next ? before : of->next;
+}
+
+/* The first known event of a packet says what is missing before it. */
+static void say_gap(struct stream_state *of, struct weft_event *ev)
+{
+    ev->gap = of->gap;
+    ev->missing = of->missing;
+    of->gap = of->missing = false;
 }
 
 /* Decodes what s has before that time, but at least one thing, as far as the batch has room. *more: there
@@ -368,8 +399,10 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
         if (ev->kind < WEFT_EVENT_KINDS) {
             ev->time_ns = s->key.ns;
             ev->stream = s->stream;
-            ev->gap = !s->events && f->streams.running[s->stream] &&
-                      f->streams.running[s->stream] != ev->running;
+            if (!s->events)
+                find_gap(f, s, ev->running);
+            if (s->events == s->form.unknown)
+                say_gap(&f->streams.state[s->stream], ev);
             if ((s->form.site | s->form.text || ev->kind == WEFT_EVENT_CREATES) &&
                 !set_texts(f, ev, *count, &s->form))
                 return false;
@@ -381,6 +414,8 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
             if (!begin_stream(f, s))
                 return false;
         } else if (s->form.unknown != unknown) {
+            if (!s->events)
+                find_gap(f, s, s->form.running);
             count_event(f, s);
         }
         look_ahead(f, s);
@@ -504,13 +539,22 @@ static void finish(struct weft_file *f)
     if (f->merge->finished)
         return;
     f->merge->finished = true;
-    uint64_t overwritten = 0, discarded = 0;
+    uint64_t overwritten = 0, missing = 0, discarded = 0;
     for (uint32_t i = 0; i < f->streams.count; i++) {
-        overwritten += f->streams.stream[i].overwritten;
-        discarded += f->streams.stream[i].discarded;
+        struct weft_stream_facts *s = &f->streams.stream[i];
+        uint64_t first = f->streams.state[i].first;
+        first = first < s->overwritten ? first : s->overwritten;
+        s->missing = s->overwritten - first;
+        s->overwritten = first;
+        overwritten += s->overwritten;
+        missing += s->missing;
+        discarded += s->discarded;
     }
     if (!f->joined)
         facts->overwritten_events += f->in_pool + f->in_transition;
+    facts->missing_events = missing; /* the facts have them among those that were overwritten */
+    facts->overwritten_events -=
+        missing < facts->overwritten_events ? missing : facts->overwritten_events;
     if (facts->overwritten_events < overwritten)
         facts->overwritten_events = overwritten;
     if (facts->discarded_events < discarded)

@@ -86,14 +86,16 @@ enum weft_ended {
 /* "unknown", "stopped", "saved", "still running", "killed" */
 const char *weft_ended_name(enum weft_ended ended);
 
-/* An OS thread. Recorded = kept + overwritten + discarded events. */
+/* An OS thread. Recorded = kept + overwritten + missing + discarded events. */
 struct weft_stream_facts {
     uint32_t number;      /* counts the threads that recorded something, from 0; unlike the index in
                           * the table, which is what events have */
     uint32_t thread;      /* the system's number of it */
     char name[17];        /* of the thread: terminated, any bytes */
     uint64_t kept;        /* events that are there, unknown ones included */
-    uint64_t overwritten; /* … that later ones have overwritten */
+    uint64_t overwritten; /* … that were before all that are there */
+    uint64_t
+        missing; /* … that were between those that are there: overwritten by others, or unreadable */
     uint64_t discarded; /* … not recorded, because there was no room; known up to its last packet */
 };
 
@@ -156,7 +158,9 @@ struct weft_reader_facts {
     const struct weft_stream_facts *stream; /* of weft's own traces, else NULL; valid until the next
                                              * call of weft_reader_next */
     uint64_t streams_recorded;              /* with those of which nothing is left */
-    uint64_t overwritten_events, discarded_events;
+    uint64_t overwritten_events, missing_events, discarded_events;
+    bool
+        refused; /* of the discarded ones some interrupted two others, which perhaps never ended (longjmp) */
     /* … of these: those of streams of which nothing is left, and those that are in no stream's facts. */
     uint64_t overwritten_elsewhere, discarded_elsewhere;
     uint64_t lost_texts;       /* cut, or left out, because there was no room */

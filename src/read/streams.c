@@ -28,10 +28,10 @@ static bool grow(struct streams *s)
     if (!stream)
         return false;
     s->stream = stream;
-    uint64_t *running = realloc(s->running, room * sizeof *running);
-    if (!running)
+    struct stream_state *state = realloc(s->state, room * sizeof *state);
+    if (!state)
         return false;
-    s->running = running;
+    s->state = state;
     uint32_t *slot = calloc(room * (size_t)4, sizeof *slot);
     if (!slot)
         return false;
@@ -56,7 +56,7 @@ uint32_t weft__streams_add(struct streams *s, uint32_t number, uint32_t thread, 
         struct weft_stream_facts *new = &s->stream[s->count];
         *new = (struct weft_stream_facts){.number = number, .thread = thread};
         memcpy(new->name, name, 16);
-        s->running[s->count] = 0;
+        s->state[s->count] = (struct stream_state){0};
         *slot = ++s->count;
     }
     return *slot - 1;
@@ -90,7 +90,7 @@ void weft__streams_sort(struct streams *s)
 
 void weft__streams_fini(struct streams *s)
 {
-    free(s->running);
+    free(s->state);
     free(s->stream);
     free(s->slot);
 }

@@ -172,7 +172,8 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
     uint64_t overwritten = h.counts >> WEFT_COUNTS_BITS;
     if (!h.sequence) {
         f->in_transition += overwritten + (h.counts & ((1u << WEFT_COUNTS_BITS) - 1));
-        *(h.begin_ticks ? &facts->changed_packets : &facts->unused_packets) += 1;
+        f->changing += h.begin_ticks != 0;
+        facts->unused_packets++;
         return weft__emptied_take(&f->emptied, &f->common.input, p->offset, p->size, &h, err);
     }
     if (weft__streams_add(&f->streams, h.stream, h.thread, h.thread_name) == WEFT_NO_STREAM ||
@@ -458,6 +459,7 @@ static void count_losses(struct weft_file *f)
     for (uint64_t i = f->packets; i--;) {
         struct packet *p = &f->packet[i];
         struct weft_stream_facts *s = &f->streams.stream[p->stream];
+        f->streams.state[p->stream].first = p->events_before; /* of the oldest, at last */
         p->newest = s->kept == 0;
         if (p->newest) {
             s->overwritten = p->events_before; /* less those that will be found */
@@ -471,8 +473,8 @@ static void count_losses(struct weft_file *f)
     uint64_t gone = claimed - f->packets;
     if (!f->facts.content || is_whole(f))
         facts->overwritten_packets = gone;
-    else if (gone > facts->overwritten_packets + facts->changed_packets)
-        facts->missing_packets = gone - facts->overwritten_packets - facts->changed_packets;
+    else if (gone > facts->overwritten_packets + f->changing)
+        facts->missing_packets = gone - facts->overwritten_packets - f->changing;
     facts->wrapped = facts->overwritten_packets > 0;
 }
 

@@ -44,10 +44,18 @@ struct place {
     uint32_t header_bytes;
 };
 
+/* Of a stream while its events are handed out. */
+struct stream_state {
+    uint64_t running;  /* what runs after its last event; 0: there was none yet */
+    uint64_t first;    /* events before the first one that is there */
+    uint64_t next;     /* events up to the last one handed out, with those that are not there */
+    bool gap, missing; /* before the next event that is known: as in struct weft_event */
+};
+
 /* Those that come from the file are found by their numbers. */
 struct streams {
     struct weft_stream_facts *stream;
-    uint64_t *running; /* of each, what runs after its last event; 0: there was none yet */
+    struct stream_state *state; /* of each */
     uint32_t count, room;
     uint32_t *slot; /* hash table: index plus 1; 0: free */
     uint32_t slots; /* a power of two, more than twice the count */
@@ -127,6 +135,7 @@ struct weft_file {
     uint64_t pending_age;   /* of the packet at pending: the larger, the newer */
     uint64_t lost_packets;  /* overwritten before they were read */
     uint64_t in_transition; /* events overwritten in places that just change hands */
+    uint64_t changing;      /* such places that may not be counted among the overwritten ones yet */
     struct emptieds emptied;
     struct samples samples;
     uint64_t in_pool;   /* … and in the others of the pool */

@@ -122,17 +122,17 @@ static bool check(const struct weft_event *ev, struct window *w)
 static bool check_stream(const struct weft_reader_facts *f, const struct window *w, unsigned t)
 {
     const struct weft_stream_facts *s = &f->stream[w->stream[t]];
-    uint64_t missing = w->next[t] - w->seen[t], counted = s->overwritten + s->discarded;
+    uint64_t missing = w->next[t] - w->seen[t];
+    uint64_t counted = s->overwritten + s->missing + s->discarded;
     uint64_t gap = w->next[t] - w->first[t] - w->seen[t];
     result.gaps += gap != 0;
     result.behind += own_ids && missing < counted && !f->changed_packets;
-    if (missing <= counted && (!gap || f->wrapped || f->changed_packets || f->discarded_events))
-        return true;
-    if (f->changed_packets)
+    if (missing <= counted && gap <= s->missing + s->discarded)
         return true;
     printf("thread %u: %" PRIu64 " of %" PRIu64 " calls are missing, %" PRIu64
-           " between others; counted are %" PRIu64 " overwritten, %" PRIu64 " discarded\n",
-           t, missing, w->next[t], gap, s->overwritten, s->discarded);
+           " between others; counted are %" PRIu64 " overwritten, %" PRIu64 " missing, %" PRIu64
+           " discarded\n",
+           t, missing, w->next[t], gap, s->overwritten, s->missing, s->discarded);
     return false;
 }
 

@@ -432,10 +432,10 @@ static bool compare(struct worker *w, const struct trace *t)
     }
     result.events += kept;
     result.missing += missing;
-    uint64_t all = stream->kept + stream->overwritten + stream->discarded;
+    uint64_t all = stream->kept + stream->overwritten + stream->missing + stream->discarded;
     bool ok = stream->kept == kept &&
               (t->facts->discarded_events ? all <= w->calls : all == w->calls) &&
-              missing <= stream->overwritten + t->facts->discarded_events;
+              missing <= stream->overwritten + stream->missing + t->facts->discarded_events;
     if (!ok)
         printf("thread %u: kept %" PRIu64 " (found %" PRIu64 "), overwritten %" PRIu64
                ", discarded %" PRIu64 ", missing %" PRIu64 ", of %u calls\n",
@@ -498,7 +498,7 @@ static bool one_round(uint64_t round, const char *path)
         printf("%" PRIu64 " problems, %s\n", t.damage->problems, t.damage->first[0].text);
         ok = false;
     }
-    uint64_t all = t.events + f->overwritten_events + f->discarded_events;
+    uint64_t all = t.events + f->overwritten_events + f->missing_events + f->discarded_events;
     if (all != (uint64_t)threads * calls) {
         printf("kept %zu overwritten %" PRIu64 " discarded %" PRIu64 " of %u\n", t.events,
                f->overwritten_events, f->discarded_events, threads * calls);

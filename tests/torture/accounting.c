@@ -164,12 +164,12 @@ static bool ask_library(struct said *s)
         for (ptrdiff_t i = 0; i < n; i++)
             s->kept += !ev[i].promoted;
     const struct weft_reader_facts *f = weft_reader_facts(r);
-    s->overwritten = f->overwritten_events;
+    s->overwritten = f->overwritten_events + f->missing_events;
     s->discarded = f->discarded_events;
     s->lost_texts = f->lost_texts;
     for (uint32_t i = 0; i < f->streams; i++)
-        add_stream(s, f->stream[i].name, f->stream[i].kept, f->stream[i].overwritten,
-                   f->stream[i].discarded);
+        add_stream(s, f->stream[i].name, f->stream[i].kept,
+                   f->stream[i].overwritten + f->stream[i].missing, f->stream[i].discarded);
     weft_reader_close(r);
     return n == 0;
 }
@@ -189,12 +189,12 @@ static bool ask_weft(const char *weft, struct said *s)
     json_t *o = f ? json_loadf(f, 0, NULL) : NULL;
     bool ok = f && pclose(f) == 0 && o;
     s->kept = number(o, "events_total");
-    s->overwritten = number(o, "overwritten");
+    s->overwritten = number(o, "overwritten") + number(o, "missing");
     s->discarded = number(o, "discarded");
     s->lost_texts = number(o, "lost_texts");
-    json_array_foreach(json_object_get(o, "streams_by"), i, stream)
-        add_stream(s, json_string_value(json_object_get(stream, "name")), number(stream, "kept"),
-                   number(stream, "overwritten"), number(stream, "discarded"));
+    json_array_foreach(json_object_get(o, "streams_by"), i, stream) add_stream(
+        s, json_string_value(json_object_get(stream, "name")), number(stream, "kept"),
+        number(stream, "overwritten") + number(stream, "missing"), number(stream, "discarded"));
     json_decref(o);
     return ok;
 }

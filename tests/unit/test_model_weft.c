@@ -294,6 +294,31 @@ static void after_a_gap_something_else_runs(void **state)
     weft_model_free(m);
 }
 
+/* What runs before and after is the same; what ran in between is not known. Two streams have gaps at one time. */
+static void where_events_are_missing(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    for (uint64_t n = 0; n < 4; n++) {
+        uint32_t stream = n % 2;
+        events_begin(&t, (struct weft_events_header){.sequence = n + 1,
+                                                     .stream = stream,
+                                                     .begin_ticks = 100 * (n / 2) + 5 * stream,
+                                                     .events_before = n < 2 ? 7 : 20,
+                                                     .running = 1 + stream});
+        events_put(&t, label(100 * (n / 2) + 5 * stream, 9, "a"), 0);
+        events_put(&t, label(100 * (n / 2) + 50 + 5 * stream, 9, "b"), 0);
+    }
+    struct weft_model *m = build_trace(&t);
+    expect_runs(m, 1, "0-50 100-155");
+    expect_runs(m, 2, "5-55 105-155");
+    assert_int_equal(m->missings, 1);
+    assert_int_equal(m->missing[0].start_ns, 50);
+    assert_int_equal(m->missing[0].end_ns, 105);
+    assert_int_equal(m->losses.discarded, 2 * (20 - 7 - 2));
+    weft_model_free(m);
+}
+
 /* ---- Sleep ---- */
 
 static void suspended_is_asleep(void **state)
@@ -372,6 +397,7 @@ int main(void)
         cmocka_unit_test(each_stream_runs_by_itself),
         cmocka_unit_test(the_header_says_what_runs),
         cmocka_unit_test(after_a_gap_something_else_runs),
+        cmocka_unit_test(where_events_are_missing),
         cmocka_unit_test(suspended_is_asleep),
         cmocka_unit_test(the_loop_alone_does_not_sleep),
         cmocka_unit_test(all_streams_that_suspend),

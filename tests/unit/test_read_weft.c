@@ -2,6 +2,7 @@
 /* weft's own files, whole, in parts, damaged and hostile: which events come out and what is said of the
  * rest. Linked with --wrap=pread64, to change files while they are read. Long, for there are many ways. */
 #include <inttypes.h>
+#include <malloc.h>
 #include <sys/types.h>
 
 #include "packets.h"
@@ -52,7 +53,11 @@ static void describe(char *text, size_t room, const struct weft_event *ev)
         n += (size_t)snprintf(text + n, room - n, " %" PRId64, ev->value);
     if (ev->has_total)
         n += (size_t)snprintf(text + n, room - n, " = %" PRId64, ev->total);
-    snprintf(text + n, room - n, "%s%s\n", ev->gap ? " gap" : "", ev->promoted ? " promoted" : "");
+    snprintf(text + n, room - n, "%s%s\n",
+             ev->missing ? " missing"
+             : ev->gap   ? " gap"
+                         : "",
+             ev->promoted ? " promoted" : "");
 }
 
 static struct result read_path(const char *path)
@@ -289,6 +294,129 @@ static void older_packets_are_gone(void **state)
     assert_int_equal(res.facts.lost_texts, 3);
     assert_int_equal(res.facts.streams_recorded, 6);
     assert_true(res.facts.wrapped);
+}
+
+/* Packets of a stream were overwritten before older ones of it: what is missing between is known. Stream 5 begins in a packet of
+ * stream 0. The newest packet of stream 0 has no event yet. */
+static void what_is_missing_between(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    facts_packet(
+        &t, (struct weft_facts_header){.overwritten_events = 1000, .overwritten_packets = 95}, "");
+    const uint64_t before[] = {30, 32, 40}, five[] = {1, 1, 11};
+    for (uint64_t n = 0; n < 3; n++) {
+        events_begin(&t, (struct weft_events_header){.sequence = 2 + 10 * n,
+                                                     .begin_ticks = 100 * n + 10,
+                                                     .events_before = before[n]});
+        events_add(&t, WEFT_FORM_FULFIL, fulfills(100 * n + 10, 0, 1), 0, 0);
+        events_add(&t, WEFT_FORM_FULFIL, fulfills(100 * n + 11, 0, 2), 0, 0);
+    }
+    events_stream(&t, 220, 5, 88, "short");
+    events_add(&t, WEFT_FORM_FULFIL, fulfills(221, 0, 3), 0, 0);
+    for (uint64_t n = 1; n < 3; n++) {
+        events_begin(&t, (struct weft_events_header){.sequence = 30 + n,
+                                                     .stream = 5,
+                                                     .begin_ticks = 230 + 10 * n,
+                                                     .events_before = five[n]});
+        if (n == 2)
+            events_add(&t, WEFT_FORM_FULFIL, fulfills(251, 0, 4), 0, 0);
+    }
+    events_begin(
+        &t, (struct weft_events_header){.sequence = 100, .begin_ticks = 900, .events_before = 50});
+    struct result res = read_trace(&t);
+    assert_string_equal(res.text, "10 0 fulfills -1 1\n11 0 fulfills -1 2\n"
+                                  "110 0 fulfills -1 1\n111 0 fulfills -1 2\n"
+                                  "210 0 fulfills -1 1 missing\n211 0 fulfills -1 2\n"
+                                  "221 1 fulfills -1 3\n251 1 fulfills -1 4 missing\n");
+    assert_int_equal(res.stream[0].kept, 6);
+    assert_int_equal(res.stream[0].overwritten, 30);
+    assert_int_equal(res.stream[0].missing, 14);
+    assert_int_equal(res.stream[1].kept, 2);
+    assert_int_equal(res.stream[1].overwritten, 0);
+    assert_int_equal(res.stream[1].missing, 10);
+    assert_int_equal(res.facts.missing_events, 24);
+    assert_int_equal(res.facts.overwritten_events, 976);
+    assert_int_equal(res.facts.overwritten_elsewhere, 946);
+}
+
+/* What is missing is before the packet, although its first event is of an unknown kind, or all are. */
+static void what_is_missing_before_the_unknown(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    const uint64_t before[] = {0, 10, 12, 20, 21, 23};
+    for (uint64_t n = 0; n < COUNT(before); n++) {
+        unsigned char unknown[12] = {(unsigned char)(20 * n + 10), [7] = 1 * 32 + 31};
+        events_begin(&t, (struct weft_events_header){.sequence = 1 + n,
+                                                     .begin_ticks = 20 * n + 10,
+                                                     .running = n == 5 ? 7 : LOOP,
+                                                     .events_before = before[n]});
+        packet_bytes(&t, unknown, sizeof unknown);
+        if (n != 3)
+            events_add(&t, WEFT_FORM_FULFIL, fulfills(20 * n + 11, 0, n), 0, 0);
+    }
+    struct result res = read_trace(&t);
+    assert_string_equal(res.text, "11 0 fulfills -1 0\n31 0 fulfills -1 1 missing\n"
+                                  "51 0 fulfills -1 2\n91 0 fulfills -1 4 missing\n"
+                                  "111 0 fulfills 7 5 gap\n");
+    assert_int_equal(res.facts.unknown_events, 6);
+    assert_int_equal(res.stream[0].kept, 11);
+    assert_int_equal(res.facts.missing_events, 14);
+}
+
+static size_t memory_now(void)
+{
+    struct mallinfo2 m = mallinfo2();
+    return m.uordblks + m.hblkhd;
+}
+
+/* Packets that say they are full, and are holes but for an event, all at the same time; or zeros, one after the other. They
+ * are not all in memory. */
+static void packets_of_holes(void **state)
+{
+    (void)state;
+    enum { PACKETS = 12, EACH = 16 << 20 };
+    struct trace t = {.fd = -1};
+    struct weft_reader *r;
+    const struct weft_event *ev;
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    packet_pad(&t, 4096 - t.size, 0);
+    trace_path(&t);
+    for (int whole = 0; whole < 2; whole++) {
+        size_t most = 0, before = memory_now();
+        uint64_t events = 0;
+        ptrdiff_t n;
+        for (uint64_t i = 0; i < PACKETS; i++) {
+            struct trace one = {.fd = -1};
+            events_begin(&one, (struct weft_events_header){.sequence = 1 + i,
+                                                           .begin_ticks = 1000 + i,
+                                                           .end_ticks = whole ? 1001 + i : 5000,
+                                                           .events = 1});
+            events_add(&one, WEFT_FORM_FULFIL, fulfills(1000 + i, 0, i + 1), 0, 0);
+            struct weft_events_header h = events_header(&one);
+            h.packet.packet_bits = h.packet.content_bits = (uint64_t)EACH * 8;
+            events_set_header(&one, h);
+            assert_int_equal(pwrite(t.fd, one.bytes, one.size, (off_t)(4096 + i * EACH)), one.size);
+            for (uint64_t at = 4096; whole && at < EACH; at += 4096)
+                assert_int_equal(pwrite(t.fd, "", 1, (off_t)(4096 + i * EACH + at)), 1);
+            trace_fini(&one);
+        }
+        assert_int_equal(ftruncate(t.fd, 4096 + (off_t)PACKETS * EACH), 0);
+        assert_int_equal(weft_reader_open(&r, t.path, NULL), 0);
+        while ((n = weft_reader_next(r, &ev, NULL)) > 0) {
+            events += (uint64_t)n;
+            size_t now = memory_now() - before;
+            most = now > most ? now : most;
+        }
+        assert_int_equal(n, 0);
+        assert_int_equal(events, PACKETS);
+        if (most > 5u * EACH)
+            print_error("%zu bytes\n", most);
+        assert_true(most <= 5u * EACH);
+        weft_reader_close(r);
+    }
+    trace_fini(&t);
 }
 
 /* Without the facts, the headers say it. */
@@ -631,8 +759,8 @@ static void packets_that_were_never_used(void **state)
     struct result res = read_trace(&t);
     assert_int_equal(res.rc, 0);
     assert_int_equal(res.events, 0);
-    assert_int_equal(res.facts.unused_packets, 1);
-    assert_int_equal(res.facts.changed_packets, 1); /* it was about to be overwritten */
+    assert_int_equal(res.facts.unused_packets, 2);
+    assert_int_equal(res.facts.changed_packets, 0); /* as it is left by a program that is killed */
     assert_int_equal(res.damage.problems, 0);
 }
 
@@ -931,6 +1059,9 @@ int main(void)
         cmocka_unit_test(streams_share_a_packet),
         cmocka_unit_test(a_stream_that_only_begins_in_a_packet),
         cmocka_unit_test(older_packets_are_gone),
+        cmocka_unit_test(what_is_missing_between),
+        cmocka_unit_test(what_is_missing_before_the_unknown),
+        cmocka_unit_test(packets_of_holes),
         cmocka_unit_test(half_a_file),
         cmocka_unit_test(texts_in_the_packet),
         cmocka_unit_test(hostile_strings),
