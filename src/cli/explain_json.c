@@ -60,7 +60,8 @@ json_t *weft__explained_json(const struct weft__explained *x)
     json_object_set_new(o, "events_total", json_integer((json_int_t)m->events_total));
     json_object_set_new(o, "promises", json_integer((json_int_t)m->promises - 1));
     json_object_set_new(o, "span_ns", json_integer(m->end_ns));
-    json_object_set_new(o, "ended", json_string(weft_ended_name(m->losses.ended)));
+    json_object_set_new(o, "ended", json_string(weft_ended_name(m->ended)));
+    weft__json_exit(o, &m->exit);
     json_object_set_new(o, "overwritten", json_boolean(m->losses.overwritten));
     json_object_set_new(o, "missing", json_integer((json_int_t)m->losses.discarded));
     return o;

@@ -4,6 +4,7 @@
 
 #include "analyse/names.h"
 #include "cli/common.h"
+#include "cli/ending.h"
 #include "cli/explain.h"
 #include "cli/prose.h"
 
@@ -118,10 +119,24 @@ static void print_losses(const struct weft_model *m)
     if (l->discarded)
         prose_wrap("", "",
                    "Some events in between are missing (weft info says which): a cause may be "
-                   "among them.");
-    if (l->ended == WEFT_ENDED_KILLED)
-        prose_wrap("", "", "The program was killed, so what was under way then is pending.");
-    else if (l->ended == WEFT_ENDED_SAVED || l->ended == WEFT_ENDED_RUNNING)
+                   "among them, and what went wrong meanwhile is not found.");
+    const struct weft__exit_text ending = weft__exit_text(&m->exit);
+    char text[160];
+    if (l->ended == WEFT_ENDED_KILLED) {
+        snprintf(text, sizeof text,
+                 "The program was killed%s%s, so what was under way then is pending.",
+                 *ending.text ? " by " : "", ending.text);
+        prose_wrap("", "", text);
+    } else if (m->ended == WEFT_ENDED_EXITED) {
+        snprintf(text, sizeof text,
+                 "The program ended by itself, without stopping the recording (_exit(%" PRIu32
+                 ")).",
+                 m->exit.number);
+        prose_wrap("", "", text);
+    } else if (m->exit.known && (m->exit.by_signal || m->exit.number)) {
+        snprintf(text, sizeof text, "After the recording the program ended with %s.", ending.text);
+        prose_wrap("", "", text);
+    } else if (l->ended == WEFT_ENDED_SAVED || l->ended == WEFT_ENDED_RUNNING)
         prose_wrap("", "",
                    "The program was still running when this was recorded, so what was under way "
                    "then is pending.");

@@ -6,9 +6,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/ending.h"
 #include "cli/info_samples.h"
 #include "cli/trace_json.h"
 #include "cli/summary.h"
+#include "cli/trace_json.h"
 
 static const char help[] =
     "usage: weft info [--json] [--promises] FILE…\n\n"
@@ -205,6 +207,7 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
     json_object_set_new(o, "balance", balance_json(kept, f));
     json_object_set_new(o, "promoted", promoted_json(&f->promotion));
     json_object_set_new(o, "ended", json_string(weft_ended_name(f->ended)));
+    weft__json_exit(o, &f->process.exit);
     json_object_set_new(o, "provenance", provenance_json(&f->process));
 }
 
@@ -408,7 +411,13 @@ static void print_provenance(const struct weft_reader_facts *f)
                p->version ? weft__shown(p->version).text : "");
     print_time("started", p->start_real_ns);
     print_time("stopped", p->stop_real_ns);
-    printf("  ended         %s\n", weft_ended_name(f->ended));
+    const struct weft__exit_text ending = weft__exit_text(&p->exit);
+    if (f->ended == WEFT_ENDED_EXITED)
+        printf("  ended         without stopping the recording (_exit(%" PRIu32 "))\n",
+               p->exit.number);
+    else
+        printf("  ended         %s%s%s\n", weft_ended_name(f->ended), *ending.text ? ", " : "",
+               ending.text);
 }
 
 /* Where times by the wall clock are not what the program itself took them to be, or have changed. */

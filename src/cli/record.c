@@ -17,6 +17,7 @@
 
 #include "cli/child.h"
 #include "cli/common.h"
+#include "cli/ending.h"
 #include "cli/live.h"
 #include "cli/program.h"
 #include "cli/record_xen.h"
@@ -93,6 +94,7 @@ struct place {
                                * first; "" if there is none */
     ino_t before;             /* of the older file; 0: none */
     bool usable;
+    pid_t pid; /* of the program */
 };
 
 /* ---- The command line ---- */
@@ -434,6 +436,7 @@ static int run_program(const struct request *r, struct place *place, int memory,
     int error = weft__child_start(&pid, r->argv, prepare_child, &start);
     if (error)
         return error;
+    place->pid = pid;
     bool sampling = r->hz && place->usable && begin_samples(s, r, place, pid);
     error = weft__child_go();
     if (!error && sampling)
@@ -492,25 +495,6 @@ static void tell_trace(const struct place *place, int status)
     weft__summary_close(&s);
 }
 
-/* A program that is killed cannot say when, and its last event may be long ago: just what one wants to know of one
- * that hangs. So its trace gets the time, unless it is being recorded by another process, or was stopped. */
-static void note_end(const struct place *place)
-{
-    struct weft_facts_header facts;
-    struct timespec now;
-    int fd = open(place->path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0)
-        return;
-    if (clock_gettime(CLOCK_MONOTONIC, &now) == 0 && weft__facts_read(fd, &facts) &&
-        facts.state == WEFT_TRACE_RECORDING && !weft__facts_live(&facts)) {
-        uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-        off_t at = offsetof(struct weft_facts_header, stop_mono_ns);
-        if (pwrite(fd, &ns, sizeof ns, at) != sizeof ns)
-            weft__say(place->name, "cannot be written: %s", strerror(errno));
-    }
-    close(fd);
-}
-
 /* Whether the trace at the place is that of the program. */
 static bool is_its_own(const struct place *p)
 {
@@ -560,7 +544,7 @@ static void tell(const struct request *r, const struct place *place, int memory,
         return;
     const bool traced = is_its_own(place);
     if (traced)
-        note_end(place);
+        weft__ending_note(place->path, place->name, place->pid, status);
     const bool sampled = s->sampler && keep_samples(s, place, traced, &counts);
     if (traced)
         tell_trace(place, status);

@@ -73,3 +73,9 @@ json_t *weft__json_label(const struct weft_model *m, uint32_t promise)
     bool none = promise == WEFT_NONE || promise == WEFT_ROOT;
     return weft__json_model_text(m, none ? WEFT_NONE : weft_model_name(m, promise));
 }
+void weft__json_exit(json_t *o, const struct weft_exit *e)
+{
+    json_t *number = e->known ? json_integer(e->number) : json_null();
+    json_object_set_new(o, e->by_signal ? "signal" : "exit_status", number);
+    json_object_set_new(o, e->by_signal ? "exit_status" : "signal", json_null());
+}

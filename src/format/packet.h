@@ -156,8 +156,10 @@ struct weft_facts_header {
     uint64_t streams;
     uint8_t boot_id[16];
     uint64_t process_start; /* field 22 of /proc/PID/stat: tells that a process id was used again */
-    /* Then texts "key=value", each with its NUL: program, arg (repeated), host, version. */
+    /* Then texts "key=value", each with its NUL: program, arg (repeated), host, version, end. */
 };
+
+#define WEFT_FACTS_END 32u /* bytes that are left free for end, which weft record adds */
 
 _Static_assert(sizeof(struct weft_packet_header) == 48, "docs/format.md");
 _Static_assert(offsetof(struct weft_packet_header, packet_bits) == 32, "docs/format.md");

@@ -533,6 +533,8 @@ static int name_threads(struct weft_builder *b)
     struct weft_model *m = b->m;
     const struct weft_reader_facts *f = b->facts;
     memcpy(m->boot_id, f->process.boot_id, sizeof m->boot_id);
+    m->ended = f->ended;
+    m->exit = f->process.exit;
     if (!f->stream || f->streams < m->streams || !m->streams)
         return 0;
     m->stream_thread = weft__resize(NULL, m->streams, sizeof *m->stream_thread);

@@ -208,6 +208,8 @@ struct weft_model {
         sleep_stream; /* the one that sleep is of, where idle is NULL; WEFT_NONE: none was ever suspended */
 
     struct weft_losses losses;
+    enum weft_ended ended; /* as the reader says it */
+    struct weft_exit exit;
     bool is_weft; /* of weft's own format: counters' changes are no labels there */
     int64_t
         end_ns; /* latest event that is not promoted; or later, where the trace says how long was recorded */

@@ -19,6 +19,22 @@ static enum weft_ended how_it_ended(const struct weft_facts_header *h)
     return weft_facts_alive(h) ? WEFT_ENDED_RUNNING : WEFT_ENDED_KILLED;
 }
 
+/* "exit 3" or "signal 9". */
+static struct weft_exit read_exit(const char *text)
+{
+    static const char exited[] = "exit ", killed[] = "signal ";
+    const bool by_signal = strncmp(text, killed, sizeof killed - 1) == 0;
+    const char *number = text + (by_signal ? sizeof killed : sizeof exited) - 1;
+    if (!by_signal && strncmp(text, exited, sizeof exited - 1) != 0)
+        return (struct weft_exit){.known = false};
+    const size_t digits = strspn(number, "0123456789");
+    uint32_t n = 0;
+    for (size_t i = 0; i < digits && digits <= 3; i++)
+        n = n * 10 + (uint32_t)(number[i] - '0');
+    return (struct weft_exit){
+        .known = digits > 0 && digits <= 3 && !number[digits], .by_signal = by_signal, .number = n};
+}
+
 /* Finds the texts "key=value", each with its NUL, in size bytes; a NUL stands after them. */
 static bool find_texts(struct weft_file *f, char *text, size_t size)
 {
@@ -37,6 +53,10 @@ static bool find_texts(struct weft_file *f, char *text, size_t size)
             p->version = value;
         } else if (key == 4 && !memcmp(at, WEFT_SIGHT_KEY, key)) {
             f->wall.has_sight = weft_sight_read(&f->wall.sight, value);
+        } else if (key == 7 && !memcmp(at, "refused", key)) {
+            f->common.facts.refused = true;
+        } else if (key == 3 && !memcmp(at, "end", key)) {
+            p->exit = read_exit(value);
         } else if (key == 3 && !memcmp(at, "arg", key)) {
             if (p->args == room) {
                 room = room ? room * 2 : 16;
@@ -104,5 +124,8 @@ int weft__process_load(struct weft_file *f, struct weft_error *err)
         find_texts(f, f->process_text, (size_t)got) &&
         (!h.start_ticks || clock_add(&f->clock, h.start_ticks, h.start_mono_ns, CLOCK_NO_ERROR)) &&
         (!h.stop_ticks || clock_add(&f->clock, h.stop_ticks, h.stop_mono_ns, CLOCK_NO_ERROR));
+    const struct weft_exit *e = &f->common.facts.process.exit;
+    if (h.state == WEFT_TRACE_RECORDING && e->known)
+        f->common.facts.ended = e->by_signal ? WEFT_ENDED_KILLED : WEFT_ENDED_EXITED;
     return room ? 0 : weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }

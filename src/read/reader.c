@@ -214,7 +214,7 @@ const char *weft_ended_name(enum weft_ended ended)
     static const char *const names[] = {
         [WEFT_ENDED_UNKNOWN] = "unknown", [WEFT_ENDED_STOPPED] = "stopped",
         [WEFT_ENDED_SAVED] = "saved",     [WEFT_ENDED_RUNNING] = "still running",
-        [WEFT_ENDED_KILLED] = "killed",
+        [WEFT_ENDED_KILLED] = "killed",   [WEFT_ENDED_EXITED] = "exited",
     };
     return names[ended];
 }

@@ -81,9 +81,10 @@ enum weft_ended {
     WEFT_ENDED_SAVED,   /* a copy of one that was recording */
     WEFT_ENDED_RUNNING, /* not ended: the process is alive on this machine */
     WEFT_ENDED_KILLED,  /* neither stopped nor alive (or of another machine) */
+    WEFT_ENDED_EXITED, /* the program ended by itself, but without weft_stop: by _exit, or exec of another one */
 };
 
-/* "unknown", "stopped", "saved", "still running", "killed" */
+/* "unknown", "stopped", "saved", "still running", "killed", "exited" */
 const char *weft_ended_name(enum weft_ended ended);
 
 /* An OS thread. Recorded = kept + overwritten + missing + discarded events. */
@@ -97,6 +98,13 @@ struct weft_stream_facts {
     uint64_t
         missing; /* … that were between those that are there: overwritten by others, or unreadable */
     uint64_t discarded; /* … not recorded, because there was no room; known up to its last packet */
+};
+
+/* How a process ended, if weft record saw it. */
+struct weft_exit {
+    bool known;
+    bool by_signal;
+    uint32_t number; /* of the signal, or the exit status */
 };
 
 struct weft_process_facts {
@@ -114,6 +122,16 @@ struct weft_process_facts {
     uint64_t
         until_ns; /* it recorded at least until then, on the clock of the events: until it was stopped, copied,
                         * or its end was noticed; 0: not known */
+    struct weft_exit exit;
+};
+
+/* Pending promises created at one place, of which nothing else is kept, for lack of room. */
+struct weft_given_up {
+    const struct weft_origin *origin; /* NULL: not known; the reader's */
+    uint64_t pending;                 /* how many there are */
+    uint64_t unlisted; /* others, of which it is not even known whether they have ended since */
+    uint64_t
+        left_out; /* waits for such promises, their marks and notifications that were kept nowhere; at least */
 };
 
 /* What the recorder has kept of pending promises whose events were overwritten. */

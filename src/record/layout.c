@@ -130,10 +130,15 @@ void weft__layout_write(const struct layout *l, unsigned char *base, unsigned ch
     write_facts(r, l);
 }
 
-void weft__layout_fact(const char *key, const char *value)
+#define FORKED_BYTES 12u  /* for weft__layout_forked */
+#define REFUSED_BYTES 12u /* for weft__layout_refused */
+
+/* Leaves so many bytes free. */
+static void add_fact(const char *key, const char *value, size_t left)
 {
     struct weft_facts_header *f = weft__rec.facts;
-    char *at = (char *)f + f->packet.content_bits / 8, *end = (char *)f + PAGE;
+    char *at = (char *)f + f->packet.content_bits / 8;
+    const char *end = (const char *)f + PAGE - left;
     size_t room = (size_t)(end - at), n = text_size(key, room), m = text_size(value, room);
     if (n + m + 2 > room)
         return;
@@ -141,6 +146,21 @@ void weft__layout_fact(const char *key, const char *value)
     at[n] = '=';
     memcpy(at + n + 1, value, m); /* the NUL is there */
     f->packet.content_bits += ((uint64_t)n + m + 2) * 8;
+}
+
+void weft__layout_fact(const char *key, const char *value)
+{
+    add_fact(key, value, WEFT_FACTS_END + FORKED_BYTES + REFUSED_BYTES);
+}
+
+void weft__layout_forked(void)
+{
+    add_fact("forked", "yes", WEFT_FACTS_END);
+}
+
+void weft__layout_refused(void)
+{
+    add_fact("refused", "yes", WEFT_FACTS_END);
 }
 
 void weft__layout_stop(void)

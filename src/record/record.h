@@ -241,6 +241,12 @@ void weft__layout_write(const struct layout *l, unsigned char *base, unsigned ch
 /* Adds key=value to the facts, if there is room. */
 void weft__layout_fact(const char *key, const char *value);
 
+/* Adds that the process has forked, for which room is left. */
+void weft__layout_forked(void);
+
+/* Adds that events were discarded because two others were interrupted; likewise. */
+void weft__layout_refused(void);
+
 /* The facts say that the recording has ended. */
 void weft__layout_stop(void);
 

@@ -12,7 +12,8 @@
  *     stop          weft_stop
  *     sleep         until a signal ends it; SIGUSR1: with status 5
  *     kill          itself, by SIGKILL
- *     exit N        end with that status */
+ *     exit N        end with that status
+ *     _exit N       the same, and nothing is done at exit */
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -187,6 +188,8 @@ int main(int argc, char **argv)
             raise(SIGKILL);
         } else if (!strcmp(what, "exit")) {
             return (int)first;
+        } else if (!strcmp(what, "_exit")) {
+            _exit((int)first);
         } else {
             fprintf(stderr, "recorded: what is %s?\n", what);
             return 2;

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/ending.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/live.h"
+
+/* Adds the text, with its NUL, to the facts, of which the recorder has left room for it. */
+static bool add_fact(int fd, struct weft_facts_header *f, const char *text)
+{
+    const uint64_t used = f->packet.content_bits / 8, size = strlen(text) + 1;
+    if (used < sizeof *f || used > f->packet.packet_bits / 8 ||
+        size > f->packet.packet_bits / 8 - used)
+        return true;
+    f->packet.content_bits += size * 8;
+    return pwrite(fd, text, size, (off_t)used) == (ssize_t)size &&
+           pwrite(fd, &f->packet.content_bits, sizeof f->packet.content_bits,
+                  offsetof(struct weft_packet_header, content_bits)) ==
+               sizeof f->packet.content_bits;
+}
+
+static bool note(int fd, struct weft_facts_header *f, int status)
+{
+    char text[32];
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    const uint64_t ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (f->state == WEFT_TRACE_RECORDING &&
+        pwrite(fd, &ns, sizeof ns, offsetof(struct weft_facts_header, stop_mono_ns)) != sizeof ns)
+        return false;
+    snprintf(text, sizeof text, WIFSIGNALED(status) ? "end=signal %d" : "end=exit %d",
+             WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+    return add_fact(fd, f, text);
+}
+
+void weft__ending_note(const char *path, const char *name, pid_t pid, int status)
+{
+    struct weft_facts_header facts;
+    int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    if (weft__facts_read(fd, &facts) && facts.pid == (uint32_t)pid && !weft__facts_live(&facts) &&
+        !note(fd, &facts, status))
+        weft__say(name, "cannot be written: %s", strerror(errno));
+    close(fd);
+}
+
+struct weft__exit_text weft__exit_text(const struct weft_exit *e)
+{
+    struct weft__exit_text out = {""};
+    if (e->known && e->by_signal)
+        snprintf(out.text, sizeof out.text, "signal %" PRIu32 " (%s)", e->number,
+                 strsignal((int)e->number));
+    else if (e->known)
+        snprintf(out.text, sizeof out.text, "exit status %" PRIu32, e->number);
+    return out;
+}

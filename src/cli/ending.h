@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: ISC */
+/* How a program ended whose trace is there: noted in the trace, and told. */
+#ifndef WEFT_CLI_ENDING_H
+#define WEFT_CLI_ENDING_H
+
+#include <sys/types.h>
+
+#include "read/reader.h"
+
+/* The process has ended with that status, as waitpid says it. A program that is killed, or calls _exit, cannot say when,
+ * and its last event may be long ago: just what one wants to know of one that hangs. So its trace, at path, gets the time;
+ * and how it ended, which it never knows. Nothing is done to a trace that is another process's, or is being recorded. */
+void weft__ending_note(const char *path, const char *name, pid_t pid, int status);
+
+/* "exit status 3", "signal 9 (Killed)", or "". */
+struct weft__exit_text {
+    char text[64];
+};
+struct weft__exit_text weft__exit_text(const struct weft_exit *e);
+
+#endif
