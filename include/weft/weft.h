@@ -53,6 +53,10 @@ struct weft_options {
     uint64_t (*clock)(void); /* instead of weft's own: rises, may be called anywhere */
     uint64_t clock_hz;       /* its ticks a second; 0: 10^9 */
     unsigned flags;          /* of WEFT_START_… */
+    unsigned : 32;           /* never used */
+    /* Up to here in the first version. */
+    uint64_t pending_bytes; /* how many of the bytes are room for promises that are pending when
+                             * their packet is overwritten; 0: a quarter; half of them at most */
 };
 
 #define WEFT_START_PAUSED 1u /* record nothing before weft_unpause */

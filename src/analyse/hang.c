@@ -250,6 +250,17 @@ static bool judge_need(const struct weft__graph *g, struct weft__hang *x, uint32
            (!m->promise[gr->node].background && alive && m->end_ns - from >= g->s->o->hang_ns);
 }
 
+/* Returns true if what makes this a hang was kept of the promise when its events were overwritten: that it is pending,
+ * since when, and who waits for it. Of signals only the last one is. */
+static bool is_kept(const struct weft__graph *g, const struct weft__hang *x, uint32_t promise)
+{
+    const struct weft_promise *p = &g->s->m->promise[promise];
+    const struct weft_losses *l = &g->s->m->losses;
+    bool simple = x->kind == WEFT_FINDING_HANG_ROOT || x->kind == WEFT_FINDING_NEVER_RESOLVED ||
+                  (x->kind == WEFT_FINDING_DEADLOCK && !l->pending);
+    return simple && p->created && p->promoted && !l->discarded;
+}
+
 static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t near_behind,
                   bool alive)
 {
@@ -275,8 +286,9 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
         judge_lost(g, x);
     else if (x->kind != WEFT_FINDING_DEADLOCK)
         x->ordinary = b->resolved >= FAMILY_SOME && age_of(g, gr->node) <= b->longest_ns;
-    x->confidence = weft__doubt(g->s, gr->node, x->confidence, &x->doubt);
-    if (x->wait != WEFT_NONE && !x->doubt)
+    if (!is_kept(g, x, gr->node))
+        x->confidence = weft__doubt(g->s, gr->node, x->confidence, &x->doubt);
+    if (x->wait != WEFT_NONE && !x->doubt && !is_kept(g, x, weft__reader(g, x->wait)))
         x->confidence = weft__doubt(g->s, weft__reader(g, x->wait), x->confidence, &x->doubt);
     return true;
 }

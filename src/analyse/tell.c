@@ -150,6 +150,17 @@ static void put_same(const struct weft__graph *g, struct weft__text *t, const st
     weft__put(t, ").");
 }
 
+/* Those of the same sort for which the recording had no room. */
+static void put_given_up(const struct weft__graph *g, struct weft__text *t, uint32_t promise)
+{
+    uint64_t more = weft_model_more_like(g->s->m, promise);
+    if (more == 0)
+        return;
+    weft__put(t, " And ");
+    put_number(t, more, "more like it is pending, of which nothing else was kept.",
+               "more like it are pending, of which nothing else was kept.");
+}
+
 static void put_share(struct weft__text *t, const struct weft__group *gr)
 {
     if (gr->of == gr->all)
@@ -416,6 +427,7 @@ void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
         prove(&proof, g->s->m->end_ns, WEFT_EVIDENCE_PENDING, x->top, WEFT_NONE);
     tell_parts(g, &t, &proof, x);
     put_same(g, &t, x, same);
+    put_given_up(g, &t, gr->node);
     weft__finding_text(g->s, f, &t);
     weft__finding_doubt(g->s, f, x->doubt);
     for (uint32_t i = 0; i < proof.count; i++)

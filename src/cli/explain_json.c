@@ -63,6 +63,7 @@ json_t *weft__explained_json(const struct weft__explained *x)
     json_object_set_new(o, "ended", json_string(weft_ended_name(m->ended)));
     weft__json_exit(o, &m->exit);
     json_object_set_new(o, "overwritten", json_boolean(m->losses.overwritten));
+    json_object_set_new(o, "pending_known", json_boolean(!m->losses.pending));
     json_object_set_new(o, "missing", json_integer((json_int_t)m->losses.discarded));
     return o;
 }

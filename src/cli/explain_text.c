@@ -109,6 +109,71 @@ static void print_nothing(const struct weft__explained *x)
     weft__text_fini(&t);
 }
 
+/* " 3 'task' (file.c:12), …", of sorts of promises and one of their counts each. */
+static void put_sorts(struct weft__text *t, const struct weft_model *m, size_t count)
+{
+    enum { SHOWN = 3 };
+    unsigned shown = 0;
+    for (uint32_t i = 0; i < m->given_ups; i++) {
+        const struct weft_model_given_up *s = &m->given_up[i];
+        uint64_t n;
+        memcpy(&n, (const char *)s + count, sizeof n);
+        if (!n)
+            continue;
+        if (shown++ == SHOWN) {
+            weft__put(t, " and others");
+            break;
+        }
+        weft__put(t, shown > 1 ? ", " : " ");
+        weft__put_count(t, n);
+        weft__put(t, " '%s'", weft_model_text(m, s->type, NULL));
+        if (s->place != WEFT_NONE)
+            weft__put(t, " (%s:%" PRIu32 ")", weft_model_text(m, m->origin[s->place].file, NULL),
+                      m->origin[s->place].line);
+    }
+    weft__put(t, ".");
+}
+
+/* What of pending promises is not known: "More promises were pending than there was room for: …" */
+static void print_pending(const struct weft_model *m)
+{
+    struct weft__text t = {0};
+    uint64_t pending = 0, unlisted = 0, left_out = 0;
+    for (uint32_t i = 0; i < m->given_ups; i++) {
+        pending += m->given_up[i].pending;
+        unlisted += m->given_up[i].unlisted;
+        left_out += m->given_up[i].left_out;
+    }
+    if (pending || unlisted)
+        weft__put(&t,
+                  "More promises were pending than there was room for (weft record --pending).");
+    if (pending) {
+        weft__put(&t, " Of ");
+        weft__put_count(&t, pending);
+        weft__put(&t, " only type and place are known, and they are not looked at:");
+        put_sorts(&t, m, offsetof(struct weft_model_given_up, pending));
+    }
+    if (unlisted) {
+        weft__put(&t, " Of others it is not known whether they have ended since:");
+        put_sorts(&t, m, offsetof(struct weft_model_given_up, unlisted));
+    }
+    if (left_out) {
+        weft__put(&t,
+                  "%sThere was no room for all that was said of pending promises, as who waits "
+                  "for them:",
+                  t.size ? " " : "");
+        put_sorts(&t, m, offsetof(struct weft_model_given_up, left_out));
+    }
+    if (m->losses.pending)
+        weft__put(&t,
+                  "%sNot all that is pending, or who waits for it, is known: something may hang of "
+                  "which nothing is said here.",
+                  t.size ? " " : "");
+    if (t.size)
+        prose_wrap("", "", t.text);
+    weft__text_fini(&t);
+}
+
 static void print_losses(const struct weft_model *m)
 {
     const struct weft_losses *l = &m->losses;
@@ -116,6 +181,7 @@ static void print_losses(const struct weft_model *m)
         prose_wrap("", "",
                    "The ring buffer had wrapped: of what happened before the first event that is "
                    "still there (times below 0), only what was pending is known.");
+    print_pending(m);
     if (l->discarded)
         prose_wrap("", "",
                    "Some events in between are missing (weft info says which): a cause may be "

@@ -130,12 +130,31 @@ static json_t *balance_json(uint64_t kept, const struct weft_reader_facts *f)
                      number(discarded));
 }
 
+/* Pending promises of which only the sort is known. */
+static json_t *given_up_json(const struct weft_promotion *p)
+{
+    json_t *sorts = json_array();
+    for (uint32_t i = 0; i < p->sorts; i++) {
+        const struct weft_origin *o = p->sort[i].origin;
+        json_array_append_new(
+            sorts, json_pack("{so so so so so so}", "type",
+                             o ? weft__json_text(o->type, strlen(o->type)) : json_null(), "file",
+                             o && o->file ? weft__json_text(o->file, strlen(o->file)) : json_null(),
+                             "line", number(o ? o->line : 0), "pending", number(p->sort[i].pending),
+                             "unlisted", number(p->sort[i].unlisted), "left_out",
+                             number(p->sort[i].left_out)));
+    }
+    return sorts;
+}
+
 static json_t *promoted_json(const struct weft_promotion *p)
 {
-    return json_pack("{so so so so so so so sb}", "promises", number(p->promises), "events",
-                     number(p->events), "ever", number(p->ever), "given_up", number(p->given_up),
-                     "skipped", number(p->skipped), "pauses", number(p->pauses), "longest_pause_ns",
-                     number(p->longest_pause_ns), "complete", (int)p->complete);
+    return json_pack("{so so so so so so so so so so sb sb}", "promises", number(p->promises),
+                     "events", number(p->events), "ever", number(p->ever), "given_up",
+                     number(p->given_up), "numbered", number(p->numbered), "sorts",
+                     given_up_json(p), "skipped", number(p->skipped), "pauses", number(p->pauses),
+                     "longest_pause_ns", number(p->longest_pause_ns), "left_out",
+                     number(p->left_out), "lacks", (int)p->lacks, "complete", (int)p->complete);
 }
 
 static json_t *streams_json(const struct weft_reader_facts *f)
@@ -369,17 +388,51 @@ static void print_balance(const struct weft_reader_facts *f)
     printf(" + %s discarded\n", weft__grouped(f->discarded_events).text);
 }
 
+enum { SORTS_SHOWN = 8 };
+
+/* Of what there was too much to be kept. */
+static void print_given_up(const struct weft_promotion *p)
+{
+    if (!p->given_up && !p->left_out)
+        return;
+    if (!p->sorts && p->given_up) {
+        printf("  given up      %s promise%s; whether any is pending still is not known\n",
+               weft__grouped(p->given_up).text, weft__plural(p->given_up));
+        return;
+    }
+    if (p->given_up)
+        printf("  given up      %s pending promise%s, of which only type and place are known:\n",
+               weft__grouped(p->numbered).text, weft__plural(p->numbered));
+    else
+        printf(
+            "  left out      %s of what was said of pending promises, mostly who waits for them:\n",
+            weft__grouped(p->left_out).text);
+    for (uint32_t i = 0; i < p->sorts && i < SORTS_SHOWN; i++) {
+        const struct weft_origin *o = p->sort[i].origin;
+        printf("    %13s  %s", weft__grouped(p->sort[i].pending).text,
+               o ? weft__shown(o->type).text : "?");
+        if (o && o->file)
+            printf("  %s:%" PRIu32, weft__shown(o->file).text, o->line);
+        if (p->sort[i].unlisted)
+            printf("; there was no room even to count %s more, which may have ended since",
+                   weft__grouped(p->sort[i].unlisted).text);
+        if (p->sort[i].left_out)
+            printf("; %s wait%s and other notes of such left out",
+                   weft__grouped(p->sort[i].left_out).text, weft__plural(p->sort[i].left_out));
+        putchar('\n');
+    }
+    if (p->sorts > SORTS_SHOWN)
+        printf("    and %u more sorts (--json has all)\n", p->sorts - SORTS_SHOWN);
+}
+
 static void print_promoted(const struct weft_promotion *p)
 {
     if (!p->known)
         return;
     printf("  promoted      %s pending promise%s, %s event%s", weft__grouped(p->promises).text,
            weft__plural(p->promises), weft__grouped(p->events).text, weft__plural(p->events));
-    if (p->given_up)
-        printf("; %s given up for want of room", weft__grouped(p->given_up).text);
-    if (p->skipped)
-        printf("; %s of their events left out", weft__grouped(p->skipped).text);
     putchar('\n');
+    print_given_up(p);
     if (p->pauses)
         printf("  pauses        %s, at the end of packets, the longest of %s\n",
                weft__grouped(p->pauses).text, weft__duration((int64_t)p->longest_pause_ns).text);

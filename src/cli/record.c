@@ -25,8 +25,8 @@
 #include "cli/summary.h"
 
 static const char help[] =
-    "usage: weft record [-o FILE] [--size SIZE] [--memory] [--sample[=HZ]] [--off-cpu] [--force]\n"
-    "                   [--] PROGRAM [ARG…]\n"
+    "usage: weft record [-o FILE] [--size SIZE] [--pending SIZE] [--memory] [--sample[=HZ]]\n"
+    "                   [--off-cpu] [--force] [--] PROGRAM [ARG…]\n"
     "       weft record --xen [--size SIZE] [--] PROGRAM [ARG…]\n\n"
     "Runs a program that is linked with weft, and records what it waits for. Signals go on to the\n"
     "program, and weft ends as it does. What was recorded is told on standard error; if nothing "
@@ -37,6 +37,9 @@ static const char help[] =
     "                     of that name is kept as FILE.old\n"
     "      --size SIZE    of the trace, from 64K to 1T; when it is full, the oldest events are\n"
     "                     overwritten (default: 64M)\n"
+    "      --pending SIZE how much of it is room for promises that stay pending for long (default: "
+    "a\n"
+    "                     quarter; at most half); weft info says when there was too little\n"
     "      --memory       record into memory, and write FILE when the program has ended: whatever\n"
     "                     becomes of the file or its disk meanwhile, the program does not notice\n"
     "      --sample[=HZ]  also look HZ times a second (default: 1000) where the program is: what "
@@ -55,11 +58,12 @@ static const char help[] =
     "      --help         this text\n\n"
     "Example: weft record -o slow.weft -- ./server 8080\n";
 
-enum { SIZE = WEFT__HELP + 1, FORCE, MEMORY, SAMPLE, OFF_CPU, XEN };
+enum { SIZE = WEFT__HELP + 1, PENDING, FORCE, MEMORY, SAMPLE, OFF_CPU, XEN };
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
     {"size", required_argument, NULL, SIZE},
+    {"pending", required_argument, NULL, PENDING},
     {"memory", no_argument, NULL, MEMORY},
     {"sample", optional_argument, NULL, SAMPLE},
     {"off-cpu", no_argument, NULL, OFF_CPU},
@@ -79,7 +83,7 @@ static const struct option options[] = {
 
 struct request {
     const char *output;
-    uint64_t bytes;
+    uint64_t bytes, pending; /* 0: the library's default */
     bool force, memory, off_cpu, xen;
     uint32_t hz; /* 0: no samples */
     char **argv; /* of the program */
@@ -116,14 +120,25 @@ static void check_size(const struct request *r, const char *given)
                      r->bytes < min ? "small" : "large", r->xen ? "72K to 3900M" : "64K to 1T");
 }
 
+static uint64_t parse_pending(const char *text)
+{
+    uint64_t bytes = 0;
+    if (!weft__parse_bytes(text, &bytes) || !bytes)
+        weft__misuse("record", "--pending: \"%s\" is not a size; expected for instance 16M", text);
+    return bytes;
+}
+
 /* output: whether a file is named. */
 static void check(struct request *r, bool output)
 {
     if (r->off_cpu && !r->hz)
         weft__misuse("record", "--off-cpu is for --sample");
-    if (r->xen && (output || r->force || r->memory || r->hz))
-        weft__misuse("record", "--xen records into no file: -o, --force, --memory and --sample are "
-                               "not for it");
+    if (r->xen && (output || r->force || r->memory || r->hz || r->pending))
+        weft__misuse("record", "--xen records into no file: -o, --pending, --force, --memory and "
+                               "--sample are not for it");
+    if (r->pending > r->bytes / 2)
+        weft__misuse("record", "--pending: at most half of the trace (--size) can be for it, %s",
+                     weft__amount(r->bytes / 2).text);
     if (!*r->output)
         weft__misuse("record", "-o: the name of the trace is empty");
     if (strcmp(r->output, "-") == 0)
@@ -150,6 +165,8 @@ static void parse(struct request *r, int argc, char **argv)
             r->xen = true;
         else if (c == SIZE)
             size = optarg;
+        else if (c == PENDING)
+            r->pending = parse_pending(optarg);
     }
     if (size && !weft__parse_bytes(size, &r->bytes))
         weft__misuse("record", "--size: \"%s\" is not a size; expected for instance 64M", size);
@@ -404,6 +421,8 @@ static void prepare_child(void *data)
         snprintf(pid, sizeof pid, "%d", (int)getpid());
         setenv("WEFT_TRACE", place->path, 1);
         setenv("WEFT_TRACE_SIZE", bytes, 1);
+        snprintf(bytes, sizeof bytes, "%" PRIu64, r->pending);
+        setenv("WEFT_TRACE_PENDING", bytes, 1);
         setenv("WEFT_TRACE_FOR", pid, 1);
     }
 }

@@ -493,6 +493,8 @@ static bool print_head(const struct stats_view *v)
         weft__put_count(&t, m->losses.discarded);
         weft__put(&t, " events in between are missing, so that some numbers are too low");
     }
+    if (m->losses.pending)
+        weft__put(&t, "; not all that is pending is known");
     bool ok = !t.failed && t.text;
     if (ok)
         prose_wrap("", "", t.text);

@@ -19,6 +19,7 @@ enum weft_packet_class {
     WEFT_PACKET_PENDING = 5, /* what is known of pending promises whose packets were overwritten */
     WEFT_PACKET_PRIVATE = 6, /* the recorder's own tables, where it has no other memory */
     WEFT_PACKET_SAMPLES = 7, /* of the sampling profiler: format/samples.h */
+    WEFT_PACKET_ROLL = 8,    /* pending promises of which only number and sort are kept */
 };
 
 /* What every packet begins with. */
@@ -90,17 +91,19 @@ struct weft_pending_header {
     struct weft_packet_header packet;
     uint32_t cells, cell_bytes;
     uint64_t ids_at, cells_at;            /* offsets in the packet: cells numbers, cells cells */
-    uint64_t given_up;                    /* pending ones that others have driven out */
+    uint64_t given_up;                    /* pending ones whose cell another one got */
     uint64_t kept;                        /* promises that ever had a cell */
     uint64_t skipped;                     /* notes that could not be taken */
     uint64_t longest_pause_ticks, pauses; /* of a thread that needed a new packet */
     uint64_t unsure; /* 1: there are promises without a place in a packet; see docs/format.md */
-    uint64_t reserved;
+    uint64_t first_number; /* smaller ones were handed out before this recording; 0: not known */
 };
 
 #define WEFT_PENDING_RESOLVED (UINT64_C(1) << 63) /* in a number: an event says so */
 #define WEFT_PENDING_NOTES 4
 #define WEFT_NOTE_BITS 24 /* of the sequence in a note's tag; the kind is above */
+#define WEFT_NOTE_WAITS_FOR                                                                        \
+    128u /* kind of a note that is no event's: the promise waits for the other one */
 
 enum weft_pending_flags {
     WEFT_PENDING_SHOULD_RESOLVE = 1,
@@ -116,13 +119,36 @@ struct weft_pending_cell {
     uint32_t site, text;
     uint32_t packet; /* low half of the sequence of the packet in which the creation stood */
     uint8_t flags;   /* enum weft_pending_flags */
-    uint8_t dropped; /* notes left out, at most 255 */
+    uint8_t dropped; /* waits for it that there was no room for, at most 255 */
     uint16_t reserved;
     /* Notes: events about it. A tag is the kind << WEFT_NOTE_BITS | the sequence of its packet; 0: none. */
     uint64_t note_ticks[WEFT_PENDING_NOTES];
     uint64_t note_other[WEFT_PENDING_NOTES]; /* who, or number of the text */
     uint32_t note_tag[WEFT_PENDING_NOTES];
 };
+
+/* Pending promises for which there was no cell. A sort is all promises created at one site. */
+struct weft_roll_header {
+    struct weft_packet_header packet;
+    uint32_t sorts, sort_bytes;
+    uint64_t numbers;              /* how many places for numbers */
+    uint64_t sorts_at, numbers_at; /* offsets in the packet */
+};
+
+struct weft_roll_sort {
+    uint32_t site;     /* 0: of none; the first sort is that of all which have no other */
+    uint32_t cells;    /* promises of this sort that have cells, about; for the recorder */
+    uint64_t unlisted; /* promises of this sort that did not even find a place for their number */
+    /* Up to here in the first files that have a roll. */
+    uint64_t
+        left_out; /* what was said of promises of this sort and kept nowhere: waits, marks, notifications */
+};
+
+#define WEFT_ROLL_SORT_V1_1 16u /* without left_out */
+
+/* A place of the roll: a promise's number << WEFT_ROLL_SORT_BITS | index of its sort; 0: free. */
+#define WEFT_ROLL_SORT_BITS 12
+#define WEFT_ROLL_SORTS_MAX (1u << WEFT_ROLL_SORT_BITS)
 
 enum weft_trace_state {
     WEFT_TRACE_RECORDING = 1, /* or the process was killed */
@@ -166,6 +192,8 @@ _Static_assert(offsetof(struct weft_packet_header, packet_bits) == 32, "docs/for
 _Static_assert(sizeof(struct weft_events_header) == 176, "docs/format.md");
 _Static_assert(sizeof(struct weft_pending_header) == 128, "docs/format.md");
 _Static_assert(sizeof(struct weft_pending_cell) == 120, "docs/format.md");
+_Static_assert(sizeof(struct weft_roll_header) == 80, "docs/format.md");
+_Static_assert(sizeof(struct weft_roll_sort) == 24, "docs/format.md");
 _Static_assert(offsetof(struct weft_events_header, thread_name) == 144, "docs/format.md");
 _Static_assert(sizeof(struct weft_strings_header) == 64, "docs/format.md");
 _Static_assert(sizeof(struct weft_facts_header) == 200, "docs/format.md");

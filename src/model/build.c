@@ -493,9 +493,11 @@ static struct weft_losses losses(const struct weft_reader *r)
     return (struct weft_losses){
         .overwritten = f->wrapped || f->overwritten_packets || f->overwritten_events,
         .streams = f->overwritten_elsewhere > 0,
-        .discarded = f->discarded_events + f->missing_packets + f->unknown_events +
-                     f->unknown_packets + f->changed_packets + d->problems,
-        .ended = f->ended,
+        .pending =
+            f->promotion.lacks || (f->is_weft && !f->promotion.known && f->overwritten_packets),
+        .discarded = f->discarded_events + f->missing_events + f->missing_packets +
+                     f->unknown_events + f->unknown_packets + f->changed_packets + d->problems,
+        .ended = f->ended == WEFT_ENDED_EXITED ? WEFT_ENDED_STOPPED : f->ended,
     };
 }
 
@@ -558,7 +560,7 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
 {
     *out = NULL;
     const struct weft_reader_facts *facts = weft_reader_facts(r);
-    struct weft_builder b = {.is_weft = facts->is_weft, .facts = facts, .err = err};
+    struct weft_builder b = {.is_weft = facts->is_weft, .reader = r, .facts = facts, .err = err};
     b.m = calloc(1, sizeof *b.m);
     if (!b.m)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
@@ -581,6 +583,8 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     }
     if (rc == 0)
         rc = name_threads(&b);
+    if (rc == 0)
+        rc = weft__add_given_up(&b);
     b.m->losses = losses(r);
     free(b.counter_of);
     free(b.site);

@@ -76,6 +76,7 @@ struct weft_builder {
     uint32_t sleeper_room;
 
     bool is_weft; /* a trace of weft's own */
+    const struct weft_reader *reader;
     const struct weft_reader_facts *facts;
     bool begun;
     int64_t now; /* of the event at hand */
@@ -122,6 +123,9 @@ int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out);
 /* The number of the event's text, or of a terminated one. */
 int weft__add_text(struct weft_builder *b, const struct weft_event *ev, uint32_t *out);
 int weft__add_name(struct weft_builder *b, const char *name, uint32_t *out);
+
+/* Takes over from the reader which pending promises were given up. */
+int weft__add_given_up(struct weft_builder *b);
 
 /* A label, or a counter's change. next: WEFT_NONE or WEFT__LABEL_FIRST. */
 int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool is_change,

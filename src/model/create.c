@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/alloc.h"
 #include "model/build.h"
 
 enum { ANCESTORS_MAX = 64 }; /* looked at to find out whether a promise would be its own */
@@ -65,6 +66,25 @@ static int read_origin(struct weft_builder *b, const struct weft_origin *o, stru
     }
     c->type = known->type;
     c->place = known->place;
+    return 0;
+}
+
+int weft__add_given_up(struct weft_builder *b)
+{
+    const struct weft_promotion *f = &b->facts->promotion;
+    if (!f->sorts)
+        return 0;
+    b->m->given_up = weft__resize(NULL, f->sorts, sizeof *b->m->given_up);
+    if (!b->m->given_up)
+        return weft__no_room(b, f->sorts, "sorts");
+    for (uint32_t i = 0; i < f->sorts; i++) {
+        struct creation c = {.type = b->preexisting_text, .place = WEFT__NO_PLACE};
+        if (f->sort[i].origin)
+            TRY(read_origin(b, f->sort[i].origin, &c));
+        b->m->given_up[b->m->given_ups++] = (struct weft_model_given_up){
+            c.type, c.place < b->m->origins ? c.place : WEFT_NONE, f->sort[i].pending,
+            f->sort[i].unlisted, f->sort[i].left_out};
+    }
     return 0;
 }
 

@@ -101,7 +101,7 @@ static void chain(struct weft_builder *b)
 /* One that was pending before the oldest event that is there, but was not kept as one that still is. */
 static bool must_have_ended(const struct weft_builder *b, const struct weft_promise *p)
 {
-    return !p->created && b->facts->promotion.complete;
+    return !p->created && weft_reader_was_overwritten(b->reader, p->id);
 }
 
 /* Those that should have resolved end with the trace. Of promoted ones the last sign of life may be long before

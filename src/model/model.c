@@ -35,6 +35,7 @@ void weft_model_free(struct weft_model *m)
     free(m->sleep);
     free(m->missing);
     free(m->origin);
+    free(m->given_up);
     free(m->pause);
     free(m->change);
     free(m->counter);
@@ -52,6 +53,16 @@ const char *weft_model_text(const struct weft_model *m, uint32_t text, uint32_t 
 const char *weft_model_type(const struct weft_model *m, uint32_t promise)
 {
     return weft_strings_get(m->strings, m->promise[promise].type, NULL);
+}
+
+uint64_t weft_model_more_like(const struct weft_model *m, uint32_t promise)
+{
+    const struct weft_promise *p = &m->promise[promise];
+    uint64_t more = 0;
+    for (uint32_t i = 0; i < m->given_ups && p->created; i++)
+        if (m->given_up[i].type == p->type && m->given_up[i].place == weft_model_origin(m, promise))
+            more += m->given_up[i].pending;
+    return more;
 }
 
 uint32_t weft_model_name(const struct weft_model *m, uint32_t promise)

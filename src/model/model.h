@@ -161,6 +161,13 @@ struct weft_scale {
     int64_t min, max; /* includes 0, and max - min >= 10 */
 };
 
+/* Pending promises of which only the place of their creation is known, for lack of room in the recording. */
+struct weft_model_given_up {
+    uint32_t type;                        /* text */
+    uint32_t place;                       /* see weft_model_origin; or WEFT_NONE */
+    uint64_t pending, unlisted, left_out; /* as in struct weft_given_up */
+};
+
 /* Ways in which events contradicted each other. Each is counted, the event is otherwise ignored. */
 struct weft_contradictions {
     uint64_t created_twice;
@@ -174,8 +181,9 @@ struct weft_losses {
     bool overwritten; /* the ring had wrapped: what came before the first event */
     bool streams;     /* … and streams of which nothing is left */
     uint64_t
-        discarded; /* events for which there was no room, or that cannot be read, anywhere in between */
-    enum weft_ended ended;
+        discarded; /* events for which there was no room, or that are missing or cannot be read, anywhere in between */
+    bool pending; /* something is pending, or may be, of which not all that matters is known */
+    enum weft_ended ended; /* stopped also if it exited without that: it ended by itself */
 };
 
 struct weft_model {
@@ -207,6 +215,8 @@ struct weft_model {
     uint32_t
         sleep_stream; /* the one that sleep is of, where idle is NULL; WEFT_NONE: none was ever suspended */
 
+    struct weft_model_given_up *given_up; /* those that are most first */
+    uint32_t given_ups;
     struct weft_losses losses;
     enum weft_ended ended; /* as the reader says it */
     struct weft_exit exit;
@@ -272,6 +282,10 @@ static inline uint32_t weft_model_reason(const struct weft_model *m, uint32_t pr
     const struct weft_promise *p = &m->promise[promise];
     return p->becomes == WEFT_NONE ? p->reason_or_final : WEFT_NONE;
 }
+
+/* How many pending promises there are, of which nothing else is known, that were created at the same place as this
+ * one, and are of its type. */
+uint64_t weft_model_more_like(const struct weft_model *m, uint32_t promise);
 
 /* Where it was created: index of an origin, or WEFT_NONE. */
 static inline uint32_t weft_model_origin(const struct weft_model *m, uint32_t promise)

@@ -407,8 +407,9 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
                 !set_texts(f, ev, *count, &s->form))
                 return false;
             count_event(f, s);
-            if (__builtin_expect(endings && ENDINGS >> ev->kind & 1, 0))
-                weft__pending_see(endings, ev);
+            if (__builtin_expect(endings && ENDINGS >> ev->kind & 1, 0) &&
+                !weft__pending_see(endings, ev))
+                return false;
             ++*count;
         } else if (ev->kind == WEFT_FORM_NEW_STREAM) {
             if (!begin_stream(f, s))

@@ -7,12 +7,16 @@
  *
  * The ended bytes say which promises have ended that were created in a packet. As a rule an event says so,
  * too; but another thread's may have been overwritten. So the bytes become bits, an ending clears the bit of
- * its promise, and what is left is handed out after all events. */
+ * its promise, and what is left is handed out after all events.
+ *
+ * Where numbers are the program's own, a promise has ended that was created and neither has a cell nor stands on
+ * the roll. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
+#include "format/listed.h"
 #include "read/weft.h"
 
 enum {
@@ -33,6 +37,11 @@ struct resolved {
     bool seen; /* an event says so */
 };
 
+/* Numbers, in order once they have been put so. */
+struct ids {
+    uint64_t *id, count, room;
+};
+
 struct endings {
     struct home *home;
     uint64_t homes, last; /* last: the one asked for last */
@@ -46,8 +55,17 @@ struct endings {
     struct resolved *resolved; /* sorted by id */
     uint64_t resolveds;
 
-    uint64_t ns;                         /* when they ended, about */
+    uint64_t first,
+        end;     /* numbers from first to before end are the recording's own, as far as is sure */
+    uint64_t ns; /* when they ended, about */
     uint64_t next_number, next_resolved; /* to be looked at when all events are through */
+
+    bool own;          /* numbers are the program's: */
+    struct ids listed; /* … those that are pending, */
+    bool concludes;    /* … which is all of them, so that others have ended: */
+    struct ids created, ended;
+    uint64_t next_created;
+    bool sorted;
 };
 
 /* A packet by the lower bits of its sequence. */
@@ -57,6 +75,12 @@ struct present {
 };
 
 #define LOW ((1u << WEFT_NOTE_BITS) - 1)
+
+/* For is_told. */
+struct telling {
+    struct endings *e;
+    const struct cells *c; /* sorted by id */
+};
 
 /* What is needed until the events are made. */
 struct loading {
@@ -102,7 +126,32 @@ static int by_id(const void *a, const void *b)
     return *x < *y ? -1 : *x > *y;
 }
 
-void weft__pending_see(struct endings *e, const struct weft_event *ev)
+static bool add_id(struct ids *s, uint64_t id)
+{
+    if (s->count == s->room) {
+        uint64_t room = s->room ? s->room * 2 : 256;
+        void *grown = realloc(s->id, room * sizeof *s->id);
+        if (!grown)
+            return false;
+        s->id = grown;
+        s->room = room;
+    }
+    s->id[s->count++] = id;
+    return true;
+}
+
+static void sort_ids(struct ids *s)
+{
+    if (s->count)
+        qsort(s->id, s->count, sizeof *s->id, by_id);
+}
+
+static bool has_id(const struct ids *s, uint64_t id)
+{
+    return s->count && bsearch(&id, s->id, s->count, sizeof *s->id, by_id);
+}
+
+bool weft__pending_see(struct endings *e, const struct weft_event *ev)
 {
     bool of_first = ev->kind == WEFT_EVENT_FORGETS || ev->kind == WEFT_EVENT_BECOMES;
     bool creates = ev->kind == WEFT_EVENT_CREATES;
@@ -120,6 +169,9 @@ void weft__pending_see(struct endings *e, const struct weft_event *ev)
         if (r)
             r->seen = true;
     }
+    if (!e->concludes)
+        return true;
+    return creates ? has_id(&e->listed, id) || add_id(&e->created, id) : add_id(&e->ended, id);
 }
 
 bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns)
@@ -147,6 +199,15 @@ bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns)
             return true;
         }
     }
+    if (!e->sorted)
+        sort_ids(&e->ended);
+    e->sorted = true;
+    while (e->next_created < e->created.count) {
+        *id = e->created.id[e->next_created++];
+        *ns = e->ns;
+        if (!has_id(&e->ended, *id))
+            return true;
+    }
     return false;
 }
 
@@ -158,6 +219,9 @@ static void free_endings(struct endings *e)
     free(e->bits);
     free(e->slot);
     free(e->resolved);
+    free(e->listed.id);
+    free(e->created.id);
+    free(e->ended.id);
     free(e);
 }
 
@@ -236,12 +300,40 @@ static bool make_homes(struct weft_file *f, struct endings *e)
     return e->slot && e->home && e->bits;
 }
 
+/* Each packet takes the next numbers as it is begun. So before the recording its process had handed out no more than
+ * those below the ones that its first packet would have had. Newer files say it themselves: see load_pending. */
+static void find_range(const struct weft_file *f, struct endings *e)
+{
+    e->first = 1;
+    for (uint64_t i = 0; i < f->packets; i++) {
+        const struct packet *p = &f->packet[i];
+        uint64_t before = p->sequence - 1, bytes;
+        if (!p->ended_count || __builtin_mul_overflow(before, e->count, &bytes))
+            continue;
+        if (p->base > bytes && p->base - bytes > e->first)
+            e->first = p->base - bytes;
+        if (p->base <= UINT64_MAX - e->count && p->base + e->count > e->end)
+            e->end = p->base + e->count;
+    }
+}
+
+/* What the packet of pending promises says of the range: it may know of packets that are not there any more. */
+static void find_more(struct endings *e, const struct cells *c)
+{
+    if (c->h.first_number)
+        e->first = c->h.first_number;
+    for (uint64_t i = 0; i < c->knowns && !(c->h.unsure & WEFT_UNSURE); i++)
+        if (c->known[i].id >= e->end && c->known[i].id < UINT64_MAX)
+            e->end = c->known[i].id + 1;
+}
+
 /* Takes the ended bytes of all packets. */
 static int load_endings(struct weft_file *f, struct endings *e, struct weft_error *err)
 {
     e->ns = first_end(f);
     if (!make_homes(f, e))
         return no_memory(err);
+    find_range(f, e);
     for (uint64_t i = 0; i < f->packets && e->count; i++) {
         const struct packet *p = &f->packet[i];
         uint32_t *slot = p->ended_count ? slot_of(e, p->base) : NULL;
@@ -316,8 +408,24 @@ static bool add_event(struct pending *p, struct promoted ev)
 /* Whether who waits may be shown as a promise: it is created in a packet, or is known to be pending. */
 static bool is_known(struct weft_file *f, const struct loading *l, uint64_t id)
 {
+    const struct endings *e = f->pending_events.endings;
+    if (e->own)
+        return id == WEFT_ID_LOOP || has_id(&e->listed, id);
     return !l->complete || id == WEFT_ID_LOOP || home_of(f->pending_events.endings, id) ||
            bsearch(&id, l->c.known, l->c.knowns, sizeof *l->c.known, by_id);
+}
+
+/* Whether a promise for which somebody waits is pending. What has ended may have been overwritten with all that says so. */
+static bool is_pending(struct weft_file *f, const struct loading *l, uint64_t id)
+{
+    struct endings *e = f->pending_events.endings;
+    const struct home *h = home_of(e, id);
+    uint64_t i = h ? id - h->base : 0;
+    if (h)
+        return !(e->bits[(uint64_t)(h - e->home) * (e->count / 64) + i / 64] >> i % 64 & 1);
+    if (has_id(&e->listed, id))
+        return true;
+    return bsearch(&id, l->c.known, l->c.knowns, sizeof *l->c.known, by_id) != NULL;
 }
 
 static uint64_t time_of(const struct weft_file *f, uint64_t ticks, uint64_t *hint)
@@ -334,8 +442,15 @@ static bool add_note(struct weft_file *f, const struct loading *l, const struct 
     uint64_t other = c->note_other[n];
     struct promoted ev = {.id = k->id, .other = other, .stream = WEFT_STREAM_NONE};
     if (is_present(l, c->note_tag[n], c->note_ticks[n]) ||
-        (kind != WEFT_EVENT_LABEL && kind != WEFT_EVENT_TRY_READ && kind != WEFT_EVENT_NOTIFIES) ||
         (kind == WEFT_EVENT_TRY_READ && !is_known(f, l, other)))
+        return true;
+    if (kind == WEFT_NOTE_WAITS_FOR) {
+        ev = (struct promoted){.id = other, .other = k->id, .stream = WEFT_STREAM_NONE};
+        if (!is_pending(f, l, other))
+            return true;
+        kind = WEFT_EVENT_TRY_READ;
+    }
+    if (kind != WEFT_EVENT_LABEL && kind != WEFT_EVENT_TRY_READ && kind != WEFT_EVENT_NOTIFIES)
         return true;
     if (kind == WEFT_EVENT_LABEL)
         ev.text = other < WEFT_STRING_INLINE ? (uint32_t)other : 0;
@@ -453,7 +568,8 @@ static uint64_t sort_cells(struct loading *l, struct endings *e)
     for (uint64_t i = 0; i < c->knowns; i++) {
         struct known k = c->known[i];
         k.again = kept && c->known[kept - 1].id == k.id;
-        bool stray = k.cell.flags & WEFT_PENDING_UNBORN && !(c->h.unsure & 1) && !home_of(e, k.id);
+        bool stray =
+            k.cell.flags & WEFT_PENDING_UNBORN && !(c->h.unsure & WEFT_UNSURE) && !home_of(e, k.id);
         if (stray && !k.again)
             continue;
         promises += !k.again;
@@ -468,7 +584,7 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
     struct pending *p = &f->pending_events;
     const struct weft_reader_facts *facts = &f->common.facts;
     f->common.facts.promotion.promises = sort_cells(l, p->endings);
-    l->complete = !l->c.h.given_up && !(l->c.h.unsure & 1) && !facts->discarded_events &&
+    l->complete = !l->c.h.given_up && !(l->c.h.unsure & WEFT_UNSURE) && !facts->discarded_events &&
                   !facts->missing_packets;
     if (!list_present(f, l) || !list_resolved(p->endings, l))
         return no_memory(err);
@@ -479,11 +595,32 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
     return 0;
 }
 
+/* Returns true if a cell or a packet tells of the promise, so that its number on the roll says nothing new. */
+static bool is_told(const void *data, uint64_t id)
+{
+    const struct telling *t = data;
+    return home_of(t->e, id) || bsearch(&id, t->c->known, t->c->knowns, sizeof *t->c->known, by_id);
+}
+
 static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
 {
     uint64_t hz = f->common.facts.clock_hz;
     double ns = f->clock.plain || !hz ? (double)ticks : (double)ticks * 1e9 / (double)hz;
     return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
+}
+
+/* Who is pending, where numbers are the program's own: those that have cells, and those on the roll. */
+static int list_pending(struct weft_file *f, const struct loading *l, struct weft_error *err)
+{
+    struct endings *e = f->pending_events.endings;
+    int rc = weft__roll_numbers(f, &e->listed.id, &e->listed.count, err);
+    e->listed.room = e->listed.count;
+    for (uint64_t i = 0; i < l->c.knowns && rc >= 0; i++)
+        if (!l->c.known[i].resolved && !add_id(&e->listed, l->c.known[i].id))
+            rc = no_memory(err);
+    sort_ids(&e->listed);
+    e->own = true;
+    return rc < 0 ? rc : 0;
 }
 
 static int load_pending(struct weft_file *f, struct loading *l, struct weft_error *err)
@@ -499,6 +636,7 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
             f->pending.content, l->c.h.cells, l->c.h.cell_bytes, l->c.h.ids_at, l->c.h.cells_at);
     if (rc <= 0)
         return rc;
+    find_more(f->pending_events.endings, &l->c);
     weft__emptied_mark(&f->emptied, &l->c);
     for (uint64_t i = 0; i < l->c.knowns; i++)
         l->c.known[i].resolved |= l->c.known[i].ended;
@@ -508,8 +646,20 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
     facts->skipped = l->c.h.skipped;
     facts->pauses = l->c.h.pauses;
     facts->longest_pause_ns = to_ns(f, l->c.h.longest_pause_ticks);
-    rc = make_events(f, l, err);
-    facts->complete = !l->c.h.given_up && !(l->c.h.unsure & 1);
+    rc = l->c.h.unsure & WEFT_LISTED ? list_pending(f, l, err) : 0;
+    if (rc == 0)
+        rc = make_events(f, l, err);
+    facts->complete = !l->c.h.given_up && !(l->c.h.unsure & WEFT_UNSURE);
+    if (rc == 0)
+        rc = weft__roll_load(f, &l->c, is_told, &(struct telling){f->pending_events.endings, &l->c},
+                             err);
+    for (uint64_t i = 0; i < l->c.knowns && !f->roll.content; i++)
+        facts->left_out += l->c.known[i].resolved ? 0 : l->c.known[i].cell.dropped;
+    facts->lacks = facts->numbered || facts->unlisted || facts->left_out ||
+                   (l->c.h.given_up && !f->roll.content) ||
+                   ((l->c.h.unsure & WEFT_UNSURE) && !f->pending_events.endings->own);
+    f->pending_events.endings->concludes = f->pending_events.endings->own && !facts->unlisted;
+    facts->lacks &= f->common.facts.overwritten_packets > 0;
     return rc;
 }
 
@@ -531,13 +681,19 @@ int weft__pending_load(struct weft_file *f, struct weft_error *err)
         weft__cells_fini(&l.c);
         free(l.present);
     }
-    if (rc == 0 && !p->endings->homes && !p->endings->resolveds) {
+    if (rc == 0 && !p->endings->homes && !p->endings->resolveds && !p->endings->concludes) {
         free_endings(p->endings);
         p->endings = NULL;
     }
     if (p->events)
         p->next_ns = p->event[0].ns;
     return rc;
+}
+
+bool weft__pending_overwritten(const struct weft_file *f, uint64_t id)
+{
+    struct endings *e = f->pending_events.endings;
+    return e && id >= e->first && id < e->end && !home_of(e, id);
 }
 
 void weft__pending_fini(struct pending *p)

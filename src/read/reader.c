@@ -7,6 +7,7 @@
 #include "format/mirage.h"
 #include "format/packet.h"
 #include "read/state.h"
+#include "read/weft.h"
 
 enum { SIGNATURE_AT = 20, MARK_SIZE = 24, HEAD_SIZE = 256, WINDOW = 64 << 10 };
 
@@ -202,6 +203,12 @@ const struct weft_damage *weft_reader_damage(const struct weft_reader *r)
 const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r)
 {
     return &r->facts;
+}
+
+bool weft_reader_was_overwritten(const struct weft_reader *r, uint64_t id)
+{
+    return r->facts.is_weft && r->facts.promotion.complete &&
+           weft__pending_overwritten((const struct weft_file *)r, id);
 }
 
 double weft_reader_progress(const struct weft_reader *r)

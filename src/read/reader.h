@@ -141,9 +141,16 @@ struct weft_promotion {
     uint64_t
         events;    /* handed out; those that were recorded are neither kept nor overwritten twice */
     uint64_t ever; /* promises that were kept at one time or another */
-    uint64_t given_up;                 /* pending ones that are forgotten, for want of room */
-    uint64_t skipped;                  /* labels, waits and notifications that could not be kept */
+    uint64_t
+        given_up; /* of which the details were given up at one time or another, for lack of room */
+    uint64_t numbered;                /* … and which are pending; see sort */
+    const struct weft_given_up *sort; /* sorts of them, the most common first; the reader's */
+    uint32_t sorts;
+    uint64_t unlisted, left_out; /* of all sorts */
+    uint64_t
+        skipped; /* notes that were left out at one time or another, also of promises that have ended since */
     uint64_t pauses, longest_pause_ns; /* of threads that needed a new packet */
+    bool lacks;    /* something is pending, or may be, of which not all that matters is known */
     bool complete; /* a promise of which neither creation nor end is there has been resolved */
 };
 
@@ -198,6 +205,11 @@ struct weft_reader_facts {
 
 /* Complete once weft_reader_next has returned 0. */
 const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r);
+
+/* Whether a promise with that number was created while this was recorded, in a packet that has been overwritten. Other
+ * numbers may be older than the recording, or the program's own. Known once all events have been handed out, and only
+ * where facts promotion.complete is set. */
+bool weft_reader_was_overwritten(const struct weft_reader *r, uint64_t id);
 
 /* Cuts texts to that many bytes, where one may be used by many events: what writes each event's text anew would write any
  * amount. To be called before the first event is read. weft_reader_cut_texts: how many have been cut. */

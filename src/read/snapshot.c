@@ -47,6 +47,7 @@ static void forget(struct weft_snapshot *s)
     free(s->ended);
     free(s->late);
     weft__emptied_fini(&s->emptied);
+    free(s->on_roll);
     free(s->piece);
     free(s->buffer);
 }

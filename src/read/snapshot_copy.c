@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* The second half of a copy of weft's own trace, see snapshot.c: writing it. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -140,7 +141,8 @@ static bool is_lossless(const struct weft_snapshot *s)
 static int put_cells(struct weft_snapshot *s, const struct piece *p,
                      const struct weft_packet_header *packet, struct cells *c)
 {
-    const struct ended *e = weft__snapshot_ended_at(s, p->at);
+    const struct ended *found = weft__snapshot_ended_at(s, p->at),
+                       *e = found && !found->sequence ? found : NULL; /* else bits, of events */
     const uint64_t ids = sizeof c->h, each = sizeof(uint64_t) + sizeof(struct weft_pending_cell);
     weft__emptied_mark(&s->emptied, c);
     uint64_t count = 0;
@@ -170,11 +172,55 @@ static int put_cells(struct weft_snapshot *s, const struct piece *p,
     return put_packet(s, bytes);
 }
 
+static int by_number(const void *a, const void *b)
+{
+    const struct on_roll *x = a, *y = b;
+    uint64_t first = x->word >> WEFT_ROLL_SORT_BITS, second = y->word >> WEFT_ROLL_SORT_BITS;
+    return first < second ? -1 : first > second;
+}
+
+static ptrdiff_t read_roll(struct weft_snapshot *s, const struct piece *p,
+                           struct weft_roll_header *h)
+{
+    ptrdiff_t n = weft__snapshot_get(s, p->at, p->room);
+    if (n < (ptrdiff_t)sizeof *h)
+        return n < 0 ? n : 0;
+    memcpy(h, s->buffer, sizeof *h);
+    return weft__roll_fits(h, sizeof *h, (uint64_t)n) ? n : 0;
+}
+
+/* A promise may go from the roll to a cell after the cells have been read, and would be in neither. */
+static int look_at_roll(struct weft_snapshot *s)
+{
+    struct weft_roll_header h;
+    size_t i = 0;
+    while (i < s->pieces && s->piece[i].class != WEFT_PACKET_ROLL)
+        i++;
+    if (!s->live || s->on_roll || i == s->pieces)
+        return 0;
+    ptrdiff_t n = read_roll(s, &s->piece[i], &h);
+    int rc = n > 0 ? weft__scan_spend(&s->scan, (h.numbers + 1) * sizeof *s->on_roll) : 0;
+    if (n <= 0 || rc < 0)
+        return n < 0 ? (int)n : rc;
+    s->on_roll = calloc(h.numbers + 1, sizeof *s->on_roll);
+    if (!s->on_roll)
+        return weft_error_set(s->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
+    for (uint64_t k = 0; k < h.numbers; k++) {
+        struct on_roll *o = &s->on_roll[s->on_rolls];
+        memcpy(&o->word, s->buffer + h.numbers_at + k * 8, 8);
+        s->on_rolls += o->word != 0;
+    }
+    qsort(s->on_roll, s->on_rolls, sizeof *s->on_roll, by_number);
+    return 0;
+}
+
 static int copy_pending(struct weft_snapshot *s, const struct piece *p,
                         const struct weft_packet_header *h)
 {
     struct cells cells = {.knowns = 0};
-    int rc = weft__snapshot_load_cells(s, &(struct spot){p->at, p->room, *h}, &cells);
+    int rc = look_at_roll(s);
+    if (rc == 0)
+        rc = weft__snapshot_load_cells(s, &(struct spot){p->at, p->room, *h}, &cells);
     if (rc > 0)
         rc = put_cells(s, p, h, &cells);
     weft__cells_fini(&cells);
@@ -263,6 +309,44 @@ static ptrdiff_t add_sight(struct weft_snapshot *s, ptrdiff_t size)
     return size + (ptrdiff_t)more;
 }
 
+/* Leaves out the free places of a roll, of which size bytes are in the buffer, and adds who has left it since the cells
+ * were read. Returns the new size; 0 if nobody is on the roll. */
+static ptrdiff_t pack_roll(struct weft_snapshot *s, ptrdiff_t size)
+{
+    struct weft_roll_header h;
+    uint64_t word, used = 0, bytes = (uint64_t)size;
+    bool empty = true;
+    memcpy(&h, s->buffer, bytes < sizeof h ? bytes : sizeof h);
+    if (bytes < sizeof h || !weft__roll_fits(&h, sizeof h, bytes) ||
+        h.sorts_at + (uint64_t)h.sorts * h.sort_bytes > h.numbers_at)
+        return size; /* damaged: as it is */
+    for (uint64_t i = 0; i < h.numbers; i++) {
+        memcpy(&word, s->buffer + h.numbers_at + i * 8, 8);
+        memcpy(s->buffer + h.numbers_at + used * 8, &word, 8);
+        used += word != 0;
+        struct on_roll *o = s->on_rolls ? bsearch(&(struct on_roll){.word = word}, s->on_roll,
+                                                  s->on_rolls, sizeof *s->on_roll, by_number)
+                                        : NULL;
+        if (o)
+            o->still = true;
+    }
+    for (size_t i = 0; i < s->on_rolls && used < h.numbers; i++)
+        if (!s->on_roll[i].still)
+            memcpy(s->buffer + h.numbers_at + used++ * 8, &s->on_roll[i].word, 8);
+    for (uint32_t i = 0; i < h.sorts; i++) {
+        uint64_t at = h.sorts_at + (uint64_t)i * h.sort_bytes;
+        struct weft_roll_sort sort = {.site = 0};
+        memcpy(&sort, s->buffer + at, h.sort_bytes < sizeof sort ? h.sort_bytes : sizeof sort);
+        empty &= !sort.unlisted && !sort.left_out;
+    }
+    if (!used && empty)
+        return 0;
+    h.numbers = used;
+    h.packet.content_bits = (h.numbers_at + used * 8) * 8;
+    memcpy(s->buffer, &h, sizeof h);
+    return (ptrdiff_t)(h.numbers_at + used * 8);
+}
+
 static int copy_other(struct weft_snapshot *s, const struct piece *p)
 {
     struct weft_packet_header h;
@@ -287,7 +371,9 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
         set_facts(s, (struct weft_facts_header *)s->buffer);
         n = s->written == 0 ? add_sight(s, n) : n;
     }
-    return put_packet(s, (uint64_t)n);
+    if (p->class == WEFT_PACKET_ROLL)
+        n = pack_roll(s, n);
+    return n ? put_packet(s, (uint64_t)n) : 0;
 }
 
 /* ---- The whole ---- */

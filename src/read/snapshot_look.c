@@ -268,6 +268,8 @@ static int list_packet(void *data, const struct spot *p)
 static int rank(const struct piece *p)
 {
     if (p->class == WEFT_PACKET_STRINGS)
+        return 5;
+    if (p->class == WEFT_PACKET_ROLL)
         return 4;
     if (p->class == WEFT_PACKET_PENDING)
         return 3;
@@ -275,7 +277,7 @@ static int rank(const struct piece *p)
 }
 
 /* Facts first; then packets in the order in which they will be overwritten, that is in which they were closed;
- * then what is pending; texts last. */
+ * then what is pending: cells, and the roll, to which those go that lose their cells; texts last. */
 static int by_age(const void *a, const void *b)
 {
     const struct piece *p = a, *q = b;

@@ -23,7 +23,7 @@ struct piece {
 };
 
 /* What was known to have ended, before the moment, of the promises of a packet of events, or those in a
- * packet of pending ones: of each a bit, or the number that is marked. */
+ * packet of pending ones (sequence 0): of each a bit, or the number that is marked. */
 struct ended {
     uint64_t at, sequence, end_ticks;
     uint64_t overwritten; /* in its place, once it is overwritten; if it was closed */
@@ -36,6 +36,12 @@ struct late {
     uint64_t at; /* in the copy */
     uint32_t count;
     const struct ended *before; /* or NULL: none of them had ended */
+};
+
+/* A place on the roll, as it was before the cells were read. */
+struct on_roll {
+    uint64_t word;
+    bool still; /* when the roll was read */
 };
 
 struct weft_snapshot {
@@ -58,6 +64,8 @@ struct weft_snapshot {
     size_t lates, lates_room;
     unsigned char *buffer; /* for one packet */
     uint64_t buffer_room;
+    struct on_roll *on_roll; /* by number */
+    size_t on_rolls;
     struct emptieds emptied;             /* packets, in 1 */
     uint64_t newest;                     /* ticks of the newest event that was seen */
     uint64_t moment;                     /* the copy holds nothing newer */

@@ -327,6 +327,9 @@ static int take_packet(struct weft_file *f, struct found *p, struct weft_error *
         return take_pending(f, p, err);
     case WEFT_PACKET_SAMPLES:
         return take_samples(f, p, err);
+    case WEFT_PACKET_ROLL:
+        take_place(f, p, sizeof(struct weft_roll_header), &f->roll, p->content);
+        return 0;
     default:
         facts->unknown_packets++;
         return 0;
@@ -345,7 +348,7 @@ static void shorten_last(struct weft_file *f, uint64_t offset, uint64_t end)
             f->packets--;
     }
     weft__samples_shorten(f, offset, content);
-    struct place *place[] = {&f->strings, &f->facts, &f->pending};
+    struct place *place[] = {&f->strings, &f->facts, &f->pending, &f->roll};
     for (size_t i = 0; i < sizeof place / sizeof *place; i++)
         if (place[i]->offset == offset && place[i]->content > content)
             place[i]->content = content >= place[i]->header_bytes ? content : 0;
@@ -596,6 +599,7 @@ static void fini(struct weft_reader *r)
     weft__streams_fini(&f->streams);
     weft__pending_fini(&f->pending_events);
     weft__emptied_fini(&f->emptied);
+    free(f->sort);
     weft__samples_fini(&f->samples);
     weft__merge_end(f->merge);
 }

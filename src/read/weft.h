@@ -124,8 +124,9 @@ struct weft_file {
     bool has_uuid;
     struct packet *packet; /* in the order in which they begin */
     uint64_t packets, packets_room;
-    struct place strings, facts, pending;
-    uint64_t skipped_at; /* offset of the last packet that was skipped but for its header */
+    struct place strings, facts, pending, roll;
+    struct weft_given_up *sort; /* that facts.promotion points into */
+    uint64_t skipped_at;        /* offset of the last packet that was skipped but for its header */
     struct texts texts;
     struct clock clock;
     struct wall wall;
@@ -185,16 +186,33 @@ void weft__emptied_mark(struct emptieds *e, struct cells *c);
 
 void weft__emptied_fini(struct emptieds *e);
 
+/* Returns true if more is known of a promise than that it is on the roll. */
+typedef bool roll_known_fn(const void *data, uint64_t id);
+
+/* Returns true if the tables of a roll lie within its packet. */
+bool weft__roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content);
+
+/* All numbers on the roll, in order; *ids is the caller's. 0 or a negative code. */
+int weft__roll_numbers(struct weft_file *f, uint64_t **ids, uint64_t *count,
+                       struct weft_error *err);
+
+/* Reads the packet at f->roll, if there is one, into the facts. The texts are there. 0 or a negative code. */
+int weft__roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
+                    const void *data, struct weft_error *err);
+
 /* Reads the packet at f->pending and the ended bytes. The packets are in order. 0 or a negative code. */
 int weft__pending_load(struct weft_file *f, struct weft_error *err);
 
-/* Takes note of a creation or an ending; only if there are endings. */
-void weft__pending_see(struct endings *e, const struct weft_event *ev);
+/* Takes note of a creation or an ending; only if there are endings. False: no memory. */
+bool weft__pending_see(struct endings *e, const struct weft_event *ev);
 
 /* The next promise that has ended, though no event says so; only after the last event. False: there is none. */
 bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns);
 
 void weft__pending_fini(struct pending *p);
+
+/* weft_reader_was_overwritten, where pending promises are complete. */
+bool weft__pending_overwritten(const struct weft_file *f, uint64_t id);
 
 /* Keeps where a packet of samples stands. 0 or a negative code. */
 int weft__samples_take(struct weft_file *f, const struct place *p, struct weft_error *err);

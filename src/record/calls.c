@@ -9,6 +9,7 @@
  * and cleared after the last store. The processor may reorder the two; weft_stop makes every thread pass a
  * barrier (membarrier) after it has cleared the state. */
 #include "format/events.h"
+#include "format/listed.h"
 #include "record/record.h"
 #include <weft/weft.h>
 
@@ -575,12 +576,10 @@ void weft__counter(struct weft_counter *counter, int64_t n, int add)
 /* A number without a packet: nobody keeps it in mind as pending. */
 static weft_promise spare_id(struct writer *w)
 {
-    if (w->spare_id == w->spare_end) {
-        w->spare_id = weft__pool_numbers();
-        w->spare_end = w->spare_id + (UINT64_C(1) << weft__rec.id_bits);
-    }
-    if (weft__rec.open)
-        __atomic_store_n(&weft__rec.pending->unsure, 1, __ATOMIC_RELAXED);
+    if (w->spare_id == w->spare_end)
+        w->spare_id = weft__pool_numbers(&w->spare_end);
+    if (__atomic_load_n(&weft__rec.open, __ATOMIC_ACQUIRE) && tracks()) /* with (G) */
+        __atomic_fetch_or(&weft__rec.pending->unsure, WEFT_UNSURE, __ATOMIC_RELAXED);
     return w->spare_id++;
 }
 
@@ -655,8 +654,8 @@ static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise 
         weft__pool_close(w); /* which has no more numbers */
     if (!pen_room(pen, extra, own ? UINT64_MAX : id))
         return own ? spare_id(w) : id;
-    if (own)
-        id = w->next_id++;
+    if (own) /* a packet begun since another thread's first number of its own has none */
+        id = w->next_id != w->ids_end ? w->next_id++ : spare_id(w);
     if (inline_site)
         put_text_before(pen, &place->type);
     if (place->label.number == WEFT_STRING_INLINE)
@@ -677,6 +676,8 @@ static weft_promise put_creation(struct pen *pen, bool by_running, weft_promise 
     put32(pen, place->site);
     if (place->label.number || !(by_running && near))
         put32(pen, place->label.number);
+    if (!tracks()) /* before it is seen */
+        weft__pending_created(id, place->site);
     pen_publish(pen);
     return id;
 }
@@ -738,10 +739,8 @@ weft_promise weft__create_id(struct weft_site *site, weft_promise parent, weft_p
     struct pen pen;
     if (!id || id == WEFT_LOOP || !asked_for() || !pen_up(&pen))
         return 0;
-    if (tracks()) { /* which are pending cannot be told from such numbers */
-        __atomic_store_n(&weft__rec.tracks, 0, __ATOMIC_RELAXED);
-        __atomic_store_n(&weft__rec.pending->unsure, 1, __ATOMIC_RELAXED);
-    }
+    if (tracks())
+        weft__pending_own(pen.w);
     struct place place = place_of(site, type, label);
     put_creation(&pen, false, parent ? parent : WEFT_LOOP, id, &place);
     pen_down(&pen);

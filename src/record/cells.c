@@ -2,7 +2,8 @@
 /* The packet of pending promises: a table of cells.
  *
  * A promise has at most one cell, but for moments in which two threads retire packets that speak of it: then
- * two, which the reader puts together. It stands in one of two sets of CELLS_OF_SET, given by its number;
+ * two, which the reader puts together. And it has extra ones, with the same number and nothing but waits, where
+ * many wait for it who have no room in their own cells either: see pending.c. A cell stands in one of two sets of CELLS_OF_SET, given by its number;
  * the emptier one is taken, so that a table that is nearly full still has room for nearly every number.
  * What is in a cell is changed under its version: odd means taken; nobody waits for it but for a moment. Its
  * number is changed by compare-and-swap alone: 0 → number when it is filled in; number → resolved when
@@ -14,16 +15,32 @@
  *
  * Who resolves a promise marks all its cells until there is none unmarked; who adds a second one looks
  * afterwards whether the promise is still pending. Between the two stands a fence on each side, so one of
- * them sees the other. */
+ * them sees the other.
+ *
+ * Where all cells are taken, what there is most of goes first: a cell's tag says of which sort its promise is, the
+ * roll how many cells that sort has. So sorts share the table, and a rare one never loses a cell to a common one.
+ * A promise is important that is marked should_resolve, or that an important one waits for; it counts a sixteenth.
+ * Of one sort those go first that nobody waits for, and of them the newer ones, since what has been pending longest
+ * is what hangs; but not the very newest, of which it will only be seen who waits for them. */
 #include "record/cells.h"
 
 #include "format/events.h"
+#include "format/listed.h"
 #include "record/record.h"
+#include "record/roll.h"
 
 enum {
     CELLS_OF_SET = 24,
     LOCK_TRIES = 1000,
+    WALK = 16,      /* promises looked at for an important one that waits */
+    EXTRA_MAX = 16, /* cells of one promise; each set has others */
 };
+
+/* A cell's tag: its sort, and what is known of it. Only a hint: threads may race. */
+#define TAG_SORT (WEFT_ROLL_SORTS_MAX - 1)
+#define TAG_EXTRA 0x2000u
+#define TAG_WAITED 0x4000u
+#define TAG_IMPORTANT 0x8000u
 
 static uint64_t *ids(void)
 {
@@ -120,14 +137,26 @@ bool weft__cells_any(uint64_t home)
            0;
 }
 
+static uint16_t *tag_of(const struct weft_pending_cell *c)
+{
+    return &weft__rec.cell_tags[c - cell_at(0)];
+}
+
+static unsigned load_tag(const struct weft_pending_cell *c)
+{
+    return __atomic_load_n(tag_of(c), __ATOMIC_RELAXED);
+}
+
 /* Takes a number out of its place, if it is still there. */
 static bool drop(uint64_t *place, uint64_t id)
 {
     uint64_t expected = id;
+    unsigned sort = load_tag(cell_at((uint32_t)(place - ids()))) & TAG_SORT;
     if (!__atomic_compare_exchange_n(place, &expected, 0, false, __ATOMIC_ACQ_REL,
                                      __ATOMIC_RELAXED))
         return false;
     __atomic_fetch_sub(kept_at(id), 1, __ATOMIC_RELAXED);
+    weft__roll_count(sort, -1);
     return true;
 }
 
@@ -150,23 +179,66 @@ void weft__cell_unlock(struct weft_pending_cell *c)
     __atomic_store_n(&c->version, v + 1, __ATOMIC_RELEASE);
 }
 
+/* Locks the k-th cell, if it is one of that promise. */
+static struct weft_pending_cell *lock_place(const struct sets *s, uint32_t k, uint64_t id,
+                                            bool extra, bool *held)
+{
+    struct weft_pending_cell *c = cell_of(s, k);
+    if (load_id(s, k) != id || !(load_tag(c) & TAG_EXTRA) == extra)
+        return NULL;
+    if (!lock(c)) {
+        *held = true;
+        return NULL;
+    }
+    if (load_id(s, k) == id && !(load_tag(c) & TAG_EXTRA) != extra)
+        return c;
+    weft__cell_unlock(c);
+    return NULL;
+}
+
 struct weft_pending_cell *weft__cell_lock(uint64_t id, bool *held)
 {
     struct sets s = sets_of(id);
+    struct weft_pending_cell *c = NULL;
+    bool locked = false;
+    for (uint32_t k = 0; k < 2 * CELLS_OF_SET && !c && !locked; k++)
+        c = lock_place(&s, k, id, false, &locked);
+    *held |= locked;
+    return c;
+}
+
+bool weft__cells_has(uint64_t id)
+{
+    if (!weft__cells_any(home_of(id)))
+        return false;
+    struct sets s = sets_of(id);
     FOR_PLACES(k)
-    {
-        if (load_id(&s, k) != id)
-            continue;
-        struct weft_pending_cell *c = cell_of(&s, k);
-        if (!lock(c)) {
-            *held = true;
-            return NULL;
-        }
-        if (load_id(&s, k) == id)
-            return c;
-        weft__cell_unlock(c);
-    }
-    return NULL;
+    if (load_id(&s, k) == id && !(load_tag(cell_of(&s, k)) & TAG_EXTRA))
+        return true;
+    return false;
+}
+
+uint64_t weft__cells_moves(void)
+{
+    return __atomic_load_n(&weft__rec.moves, __ATOMIC_ACQUIRE);
+}
+
+/* A promise is where it goes, and about to leave the place where it was. */
+static void moved(void)
+{
+    __atomic_fetch_add(&weft__rec.moves, 1, __ATOMIC_ACQ_REL);
+}
+
+bool weft__cells_listed(uint64_t id)
+{
+    unsigned sort;
+    bool listed;
+    uint64_t before;
+    do {
+        before = weft__cells_moves();
+        listed = weft__cells_has(id) || weft__roll_find(id, &sort);
+    } while (!listed && weft__cells_moves() != before);
+    return listed;
 }
 
 /* Locks a cell without a number, in the set that has more of them. */
@@ -191,46 +263,208 @@ static struct new_cell lock_free(const struct sets *s)
     return (struct new_cell){NULL, NULL};
 }
 
-/* Makes room: of a promise that is resolved, whose event tells all that matters; else of the oldest one
- * that is not marked. Numbers rise with time, but for what threads have in stock. */
-static bool drive_out(const struct sets *s)
+/* Who loses a cell */
+
+bool weft__cells_give_up(uint64_t id, unsigned sort)
 {
-    const uint8_t marks = WEFT_PENDING_SHOULD_RESOLVE | WEFT_PENDING_BACKGROUND;
-    for (uint64_t above = 0;;) { /* those up to it are marked */
-        uint64_t oldest_id = UINT64_MAX;
-        uint32_t oldest = 0;
-        FOR_PLACES(k)
-        {
-            uint64_t id = load_id(s, k);
-            if (id & WEFT_PENDING_RESOLVED && drop(id_at(s, k), id))
-                return true;
-            if (id > above && id < oldest_id) {
-                oldest = k;
-                oldest_id = id;
-            }
-        }
-        if (oldest_id == UINT64_MAX)
-            return false;
-        if (!(__atomic_load_n(&cell_of(s, oldest)->flags, __ATOMIC_RELAXED) & marks)) {
-            /* Counted first: who reads must not take it for resolved. */
-            __atomic_fetch_add(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
-            if (!drop(id_at(s, oldest), oldest_id))
-                __atomic_fetch_sub(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
-            return true;
-        }
-        above = oldest_id;
+    /* Counted first: a reader must not take it for resolved. */
+    __atomic_fetch_add(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
+    return weft__roll_add(id, sort);
+}
+
+void weft__cells_leave_out(uint64_t id, unsigned sort, uint64_t count)
+{
+    bool held = false;
+    struct weft_pending_cell *c = weft__cells_any(home_of(id)) ? weft__cell_lock(id, &held) : NULL;
+    if (!c) {
+        weft__roll_leave_out(sort, count);
+        return;
+    }
+    const uint64_t sum = c->dropped + count;
+    c->dropped = sum < UINT8_MAX ? (uint8_t)sum : UINT8_MAX;
+    weft__cell_unlock(c);
+    __atomic_fetch_add(&weft__rec.pending->skipped, count, __ATOMIC_RELAXED);
+}
+
+/* Drops the extra cells of a promise that has lost its own. */
+static void drop_extras(const struct sets *s, uint64_t id)
+{
+    bool held = false; /* then it is left, and says what is right */
+    FOR_PLACES(k)
+    {
+        struct weft_pending_cell *c = lock_place(s, k, id, true, &held);
+        if (!c)
+            continue;
+        drop(id_at(s, k), id);
+        weft__cell_unlock(c);
     }
 }
 
-struct new_cell weft__cell_take(uint64_t id, uint64_t ticks)
+/* Empties a locked cell of a promise of which its packet, the roll or another cell tells. Returns how much of what was said
+ * of it elsewhere goes with it. */
+static uint64_t drop_unborn(const struct weft_pending_cell *c, uint64_t *place, uint64_t id)
+{
+    const unsigned tag = load_tag(c), sort = tag & TAG_SORT;
+    uint64_t notes = c->dropped + (c->flags != WEFT_PENDING_UNBORN ? 1u : 0u);
+    for (int n = 0; n < WEFT_PENDING_NOTES; n++)
+        notes += c->note_tag[n] != 0;
+    const bool back = !tracks() && !(tag & TAG_EXTRA);
+    const bool added = back && weft__roll_add_fresh(id);
+    if (back && !added)
+        weft__roll_unlisted(sort);
+    moved();
+    if (drop(place, id))
+        return notes;
+    if (back)
+        weft__roll_undo(id, sort, added);
+    return 0;
+}
+
+/* Empties a locked cell, and puts its promise on the roll. Returns false if it has just ended. */
+static bool drop_born(const struct weft_pending_cell *c, uint64_t *place, uint64_t id)
+{
+    const unsigned sort = load_tag(c) & TAG_SORT;
+    const bool added = weft__cells_give_up(id, sort);
+    moved();
+    if (drop(place, id))
+        return true;
+    weft__roll_undo(id, sort, added);
+    __atomic_fetch_sub(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
+    return false;
+}
+
+/* Empties a cell for another promise. */
+static void drive_out(const struct sets *s, uint32_t k, uint64_t id)
+{
+    struct weft_pending_cell *c = cell_of(s, k);
+    uint64_t notes = 0;
+    bool given_up = false;
+    if (!lock(c))
+        return;
+    const unsigned sort = load_tag(c) & TAG_SORT;
+    if (load_id(s, k) == id && c->flags & WEFT_PENDING_UNBORN)
+        notes = drop_unborn(c, id_at(s, k), id);
+    else if (load_id(s, k) == id)
+        given_up = drop_born(c, id_at(s, k), id);
+    weft__cell_unlock(c);
+    if (notes)
+        weft__cells_leave_out(id, sort, notes);
+    if (given_up)
+        drop_extras(s, id);
+}
+
+/* Looks for an important promise that waits for this one, or for one that waits for it, and so on. */
+static bool is_needed(uint64_t id)
+{
+    uint64_t queue[WALK] = {id};
+    unsigned count = 1;
+    bool needed = false, held = false;
+    for (unsigned i = 0; i < count && !needed; i++) {
+        struct weft_pending_cell *c = weft__cell_lock(queue[i], &held);
+        if (!c)
+            continue;
+        needed = load_tag(c) & TAG_IMPORTANT;
+        for (int n = 0; n < WEFT_PENDING_NOTES && count < WALK; n++)
+            if (c->note_tag[n] >> WEFT_NOTE_BITS == WEFT_EVENT_TRY_READ)
+                queue[count++] = c->note_other[n];
+        weft__cell_unlock(c);
+    }
+    return needed;
+}
+
+/* The larger, the sooner it goes; those that are equal are alike. */
+static uint64_t commonness(unsigned tag)
+{
+    uint64_t cells = weft__roll_cells(tag & TAG_SORT);
+    return (tag & TAG_IMPORTANT ? cells : cells * 16) * 2 + !(tag & TAG_WAITED);
+}
+
+/* The recorder's numbers rise with time, but for what threads have in stock. */
+static uint64_t age_of(const struct sets *s, uint32_t k)
+{
+    return weft__rec.tracks ? load_id(s, k)
+                            : __atomic_load_n(&cell_of(s, k)->created_ticks, __ATOMIC_RELAXED);
+}
+
+/* Of count promises, that of the newest quarter which is the oldest. Puts them in order. */
+static uint32_t oldest_of_newest(const struct sets *s, uint8_t *k, uint32_t count)
+{
+    for (uint32_t i = 1; i < count; i++)
+        for (uint32_t j = i; j && age_of(s, k[j]) > age_of(s, k[j - 1]); j--) {
+            uint8_t swap = k[j];
+            k[j] = k[j - 1];
+            k[j - 1] = swap;
+        }
+    return k[count / 4];
+}
+
+/* Finds out whose cell is to be emptied: the k-th, unless all promises are rarer than limit says. */
+static bool choose(const struct sets *s, uint64_t limit, uint32_t *k, uint64_t *id)
+{
+    uint8_t alike[2 * CELLS_OF_SET];
+    uint32_t count = 0;
+    FOR_PLACES(i)
+    {
+        uint64_t other = load_id(s, i);
+        if (!other || other & WEFT_PENDING_RESOLVED ||
+            __atomic_load_n(&cell_of(s, i)->version, __ATOMIC_RELAXED) & 1)
+            continue;
+        uint64_t common = commonness(load_tag(cell_of(s, i)));
+        if (common > limit)
+            count = 0;
+        if (common >= limit) {
+            limit = common;
+            alike[count++] = (uint8_t)i;
+        }
+    }
+    if (!count)
+        return false;
+    *k = oldest_of_newest(s, alike, count);
+    *id = load_id(s, *k);
+    return true;
+}
+
+static bool drop_resolved(const struct sets *s)
+{
+    FOR_PLACES(k)
+    {
+        uint64_t id = load_id(s, k);
+        if (id & WEFT_PENDING_RESOLVED && drop(id_at(s, k), id))
+            return true;
+    }
+    return false;
+}
+
+/* Makes room: of a promise that is resolved, whose event tells all that matters; else of the one that can be missed most
+ * easily. Returns false if that is the new one, of that sort. */
+static bool make_room(const struct sets *s, unsigned sort, bool important)
+{
+    uint32_t k;
+    uint64_t id;
+    if (drop_resolved(s))
+        return true;
+    for (unsigned tries = 0; tries < 2 * CELLS_OF_SET; tries++) {
+        if (!choose(s, important ? 0 : commonness(sort), &k, &id))
+            return false;
+        if (!id || id & WEFT_PENDING_RESOLVED)
+            continue; /* it has just ended */
+        struct weft_pending_cell *c = cell_of(s, k);
+        if ((load_tag(c) & (TAG_WAITED | TAG_IMPORTANT)) != TAG_WAITED || !is_needed(id)) {
+            drive_out(s, k, id);
+            return true;
+        }
+        weft__cell_set_important(c);
+    }
+    return false;
+}
+
+struct new_cell weft__cell_take(uint64_t id, uint64_t ticks, unsigned sort, bool important)
 {
     struct sets s = sets_of(id);
     struct new_cell new = lock_free(&s);
     for (int tries = 0; !new.cell; tries++) {
-        if (tries == CELLS_OF_SET || !drive_out(&s)) {
-            __atomic_fetch_add(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
+        if (tries == CELLS_OF_SET || !make_room(&s, sort, important))
             return new;
-        }
         new = lock_free(&s);
     }
     struct weft_pending_cell *c = new.cell;
@@ -238,16 +472,59 @@ struct new_cell weft__cell_take(uint64_t id, uint64_t ticks)
     c->creator = UINT64_MAX;
     c->dropped = 0;
     memset(c->note_tag, 0, sizeof c->note_tag);
+    __atomic_store_n(tag_of(c), (uint16_t)(sort | (important ? TAG_IMPORTANT : 0)),
+                     __ATOMIC_RELAXED);
     __atomic_store_n(&c->created_ticks, ticks, __ATOMIC_RELAXED);
     __atomic_store_n(&c->flags, WEFT_PENDING_UNBORN, __ATOMIC_RELAXED);
     return new;
 }
 
-void weft__cell_publish(struct new_cell new, uint64_t id)
+static void show(struct new_cell new, uint64_t id)
 {
     __atomic_fetch_add(kept_at(id), 1, __ATOMIC_RELAXED);
+    weft__roll_count(load_tag(new.cell) & TAG_SORT, 1);
     __atomic_store_n(new.place, id, __ATOMIC_RELEASE); /* (N) the cell */
+    moved();
+}
+
+void weft__cell_publish(struct new_cell new, uint64_t id)
+{
+    show(new, id);
     weft__cell_unlock(new.cell);
+}
+
+bool weft__cell_move(struct new_cell new, uint64_t id)
+{
+    show(new, id);
+    const bool was_there = weft__roll_drop(id);
+    if (!was_there)
+        drop(new.place, id);
+    weft__cell_unlock(new.cell);
+    return was_there;
+}
+
+void weft__cell_set_sort(struct weft_pending_cell *c, unsigned sort)
+{
+    unsigned tag = load_tag(c);
+    weft__roll_count(tag & TAG_SORT, -1);
+    weft__roll_count(sort, 1);
+    __atomic_store_n(tag_of(c), (uint16_t)((tag & ~TAG_SORT) | sort), __ATOMIC_RELAXED);
+}
+
+void weft__cell_set_important(struct weft_pending_cell *c)
+{
+    __atomic_fetch_or(tag_of(c), (uint16_t)TAG_IMPORTANT, __ATOMIC_RELAXED);
+}
+
+bool weft__cells_important(uint64_t id)
+{
+    if (id == UINT64_MAX || !weft__cells_any(home_of(id)))
+        return false;
+    struct sets s = sets_of(id);
+    bool important = false;
+    FOR_PLACES(k)
+    important |= load_id(&s, k) == id && (load_tag(cell_of(&s, k)) & TAG_IMPORTANT);
+    return important;
 }
 
 void weft__cells_drop(uint64_t id)
@@ -256,11 +533,14 @@ void weft__cells_drop(uint64_t id)
         return;
     struct sets s = sets_of(plain(id));
     FOR_PLACES(k)
-    if (load_id(&s, k) == id)
-        drop(id_at(&s, k), id);
+    {
+        uint64_t have = load_id(&s, k);
+        if (have == id || (have && have == plain(id))) /* an extra one, of another thread */
+            drop(id_at(&s, k), have);
+    }
 }
 
-bool weft__cells_resolve(uint64_t id)
+static bool mark_resolved(uint64_t id)
 {
     bool marked = false;
     if (!weft__cells_any(home_of(id)))
@@ -279,6 +559,18 @@ bool weft__cells_resolve(uint64_t id)
         marked |= again;
         __atomic_thread_fence(__ATOMIC_SEQ_CST); /* (P) */
     }
+    return marked;
+}
+
+bool weft__cells_resolve(uint64_t id)
+{
+    uint64_t before;
+    bool marked = false, was_on_roll;
+    do {
+        before = weft__cells_moves();
+        marked |= mark_resolved(id);
+        was_on_roll = weft__roll_drop(id);
+    } while (!was_on_roll && weft__cells_moves() != before); /* perhaps it has been moved */
     return marked;
 }
 
@@ -305,36 +597,79 @@ static void set_note(struct weft_pending_cell *c, int i, uint32_t tag, uint64_t 
     __atomic_store_n(&c->note_tag[i], tag, __ATOMIC_RELEASE);
 }
 
-/* Where a note goes: in place of one that it replaces, or of none, or of the oldest wait. */
-static int place_of_note(const struct weft_pending_cell *c, unsigned kind, uint64_t other)
+static bool is_wait(unsigned kind)
 {
-    int none = -1, wait = -1;
-    for (int i = 0; i < WEFT_PENDING_NOTES; i++) {
-        unsigned have = c->note_tag[i] >> WEFT_NOTE_BITS;
-        if (have == kind && c->note_tag[i] &&
-            (kind != WEFT_EVENT_TRY_READ || c->note_other[i] == other))
-            return i;
-        if (!c->note_tag[i])
-            none = none < 0 ? i : none;
-        else if (have == WEFT_EVENT_TRY_READ &&
-                 (wait < 0 || c->note_ticks[i] < c->note_ticks[wait]))
-            wait = i;
-    }
-    return none >= 0 ? none : wait;
+    return kind == WEFT_EVENT_TRY_READ || kind == WEFT_NOTE_WAITS_FOR;
 }
 
-void weft__cell_note(struct weft_pending_cell *c, unsigned kind, uint64_t ticks, uint64_t other,
-                     uint64_t sequence)
+/* Where a note goes: in place of one that it replaces; of none, but waits leave room for a label and a notification; or of
+ * a wait that is over. -1: nowhere. */
+static int place_of_note(const struct weft_pending_cell *c, const struct note *n, bool extra)
 {
-    int at = place_of_note(c, kind, other);
-    uint32_t tag = kind << WEFT_NOTE_BITS | (sequence & ((1u << WEFT_NOTE_BITS) - 1));
+    const bool wait = is_wait(n->kind);
+    int none = -1, room = extra || !wait ? 0 : -2;
+    for (int i = 0; i < WEFT_PENDING_NOTES; i++) {
+        unsigned have = c->note_tag[i] >> WEFT_NOTE_BITS;
+        if (have == n->kind && (!wait || c->note_other[i] == n->other))
+            return i;
+        none = have ? none : i;
+        room += !is_wait(have);
+    }
+    if (none >= 0 && room > 0)
+        return none;
+    for (int i = 0; i < WEFT_PENDING_NOTES && wait; i++)
+        if (is_wait(c->note_tag[i] >> WEFT_NOTE_BITS) && weft__pending_over(c->note_other[i]))
+            return i;
+    return -1;
+}
+
+bool weft__cell_note(struct weft_pending_cell *c, const struct note *n)
+{
+    int at = place_of_note(c, n, load_tag(c) & TAG_EXTRA);
     if (at < 0)
-        return;
-    bool same = c->note_tag[at] >> WEFT_NOTE_BITS == kind &&
-                (kind != WEFT_EVENT_TRY_READ || c->note_other[at] == other);
-    if (same && c->note_ticks[at] > ticks)
-        return; /* of another thread, whose packets are let go earlier */
-    if (c->note_tag[at] && !same && c->dropped < UINT8_MAX)
-        c->dropped++;
-    set_note(c, at, tag, ticks, other);
+        return false;
+    bool same = c->note_tag[at] >> WEFT_NOTE_BITS == n->kind &&
+                (!is_wait(n->kind) || c->note_other[at] == n->other);
+    if (same && c->note_ticks[at] > n->ticks)
+        return true; /* of another thread, whose packets are let go earlier */
+    set_note(c, at, n->kind << WEFT_NOTE_BITS | (n->sequence & ((1u << WEFT_NOTE_BITS) - 1)),
+             n->ticks, n->other);
+    if (n->kind == WEFT_EVENT_TRY_READ)
+        __atomic_fetch_or(tag_of(c), (uint16_t)TAG_WAITED, __ATOMIC_RELAXED);
+    return true;
+}
+
+static bool has_note(const struct weft_pending_cell *c, const struct note *n)
+{
+    for (int i = 0; i < WEFT_PENDING_NOTES; i++)
+        if (c->note_tag[i] >> WEFT_NOTE_BITS == n->kind && c->note_other[i] == n->other)
+            return true;
+    return false;
+}
+
+bool weft__cells_note_more(uint64_t id, const struct note *n, bool only, bool *held)
+{
+    struct sets s = sets_of(id);
+    unsigned extras = 0, tag = 0;
+    bool done = false;
+    for (uint32_t k = 0; k < 2 * CELLS_OF_SET && !done; k++) {
+        if (load_id(&s, k) != id)
+            continue;
+        tag |= load_tag(cell_of(&s, k));
+        extras += (load_tag(cell_of(&s, k)) & TAG_EXTRA) != 0;
+        struct weft_pending_cell *c = lock_place(&s, k, id, true, held);
+        if (!c)
+            continue;
+        done = (!only || has_note(c, n)) && weft__cell_note(c, n);
+        weft__cell_unlock(c);
+    }
+    if (done || only || *held || extras == EXTRA_MAX)
+        return done;
+    struct new_cell new = weft__cell_take(id, n->ticks, tag & TAG_SORT, tag & TAG_IMPORTANT);
+    if (!new.cell)
+        return false;
+    __atomic_fetch_or(tag_of(new.cell), TAG_EXTRA, __ATOMIC_RELAXED);
+    weft__cell_note(new.cell, n);
+    weft__cell_publish(new, id);
+    return true;
 }

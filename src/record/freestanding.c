@@ -115,9 +115,9 @@ static uint64_t private_bytes(const struct layout *l, uint64_t processors)
 }
 
 /* The largest trace that leaves room for the rest. */
-static bool divide(struct layout *l, uint64_t bytes, uint64_t processors)
+static bool divide(struct layout *l, uint64_t bytes, uint64_t pending, uint64_t processors)
 {
-    for (uint64_t trace = bytes / PAGE * PAGE; weft__layout_plan(l, trace);) {
+    for (uint64_t trace = bytes / PAGE * PAGE; weft__layout_plan(l, trace, pending);) {
         uint64_t all = trace + private_bytes(l, processors);
         if (all <= bytes)
             return true;
@@ -205,7 +205,7 @@ int weft_start_on(const struct weft_machine *machine, const struct weft_options 
         memcpy(&o, options, options->size && options->size < sizeof o ? options->size : sizeof o);
     const uint32_t processors = m.processors ? m.processors : 1;
     if (!o.memory || (uintptr_t)o.memory % 8 || o.path || (processors > 1 && !m.processor) ||
-        !choose_clock(&clock, &o) || !divide(&layout, o.bytes, processors))
+        !choose_clock(&clock, &o) || !divide(&layout, o.bytes, o.pending_bytes, processors))
         return WEFT_START_INVALID;
     if (weft__rec.open)
         return WEFT_START_ALREADY;

@@ -8,8 +8,8 @@
 #define PAGE UINT64_C(4096)
 #define PACKET_MIN UINT64_C(4096)
 #define PACKET_MAX (UINT64_C(64) << 10)
-#define PENDING_MAX (UINT64_C(8) << 20)
-#define PACKETS_WANTED 64 /* rather smaller packets than fewer */
+#define CELLS_WANTED (UINT64_C(8) << 20) /* 65 000 promises */
+#define PACKETS_WANTED 64                /* rather smaller packets than fewer */
 #define METADATA_BYTES (UINT64_C(12) << 10)
 
 static uint64_t pages(uint64_t bytes)
@@ -17,7 +17,18 @@ static uint64_t pages(uint64_t bytes)
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
-bool weft__layout_plan(struct layout *l, uint64_t bytes)
+/* Divides the room for pending promises: most of them in full where there is little room; half of it for the
+ * roll, on which sixteen times as many fit, where there is much. */
+static void plan_pending(struct layout *l, uint64_t room)
+{
+    uint64_t full = room / 4 * 3 < CELLS_WANTED ? room / 4 * 3 : CELLS_WANTED;
+    full = full < room / 2 ? room / 2 : full;
+    l->cells = weft__pending_cells(full);
+    uint64_t used = pages(weft__pending_bytes(l->cells));
+    weft__roll_plan(l, room > used ? room - used : 0);
+}
+
+bool weft__layout_plan(struct layout *l, uint64_t bytes, uint64_t pending)
 {
     if (bytes < MIN_BYTES || bytes > MAX_BYTES)
         return false;
@@ -31,10 +42,10 @@ bool weft__layout_plan(struct layout *l, uint64_t bytes)
     while (l->texts < l->strings_bytes / 8)
         l->texts *= 2;
     l->pending_at = l->strings_at + l->strings_bytes;
-    /* 10 000 promises in 8 MiB. */
-    uint64_t pending = bytes / 16 * 3 < PENDING_MAX ? bytes / 16 * 3 : PENDING_MAX;
-    l->cells = weft__pending_cells(pending);
-    l->pool_at = l->pending_at + pages(weft__pending_bytes(l->cells));
+    /* By default 10 000 promises in 8 MiB; a million in 64 MiB, with the roll. */
+    plan_pending(l, !pending ? bytes / 4 : pending < bytes / 2 ? pending : bytes / 2);
+    l->roll_at = l->pending_at + pages(weft__pending_bytes(l->cells));
+    l->pool_at = l->roll_at + pages(weft__roll_bytes(l));
     uint64_t pool = bytes - l->pool_at;
     for (l->packet_bytes = PACKET_MAX; l->packet_bytes > PACKET_MIN; l->packet_bytes /= 2)
         if (pool / l->packet_bytes >= PACKETS_WANTED)
@@ -45,7 +56,8 @@ bool weft__layout_plan(struct layout *l, uint64_t bytes)
 
 size_t weft__layout_private(const struct layout *l)
 {
-    return weft__pool_private(&weft__rec, NULL, l->packets) + l->texts * sizeof *weft__rec.texts;
+    return weft__pool_private(&weft__rec, NULL, l->packets) + l->texts * sizeof *weft__rec.texts +
+           l->cells * sizeof *weft__rec.cell_tags;
 }
 
 static void write_headers(struct recorder *r, const struct layout *l, unsigned char *base,
@@ -78,8 +90,14 @@ static void write_headers(struct recorder *r, const struct layout *l, unsigned c
 
     r->pending = (void *)(base + l->pending_at);
     r->pending->packet = head;
-    r->pending->packet.packet_bits = (l->pool_at - l->pending_at) * 8;
+    r->pending->packet.packet_bits = (l->roll_at - l->pending_at) * 8;
     weft__pending_init(r->pending, l->cells);
+    r->pending->first_number = weft__pool_next_number();
+
+    r->roll = (void *)(base + l->roll_at);
+    r->roll->packet = head;
+    r->roll->packet.packet_bits = (l->pool_at - l->roll_at) * 8;
+    weft__roll_init(r->roll, l);
 
     r->facts = (void *)base;
     memset(r->facts, 0, PAGE);
@@ -116,6 +134,7 @@ void weft__layout_write(const struct layout *l, unsigned char *base, unsigned ch
     size_t pool = weft__pool_private(r, private, l->packets);
     r->texts = (uint64_t *)(void *)(private + pool);
     r->texts_mask = l->texts - 1;
+    r->cell_tags = (uint16_t *)(void *)(r->texts + l->texts);
     r->pool = base + l->pool_at;
     r->packet_bytes = (uint32_t)l->packet_bytes;
     r->packets = l->packets;

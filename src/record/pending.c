@@ -2,10 +2,16 @@
 /* What a packet says of promises that are still pending, when it is to be overwritten: it is walked through,
  * and what concerns them goes into cells. Most packets need not be: their ended bytes tell that nothing of
  * theirs is pending, and the range of the promises that they speak of, that nothing else is. What is said of
- * promises that are much older is listed as it is recorded. */
+ * promises that are much older is listed as it is recorded.
+ *
+ * Numbers of the program's own tell nothing of packets. Such a promise is put on the roll when it is created, as
+ * one whose packet is there, and taken off when it ends; every packet is walked through, and who is on the roll
+ * then gets a cell, or a sort. */
 #include "format/events.h"
+#include "format/listed.h"
 #include "record/cells.h"
 #include "record/record.h"
+#include "record/roll.h"
 
 enum {
     NEAR_HOMES = 64, /* what is said of older promises is listed one by one */
@@ -22,6 +28,9 @@ struct walk {
     bool all;      /* also the endings of promises with cells */
     bool unborn;   /* there are cells of promises that were created in it */
     bool held;     /* somebody else has a cell that is needed */
+    bool own;      /* numbers are the program's own */
+    bool again;    /* it must be walked through once more, for promises of its own … */
+    bool second;   /* … which have got cells after all */
     uint64_t kept; /* promises */
     /* Texts that stand before an event. */
     const unsigned char *before[2];
@@ -56,49 +65,159 @@ static enum place look_up(uint64_t id, uint64_t *packet)
     return ended ? ENDED : PENDING;
 }
 
+bool weft__pending_over(uint64_t id)
+{
+    uint64_t packet;
+    if (id == UINT64_MAX)
+        return false;
+    enum place place = look_up(id, &packet);
+    if (place != GONE)
+        return place == ENDED;
+    const uint64_t unsure = __atomic_load_n(&weft__rec.pending->unsure, __ATOMIC_RELAXED);
+    bool sure = tracks() ? id >= weft__rec.pending->first_number && !unsure : unsure & WEFT_LISTED;
+    return sure && !weft__cells_listed(id);
+}
+
 /* A cell was added for a promise of a packet that is not ours. If it has been resolved meanwhile, nobody
  * else may know of this cell. */
 static void check_again(uint64_t id)
 {
     uint64_t packet;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (!tracks()) {
+        if (!weft__cells_listed(id))
+            weft__cells_drop(id);
+        return;
+    }
     enum place place = look_up(id, &packet);
     /* If it has been retired since, its creation has a cell, perhaps this one, or it was resolved. */
     if (place == ENDED || (place == GONE && !weft__cells_born(id)))
         weft__cells_drop(id);
 }
 
-/* Something is said of id. */
-static void keep_note(struct walk *w, const struct seen *e, uint64_t id, uint64_t other)
+/* A cell for a promise that something is said of and that has none: because its packet has not been retired, or, if it is
+ * important, although it had been put on the roll. *counted: there is no room. */
+static struct new_cell cell_for_note(struct walk *w, const struct seen *e, uint64_t id,
+                                     enum place place, uint64_t packet, bool important,
+                                     bool *counted)
 {
-    uint64_t packet;
     struct new_cell new = {NULL, NULL};
-    if (id == UINT64_MAX)
-        return;
-    enum place place = look_up(id, &packet);
-    if (place == ENDED)
-        return;
-    struct weft_pending_cell *c =
-        weft__cells_any(home_of(id)) ? weft__cell_lock(id, &w->held) : NULL;
-    if (!c && !w->held && place == PENDING && packet != w->packet) {
-        new = weft__cell_take(id, e->ticks);
-        c = new.cell;
+    unsigned sort = 0;
+    bool fresh = w->own && weft__roll_find(id, &sort) && sort == WEFT_ROLL_FRESH;
+    bool elsewhere = fresh || (place == PENDING && packet != w->packet);
+    bool on_roll = !elsewhere && important && !w->second && weft__roll_find(id, &sort);
+    sort = on_roll ? sort : 0;
+    if (!elsewhere && !on_roll)
+        return new;
+    new = weft__cell_take(id, e->ticks, sort, important);
+    *counted = !new.cell;
+    if (!new.cell && e->kind != WEFT_EVENT_LABEL)
+        weft__roll_leave_out(sort, 1);
+    if (new.cell && on_roll &&place == GONE) { /* that is all that is left of it */
+        new.cell->site = weft__roll_site(sort);
+        new.cell->packet = (uint32_t)w->p->sequence;
+        __atomic_store_n(&new.cell->flags, 0, __ATOMIC_RELAXED);
     }
-    if (!c)
-        return;
+    w->again |= new.cell &&on_roll &&place == PENDING;
+    return new;
+}
+
+/* Returns false if there is no room for it, but see keep_wait. */
+static bool add_note(const struct walk *w, const struct seen *e, struct weft_pending_cell *c,
+                     uint64_t other, bool important)
+{
+    bool done = true;
     if (e->kind == WEFT_EVENT_SHOULD_RESOLVE)
         __atomic_fetch_or(&c->flags, WEFT_PENDING_SHOULD_RESOLVE, __ATOMIC_RELAXED);
     else if (e->kind == WEFT_EVENT_BACKGROUND)
         __atomic_fetch_or(&c->flags, WEFT_PENDING_BACKGROUND, __ATOMIC_RELAXED);
     else
-        weft__cell_note(c, e->kind, e->ticks, other, w->p->sequence);
+        done = weft__cell_note(c, &(struct note){e->kind, e->ticks, other, w->p->sequence});
+    if (important)
+        weft__cell_set_important(c);
+    return done;
+}
+
+enum said {
+    SAID,   /* it is kept, or counted */
+    FULL,   /* it is a wait for which there is no room in the promise's cell */
+    NOBODY, /* the promise has ended, or has no cell */
+    AGAIN,  /* it has been given one meanwhile, or has ended */
+};
+
+static enum said try_to_say(struct walk *w, const struct seen *e, uint64_t id, uint64_t other,
+                            bool important)
+{
+    uint64_t packet;
+    struct new_cell new = {NULL, NULL};
+    bool counted = false;
+    enum place place = look_up(id, &packet);
+    if (place == ENDED)
+        return NOBODY;
+    struct weft_pending_cell *c =
+        weft__cells_any(home_of(id)) ? weft__cell_lock(id, &w->held) : NULL;
+    if (!c && !w->held) {
+        new = cell_for_note(w, e, id, place, packet, important, &counted);
+        c = new.cell;
+    }
+    if (!c)
+        return w->held || counted ? SAID : NOBODY;
+    enum said said = add_note(w, e, c, other, important) ? SAID : FULL;
     if (!new.cell) {
         weft__cell_unlock(c);
-        return;
+        return said;
     }
+    if (place != PENDING && !weft__cell_move(new, id))
+        return AGAIN;
     w->kept++;
-    weft__cell_publish(new, id);
-    check_again(id);
+    if (place == PENDING) {
+        weft__cell_publish(new, id);
+        weft__roll_drop(id);
+        check_again(id);
+    }
+    return said;
+}
+
+/* Something is said of id. */
+static enum said say(struct walk *w, const struct seen *e, uint64_t id, uint64_t other,
+                     bool important)
+{
+    uint64_t before;
+    enum said said;
+    do {
+        before = weft__cells_moves();
+        said = try_to_say(w, e, id, other, important);
+    } while (said == AGAIN || (said == NOBODY && weft__cells_moves() != before));
+    return said;
+}
+
+/* A wait for which there was no room in the cell of what is waited for: it goes into the cell of who waits, into an
+ * extra one, or is counted. */
+static void keep_wait(struct walk *w, const struct seen *e, uint64_t source, uint64_t who)
+{
+    const struct note n = {WEFT_EVENT_TRY_READ, e->ticks, who, w->p->sequence};
+    struct seen other_way = *e;
+    uint64_t packet;
+    if (weft__cells_note_more(source, &n, true, &w->held))
+        return;
+    other_way.kind = WEFT_NOTE_WAITS_FOR;
+    bool has_cell = who != UINT64_MAX && (look_up(who, &packet) == PENDING || weft__cells_has(who));
+    if (has_cell && say(w, &other_way, who, source, false) == SAID)
+        return;
+    if (weft__cells_note_more(source, &n, false, &w->held))
+        check_again(source);
+    else if (!w->held)
+        weft__cells_leave_out(source, 0, 1);
+}
+
+static void keep_note(struct walk *w, const struct seen *e, uint64_t id, uint64_t other)
+{
+    const bool wait = e->kind == WEFT_EVENT_TRY_READ;
+    if (id == UINT64_MAX || (wait && weft__pending_over(other)))
+        return;
+    bool important = e->kind == WEFT_EVENT_SHOULD_RESOLVE || (wait && weft__cells_important(other));
+    if (say(w, e, id, other, important) == FULL)
+        keep_wait(w, e, id, other);
 }
 
 /* A text that an event names, as the number of one that lasts. */
@@ -111,40 +230,70 @@ static uint32_t lasting(struct walk *w, unsigned before, uint32_t number)
                : 0;
 }
 
-static void keep_creation(struct walk *w, const struct seen *e)
+/* Returns false if the promise has been moved from the roll to a cell meanwhile, or has ended. */
+static bool try_to_create(struct walk *w, const struct seen *e)
 {
     uint64_t id = e->b;
     struct new_cell new = {NULL, NULL};
-    if (home_of(id) != weft__rec.notes[w->packet].home)
-        return;
-    if (is_ended(w->packet, id)) {
+    if (w->own ? !weft__cells_listed(id) : home_of(id) != weft__rec.notes[w->packet].home)
+        return true; /* it has ended; or it is not of this packet */
+    if (!w->own && is_ended(w->packet, id)) {
         if (w->unborn)
             weft__cells_drop(id);
-        return;
+        return true;
     }
-    struct weft_pending_cell *c = w->unborn ? weft__cell_lock(id, &w->held) : NULL;
-    if (!c && !w->held) {
-        new = weft__cell_take(id, e->ticks);
+    struct weft_pending_cell *c = w->unborn || w->own ? weft__cell_lock(id, &w->held) : NULL;
+    if (!c && (w->held || w->second))
+        return true;
+    bool inline_site = e->site == WEFT_STRING_INLINE;
+    uint32_t site = inline_site && w->befores
+                        ? weft__site_pending((const char *)w->before[0], w->before_size[0])
+                        : e->site;
+    unsigned sort = weft__roll_sort(site);
+    if (!c) {
+        new = weft__cell_take(id, e->ticks, sort, false);
         c = new.cell;
     }
-    if (!c)
-        return;
-    bool inline_site = e->site == WEFT_STRING_INLINE;
+    if (!c && w->own) {
+        __atomic_fetch_add(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
+        if (weft__roll_set_sort(id, sort))
+            return true;
+        __atomic_fetch_sub(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
+        return weft__roll_find(id, &sort) && sort != WEFT_ROLL_FRESH;
+    }
+    if (!c) {
+        if (!weft__rec.notes[w->packet].held || !weft__roll_find(id, &sort))
+            weft__cells_give_up(id, sort);
+        return true;
+    }
+    if (!new.cell)
+        weft__cell_set_sort(c, sort);
     c->stream = w->stream;
     __atomic_store_n(&c->created_ticks, e->ticks, __ATOMIC_RELAXED);
     c->creator = e->a;
-    c->site = inline_site && w->befores
-                  ? weft__site_pending((const char *)w->before[0], w->before_size[0])
-                  : e->site;
+    c->site = site;
     c->text = lasting(w, inline_site, e->text);
     c->packet = (uint32_t)w->p->sequence;
     __atomic_fetch_and(&c->flags, (uint8_t)~WEFT_PENDING_UNBORN, __ATOMIC_RELEASE);
     if (!new.cell) {
         weft__cell_unlock(c);
-        return;
+        return true;
     }
+    if (w->own && !weft__cell_move(new, id))
+        return false;
     w->kept++;
+    if (w->own)
+        return true;
     weft__cell_publish(new, id);
+    if (weft__rec.notes[w->packet].held)
+        weft__roll_drop(id);
+    return true;
+}
+
+static void keep_creation(struct walk *w, const struct seen *e)
+{
+    while (!try_to_create(w, e))
+        ;
 }
 
 static void keep_event(struct walk *w, const struct seen *e)
@@ -319,7 +468,7 @@ static bool is_nothing(const struct walk *w, unsigned code, const unsigned char 
           1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_SUSPEND | 1u << WEFT_EVENT_RESUME |
           1u << (WEFT_FORM_STREAM_BEGINS % 32));
     unsigned kind = code % 32, words = code / 32;
-    if (code == WEFT_FORM_TEXT_FOLLOWS || !(nothing >> kind & 1) || w->befores)
+    if (w->own || code == WEFT_FORM_TEXT_FOLLOWS || !(nothing >> kind & 1) || w->befores)
         return false;
     if (!matters(kind, w->all))
         return true;
@@ -404,13 +553,13 @@ static bool may_concern_others(const struct notes *n)
     for (uint64_t h = from; h <= to; h++) {
         if (h == n->home)
             continue;
-        if (weft__cells_any(h))
-            return true;
-        if (!find_home((h << weft__rec.id_bits) + 1, &packet))
-            continue;
-        struct notes *other = &weft__rec.notes[packet];
-        uint8_t state = __atomic_load_n(&other->state, __ATOMIC_ACQUIRE); /* with (M) */
-        if (state == OPEN || (state == LET_GO && count_pending(packet)))
+        if (find_home((h << weft__rec.id_bits) + 1, &packet)) {
+            struct notes *other = &weft__rec.notes[packet];
+            uint8_t state = __atomic_load_n(&other->state, __ATOMIC_ACQUIRE); /* with (M) */
+            if (state == OPEN || (state == LET_GO && count_pending(packet)))
+                return true;
+        }
+        if (weft__cells_any(h)) /* asked last: who retires the packet gives cells first */
             return true;
     }
     return false;
@@ -419,7 +568,8 @@ static bool may_concern_others(const struct notes *n)
 uint32_t weft__pending_keep(uint64_t packet)
 {
     struct notes *n = &weft__rec.notes[packet];
-    if (n->home == NO_HOME)
+    const bool own = !tracks();
+    if (n->home == NO_HOME && !own)
         return 0;
     const struct weft_events_header *p =
         (const void *)(weft__rec.pool + (packet << weft__rec.packet_bits));
@@ -429,19 +579,28 @@ uint32_t weft__pending_keep(uint64_t packet)
         .begin_ticks = p->begin_ticks,
         .running = p->running,
         .stream = p->stream,
-        .all = n->olds > OLD_MAX,
+        .all = n->olds > OLD_MAX || own,
+        .own = own,
     };
-    uint32_t pending = count_pending(packet);
+    uint32_t pending = own ? 0 : count_pending(packet);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of check_again */
-    w.unborn = weft__cells_any(n->home);
-    if (w.unborn || may_concern_others(n))
+    w.unborn = !own && weft__cells_any(n->home);
+    if (own || w.unborn || may_concern_others(n))
         walk_events(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
     else if (pending)
         walk_parts(&w, n);
-    if (n->olds && n->olds <= OLD_MAX)
+    if (n->olds && n->olds <= OLD_MAX && !own)
         walk_old(&w, n);
+    if (w.again && !w.held) {
+        w.second = w.unborn = true;
+        w.running = p->running;
+        w.stream = p->stream;
+        w.befores = 0;
+        walk_events(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
+    }
     if (w.kept)
         __atomic_fetch_add(&weft__rec.pending->kept, w.kept, __ATOMIC_RELAXED);
+    n->held |= w.held;
     return w.held ? WEFT_PENDING_HELD : pending;
 }
 
@@ -452,8 +611,10 @@ void weft__pending_recheck(uint64_t packet, uint32_t pending)
         return;
     uint64_t base = (n->home << weft__rec.id_bits) + 1;
     for (uint32_t i = 0; i < n->created; i++)
-        if (is_ended(packet, base + i))
+        if (is_ended(packet, base + i)) {
             weft__cells_drop(base + i);
+            weft__roll_drop(base + i);
+        }
 }
 
 /* While events are recorded */
@@ -464,22 +625,30 @@ static struct notes *notes_of(const struct weft_events_header *p)
     return &r->notes[(uint64_t)((const unsigned char *)p - r->pool) >> r->packet_bits];
 }
 
+/* Leaves out waits of promises that have ended. */
+static void tidy_olds(struct notes *n)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < n->olds; i++)
+        if (n->old[i].kind != WEFT_EVENT_TRY_READ || !weft__pending_over(n->old[i].other))
+            n->old[kept++] = n->old[i];
+    n->olds = (uint8_t)kept;
+}
+
 /* Where in the list an event goes: in place of one that it makes needless, or behind all. NULL: it is full. */
 static struct old_event *place_of_old(struct notes *n, unsigned kind, uint64_t id, uint64_t other)
 {
-    struct old_event *into = NULL;
-    unsigned same = 0, most = kind == WEFT_EVENT_TRY_READ ? WEFT_PENDING_NOTES : 1;
     for (unsigned i = 0; i < n->olds; i++) {
         struct old_event *o = &n->old[i];
-        if (o->id != id || o->kind != kind)
-            continue;
-        same++;
-        if (!into || o->other == other || (into->other != other && o->at < into->at))
-            into = o;
+        if (o->id == id && o->kind == kind && (kind != WEFT_EVENT_TRY_READ || o->other == other))
+            return o;
     }
-    if (into && (into->other == other || same >= most))
-        return into;
-    return n->olds < OLD_MAX ? &n->old[n->olds++] : NULL;
+    if (n->olds == OLD_MAX) {
+        tidy_olds(n);
+        if (n->olds > OLD_MAX / 4 * 3)
+            return NULL; /* it would have to be done too often */
+    }
+    return &n->old[n->olds++];
 }
 
 static void list(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
@@ -519,10 +688,32 @@ void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t o
 
 void weft__pending_resolved(struct writer *w, unsigned kind, uint64_t id, const unsigned char *at)
 {
-    if (!tracks() || !weft__cells_resolve(id))
+    if (!weft__cells_resolve(id))
         return;
-    if (at) /* so that the cell goes when the event is overwritten */
+    if (at && tracks()) /* so that the cell goes when the event is overwritten */
         list(w, kind, id, 0, at);
-    else
+    else if (!at)
         weft__cells_drop(id | WEFT_PENDING_RESOLVED);
+}
+
+/* Numbers of the program's own */
+
+void weft__pending_own(const struct writer *w)
+{
+    struct recorder *r = &weft__rec;
+    bool mixed = w->packet && w->next_id != w->base;
+    __atomic_store_n(&r->tracks, 0, __ATOMIC_RELAXED);
+    __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of settle */
+    for (uint64_t i = 0; i <= r->homes_mask; i++)
+        __atomic_store_n(&r->homes[i], 0, __ATOMIC_RELEASE);
+    for (uint64_t i = 0; i < r->packets; i++)
+        mixed |= __atomic_load_n(&r->notes[i].created, __ATOMIC_RELAXED) != 0;
+    __atomic_fetch_or(&r->pending->unsure, mixed ? WEFT_UNSURE : WEFT_UNSURE | WEFT_LISTED,
+                      __ATOMIC_RELAXED);
+}
+
+void weft__pending_created(uint64_t id, uint32_t site)
+{
+    if (!weft__roll_add_fresh(id))
+        weft__roll_unlisted(weft__roll_sort(site));
 }

@@ -133,16 +133,23 @@ static bool pop(uint64_t *stack, uint64_t *packet)
 
 static uint64_t numbers_taken; /* of promises, in all recordings of this process */
 
-uint64_t weft__pool_numbers(void)
+uint64_t weft__pool_numbers(uint64_t *end)
 {
-    const uint64_t share = UINT64_C(1) << weft__rec.id_bits;
+    /* Those on standby may want some while a recording begins. */
+    const uint64_t share = UINT64_C(1) << __atomic_load_n(&weft__rec.id_bits, __ATOMIC_RELAXED);
     uint64_t taken = __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED), from;
     do
         from =
             (taken + share - 1) & ~(share - 1); /* packets of another recording had other sizes */
     while (!__atomic_compare_exchange_n(&numbers_taken, &taken, from + share, true,
                                         __ATOMIC_RELAXED, __ATOMIC_RELAXED));
+    *end = from + share + 1;
     return from + 1;
+}
+
+uint64_t weft__pool_next_number(void)
+{
+    return __atomic_load_n(&numbers_taken, __ATOMIC_RELAXED) + 1;
 }
 
 /* Gives the packet a home, with a place in the directory that no other has. Returns its first number. */
@@ -151,13 +158,17 @@ static uint64_t settle(uint64_t packet)
     struct recorder *r = &weft__rec;
     struct notes *n = &r->notes[packet];
     for (uint64_t tries = 0;; tries++) {
-        uint64_t base = weft__pool_numbers(), home = home_of(base), none = 0;
+        uint64_t end, base = weft__pool_numbers(&end), home = home_of(base), none = 0;
         uint64_t *place = &r->homes[home & r->homes_mask];
         n->home = home;
         if (__atomic_compare_exchange_n(place, &none, (home + 1) << HOME_BITS | packet, false,
                                         __ATOMIC_RELEASE, /* (K) the ended bytes are 0 */
-                                        __ATOMIC_RELAXED))
+                                        __ATOMIC_RELAXED)) {
+            __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__pending_own */
+            if (!tracks())
+                __atomic_store_n(place, 0, __ATOMIC_RELEASE);
             return base;
+        }
         if (tries == r->homes_mask) { /* cannot be: it has more places than there are packets */
             n->home = NO_HOME;
             return base;
@@ -212,7 +223,8 @@ void weft__pool_init(void)
     r->queue_head = r->queue_tail = 0;
     r->left = r->clean = 0;
     r->packet_bits = (uint32_t)__builtin_ctz(r->packet_bytes);
-    r->id_bits = r->packet_bits - (uint32_t)__builtin_ctz(WEFT_NUMBERS_SHARE);
+    __atomic_store_n(&r->id_bits, r->packet_bits - (uint32_t)__builtin_ctz(WEFT_NUMBERS_SHARE),
+                     __ATOMIC_RELAXED);
     for (uint64_t i = 0; i < r->packets; i++) {
         struct weft_events_header *p = packet_at(i);
         memset(p, 0, sizeof *p);
@@ -297,6 +309,7 @@ static void begin_packet(struct thread *t, struct writer *w, struct weft_events_
     struct notes *n = &r->notes[number_of(p)];
     n->home = NO_HOME;
     n->olds = n->marks = 0;
+    n->held = false;
     __atomic_store_n(&n->created, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&n->ended, 0, __ATOMIC_RELAXED);
     uint64_t *ended = (uint64_t *)(void *)((unsigned char *)p + p->ended_at);

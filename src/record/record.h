@@ -12,6 +12,7 @@
  *   pool.c     packets: claimed, closed, retired, left to others
  *   pending.c  what a packet says of promises that are still pending when it is overwritten
  *   cells.c    where that is kept
+ *   roll.c     … for which there is no room there: number and sort
  *   text.c     texts and sites: each kept once
  *   layout.c   where things lie in a trace
  * Around it:
@@ -103,6 +104,7 @@ struct notes {
     uint8_t state;      /* enum notes_state */
     uint8_t olds;       /* OLD_MAX + 1: there are more */
     uint8_t marks;
+    bool held; /* it could not be retired at once: some of its promises may be on the roll */
     struct mark mark[MARKS_MAX];
     struct old_event old[OLD_MAX];
 };
@@ -124,7 +126,7 @@ struct recorder {
     uint32_t packet_bits; /* a packet has 1 << packet_bits bytes */
     uint32_t packet_bytes;
     uint32_t fenced; /* the system has no membarrier: who resolves makes a fence */
-    uint32_t tracks; /* pending promises; not so with a program's own numbers */
+    uint32_t tracks; /* pending promises by packets; not so with a program's own numbers */
 
     uint32_t generation; /* counts recordings, from 1 */
     uint32_t open;       /* there is one, perhaps paused */
@@ -132,6 +134,7 @@ struct recorder {
     struct weft_facts_header *facts;
     struct weft_strings_header *strings;
     struct weft_pending_header *pending;
+    struct weft_roll_header *roll;
     uint64_t packets;
 
     unsigned char *map; /* all of the trace, if it is ours to unmap */
@@ -148,11 +151,13 @@ struct recorder {
     uint16_t
         *kept_by_home; /* how many cells there are of promises with such a home, by its low bits */
     uint64_t kept_mask;
+    uint16_t *cell_tags; /* of each cell: see cells.c */
 
     /* What threads change, on lines of its own. */
     _Alignas(64) uint64_t queue_head;
     uint64_t queue_tail; /* taken, put: counts */
     uint64_t sequence;   /* of the packet claimed last */
+    uint64_t moves;      /* of pending promises from the roll to a cell, and back */
     /* Stacks: a packet's number plus 1, and a tag. */
     uint64_t left;  /* by ended threads to new ones, with room */
     uint64_t clean; /* retired, and in nobody's stock */
@@ -221,14 +226,17 @@ void weft__threads_end(void);
 
 /* Where things lie in the memory of a trace. */
 struct layout {
-    uint64_t bytes, metadata_at, strings_at, strings_bytes, pending_at, pool_at, packet_bytes,
-        packets;
-    uint64_t texts; /* places of the hash table */
-    uint32_t cells; /* for pending promises */
+    uint64_t bytes, metadata_at, strings_at, strings_bytes, pending_at, roll_at, pool_at,
+        packet_bytes, packets;
+    uint64_t texts;   /* places of the hash table */
+    uint32_t cells;   /* for pending promises */
+    uint32_t sorts;   /* of them, on the roll: a power of two */
+    uint64_t numbers; /* places on the roll */
 };
 
-/* False: too few bytes, or too many. */
-bool weft__layout_plan(struct layout *l, uint64_t bytes);
+/* pending: how many of the bytes are for pending promises; 0: a quarter; half of them at most. False: too few
+ * bytes, or too many. */
+bool weft__layout_plan(struct layout *l, uint64_t bytes, uint64_t pending);
 
 /* How much private memory there must be, zeros, at a multiple of 64. */
 size_t weft__layout_private(const struct layout *l);
@@ -267,9 +275,12 @@ void weft__pool_close(struct writer *w);
 /* The thread ends: its packet, if it has room, is left to the next new one. */
 void weft__pool_leave(struct writer *w);
 
-/* The first of as many numbers for promises as a packet has. No packet has these, unless the caller sees to
- * it. */
-uint64_t weft__pool_numbers(void);
+/* The first of as many numbers for promises as a packet has, and the one after them. No packet has these, unless the
+ * caller sees to it. */
+uint64_t weft__pool_numbers(uint64_t *end);
+
+/* No number that is smaller will be handed out any more. */
+uint64_t weft__pool_next_number(void);
 
 /* pending.c */
 
@@ -283,9 +294,18 @@ void weft__pending_init(struct weft_pending_header *p, uint32_t cells);
 /* w is about to say something of a promise whose number is not from low to high. */
 void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other);
 
+/* The program has numbers of its own from here on: see pending.c. w: of the first one. */
+void weft__pending_own(const struct writer *w);
+
+/* A promise with such a number is created. */
+void weft__pending_created(uint64_t id, uint32_t site);
+
 /* w has just said that a promise is resolved whose home is not found; at: where, or NULL: there was no
  * room to say it. */
 void weft__pending_resolved(struct writer *w, unsigned kind, uint64_t id, const unsigned char *at);
+
+/* Whether the promise has ended: who waits for it, or what it waits for, is of no interest any more. */
+bool weft__pending_over(uint64_t id);
 
 /* Keeps what the packet says of pending promises. Returns how many of its own may be pending, or that another
  * thread has a cell which is needed: to be tried again later. */
@@ -294,6 +314,13 @@ uint32_t weft__pending_keep(uint64_t packet);
 
 /* Lets those go that have been resolved since; pending: what weft__pending_keep said. */
 void weft__pending_recheck(uint64_t packet, uint32_t pending);
+
+/* roll.c; more of it in roll.h */
+
+/* Sets the layout's sorts and numbers, for a packet of so many bytes; how many it takes; and sets it up. */
+void weft__roll_plan(struct layout *l, uint64_t bytes);
+uint64_t weft__roll_bytes(const struct layout *l);
+void weft__roll_init(struct weft_roll_header *h, const struct layout *l);
 
 /* text.c */
 

@@ -203,8 +203,8 @@ static int start(const struct weft_options *options, const struct place *place)
         size_t size = options->size ? options->size : sizeof o;
         memcpy(&o, options, size < sizeof o ? size : sizeof o);
     }
-    if (!weft__layout_plan(&layout, o.bytes ? o.bytes : DEFAULT_BYTES) || (uintptr_t)o.memory % 8 ||
-        (o.memory && !o.bytes) || (o.path && !*o.path))
+    if (!weft__layout_plan(&layout, o.bytes ? o.bytes : DEFAULT_BYTES, o.pending_bytes) ||
+        (uintptr_t)o.memory % 8 || (o.memory && !o.bytes) || (o.path && !*o.path))
         return -EINVAL;
     if (r->open && !weft__is_ours())
         forked();
@@ -331,13 +331,31 @@ static const char *reason(int error)
     case ELOOP:
         return "is a symbolic link";
     case EINVAL:
-        return "needs a size from 64K to 1T (WEFT_TRACE_SIZE)";
+        return "needs a size from 64K to 1T, for instance 64M (WEFT_TRACE_SIZE)";
     case EBADF:
         return "the memory that weft record --memory has given is not there, perhaps because of "
                "exec";
     default:
         return strerror(error);
     }
+}
+
+/* "64M", "65536", "1GiB": bytes, as --size takes them. UINT64_MAX: that is no size. */
+static uint64_t size_of(const char *text)
+{
+    static const char units[] = "KMGT";
+    char *unit = NULL;
+    errno = 0;
+    const uint64_t n = strtoull(text, &unit, 10);
+    if (errno || *text < '0' || *text > '9')
+        return UINT64_MAX;
+    if (!*unit)
+        return n;
+    const char *u = strchr(units, *unit >= 'a' ? *unit - ('a' - 'A') : *unit);
+    if (!u || (unit[1] && strcmp(unit + 1, "B") != 0 && strcmp(unit + 1, "iB") != 0))
+        return UINT64_MAX;
+    const unsigned shift = 10 * (unsigned)(u - units + 1);
+    return n > UINT64_MAX >> shift ? UINT64_MAX : n << shift;
 }
 
 static uint64_t number(const char *text)
@@ -358,6 +376,7 @@ __attribute__((constructor)) static void start_from_environment(void)
     barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
     const char *path = secure_getenv("WEFT_TRACE");
     const char *size = secure_getenv("WEFT_TRACE_SIZE");
+    const char *pending = secure_getenv("WEFT_TRACE_PENDING");
     const char *who = secure_getenv("WEFT_TRACE_FOR");
     const char *clock = secure_getenv("WEFT_TRACE_CLOCK");
     const char *memory = secure_getenv("WEFT_TRACE_FD");
@@ -365,10 +384,12 @@ __attribute__((constructor)) static void start_from_environment(void)
         return;
     struct weft_options o = {.size = sizeof o, .path = path};
     if (size && *size) {
-        o.bytes = number(size);
+        o.bytes = size_of(size);
         if (o.bytes == 0)
             o.bytes = 1; /* not a size */
     }
+    if (pending && *pending)
+        o.pending_bytes = size_of(pending); /* as much as there may be, if that is no size */
     if (clock && strcmp(clock, "turn") == 0)
         o.flags |= WEFT_START_TURN_CLOCK;
     int rc = start_here(&o, memory && who ? (int)(number(memory) & INT_MAX) : -1);

@@ -248,6 +248,7 @@ static bool any_crash(enum ending ending, bool full)
     truth_clear(truth);
     truth->plan = (struct truth_plan){
         .threads = 1 + (unsigned)below(8),
+        .own = below(3) == 0,
         .cells = cells,
         .old = (uint32_t)below(cells),
         .share = 1u << below(11),

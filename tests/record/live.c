@@ -3,11 +3,12 @@
  * each stream there are its newest events, and what is missing between them was counted. Now and then its
  * promises, too: those that were pending all the time are there, whole and once.
  *
- *     live [-t THREADS] [-b BYTES] [-n EVENTS] [-s SEED] [-p] [-c] [-i] FILE
+ *     live [-t THREADS] [-b BYTES] [-n EVENTS] [-s SEED] [-p] [-c] [-i] [-o] FILE
  *
  * until so many events have been read. -p: another process writes. -c: reads copies that `weft save` makes
  * (WEFT: that program). -i: the promises have numbers of the program's own, so nothing is known of those
- * whose events are overwritten. Also in the environment: EVENTS and SEED. */
+ * whose events are overwritten. -o: nothing but promises with such numbers, all of which are known. Also in the
+ * environment: EVENTS and SEED. */
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
@@ -45,12 +46,14 @@ static void *work(void *arg)
     truth_begin(truth, t);
     for (uint64_t n = 0; !__atomic_load_n(&shared->stop, __ATOMIC_RELAXED);) {
         unsigned kind = n % PATTERN_KINDS;
-        if (own_ids || (kind > 3 && kind < 7))
+        if (truth->plan.own)
+            ; /* none of the pattern */
+        else if (own_ids || (kind > 3 && kind < 7))
             pattern_write(t, n);
         else
             pattern_write_native(t, n);
         __atomic_store_n(&shared->returned[t], ++n, __ATOMIC_RELEASE);
-        if (!own_ids && n % CELL_EVERY == 0)
+        if (truth->plan.own || (!own_ids && n % CELL_EVERY == 0))
             truth_step_cell(truth, t);
     }
     return NULL;
@@ -217,7 +220,7 @@ static bool read_once(void)
     truth_snap(&first, truth, true);
     bool ok = !copies || save();
     ok = ok && read_events(from, before);
-    if (ok && !own_ids && result.times % 4 == 0) {
+    if (ok && !own_ids && (truth->plan.own || result.times % 4 == 0)) {
         if (!copies) { /* it is read again */
             free(first.cell);
             truth_snap(&first, truth, true);
@@ -229,12 +232,12 @@ static bool read_once(void)
     return ok;
 }
 
-static int options(int argc, char **argv, bool *process)
+static int options(int argc, char **argv, bool *process, bool *own)
 {
     const char *from_env[] = {getenv("EVENTS"), getenv("SEED")};
     wanted = from_env[0] ? strtoull(from_env[0], NULL, 10) : wanted;
     seed = from_env[1] ? strtoull(from_env[1], NULL, 10) : seed;
-    for (int o; (o = getopt(argc, argv, "t:b:n:s:pci")) != -1;) {
+    for (int o; (o = getopt(argc, argv, "t:b:n:s:pcio")) != -1;) {
         uint64_t n = optarg ? strtoull(optarg, NULL, 10) : 0;
         switch (o) {
         case 'p':
@@ -245,6 +248,9 @@ static int options(int argc, char **argv, bool *process)
             break;
         case 'i':
             own_ids = true;
+            break;
+        case 'o':
+            *own = true;
             break;
         case 't':
             threads = (unsigned)n;
@@ -263,8 +269,8 @@ static int options(int argc, char **argv, bool *process)
 
 int main(int argc, char **argv)
 {
-    bool process = false;
-    int rc = options(argc, argv, &process);
+    bool process = false, own = false;
+    int rc = options(argc, argv, &process, &own);
     if (rc)
         return rc;
     path = argv[optind];
@@ -273,8 +279,12 @@ int main(int argc, char **argv)
     truth = truth_new();
     if (shared == MAP_FAILED || !truth)
         return 2;
-    truth->plan = (struct truth_plan){
-        .threads = threads, .cells = CELLS, .old = CELLS / 2, .labels = 128, .seed = seed};
+    truth->plan = (struct truth_plan){.threads = threads,
+                                      .own = own,
+                                      .cells = CELLS,
+                                      .old = CELLS / 2,
+                                      .labels = 128,
+                                      .seed = seed};
     shared->error = 1;
     pthread_t thread[TRUTH_THREADS];
     pid_t pid = process ? fork() : 0;

@@ -104,13 +104,20 @@ static void run(struct truth *w, unsigned t, uint64_t id)
     done(w, t);
 }
 
+/* Numbers as addresses are, but none twice. */
+static uint64_t own_number(struct truth_thread *me, unsigned t)
+{
+    return 0x10000 + (++me->numbers * TRUTH_THREADS + t) * 16;
+}
+
 /* A promise that is resolved at once. */
 static void filler(struct truth *w, unsigned t)
 {
     struct truth_thread *me = &w->thread[t];
     PUT(me->filler_open, true);
     struct truth_call *c = begin(w, t, WEFT_EVENT_CREATES, me->running, 0);
-    uint64_t id = weft_create("filler", NULL);
+    uint64_t id = w->plan.own ? weft_create_id(me->running, own_number(me, t), "filler", NULL)
+                              : weft_create("filler", NULL);
     c->b = id ? id : NOT_RECORDED;
     PUT(me->filler, id);
     done(w, t);
@@ -156,7 +163,8 @@ static void create(struct truth *w, unsigned t, struct truth_cell *c)
     PUT(c->stage, STAGE_CREATING);
     struct truth_call *call = begin(w, t, WEFT_EVENT_CREATES, me->running, 0);
     call->text = text;
-    uint64_t id = weft_create("cell", label);
+    uint64_t id = w->plan.own ? weft_create_id(me->running, own_number(me, t), "cell", label)
+                              : weft_create("cell", label);
     call->b = id ? id : NOT_RECORDED;
     c->after_ns = truth_now_ns();
     PUT(c->id, id);
@@ -176,13 +184,21 @@ static uint64_t anybody(struct truth *w, unsigned t)
     return r % 4 == 0 || !id ? me->running : id;
 }
 
+static bool waits_already(const struct truth_cell *c, uint64_t who)
+{
+    bool is = who == c->id;
+    for (unsigned i = 0; i < TRUTH_WAITERS; i++)
+        is |= (c->begun & STEP_WAIT << i) && c->waiter[i] == who;
+    return is;
+}
+
 static void wait_for(struct truth *w, unsigned t, struct truth_cell *c, unsigned i)
 {
     uint64_t who = anybody(w, t);
-    while (who == c->id || (i && who == c->waiter[0])) /* a number of nobody */
+    if (waits_already(c, who)) /* a number of nobody */
         who = NOBODY + i * TRUTH_THREADS + t;
     c->waiter[i] = who;
-    PUT(c->begun, c->begun | (i ? STEP_WAIT_TOO : STEP_WAIT));
+    PUT(c->begun, (uint16_t)(c->begun | STEP_WAIT << i));
     begin(w, t, WEFT_EVENT_TRY_READ, who, c->id);
     if (who == w->thread[t].running)
         weft_wait(c->id);
@@ -213,10 +229,6 @@ static void notify(struct truth *w, unsigned t, struct truth_cell *c)
 static void take_step(struct truth *w, unsigned t, struct truth_cell *c, unsigned step)
 {
     switch (step) {
-    case STEP_WAIT:
-    case STEP_WAIT_TOO:
-        wait_for(w, t, c, step == STEP_WAIT_TOO);
-        break;
     case STEP_LABEL:
         label(w, t, c);
         break;
@@ -228,12 +240,15 @@ static void take_step(struct truth *w, unsigned t, struct truth_cell *c, unsigne
         begin(w, t, WEFT_EVENT_SHOULD_RESOLVE, c->id, 0);
         weft_should_resolve(c->id);
         break;
-    default:
+    case STEP_BACKGROUND:
         PUT(c->begun, c->begun | STEP_BACKGROUND);
         begin(w, t, WEFT_EVENT_BACKGROUND, c->id, 0);
         weft_background(c->id);
+        break;
+    default:
+        wait_for(w, t, c, (unsigned)__builtin_ctz(step / STEP_WAIT));
     }
-    PUT(c->done, (uint8_t)(c->done | step));
+    PUT(c->done, (uint16_t)(c->done | step));
     done(w, t);
 }
 
@@ -297,12 +312,12 @@ bool truth_step_cell(struct truth *w, unsigned t)
     if (!try_lock(c))
         return false;
     bool acted = true;
-    unsigned step = 1u << r % 8;
+    unsigned step = 1u << (r >> 40) % (STEPS - plan->few_waits);
     if (c->stage == STAGE_FREE)
         create(w, t, c);
     else if (r % 64 / 8 == 0) /* no call is like the one before it, so that each is known */
         run(w, t, me->running == c->id || r % 2 == 0 ? other_than(me->running) : c->id);
-    else if ((step & STEPS) && !(c->begun & step))
+    else if (r % 4 && !(c->begun & step))
         take_step(w, t, c, step);
     else if (i >= plan->old)
         end(w, t, c);

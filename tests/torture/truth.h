@@ -24,19 +24,19 @@ enum {
     TRUTH_THREADS = 16,
     TRUTH_LOG = 1 << 20,   /* calls of each thread that are remembered */
     TRUTH_CELLS = 1 << 16, /* promises at once, at most */
-    TRUTH_ALARM = 600,     /* seconds after which a program of a test ends by itself */
+    TRUTH_ALARM = 1700,    /* seconds after which a program of a test ends by itself */
 };
 
-/* What may happen to a pending promise, each once. All of it fits into the notes of a promise whose events
- * are overwritten: a label, two waits of different readers, a notify. */
+/* What may happen to a pending promise, each once. It is more than fits into the notes of a promise whose events
+ * are overwritten: a label, a notify, waits of different readers. */
+enum { TRUTH_WAITERS = 6 };
 enum truth_step {
-    STEP_WAIT = 1,
-    STEP_WAIT_TOO = 2,
-    STEP_LABEL = 4,
-    STEP_MARK = 8,
-    STEP_BACKGROUND = 16,
-    STEP_NOTIFY = 32,
-    STEPS = 63,
+    STEP_LABEL = 1,
+    STEP_MARK = 2,
+    STEP_BACKGROUND = 4,
+    STEP_NOTIFY = 8,
+    STEP_WAIT = 16, /* of the first one; the others are above it */
+    STEPS = 4 + TRUTH_WAITERS,
 };
 
 enum truth_stage { STAGE_FREE, STAGE_CREATING, STAGE_PENDING, STAGE_ENDING };
@@ -46,10 +46,10 @@ struct truth_cell {
     uint32_t version; /* odd: a thread is at it */
     uint32_t text;    /* its first label; the one of STEP_LABEL is text + 1 */
     uint64_t id;      /* 0: not known yet */
-    uint64_t creator, waiter[2], notifier;
+    uint64_t creator, waiter[TRUTH_WAITERS], notifier;
     uint64_t before_ns, after_ns; /* its creation lies between, CLOCK_MONOTONIC */
     uint8_t stage;                /* enum truth_stage */
-    uint8_t begun, done;          /* steps */
+    uint16_t begun, done;         /* steps */
     bool unknown;                 /* in a snapshot: it was changing */
 };
 
@@ -64,6 +64,7 @@ struct truth_thread {
     uint32_t tid;
     uint64_t begun, done;   /* calls */
     uint64_t made;          /* promises of the table that it has begun to create */
+    uint64_t numbers;       /* of its own */
     uint64_t filler;        /* the short-lived promise that is pending; 0: none, or not known yet */
     bool filler_open;       /* there may be one */
     uint64_t floor;         /* calls that had returned when weft_stop was called */
@@ -73,10 +74,12 @@ struct truth_thread {
 
 struct truth_plan {
     unsigned threads;
-    uint32_t cells;  /* promises in the table */
-    uint32_t old;    /* the first of them are never resolved */
-    uint32_t share;  /* of steps that concern the table, in 1024 */
-    uint32_t labels; /* different ones; 0: each promise has its own */
+    bool own;           /* numbers of its own (weft_create_id) */
+    unsigned few_waits; /* not so many of TRUTH_WAITERS wait for a promise */
+    uint32_t cells;     /* promises in the table */
+    uint32_t old;       /* the first of them are never resolved */
+    uint32_t share;     /* of steps that concern the table, in 1024 */
+    uint32_t labels;    /* different ones; 0: each promise has its own */
     uint64_t seed;
     uint64_t steps; /* of each thread; 0: no end */
 };

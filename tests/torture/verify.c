@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "model/model.h"
+#include "format/listed.h"
 #include "verify.h"
 
 enum { COMPLAINTS = 5 }; /* printed of one trace */
@@ -181,7 +182,14 @@ static bool check_stream(const struct truth *w, const struct stream_check *s,
                s->t, t->floor, s->newest);
         return false;
     }
-    uint64_t all = f->kept + f->overwritten + f->discarded;
+    /* What is missing between its calls is said. */
+    if (s->missing > f->missing + f->discarded) {
+        printf("thread %u: %" PRIu64 " calls are missing between others, %" PRIu64
+               " are said to be; %" PRIu64 " discarded\n",
+               s->t, s->missing, f->missing, f->discarded);
+        return false;
+    }
+    uint64_t all = f->kept + f->overwritten + f->missing + f->discarded;
     /* After weft_stop calls are made that are not recorded, and are like others. What was discarded after the
      * newest packet is in no stream's facts. */
     bool exact = s->newest && facts->ended != WEFT_ENDED_STOPPED;
@@ -189,9 +197,9 @@ static bool check_stream(const struct truth *w, const struct stream_check *s,
     /* Either up to the newest event; or that has been overwritten, and the newest packet, which is empty, says
      * how many there were. */
     if (!(exact && all == s->newest) && (all < least || all > t->begun)) {
-        printf("thread %u: %" PRIu64 " kept, %" PRIu64 " overwritten, %" PRIu64
+        printf("thread %u: %" PRIu64 " kept, %" PRIu64 " overwritten, %" PRIu64 " missing, %" PRIu64
                " discarded up to call %" PRIu64 "\n",
-               s->t, f->kept, f->overwritten, f->discarded, s->newest);
+               s->t, f->kept, f->overwritten, f->missing, f->discarded, s->newest);
         return false;
     }
     return true;
@@ -201,16 +209,17 @@ static bool check_sums(const struct truth *w, const struct story *story)
 {
     const struct weft_reader_facts *f = weft_reader_facts(story->reader);
     uint64_t least = 0, most = 0;
-    uint64_t all = story->events + f->overwritten_events + f->discarded_events;
+    uint64_t all = story->events + f->overwritten_events + f->missing_events + f->discarded_events;
     for (unsigned t = 0; t < w->plan.threads; t++) {
         least += w->thread[t].floor;
         most += w->thread[t].begun;
     }
     if (all >= least && all <= most)
         return true;
-    printf("%zu kept, %" PRIu64 " overwritten, %" PRIu64 " discarded; recorded were %" PRIu64
-           " to %" PRIu64 "\n",
-           story->events, f->overwritten_events, f->discarded_events, least, most);
+    printf("%zu kept, %" PRIu64 " overwritten, %" PRIu64 " missing, %" PRIu64
+           " discarded; recorded were %" PRIu64 " to %" PRIu64 "\n",
+           story->events, f->overwritten_events, f->missing_events, f->discarded_events, least,
+           most);
     return false;
 }
 
@@ -223,6 +232,16 @@ static bool check_facts(const struct story *story, enum weft_ended ended)
     printf("%" PRIu64 " problems, %s; %" PRIu64 " unknown events; %s, not %s\n", d->problems,
            d->first[0].text, f->unknown_events, weft_ended_name(f->ended), weft_ended_name(ended));
     return false;
+}
+
+/* How many of the thread's calls may have been recorded. After weft_stop calls are made that are not, and may be like the
+ * last one that was: then the trace says how many there were. */
+static uint64_t calls_recorded(const struct truth *w, const struct weft_reader_facts *f,
+                               const struct weft_stream_facts *s, unsigned t)
+{
+    uint64_t all = s->kept + s->overwritten + s->missing + s->discarded;
+    bool known = f->ended == WEFT_ENDED_STOPPED && !f->discarded_events;
+    return known && all < w->thread[t].begun ? all : w->thread[t].begun;
 }
 
 bool verify_calls(const struct truth *w, const char *path, enum weft_ended ended,
@@ -238,7 +257,7 @@ bool verify_calls(const struct truth *w, const char *path, enum weft_ended ended
             s[i].t = thread_of(w, f->stream[i].thread);
             ok = s[i].t < w->plan.threads;
             if (ok)
-                s[i].at = w->thread[s[i].t].begun;
+                s[i].at = calls_recorded(w, f, &f->stream[i], s[i].t);
         }
         for (size_t i = story.events; i-- > 0 && ok;) {
             struct stream_check *of = &s[story.event[i].stream];
@@ -298,7 +317,7 @@ static const struct truth_cell *cell_with(const struct by_id *m, uint64_t id)
 
 /* What the model says of a promise of the table. */
 struct shown {
-    uint32_t waits[2], notifies, labels, first_labels, step_labels;
+    uint32_t waits[TRUTH_WAITERS], notifies, labels, first_labels, step_labels;
 };
 
 struct check {
@@ -314,6 +333,8 @@ struct check {
     uint64_t lost;      /* promises that need not be there */
     uint64_t skipped;   /* promises of which something is not shown */
     uint64_t discarded; /* events: a creation, a step, an ending may be among them */
+    uint64_t highest;   /* number of a promise that was created; once counted */
+    bool counted;
     unsigned complaints;
 };
 
@@ -363,7 +384,7 @@ static void find_promises(struct check *k)
         const struct truth_cell *c = &k->after->cell[cell - 1];
         struct shown *s = &k->shown[cell - 1];
         s->notifies += x->kind == WEFT_NOTIFIES && is_one(m, x->actor, c->notifier);
-        for (unsigned n = 0; n < 2; n++)
+        for (unsigned n = 0; n < TRUTH_WAITERS; n++)
             s->waits[n] += x->kind == WEFT_WAITS && is_one(m, x->actor, c->waiter[n]);
     }
     for (uint32_t i = 0; i < m->labels; i++) {
@@ -395,13 +416,26 @@ static bool waits_still(const struct check *k, uint64_t id)
     return id == UINT64_MAX || (c && lasts(k, (uint32_t)(c - k->before->cell)));
 }
 
-/* Whether so many waits are shown by one who waits since that step. Nobody needs to know that one has waited
- * who is resolved, once the events are overwritten. */
-static bool waits_shown(const struct check *k, uint32_t n, uint32_t i, unsigned step)
+/* Whether another one who waits is the same by now. */
+static bool waits_twice(const struct check *k, const struct truth_cell *c, unsigned n)
+{
+    uint32_t other = weft_model_find(k->m, c->waiter[n]);
+    bool twice = false;
+    for (unsigned i = 0; i < TRUTH_WAITERS && other != NONE; i++)
+        twice |= i != n && (c->begun & STEP_WAIT << i) && is_one(k->m, other, c->waiter[i]);
+    return twice;
+}
+
+/* Whether the waits are shown. Nobody needs to know that one has waited who is resolved, once the events are
+ * overwritten. */
+static bool waits_shown(const struct check *k, const struct shown *s, uint32_t i)
 {
     const struct truth_cell *a = &k->before->cell[i], *b = &k->after->cell[i];
-    uint64_t who = b->waiter[step == STEP_WAIT_TOO];
-    return times(n, a, b, step) || (n == 0 && !waits_still(k, who));
+    bool ok = true;
+    for (unsigned n = 0; n < TRUTH_WAITERS; n++)
+        ok = ok && (times(s->waits[n], a, b, (unsigned)STEP_WAIT << n) || waits_twice(k, b, n) ||
+                    (s->waits[n] == 0 && !waits_still(k, b->waiter[n])));
+    return ok;
 }
 
 static bool check_steps(struct check *k, uint32_t i)
@@ -410,11 +444,7 @@ static bool check_steps(struct check *k, uint32_t i)
     const struct shown *s = &k->shown[i];
     const struct weft_promise *p = &k->m->promise[k->promise_of[i]];
     char text[160];
-    uint32_t other = weft_model_find(k->m, b->waiter[1]);
-    bool twice = other != NONE && is_one(k->m, other, b->waiter[0]); /* those two are one by now */
-    bool ok = times(s->notifies, a, b, STEP_NOTIFY) &&
-              (twice || (waits_shown(k, s->waits[0], i, STEP_WAIT) &&
-                         waits_shown(k, s->waits[1], i, STEP_WAIT_TOO))) &&
+    bool ok = times(s->notifies, a, b, STEP_NOTIFY) && waits_shown(k, s, i) &&
               (p->should_resolve || !(a->done & STEP_MARK)) &&
               (p->background || !(a->done & STEP_BACKGROUND));
     bool labels = times(s->step_labels, a, b, STEP_LABEL) && s->first_labels == 1 &&
@@ -426,9 +456,9 @@ static bool check_steps(struct check *k, uint32_t i)
         return true;
     }
     snprintf(text, sizeof text,
-             "steps %x to %x; shown %u and %u waits, %u notifies, %u labels (%u, %u), marks %d %d",
-             a->done, b->begun, s->waits[0], s->waits[1], s->notifies, s->labels, s->first_labels,
-             s->step_labels, p->should_resolve, p->background);
+             "steps %x to %x; shown %u notifies, %u labels (%u, %u), marks %d %d", a->done,
+             b->begun, s->notifies, s->labels, s->first_labels, s->step_labels, p->should_resolve,
+             p->background);
     complain(k, text, a->id, a);
     for (uint32_t n = 0; n < k->m->interactions && k->complaints <= COMPLAINTS; n++) {
         const struct weft_interaction *x = &k->m->interaction[n];
@@ -442,9 +472,12 @@ static bool check_steps(struct check *k, uint32_t i)
         if (!k->m->label[l].is_change)
             printf("    label %.40s at %" PRId64 "\n",
                    weft_model_text(k->m, k->m->label[l].what, NULL), k->m->label[l].time_ns);
+    for (unsigned n = 0; n < TRUTH_WAITERS && k->complaints <= COMPLAINTS; n++)
+        if (b->begun & STEP_WAIT << n)
+            printf("    %u waits by %" PRIu64 "%s\n", s->waits[n], b->waiter[n],
+                   waits_still(k, b->waiter[n]) ? ", pending" : "");
     if (k->complaints <= COMPLAINTS)
-        printf("    not by %" PRIu64 " and %" PRIu64 ", %" PRIu64 "\n", b->waiter[0], b->waiter[1],
-               b->notifier);
+        printf("    notified by %" PRIu64 "\n", b->notifier);
     return false;
 }
 
@@ -476,6 +509,18 @@ static bool check_pending(struct check *k, uint32_t i, struct verified *v, uint6
     return check_steps(k, i);
 }
 
+/* Returns true if this recording has not handed out the number: it is older, or made up. Whether its promise has ended is
+ * not known. */
+static bool is_foreign(struct check *k, uint64_t id)
+{
+    for (uint32_t i = 1; i < k->m->promises && !k->counted; i++)
+        k->highest = k->m->promise[i].created && k->m->promise[i].id > k->highest
+                         ? k->m->promise[i].id
+                         : k->highest;
+    k->counted = true;
+    return (k->header.unsure & WEFT_LISTED) || id < k->header.first_number || id > k->highest;
+}
+
 /* Whether a promise that the trace shows as pending may be. unborn: of those of which no number is known. */
 static bool may_be_pending(struct check *k, uint32_t p, uint64_t *unborn, uint64_t *fillers)
 {
@@ -485,7 +530,7 @@ static bool may_be_pending(struct check *k, uint32_t p, uint64_t *unborn, uint64
         (b && (b->unknown || b->stage != STAGE_FREE)))
         return true;
     if (!k->m->promise[p].created)
-        return k->lost > 0 || !k->header.cells; /* it may be anything */
+        return k->lost > 0 || !k->header.cells || is_foreign(k, id); /* it may be anything */
     if (!strcmp(weft_model_type(k->m, p), "filler"))
         return (*fillers)-- > 0;
     if (strcmp(weft_model_type(k->m, p), "cell"))

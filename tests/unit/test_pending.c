@@ -278,25 +278,55 @@ static void unknown_waiters(void **state)
                           NOTE(TRY_READ, 4)},
              .note_ticks = {40, 41, 42, 43},
              .note_other = {LOOP, 67, 200, HOME(2)}},
-            {.created_ticks = 31, .creator = 201, .site = n.site, .packet = 1},
+            {.created_ticks = 31, .creator = 21, .site = n.site, .packet = 1},
         };
         pending_packet(&t, (struct weft_pending_header){.given_up = !sure}, ids, cells, 2);
         two_packets(&t, n.site, "");
         char wanted[1024];
         snprintf(wanted, sizeof wanted,
-                 "30 0 creates -1 66 rpc promoted\n31 0 creates 201 67 rpc promoted\n"
+                 "30 0 creates -1 66 rpc promoted\n31 0 creates 21 67 rpc promoted\n"
                  "40 - try_read -1 66 promoted\n41 - try_read 67 66 promoted\n%s"
                  "43 - try_read 129 66 promoted\n%s",
                  sure ? "" : "42 - try_read 200 66 promoted\n", TWO_PACKETS);
         expect(&t, wanted, NULL);
         if (sure) /* the creator is not there, so it was resolved before */
-            expect_model(&t, "66 rpc -1 -970 200 pending\n"
-                             "67 rpc 201 -969 200 pending\n"
+            expect_model(&t, "21 preexisting -1 -969 -969 resolved\n"
+                             "66 rpc -1 -970 200 pending\n"
+                             "67 rpc 21 -969 200 pending\n"
                              "129 rpc -1 -957 200 pending\n"
-                             "130 rpc -1 10 10 pending\n"
-                             "201 preexisting -1 -969 -969 resolved\n");
+                             "130 rpc -1 10 10 pending\n");
         trace_fini(&t);
     }
+}
+
+static void waits_of_who_waits(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct numbers n = begin(&t);
+    uint64_t ids[2] = {66, 67};
+    const uint32_t waits = WEFT_NOTE_WAITS_FOR << WEFT_NOTE_BITS;
+    struct weft_pending_cell cells[2] = {
+        {.created_ticks = 30, .creator = LOOP, .site = n.site, .packet = 1, .dropped = 3},
+        {.created_ticks = 31,
+         .creator = LOOP,
+         .site = n.site,
+         .packet = 1,
+         /* for one that is pending; that is not known; that has ended; and in a packet that is there */
+         .note_tag = {waits | 1, waits | 2, waits | 3, waits | 7},
+         .note_ticks = {40, 41, 42, 1005},
+         .note_other = {66, 200, HOME(2) + 1, HOME(2)}},
+    };
+    pending_packet(&t, (struct weft_pending_header){.skipped = 9}, ids, cells, 2);
+    two_packets(&t, n.site, "01");
+    struct weft_reader_facts f;
+    expect(&t,
+           "30 0 creates -1 66 rpc promoted\n31 0 creates -1 67 rpc promoted\n"
+           "40 - try_read 67 66 promoted\n" TWO_PACKETS "1100 - resolves -1 130 promoted\n",
+           &f);
+    assert_int_equal(f.promotion.left_out, 3);
+    assert_true(f.promotion.lacks);
+    trace_fini(&t);
 }
 
 static void notes_of_other_kinds(void **state)
@@ -636,11 +666,13 @@ static void homes_that_clash(void **state)
 
 /* ---- What was never created ---- */
 
-/* In a trace that has kept what was pending, it has been resolved. */
+/* In a trace that has kept what was pending, what was created in a packet that is not there has been resolved. Numbers
+ * of packets are 64; that of the one before the first would begin at HOME(3). */
 static void never_created(void **state)
 {
     (void)state;
     enum { KEEPS, NO_PACKET, GIVEN_UP, UNSURE, DISCARDED, MISSING, WAYS };
+    const uint64_t lost = HOME(4), lost_too = HOME(9) + 63;
     for (int way = 0; way < WAYS; way++) {
         struct trace t = {.fd = -1};
         facts_packet(&t,
@@ -652,16 +684,43 @@ static void never_created(void **state)
                 &t,
                 (struct weft_pending_header){.given_up = way == GIVEN_UP, .unsure = way == UNSURE},
                 NULL, NULL, 0);
-        events_begin(
-            &t, (struct weft_events_header){.sequence = way == MISSING ? 9 : 7, .begin_ticks = 10});
-        events_add(&t, WEFT_FORM_WAIT_BY, try_read(20, 5, 6), 0, 0);
-        events_add(&t, WEFT_FORM_SHOULD_RESOLVE, should_resolve(30, 6), 0, 0);
-        expect_model(&t, way == KEEPS ? "5 preexisting -1 0 0 resolved\n"
-                                        "6 preexisting -1 0 0 resolved should\n"
-                                      : "5 preexisting -1 0 0 pending\n"
-                                        "6 preexisting -1 0 10 pending should\n");
+        events_begin_ended(&t,
+                           (struct weft_events_header){.sequence = way == MISSING ? 9 : 7,
+                                                       .begin_ticks = 10,
+                                                       .base = HOME(10)},
+                           "");
+        events_put(&t, try_read(20, lost, lost_too), 0);
+        events_put(&t, should_resolve(30, lost_too), 0);
+        expect_model(&t, way == KEEPS ? "257 preexisting -1 0 0 resolved\n"
+                                        "640 preexisting -1 0 0 resolved should\n"
+                                      : "257 preexisting -1 0 0 pending\n"
+                                        "640 preexisting -1 0 10 pending should\n");
         trace_fini(&t);
     }
+}
+
+/* Of others nothing is known: what is older than the recording, and numbers that it has not handed out. */
+static void never_created_here(void **state)
+{
+    (void)state;
+    const uint64_t other[] = {1, HOME(4) - 1, HOME(10) + 5, HOME(11), UINT64_C(1) << 40};
+    for (size_t i = 0; i < COUNT(other); i++)
+        for (int wrapped = 0; wrapped < 2; wrapped++) {
+            struct trace t = {.fd = -1};
+            char wanted[200];
+            facts_packet(&t, (struct weft_facts_header){.overwritten_packets = wrapped ? 6 : 0},
+                         "");
+            pending_packet(&t, (struct weft_pending_header){.kept = 0}, NULL, NULL, 0);
+            events_begin_ended(&t,
+                               (struct weft_events_header){.sequence = wrapped ? 7 : 1,
+                                                           .begin_ticks = 10,
+                                                           .base = HOME(10)},
+                               "");
+            events_put(&t, try_read(20, LOOP, other[i]), 0);
+            snprintf(wanted, sizeof wanted, "%" PRIu64 " preexisting -1 0 0 pending\n", other[i]);
+            expect_model(&t, wanted);
+            trace_fini(&t);
+        }
 }
 
 /* ---- Counts ---- */
@@ -737,6 +796,7 @@ int main(void)
         cmocka_unit_test(sequences_that_come_round),
         cmocka_unit_test(unborn),
         cmocka_unit_test(unknown_waiters),
+        cmocka_unit_test(waits_of_who_waits),
         cmocka_unit_test(notes_of_other_kinds),
         cmocka_unit_test(a_note_in_two_cells),
         cmocka_unit_test(an_odd_version),
@@ -752,6 +812,7 @@ int main(void)
         cmocka_unit_test(hostile_ended_bytes),
         cmocka_unit_test(homes_that_clash),
         cmocka_unit_test(never_created),
+        cmocka_unit_test(never_created_here),
         cmocka_unit_test(old_headers),
         cmocka_unit_test(counts),
     };

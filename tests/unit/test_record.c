@@ -998,11 +998,11 @@ static void *hold(void *arg)
     return NULL;
 }
 
-/* 11 packets, 40 threads that hold one each. */
+/* 10 packets, 40 threads that hold one each. */
 static void test_more_threads_than_packets(void **state)
 {
     (void)state;
-    enum { N = 40, PACKETS = 11 };
+    enum { N = 40, PACKETS = 10 };
     pthread_t thread[N];
     pthread_barrier_init(&all_here, NULL, N + 1);
     start(64 * KIB);

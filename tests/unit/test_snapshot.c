@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 
+#include "format/listed.h"
 #include "model/model.h"
 #include "packets.h"
 #include "read/reader.h"
@@ -70,7 +71,29 @@ struct version {
     bool resolved;    /* an event says so */
     bool marked;      /* … and so does the cell */
     bool ended;       /* … and the ended byte */
+    bool own;         /* its number is the program's own */
+    bool on_roll;     /* it stands on the roll */
 };
+
+static void roll_packet(struct trace *t, uint64_t id)
+{
+    const uint64_t place = id << WEFT_ROLL_SORT_BITS | (id ? WEFT_ROLL_FRESH : 0);
+    struct weft_roll_header h = {.sort_bytes = sizeof(struct weft_roll_sort),
+                                 .numbers = 1,
+                                 .sorts_at = sizeof h,
+                                 .numbers_at = sizeof h};
+    packet_begin(t, WEFT_PACKET_ROLL, &h, sizeof h);
+    packet_bytes(t, &place, sizeof place);
+}
+
+/* A packet of events. Own numbers have no ended bytes. */
+static void begin(struct trace *t, struct version v, struct weft_events_header h, const char *ended)
+{
+    events_begin_ended(t, h, ended);
+    h = events_header(t);
+    h.ended_count = v.own ? 0 : h.ended_count;
+    events_set_header(t, h);
+}
 
 static struct trace make(struct version v)
 {
@@ -82,24 +105,27 @@ static struct trace make(struct version v)
     uint64_t id = v.cell ? HOME(2) | (v.marked ? WEFT_PENDING_RESOLVED : 0) : 0;
     struct weft_pending_cell cell = {
         .created_ticks = 1010, .creator = LOOP, .site = site, .packet = 1};
-    pending_packet(&t, (struct weft_pending_header){.kept = v.cell}, &id, &cell, 1);
+    const uint64_t unsure = v.own ? WEFT_UNSURE | WEFT_LISTED : 0;
+    pending_packet(&t, (struct weft_pending_header){.kept = v.cell, .unsure = unsure}, &id, &cell,
+                   1);
+    roll_packet(&t, v.on_roll ? HOME(2) : 0);
     struct weft_facts_header *facts = (struct weft_facts_header *)t.bytes;
     facts->events_at = t.size;
     facts->event_packets = 2;
     facts->event_packet_bytes = PACKET;
     if (v.overwritten) {
-        events_begin_ended(&t,
-                           (struct weft_events_header){.sequence = 3,
-                                                       .begin_ticks = 1200,
-                                                       .base = HOME(4),
-                                                       .events_before = 1,
-                                                       .counts = UINT64_C(1) << WEFT_COUNTS_BITS},
-                           "");
+        begin(&t, v,
+              (struct weft_events_header){.sequence = 3,
+                                          .begin_ticks = 1200,
+                                          .base = HOME(4),
+                                          .events_before = 1,
+                                          .counts = UINT64_C(1) << WEFT_COUNTS_BITS},
+              "");
         events_add(&t, WEFT_FORM_SWITCH, switches(1210, LOOP), 0, 0);
     } else {
-        events_begin_ended(
-            &t, (struct weft_events_header){.sequence = 1, .begin_ticks = 1000, .base = HOME(2)},
-            v.ended ? "1" : "");
+        begin(&t, v,
+              (struct weft_events_header){.sequence = 1, .begin_ticks = 1000, .base = HOME(2)},
+              v.ended ? "1" : "");
         events_add(&t, WEFT_FORM_CREATE, creates(1010, 0, HOME(2), 0), site, 0);
         events_end(&t, 1020);
         struct weft_events_header h = events_header(&t);
@@ -107,10 +133,10 @@ static struct trace make(struct version v)
         events_set_header(&t, h);
     }
     packet_pad(&t, PACKET - (t.size - t.packet), 0);
-    events_begin_ended(&t,
-                       (struct weft_events_header){
-                           .sequence = 2, .begin_ticks = 1001, .base = HOME(3), .stream = 1},
-                       "");
+    begin(&t, v,
+          (struct weft_events_header){
+              .sequence = 2, .begin_ticks = 1001, .base = HOME(3), .stream = 1},
+          "");
     events_add(&t, WEFT_FORM_SWITCH, switches(1005, LOOP), 0, 0);
     if (v.resolved)
         events_add(&t, WEFT_FORM_FULFIL_BY, fulfills(1100, LOOP, HOME(2)), 0, 0);
@@ -202,6 +228,36 @@ static void promotion(void **state)
     ways = 0;
     try_all((const struct version[]){{0}, {.cell = true}, {.cell = true, .overwritten = true}},
             is_created_once);
+    assert_int_equal(ways, 3);
+}
+
+/* It goes from the roll to a cell. */
+static void from_roll(void **state)
+{
+    (void)state;
+    ways = 0;
+    try_all((const struct version[]){{.own = true, .on_roll = true},
+                                     {.own = true, .on_roll = true, .cell = true},
+                                     {.own = true, .cell = true, .overwritten = true}},
+            is_created_once);
+    assert_int_equal(ways, 3);
+}
+
+/* … and from its cell to the roll: its creation is not there any more. */
+static void is_not_ended(const struct seen *s)
+{
+    assert_int_equal(s->fulfilled + s->guessed, 0);
+    ways |= s->promoted ? 2 : 1;
+}
+
+static void to_roll(void **state)
+{
+    (void)state;
+    struct version v = {.own = true, .cell = true, .overwritten = true}, both = v, on_roll = v;
+    both.on_roll = on_roll.on_roll = true;
+    on_roll.cell = false;
+    ways = 0;
+    try_all((const struct version[]){v, both, on_roll}, is_not_ended);
     assert_int_equal(ways, 3);
 }
 
@@ -334,7 +390,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(promotion),   cmocka_unit_test(ended_byte), cmocka_unit_test(marked_cell),
-        cmocka_unit_test(newer_cells), cmocka_unit_test(counts),
+        cmocka_unit_test(newer_cells), cmocka_unit_test(counts),     cmocka_unit_test(from_roll),
+        cmocka_unit_test(to_roll),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

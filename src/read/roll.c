@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: ISC */
+/* The roll: pending promises of which only number and sort are kept. How many there are of each sort, without those
+ * that a cell or a packet still tells of. */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/listed.h"
+#include "read/weft.h"
+
+enum { BLOCK = 64 << 10 }; /* bytes read at once: the reader's window */
+
+bool weft__roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content)
+{
+    uint64_t sorts = (uint64_t)h->sorts * h->sort_bytes;
+    return h->sorts <= WEFT_ROLL_SORTS_MAX && h->sort_bytes >= WEFT_ROLL_SORT_V1_1 &&
+           h->sorts_at >= header_bytes && h->sorts_at <= content &&
+           sorts <= content - h->sorts_at && h->numbers_at >= header_bytes &&
+           h->numbers_at <= content && h->numbers <= (content - h->numbers_at) / sizeof(uint64_t);
+}
+
+/* Where a sort is, by its site. */
+struct sort_site {
+    uint32_t site, sort;
+};
+
+static int no_memory(struct weft_error *err)
+{
+    return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
+}
+
+/* Finds out what the sorts are. */
+static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
+                      struct sort_site *sites, struct weft_error *err)
+{
+    struct weft_roll_sort s = {.site = 0};
+    const size_t size = h->sort_bytes < sizeof s ? h->sort_bytes : sizeof s;
+    for (uint32_t i = 0; i < h->sorts; i++) {
+        uint64_t at = f->roll.offset + h->sorts_at + (uint64_t)i * h->sort_bytes;
+        ptrdiff_t got = weft_input_read(&f->common.input, &s, size, at, err);
+        if (got < (ptrdiff_t)size)
+            return got < 0 ? (int)got : 0;
+        bool failed = false;
+        const struct site *site = s.site ? texts_site(&f->texts, s.site, &failed) : NULL;
+        if (failed)
+            return no_memory(err);
+        f->sort[i].origin = site ? &site->origin : NULL;
+        sites[i] = (struct sort_site){s.site, i};
+        f->sort[i].unlisted = s.unlisted;
+        f->sort[i].left_out = s.left_out;
+    }
+    return 0;
+}
+
+/* Hands out all words that stand in places. */
+static int each_number(struct weft_file *f, const struct weft_roll_header *h,
+                       bool take(void *data, uint64_t word), void *data, struct weft_error *err)
+{
+    uint64_t word;
+    for (uint64_t first = 0, n; first < h->numbers; first += n) {
+        n = h->numbers - first < BLOCK / 8 ? h->numbers - first : BLOCK / 8;
+        ptrdiff_t got = weft_input_read(&f->common.input, f->window, (size_t)n * 8,
+                                        f->roll.offset + h->numbers_at + first * 8, err);
+        if (got < 0)
+            return (int)got;
+        for (ptrdiff_t at = 0; at + 8 <= got; at += 8) {
+            memcpy(&word, f->window + at, sizeof word);
+            if (word && !take(data, word))
+                return no_memory(err);
+        }
+    }
+    return 0;
+}
+
+/* For count_number. */
+struct counting {
+    struct weft_file *f;
+    uint32_t sorts;
+    roll_known_fn *known;
+    const void *data;
+};
+
+static bool count_number(void *data, uint64_t word)
+{
+    const struct counting *c = data;
+    uint32_t sort = (uint32_t)word & (WEFT_ROLL_SORTS_MAX - 1);
+    if (sort < c->sorts && sort != WEFT_ROLL_FRESH &&
+        !c->known(c->data, word >> WEFT_ROLL_SORT_BITS))
+        c->f->sort[sort].pending++;
+    return true;
+}
+
+/* For list_number. */
+struct listing {
+    uint64_t *ids, count, room;
+};
+
+static bool list_number(void *data, uint64_t word)
+{
+    struct listing *l = data;
+    if (l->count == l->room) {
+        uint64_t room = l->room ? l->room * 2 : 256;
+        void *grown = realloc(l->ids, room * sizeof *l->ids);
+        if (!grown)
+            return false;
+        l->ids = grown;
+        l->room = room;
+    }
+    l->ids[l->count++] = word >> WEFT_ROLL_SORT_BITS;
+    return true;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+/* Returns 1; 0 if its tables are not within the packet. */
+static int read_header(struct weft_file *f, struct weft_roll_header *h, struct weft_error *err)
+{
+    ptrdiff_t got = weft_input_read(&f->common.input, h, sizeof *h, f->roll.offset, err);
+    if (got < 0)
+        return (int)got;
+    return got == (ptrdiff_t)sizeof *h && weft__roll_fits(h, f->roll.header_bytes, f->roll.content);
+}
+
+int weft__roll_numbers(struct weft_file *f, uint64_t **ids, uint64_t *count, struct weft_error *err)
+{
+    struct weft_roll_header h;
+    struct listing l = {.count = 0};
+    int rc = f->roll.content ? read_header(f, &h, err) : 0;
+    if (rc > 0)
+        rc = each_number(f, &h, list_number, &l, err);
+    if (l.count)
+        qsort(l.ids, l.count, sizeof *l.ids, by_number);
+    *ids = l.ids;
+    *count = l.count;
+    return rc;
+}
+
+static int by_count(const void *a, const void *b)
+{
+    const struct weft_given_up *x = a, *y = b;
+    if (x->pending != y->pending)
+        return x->pending > y->pending ? -1 : 1;
+    if (x->unlisted != y->unlisted)
+        return x->unlisted > y->unlisted ? -1 : 1;
+    return x->left_out < y->left_out ? 1 : x->left_out > y->left_out ? -1 : 0;
+}
+
+static int by_site(const void *a, const void *b)
+{
+    const struct sort_site *x = a, *y = b;
+    return x->site < y->site ? -1 : x->site > y->site;
+}
+
+/* Adds what cells say that there was no room for. What is of no sort counts to the first one, which all others belong to. */
+static void add_left_out(struct weft_file *f, struct sort_site *site, uint32_t sorts,
+                         const struct cells *c)
+{
+    if (sorts)
+        qsort(site, sorts, sizeof *site, by_site);
+    for (uint64_t i = 0; i < c->knowns && sorts; i++) {
+        const struct sort_site wanted = {.site = c->known[i].cell.site};
+        const struct sort_site *found = bsearch(&wanted, site, sorts, sizeof *site, by_site);
+        if (!c->known[i].resolved)
+            f->sort[found && wanted.site ? found->sort : 0].left_out += c->known[i].cell.dropped;
+    }
+}
+
+int weft__roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
+                    const void *data, struct weft_error *err)
+{
+    struct weft_promotion *facts = &f->common.facts.promotion;
+    struct weft_roll_header h;
+    if (!f->roll.content)
+        return 0;
+    int rc = read_header(f, &h, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 0) {
+        weft__reader_problem(&f->common, f->roll.offset + sizeof h.packet, 0,
+                             "packet of %" PRIu64 " bytes says it holds %u sorts after %" PRIu64
+                             " and %" PRIu64 " numbers after %" PRIu64 "; skipped",
+                             f->roll.content, h.sorts, h.sorts_at, h.numbers, h.numbers_at);
+        return 0;
+    }
+    f->sort = calloc((size_t)h.sorts + 1, sizeof *f->sort);
+    struct sort_site *sites = calloc((size_t)h.sorts + 1, sizeof *sites);
+    rc = f->sort && sites ? read_sorts(f, &h, sites, err) : no_memory(err);
+    if (rc == 0)
+        rc = each_number(f, &h, count_number, &(struct counting){f, h.sorts, known, data}, err);
+    if (rc == 0)
+        add_left_out(f, sites, h.sorts, cells);
+    free(sites);
+    if (!f->sort)
+        return rc;
+    qsort(f->sort, h.sorts, sizeof *f->sort, by_count);
+    facts->sort = f->sort;
+    for (const struct weft_given_up *s = f->sort; s < f->sort + h.sorts; s++) {
+        if (!s->pending && !s->unlisted && !s->left_out)
+            break;
+        facts->sorts++;
+        facts->numbered += s->pending;
+        facts->unlisted += s->unlisted;
+        facts->left_out += s->left_out;
+    }
+    return rc;
+}
