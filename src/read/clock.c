@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-__extension__ typedef unsigned __int128 wide;
+#include "read/wide.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -48,7 +48,8 @@ static void drop_slow(struct clock *c, uint64_t hz)
     uint64_t best = UINT64_MAX, kept = 0;
     for (uint64_t i = 0; i < c->pairs; i++)
         best = c->pair[i].error < best ? c->pair[i].error : best;
-    wide most = (wide)best * ERRORS_MAX + (wide)hz * ERROR_FREE_NS / SECOND;
+    const uint64_t free = wide_scaled(hz, ERROR_FREE_NS, SECOND),
+                   most = wide_shifted(best, ERRORS_MAX, free, 0);
     for (uint64_t i = 0; i < c->pairs; i++)
         if (c->pair[i].error == CLOCK_NO_ERROR || c->pair[i].error <= most)
             c->pair[kept++] = c->pair[i];
@@ -98,8 +99,7 @@ static bool keep_consistent(struct clock *c, uint64_t hz)
 
 static uint64_t slope_of(uint64_t ns, uint64_t ticks, unsigned shift)
 {
-    wide slope = ((wide)ns << shift) / (ticks ? ticks : 1);
-    return slope < UINT64_MAX ? (uint64_t)slope : UINT64_MAX;
+    return wide_scaled(ns, UINT64_C(1) << shift, ticks ? ticks : 1);
 }
 
 static void add_point(struct clock *c, const struct clock_pair *p, uint64_t apart_ns,
@@ -172,9 +172,9 @@ uint64_t clock_convert(const struct clock *c, uint64_t ticks, uint64_t *hint)
     const struct clock_point *p = &c->point[i];
     const uint64_t half = UINT64_C(1) << (c->shift - 1);
     if (ticks < p->ticks) {
-        wide back = ((wide)(p->ticks - ticks) * p->slope + half) >> c->shift;
-        return back < p->ns ? p->ns - (uint64_t)back : 0;
+        uint64_t back = wide_shifted(p->ticks - ticks, p->slope, half, c->shift);
+        return back < p->ns ? p->ns - back : 0;
     }
-    wide on = ((wide)(ticks - p->ticks) * p->slope + half) >> c->shift;
-    return on < UINT64_MAX - p->ns ? p->ns + (uint64_t)on : UINT64_MAX;
+    uint64_t on = wide_shifted(ticks - p->ticks, p->slope, half, c->shift);
+    return on < UINT64_MAX - p->ns ? p->ns + on : UINT64_MAX;
 }

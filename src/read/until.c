@@ -3,7 +3,7 @@
 
 #include <stdbool.h>
 
-__extension__ typedef unsigned __int128 wide;
+#include "read/wide.h"
 
 #define SECOND UINT64_C(1000000000)
 
@@ -17,8 +17,7 @@ static uint64_t add(uint64_t a, uint64_t b)
 
 static uint64_t to_ns(uint64_t ticks, uint64_t hz)
 {
-    const wide ns = (wide)ticks * SECOND / (hz ? hz : SECOND);
-    return ns < UINT64_MAX ? (uint64_t)ns : UINT64_MAX;
+    return wide_scaled(ticks, SECOND, hz ? hz : SECOND);
 }
 
 /* On the axis of mono_ns. Without an operating system (no process) the clock of the events is what is monotonic. */

@@ -74,8 +74,10 @@ static uint64_t measure_hz(struct clock_source *c)
     struct clock_pair from = weft__clock_pair(c), to = from;
     while (to.mono_ns - from.mono_ns < 1000000)
         to = weft__clock_pair(c);
-    return (uint64_t)((__uint128_t)(to.ticks - from.ticks) * 1000000000u /
-                      (to.mono_ns - from.mono_ns));
+    uint64_t ticks = to.ticks - from.ticks, ns = to.mono_ns - from.mono_ns;
+    for (; ns >> 33; ns >>= 1) /* the process was stopped meanwhile; so that products fit */
+        ticks >>= 1;
+    return ticks / ns * c->hz + ticks % ns * c->hz / ns;
 }
 
 void weft__clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t caller_hz)

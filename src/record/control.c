@@ -21,14 +21,22 @@ __attribute__((used)) struct weft__control weft__control = {
     .bell = (unsigned char *)&weft__rec.recording + 3,
 };
 
-/* 5: the size of the name, "weft", with its NUL. 8: that of the description. */
-__asm__(".pushsection .note.weft, \"a\", %note\n"
-        ".balign 4\n"
-        ".long 5, 8, 1\n"
-        ".asciz \"weft\"\n"
-        ".balign 4\n"
-        "0: .quad weft__control - 0b\n"
-        ".popsection\n");
+#if UINTPTR_MAX > UINT32_MAX
+#define DISTANCE "8", ".quad"
+#else
+#define DISTANCE "4", ".long"
+#endif
+/* 5: the size of the name, "weft", with its NUL. bytes: that of the description. */
+#define NOTE(...) NOTE_OF(__VA_ARGS__)
+#define NOTE_OF(bytes, type)                                                                       \
+    __asm__(".pushsection .note.weft, \"a\", %note\n"                                              \
+            ".balign 4\n"                                                                          \
+            ".long 5, " bytes ", 1\n"                                                              \
+            ".asciz \"weft\"\n"                                                                    \
+            ".balign 4\n"                                                                          \
+            "0: " type " weft__control - 0b\n"                                                     \
+            ".popsection\n")
+NOTE(DISTANCE);
 
 struct wanted {
     uint32_t word, recording;

@@ -29,7 +29,7 @@
 #define WEFT__CONTROL_MAGIC "weftctl"
 #define WEFT__CONTROL_VERSION 1u
 #define WEFT__NOTE_NAME "weft"
-#define WEFT__NOTE_TYPE 1u /* 8 bytes: the address of the structure less that of these bytes */
+#define WEFT__NOTE_TYPE 1u /* a pointer's bytes: the address of the structure less that of these */
 
 /* weft__state, as compiled programs know it. */
 enum { WEFT__CALL_US = 1, WEFT__STANDBY = 2 };

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h> /* rename */
@@ -18,6 +19,7 @@
 #include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <time.h>
 #include <unistd.h>
@@ -122,15 +124,26 @@ static bool is_trace(const struct weft_facts_header *f)
            f->packet.class == WEFT_PACKET_FACTS;
 }
 
+/* Whether the process of the facts is there. Where there is no /proc, neither it nor we know when it began: then
+ * whether there is one of that number. */
+static bool is_there(const struct weft_facts_header *f)
+{
+    uint8_t boot[16];
+    weft__boot_id(boot);
+    if (memcmp(boot, f->boot_id, sizeof boot) != 0)
+        return false;
+    const uint64_t start = weft__process_start(f->pid);
+    if (start || f->process_start)
+        return start == f->process_start;
+    return f->pid && f->pid <= INT_MAX && (kill((pid_t)f->pid, 0) == 0 || errno == EPERM);
+}
+
 /* Who writes the trace, if somebody does: enum stands, or an error. */
 static int who_writes(int fd, const struct stat *st, const struct weft_facts_header *f)
 {
-    uint8_t boot[16];
     if (f->state != WEFT_TRACE_RECORDING)
         return DEAD;
-    weft__boot_id(boot);
-    bool process_is_there =
-        !memcmp(boot, f->boot_id, sizeof boot) && weft__process_start(f->pid) == f->process_start;
+    const bool process_is_there = is_there(f);
     bool own = process_is_there && f->pid == (uint32_t)getpid();
     if (own && is_mapped(st->st_ino))
         return -EADDRINUSE;
@@ -282,7 +295,8 @@ static void keep_former(const char *name)
 }
 
 /* Locks the folder of the path, so that of several processes that want one name each sees what the one before
- * has done. A second is enough; without it things may still go well. -1: it is not locked. */
+ * has done. Anybody who may read the folder can hold the lock, so it is not waited for for long: without it things still
+ * go well, but that one of two may be refused. -1: it is not locked. */
 static int lock_folder(void)
 {
     static char folder[sizeof path];
@@ -292,25 +306,28 @@ static int lock_folder(void)
     memcpy(folder, path, size);
     memcpy(folder + size, ".", 2);
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    for (int tries = 0; fd >= 0 && tries < 1000 && flock(fd, LOCK_EX | LOCK_NB) < 0; tries++)
+    for (int tries = 0; fd >= 0 && tries < 50 && flock(fd, LOCK_EX | LOCK_NB) < 0; tries++)
         nanosleep(&pause, NULL);
     return fd;
 }
 
-static int publish(struct weft__file *f)
+/* renameat2, which not every libc has. */
+enum { NO_REPLACE = 1, EXCHANGE = 2 };
+
+static int rename_how(unsigned flags)
 {
-    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_NOREPLACE) == 0) {
-        f->named = false;
-        return 0;
-    }
-    if (errno != EEXIST && errno != EINVAL && errno != ENOSYS)
-        return -errno;
+    return (int)syscall(SYS_renameat2, AT_FDCWD, temporary, AT_FDCWD, path, flags);
+}
+
+/* Something stands at the place, or the system cannot say. */
+static int publish_over(struct weft__file *f)
+{
     /* Two processes may have come to this with one name. Whoever gets a trace in exchange that somebody
      * writes gives it back. */
-    if (renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_EXCHANGE) == 0) {
+    if (rename_how(EXCHANGE) == 0) {
         int rc = look_at(temporary);
         if (rc < 0) {
-            renameat2(AT_FDCWD, temporary, AT_FDCWD, path, RENAME_EXCHANGE);
+            rename_how(EXCHANGE);
             return rc;
         }
         if (rc == FORMER)
@@ -333,7 +350,13 @@ static int publish(struct weft__file *f)
 
 int weft__file_publish(struct weft__file *f)
 {
-    int folder = lock_folder(), rc = publish(f);
+    if (rename_how(NO_REPLACE) == 0) {
+        f->named = false;
+        return 0;
+    }
+    if (errno != EEXIST && errno != EINVAL && errno != ENOSYS)
+        return -errno;
+    int folder = lock_folder(), rc = publish_over(f);
     if (folder >= 0)
         close(folder);
     return rc;

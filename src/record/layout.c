@@ -4,7 +4,7 @@
 #include "record/record.h"
 
 #define MIN_BYTES (UINT64_C(64) << 10)
-#define MAX_BYTES (UINT64_C(1) << 40)
+#define MAX_BYTES (UINT64_C(1) << (sizeof(size_t) < 8 ? 30 : 40))
 #define PAGE UINT64_C(4096)
 #define PACKET_MIN UINT64_C(4096)
 #define PACKET_MAX (UINT64_C(64) << 10)

@@ -7,16 +7,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "record/file.h"
+#include "record/membarrier.h"
 #include "record/put.h"
 #include "record/record.h"
 #include <weft/weft.h>
@@ -140,11 +139,6 @@ static void forked(void)
     __atomic_store_n(&starting, 0, __ATOMIC_RELEASE); /* who held it is not here */
 }
 
-static int barrier(int command)
-{
-    return (int)syscall(SYS_membarrier, command, 0, 0);
-}
-
 /* Where a recording goes to. */
 struct place {
     bool literal; /* %p in the path is nothing special */
@@ -211,7 +205,7 @@ static int start(const struct weft_options *options, const struct place *place)
     if (r->open || (r->stuck && !release()))
         return -EALREADY;
     weft__threads_init(forked);
-    r->fenced = barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) < 0;
+    r->fenced = membarrier(MEMBARRIER_REGISTER_PRIVATE_EXPEDITED) < 0;
     if (++r->generation == WEFT__RING << 24)
         r->generation = 1;
     int rc = start_in(&o, &layout, place);
@@ -244,6 +238,14 @@ int weft_start(const struct weft_options *options)
     return start_here(options, -1);
 }
 
+bool weft__others_ended(void)
+{
+    /* From here on every thread sees what was stored, or is seen to be busy. */
+    if (membarrier(MEMBARRIER_PRIVATE_EXPEDITED) < 0)
+        usleep(10000);
+    return weft__threads_quiet();
+}
+
 void weft__stop_locked(void)
 {
     struct recorder *r = &weft__rec;
@@ -251,10 +253,7 @@ void weft__stop_locked(void)
         return;
     weft__switch(false);
     __atomic_store_n(&r->open, 0, __ATOMIC_SEQ_CST);
-    /* From here on every thread sees what was stored, or is seen to be busy. */
-    if (barrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) < 0)
-        usleep(10000);
-    r->stuck = !weft__threads_quiet();
+    r->stuck = !weft__others_ended();
     weft__layout_stop();
     weft__control.facts = NULL;
     if (!r->stuck)
@@ -373,7 +372,7 @@ __attribute__((constructor)) static void start_from_environment(void)
 {
     weft__threads_prepare(forked);
     /* While there is one thread; with more it takes 10 ms and longer. */
-    barrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+    membarrier(MEMBARRIER_REGISTER_PRIVATE_EXPEDITED);
     const char *path = secure_getenv("WEFT_TRACE");
     const char *size = secure_getenv("WEFT_TRACE_SIZE");
     const char *pending = secure_getenv("WEFT_TRACE_PENDING");

@@ -22,6 +22,10 @@ bool weft__is_locked(void);
 int weft__start_locked(const struct weft_options *o, bool literal);
 void weft__stop_locked(void);
 
+/* Waits until other threads are not in the middle of an event any more that they began before recording was switched off.
+ * False: one is still, after a second. */
+bool weft__others_ended(void);
+
 /* The open recording is that of this process, not of one that it was forked from. */
 bool weft__is_ours(void);
 

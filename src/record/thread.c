@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* What each OS thread has: a slot of a table, taken at its first event and given back when it ends. */
-#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -10,6 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "record/membarrier.h"
 #include "record/record.h"
 #include "record/start.h"
 
@@ -114,7 +114,7 @@ void weft__threads_barrier(void)
      * makes one as it counts it. */
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
     if (!weft__threads_alone() && !weft__rec.fenced)
-        syscall(SYS_membarrier, MEMBARRIER_CMD_PRIVATE_EXPEDITED, 0, 0);
+        membarrier(MEMBARRIER_PRIVATE_EXPEDITED);
 }
 
 struct thread *weft__threads(uint32_t *count)
