@@ -12,8 +12,11 @@
  * -DWEFT_DISABLE a call costs nothing, and the object file names nothing of weft.
  *
  * Threads: all of this may be called from any thread and in signal handlers, except weft_start and
- * weft_stop: not in handlers. What runs is known for each OS thread by itself. The child of a fork
- * records nothing unless it calls weft_start.
+ * weft_stop: not in handlers. A handler that may interrupt a call must return, not leave it by longjmp:
+ * such a call never ends, and after two of them all that the thread records is discarded.
+ * What runs is known for each OS thread by itself. The child of a fork
+ * records nothing unless it calls weft_start; or, into a file of its own, under `weft record`
+ * or with %p in WEFT_TRACE.
  *
  * Errors: recording never fails towards the program. What could not be recorded is counted in the
  * trace. Texts are copied; of longer ones the first WEFT_TEXT_MAX bytes are kept.

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "cli/child.h"
+#include "cli/children.h"
 #include "cli/common.h"
 #include "cli/ending.h"
 #include "cli/live.h"
@@ -31,7 +32,8 @@ static const char help[] =
     "Runs a program that is linked with weft, and records what it waits for. Signals go on to the\n"
     "program, and weft ends as it does. What was recorded is told on standard error; if nothing "
     "was,\n"
-    "why not. What the program starts itself is not recorded.\n\n"
+    "why not. Other programs that it starts are not recorded; children of a fork are, each into a\n"
+    "trace of its own, FILE with -PID before its ending.\n\n"
     "  -o, --output FILE  the trace; %p in it is the process id (default: weft.trace). An older "
     "trace\n"
     "                     of that name is kept as FILE.old\n"
@@ -97,6 +99,8 @@ struct place {
     char kept[PATH_MAX + 48]; /* the older trace's second name until it is known what becomes of the
                                * first; "" if there is none */
     ino_t before;             /* of the older file; 0: none */
+    char children[PATH_MAX];  /* the pattern of those of children; "": they are not followed */
+    uint64_t begun_ns;        /* when that was, CLOCK_MONOTONIC */
     bool usable;
     pid_t pid; /* of the program */
 };
@@ -411,6 +415,7 @@ static void prepare_child(void *data)
         prepare(place, r);
     unsetenv("WEFT_TRACE"); /* it may be another's */
     unsetenv("WEFT_TRACE_FD");
+    unsetenv("WEFT_TRACE_FORK");
     if (place->usable && r->memory) {
         int given = fcntl(start->memory, F_DUPFD, MEMORY_FD);
         snprintf(number, sizeof number, "%d", given >= 0 ? given : dup(start->memory));
@@ -424,6 +429,9 @@ static void prepare_child(void *data)
         snprintf(bytes, sizeof bytes, "%" PRIu64, r->pending);
         setenv("WEFT_TRACE_PENDING", bytes, 1);
         setenv("WEFT_TRACE_FOR", pid, 1);
+        if (!r->memory &&
+            weft__children_pattern(place->children, sizeof place->children, place->path, r->output))
+            setenv("WEFT_TRACE_FORK", place->children, 1);
     }
 }
 
@@ -452,6 +460,9 @@ static int run_program(const struct request *r, struct place *place, int memory,
 {
     struct start start = {r, place, memory};
     pid_t pid;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    place->begun_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     int error = weft__child_start(&pid, r->argv, prepare_child, &start);
     if (error)
         return error;
@@ -488,17 +499,18 @@ static void tell_losses(const char *name, const struct weft_reader_facts *f)
 }
 
 /* A trace is there. */
-static void tell_trace(const struct place *place, int status)
+static void tell_trace(const struct place *place, int status, bool *forked)
 {
     struct weft__summary s;
     if (!weft__summary_open(&s, place->path) || !weft__summary_count(&s))
         return;
     const struct weft_reader_facts *f = weft_reader_facts(s.reader);
+    *forked = weft__children_there(place->path);
     if (s.events_total == 0 && f->overwritten_events == 0) {
-        fprintf(stderr,
-                "weft: %s: recording was on, but the program recorded no event: it made no "
-                "call of weft's, or paused it",
-                weft__shown(place->name).text);
+        fprintf(stderr, "weft: %s: recording was on, but the program recorded no event: it %s",
+                weft__shown(place->name).text,
+                *forked ? "forked, and what it does goes on in the child"
+                        : "made no call of weft's, or paused it");
     } else {
         int64_t span = s.span_ns < INT64_MAX ? (int64_t)s.span_ns : INT64_MAX;
         fprintf(stderr, "weft: %s: %s event%s, %s promise%s, %s thread%s, %s, %s KiB",
@@ -545,6 +557,19 @@ static bool keep_samples(struct weft__sampling *s, const struct place *place, bo
     return kept;
 }
 
+/* What its children have recorded. forked: it has some, as far as it knows. */
+static void tell_children(const struct place *place, bool forked)
+{
+    const unsigned told =
+        *place->children ? weft__children_tell(place->children, place->pid, place->begun_ns) : 0;
+    if (!*place->children && forked)
+        weft__say(place->name, "the children that it has forked are not recorded with --memory");
+    else if (forked && !told)
+        weft__say(weft__children_shown(place->children),
+                  "is where its children record, with their process ids for %%p, each from its "
+                  "first call of weft's on");
+}
+
 static void tell_samples(const struct place *place, const struct weft__sampled *c)
 {
     fprintf(stderr, "weft: %s: ", weft__shown(place->name).text);
@@ -565,13 +590,16 @@ static void tell(const struct request *r, const struct place *place, int memory,
     if (traced)
         weft__ending_note(place->path, place->name, place->pid, status);
     const bool sampled = s->sampler && keep_samples(s, place, traced, &counts);
+    bool forked = false;
     if (traced)
-        tell_trace(place, status);
+        tell_trace(place, status, &forked);
     else
         weft__say(r->argv[0], "%s: it %s",
                   sampled ? "no promises were recorded, so there are only samples"
                           : "nothing was recorded",
                   weft__program_why(r->argv[0]).text);
+    if (traced)
+        tell_children(place, forked);
     if (sampled)
         tell_samples(place, &counts);
 }

@@ -701,6 +701,9 @@ static weft_promise standby_id(void)
     struct thread *t = __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 2 ? this_thread() : NULL;
     if (!t || t->busy >= 2)
         return 0;
+    if (t->busy ==
+        0) /* in a child of which nobody has told, memory of the recording is not there */
+        weft__asked();
     uint32_t level = t->busy;
     set_busy(t, level + 1);
     __atomic_signal_fence(__ATOMIC_SEQ_CST);

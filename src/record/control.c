@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/follow.h"
 #include "record/record.h"
 #include "record/start.h"
 #include <weft/weft.h>
@@ -50,7 +51,7 @@ static struct wanted wanted(void)
     uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_SEQ_CST);
     bool asked = number && number != __atomic_load_n(&c->answer.number, __ATOMIC_SEQ_CST);
     return (struct wanted){
-        .word = (on || asked ? WEFT__CALL_US : 0) |
+        .word = (on || asked || weft__follow_is_due() ? WEFT__CALL_US : 0) |
                 (__atomic_load_n(&c->standby, __ATOMIC_SEQ_CST) ? WEFT__STANDBY : 0),
         .recording = (on ? weft__rec.generation : NO_RECORDING) | (asked ? WEFT__RING << 24 : 0),
     };
@@ -126,6 +127,8 @@ static void serve(void)
 {
     static struct weft__request r; /* not on the stack, which may be a small one */
     struct weft__control *c = &weft__control;
+    if (weft__follow_is_due())
+        weft__follow_begin();
     do {
         copy_request(&r);
         if (r.number && r.number != c->answer.number) {
@@ -146,11 +149,15 @@ void weft__asked(void)
     const int error = errno;
     uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_ACQUIRE);
     bool rung = __atomic_load_n(c->bell, __ATOMIC_RELAXED) == WEFT__RING;
-    if ((!rung && (!number || number == c->answer.number)) || weft__is_locked())
+    const bool orphan = weft__is_orphan(); /* who had the lock is not here */
+    if (!orphan && ((!rung && (!number || number == c->answer.number) && !weft__follow_is_due()) ||
+                    weft__is_locked()))
         return;
     sigset_t all, before;
     sigfillset(&all); /* no handler leaves this by longjmp */
     pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (orphan)
+        weft__threads_forked();
     if (weft__try_lock()) {
         serve();
         weft__unlock();

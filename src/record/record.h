@@ -18,6 +18,7 @@
  * Around it:
  *   start.c    weft_start, weft_stop, the file, the environment
  *   control.c  the same, asked for by another process
+ *   follow.c   the children of a fork
  *   thread.c   what each OS thread has: a slot, taken at its first event
  *   clock.c    ticks
  *   freestanding.c  instead of these four, where there is no operating system */
@@ -215,6 +216,9 @@ bool weft__threads_quiet(void);
 
 /* Once for the process. forked: called in the child of a fork. */
 void weft__threads_prepare(void (*forked)(void));
+
+/* This process is the child of a fork: what is done for it where that has not been told. */
+void weft__threads_forked(void);
 
 /* Before the first recording. */
 void weft__threads_init(void (*forked)(void));

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "record/file.h"
+#include "record/follow.h"
 #include "record/membarrier.h"
 #include "record/put.h"
 #include "record/record.h"
@@ -72,12 +73,18 @@ static void claim(void)
             munmap(p, PAGE);
     }
     if (mark)
-        *mark = 1;
+        __atomic_store_n(mark, 1, __ATOMIC_RELAXED);
 }
 
 bool weft__is_ours(void)
 {
-    return mark ? *mark : owner == getpid();
+    return mark ? __atomic_load_n(mark, __ATOMIC_RELAXED) : owner == getpid();
+}
+
+bool weft__is_orphan(void)
+{
+    return __atomic_load_n(&weft__rec.open, __ATOMIC_ACQUIRE) && mark && /* with (G) */
+           !__atomic_load_n(mark, __ATOMIC_RELAXED);
 }
 
 /* Provenance */
@@ -130,6 +137,7 @@ static int set_up(const struct weft_options *o, const struct layout *l, unsigned
 
 static void forked(void)
 {
+    weft__follow_forked(weft__rec.open && weft__control.on);
     weft__control_forked();
     weft__rec.open = 0;
     weft__rec.stuck = false;
@@ -202,6 +210,7 @@ static int start(const struct weft_options *options, const struct place *place)
         return -EINVAL;
     if (r->open && !weft__is_ours())
         forked();
+    weft__follow_drop();
     if (r->open || (r->stuck && !release()))
         return -EALREADY;
     weft__threads_init(forked);
@@ -262,6 +271,7 @@ void weft__stop_locked(void)
 
 void weft_stop(void)
 {
+    weft__follow_drop();
     /* Another thread may hold the lock for a moment. One that this very thread has interrupted never
      * lets it go. */
     for (int i = 0; !weft__try_lock(); i++) {
@@ -365,9 +375,10 @@ static uint64_t number(const char *text)
     return errno || *end || *text < '0' || *text > '9' ? UINT64_MAX : n;
 }
 
-/* WEFT_TRACE=FILE starts recording with the program; WEFT_TRACE_SIZE is its size in bytes, and
- * WEFT_TRACE_FOR the only process that is meant. weft record --memory says with WEFT_TRACE_FD which
- * descriptor is memory to be taken instead of the file. */
+/* WEFT_TRACE=FILE starts recording with the program; WEFT_TRACE_SIZE is its size,
+ * WEFT_TRACE_PENDING how much of that is for pending promises, and WEFT_TRACE_FOR the only process that is meant. weft record --memory says with WEFT_TRACE_FD which
+ * descriptor is memory to be taken instead of the file, and with WEFT_TRACE_FORK where children of a fork record;
+ * without it they do where the name has %p. */
 __attribute__((constructor)) static void start_from_environment(void)
 {
     weft__threads_prepare(forked);
@@ -379,6 +390,7 @@ __attribute__((constructor)) static void start_from_environment(void)
     const char *who = secure_getenv("WEFT_TRACE_FOR");
     const char *clock = secure_getenv("WEFT_TRACE_CLOCK");
     const char *memory = secure_getenv("WEFT_TRACE_FD");
+    const char *children = secure_getenv("WEFT_TRACE_FORK");
     if (!path || !*path || (who && strtol(who, NULL, 10) != (long)getpid()))
         return;
     struct weft_options o = {.size = sizeof o, .path = path};
@@ -392,6 +404,10 @@ __attribute__((constructor)) static void start_from_environment(void)
     if (clock && strcmp(clock, "turn") == 0)
         o.flags |= WEFT_START_TURN_CLOCK;
     int rc = start_here(&o, memory && who ? (int)(number(memory) & INT_MAX) : -1);
+    if (rc == 0 && who && children)
+        weft__follow(children, o.bytes, o.flags);
+    else if (rc == 0 && !who && strstr(path, "%p"))
+        weft__follow(path, o.bytes, o.flags);
     /* Of two copies of the library whose names are bound to the first, the second finds it at work. */
     if (rc < 0 && rc != -EALREADY)
         say(path, reason(-rc));

@@ -29,6 +29,9 @@ bool weft__others_ended(void);
 /* The open recording is that of this process, not of one that it was forked from. */
 bool weft__is_ours(void);
 
+/* It is not, for sure, and forked() was not called: this process came by _Fork or clone. */
+bool weft__is_orphan(void);
+
 /* control.c */
 
 extern struct weft__control weft__control;

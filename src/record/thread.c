@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "record/membarrier.h"
+#include "record/follow.h"
 #include "record/record.h"
 #include "record/start.h"
 
@@ -142,7 +143,7 @@ bool weft__threads_quiet(void)
 static void (*tell_forked)(void);
 
 /* The child has one thread, and nothing of the recording is its own. */
-static void in_child(void)
+void weft__threads_forked(void)
 {
     for (uint32_t i = 0; i < slots_used && i < SLOTS; i++)
         if (&slots[i] != weft__self)
@@ -165,7 +166,7 @@ void weft__threads_prepare(void (*forked)(void))
         return;
     }
     tell_forked = forked;
-    pthread_atfork(NULL, NULL, in_child);
+    pthread_atfork(NULL, weft__follow_parent, weft__threads_forked);
     __atomic_store_n(&prepared, 1, __ATOMIC_RELEASE); /* with the next: the key */
 }
 

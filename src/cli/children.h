@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: ISC */
+/* The traces of processes that a recorded program has forked: record/follow.c makes them. */
+#ifndef WEFT_CLI_CHILDREN_H
+#define WEFT_CLI_CHILDREN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/* The pattern of their names, with %p for the process id, for a program that records into path: the name that was given
+ * has %p itself, or "-%p" comes before the ending. False: it is too long. */
+bool weft__children_pattern(char *pattern, size_t size, const char *path, const char *given);
+
+/* Whether the program whose trace this is has forked while it was recorded. */
+bool weft__children_there(const char *path);
+
+/* Tells on standard error which traces there are that were begun since then (CLOCK_MONOTONIC), but for that of the
+ * program itself. Returns how many. */
+unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_ns);
+
+/* A name as it is told: without the folder, if that is the present one. */
+const char *weft__children_shown(const char *path);
+
+#endif

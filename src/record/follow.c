@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: ISC */
+/* A child has none of its parent's recording. It begins its own with its first call, which finds the bit set by which
+ * weft ctl has calls come to us (control.c): so a child that only becomes another program makes no file, nothing is
+ * done between fork and that call, and the path of an event knows nothing of it. */
+#include "record/follow.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "record/put.h"
+#include "record/start.h"
+
+enum { CHILDREN_MAX = 64, PAGE_BYTES = 4096 };
+
+static struct {
+    char path[4096]; /* absolute; "": children are not followed */
+    uint64_t bytes;
+    unsigned flags;
+    uint32_t *begun; /* how many have begun; in memory that all share */
+    uint32_t due;
+    uint32_t told; /* generation of the recording whose facts say that there was a fork */
+} follow;
+
+void weft__follow(const char *path, uint64_t bytes, unsigned flags)
+{
+    char folder[sizeof follow.path] = "";
+    if (*path != '/' && !getcwd(folder, sizeof folder))
+        return;
+    void *shared =
+        mmap(NULL, PAGE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (shared == MAP_FAILED)
+        return;
+    struct put p = put_begin(follow.path, sizeof follow.path);
+    put_text(&p, folder);
+    put_text(&p, *folder ? "/" : "");
+    put_text(&p, path);
+    if (!put_end(&p)) {
+        *follow.path = 0;
+        munmap(shared, PAGE_BYTES);
+        return;
+    }
+    follow.bytes = bytes;
+    follow.flags = flags;
+    follow.begun = shared;
+}
+
+void weft__follow_forked(bool recorded)
+{
+    /* A child of one that has not begun yet is as good as that one. */
+    follow.due = *follow.path && (recorded || follow.due);
+}
+
+void weft__follow_parent(void)
+{
+    const uint32_t generation = weft__rec.generation;
+    if (!weft__rec.open || follow.told == generation || !weft__try_lock())
+        return;
+    if (weft__rec.open && weft__is_ours()) {
+        follow.told = generation;
+        weft__layout_forked();
+    }
+    weft__unlock();
+}
+
+bool weft__follow_is_due(void)
+{
+    return __atomic_load_n(&follow.due, __ATOMIC_RELAXED);
+}
+
+void weft__follow_drop(void)
+{
+    __atomic_store_n(&follow.due, 0, __ATOMIC_RELAXED);
+}
+
+void weft__follow_begin(void)
+{
+    const struct weft_options o = {
+        .size = sizeof o, .path = follow.path, .bytes = follow.bytes, .flags = follow.flags};
+    weft__follow_drop();
+    if (__atomic_fetch_add(follow.begun, 1, __ATOMIC_RELAXED) < CHILDREN_MAX)
+        weft__start_locked(&o,
+                           false); /* if it fails, the child runs on without, and says nothing: */
+    /* it may have closed its standard error, and have something else there. */
+}
