@@ -214,6 +214,7 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
     uint64_t kept = 0;
     for (uint32_t i = 0; i < f->streams; i++)
         kept += f->stream[i].kept;
+    json_object_set_new(o, "refused", json_boolean(f->refused));
     json_object_set_new(o, "wall", wall_json(f));
     json_object_set_new(o, "first_real_ns",
                         f->has_wall && kept ? number(f->first_ns + (uint64_t)f->wall_ns)
@@ -317,8 +318,12 @@ static void print_ring(const struct weft_reader_facts *f)
         printf("  missing       %s packet%s in between\n", weft__grouped(f->missing_packets).text,
                weft__plural(f->missing_packets));
     if (f->discarded_events)
-        printf("  discarded     %s event%s: there was no packet for them\n",
-               weft__grouped(f->discarded_events).text, weft__plural(f->discarded_events));
+        printf("  discarded     %s event%s: %s\n", weft__grouped(f->discarded_events).text,
+               weft__plural(f->discarded_events),
+               f->refused
+                   ? "in signal handlers that had interrupted two others; or on threads where "
+                     "handlers left calls of weft's by longjmp; or there was no packet"
+                   : "there was no packet for them");
     else
         printf("  discarded     none\n");
 }

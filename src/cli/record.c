@@ -489,8 +489,10 @@ static void tell_losses(const char *name, const struct weft_reader_facts *f)
         const char *what;
     } list[] = {
         {f->overwritten_events, "older events were overwritten; a larger --size keeps more"},
-        {f->discarded_events, "events were discarded, because there was no packet for them"},
         {f->missing_events, "events in between are missing: overwritten before older ones"},
+        {f->discarded_events, f->refused
+                                  ? "events were discarded; weft info says why"
+                                  : "events were discarded, because there was no packet for them"},
         {f->lost_texts, "texts were cut or left out"},
     };
     for (unsigned i = 0; i < sizeof list / sizeof *list; i++)

@@ -66,10 +66,12 @@ COLD struct thread *first_call(void)
 
 COLD void refuse(struct thread *t, uint32_t level)
 {
-    if (level < 2)
+    if (level < 2) {
         set_busy(t, level);
-    else if (weft__is_on()) /* weft_stop waits for the events that were interrupted */
+    } else if (weft__is_on()) { /* weft_stop waits for the events that were interrupted */
         discard(NULL);
+        weft__refused();
+    }
 }
 
 /* The time of an event by a clock that is not the processor's, or at which the turn of the event loop
@@ -116,6 +118,25 @@ HOT bool pen_up(struct pen *pen)
     pen->level = level;
     pen->ticks = event_ticks(w);
     return true;
+}
+
+/* A call about the promise 0, of which there is nothing to record. It counts as one for weft ctl: perhaps the process has
+ * no others. */
+COLD void only_heed(void)
+{
+    const struct thread *t = this_thread();
+    if (!t || t->busy == 0)
+        weft__asked();
+}
+
+/* As pen_up, for an event about a promise that may be 0: then tracked is false. */
+HOT bool pen_up_for(struct pen *pen, bool tracked)
+{
+    if (__builtin_expect(!tracked, 0)) {
+        only_heed();
+        return false;
+    }
+    return pen_up(pen);
 }
 
 HOT void pen_down(struct pen *pen)
@@ -296,7 +317,7 @@ static bool has_actor(unsigned kind)
 void weft__event(unsigned kind, weft_promise p)
 {
     struct pen pen;
-    if (!p || !pen_up(&pen))
+    if (!pen_up_for(&pen, p != 0))
         return;
     if (pen_room(&pen, 0, p)) {
         const unsigned char *at = pen.at;
@@ -318,7 +339,7 @@ void weft__event(unsigned kind, weft_promise p)
 void weft__event_by(unsigned kind, weft_promise actor, weft_promise p)
 {
     struct pen pen;
-    if (!p || !actor || !pen_up(&pen))
+    if (!pen_up_for(&pen, p && actor))
         return;
     if (pen_room(&pen, 0, p)) {
         const unsigned char *at = pen.at;
@@ -461,7 +482,7 @@ static __attribute__((noinline)) void label_text(struct pen pen, struct weft_tex
 void weft__label(struct weft_text *place, weft_promise p, const char *text)
 {
     struct pen pen;
-    if (!p || !text || !pen_up(&pen))
+    if (!pen_up_for(&pen, p && text))
         return;
     uint32_t number = place->literal ? known_number(&place->known) : 0;
     if (!number) {
@@ -505,7 +526,7 @@ static void fail_by(struct pen *pen, bool by_running, weft_promise actor, weft_p
 void weft__fail(struct weft_text *place, weft_promise p, const char *reason)
 {
     struct pen pen;
-    if (!p || !pen_up(&pen))
+    if (!pen_up_for(&pen, p != 0))
         return;
     struct text_ref ref = text_of(place, reason);
     fail_by(&pen, implicit(&pen), running(&pen), p, &ref);
@@ -526,7 +547,7 @@ void weft__resolve_by(struct weft_text *place, weft_promise resolver, weft_promi
         weft__event_by(kinds[ending], resolver, p);
         return;
     }
-    if (!p || !resolver || !pen_up(&pen))
+    if (!pen_up_for(&pen, p && resolver))
         return;
     struct text_ref ref = text_of(place, reason);
     fail_by(&pen, false, resolver, p, &ref);

@@ -100,6 +100,7 @@ static int obey(const struct weft__request *r)
         return 0;
     case WEFT__CTL_OFF:
         weft__switch(false);
+        weft__others_ended(); /* so that nothing is recorded any more once there is an answer */
         return 0;
     case WEFT__CTL_STOP:
         weft__stop_locked();

@@ -86,6 +86,9 @@ void weft__asked(void);
 
 /* A recording is open and not paused. */
 bool weft__is_on(void);
+
+/* start.c: an event was discarded because it interrupts two others. */
+void weft__refused(void);
 #else
 #define NO_RECORDING 0u
 
@@ -94,6 +97,10 @@ static inline void weft__asked(void)
 }
 
 bool weft__is_on(void);
+
+static inline void weft__refused(void)
+{
+}
 #endif
 
 /* While a packet is in nobody's hands, the thread must not be cancelled. (There are no cancellation points

@@ -283,6 +283,19 @@ void weft_stop(void)
     weft__unlock();
 }
 
+void weft__refused(void)
+{
+    static uint32_t told; /* generation of the recording whose facts say so */
+    const uint32_t generation = weft__rec.generation;
+    if (__atomic_load_n(&told, __ATOMIC_RELAXED) == generation || !weft__try_lock())
+        return;
+    if (weft__rec.open && weft__is_ours()) {
+        __atomic_store_n(&told, generation, __ATOMIC_RELAXED);
+        weft__layout_refused();
+    }
+    weft__unlock();
+}
+
 void weft_pause(void)
 {
     weft__switch(false);

@@ -12,6 +12,7 @@
  *     standby      weft_standby
  *     start FILE   weft_start
  *     stop, pause, unpause
+ *     zero N       the N-th call, about a promise that was made before anything was recorded
  *     cancel       a round in a thread that is to be cancelled
  *     hide         is not dumpable from here on
  *     exec         is this program again
@@ -123,6 +124,47 @@ static void cancel(void)
         exit(1);
 }
 
+/* Returns how many there are. */
+static int about_nothing(long which)
+{
+    static struct weft_counter counter = WEFT_COUNTER("counter");
+    const weft_promise p = 0;
+    enum { FIRST = __COUNTER__ };
+#define CALL(call)                                                                                 \
+    if (which == __COUNTER__ - FIRST)                                                              \
+    call
+    CALL(weft_fulfill(p));
+    CALL(weft_wait(p));
+    CALL(weft_wake(p, p));
+    CALL(weft_run(p));
+    CALL(weft_signal(p, p));
+    CALL(weft_label(p, "y"));
+    CALL(weft_notify(p));
+    CALL(weft_suspend(WEFT_WAIT_FOR_WORK));
+    CALL(weft_resume());
+    CALL(weft_fail(p, "x"));
+    CALL(weft_fail(p, NULL));
+    CALL(weft_cancel(p));
+    CALL(weft_resolve(p));
+    CALL(weft_forget(p));
+    CALL(weft_become(p, p));
+    CALL(weft_read(p, p));
+    CALL(weft_wait_by(p, p));
+    CALL(weft_notify_by(p, p));
+    CALL(weft_should_resolve(p));
+    CALL(weft_background(p));
+    CALL(weft_resolve_by(p, p, WEFT_BY_VALUE, NULL));
+    CALL(weft_resolve_by(p, p, WEFT_BY_ERROR, "x"));
+    CALL(weft_resolve_by(p, p, WEFT_BY_CANCEL, NULL));
+    CALL(weft_gc(1));
+    CALL(weft_counter_add(&counter, 1));
+    CALL(weft_wake(1, p));
+    CALL(weft_wake(p, 1));
+    CALL(weft_label(1, NULL));
+#undef CALL
+    return __COUNTER__ - FIRST - 1;
+}
+
 static void start(const char *path)
 {
     int rc = weft_start(&(struct weft_options){.path = path, .bytes = 1 << 20});
@@ -143,6 +185,8 @@ int main(int argc, char **argv)
             continue;
         if (!strcmp(what, "rounds"))
             rounds(n);
+        else if (!strcmp(what, "zero"))
+            printf("of %d\n", about_nothing(n));
         else if (!strcmp(what, "handler"))
             handle(0);
         else if (!strcmp(what, "small"))

@@ -781,6 +781,50 @@ static void test_standby(void **state)
     end();
 }
 
+/* A call that is left in the middle, here out of the caller's clock, never ends. After two of them nothing is recorded on the
+ * thread, and why is said. */
+static jmp_buf way_out;
+static bool leaves;
+
+static uint64_t clock_that_leaves(void)
+{
+    static uint64_t ticks;
+    if (__atomic_exchange_n(&leaves, false, __ATOMIC_RELAXED))
+        longjmp(way_out, 1);
+    return __atomic_add_fetch(&ticks, 1, __ATOMIC_RELAXED);
+}
+
+static void *leave_calls(void *jumps)
+{
+    for (volatile intptr_t left = (intptr_t)jumps; left > 0; left--)
+        if (!setjmp(way_out)) {
+            leaves = true;
+            weft_forget(1);
+        }
+    weft_forget(2);
+    return NULL;
+}
+
+static void test_left_by_longjmp(void **state)
+{
+    (void)state;
+    for (intptr_t jumps = 0; jumps <= 2; jumps++) {
+        pthread_t thread;
+        assert_int_equal(weft_start(&(struct weft_options){.path = in_folder("t"),
+                                                           .bytes = 64 * KIB,
+                                                           .clock = clock_that_leaves}),
+                         0);
+        assert_int_equal(pthread_create(&thread, NULL, leave_calls, (void *)jumps), 0);
+        pthread_join(thread, NULL);
+        stop_and_read();
+        assert_int_equal(trace.facts->discarded_events, jumps == 2);
+        assert_int_equal(trace.facts->refused, jumps == 2);
+        if (jumps < 2)
+            next("forgets 2");
+        end();
+    }
+}
+
 /* The caller's clock, at odd rates, high numbers, and across what 56 bits hold. */
 static void test_callers_clock(void **state)
 {
@@ -1154,6 +1198,7 @@ int main(void)
         TEST(memory),
         TEST(again),
         TEST(standby),
+        TEST(left_by_longjmp),
         TEST(callers_clock),
         TEST(handlers),
         TEST(within_an_event),
