@@ -44,13 +44,14 @@ extern "C" {
 /* What weft_start, weft_start_on return. */
 enum weft_start_error {
     WEFT_START_INVALID =
-        -22, /* memory missing, too small or not 8-byte aligned; no clock; a path */
+        -22, /* memory missing, too small or not 8-byte aligned; no clock; a path; a size too small */
+    WEFT_START_TOO_NEW = -7,  /* something is set that the library does not know: weft_options */
     WEFT_START_ALREADY = -114 /* it records already */
 };
 
 /* More about the machine; zero is a default everywhere. It is copied, the texts are, too. */
 struct weft_machine {
-    size_t size; /* sizeof(struct weft_machine), or 0 */
+    size_t size; /* sizeof(struct weft_machine), or 0; see struct weft_options */
 
     /* How many processors record; 0: one. processor() is the number of the one that calls it, from 0; what
      * records on another one with a number that is not less than processors is not recorded. While a call of
@@ -65,6 +66,7 @@ struct weft_machine {
         void);          /* nanoseconds since 1970; called where clock may be. NULL: not known */
     const void *random; /* 16 bytes that tell this trace from all others. NULL: made of the clock */
     const char *program, *host; /* that weft info names */
+    /* Up to here in the first version. */
 };
 
 #ifndef WEFT_DISABLE
@@ -75,7 +77,8 @@ int weft_start_on(const struct weft_machine *machine, const struct weft_options 
 
 #else
 
-WEFT__CALL int weft_start_on(const struct weft_machine *machine, const struct weft_options *options)
+WEFT_IMPL_CALL int weft_start_on(const struct weft_machine *machine,
+                                 const struct weft_options *options)
 {
     (void)machine;
     (void)options;

@@ -38,6 +38,8 @@ typedef uint64_t weft_promise;
 
 #define WEFT_TEXT_MAX 8192
 
+#define WEFT_IMPL_ALIGNED __attribute__((aligned(8))) /* as everywhere, on i386 too */
+
 enum weft_reason {
     WEFT_WAIT_FOR_WORK, /* in poll or the like */
     WEFT_SUSPEND,       /* the process was stopped */
@@ -47,8 +49,12 @@ enum weft_reason {
 /* How a promise ended. */
 enum weft_ending { WEFT_BY_VALUE, WEFT_BY_ERROR, WEFT_BY_UNKNOWN, WEFT_BY_CANCEL };
 
+/* What may grow in later versions begins with its size, and grows at its end only. 0 stands for the size of the
+ * first version; later fields are read only if size is large enough, so set it to sizeof to use
+ * them. -EINVAL: size is smaller than the first version's. -E2BIG: something is set that the library does not know,
+ * be it a flag or what lies behind its last field; the program needs a newer library. */
 struct weft_options {
-    size_t size;      /* sizeof(struct weft_options), or 0 */
+    size_t size;      /* sizeof(struct weft_options), or 0: see above */
     const char *path; /* the trace; %p in it stands for the process id */
     uint64_t bytes;   /* of the whole file or memory; 0: 64 MiB; at least 64 KiB */
     void *memory;     /* instead of path: bytes of the caller's, 8-byte aligned, which it keeps
@@ -67,27 +73,28 @@ struct weft_options {
     2u /* read the clock at weft_suspend and weft_resume only: events of one
                                   * turn of the event loop have one time, and cost a third */
 
-/* What calls keep at their places in the program; not for callers to touch. */
+/* What calls keep at their places in the program; not for callers to touch. These lie in programs, which are
+ * compiled once, so they are final: they neither grow nor change. */
 
 struct weft_text {
-    uint64_t known; /* number in the trace, and of which recording */
-    uint32_t literal;
-    uint32_t reserved;
+    WEFT_IMPL_ALIGNED uint64_t known; /* number in the trace, and of which recording */
+    uint32_t literal;                 /* bit 0; the others are 0 */
+    uint32_t reserved;                /* 0 */
 };
 
 struct weft_site {
-    uint64_t known;
+    WEFT_IMPL_ALIGNED uint64_t known;
     const char *file;
     uint32_t line;
-    uint32_t literal; /* bit 0: the type is one; bit 1: the label is */
+    uint32_t literal; /* bit 0: the type is one; bit 1: the label is; the others are 0 */
 };
 
 /* A counter of the program, for all threads together:
  *     static struct weft_counter queued = WEFT_COUNTER("queued"); */
 struct weft_counter {
     const char *name;
-    int64_t value;
-    uint64_t known;
+    WEFT_IMPL_ALIGNED int64_t value;
+    WEFT_IMPL_ALIGNED uint64_t known;
 };
 /* clang-format off */
 #define WEFT_COUNTER(name) { (name), 0, 0 }
@@ -95,69 +102,137 @@ struct weft_counter {
 
 /* What the calls below stand on; not for callers. */
 
-weft_promise weft__create(struct weft_site *site, const char *type, const char *label);
-weft_promise weft__create_from(struct weft_site *site, weft_promise parent, const char *type,
-                               const char *label);
-weft_promise weft__create_id(struct weft_site *site, weft_promise parent, weft_promise id,
-                             const char *type, const char *label);
-weft_promise weft__run(weft_promise p);
-void weft__event(unsigned kind, weft_promise p);
-void weft__event_by(unsigned kind, weft_promise actor, weft_promise p);
-void weft__label(struct weft_text *place, weft_promise p, const char *text);
-void weft__fail(struct weft_text *place, weft_promise p, const char *reason);
-void weft__resolve_by(struct weft_text *place, weft_promise resolver, weft_promise p,
-                      enum weft_ending ending, const char *reason);
-void weft__counter(struct weft_counter *counter, int64_t n, int add);
-void weft__suspend(enum weft_reason why);
-void weft__resume(void);
-void weft__gc(uint64_t duration_ns);
+weft_promise weft_impl_create(struct weft_site *site, const char *type, const char *label);
+weft_promise weft_impl_create_from(struct weft_site *site, weft_promise parent, const char *type,
+                                   const char *label);
+weft_promise weft_impl_create_id(struct weft_site *site, weft_promise parent, weft_promise id,
+                                 const char *type, const char *label);
+weft_promise weft_impl_run(weft_promise p);
+void weft_impl_event(unsigned kind, weft_promise p);
+void weft_impl_event_by(unsigned kind, weft_promise actor, weft_promise p);
+void weft_impl_label(struct weft_text *place, weft_promise p, const char *text);
+void weft_impl_fail(struct weft_text *place, weft_promise p, const char *reason);
+void weft_impl_resolve_by(struct weft_text *place, weft_promise resolver, weft_promise p,
+                          unsigned ending, const char *reason);
+void weft_impl_counter(struct weft_counter *counter, int64_t n, int add);
+void weft_impl_suspend(unsigned why);
+void weft_impl_resume(void);
+void weft_impl_gc(uint64_t duration_ns);
 
-enum { /* kinds for weft__event and weft__event_by: ids of src/format/events.def */
-       WEFT__READ = 1,
-       WEFT__FULFILL = 2,
-       WEFT__BECOME = 4,
-       WEFT__SIGNAL = 9,
-       WEFT__WAIT = 10,
-       WEFT__READ_LATER = 12,
-       WEFT__RESOLVE = 14,
-       WEFT__CANCEL = 15,
-       WEFT__FORGET = 16,
-       WEFT__NOTIFY = 17,
-       WEFT__SHOULD_RESOLVE = 18,
-       WEFT__BACKGROUND = 19
+enum { /* kinds for weft_impl_event and weft_impl_event_by: ids of src/format/events.def */
+       WEFT_IMPL_READ = 1,
+       WEFT_IMPL_FULFILL = 2,
+       WEFT_IMPL_BECOME = 4,
+       WEFT_IMPL_SIGNAL = 9,
+       WEFT_IMPL_WAIT = 10,
+       WEFT_IMPL_READ_LATER = 12,
+       WEFT_IMPL_RESOLVE = 14,
+       WEFT_IMPL_CANCEL = 15,
+       WEFT_IMPL_FORGET = 16,
+       WEFT_IMPL_NOTIFY = 17,
+       WEFT_IMPL_SHOULD_RESOLVE = 18,
+       WEFT_IMPL_BACKGROUND = 19
 };
+
+#ifndef WEFT_DISABLE
+extern uint32_t weft_impl_state; /* bit 0: call; bit 1: hand out numbers; others: the library's */
+#define WEFT_IMPL_STATE() __atomic_load_n(&weft_impl_state, __ATOMIC_RELAXED)
+#else /* nothing is called, though the compiler looks at everything */
+#define WEFT_IMPL_STATE() 0u
+#endif
+#define WEFT_IMPL_ON() __builtin_expect((WEFT_IMPL_STATE() & 1u) != 0, 0)
+#define WEFT_IMPL_CALL static inline __attribute__((always_inline, unused))
 
 /* A literal is looked up once for each place in the program where it stands; any other text may lie in a
  * buffer that is reused, and is looked up by its bytes each time. */
-#ifndef WEFT_DISABLE
-extern uint32_t weft__state; /* bit 0: call; bit 1: hand out numbers; others: the library's */
-#define WEFT__STATE() __atomic_load_n(&weft__state, __ATOMIC_RELAXED)
-#define WEFT__SITE(type, label)                                                                    \
-    static struct weft_site weft__site_ = {0, __FILE__, __LINE__,                                  \
-                                           (__builtin_constant_p(type) ? 1u : 0u) |                \
-                                               (__builtin_constant_p(label) ? 2u : 0u)};           \
-    struct weft_site *const weft__site = &weft__site_
-#define WEFT__TEXT(string)                                                                         \
-    static struct weft_text weft__text_ = {0, __builtin_constant_p(string) ? 1u : 0u, 0};          \
-    struct weft_text *const weft__text = &weft__text_
-#else /* nothing is called, though the compiler looks at everything */
-#define WEFT__STATE() 0u
-#define WEFT__SITE(type, label) struct weft_site *const weft__site = NULL
-#define WEFT__TEXT(string) struct weft_text *const weft__text = NULL
+#ifdef WEFT_DISABLE
+#define WEFT_IMPL_SITE(type, label) NULL
+#define WEFT_IMPL_TEXT(text) NULL
+#elif defined __cplusplus && __cplusplus >= 201103L
+/* A lambda without captures may stand wherever an expression may: in the initializer of a global or a member, in
+ * a default argument. Its static is another one in each instance of a template, and the same one in all files that
+ * include a header. It cannot look at what is outside, only at the source text: a literal is what is written as
+ * one in the call, or as a macro. */
+#define WEFT_IMPL_SITE(type, label)                                                                \
+    []() -> struct weft_site *                                                                     \
+    {                                                                                              \
+        static struct weft_site weft_impl_here = {                                                 \
+            0, __FILE__, __LINE__, WEFT_IMPL_LITERAL(type) | WEFT_IMPL_LITERAL(label) << 1};       \
+        return &weft_impl_here;                                                                    \
+    }                                                                                              \
+    ()
+#define WEFT_IMPL_TEXT(text)                                                                       \
+    []() -> struct weft_text *                                                                     \
+    {                                                                                              \
+        static struct weft_text weft_impl_here = {0, WEFT_IMPL_LITERAL(text), 0};                  \
+        return &weft_impl_here;                                                                    \
+    }                                                                                              \
+    ()
+#define WEFT_IMPL_LITERAL(text) weft_impl_literal(#text, sizeof #text - 1)
+
+/* A character more of a source text. where: 1 between literals, 2 in one, 3 in one behind a backslash;
+ * 0: this is something else. */
+constexpr uint32_t weft_impl_step(uint32_t where, char c)
+{
+    return where == 3                         ? 2
+           : where == 2                       ? (c == '"'    ? 1
+                                                 : c == '\\' ? 3
+                                                             : 2)
+           : c == '"'                         ? 2
+           : c == ' ' || c == '(' || c == ')' ? 1
+                                              : 0;
+}
+
+/* By halves, as compilers limit the depth of calls. */
+constexpr uint32_t weft_impl_scan(const char *source, size_t size, uint32_t where)
+{
+    return where == 0 || size == 0 ? where
+           : size == 1             ? weft_impl_step(where, *source)
+                                   : weft_impl_scan(source + size / 2, size - size / 2,
+                                                    weft_impl_scan(source, size / 2, where));
+}
+
+constexpr bool weft_impl_same(const char *a, const char *b)
+{
+    return *a == *b && (*a == 0 || weft_impl_same(a + 1, b + 1));
+}
+
+/* 1: literals and nothing else, or no text at all. */
+constexpr uint32_t weft_impl_literal(const char *source, size_t size)
+{
+    return weft_impl_scan(source, size, 1) == 1 || weft_impl_same(source, "nullptr") ||
+           weft_impl_same(source, "__null") || weft_impl_same(source, "NULL") ||
+           weft_impl_same(source, "0L");
+}
+#else
+#define WEFT_IMPL_SITE(type, label)                                                                \
+    __extension__({                                                                                \
+        static struct weft_site weft_impl_here = {                                                 \
+            0, __FILE__, __LINE__, WEFT_IMPL_LITERAL(type) | WEFT_IMPL_LITERAL(label) << 1};       \
+        &weft_impl_here;                                                                           \
+    })
+#define WEFT_IMPL_TEXT(text)                                                                       \
+    __extension__({                                                                                \
+        static struct weft_text weft_impl_here = {0, WEFT_IMPL_LITERAL(text), 0};                  \
+        &weft_impl_here;                                                                           \
+    })
+#define WEFT_IMPL_LITERAL(text) (__builtin_constant_p(text) ? 1u : 0u)
 #endif
-#define WEFT__ON() __builtin_expect((WEFT__STATE() & 1u) != 0, 0)
-#define WEFT__CALL static inline __attribute__((always_inline, unused))
-#define WEFT__CREATE(call, type, label)                                                            \
-    __extension__({                                                                                \
-        WEFT__SITE(type, label);                                                                   \
-        __builtin_expect(WEFT__STATE() != 0, 0) ? (call) : (weft_promise)0;                        \
-    })
-#define WEFT__WITH(call, string)                                                                   \
-    __extension__({                                                                                \
-        WEFT__TEXT(string);                                                                        \
-        if (WEFT__ON())                                                                            \
-            call;                                                                                  \
-    })
+
+/* Arguments are evaluated once, and only if there is something to be done. */
+#define WEFT_IMPL_CREATE(call)                                                                     \
+    weft_impl_number(__builtin_expect(WEFT_IMPL_STATE() != 0, 0) ? (call) : UINT64_C(0))
+#define WEFT_IMPL_SAY(call) (WEFT_IMPL_ON() ? (call) : (void)0)
+
+WEFT_IMPL_CALL weft_promise weft_impl_number(weft_promise p)
+{
+    return p; /* need not be used */
+}
+
+WEFT_IMPL_CALL unsigned weft_impl_ending(enum weft_ending ending)
+{
+    return ending;
+}
 
 /* ---- Recording ---- */
 
@@ -165,9 +240,9 @@ extern uint32_t weft__state; /* bit 0: call; bit 1: hand out numbers; others: th
 
 /* Starts to record. NULL: defaults, with the path "weft-%p.trace". Returns 0 or a negative errno:
  * EALREADY (it records already), EEXIST (at path is a file that is no trace), EBUSY (… a trace that
- * somebody is writing), ELOOP (a symbolic link), EINVAL (bytes, alignment, no path), ENOSPC, EACCES,
- * ENOMEM and what else opening a file can give. What stood at path is then unharmed. On success a
- * finished trace that stood there is replaced. */
+ * somebody is writing), ELOOP (a symbolic link), EINVAL (bytes, alignment, no path, size), ENOSPC, EACCES,
+ * ENOMEM, E2BIG (options asks for what the library does not know) and what else opening a file can give. What
+ * stood at path is then unharmed. On success a finished trace that stood there is replaced. */
 int weft_start(const struct weft_options *options);
 
 /* Ends the recording; the trace says so. Does nothing if there is none. */
@@ -183,25 +258,25 @@ void weft_standby(int on);
 
 #else
 
-WEFT__CALL int weft_start(const struct weft_options *options)
+WEFT_IMPL_CALL int weft_start(const struct weft_options *options)
 {
     (void)options;
     return 0;
 }
 
-WEFT__CALL void weft_stop(void)
+WEFT_IMPL_CALL void weft_stop(void)
 {
 }
 
-WEFT__CALL void weft_pause(void)
+WEFT_IMPL_CALL void weft_pause(void)
 {
 }
 
-WEFT__CALL void weft_unpause(void)
+WEFT_IMPL_CALL void weft_unpause(void)
 {
 }
 
-WEFT__CALL void weft_standby(int on)
+WEFT_IMPL_CALL void weft_standby(int on)
 {
     (void)on;
 }
@@ -216,140 +291,142 @@ WEFT__CALL void weft_standby(int on)
  * A promise, created by what runs now or by parent. type is a short word ("task", "read"); label says
  * which one it is ("GET /x") and may be NULL. Return its number; 0 while nothing is recorded. */
 #define weft_create(type, label)                                                                   \
-    WEFT__CREATE(weft__create(weft__site, (type), (label)), type, label)
+    WEFT_IMPL_CREATE(weft_impl_create(WEFT_IMPL_SITE(type, label), (type), (label)))
 #define weft_create_from(parent, type, label)                                                      \
-    WEFT__CREATE(weft__create_from(weft__site, (parent), (type), (label)), type, label)
+    WEFT_IMPL_CREATE(weft_impl_create_from(WEFT_IMPL_SITE(type, label), (parent), (type), (label)))
 
 /* weft_promise weft_create_id(weft_promise parent, weft_promise id, const char *type, const char *label);
  *
  * For runtimes with numbers of their own, none of them 0 or WEFT_LOOP: they use those for all their
  * promises, and never one for two. Returns id, or 0 while nothing is recorded. */
 #define weft_create_id(parent, id, type, label)                                                    \
-    WEFT__CREATE(weft__create_id(weft__site, (parent), (id), (type), (label)), type, label)
+    WEFT_IMPL_CREATE(                                                                              \
+        weft_impl_create_id(WEFT_IMPL_SITE(type, label), (parent), (id), (type), (label)))
 
 /* ---- What runs ---- */
 
 /* p runs on this OS thread from now on; WEFT_LOOP: the event loop. Returns what ran before. */
-WEFT__CALL weft_promise weft_run(weft_promise p)
+WEFT_IMPL_CALL weft_promise weft_run(weft_promise p)
 {
-    return WEFT__ON() ? weft__run(p) : WEFT_LOOP;
+    return WEFT_IMPL_ON() ? weft_impl_run(p) : WEFT_LOOP;
 }
 
 /* reader runs from now on, because p is resolved. */
-WEFT__CALL void weft_wake(weft_promise reader, weft_promise p)
+WEFT_IMPL_CALL void weft_wake(weft_promise reader, weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event_by(WEFT__READ, reader, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event_by(WEFT_IMPL_READ, reader, p);
 }
 
 /* receiver runs from now on, because source signalled it. */
-WEFT__CALL void weft_signal(weft_promise receiver, weft_promise source)
+WEFT_IMPL_CALL void weft_signal(weft_promise receiver, weft_promise source)
 {
-    if (WEFT__ON())
-        weft__event_by(WEFT__SIGNAL, receiver, source);
+    if (WEFT_IMPL_ON())
+        weft_impl_event_by(WEFT_IMPL_SIGNAL, receiver, source);
 }
 
 /* Nothing runs from now on, until weft_resume: then the event loop runs. */
-WEFT__CALL void weft_suspend(enum weft_reason why)
+WEFT_IMPL_CALL void weft_suspend(enum weft_reason why)
 {
-    if (WEFT__ON())
-        weft__suspend(why);
+    if (WEFT_IMPL_ON())
+        weft_impl_suspend(why);
 }
 
-WEFT__CALL void weft_resume(void)
+WEFT_IMPL_CALL void weft_resume(void)
 {
-    if (WEFT__ON())
-        weft__resume();
+    if (WEFT_IMPL_ON())
+        weft_impl_resume();
 }
 
 /* A garbage collection of that length has just ended. */
-WEFT__CALL void weft_gc(uint64_t duration_ns)
+WEFT_IMPL_CALL void weft_gc(uint64_t duration_ns)
 {
-    if (WEFT__ON())
-        weft__gc(duration_ns);
+    if (WEFT_IMPL_ON())
+        weft_impl_gc(duration_ns);
 }
 
 /* ---- Waiting ---- */
 
 /* What runs, or reader, will not go on before p is resolved. It still runs. */
-WEFT__CALL void weft_wait(weft_promise p)
+WEFT_IMPL_CALL void weft_wait(weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event(WEFT__WAIT, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event(WEFT_IMPL_WAIT, p);
 }
 
-WEFT__CALL void weft_wait_by(weft_promise reader, weft_promise p)
+WEFT_IMPL_CALL void weft_wait_by(weft_promise reader, weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event_by(WEFT__WAIT, reader, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event_by(WEFT_IMPL_WAIT, reader, p);
 }
 
 /* reader uses p's result, without running now. */
-WEFT__CALL void weft_read(weft_promise reader, weft_promise p)
+WEFT_IMPL_CALL void weft_read(weft_promise reader, weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event_by(WEFT__READ_LATER, reader, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event_by(WEFT_IMPL_READ_LATER, reader, p);
 }
 
 /* ---- Ending: by what runs ---- */
 
 /* p has its result. */
-WEFT__CALL void weft_fulfill(weft_promise p)
+WEFT_IMPL_CALL void weft_fulfill(weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event(WEFT__FULFILL, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event(WEFT_IMPL_FULFILL, p);
 }
 
 /* void weft_fail(weft_promise p, const char *reason);
  *
  * p ends with an error; reason may be NULL. */
-#define weft_fail(p, reason) WEFT__WITH(weft__fail(weft__text, (p), (reason)), reason)
+#define weft_fail(p, reason) WEFT_IMPL_SAY(weft_impl_fail(WEFT_IMPL_TEXT(reason), (p), (reason)))
 
 /* p is resolved; how is not known. */
-WEFT__CALL void weft_resolve(weft_promise p)
+WEFT_IMPL_CALL void weft_resolve(weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event(WEFT__RESOLVE, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event(WEFT_IMPL_RESOLVE, p);
 }
 
 /* Nobody wants p any more. */
-WEFT__CALL void weft_cancel(weft_promise p)
+WEFT_IMPL_CALL void weft_cancel(weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event(WEFT__CANCEL, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event(WEFT_IMPL_CANCEL, p);
 }
 
 /* p was dropped: nobody can resolve it or wait for it any more. */
-WEFT__CALL void weft_forget(weft_promise p)
+WEFT_IMPL_CALL void weft_forget(weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event(WEFT__FORGET, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event(WEFT_IMPL_FORGET, p);
 }
 
 /* p is from now on the same as q. */
-WEFT__CALL void weft_become(weft_promise p, weft_promise q)
+WEFT_IMPL_CALL void weft_become(weft_promise p, weft_promise q)
 {
-    if (WEFT__ON())
-        weft__event_by(WEFT__BECOME, p, q);
+    if (WEFT_IMPL_ON())
+        weft_impl_event_by(WEFT_IMPL_BECOME, p, q);
 }
 
 /* void weft_resolve_by(weft_promise resolver, weft_promise p, enum weft_ending ending, const char *reason);
  *
  * p ends, by resolver; reason is why it failed, or NULL. */
 #define weft_resolve_by(resolver, p, ending, reason)                                               \
-    WEFT__WITH(weft__resolve_by(weft__text, (resolver), (p), (ending), (reason)), reason)
+    WEFT_IMPL_SAY(weft_impl_resolve_by(WEFT_IMPL_TEXT(reason), (resolver), (p),                    \
+                                       weft_impl_ending(ending), (reason)))
 
 /* The condition is signalled, whether or not somebody waits for it. It stays pending. */
-WEFT__CALL void weft_notify(weft_promise condition)
+WEFT_IMPL_CALL void weft_notify(weft_promise condition)
 {
-    if (WEFT__ON())
-        weft__event(WEFT__NOTIFY, condition);
+    if (WEFT_IMPL_ON())
+        weft_impl_event(WEFT_IMPL_NOTIFY, condition);
 }
 
-WEFT__CALL void weft_notify_by(weft_promise notifier, weft_promise condition)
+WEFT_IMPL_CALL void weft_notify_by(weft_promise notifier, weft_promise condition)
 {
-    if (WEFT__ON())
-        weft__event_by(WEFT__NOTIFY, notifier, condition);
+    if (WEFT_IMPL_ON())
+        weft_impl_event_by(WEFT_IMPL_NOTIFY, notifier, condition);
 }
 
 /* ---- Saying more ---- */
@@ -357,34 +434,34 @@ WEFT__CALL void weft_notify_by(weft_promise notifier, weft_promise condition)
 /* void weft_label(weft_promise p, const char *text);
  *
  * A label for p, or another one: what it does now. Any bytes up to a NUL. */
-#define weft_label(p, text) WEFT__WITH(weft__label(weft__text, (p), (text)), text)
+#define weft_label(p, text) WEFT_IMPL_SAY(weft_impl_label(WEFT_IMPL_TEXT(text), (p), (text)))
 
 /* p's not being resolved is an error. */
-WEFT__CALL void weft_should_resolve(weft_promise p)
+WEFT_IMPL_CALL void weft_should_resolve(weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event(WEFT__SHOULD_RESOLVE, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event(WEFT_IMPL_SHOULD_RESOLVE, p);
 }
 
 /* p is meant to be pending for long: an accept loop, an idle timer. */
-WEFT__CALL void weft_background(weft_promise p)
+WEFT_IMPL_CALL void weft_background(weft_promise p)
 {
-    if (WEFT__ON())
-        weft__event(WEFT__BACKGROUND, p);
+    if (WEFT_IMPL_ON())
+        weft_impl_event(WEFT_IMPL_BACKGROUND, p);
 }
 
 /* The counter changes by amount; the counter has that value. What happens while nothing is recorded is
  * not counted. */
-WEFT__CALL void weft_counter_add(struct weft_counter *counter, int64_t amount)
+WEFT_IMPL_CALL void weft_counter_add(struct weft_counter *counter, int64_t amount)
 {
-    if (WEFT__ON())
-        weft__counter(counter, amount, 1);
+    if (WEFT_IMPL_ON())
+        weft_impl_counter(counter, amount, 1);
 }
 
-WEFT__CALL void weft_counter_set(struct weft_counter *counter, int64_t value)
+WEFT_IMPL_CALL void weft_counter_set(struct weft_counter *counter, int64_t value)
 {
-    if (WEFT__ON())
-        weft__counter(counter, value, 0);
+    if (WEFT_IMPL_ON())
+        weft_impl_counter(counter, value, 0);
 }
 
 #ifdef __cplusplus

@@ -40,7 +40,7 @@ extern "C" {
 /* What the guest's system does; all four are needed. Where an int is returned, 0 is success, and a negative number a
  * failure, which is handed on. Nothing is called but by the functions below. */
 struct weft_xen_system {
-    size_t size;   /* sizeof(struct weft_xen_system), or 0 */
+    size_t size;   /* sizeof(struct weft_xen_system), or 0; see struct weft_options */
     void *context; /* the first argument of all of them */
 
     /* Lets domain read the page, and not write it. page: 4096 bytes at a multiple of that. *reference: of the grant. */
@@ -54,15 +54,17 @@ struct weft_xen_system {
      * not be there, which is no failure. */
     int (*write)(void *context, const char *key, const char *value);
     int (*remove)(void *context, const char *key);
+    /* Up to here in the first version. */
 };
 
-/* Pages that are shared; the caller's memory. Nothing in it is for callers. */
+/* Pages that are shared; the caller's memory. Nothing in it is for callers. Its size is final: whatever system
+ * grows by is taken from reserved. */
 struct weft_xen_share {
     unsigned char *memory;
-    uint64_t pages;   /* of the trace */
-    uint64_t indices; /* index pages of level 0, behind them; then one more page */
-    uint64_t granted; /* so many of all of them */
-    uint32_t top;     /* the reference of the index page that a key names */
+    WEFT_IMPL_ALIGNED uint64_t pages; /* of the trace */
+    uint64_t indices;                 /* index pages of level 0, behind them; then one more page */
+    uint64_t granted;                 /* so many of all of them */
+    uint32_t top;                     /* the reference of the index page that a key names */
     unsigned domain;
     unsigned published;
     struct weft_xen_system system;
@@ -71,6 +73,8 @@ struct weft_xen_share {
 
 #define WEFT_XEN_INVALID                                                                           \
     (-22) /* memory not at a multiple of 4096, missing functions, too small, too large */
+#define WEFT_XEN_TOO_NEW                                                                           \
+    (-7) /* system has more fields than the library knows, and they are not 0 */
 
 #ifndef WEFT_DISABLE
 
@@ -79,7 +83,7 @@ struct weft_xen_share {
  * to this share until weft_xen_end: one for each 1020 pages of the trace, and one more. Returns how many bytes are for
  * the trace, from memory on, which may be given to weft_start or weft_start_on (which want 64 KiB, without an operating
  * system 142 KiB, and some KiB more for each processor); or, if a page cannot be granted, what system->grant has
- * returned, all that had been granted being ended; or WEFT_XEN_INVALID. system is copied. share need not have been
+ * returned, all that had been granted being ended; or WEFT_XEN_INVALID, WEFT_XEN_TOO_NEW. system is copied. share need not have been
  * initialised, and must not be one that still has grants. */
 int64_t weft_xen_grant(struct weft_xen_share *share, const struct weft_xen_system *system,
                        unsigned domain, void *memory, uint64_t bytes);
@@ -99,9 +103,9 @@ void weft_xen_end(struct weft_xen_share *share);
 
 #else /* nothing is called */
 
-WEFT__CALL int64_t weft_xen_grant(struct weft_xen_share *share,
-                                  const struct weft_xen_system *system, unsigned domain,
-                                  void *memory, uint64_t bytes)
+WEFT_IMPL_CALL int64_t weft_xen_grant(struct weft_xen_share *share,
+                                      const struct weft_xen_system *system, unsigned domain,
+                                      void *memory, uint64_t bytes)
 {
     (void)share;
     (void)system;
@@ -110,18 +114,18 @@ WEFT__CALL int64_t weft_xen_grant(struct weft_xen_share *share,
     return (int64_t)bytes;
 }
 
-WEFT__CALL int weft_xen_publish(struct weft_xen_share *share)
+WEFT_IMPL_CALL int weft_xen_publish(struct weft_xen_share *share)
 {
     (void)share;
     return 0;
 }
 
-WEFT__CALL void weft_xen_withdraw(struct weft_xen_share *share)
+WEFT_IMPL_CALL void weft_xen_withdraw(struct weft_xen_share *share)
 {
     (void)share;
 }
 
-WEFT__CALL void weft_xen_end(struct weft_xen_share *share)
+WEFT_IMPL_CALL void weft_xen_end(struct weft_xen_share *share)
 {
     (void)share;
 }
@@ -133,10 +137,12 @@ WEFT__CALL void weft_xen_end(struct weft_xen_share *share)
 #if __STDC_HOSTED__
 
 struct weft_xen_options {
-    size_t size;     /* sizeof(struct weft_xen_options), or 0 */
-    uint64_t bytes;  /* of the shared pages, 4096 each; 0: 2 MiB; at least 72 KiB */
+    size_t size; /* sizeof(struct weft_xen_options), or 0; see struct weft_options */
+    WEFT_IMPL_ALIGNED uint64_t
+        bytes;       /* of the shared pages, 4096 each; 0: 2 MiB; at least 72 KiB */
     unsigned domain; /* that may read them; 0: the control domain */
     unsigned flags;  /* of WEFT_START_… */
+    /* Up to here in the first version. */
 };
 
 #ifndef WEFT_DISABLE
@@ -160,13 +166,13 @@ void weft_xen_stop(void);
 
 #else
 
-WEFT__CALL int weft_xen_start(const struct weft_xen_options *options)
+WEFT_IMPL_CALL int weft_xen_start(const struct weft_xen_options *options)
 {
     (void)options;
     return 0;
 }
 
-WEFT__CALL void weft_xen_stop(void)
+WEFT_IMPL_CALL void weft_xen_stop(void)
 {
 }
 

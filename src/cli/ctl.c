@@ -114,7 +114,7 @@ static bool look(const struct weft__target *t, unsigned recorder, struct state *
         struct weft__control c;
         if (t->copy[i].recorder != recorder)
             continue;
-        if (!weft__target_read(t, t->copy[i].at, &c, sizeof c))
+        if (!weft__target_control(t, &t->copy[i], &c))
             return false;
         /* Of copies that share a word, one does the work. */
         if (!found || c.facts || (!s->c.facts && c.answer.number))

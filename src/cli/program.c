@@ -15,7 +15,7 @@
 #include "cli/common.h"
 
 /* What names weft in a program: the word that its calls test, and the library. */
-static const char *const marks[] = {"weft__state", "libweft.so", "WEFT_TRACE"};
+static const char *const marks[] = {"weft_impl_state", "weft__state", "libweft.so", "WEFT_TRACE"};
 #define MARKS (sizeof marks / sizeof *marks)
 #define MARK_MAX 16
 

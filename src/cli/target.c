@@ -111,6 +111,13 @@ static void say_closed(const struct weft__target *t, int error)
 
 /* ---- Finding the library ---- */
 
+bool weft__target_control(const struct weft__target *t, const struct weft__copy *copy,
+                          struct weft__control *c)
+{
+    *c = (struct weft__control){.old_word = NULL};
+    return weft__target_read(t, copy->at, c, copy->bytes);
+}
+
 /* Takes what is there for a copy, if it is the control structure of a loaded libweft. *version: of one that
  * is not ours. */
 static void take_copy(struct weft__target *t, uint64_t at, uint32_t *version)
@@ -121,11 +128,17 @@ static void take_copy(struct weft__target *t, uint64_t at, uint32_t *version)
     if (!weft__target_read(t, at, &c, head) ||
         memcmp(c.magic, WEFT__CONTROL_MAGIC, sizeof c.magic) != 0 || (uintptr_t)c.self != at)
         return;
-    if (c.version != WEFT__CONTROL_VERSION || c.bytes != sizeof c) {
+    const size_t wanted = c.version == 1 ? WEFT__CONTROL_BYTES_1 : sizeof c;
+    if (c.version < 1 || c.version > WEFT__CONTROL_VERSION || c.bytes != wanted) {
         *version = c.version;
         return;
     }
-    *copy = (struct weft__copy){.at = at, .word = (uintptr_t)c.word, .bell = (uintptr_t)c.bell};
+    *copy = (struct weft__copy){.at = at, .bytes = c.bytes};
+    if (!weft__target_control(t, copy, &c))
+        return;
+    copy->word = (uintptr_t)c.word;
+    copy->old_word = (uintptr_t)c.old_word;
+    copy->bell = (uintptr_t)c.bell;
     for (unsigned i = 0; i < t->copies; i++)
         if (t->copy[i].word == copy->word) {
             copy->recorder = t->copy[i].recorder;
@@ -282,6 +295,8 @@ bool weft__target_ask(const struct weft__target *t, struct weft__request *r)
                weft__target_read(t, copy->word, &word, sizeof word);
         unsigned char byte = (unsigned char)((word & WEFT__STANDBY) | WEFT__CALL_US);
         done = done && write_at(t, copy->word, &byte, sizeof byte);
+        if (copy->old_word)
+            done = done && write_at(t, copy->old_word, &byte, sizeof byte);
         r->path[path_bytes] = 0;
     }
     return done;

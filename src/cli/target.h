@@ -14,9 +14,11 @@
 #define WEFT__COPIES 16 /* of the library in one process; more are not looked at */
 
 struct weft__copy {
-    uint64_t at;   /* of its struct weft__control */
-    uint64_t word; /* of the word that it tests */
+    uint64_t at;       /* of its struct weft__control */
+    uint64_t word;     /* of the word that it tests */
+    uint64_t old_word; /* … also; 0: none */
     uint64_t bell;
+    uint32_t bytes;    /* of its struct weft__control, which may be of an older version */
     unsigned recorder; /* counted from 0. Two copies that test one word are one recorder */
 };
 
@@ -48,6 +50,10 @@ bool weft__target_lock(struct weft__target *t);
 
 /* False: the process has ended, or is another program now. */
 bool weft__target_read(const struct weft__target *t, uint64_t at, void *to, size_t bytes);
+
+/* Reads the control structure of a copy; what an older version lacks is 0. False as above. */
+bool weft__target_control(const struct weft__target *t, const struct weft__copy *copy,
+                          struct weft__control *c);
 
 /* Stores a request, whose number, check and pid are filled in here, and the bytes that make the next call look
  * at it, for every copy. A second recorder has FILE.2 for its path, and so on. False as above. */

@@ -304,17 +304,19 @@ HOT void put_single(struct pen *pen, unsigned kind, uint64_t p)
 
 static bool has_actor(unsigned kind)
 {
-    return kind != WEFT__FORGET && kind != WEFT__SHOULD_RESOLVE && kind != WEFT__BACKGROUND;
+    return kind != WEFT_IMPL_FORGET && kind != WEFT_IMPL_SHOULD_RESOLVE &&
+           kind != WEFT_IMPL_BACKGROUND;
 }
 
 /* Kinds of events after which a promise is not pending, and those that are kept as long as it is. */
 #define ENDINGS                                                                                    \
-    (1u << WEFT__FULFILL | 1u << WEFT__BECOME | 1u << WEFT__RESOLVE | 1u << WEFT__CANCEL |         \
-     1u << WEFT__FORGET)
+    (1u << WEFT_IMPL_FULFILL | 1u << WEFT_IMPL_BECOME | 1u << WEFT_IMPL_RESOLVE |                  \
+     1u << WEFT_IMPL_CANCEL | 1u << WEFT_IMPL_FORGET)
 #define KEPT                                                                                       \
-    (1u << WEFT__WAIT | 1u << WEFT__NOTIFY | 1u << WEFT__SHOULD_RESOLVE | 1u << WEFT__BACKGROUND)
+    (1u << WEFT_IMPL_WAIT | 1u << WEFT_IMPL_NOTIFY | 1u << WEFT_IMPL_SHOULD_RESOLVE |              \
+     1u << WEFT_IMPL_BACKGROUND)
 
-void weft__event(unsigned kind, weft_promise p)
+void weft_impl_event(unsigned kind, weft_promise p)
 {
     struct pen pen;
     if (!pen_up_for(&pen, p != 0))
@@ -336,7 +338,7 @@ void weft__event(unsigned kind, weft_promise p)
     pen_down(&pen);
 }
 
-void weft__event_by(unsigned kind, weft_promise actor, weft_promise p)
+void weft_impl_event_by(unsigned kind, weft_promise actor, weft_promise p)
 {
     struct pen pen;
     if (!pen_up_for(&pen, p && actor))
@@ -348,18 +350,18 @@ void weft__event_by(unsigned kind, weft_promise actor, weft_promise p)
         put_pair(&pen, kind, false, actor, p);
         pen_publish(&pen);
         if (ENDINGS >> kind & 1)
-            ended(&pen, kind, kind == WEFT__BECOME ? actor : p, at);
+            ended(&pen, kind, kind == WEFT_IMPL_BECOME ? actor : p, at);
     } else if (ENDINGS >> kind & 1) {
-        ended(&pen, kind, kind == WEFT__BECOME ? actor : p, NULL);
+        ended(&pen, kind, kind == WEFT_IMPL_BECOME ? actor : p, NULL);
     }
-    if (kind == WEFT__READ || kind == WEFT__SIGNAL)
+    if (kind == WEFT_IMPL_READ || kind == WEFT_IMPL_SIGNAL)
         set_running(&pen, actor);
-    else if (kind == WEFT__BECOME)
+    else if (kind == WEFT_IMPL_BECOME)
         rename_running(&pen, actor, p);
     pen_down(&pen);
 }
 
-weft_promise weft__run(weft_promise p)
+weft_promise weft_impl_run(weft_promise p)
 {
     struct pen pen;
     if (!pen_up(&pen))
@@ -382,7 +384,7 @@ static inline void new_turn(struct pen *pen)
         pen->w->ticks = pen->ticks = weft__clock_ticks(&weft__rec.clock);
 }
 
-void weft__suspend(enum weft_reason why)
+void weft_impl_suspend(unsigned why)
 {
     struct pen pen;
     if (!pen_up(&pen))
@@ -390,14 +392,14 @@ void weft__suspend(enum weft_reason why)
     new_turn(&pen);
     if (pen_room(&pen, 0, WEFT_LOOP)) {
         put_head(&pen, WEFT_FORM_SUSPEND);
-        put32(&pen, (uint32_t)why);
+        put32(&pen, why);
         pen_publish(&pen);
     }
     set_running(&pen, WEFT_LOOP);
     pen_down(&pen);
 }
 
-void weft__resume(void)
+void weft_impl_resume(void)
 {
     struct pen pen;
     if (!pen_up(&pen))
@@ -411,7 +413,7 @@ void weft__resume(void)
     pen_down(&pen);
 }
 
-void weft__gc(uint64_t duration_ns)
+void weft_impl_gc(uint64_t duration_ns)
 {
     struct pen pen;
     if (!pen_up(&pen))
@@ -479,7 +481,7 @@ static __attribute__((noinline)) void label_text(struct pen pen, struct weft_tex
     put_label(&pen, p, ref.number);
 }
 
-void weft__label(struct weft_text *place, weft_promise p, const char *text)
+void weft_impl_label(struct weft_text *place, weft_promise p, const char *text)
 {
     struct pen pen;
     if (!pen_up_for(&pen, p && text))
@@ -523,7 +525,7 @@ static void fail_by(struct pen *pen, bool by_running, weft_promise actor, weft_p
     ended(pen, WEFT_EVENT_FAILS, p, at);
 }
 
-void weft__fail(struct weft_text *place, weft_promise p, const char *reason)
+void weft_impl_fail(struct weft_text *place, weft_promise p, const char *reason)
 {
     struct pen pen;
     if (!pen_up_for(&pen, p != 0))
@@ -533,18 +535,18 @@ void weft__fail(struct weft_text *place, weft_promise p, const char *reason)
     pen_down(&pen);
 }
 
-void weft__resolve_by(struct weft_text *place, weft_promise resolver, weft_promise p,
-                      enum weft_ending ending, const char *reason)
+void weft_impl_resolve_by(struct weft_text *place, weft_promise resolver, weft_promise p,
+                          unsigned ending, const char *reason)
 {
-    static const uint8_t kinds[] = {[WEFT_BY_VALUE] = WEFT__FULFILL,
+    static const uint8_t kinds[] = {[WEFT_BY_VALUE] = WEFT_IMPL_FULFILL,
                                     [WEFT_BY_ERROR] = 0,
-                                    [WEFT_BY_UNKNOWN] = WEFT__RESOLVE,
-                                    [WEFT_BY_CANCEL] = WEFT__CANCEL};
+                                    [WEFT_BY_UNKNOWN] = WEFT_IMPL_RESOLVE,
+                                    [WEFT_BY_CANCEL] = WEFT_IMPL_CANCEL};
     struct pen pen;
-    if ((unsigned)ending >= sizeof kinds)
+    if (ending >= sizeof kinds)
         return;
     if (kinds[ending]) {
-        weft__event_by(kinds[ending], resolver, p);
+        weft_impl_event_by(kinds[ending], resolver, p);
         return;
     }
     if (!pen_up_for(&pen, p && resolver))
@@ -554,7 +556,7 @@ void weft__resolve_by(struct weft_text *place, weft_promise resolver, weft_promi
     pen_down(&pen);
 }
 
-void weft__counter(struct weft_counter *counter, int64_t n, int add)
+void weft_impl_counter(struct weft_counter *counter, int64_t n, int add)
 {
     struct pen pen;
     if (!pen_up(&pen))
@@ -713,13 +715,14 @@ static weft_promise create(struct pen pen, bool by_running, weft_promise parent,
 /* Not so if only numbers are asked for. */
 HOT bool asked_for(void)
 {
-    return __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 1;
+    return __atomic_load_n(&weft_impl_state, __ATOMIC_RELAXED) & 1;
 }
 
 /* A number while nothing is recorded, if that was asked for. */
 static weft_promise standby_id(void)
 {
-    struct thread *t = __atomic_load_n(&weft__state, __ATOMIC_RELAXED) & 2 ? this_thread() : NULL;
+    struct thread *t =
+        __atomic_load_n(&weft_impl_state, __ATOMIC_RELAXED) & 2 ? this_thread() : NULL;
     if (!t || t->busy >= 2)
         return 0;
     if (t->busy ==
@@ -734,7 +737,7 @@ static weft_promise standby_id(void)
     return id;
 }
 
-weft_promise weft__create(struct weft_site *site, const char *type, const char *label)
+weft_promise weft_impl_create(struct weft_site *site, const char *type, const char *label)
 {
     struct pen pen;
     if (!asked_for() || !pen_up(&pen))
@@ -746,8 +749,8 @@ weft_promise weft__create(struct weft_site *site, const char *type, const char *
     return id;
 }
 
-weft_promise weft__create_from(struct weft_site *site, weft_promise parent, const char *type,
-                               const char *label)
+weft_promise weft_impl_create_from(struct weft_site *site, weft_promise parent, const char *type,
+                                   const char *label)
 {
     struct pen pen;
     if (!asked_for() || !pen_up(&pen))
@@ -757,8 +760,8 @@ weft_promise weft__create_from(struct weft_site *site, weft_promise parent, cons
     return id;
 }
 
-weft_promise weft__create_id(struct weft_site *site, weft_promise parent, weft_promise id,
-                             const char *type, const char *label)
+weft_promise weft_impl_create_id(struct weft_site *site, weft_promise parent, weft_promise id,
+                                 const char *type, const char *label)
 {
     struct pen pen;
     if (!id || id == WEFT_LOOP || !asked_for() || !pen_up(&pen))

@@ -18,7 +18,7 @@ __attribute__((used)) struct weft__control weft__control = {
     .version = WEFT__CONTROL_VERSION,
     .bytes = sizeof weft__control,
     .self = &weft__control,
-    .word = &weft__state,
+    .word = &weft_impl_state,
     .bell = (unsigned char *)&weft__rec.recording + 3,
 };
 
@@ -64,7 +64,9 @@ static void settle(void)
     do {
         w = now;
         __atomic_store_n(&weft__rec.recording, w.recording, __ATOMIC_SEQ_CST);
-        __atomic_store_n(&weft__state, w.word, __ATOMIC_SEQ_CST);
+        __atomic_store_n(&weft_impl_state, w.word, __ATOMIC_SEQ_CST);
+        if (weft__control.old_word)
+            __atomic_store_n(weft__control.old_word, w.word, __ATOMIC_SEQ_CST);
         now = wanted();
     } while (now.word != w.word || now.recording != w.recording);
 }

@@ -3,11 +3,11 @@
  *
  * Each copy of libweft has one struct weft__control. An ELF note, which strip leaves alone and which is mapped
  * with the program, says how far from itself that lies; the structure says where the word is that calls test
- * (weft__state: the library's, or that of a program which took a copy of it). So weft ctl needs no symbols and
+ * (weft_impl_state: the library's, or that of a program which took a copy of it). So weft ctl needs no symbols and
  * no files: it reads the memory of the process.
  *
  * weft ctl stores a request: number 0, the rest with a check sum, the number. Then it rings: one byte, by which
- * weft__rec.recording becomes something that no thread's writer has; and one byte, the lowest of weft__state,
+ * weft__rec.recording becomes something that no thread's writer has; and one byte, the lowest of weft_impl_state,
  * by which calls come to look at that. The next call (weft__asked) looks at the request, does what it says,
  * stores an answer, and both words as they must be. A byte cannot be half-written. A request that is damaged,
  * or meant for the process that this one was forked from, changes nothing. Both words only repeat what stands
@@ -22,16 +22,17 @@
 #define WEFT_RECORD_CONTROL_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "format/packet.h"
 
 #define WEFT__CONTROL_MAGIC "weftctl"
-#define WEFT__CONTROL_VERSION 1u
+#define WEFT__CONTROL_VERSION 2u
 #define WEFT__NOTE_NAME "weft"
 #define WEFT__NOTE_TYPE 1u /* a pointer's bytes: the address of the structure less that of these */
 
-/* weft__state, as compiled programs know it. */
+/* weft_impl_state, as compiled programs know it. */
 enum { WEFT__CALL_US = 1, WEFT__STANDBY = 2 };
 
 #define WEFT__RING 1u /* in the highest byte of weft__rec.recording */
@@ -58,14 +59,19 @@ struct weft__control {
     char magic[8];
     uint32_t version, bytes;
     struct weft__control *self;      /* its own address: not so in a file that is merely mapped */
-    uint32_t *word;                  /* the weft__state that counts */
+    uint32_t *word;                  /* the weft_impl_state that counts */
     unsigned char *bell;             /* the highest byte of weft__rec.recording */
     struct weft_facts_header *facts; /* of the recording that is open; NULL: none is */
     uint32_t on;                     /* it is not paused */
     uint32_t standby;                /* numbers are handed out without it */
     struct weft__answer answer;
     struct weft__request request;
+    /* Up to here in version 1. */
+    uint32_t
+        *old_word; /* what is always stored with the word, for old programs (compat.c), or NULL */
 };
+
+#define WEFT__CONTROL_BYTES_1 offsetof(struct weft__control, old_word)
 
 static inline uint64_t weft__request_check(const struct weft__request *r)
 {

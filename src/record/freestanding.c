@@ -4,12 +4,20 @@
  * recorder's own tables. */
 #include <weft/freestanding.h>
 
+#include "record/options.h"
 #include "record/record.h"
 
 #define PAGE UINT64_C(4096)
+#define MACHINE_FIRST (sizeof(void *) == 8 ? 56u : 28u) /* struct weft_machine of version 1 */
+WEFT__FROZEN(offsetof(struct weft_machine, processors), 8, 4);
+WEFT__FROZEN(offsetof(struct weft_machine, processor), 16, 8);
+WEFT__FROZEN(offsetof(struct weft_machine, wall_ns), 24, 12);
+WEFT__FROZEN(offsetof(struct weft_machine, random), 32, 16);
+WEFT__FROZEN(offsetof(struct weft_machine, program), 40, 20);
+WEFT__FROZEN(offsetof(struct weft_machine, host), 48, 24);
 #define NS_PER_S UINT64_C(1000000000)
 
-uint32_t weft__state;
+uint32_t weft_impl_state;
 struct recorder weft__rec;
 
 static struct thread *slots; /* one for each processor */
@@ -190,7 +198,7 @@ static void start(const struct weft_machine *m, const struct weft_options *o,
     __atomic_store_n(&r->open, 1, __ATOMIC_RELEASE); /* (G) all of it */
     __atomic_store_n(&r->recording, r->generation, __ATOMIC_RELEASE);
     if (!(o->flags & WEFT_START_PAUSED))
-        __atomic_or_fetch(&weft__state, 1, __ATOMIC_RELEASE);
+        __atomic_or_fetch(&weft_impl_state, 1, __ATOMIC_RELEASE);
 }
 
 int weft_start_on(const struct weft_machine *machine, const struct weft_options *options)
@@ -199,10 +207,11 @@ int weft_start_on(const struct weft_machine *machine, const struct weft_options 
     struct weft_options o = {0};
     struct clock_source clock;
     struct layout layout;
-    if (machine)
-        memcpy(&m, machine, machine->size && machine->size < sizeof m ? machine->size : sizeof m);
-    if (options)
-        memcpy(&o, options, options->size && options->size < sizeof o ? options->size : sizeof o);
+    int rc = machine ? (int)weft_sized_take(&m, sizeof m, machine, MACHINE_FIRST) : 0;
+    if (rc == 0)
+        rc = weft__options_take(&o, options);
+    if (rc < 0)
+        return rc;
     const uint32_t processors = m.processors ? m.processors : 1;
     if (!o.memory || (uintptr_t)o.memory % 8 || o.path || (processors > 1 && !m.processor) ||
         !choose_clock(&clock, &o) || !divide(&layout, o.bytes, o.pending_bytes, processors))
@@ -224,7 +233,7 @@ void weft_stop(void)
     struct recorder *r = &weft__rec;
     if (!r->open)
         return;
-    __atomic_and_fetch(&weft__state, ~1u, __ATOMIC_SEQ_CST);
+    __atomic_and_fetch(&weft_impl_state, ~1u, __ATOMIC_SEQ_CST);
     __atomic_store_n(&r->recording, 0, __ATOMIC_SEQ_CST);
     __atomic_store_n(&r->open, 0, __ATOMIC_SEQ_CST);
     weft__layout_stop();
@@ -233,19 +242,19 @@ void weft_stop(void)
 
 void weft_pause(void)
 {
-    __atomic_and_fetch(&weft__state, ~1u, __ATOMIC_SEQ_CST);
+    __atomic_and_fetch(&weft_impl_state, ~1u, __ATOMIC_SEQ_CST);
 }
 
 void weft_unpause(void)
 {
     if (weft__rec.open)
-        __atomic_or_fetch(&weft__state, 1, __ATOMIC_SEQ_CST);
+        __atomic_or_fetch(&weft_impl_state, 1, __ATOMIC_SEQ_CST);
 }
 
 void weft_standby(int on)
 {
     if (on)
-        __atomic_or_fetch(&weft__state, 2, __ATOMIC_SEQ_CST);
+        __atomic_or_fetch(&weft_impl_state, 2, __ATOMIC_SEQ_CST);
     else
-        __atomic_and_fetch(&weft__state, ~2u, __ATOMIC_SEQ_CST);
+        __atomic_and_fetch(&weft_impl_state, ~2u, __ATOMIC_SEQ_CST);
 }

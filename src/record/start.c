@@ -17,6 +17,7 @@
 #include "record/file.h"
 #include "record/follow.h"
 #include "record/membarrier.h"
+#include "record/options.h"
 #include "record/put.h"
 #include "record/record.h"
 #include <weft/weft.h>
@@ -25,7 +26,7 @@
 #define PAGE UINT64_C(4096)
 
 /* Here, so that whoever links the static library has the environment looked at. */
-uint32_t weft__state;
+uint32_t weft_impl_state;
 struct recorder weft__rec = {.recording = NO_RECORDING};
 
 static uint32_t starting; /* a lock */
@@ -201,10 +202,9 @@ static int start(const struct weft_options *options, const struct place *place)
     struct recorder *r = &weft__rec;
     struct weft_options o = {0};
     struct layout layout;
-    if (options) {
-        size_t size = options->size ? options->size : sizeof o;
-        memcpy(&o, options, size < sizeof o ? size : sizeof o);
-    }
+    int rc = weft__options_take(&o, options);
+    if (rc < 0)
+        return rc;
     if (!weft__layout_plan(&layout, o.bytes ? o.bytes : DEFAULT_BYTES, o.pending_bytes) ||
         (uintptr_t)o.memory % 8 || (o.memory && !o.bytes) || (o.path && !*o.path))
         return -EINVAL;
@@ -217,7 +217,7 @@ static int start(const struct weft_options *options, const struct place *place)
     r->fenced = membarrier(MEMBARRIER_REGISTER_PRIVATE_EXPEDITED) < 0;
     if (++r->generation == WEFT__RING << 24)
         r->generation = 1;
-    int rc = start_in(&o, &layout, place);
+    rc = start_in(&o, &layout, place);
     if (rc < 0)
         return rc;
     claim();

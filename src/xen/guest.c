@@ -20,8 +20,12 @@
 #include <xengnttab.h>
 #include <xentoollog.h>
 
+#include "format/sized.h"
 #include "format/xen.h"
 
+#define OPTIONS_FIRST 24u /* struct weft_xen_options of version 1: frozen */
+_Static_assert(offsetof(struct weft_xen_options, bytes) == 8, "frozen");
+_Static_assert(offsetof(struct weft_xen_options, flags) == 20, "frozen");
 #define DEFAULT_BYTES (UINT64_C(2) << 20)
 #define CONFLICTS_MAX 1000 /* with other writers of XenStore, one after the other */
 
@@ -294,9 +298,8 @@ static int start(const struct weft_xen_options *o)
 int weft_xen_start(const struct weft_xen_options *options)
 {
     struct weft_xen_options o = {0};
-    if (options)
-        memcpy(&o, options, options->size && options->size < sizeof o ? options->size : sizeof o);
-    return start(&o);
+    int rc = options ? (int)weft_sized_take(&o, sizeof o, options, OPTIONS_FIRST) : 0;
+    return rc < 0 ? rc : start(&o);
 }
 
 void weft_xen_stop(void)

@@ -11,7 +11,13 @@
 
 #include <stdbool.h>
 
+#include "format/sized.h"
 #include "format/xen.h"
+
+/* Frozen, as programs are compiled with it. */
+#define SYSTEM_FIRST (6 * sizeof(void *)) /* struct weft_xen_system of version 1 */
+_Static_assert(offsetof(struct weft_xen_system, remove) == 5 * sizeof(void *), "frozen");
+_Static_assert(sizeof(struct weft_xen_share) == (sizeof(void *) == 8 ? 128 : 88), "frozen");
 
 static const char list_key[] = WEFT_XEN_LIST_KEY;
 static const char index_key[] = WEFT_XEN_INDEX_KEY;
@@ -116,19 +122,18 @@ static bool write_list(struct weft_xen_share *s)
     return true;
 }
 
-static bool take(struct weft_xen_share *s, const struct weft_xen_system *system, unsigned domain,
-                 void *memory, uint64_t bytes)
+static int take(struct weft_xen_share *s, const struct weft_xen_system *system, unsigned domain,
+                void *memory, uint64_t bytes)
 {
     const uint64_t pages = bytes / WEFT_XEN_PAGE;
-    size_t size = sizeof s->system;
     __builtin_memset(s, 0, sizeof *s);
     if (!system || !memory || (uintptr_t)memory % WEFT_XEN_PAGE || pages < 3)
-        return false;
-    if (system->size && system->size < size)
-        size = system->size;
-    __builtin_memcpy(&s->system, system, size);
+        return WEFT_XEN_INVALID;
+    const int rc = (int)weft_sized_take(&s->system, sizeof s->system, system, SYSTEM_FIRST);
+    if (rc < 0)
+        return rc;
     if (!s->system.grant || !s->system.end || !s->system.write || !s->system.remove)
-        return false;
+        return WEFT_XEN_INVALID;
     s->memory = memory;
     s->domain = domain;
     /* Of 1 + 1021 · n pages, n are index pages. */
@@ -136,16 +141,17 @@ static bool take(struct weft_xen_share *s, const struct weft_xen_system *system,
     s->pages = pages - 1 - s->indices;
     if (s->pages % WEFT_XEN_INDEX_REFERENCES == 0) /* the last one may be empty: it is left over */
         s->indices = s->pages / WEFT_XEN_INDEX_REFERENCES;
-    return s->pages <= WEFT_XEN_PAGES_MAX;
+    return s->pages <= WEFT_XEN_PAGES_MAX ? 0 : WEFT_XEN_INVALID;
 }
 
 int64_t weft_xen_grant(struct weft_xen_share *share, const struct weft_xen_system *system,
                        unsigned domain, void *memory, uint64_t bytes)
 {
     struct weft_xen_share *s = share;
-    if (!take(s, system, domain, memory, bytes)) {
+    const int taken = take(s, system, domain, memory, bytes);
+    if (taken < 0) {
         __builtin_memset(s, 0, sizeof *s);
-        return WEFT_XEN_INVALID;
+        return taken;
     }
     begin_indices(s);
     int rc = grant_up_to(s, s->pages);

@@ -9,7 +9,7 @@ static struct weft_counter queued = WEFT_COUNTER("queued");
 
 void use_all(const char *text, weft_promise p, weft_promise q)
 {
-    struct weft_options options = {0, text, 0, NULL, NULL, 0, WEFT_START_PAUSED};
+    struct weft_options options = {0, text, 0, NULL, NULL, 0, WEFT_START_PAUSED, 0};
     char buffer[WEFT_TEXT_MAX] = "";
     if (weft_start(&options) < 0 || weft_start(NULL) < 0)
         return;

@@ -83,15 +83,22 @@ for program in "${programs[@]}"; do
         all_of_it ./stripped
     fi
 done
-if nm -D "$CONTROLLED_COPY" 2>/dev/null | grep -q ' B weft__state'; then
+if nm -D "$CONTROLLED_COPY" 2>/dev/null | grep -q ' B weft_impl_state'; then
     checks=$((checks + 1))
 else
-    echo 'the program without -fPIE has no copy of weft__state here'
+    echo 'the program without -fPIE has no copy of weft_impl_state here'
 fi
 if ! grep -q -e __asan_init -e __tsan_init -e __ubsan "$CONTROLLED_STATIC" &&
     cc -static -s -O2 -I "$SOURCE_ROOT/include" -pthread -o alone "$SOURCE_ROOT/tests/tools/controlled.c" \
         "$BUILD_ROOT/src/libweft.a" 2>/dev/null; then
     all_of_it ./alone
+    # A library whose notes are not at its start, as they are with musl.
+    cc -shared -o libweft.so.1 -Wl,-soname,libweft.so.1,--build-id=none,-z,nodelete \
+        "-Wl,--version-script=$SOURCE_ROOT/src/record/weft.map" \
+        -Wl,--whole-archive "$BUILD_ROOT/src/libweft.a" -Wl,--no-whole-archive -pthread
+    cc -O2 -I "$SOURCE_ROOT/include" -pthread -o noteless "$SOURCE_ROOT/tests/tools/controlled.c" ./libweft.so.1 \
+        "-Wl,-rpath,$PWD"
+    all_of_it ./noteless
 else
     echo 'not tried with a program without any shared library'
 fi
@@ -147,6 +154,23 @@ run 1 "$WEFT" ctl a.weft stop
 says "$tmp/err" 'a.weft: is not recorded into any more'
 end
 rm a.weft
+
+# Any call counts, also one about a promise that is older than the recording
+begin "$CONTROLLED"
+calls=$(tell zero 0 | sed 's/of //')
+equal 'there are some' yes "$([ "$calls" -gt 20 ] && echo yes)"
+for ((call = 1; call <= calls; call++)); do
+    on -o "$call.weft" -s 64K
+    send zero "$call"
+    equal "call $call" "of $calls" "$(answer)"
+    state recording
+    ctl 0 stop
+    send zero "$call"
+    equal "call $call again" "of $calls" "$(answer)"
+    state 'not recording'
+done
+end
+rm -f ./*.weft
 
 # The program's own calls and the others' agree
 begin "$CONTROLLED"

@@ -57,10 +57,10 @@ static bool load(unsigned i)
         printf("%s\n", dlerror());
         return false;
     }
-    *(void **)&c->state = dlsym(c->handle, "weft__state");
-    *(void **)&c->create = dlsym(c->handle, "weft__create");
-    *(void **)&c->event = dlsym(c->handle, "weft__event");
-    *(void **)&c->event_by = dlsym(c->handle, "weft__event_by");
+    *(void **)&c->state = dlsym(c->handle, "weft_impl_state");
+    *(void **)&c->create = dlsym(c->handle, "weft_impl_create");
+    *(void **)&c->event = dlsym(c->handle, "weft_impl_event");
+    *(void **)&c->event_by = dlsym(c->handle, "weft_impl_event_by");
     *(void **)&c->stop = dlsym(c->handle, "weft_stop");
     c->site = (struct weft_site){0, __FILE__, __LINE__, 3};
     return c->state && c->create && c->event && c->event_by && c->stop;
@@ -83,7 +83,7 @@ static void *record(void *arg)
         for (unsigned i = 0; i <= COPIES; i++) {
             unsigned by = (i + 1) % (COPIES + 1);
             if (by && is_on(&copy[by - 1]))
-                copy[by - 1].event(WEFT__FULFILL, p[i]);
+                copy[by - 1].event(WEFT_IMPL_FULFILL, p[i]);
             else
                 weft_fulfill(p[i]);
         }

@@ -585,6 +585,7 @@ static void test_refusals(void **state)
     assert_int_equal(weft_start(&(struct weft_options){.memory = memory}), -EINVAL);
     assert_int_equal(weft_start(&(struct weft_options){.memory = memory, .bytes = 64 * KIB - 8}),
                      -EINVAL);
+    assert_int_equal(weft_start(&(struct weft_options){.path = t, .flags = 1u << 31}), -E2BIG);
     unlink(link);
     unlink(text);
     unlink(fifo);

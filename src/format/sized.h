@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: ISC */
+/* Structures that a program hands to a library of another version. Their first member is their size, a size_t;
+ * weft/weft.h says the rule, at struct weft_options. */
+#ifndef WEFT_FORMAT_SIZED_H
+#define WEFT_FORMAT_SIZED_H
+
+#include <stddef.h>
+
+#define WEFT_SIZED_MAX 4096 /* no structure is larger; nothing behind it is read */
+
+/* What errno.h calls EINVAL and E2BIG, also where there is none. */
+enum weft_sized { WEFT_SIZED_FINE = 0, WEFT_SIZED_SHORT = -22, WEFT_SIZED_UNKNOWN = -7 };
+
+/* Copies what the library knows of the structure at from to to, which has that many bytes, all zeros. first: the
+ * size of version 1, for which 0 stands. */
+static inline enum weft_sized weft_sized_take(void *to, size_t known, const void *from,
+                                              size_t first)
+{
+    const unsigned char *bytes = from;
+    size_t size;
+    __builtin_memcpy(&size, from, sizeof size);
+    if (size == 0)
+        size = first;
+    if (size < first)
+        return WEFT_SIZED_SHORT;
+    if (size > WEFT_SIZED_MAX)
+        return WEFT_SIZED_UNKNOWN;
+    for (size_t i = known; i < size; i++)
+        if (bytes[i])
+            return WEFT_SIZED_UNKNOWN;
+    __builtin_memcpy(to, from, size < known ? size : known);
+    return WEFT_SIZED_FINE;
+}
+
+#endif
