@@ -2,15 +2,11 @@
 #include "cli/common.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
-#include <stdio_ext.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -410,112 +406,25 @@ struct weft_model *weft__model(const char *path, bool *is_weft)
 
 /* ---- Output ---- */
 
-/* What to remove when a signal ends us. Written before the handler is installed. */
-static char *unfinished;
-
-static void remove_unfinished(int signal_number)
+static bool say_unless(int rc, const char *path, const struct weft_error *err)
 {
-    unlink(unfinished);
-    signal(signal_number, SIG_DFL);
-    raise(signal_number);
+    if (rc < 0)
+        weft__complain(strcmp(path, "-") == 0 ? "standard output" : path, err);
+    return rc == 0;
 }
 
-static void on_end_signals(void (*handler)(int))
+bool weft__output_open(struct weft_output *out, const char *path, enum weft_output_kind kind,
+                       const char *const *source, unsigned sources)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-    for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++)
-        if (signal(signals[i], handler) == SIG_IGN && handler != SIG_DFL)
-            signal(signals[i], SIG_IGN); /* nohup */
+    const struct weft_output_options o = {kind, source, sources};
+    struct weft_error err;
+    return say_unless(weft_output_open(out, path, &o, &err), path, &err);
 }
 
-static bool say_errno(const char *path, const char *what)
+bool weft__output_close(struct weft_output *out, const char *path, bool keep)
 {
-    weft__say(path, "%s: %s", what, strerror(errno));
-    return false;
-}
-
-static bool open_temporary(struct weft__output *out)
-{
-    static const char suffix[] = ".XXXXXX";
-    size_t size = strlen(out->target) + sizeof suffix;
-    out->temporary = malloc(size);
-    if (!out->temporary)
-        return false;
-    snprintf(out->temporary, size, "%s%s", out->target, suffix);
-    int fd = mkostemp(out->temporary, O_CLOEXEC);
-    if (fd < 0) {
-        free(out->temporary);
-        out->temporary = NULL;
-        return false;
-    }
-    unfinished = out->temporary;
-    on_end_signals(remove_unfinished);
-    mode_t mask = umask(0);
-    umask(mask);
-    fchmod(fd, 0666 & ~mask);
-    out->file = fdopen(fd, "w");
-    if (!out->file)
-        close(fd);
-    return out->file != NULL;
-}
-
-static void output_fini(struct weft__output *out)
-{
-    if (out->temporary) {
-        on_end_signals(SIG_DFL);
-        unlink(out->temporary); /* nothing to do once it is renamed */
-    }
-    free(out->temporary);
-    free(out->target);
-    *out = (struct weft__output){0};
-}
-
-bool weft__output_open(struct weft__output *out, const char *path)
-{
-    *out = (struct weft__output){.path = path};
-    if (strcmp(path, "-") == 0) {
-        out->file = stdout;
-        return true;
-    }
-    struct stat st;
-    bool exists = stat(path, &st) == 0;
-    if (exists && S_ISDIR(st.st_mode)) {
-        weft__say(path, "is a folder; give the name of a file");
-        return false;
-    }
-    if (exists && !S_ISREG(st.st_mode)) {
-        out->file = fopen(path, "we");
-        return out->file || say_errno(path, "cannot be opened");
-    }
-    /* The file that a symbolic link leads to, so that renaming does not replace the link. */
-    out->target = exists ? realpath(path, NULL) : strdup(path);
-    if (out->target && open_temporary(out))
-        return true;
-    say_errno(path, "cannot be created");
-    output_fini(out);
-    return false;
-}
-
-bool weft__output_close(struct weft__output *out, bool keep)
-{
-    const char *path = out->path;
-    bool failed = ferror(out->file) != 0;
-    if (out->file == stdout) {
-        if (!keep) { /* what went wrong has been said */
-            __fpurge(stdout);
-            clearerr(stdout);
-        }
-        output_fini(out);
-        return true; /* weft__finish looks after it */
-    }
-    failed |= fclose(out->file) != 0;
-    if (keep && failed)
-        say_errno(path, "cannot be written");
-    bool kept = keep && !failed;
-    if (kept && out->temporary && rename(out->temporary, out->target) < 0)
-        kept = say_errno(path, "cannot be created");
-    output_fini(out);
-    return kept;
+    struct weft_error err;
+    return say_unless(weft_output_close(out, keep, &err), path, &err);
 }
 
 bool weft__stdout_left(void)

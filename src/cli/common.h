@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "model/model.h"
+#include "output/output.h"
 
 /* Exit statuses. */
 enum {
@@ -135,20 +136,13 @@ int weft__status(const char *path, const struct weft_damage *damage, uint64_t ev
 
 /* ---- Output ---- */
 
-/* A file that appears under its name when it is complete. "-" is standard output; what is not a
- * regular file (a pipe, a device) is written directly. */
-struct weft__output {
-    FILE *file;
-    const char *path;
-    char *target;    /* path without symbolic links, or NULL */
-    char *temporary; /* beside target, or NULL */
-};
-
-/* Says what is wrong and returns false. */
-bool weft__output_open(struct weft__output *out, const char *path);
+/* Opens what is written (output/output.h). path and the names of the sources: as the command line gives them. Says what
+ * is wrong and returns false. */
+bool weft__output_open(struct weft_output *out, const char *path, enum weft_output_kind kind,
+                       const char *const *source, unsigned sources);
 
 /* Keeps what was written, or throws it away; says what is wrong and returns false. */
-bool weft__output_close(struct weft__output *out, bool keep);
+bool weft__output_close(struct weft_output *out, const char *path, bool keep);
 
 /* The reader of standard output has gone away. That is no failure, and nothing to talk about. */
 bool weft__stdout_left(void);

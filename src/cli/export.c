@@ -157,7 +157,7 @@ static int append_ctf(void *data, const struct weft_event *ev, struct weft_error
 
 /* All of these return 0 or a negative WEFT_E code, with *f saying what is wrong, or nothing if that has
  * been said. */
-static int export_ctf(struct weft_reader *reader, const char *path, const char *folder,
+static int export_ctf(struct weft_reader *reader, const char *path, const char *target,
                       uint64_t *total, struct failure *f)
 {
     const struct weft_reader_facts *facts = weft_reader_facts(reader);
@@ -171,16 +171,25 @@ static int export_ctf(struct weft_reader *reader, const char *path, const char *
         .start_real_ns = process->start_real_ns,
     };
     struct ctf ctf = {.reader = reader};
-    int rc = weft_ctf_writer_open(&ctf.writer, folder, facts->is_weft ? &trace : NULL, &f->err);
+    const struct weft_output_options options = {WEFT_OUTPUT_OTHER, &path, 1};
+    struct weft_output out;
+    uint64_t moved = 0;
+    int rc = weft_output_open_folder(&out, target, &options, &f->err);
     if (rc < 0)
         return rc;
-    rc = copy_events(reader, path, append_ctf, &ctf, total, f);
-    if (rc < 0) {
+    rc = weft_ctf_writer_open(&ctf.writer, out.folder, facts->is_weft ? &trace : NULL, &f->err);
+    if (rc == 0)
+        rc = copy_events(reader, path, append_ctf, &ctf, total, f);
+    if (rc == 0) {
+        moved = weft_ctf_writer_moved(ctf.writer);
+        rc = weft_ctf_writer_close(ctf.writer, &f->err);
+    } else {
         weft_ctf_writer_abandon(ctf.writer);
-        return rc;
     }
-    uint64_t moved = weft_ctf_writer_moved(ctf.writer);
-    rc = weft_ctf_writer_close(ctf.writer, &f->err);
+    if (rc == 0)
+        rc = weft_output_close(&out, true, &f->err);
+    else
+        weft_output_close(&out, false, NULL);
     if (rc == 0 && moved)
         weft__say(path,
                   "warning: %" PRIu64 " events, at which time runs backwards or beyond what CTF "
@@ -241,11 +250,11 @@ static int export_mirage(struct weft_reader *reader, const char *path, const cha
                          uint64_t *total, struct failure *f)
 {
     static struct downgrading down;
-    struct weft__output out;
+    struct weft_output out;
     struct weft_mirage_writer *writer;
     bool is_weft = weft_reader_facts(reader)->is_weft;
     f->err.code = 0;
-    if (!weft__output_open(&out, file))
+    if (!weft__output_open(&out, file, WEFT_OUTPUT_MIRAGE, &path, 1))
         return WEFT_E_IO;
     int rc = weft_mirage_writer_open(&writer, out.file, NULL, &f->err);
     down.writer = writer;
@@ -262,7 +271,7 @@ static int export_mirage(struct weft_reader *reader, const char *path, const cha
         rc = 0;
     else if (rc == 0 && is_weft)
         tell_downgrade(path, &down.lost, weft_reader_facts(reader));
-    bool kept = weft__output_close(&out, rc == 0);
+    bool kept = weft__output_close(&out, file, rc == 0);
     return rc < 0 || kept ? rc : WEFT_E_IO;
 }
 

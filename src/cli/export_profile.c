@@ -147,11 +147,11 @@ static uint64_t samples_in(const struct loaded *l)
 }
 
 static int write_profile(const struct loaded *l, const struct weft__export_profile *e,
-                         const char *target)
+                         const char *target, const char *const *path)
 {
-    struct weft__output out;
+    struct weft_output out;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    if (!weft__output_open(&out, target))
+    if (!weft__output_open(&out, target, WEFT_OUTPUT_OTHER, path, l->count))
         return WEFT__FAILED;
     int rc = e->legacy ? weft_pprof_write_legacy(out.file, l->part, l->count, &e->pprof, &err)
                        : weft_pprof_write(out.file, l->part, l->count, &e->pprof, &err);
@@ -160,7 +160,7 @@ static int write_profile(const struct loaded *l, const struct weft__export_profi
         rc = 0;
     else if (rc < 0)
         weft__complain(shown, &err);
-    bool kept = weft__output_close(&out, rc == 0);
+    bool kept = weft__output_close(&out, target, rc == 0);
     if (rc < 0 || !kept)
         return WEFT__FAILED;
     uint64_t samples = samples_in(l);
@@ -174,7 +174,7 @@ int weft__export_profile(const struct weft__export_profile *e, const char *targe
                          const char *const *path, unsigned paths)
 {
     struct loaded l = {.count = 0};
-    int status = load_all(&l, e, path, paths) ? write_profile(&l, e, target) : WEFT__FAILED;
+    int status = load_all(&l, e, path, paths) ? write_profile(&l, e, target, path) : WEFT__FAILED;
     for (unsigned i = 0; i < l.count; i++) {
         for (unsigned f = 0; f < l.profiles[i].files; f++)
             if (l.profiles[i].file[f].damaged)

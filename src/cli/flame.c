@@ -299,6 +299,15 @@ int weft__flame_run(int argc, char **argv)
     struct request r;
     struct weft__profiles profiles;
     parse(&r, argc, argv);
+    const char **source = calloc(r.paths + (size_t)1, sizeof *source);
+    if (!source) {
+        weft__say(r.path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        return WEFT__FAILED;
+    }
+    memcpy(source, r.path, r.paths * sizeof *source);
+    source[r.paths] = r.other;
+    r.picture.source = source;
+    r.picture.sources = r.paths + (r.other != NULL);
     struct weft__profiles_options o = {.command = "render", .no_symbols = r.no_symbols};
     struct weft_calltree *t = NULL;
     int status = WEFT__FAILED;
@@ -309,5 +318,6 @@ int weft__flame_run(int argc, char **argv)
         status = r.other ? compare(&r, &o, profiles.profile, t) : paint(&r, profiles.profile, t);
     weft_calltree_free(t);
     weft__profiles_close(&profiles);
+    free(source);
     return status;
 }

@@ -302,13 +302,14 @@ static bool put_traces(FILE *out, const struct request *r)
 static int run(int argc, char **argv)
 {
     struct request r;
-    struct weft__output out;
+    struct weft_output out;
     parse(&r, argc, argv);
     const char *page = (const char *)weft__page, *end = page + weft__page_bytes;
     const char *head = memmem(page, weft__page_bytes, WEFT__PAGE_HEAD, strlen(WEFT__PAGE_HEAD));
     const char *traces =
         memmem(page, weft__page_bytes, WEFT__PAGE_TRACES, strlen(WEFT__PAGE_TRACES));
-    if (!weft__output_open(&out, r.out))
+    if (!weft__output_open(&out, r.out, WEFT_OUTPUT_OTHER, (const char *const *)r.file,
+                           (unsigned)r.files))
         return WEFT__FAILED;
     fwrite(page, 1, (size_t)(head - page), out.file);
     put_head(out.file, &r);
@@ -317,7 +318,7 @@ static int run(int argc, char **argv)
     bool good = put_traces(out.file, &r);
     traces += strlen(WEFT__PAGE_TRACES);
     fwrite(traces, 1, (size_t)(end - traces), out.file);
-    bool kept = weft__output_close(&out, good);
+    bool kept = weft__output_close(&out, r.out, good);
     return good && kept ? WEFT__DONE : WEFT__FAILED;
 }
 

@@ -82,8 +82,8 @@ static int paint(const struct weft__picture *p, const struct weft_drawlist *list
 int weft__picture_write(const struct weft__picture *p, const struct weft_drawlist *list,
                         const char *what)
 {
-    struct weft__output out;
-    if (!weft__output_open(&out, p->out))
+    struct weft_output out;
+    if (!weft__output_open(&out, p->out, WEFT_OUTPUT_OTHER, p->source, p->sources))
         return WEFT__FAILED;
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     errno = 0;
@@ -98,7 +98,7 @@ int weft__picture_write(const struct weft__picture *p, const struct weft_drawlis
         err.code = rc;
         weft__complain(shown, &err);
     }
-    bool kept = weft__output_close(&out, rc == 0);
+    bool kept = weft__output_close(&out, p->out, rc == 0);
     if (rc < 0 || !kept)
         return WEFT__FAILED;
     if (isatty(STDERR_FILENO))

@@ -12,6 +12,8 @@ struct weft__picture {
     const char *out; /* "-": standard output */
     enum weft__picture_form format;
     enum weft_theme theme;
+    const char *const *source; /* names of the traces that it shows */
+    unsigned sources;
 };
 
 /* By the option --format, or NULL, and by what out ends in; exits if neither says it. */

@@ -236,8 +236,8 @@ static enum stands what_stands(const char *path, uint32_t *pid)
     int fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
     enum stands s = SOMETHING;
     if (fd >= 0 && weft__facts_read(fd, &facts)) {
-        s = weft__facts_live(&facts) ? LIVE : A_TRACE;
         *pid = facts.pid;
+        s = weft_output_is_recorded(fd, pid) ? LIVE : A_TRACE;
     }
     if (fd >= 0)
         close(fd);
@@ -381,19 +381,23 @@ static bool write_memory(const struct place *p, int fd)
 {
     static char block[65536];
     struct weft_facts_header facts;
-    struct weft__output out;
+    struct weft_output out;
+    char memory[32];
+    const char *const source[] = {memory};
     off_t at = 0;
     ssize_t n = 0;
-    if (!weft__facts_read(fd, &facts) || !weft__output_open(&out, p->path))
+    bool fine = true;
+    snprintf(memory, sizeof memory, "/proc/self/fd/%d", fd);
+    if (!weft__facts_read(fd, &facts) ||
+        !weft__output_open(&out, p->path, WEFT_OUTPUT_TRACE, source, 1))
         return false;
-    bool fine = fchmod(fileno(out.file), 0600) == 0; /* as the recorder does it */
     for (; fine && (n = pread(fd, block, sizeof block, at)) > 0; at += n)
         fine = is_zero(block, (size_t)n) ? fseeko(out.file, n, SEEK_CUR) == 0
                                          : fwrite(block, 1, (size_t)n, out.file) == (size_t)n;
     fine = fine && n == 0 && fflush(out.file) == 0 && ftruncate(fileno(out.file), at) == 0;
     if (!fine)
         weft__say(p->name, "cannot be written: %s", strerror(errno));
-    return weft__output_close(&out, fine) && fine;
+    return weft__output_close(&out, p->path, fine) && fine;
 }
 
 /* ---- Running ---- */

@@ -190,6 +190,8 @@ static void parse(struct request *r, int argc, char **argv)
     r->paths = argv + optind;
     r->count = (unsigned)(argc - optind);
     r->path = r->paths[0];
+    r->picture.source = (const char *const *)r->paths;
+    r->picture.sources = r->count;
     r->viewport.title = weft__picture_title(r->path);
     if (r->viewport.height_px && r->viewport.height_px < (int)r->count * WEFT_PICTURE_MIN_PX)
         weft__misuse("render", "--size: %u traces need a height of %u pixels", r->count,

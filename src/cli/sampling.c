@@ -6,12 +6,14 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cli/common.h"
 #include "cli/live.h"
+#include "output/output.h"
 #include "profile/load.h"
 #include "read/reader.h"
 #include "symbols/symbols.h"
@@ -28,26 +30,30 @@ static uint64_t now_ns(void)
 
 /* ---- The file's place ---- */
 
-/* Nothing, or a trace. */
-static bool may_go(const char *path, bool *there)
+enum stands { NOTHING, A_TRACE, LIVE, SOMETHING };
+
+static enum stands what_stands(const char *path)
 {
     struct weft_facts_header facts;
     struct stat st;
-    *there = lstat(path, &st) == 0;
-    if (!*there)
-        return true;
+    uint32_t pid;
+    if (lstat(path, &st) < 0)
+        return NOTHING;
     int fd = S_ISREG(st.st_mode) ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW) : -1;
-    bool trace = fd >= 0 && (st.st_size == 0 || weft__facts_read(fd, &facts));
+    enum stands s = SOMETHING;
+    if (fd >= 0 && weft_output_is_recorded(fd, &pid))
+        s = LIVE;
+    else if (fd >= 0 && (st.st_size == 0 || weft__facts_read(fd, &facts)))
+        s = A_TRACE;
     if (fd >= 0)
         close(fd);
-    return trace;
+    return s;
 }
 
 bool weft__sampling_check(const char *path, const char *name)
 {
     char old[PATH_MAX + 32], folder[PATH_MAX + 16];
     struct stat st;
-    bool there;
     snprintf(folder, sizeof folder, "%s", path);
     char *slash = strrchr(folder, '/');
     if (slash)
@@ -60,19 +66,23 @@ bool weft__sampling_check(const char *path, const char *name)
         weft__say(name, "is a folder; give the name of a file");
         return false;
     }
-    if (!may_go(path, &there)) {
+    const enum stands stands = what_stands(path);
+    if (stands == LIVE) {
+        weft__say(name, "is being recorded; give another name");
+        return false;
+    }
+    if (stands == SOMETHING) {
         weft__say(name, "is %s; it is left alone, give another name with -o",
                   S_ISLNK(st.st_mode) ? "a symbolic link, which weft does not follow"
                                       : "a file that is no trace");
         return false;
     }
     snprintf(old, sizeof old, "%s.old", path);
-    if (there && st.st_size && !may_go(old, &there)) {
-        weft__say(name, "cannot be kept: there is another file with .old behind its name; give "
-                        "another name");
-        return false;
-    }
-    return true;
+    if (stands == NOTHING || !st.st_size || what_stands(old) <= A_TRACE)
+        return true;
+    weft__say(name, "cannot be kept: there is another file with .old behind its name; give another "
+                    "name");
+    return false;
 }
 
 bool weft__sampling_settle(struct weft__sampling *s)
@@ -137,6 +147,7 @@ bool weft__sampling_create(struct weft__sampling *s, const char *path,
         weft__say(path, "cannot be created: %s", strerror(errno));
         return false;
     }
+    flock(s->fd, LOCK_EX | LOCK_NB); /* it is being recorded */
     if (weft_samples_begin(&s->file, s->fd, &facts, &source, event, &err) == 0) {
         s->begun_ns = s->flushed_ns = now_ns();
         return true;

@@ -89,39 +89,21 @@ int weft__save_packets(FILE *out, struct weft_snapshot *s, const char *name, str
     return rc;
 }
 
-bool weft__save_would_destroy(int source, const char *target)
-{
-    struct stat from, to;
-    struct weft_facts_header facts;
-    int fd = strcmp(target, "-") == 0 ? -1 : open(target, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        return false;
-    bool same = source >= 0 && fstat(source, &from) == 0 && fstat(fd, &to) == 0 &&
-                from.st_ino == to.st_ino && from.st_dev == to.st_dev;
-    bool live = weft__facts_read(fd, &facts) && weft__facts_live(&facts);
-    close(fd);
-    if (same)
-        weft__say(target, "is the source itself; give another name");
-    else if (live)
-        weft__say(target, "is being recorded by process %" PRIu32 "; give another name", facts.pid);
-    return same || live;
-}
-
 static const char *shown_target(const char *target)
 {
     return strcmp(target, "-") == 0 ? "standard output" : target;
 }
 
-int weft__save_end(struct weft__output *out, const char *source, int rc, struct weft_error *err)
+int weft__save_end(struct weft_output *out, const char *source, const char *target, int rc,
+                   struct weft_error *err)
 {
-    const char *target = shown_target(out->path);
     if (out->file == stdout && weft__stdout_left()) { /* as if by SIGPIPE */
-        weft__output_close(out, false);
+        weft__output_close(out, target, false);
         return WEFT__FAILED;
     }
-    bool kept = weft__output_close(out, rc == 0);
+    bool kept = weft__output_close(out, target, rc == 0);
     if (rc < 0)
-        weft__complain(err->offset == WEFT_NO_OFFSET ? target : source, err);
+        weft__complain(err->offset == WEFT_NO_OFFSET ? shown_target(target) : source, err);
     return rc == 0 && kept ? WEFT__DONE : WEFT__FAILED;
 }
 
@@ -164,20 +146,21 @@ static int begin_copy(struct copy *c)
 
 static int write_copy(struct copy *c, const char *source, const char *target)
 {
-    struct weft__output out;
     int rc = begin_copy(c);
+    struct weft_output out;
+    char opened[32];
+    const char *const sources[] = {strcmp(source, "-") == 0 ? source : opened};
+    snprintf(opened, sizeof opened, "/proc/self/fd/%d", c->in.fd);
     if (rc < 0)
         weft__complain(source, &c->err);
     if (rc < 0 || (rc == 0 && !is_other_trace(c, source)) ||
-        weft__save_would_destroy(c->in.fd, target) || !weft__output_open(&out, target))
+        !weft__output_open(&out, target, WEFT_OUTPUT_TRACE, sources, 1))
         return WEFT__FAILED;
-    if (out.temporary)
-        fchmod(fileno(out.file), 0600); /* as the recorder does it */
     if (c->memory.fd < 0 && rc > 0)
         rc = weft__save_packets(out.file, c->snapshot, c->name, &c->err);
     else
         rc = weft__save_bytes(out.file, c->memory.fd >= 0 ? &c->memory : &c->in, c->name, &c->err);
-    int status = weft__save_end(&out, source, rc, &c->err);
+    int status = weft__save_end(&out, source, target, rc, &c->err);
     if (status == WEFT__DONE)
         weft__save_report(source, target, c->snapshot ? weft_snapshot_gone(c->snapshot) : 0,
                           c->snapshot ? weft_snapshot_bytes(c->snapshot) : c->in.size);

@@ -12,9 +12,6 @@ struct weft__save_request {
     bool follow;          /* a domain, until it ends */
 };
 
-/* Whether the target is the source, or somebody records into it. source: an open file, or -1. */
-bool weft__save_would_destroy(int source, const char *target);
-
 /* Copies the bytes of from to out. Returns 0 or a negative WEFT_E code. */
 int weft__save_bytes(FILE *out, const struct weft_input *from, const char *name,
                      struct weft_error *err);
@@ -24,7 +21,8 @@ int weft__save_packets(FILE *out, struct weft_snapshot *s, const char *name,
                        struct weft_error *err);
 
 /* Ends the output; rc is what writing it returned, err its error. Returns the exit status. */
-int weft__save_end(struct weft__output *out, const char *source, int rc, struct weft_error *err);
+int weft__save_end(struct weft_output *out, const char *source, const char *target, int rc,
+                   struct weft_error *err);
 
 /* Says what is worth knowing of a copy that was made. */
 void weft__save_report(const char *source, const char *target, uint64_t gone, uint64_t bytes);

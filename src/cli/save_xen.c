@@ -19,7 +19,7 @@ struct job {
     const struct weft__save_request *request;
     struct weft_xen xen;
     struct weft__guest guest;
-    struct weft__output out;
+    struct weft_output out;
     struct weft_snapshot *snapshot;
     struct weft_input memory; /* the copy, if it was made there */
     bool replaced;            /* the domain offers another trace now */
@@ -221,7 +221,7 @@ static int write_copy(struct job *j)
     int rc = begin_copy(j);
     if (rc < 0) {
         weft__complain(source, &j->err);
-        weft__output_close(&j->out, false);
+        weft__output_close(&j->out, j->request->target, false);
         return WEFT__FAILED;
     }
     if (j->memory.fd >= 0)
@@ -230,7 +230,7 @@ static int write_copy(struct job *j)
         rc = weft__save_packets(out, j->snapshot, source, &j->err);
     if (j->request->follow)
         give_room_back(j);
-    int status = weft__save_end(&j->out, source, rc, &j->err);
+    int status = weft__save_end(&j->out, source, j->request->target, rc, &j->err);
     if (status == WEFT__DONE)
         weft__save_report(source, j->request->target, weft_snapshot_gone(j->snapshot),
                           weft_snapshot_bytes(j->snapshot));
@@ -253,14 +253,12 @@ static int save(struct job *j)
     int rc = r->follow ? 0 : open_guest(j);
     if (rc < 0)
         weft__complain(r->source, &j->err);
-    if (rc < 0 || weft__save_would_destroy(-1, r->target) || !weft__output_open(&j->out, r->target))
+    if (rc < 0 || !weft__output_open(&j->out, r->target, WEFT_OUTPUT_TRACE, &r->source, 1))
         return WEFT__FAILED;
-    if (j->out.temporary)
-        fchmod(fileno(j->out.file), 0600); /* as the recorder does it */
     rc = r->follow ? follow(j) : 0;
     if (rc < 0) {
         weft__complain(r->source, &j->err);
-        weft__output_close(&j->out, false);
+        weft__output_close(&j->out, j->request->target, false);
         return WEFT__FAILED;
     }
     if (!r->follow && weft__xen_is_dead(j->guest.domain.state))

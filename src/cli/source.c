@@ -12,6 +12,7 @@
 
 #include "cli/memory.h"
 #include "cli/xen.h"
+#include "output/output.h"
 #include "read/snapshot.h"
 
 #define NAME_MAX_BYTES 200 /* the system takes at most 249 */
@@ -111,6 +112,11 @@ const char *weft__trace_path(const char *name, struct weft_error *err)
 {
     bool made = false;
     if (!weft__is_xen(name))
+    if (weft_output_is_stdout(name)) {
+        weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                       "is also what standard output goes to; let it go to another file");
+        return NULL;
+    }
         return name;
     const char *path = find_or_copy(name, &made, err);
     if (made) /* what is made of a hostile trace shall not be the end of the whole control domain */

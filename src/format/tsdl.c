@@ -2,21 +2,24 @@
 #include "format/tsdl.h"
 
 #include <inttypes.h>
+#include <stdbool.h>
 
 #include "format/events.h"
 #include "format/mirage.h"
 
 /* Differs from mirage-profile's own metadata file where that one is wrong or says too little: its
  * version is 0.1, which babeltrace2 refuses; it has no clock; events 12 and 13 and the types from 15
- * on are missing. The first promise is a field here, not a context, so that every field has the name
- * that weft gives it. */
+ * on are missing; packets do not say when they begin, without which babeltrace2 2.1 aborts. The first
+ * promise is a field here, not a context, so that every field has the name that weft gives it. */
 
 static void write_uuid(FILE *out)
 {
     const char *uuid = WEFT_MIRAGE_UUID;
+    fputs("    uuid = \"", out);
     for (unsigned i = 0; i < WEFT_UUID_SIZE; i++)
         fprintf(out, i == 4 || i == 6 || i == 8 || i == 10 ? "-%02x" : "%02x",
                 (unsigned)(unsigned char)uuid[i]);
+    fputs("\";\n", out);
 }
 
 static void write_integers(FILE *out)
@@ -49,20 +52,36 @@ static void end_clock(FILE *out)
           out);
 }
 
-static void write_preamble(FILE *out)
+static void write_header(FILE *out, bool mirage)
 {
     write_integers(out);
-    fputs("trace {\n    major = 1;\n    minor = 8;\n    uuid = \"", out);
-    write_uuid(out);
-    fputs("\";\n    byte_order = le;\n"
-          "    packet.header := struct {\n"
+    fputs("trace {\n    major = 1;\n    minor = 8;\n    byte_order = le;\n", out);
+    if (mirage)
+        write_uuid(out);
+    fputs("    packet.header := struct {\n"
           "        uint32_t magic;\n"
-          "        uint8_t uuid[16];\n"
+          "        uint64_t stream_instance_id;\n"
           "    };\n};\n\n",
           out);
-    begin_clock(out);
-    fputs("    description = \"nanoseconds, origin unknown\";\n", out);
-    end_clock(out);
+}
+
+/* fields: those of a packet behind its times, a 64-bit number first. id: the type of an event's number. */
+static void write_stream(FILE *out, const char *fields, const char *id)
+{
+    fprintf(out,
+            "stream {\n"
+            "    packet.context := struct {\n"
+            "        uint64_t packet_size;\n"
+            "        uint64_t content_size;\n"
+            "        time_t timestamp_begin;\n"
+            "        time_t timestamp_end;\n"
+            "%s"
+            "    };\n"
+            "    event.header := struct {\n"
+            "        time_t timestamp;\n"
+            "        %s id;\n"
+            "    };\n};\n",
+            fields, id);
 }
 
 static void write_event_ids(FILE *out)
@@ -80,21 +99,6 @@ static void write_types(FILE *out)
     for (unsigned t = 0; t < WEFT_TYPES; t++)
         fprintf(out, "    \"%s\" = %u,\n", weft_type_name(t), t);
     fputs("};\n\n", out);
-}
-
-static void write_stream(FILE *out)
-{
-    fputs("stream {\n"
-          "    packet.context := struct {\n"
-          "        uint32_t packet_size;\n"
-          "        uint16_t stream_packet_count;\n"
-          "        uint32_t content_size;\n"
-          "    };\n"
-          "    event.header := struct {\n"
-          "        time_t timestamp;\n"
-          "        enum event_id id;\n"
-          "    };\n};\n",
-          out);
 }
 
 static const char *field_type(uint8_t field)
@@ -133,10 +137,13 @@ static void write_event(FILE *out, unsigned kind)
 
 void weft_tsdl_write_mirage(FILE *out)
 {
-    write_preamble(out);
+    write_header(out, true);
+    begin_clock(out);
+    fputs("    description = \"nanoseconds, origin unknown\";\n", out);
+    end_clock(out);
     write_types(out);
     write_event_ids(out);
-    write_stream(out);
+    write_stream(out, "        uint64_t stream_packet_count;\n", "enum event_id");
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
         if (weft_event_kinds[k].in_mirage)
             write_event(out, k);
@@ -219,34 +226,18 @@ static void write_classes(FILE *out, unsigned kind)
 
 void weft_tsdl_write_weft(FILE *out, const struct weft_tsdl_trace *trace)
 {
-    write_integers(out);
-    fputs("trace {\n    major = 1;\n    minor = 8;\n    byte_order = le;\n"
-          "    packet.header := struct {\n"
-          "        uint32_t magic;\n"
-          "        uint64_t stream_instance_id;\n"
-          "    };\n};\n\n",
-          out);
+    write_header(out, false);
     write_environment(out, trace);
     write_clock(out, trace);
     fputs("enum reason : uint8_t {\n", out);
     for (unsigned r = 0; weft_reason_name(r); r++)
         fprintf(out, "    \"%s\" = %u,\n", weft_reason_name(r), r);
     fputs("};\n\n", out);
-    fputs("stream {\n"
-          "    packet.context := struct {\n"
-          "        uint64_t packet_size;\n"
-          "        uint64_t content_size;\n"
-          "        time_t timestamp_begin;\n"
-          "        time_t timestamp_end;\n"
-          "        uint64_t packet_seq_num;\n"
-          "        uint32_t thread;\n"
-          "        string thread_name;\n"
-          "    };\n"
-          "    event.header := struct {\n"
-          "        time_t timestamp;\n"
-          "        uint8_t id;\n"
-          "    };\n};\n",
-          out);
+    write_stream(out,
+                 "        uint64_t packet_seq_num;\n"
+                 "        uint32_t thread;\n"
+                 "        string thread_name;\n",
+                 "uint8_t");
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
         write_classes(out, k);
 }

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* What is seen, to be sent to somebody: a link, or a picture. */
-#include <errno.h>
-#include <glib/gstdio.h>
 #include <string.h>
 
 #include "gtk/window.h"
+#include "output/output.h"
 
 char *weft_window_link(WeftWindow *w)
 {
@@ -48,28 +47,27 @@ static int paint(const struct weft_drawlist *list, const char *suffix, FILE *out
     return weft_paint_svg(list, out, WEFT_AUTO);
 }
 
-/* Into memory first, so that what is there already stays if something goes wrong. */
-static bool write_picture(WeftWindow *w, const char *path, const char *suffix, GError **error)
+static bool write_picture(WeftWindow *w, const char *path, const char *suffix,
+                          struct weft_error *err)
 {
+    g_autofree const char **source = g_new(const char *, w->traces->len);
+    const struct weft_output_options options = {WEFT_OUTPUT_OTHER, source, w->traces->len};
     struct weft_drawlist list = {0};
-    struct weft_error err = {.offset = WEFT_NO_OFFSET};
-    char *data = NULL;
-    size_t size = 0;
-    FILE *out = open_memstream(&data, &size);
-    int rc = out ? weft_explorer_picture(w->e, &list) : WEFT_E_NOMEM;
-    if (rc == 0)
-        rc = paint(&list, suffix, out, &err);
-    if (out && fclose(out) != 0 && rc == 0)
-        rc = WEFT_E_NOMEM;
+    struct weft_output out;
+    for (guint i = 0; i < w->traces->len; i++)
+        source[i] = ((const struct weft_trace *)w->traces->pdata[i])->path;
+    int rc = weft_explorer_picture(w->e, &list);
     if (rc < 0)
-        g_set_error_literal(error, G_FILE_ERROR, G_FILE_ERROR_FAILED,
-                            *err.text ? err.text : weft_error_name(rc));
-    else if (g_file_set_contents_full(path, data, (gssize)size, G_FILE_SET_CONTENTS_CONSISTENT,
-                                      0666, error))
-        rc = 0;
+        weft_error_set(err, rc, WEFT_NO_OFFSET, "%s", weft_error_name(rc));
     else
-        rc = WEFT_E_IO;
-    free(data);
+        rc = weft_output_open(&out, path, &options, err);
+    if (rc == 0) {
+        rc = paint(&list, suffix, out.file, err);
+        if (rc < 0 && !*err->text)
+            weft_error_set(err, rc, WEFT_NO_OFFSET, "%s", weft_error_name(rc));
+        int closed = weft_output_close(&out, rc == 0, rc == 0 ? err : NULL);
+        rc = rc == 0 ? closed : rc;
+    }
     weft_drawlist_fini(&list);
     return rc == 0;
 }
@@ -78,7 +76,7 @@ void weft_window_save_picture_to(WeftWindow *w, const char *path)
 {
     const char *dot = strrchr(path, '.');
     g_autofree char *name = g_filename_display_basename(path);
-    g_autoptr(GError) error = NULL;
+    struct weft_error err = {.offset = WEFT_NO_OFFSET};
     g_autofree char *text = NULL;
     if (!w->traces->len)
         return;
@@ -87,11 +85,11 @@ void weft_window_save_picture_to(WeftWindow *w, const char *path)
         text = g_strdup_printf(
             "%s ends in none of .svg, .png and .pdf; please say which it shall be", name);
         weft_window_complain(w, text, false);
-    } else if (write_picture(w, path, dot, &error)) {
+    } else if (write_picture(w, path, dot, &err)) {
         text = g_strdup_printf("%s has been saved", name);
         weft_window_toast(w, text);
     } else {
-        text = g_strdup_printf("%s cannot be saved: %s", name, error->message);
+        text = g_strdup_printf("%s cannot be saved: it %s", name, err.text);
         weft_window_complain(w, text, false);
     }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Writes a trace as a CTF 1.8 folder, which babeltrace2 and other CTF readers open: a file `metadata`
- * and a file `stream_N` for each stream. mirage's traces keep their layout; weft's own have one in which
- * every kind has all its fields, types and labels as texts.
+ * and a file `stream_N` for each stream. Every packet says when it begins and ends. Of mirage's traces, events
+ * keep their layout; weft's own have one in which every kind has all its fields, types and labels as texts.
  *
  *     struct weft_ctf_writer *w;
  *     if (weft_ctf_writer_open(&w, "folder", NULL, &err) == 0) {
@@ -27,10 +27,9 @@
 
 struct weft_ctf_writer;
 
-/* Creates the folder, which must not exist or be empty. No file is followed through a symbolic link
- * or replaced. trace: what is known of a trace of weft's own; NULL: it is one of mirage's. On success
- * the caller owns *out. Returns 0 or a negative WEFT_E code; *out is then NULL and nothing is left
- * behind. */
+/* Fills an empty folder, which the caller removes if this or anything later fails. No file is followed
+ * through a symbolic link or replaced. trace: what is known of a trace of weft's own; NULL: it is one of
+ * mirage's. On success the caller owns *out. Returns 0 or a negative WEFT_E code; *out is then NULL. */
 int weft_ctf_writer_open(struct weft_ctf_writer **out, const char *folder,
                          const struct weft_tsdl_trace *trace, struct weft_error *err);
 
@@ -39,19 +38,18 @@ int weft_ctf_writer_open(struct weft_ctf_writer **out, const char *folder,
 int weft_ctf_writer_thread(struct weft_ctf_writer *w, uint32_t stream, uint32_t thread,
                            const char *name, struct weft_error *err);
 
-/* Adds an event to its stream; streams are numbered from 0 without large gaps. Returns 0 or a negative
- * WEFT_E code (as weft_mirage_writer_append). */
+/* Adds an event to its stream; streams are numbered from 0 without large gaps. Returns 0, WEFT_E_INVALID for a kind
+ * that a trace of mirage cannot have, WEFT_E_NOMEM or WEFT_E_IO. */
 int weft_ctf_writer_append(struct weft_ctf_writer *w, const struct weft_event *ev,
                            struct weft_error *err);
 
 /* How many events had their time changed. */
 uint64_t weft_ctf_writer_moved(const struct weft_ctf_writer *w);
 
-/* Writes what is left and frees w, also when that fails; the folder is then removed as by
- * weft_ctf_writer_abandon. Returns 0 or a negative WEFT_E code. */
+/* Writes what is left and frees w, also when that fails. Returns 0 or a negative WEFT_E code. */
 int weft_ctf_writer_close(struct weft_ctf_writer *w, struct weft_error *err);
 
-/* Removes what was written, and the folder if it was created; frees w. NULL is allowed. */
+/* Frees w, and leaves the folder as it is. NULL is allowed. */
 void weft_ctf_writer_abandon(struct weft_ctf_writer *w);
 
 #endif

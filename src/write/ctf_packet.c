@@ -8,7 +8,8 @@
 #include "format/mirage.h"
 #include "format/tsdl.h"
 
-/* Where things are in the header; after the name's NUL come the events. */
+/* Where things are in the header. Events come after the name's NUL; in the layout for mirage's in place of the
+ * thread. */
 enum {
     MAGIC = 0,
     INSTANCE = 4,
@@ -23,7 +24,7 @@ enum {
 
 static size_t header_size(const struct weft_ctf_packet *p)
 {
-    return NAME + strnlen(p->thread_name, sizeof p->thread_name) + 1;
+    return p->mirage ? THREAD : NAME + strnlen(p->thread_name, sizeof p->thread_name) + 1;
 }
 
 static int reserve(struct weft_ctf_packet *p, size_t more, struct weft_error *err)
@@ -126,25 +127,46 @@ _Static_assert(WEFT_EVENT_KINDS <= 32, "what is left out has three bits of a cla
 
 #define FIXED_MAX 128 /* an event without its texts */
 
-int weft__ctf_packet_append(struct weft_ctf_packet *p, const struct weft_event *ev,
-                            struct weft_error *err)
+static int append_weft(struct weft_ctf_packet *p, const struct weft_event *ev,
+                       struct weft_error *err)
 {
     /* mirage's types have numbers; weft's own are texts already. */
     const char *type = ev->origin ? ev->origin->type : weft_type_name(ev->type);
     const char *file = ev->origin && ev->origin->file ? ev->origin->file : "";
     char number[16];
-    bool first = !p->used;
     if (!type) {
         snprintf(number, sizeof number, "type-%u", ev->type);
         type = number;
     }
     int rc = reserve(p, FIXED_MAX + ev->text_size + strlen(type) + strlen(file), err);
+    if (rc == 0)
+        put_event(p, ev, type, file);
+    return rc;
+}
+
+static int append_mirage(struct weft_ctf_packet *p, const struct weft_event *ev,
+                         struct weft_error *err)
+{
+    if (ev->kind >= WEFT_EVENT_KINDS || !weft_event_kinds[ev->kind].in_mirage)
+        return weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
+                              "mirage-profile's format has no event %s",
+                              ev->kind < WEFT_EVENT_KINDS ? weft_event_kinds[ev->kind].name : "");
+    int rc = reserve(p, weft_event_size(ev), err);
+    if (rc == 0)
+        p->used += weft_event_encode(p->bytes + p->used, ev);
+    return rc;
+}
+
+int weft__ctf_packet_append(struct weft_ctf_packet *p, const struct weft_event *ev,
+                            struct weft_error *err)
+{
+    bool first = !p->used;
+    int rc = p->mirage ? append_mirage(p, ev, err) : append_weft(p, ev, err);
     if (rc < 0)
         return rc;
     if (first)
         p->begin_ns = ev->time_ns;
     p->end_ns = ev->time_ns;
-    put_event(p, ev, type, file);
     return 0;
 }
 
@@ -154,7 +176,6 @@ int weft__ctf_packet_end(struct weft_ctf_packet *p, uint32_t stream, struct weft
     if (rc < 0)
         return rc;
     unsigned char *h = p->bytes;
-    size_t name_end = header_size(p);
     weft_write_u32(h + MAGIC, WEFT_CTF_MAGIC);
     weft_write_u64(h + INSTANCE, stream);
     weft_write_u64(h + PACKET_SIZE, p->used * 8);
@@ -162,6 +183,9 @@ int weft__ctf_packet_end(struct weft_ctf_packet *p, uint32_t stream, struct weft
     weft_write_u64(h + BEGIN, p->begin_ns);
     weft_write_u64(h + END, p->end_ns);
     weft_write_u64(h + NUMBER, p->number);
+    if (p->mirage)
+        return 0;
+    size_t name_end = header_size(p);
     weft_write_u32(h + THREAD, p->thread);
     memcpy(h + NAME, p->thread_name, name_end - NAME - 1);
     h[name_end - 1] = 0;

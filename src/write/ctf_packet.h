@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A packet of a CTF stream in the layout that weft_tsdl_write_weft describes, while it is being filled.
+/* A packet of a CTF stream in the layout that weft_tsdl_write_weft describes, or weft_tsdl_write_mirage, while it is
+ * being filled.
  *
  *     struct weft_ctf_packet p = {.thread = 4711};
  *     weft__ctf_packet_append(&p, &event, &err);  …
@@ -11,6 +12,7 @@
 #ifndef WEFT_WRITE_CTF_PACKET_H
 #define WEFT_WRITE_CTF_PACKET_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,11 +24,13 @@ struct weft_ctf_packet {
     size_t used, room;
     uint64_t begin_ns, end_ns;
     uint64_t number;      /* of the packet in its stream */
+    bool mirage;          /* the layout: mirage's events, no thread */
     uint32_t thread;      /* the system's number of it */
     char thread_name[16]; /* padded with zeros */
 };
 
-/* Adds an event; events are in order of time. Returns 0 or WEFT_E_NOMEM. */
+/* Adds an event; events are in order of time. Returns 0, WEFT_E_INVALID for a kind that the layout lacks, or
+ * WEFT_E_NOMEM. */
 int weft__ctf_packet_append(struct weft_ctf_packet *p, const struct weft_event *ev,
                             struct weft_error *err);
 

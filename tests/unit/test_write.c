@@ -259,6 +259,13 @@ static const char *in_scratch(const char *name)
     return path[turn];
 }
 
+static const char *make_folder(const char *name)
+{
+    const char *path = in_scratch(name);
+    assert_int_equal(mkdir(path, 0700), 0);
+    return path;
+}
+
 static struct memory read_file(const char *path)
 {
     struct memory m = {.bytes = malloc(1 << 16)};
@@ -282,6 +289,61 @@ static void remove_ctf(const char *folder, unsigned streams)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* Reads what was written, field by field. */
+struct cursor {
+    const unsigned char *at;
+};
+
+static uint64_t take_u64(struct cursor *c)
+{
+    c->at += 8;
+    return weft_read_u64(c->at - 8);
+}
+
+static uint32_t take_u32(struct cursor *c)
+{
+    c->at += 4;
+    return weft_read_u32(c->at - 4);
+}
+
+static const char *take_text(struct cursor *c)
+{
+    const char *text = (const char *)c->at;
+    c->at += strlen(text) + 1;
+    return text;
+}
+
+/* What all packets begin with; the first of its stream. */
+static void check_packet(struct cursor *c, uint64_t stream, uint64_t size, uint64_t begin,
+                         uint64_t end)
+{
+    assert_int_equal(take_u32(c), WEFT_CTF_MAGIC);
+    assert_int_equal(take_u64(c), stream);
+    assert_int_equal(take_u64(c), size * 8);
+    assert_int_equal(take_u64(c), size * 8);
+    assert_int_equal(take_u64(c), begin);
+    assert_int_equal(take_u64(c), end);
+    assert_int_equal(take_u64(c), 0); /* number */
+}
+
+/* A file with one packet of mirage's events: these. */
+static void check_mirage_stream(const char *path, const struct weft_event *expected, unsigned n)
+{
+    struct memory m = read_file(path);
+    struct cursor c = {(const unsigned char *)m.bytes};
+    const unsigned char *end = c.at + m.size;
+    check_packet(&c, 0, m.size, expected[0].time_ns, expected[n - 1].time_ns);
+    for (unsigned i = 0; i < n; i++) {
+        struct weft_event ev;
+        ptrdiff_t size = weft_event_decode(&ev, c.at, (size_t)(end - c.at));
+        assert_true(size > 0);
+        assert_event(&ev, &expected[i]);
+        c.at += size;
+    }
+    assert_ptr_equal(c.at, end);
+    free(m.bytes);
+}
+
 static void times_never_run_backwards_in_ctf(void **state)
 {
     (void)state;
@@ -290,7 +352,7 @@ static void times_never_run_backwards_in_ctf(void **state)
     enum { N = sizeof times / sizeof *times };
     struct weft_event expected[N];
     struct weft_ctf_writer *w;
-    const char *folder = in_scratch("backwards");
+    const char *folder = make_folder("backwards");
     assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, NULL), 0);
     for (unsigned i = 0; i < N; i++) {
         struct weft_event ev = {.kind = WEFT_EVENT_SWITCH, .time_ns = times[i], .a = i};
@@ -301,11 +363,7 @@ static void times_never_run_backwards_in_ctf(void **state)
     assert_int_equal(weft_ctf_writer_moved(w), 2);
     assert_int_equal(weft_ctf_writer_close(w, NULL), 0);
 
-    struct memory m = read_file(in_scratch("backwards/stream_0"));
-    struct expected e = {.next = expected};
-    walk(&m, 0, check_next, &e);
-    assert_int_equal(e.seen, N);
-    free(m.bytes);
+    check_mirage_stream(in_scratch("backwards/stream_0"), expected, N);
     remove_ctf(folder, 1);
 }
 
@@ -316,7 +374,7 @@ static void a_clock_may_begin_anywhere(void **state)
     for (unsigned i = 0; i < sizeof origins / sizeof *origins; i++) {
         struct weft_event expected[2];
         struct weft_ctf_writer *w;
-        const char *folder = in_scratch("clock");
+        const char *folder = make_folder("clock");
         assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, NULL), 0);
         for (unsigned n = 0; n < 2; n++) {
             struct weft_event ev = {.kind = WEFT_EVENT_SWITCH, .time_ns = origins[i] + n};
@@ -327,11 +385,7 @@ static void a_clock_may_begin_anywhere(void **state)
         }
         assert_int_equal(weft_ctf_writer_moved(w), 0);
         assert_int_equal(weft_ctf_writer_close(w, NULL), 0);
-        struct memory m = read_file(in_scratch("clock/stream_0"));
-        struct expected e = {.next = expected};
-        walk(&m, 0, check_next, &e);
-        assert_int_equal(e.seen, 2);
-        free(m.bytes);
+        check_mirage_stream(in_scratch("clock/stream_0"), expected, 2);
         remove_ctf(folder, 1);
     }
 }
@@ -340,8 +394,7 @@ static void each_stream_has_a_file(void **state)
 {
     (void)state;
     struct weft_ctf_writer *w;
-    const char *folder = in_scratch("streams");
-    assert_int_equal(mkdir(folder, 0777), 0); /* empty: allowed */
+    const char *folder = make_folder("streams");
     assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, NULL), 0);
     /* Time is in order within a stream only. */
     struct weft_event first = {.kind = WEFT_EVENT_SWITCH, .time_ns = 9, .stream = 1};
@@ -358,8 +411,7 @@ static void a_folder_in_use_is_refused(void **state)
     (void)state;
     struct weft_ctf_writer *w;
     struct weft_error err;
-    const char *folder = in_scratch("used"), *file = in_scratch("used/mine");
-    assert_int_equal(mkdir(folder, 0777), 0);
+    const char *folder = make_folder("used"), *file = in_scratch("used/metadata");
     close(open(file, O_CREAT | O_WRONLY | O_CLOEXEC, 0666));
     assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, &err), WEFT_E_IO);
     assert_null(w);
@@ -368,18 +420,6 @@ static void a_folder_in_use_is_refused(void **state)
     assert_int_equal(unlink(file), 0);
     assert_int_equal(rmdir(folder), 0); /* nothing else was left in it */
     assert_int_equal(weft_ctf_writer_open(&w, "/nonexistent/folder", NULL, &err), WEFT_E_IO);
-}
-
-static void abandoning_leaves_nothing(void **state)
-{
-    (void)state;
-    struct weft_ctf_writer *w;
-    const char *folder = in_scratch("abandoned");
-    struct weft_event ev = {.kind = WEFT_EVENT_SWITCH};
-    assert_int_equal(weft_ctf_writer_open(&w, folder, NULL, NULL), 0);
-    assert_int_equal(weft_ctf_writer_append(w, &ev, NULL), 0);
-    weft_ctf_writer_abandon(w);
-    assert_int_equal(access(folder, F_OK), -1);
 }
 
 static void metadata_names_all_of_mirage(void **state)
@@ -391,6 +431,7 @@ static void metadata_names_all_of_mirage(void **state)
     fclose(m.file);
     assert_int_equal(strncmp(m.bytes, "/* CTF 1.8", 10), 0);
     assert_non_null(strstr(m.bytes, "uuid = \"05883b8d-521a-487b-b397-456ab150680c\""));
+    assert_non_null(strstr(m.bytes, "time_t timestamp_begin;"));
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++) {
         char line[64];
         snprintf(line, sizeof line, "name = \"%s\";\n    id = %u;", weft_event_kinds[k].name, k);
@@ -432,44 +473,6 @@ static void metadata_of_weft_names_everything(void **state)
     free(m.bytes);
 }
 
-/* Reads what was written, field by field. */
-struct cursor {
-    const unsigned char *at;
-};
-
-static uint64_t take_u64(struct cursor *c)
-{
-    c->at += 8;
-    return weft_read_u64(c->at - 8);
-}
-
-static uint32_t take_u32(struct cursor *c)
-{
-    c->at += 4;
-    return weft_read_u32(c->at - 4);
-}
-
-static const char *take_text(struct cursor *c)
-{
-    const char *text = (const char *)c->at;
-    c->at += strlen(text) + 1;
-    return text;
-}
-
-static void check_packet(struct cursor *c, uint64_t stream, uint64_t size, uint64_t begin,
-                         uint64_t end, const char *thread_name)
-{
-    assert_int_equal(take_u32(c), WEFT_CTF_MAGIC);
-    assert_int_equal(take_u64(c), stream);
-    assert_int_equal(take_u64(c), size * 8);
-    assert_int_equal(take_u64(c), size * 8);
-    assert_int_equal(take_u64(c), begin);
-    assert_int_equal(take_u64(c), end);
-    assert_int_equal(take_u64(c), 0); /* number */
-    assert_int_equal(take_u32(c), 4711);
-    assert_string_equal(take_text(c), thread_name);
-}
-
 static void events_of_weft_keep_all_fields(void **state)
 {
     (void)state;
@@ -497,7 +500,7 @@ static void events_of_weft_keep_all_fields(void **state)
         {.time_ns = 9, .kind = WEFT_EVENT_RESUME, .stream = 1},
     };
     struct weft_ctf_writer *w;
-    const char *folder = in_scratch("fields");
+    const char *folder = make_folder("fields");
     assert_int_equal(weft_ctf_writer_open(&w, folder, &trace, NULL), 0);
     assert_int_equal(weft_ctf_writer_thread(w, 1, 4711, "sixteen letters!", NULL), 0);
     for (unsigned i = 0; i < sizeof events / sizeof *events; i++)
@@ -507,7 +510,9 @@ static void events_of_weft_keep_all_fields(void **state)
     assert_int_equal(access(in_scratch("fields/stream_0"), F_OK), -1);
     struct memory m = read_file(in_scratch("fields/stream_1"));
     struct cursor c = {(const unsigned char *)m.bytes};
-    check_packet(&c, 1, m.size, 3, 9, "sixteen letters!");
+    check_packet(&c, 1, m.size, 3, 9);
+    assert_int_equal(take_u32(&c), 4711);
+    assert_string_equal(take_text(&c), "sixteen letters!");
     assert_int_equal(take_u64(&c), 3);
     assert_int_equal(*c.at++, WEFT_EVENT_CREATES);
     assert_int_equal(take_u64(&c), 1);
@@ -544,7 +549,7 @@ static void streams_may_be_many(void **state)
     const struct weft_tsdl_trace trace = {.pid = 1};
     struct weft_ctf_writer *w;
     struct stat st;
-    const char *folder = in_scratch("many");
+    const char *folder = make_folder("many");
     memset(text, 'x', sizeof text);
     assert_int_equal(weft_ctf_writer_open(&w, folder, &trace, NULL), 0);
     for (unsigned i = 0; i < ROUNDS * STREAMS; i++) {
@@ -691,7 +696,6 @@ int main(void)
         cmocka_unit_test(a_clock_may_begin_anywhere),
         cmocka_unit_test(each_stream_has_a_file),
         cmocka_unit_test(a_folder_in_use_is_refused),
-        cmocka_unit_test(abandoning_leaves_nothing),
         cmocka_unit_test(metadata_names_all_of_mirage),
         cmocka_unit_test(metadata_of_weft_names_everything),
         cmocka_unit_test(events_of_weft_keep_all_fields),

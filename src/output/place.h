@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: ISC */
+/* What stands where something is to be written, and who may read it. Internal to output. */
+#ifndef WEFT_OUTPUT_PLACE_H
+#define WEFT_OUTPUT_PLACE_H
+
+#include <sys/stat.h>
+
+#include "output/output.h"
+
+/* Whether the rule allows to write over the file; name: by which it can be opened. Returns 0 or a negative WEFT_E
+ * code. */
+int weft__place_check(const char *name, const struct stat *st, const struct weft_output_options *o,
+                      struct weft_error *err);
+
+/* The mode of an output, an open file or folder, that replaces the file before; NULL: none. */
+mode_t weft__place_mode(int fd, const struct stat *before, const struct weft_output_options *o);
+
+#endif
