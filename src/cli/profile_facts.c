@@ -211,7 +211,7 @@ static enum profile_nameless judge(const struct profile_view *v, uint32_t mappin
     if (*path != '/' || size < 0 || (size_t)size >= sizeof full || stat(full, &st) < 0 ||
         !S_ISREG(st.st_mode))
         return PROFILE_GONE;
-    uint32_t bytes = m->build_id_bytes ? weft_symbols_build_id(full, id) : 0;
+    uint32_t bytes = m->build_id_bytes ? weft_symbols_build_id(NULL, full, id) : 0;
     if (bytes && (bytes != m->build_id_bytes || memcmp(id, m->build_id, bytes) != 0))
         return PROFILE_REPLACED;
     return PROFILE_STRIPPED;

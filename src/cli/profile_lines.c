@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Lines of source files. Which files, and where they stand, is what the profile says, which somebody else may have
  * made: so only what looks like a program's source is read, and no more than a part of a plain file. */
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +12,7 @@
 #include "cli/profile.h"
 #include "cli/prose.h"
 #include "cli/stats.h"
+#include "symbols/regular.h"
 
 enum { FILES = 64, FILE_BYTES = 4 << 20, LINE_BYTES = 240 };
 
@@ -86,15 +86,19 @@ static char *read_all(int fd, size_t size)
 static void load(struct profile_sources *s, struct source *f, const char *path)
 {
     char full[4096];
-    struct stat st;
+    struct stat named, st;
     const char *root = s->v->r->sysroot ? s->v->r->sysroot : "";
     int n = snprintf(full, sizeof full, "%s%s", root, path);
     if (*path != '/' || n < 0 || (size_t)n >= sizeof full || !looks_like_source(path))
         return;
-    int fd = open(full, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY | O_NOFOLLOW);
+    /* No link: its name would only pretend to be that of a source file. */
+    if (lstat(full, &named) != 0 || !S_ISREG(named.st_mode))
+        return;
+    int fd = weft__regular_open(NULL, full);
     if (fd < 0)
         return;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && st.st_size > 0 && st.st_size <= FILE_BYTES) {
+    if (fstat(fd, &st) == 0 && st.st_dev == named.st_dev && st.st_ino == named.st_ino &&
+        st.st_size > 0 && st.st_size <= FILE_BYTES) {
         f->size = (size_t)st.st_size;
         f->text = read_all(fd, f->size);
         f->changed = s->recorded && st.st_mtime > s->recorded + 1;

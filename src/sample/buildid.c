@@ -5,10 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "model/seed.h"
 #include "sample/state.h"
-#include "symbols/symbols.h"
+#include "symbols/elf_file.h"
+#include "symbols/regular.h"
 
 struct weft__build_ids {
     struct known {
@@ -64,30 +66,33 @@ static bool grow(struct weft__build_ids *b)
 uint32_t weft__build_id(struct weft__build_ids *b, uint32_t process, const char *path,
                         uint8_t id[WEFT_BUILD_ID_MAX])
 {
-    char name[4096 + 64];
+    char root[64];
     struct stat st;
+    uint32_t bytes = 0;
     if (*path != '/' || path[1] == '/') /* "//anon" */
         return 0;
     /* As the process sees it, which may live in another root. */
-    snprintf(name, sizeof name, "/proc/%u/root%s", process, path);
-    if (stat(name, &st) < 0) {
-        snprintf(name, sizeof name, "%s", path);
-        if (stat(name, &st) < 0)
-            return 0;
-    }
-    if (!S_ISREG(st.st_mode) || (b->used >= b->slots / 2 && !grow(b)))
+    snprintf(root, sizeof root, "/proc/%u/root", process);
+    int fd = weft__regular_open(root, path);
+    if (fd < 0)
+        fd = weft__regular_open(NULL, path);
+    if (fd < 0)
         return 0;
-    struct known k = {.device = st.st_dev,
-                      .inode = st.st_ino,
-                      .changed_ns =
-                          (uint64_t)st.st_mtim.tv_sec * 1000000000u + (uint64_t)st.st_mtim.tv_nsec,
-                      .used = true};
-    struct known *slot = find(b->slot, b->slots, b->seed, &k);
-    if (!slot->used) {
-        k.bytes = (uint8_t)weft_symbols_build_id(name, k.id);
-        *slot = k;
-        b->used++;
+    if (fstat(fd, &st) == 0 && (b->used < b->slots / 2 || grow(b))) {
+        struct known k = {.device = st.st_dev,
+                          .inode = st.st_ino,
+                          .changed_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000u +
+                                        (uint64_t)st.st_mtim.tv_nsec,
+                          .used = true};
+        struct known *slot = find(b->slot, b->slots, b->seed, &k);
+        if (!slot->used) {
+            k.bytes = (uint8_t)weft__build_id_read(fd, k.id);
+            *slot = k;
+            b->used++;
+        }
+        memcpy(id, slot->id, WEFT_BUILD_ID_MAX);
+        bytes = slot->bytes;
     }
-    memcpy(id, slot->id, WEFT_BUILD_ID_MAX);
-    return slot->bytes;
+    close(fd);
+    return bytes;
 }

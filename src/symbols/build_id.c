@@ -2,12 +2,11 @@
 /* The build id is read here, and not by libelf, since it is asked for while samples are taken, of files that anybody
  * may have written: only what is needed is read, and all of it is checked. */
 #include <elf.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "symbols/elf_file.h"
+#include "symbols/regular.h"
 #include "symbols/symbols.h"
 
 enum { HEADERS_MAX = 256, NOTES_MAX = 16384 };
@@ -78,15 +77,11 @@ uint32_t weft__build_id_read(int fd, uint8_t id[WEFT_BUILD_ID_MAX])
     return 0;
 }
 
-uint32_t weft_symbols_build_id(const char *path, uint8_t *id)
+uint32_t weft_symbols_build_id(const char *root, const char *path, uint8_t *id)
 {
-    struct stat st;
-    uint32_t bytes = 0;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return 0;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        bytes = weft__build_id_read(fd, id);
-    close(fd);
+    int fd = weft__regular_open(root, path);
+    uint32_t bytes = fd < 0 ? 0 : weft__build_id_read(fd, id);
+    if (fd >= 0)
+        close(fd);
     return bytes;
 }

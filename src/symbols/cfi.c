@@ -8,28 +8,23 @@
 #include <unistd.h>
 
 #include "model/alloc.h"
+#include "symbols/confine.h"
 
-enum { PATH_MAX_BYTES = 4096, TELL = 1, ASK = 2 };
+enum { TELL = 1, ASK = 2, RULE_MS = 2000 /* of CPU time */ };
 
 struct request {
     uint32_t kind;
-    uint32_t object;             /* ASK */
-    uint64_t offset;             /* ASK */
-    uint32_t path[WEFT__PLACES]; /* TELL: bytes of each; they follow */
-    struct weft__build_id build_id;
+    uint32_t object; /* ASK */
+    uint64_t
+        offset; /* ASK; TELL: whether there is a file, which comes with the byte that follows */
 };
 
 /* ---- Outside ---- */
 
-bool weft__cfi_object(const struct weft__worker *w, const struct weft__place *place)
+bool weft__cfi_object(const struct weft__worker *w, int fd)
 {
-    struct request r = {.kind = TELL, .build_id = place->build_id};
-    for (unsigned i = 0; i < WEFT__PLACES; i++)
-        r.path[i] = place->path[i] ? (uint32_t)strnlen(place->path[i], PATH_MAX_BYTES - 1) : 0;
-    bool ok = weft__worker_put(w->fd, &r, sizeof r);
-    for (unsigned i = 0; i < WEFT__PLACES && ok; i++)
-        ok = weft__worker_put(w->fd, place->path[i], r.path[i]);
-    return ok;
+    struct request r = {.kind = TELL, .offset = fd >= 0};
+    return weft__worker_put(w->fd, &r, sizeof r) && (fd < 0 || weft__file_send(w->fd, fd, 0));
 }
 
 static bool is_sound(const struct weft__rule *r)
@@ -64,12 +59,10 @@ struct file {
     unsigned regs; /* of the machine */
 };
 
-static struct file open_file(const struct weft__place *place)
+static struct file open_file(int fd)
 {
     struct file f = {0};
-    enum weft__file_state state;
     GElf_Ehdr header;
-    int fd = weft__place_open(place, &state);
     if (fd < 0)
         return f;
     elf_version(EV_CURRENT);
@@ -180,18 +173,14 @@ struct server {
 
 static bool take_object(struct server *s, int fd, const struct request *r)
 {
-    static char path[WEFT__PLACES][PATH_MAX_BYTES];
-    struct weft__place place = {.build_id = r->build_id};
-    for (unsigned i = 0; i < WEFT__PLACES; i++) {
-        if (!weft__worker_get(fd, path[i], r->path[i], -1))
-            return false;
-        path[i][r->path[i]] = '\0';
-        place.path[i] = r->path[i] > 0 ? path[i] : NULL;
+    int error, file = r->offset ? weft__file_receive(fd, &error) : -1;
+    if (weft__reserve(&s->file, s->files, &s->room, sizeof *s->file)) {
+        s->file[s->files++] = open_file(file);
+        return true;
     }
-    if (!weft__reserve(&s->file, s->files, &s->room, sizeof *s->file))
-        return false;
-    s->file[s->files++] = open_file(&place);
-    return true;
+    if (file >= 0)
+        close(file);
+    return false;
 }
 
 void weft__cfi_work(int fd, void *data)
@@ -202,14 +191,17 @@ void weft__cfi_work(int fd, void *data)
     (void)data;
     unsetenv("DEBUGINFOD_URLS"); /* nothing is fetched from elsewhere */
     while (weft__worker_get(fd, &r, sizeof r, -1)) {
+        weft__confine_time(RULE_MS);
         if (r.kind == TELL) {
             if (!take_object(&s, fd, &r))
                 break;
+            weft__confine_time(0);
             continue;
         }
         rule = (struct weft__rule){.state = WEFT__RULE_NONE};
         if (r.object < s.files)
             find_rule(&s.file[r.object], r.offset, &rule);
+        weft__confine_time(0);
         if (!weft__worker_put(fd, &rule, sizeof rule))
             break;
     }

@@ -46,8 +46,9 @@ struct weft__rule {
 
 /* ---- Outside ---- */
 
-/* Tells a worker that runs weft__cfi_work of an object, by its number: 0, 1, 2 … false: it is gone. */
-bool weft__cfi_object(const struct weft__worker *w, const struct weft__place *place);
+/* Tells a worker that runs weft__cfi_work of an object, by its number: 0, 1, 2 … fd: its file, or -1; stays the
+ * caller's. false: it is gone. */
+bool weft__cfi_object(const struct weft__worker *w, int fd);
 
 /* Asks it for the rule at an offset in one of them. */
 bool weft__cfi_send(const struct weft__worker *w, uint32_t object, uint64_t offset);

@@ -1,28 +1,38 @@
 /* SPDX-License-Identifier: ISC */
 /* The library that C++ programs run with knows how their names are made, and is on nearly every machine; weft is
- * in C and does not need it. So it is asked where it is there. */
+ * in C and does not need it. So it is asked where it is there.
+ *
+ * Of a name of 500 bytes it makes as many gigabytes as its author likes, and it cannot be told to stop. So a worker of
+ * its own asks it, which ends when a name takes too long; that one then stays as it is. */
+#include "symbols/demangle.h"
+
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbols/elf_file.h"
+#include "symbols/confine.h"
 
-enum { NAME_MAX_BYTES = 8000 }; /* names that nobody writes; the demangler recurses */
+enum {
+    NAME_MAX_BYTES = 8000, /* names that nobody writes; the demangler recurses */
+    NAME_MS = 250,         /* of CPU time, for what takes microseconds */
+    PATIENCE_MS = 20000,   /* on a busy machine */
+    LOSSES_MAX = 4,
+};
 
 typedef char *demangle_fn(const char *name, char *to, size_t *size, int *status);
 
-static demangle_fn *demangler(void)
+/* ---- In the worker ---- */
+
+static demangle_fn *library_fn;
+
+static void load(void)
 {
     static const char *const libraries[] = {"libstdc++.so.6", "libc++abi.so.1"};
-    static bool tried;
-    static demangle_fn *fn;
-    for (unsigned i = 0; !tried && !fn && i < sizeof libraries / sizeof *libraries; i++) {
+    for (unsigned i = 0; !library_fn && i < sizeof libraries / sizeof *libraries; i++) {
         void *library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
         void *found = library ? dlsym(library, "__cxa_demangle") : NULL;
-        memcpy(&fn, &found, sizeof fn); /* ISO C has no cast for it */
+        memcpy(&library_fn, &found, sizeof library_fn); /* ISO C has no cast for it */
     }
-    tried = true;
-    return fn;
 }
 
 /* Rust's older names are C++'s with a hash behind them: "core::fmt::write::h1f2e…" */
@@ -35,14 +45,49 @@ static void cut_hash(char *name)
         name[size - 19] = '\0';
 }
 
-char *weft__demangle(const char *name)
+static void work(int fd, void *data)
 {
-    int status = 0;
-    if (name[0] != '_' || name[1] != 'Z' || strnlen(name, NAME_MAX_BYTES) == NAME_MAX_BYTES)
-        return NULL;
-    demangle_fn *fn = demangler();
-    char *text = fn ? fn(name, NULL, NULL, &status) : NULL;
-    if (text && status == 0)
-        cut_hash(text);
-    return text;
+    static char name[NAME_MAX_BYTES];
+    uint32_t size;
+    (void)data;
+    while (weft__worker_get(fd, &size, sizeof size, -1) && size < sizeof name &&
+           weft__worker_get(fd, name, size, -1)) {
+        int status = 0;
+        name[size] = '\0';
+        weft__confine_time(NAME_MS);
+        char *text = library_fn ? library_fn(name, NULL, NULL, &status) : NULL;
+        if (text && status == 0)
+            cut_hash(text);
+        weft__confine_time(0);
+        size = text && status == 0 ? (uint32_t)strnlen(text, WEFT__DEMANGLED_BYTES - 1) : 0;
+        if (!weft__worker_put(fd, &size, sizeof size) || !weft__worker_put(fd, text, size))
+            break;
+        free(text);
+    }
+}
+
+/* ---- Outside ---- */
+
+bool weft__demangle(struct weft__demangler *d, const char *name, char to[WEFT__DEMANGLED_BYTES])
+{
+    static const struct weft__worker_options options = {.prepare = load};
+    uint32_t size = (uint32_t)strnlen(name, NAME_MAX_BYTES);
+    if (name[0] != '_' || name[1] != 'Z' || size == NAME_MAX_BYTES || d->losses >= LOSSES_MAX ||
+        (d->worker.pid <= 0 && weft__worker_start(&d->worker, &options, work, NULL) < 0))
+        return false;
+    if (weft__worker_put(d->worker.fd, &size, sizeof size) &&
+        weft__worker_put(d->worker.fd, name, size) &&
+        weft__worker_get(d->worker.fd, &size, sizeof size, PATIENCE_MS) &&
+        size < WEFT__DEMANGLED_BYTES && weft__worker_get(d->worker.fd, to, size, PATIENCE_MS)) {
+        to[size] = '\0';
+        return size > 0;
+    }
+    weft__demangler_end(d);
+    d->losses++;
+    return false;
+}
+
+void weft__demangler_end(struct weft__demangler *d)
+{
+    weft__worker_stop(&d->worker);
 }

@@ -38,14 +38,18 @@ struct weft__dwarf {
 
 /* ---- Ranges ---- */
 
+/* All of it, or nothing. */
 static bool add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t of)
 {
+    const uint32_t before = r->count;
     Dwarf_Addr base, from, to;
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &from, &to)) > 0;) {
         if (from >= to || from == 0)
             continue; /* from 0: of what the linker threw away */
-        if (!weft__reserve(&r->range, r->count, &r->room, sizeof *r->range))
+        if (!weft__reserve(&r->range, r->count, &r->room, sizeof *r->range)) {
+            r->count = before;
             return false;
+        }
         r->range[r->count++] = (struct range){from, to, of};
     }
     return true;
@@ -151,12 +155,11 @@ static bool add_function(struct unit *u, Dwarf_Die *die)
     uint32_t before = u->functions.count;
     if (dwarf_tag(die) != DW_TAG_subprogram)
         return true;
-    if (!add_ranges(&u->functions, die, u->count))
+    if (!weft__reserve(&u->function, u->count, &u->room, sizeof *u->function) ||
+        !add_ranges(&u->functions, die, u->count))
         return false;
     if (u->functions.count == before)
         return true; /* a declaration, or what is only there inlined */
-    if (!weft__reserve(&u->function, u->count, &u->room, sizeof *u->function))
-        return false;
     u->function[u->count++] = *die;
     return true;
 }

@@ -2,15 +2,16 @@
 #include "symbols/elf_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <gelf.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
+
+#include "symbols/regular.h"
 
 /* ---- Finding ---- */
 
@@ -30,22 +31,6 @@ static int vdso_open(void)
     return fd;
 }
 
-/* Never a device or a pipe, which might do something, or wait. */
-static int file_open(const char *path)
-{
-    struct stat st;
-    if (strcmp(path, "[vdso]") == 0)
-        return vdso_open();
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-    if (fd < 0)
-        return -1;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode))
-        return fd;
-    close(fd);
-    errno = EINVAL;
-    return -1;
-}
-
 static enum weft__file_state check(int fd, const struct weft__build_id *wanted)
 {
     uint8_t id[WEFT_BUILD_ID_MAX];
@@ -58,11 +43,27 @@ static enum weft__file_state check(int fd, const struct weft__build_id *wanted)
     return WEFT__FILE_OTHER;
 }
 
+static int candidate(const struct weft__place *place, unsigned which)
+{
+    char name[96];
+    if (which == 0)
+        return !place->path                         ? -1
+               : strcmp(place->path, "[vdso]") == 0 ? vdso_open()
+                                                    : weft__regular_open(NULL, place->path);
+    if (which == 1) {
+        snprintf(name, sizeof name, "/proc/%u/root", place->process);
+        return place->inside ? weft__regular_open(name, place->inside) : -1;
+    }
+    snprintf(name, sizeof name, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, place->process,
+             place->start, place->end);
+    return place->end ? weft__regular_open_trusted(name) : -1;
+}
+
 int weft__place_open(const struct weft__place *place, enum weft__file_state *state)
 {
     *state = WEFT__FILE_MISSING;
-    for (unsigned i = 0; i < WEFT__PLACES; i++) {
-        int fd = place->path[i] ? file_open(place->path[i]) : -1;
+    for (unsigned i = 0; i < 3; i++) {
+        int fd = candidate(place, i);
         if (fd < 0)
             continue;
         enum weft__file_state here = check(fd, &place->build_id);
@@ -75,6 +76,18 @@ int weft__place_open(const struct weft__place *place, enum weft__file_state *sta
             *state = here;
     }
     return -1;
+}
+
+int weft__debug_open(const char *path)
+{
+    static const struct weft__build_id any = {.bytes = 0};
+    int fd = path[0] == '/' ? weft__regular_open(NULL, path) : -1;
+    if (fd >= 0 && check(fd, &any) != WEFT__FILE_OPEN) {
+        close(fd);
+        fd = -1;
+        errno = ENOENT;
+    }
+    return fd;
 }
 
 /* ---- Opening ---- */
@@ -274,7 +287,7 @@ static const char *symbol_of(const struct weft__elf *e, const GElf_Rela *r, Elf_
 /* The symbol whose address the loader writes there. */
 static const char *relocated(const struct weft__elf *e, uint64_t word)
 {
-    GElf_Shdr header, symbols;
+    GElf_Shdr header, symbols = {.sh_link = 0};
     GElf_Rela r;
     for (Elf_Scn *s = NULL; (s = elf_nextscn(e->elf, s));) {
         if (!gelf_getshdr(s, &header) || header.sh_type != SHT_RELA || header.sh_entsize == 0)

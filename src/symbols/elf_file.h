@@ -15,6 +15,7 @@ enum weft__file_state {
     WEFT__FILE_MISSING, /* or it may not be read */
     WEFT__FILE_OTHER,   /* it has another build id */
     WEFT__FILE_ODD,     /* no ELF file */
+    WEFT__FILE_LATE,    /* it, or others before it, took too long */
 };
 
 struct weft__build_id {
@@ -22,15 +23,21 @@ struct weft__build_id {
     uint8_t bytes; /* 0: not known */
 };
 
-/* Where the file of a mapping may be found, in order of preference; the first one with that build id is taken. */
-enum { WEFT__PLACES = 3 };
+/* Where the file of a mapping may be found. It is looked for in this order, and the first one with that build id is
+ * taken. Names are those of a file, and open regular files only (symbols/regular.h). */
 struct weft__place {
-    const char *path[WEFT__PLACES]; /* NULL: none; "[vdso]": this process's */
+    const char *path;    /* NULL: none; "[vdso]": this process's */
+    const char *inside;  /* as the process calls it, which may live in another root; or NULL */
+    uint32_t process;    /* whose root, and mapping: */
+    uint64_t start, end; /* end 0: not to be looked for there */
     struct weft__build_id build_id;
 };
 
 /* An open descriptor, or -1 and in *state why not. */
 int weft__place_open(const struct weft__place *place, enum weft__file_state *state);
+
+/* The same for a file that another one names: with debug information. It must be an ELF file. -1: errno. */
+int weft__debug_open(const char *path);
 
 /* The build id of an open file, as weft_symbols_build_id. */
 uint32_t weft__build_id_read(int fd, uint8_t id[WEFT_BUILD_ID_MAX]);
@@ -83,10 +90,5 @@ void weft__dwarf_free(struct weft__dwarf *d);
 /* As weft__elf_name. Where there is no function, as in assembly, *line still says the line and file. */
 uint32_t weft__dwarf_name(struct weft__dwarf *d, uint64_t address,
                           struct weft__named frame[WEFT__INLINED_MAX], struct weft__named *line);
-
-/* ---- symbols/demangle.c ---- */
-
-/* As people write a C++ or Rust name; the caller frees it. NULL: it is none, or nobody can tell. */
-char *weft__demangle(const char *name);
 
 #endif

@@ -6,6 +6,7 @@
  * A message is a head and what it says; all of one machine. */
 #include "symbols/names.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,9 +14,12 @@
 #include <unistd.h>
 
 #include "model/alloc.h"
-#include "symbols/worker.h"
+#include "symbols/confine.h"
+#include "symbols/demangle.h"
 
 enum { TEXT_MAX_BYTES = 4096, FLUSH_EVERY = 256, LATE_MAX = 5, PATIENCE_MS = 60000, TICK_MS = 200 };
+enum { FILE_MS = 10000, ALL_SECONDS = 60 }; /* of CPU time, for a file, and for all together */
+enum { OPENED_MAX = 1 << 14 };              /* files with debug information */
 
 enum message { STATE = 1, FUNCTION, ANSWER, END };
 
@@ -114,15 +118,13 @@ static uint32_t tell_function(struct teller *t, const struct weft__named *f)
         return t->told[at].number;
     const char *system_name = f->system_name ? f->system_name : f->name;
     const char *file = f->file ? path_of(f, t->file) : NULL;
-    char *people = weft__demangle(system_name);
-    const char *name = people ? people : f->name;
-    struct head h = {FUNCTION, f->start_line, {size_of(name), size_of(system_name), size_of(file)}};
+    struct head h = {
+        FUNCTION, f->start_line, {size_of(f->name), size_of(system_name), size_of(file)}};
     fwrite(&h, sizeof h, 1, t->to);
-    fwrite(name, 1, h.text[0], t->to);
+    fwrite(f->name, 1, h.text[0], t->to);
     fwrite(system_name, 1, h.text[1], t->to);
     if (file)
         fwrite(file, 1, h.text[2], t->to);
-    free(people);
     remember(t, f->key, f->file, t->functions);
     return t->functions++;
 }
@@ -136,14 +138,14 @@ static void tell(struct teller *t, const struct weft__named *frame, uint32_t fra
     fwrite(answer, sizeof *answer, frames, t->to);
 }
 
+/* fd: or -1, and in state why. */
 static void answer_question(struct teller *t, const struct weft__question *q, uint32_t from,
-                            const struct weft__names_options *o)
+                            const struct weft__names_options *o, int fd,
+                            enum weft__file_state state)
 {
     struct weft__named frame[WEFT__INLINED_MAX];
     struct weft__elf_options options = {o->debug_path, q->symbols_only};
     struct weft__elf *e = NULL;
-    enum weft__file_state state;
-    int fd = weft__place_open(&q->place, &state);
     if (fd >= 0 && !weft__elf_open(&e, fd, &options))
         state = WEFT__FILE_ODD;
     fwrite(&(struct head){STATE, state, {0}}, sizeof(struct head), 1, t->to);
@@ -181,17 +183,22 @@ static void work(int fd, void *data)
     for (uint32_t i = job->first; i < job->count; i++) {
         struct weft__question q = job->q[i];
         q.symbols_only |= i == job->first && job->symbols_only;
-        answer_question(&t, &q, i == job->first ? job->from : 0, job->o);
+        int state = WEFT__FILE_MISSING;
+        weft__confine_time(FILE_MS);
+        int fd = weft__file_ask(WEFT__WORKER_FILES, &(struct weft__asked){.number = i}, &state);
+        answer_question(&t, &q, i == job->first ? job->from : 0, job->o, fd,
+                        fd < 0 ? (enum weft__file_state)state : WEFT__FILE_OPEN);
     }
     fclose(t.to);
 }
 
-void weft__names_answer(const struct weft__question *q, const struct weft__names_options *o, int to)
+void weft__names_answer(const struct weft__question *q, const struct weft__names_options *o, int fd,
+                        int to)
 {
     struct teller t = {.to = fdopen(to, "w")};
     if (!t.to)
         return;
-    answer_question(&t, q, 0, o);
+    answer_question(&t, q, 0, o, fd, fd < 0 ? WEFT__FILE_MISSING : WEFT__FILE_OPEN);
     fclose(t.to);
     free(t.told);
 }
@@ -211,6 +218,8 @@ struct hearer {
     uint8_t *bytes;            /* not yet understood */
     size_t used, at;
     unsigned late;
+    struct weft__demangler demangler;
+    uint32_t cpu_ms, opened;
 };
 
 enum { ROOM = 1 << 17 };                      /* more than the longest message */
@@ -243,8 +252,9 @@ static int hear_function(struct hearer *h, const struct head *head)
         memcpy(text[i], bytes, head->text[i]);
         text[i][head->text[i]] = '\0';
     }
+    char people[WEFT__DEMANGLED_BYTES];
     struct weft__named f = {
-        .name = text[0],
+        .name = weft__demangle(&h->demangler, text[1], people) ? people : text[0],
         .system_name = text[1],
         .file = head->text[2] ? text[2] : NULL,
         .start_line = head->value,
@@ -315,6 +325,27 @@ static int show(struct hearer *h)
     return h->o->progress && !h->o->progress(h->o->progress_data, share) ? WEFT_E_CANCELED : 0;
 }
 
+/* The worker opens nothing itself: the file of a question, or one that this names. */
+static void serve(struct hearer *h)
+{
+    struct weft__asked asked;
+    int fd = -1, error = EMFILE;
+    if (!weft__file_asked(h->worker.files, &asked))
+        return;
+    if (asked.number < h->count) {
+        enum weft__file_state state;
+        fd = weft__place_open(&h->q[asked.number].place, &state);
+        error = (int)state;
+    } else if (asked.number == WEFT__ASKED_PATH && h->opened < OPENED_MAX) {
+        h->opened++;
+        fd = weft__debug_open(asked.path);
+        error = errno;
+    }
+    weft__file_send(h->worker.files, fd, fd < 0 ? error : 0);
+    if (fd >= 0)
+        close(fd);
+}
+
 /* Listens to a worker until it has said all or is lost. */
 static int listen_to(struct hearer *h)
 {
@@ -325,8 +356,10 @@ static int listen_to(struct hearer *h)
         h->used -= h->at;
         h->at = 0;
         int tick = patience < TICK_MS ? (int)patience : TICK_MS;
+        if (weft__worker_asks(&h->worker, tick))
+            serve(h);
         enum weft__worker_read r =
-            weft__worker_read(&h->worker, h->bytes + h->used, ROOM - h->used, tick, &n);
+            weft__worker_read(&h->worker, h->bytes + h->used, ROOM - h->used, 0, &n);
         int rc = show(h);
         if (rc < 0)
             return rc;
@@ -348,9 +381,9 @@ static int listen_to(struct hearer *h)
 }
 
 /* A worker is lost: at a file that it had not ended. */
-static int give_up_file(struct hearer *h)
+static int give_up_file(struct hearer *h, enum weft__file_state why)
 {
-    int rc = h->l->state(h->l->data, h->question, WEFT__FILE_ODD);
+    int rc = h->l->state(h->l->data, h->question, why);
     h->done += h->q[h->question].count - h->offset;
     h->question++;
     h->offset = 0;
@@ -363,19 +396,25 @@ static int find_all(struct hearer *h)
     uint32_t lost_at = UINT32_MAX; /* the file that a worker was lost at last */
     int rc = 0;
     while (h->question < h->count && rc >= 0) {
+        if (h->cpu_ms >= ALL_SECONDS * 1000u) {
+            rc = give_up_file(h, WEFT__FILE_LATE);
+            continue;
+        }
+        struct weft__worker_options options = {.cpu_seconds = ALL_SECONDS - h->cpu_ms / 1000};
         struct job job = {h->q, h->count, h->question, h->offset, lost_at == h->question, h->o};
-        rc = weft__worker_start(&h->worker, work, &job);
+        rc = weft__worker_start(&h->worker, &options, work, &job);
         if (rc < 0)
             return rc;
         h->functions = 0;
         h->used = h->at = 0;
         rc = listen_to(h);
-        weft__worker_stop(&h->worker);
+        struct weft__worker_end end = weft__worker_stop(&h->worker);
+        h->cpu_ms += end.cpu_ms;
         if (rc != LOST)
             continue;
         rc = 0;
         if (lost_at == h->question || h->late >= LATE_MAX)
-            rc = give_up_file(h);
+            rc = give_up_file(h, end.late || h->late ? WEFT__FILE_LATE : WEFT__FILE_ODD);
         else
             lost_at = h->question;
     }
@@ -392,6 +431,7 @@ int weft__names_find(const struct weft__question *q, uint32_t count,
         h.all += q[i].count;
     h.bytes = malloc(ROOM);
     int rc = h.bytes ? find_all(&h) : WEFT_E_NOMEM;
+    weft__demangler_end(&h.demangler);
     free(h.bytes);
     return rc;
 }

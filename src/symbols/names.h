@@ -22,8 +22,8 @@ struct weft__answer {
 /* What comes back, in order. Each returns 0, or an error that ends it. */
 struct weft__listener {
     void *data;
-    /* What became of a question's file: before its answers; once more, with WEFT__FILE_ODD, where it could not be
-     * read to its end. */
+    /* What became of a question's file: before its answers; once more, with WEFT__FILE_ODD or WEFT__FILE_LATE, where it
+     * could not be read to its end. */
     int (*state)(void *data, uint32_t question, enum weft__file_state state);
     /* A function that answers will name: numbered from 0, and from 0 again after a worker was lost. */
     int (*function)(void *data, uint32_t number, const struct weft__named *f);
@@ -42,8 +42,9 @@ struct weft__names_options {
 int weft__names_find(const struct weft__question *q, uint32_t count,
                      const struct weft__names_options *o, const struct weft__listener *l);
 
-/* What the worker does with one question; for a fuzzer, which wants to be in the same process. */
-void weft__names_answer(const struct weft__question *q, const struct weft__names_options *o,
+/* What the worker does with one question about an open file, but for what other files say; for a fuzzer, which wants
+ * to be in the same process. Both descriptors are gone afterwards. */
+void weft__names_answer(const struct weft__question *q, const struct weft__names_options *o, int fd,
                         int to);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "symbols/symbols.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +24,8 @@ struct item {        /* a location to be resolved */
 struct object {
     uint32_t mapping; /* one of it */
     uint32_t first_item, items;
-    char *path[WEFT__PLACES];
+    char *path, *inside; /* of weft__place */
+    bool at_mapping;
     enum weft__file_state state;
 };
 
@@ -73,6 +73,8 @@ static enum origin origin_of(const struct resolver *r, const struct weft_locatio
         return r->o->this_machine || r->o->kallsyms ? KERNEL : NOWHERE;
     if (l->mapping == WEFT_NONE)
         return r->o->this_machine ? GENERATED : NOWHERE;
+    if (r->p->mapping[l->mapping].kernel) /* the kernel's files are no objects */
+        return NOWHERE;
     const char *path = path_of(r->p, l->mapping);
     if (is_file(path))
         return FILE_OR_VDSO;
@@ -98,14 +100,13 @@ static int by_file(const void *a, const void *b, void *data)
     return memcmp(x->build_id, y->build_id, x->build_id_bytes);
 }
 
-static bool path_add(struct object *o, unsigned at, const char *before, const char *path,
-                     size_t bytes)
+static char *joined(const char *before, const char *path, size_t bytes)
 {
     size_t room = strlen(before) + bytes + 1;
-    o->path[at] = malloc(room);
-    if (o->path[at])
-        snprintf(o->path[at], room, "%s%.*s", before, (int)bytes, path);
-    return o->path[at] != NULL;
+    char *text = malloc(room);
+    if (text)
+        snprintf(text, room, "%s%.*s", before, (int)bytes, path);
+    return text;
 }
 
 /* A file under its name; as the process sees it, which may live in a container; and, while it lives, also if it
@@ -117,25 +118,18 @@ static bool find_places(struct resolver *r, struct object *o)
     const char *path = path_of(r->p, o->mapping);
     size_t bytes = strnlen(path, 4096), tail = sizeof deleted - 1;
     bool is_deleted = bytes > tail && memcmp(path + bytes - tail, deleted, tail) == 0;
-    char before[64], range[64];
     if (is_vdso(path))
-        return path_add(o, 0, "", path, bytes);
+        return (o->path = joined("", path, bytes)) != NULL;
     if (is_deleted)
         bytes -= tail;
     /* What has that name now is another file, unless the build id says that it is not. */
     if ((!is_deleted || m->build_id_bytes) &&
-        !path_add(o, 0, r->o->sysroot ? r->o->sysroot : "", path, bytes))
+        !(o->path = joined(r->o->sysroot ? r->o->sysroot : "", path, bytes)))
         return false;
     if (!r->o->this_machine || r->o->sysroot || m->process == UINT32_MAX)
         return true;
-    if (!is_deleted) {
-        snprintf(before, sizeof before, "/proc/%u/root", m->process);
-        if (!path_add(o, 1, before, path, bytes))
-            return false;
-    }
-    snprintf(range, sizeof range, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, m->process, m->start,
-             m->start + m->size);
-    return path_add(o, 2, range, "", 0);
+    o->at_mapping = true;
+    return is_deleted || (o->inside = joined("", path, bytes));
 }
 
 /* Mappings of one file are one object. The latest one stands for them: its process may still live. */
@@ -274,13 +268,14 @@ static int hear_state(void *data, uint32_t question, enum weft__file_state state
     uint32_t at = r->item[r->question_at[question]];
     struct object *o = &r->object[r->file[at].object];
     static const char *const why[] = {
+        [WEFT__FILE_LATE] = "reading it, or others before it, took too long",
         [WEFT__FILE_MISSING] = "not there, or it may not be read",
         [WEFT__FILE_OTHER] = "another build than the one that ran",
         [WEFT__FILE_ODD] = "no ELF file that can be read to its end",
     };
     r->stats.missing += state == WEFT__FILE_MISSING;
     r->stats.other_build += state == WEFT__FILE_OTHER;
-    r->stats.damaged += state == WEFT__FILE_ODD;
+    r->stats.damaged += state == WEFT__FILE_ODD || state == WEFT__FILE_LATE;
     o->state = state;
     if (state != WEFT__FILE_OPEN && r->o->trouble)
         r->o->trouble(r->o->trouble_data, path_of(r->p, o->mapping), why[state]);
@@ -346,7 +341,12 @@ static int resolve_files(struct resolver *r, weft_progress_fn *progress, void *d
             if (!find_places(r, o))
                 return WEFT_E_NOMEM;
             struct weft__question q = {
-                .place = {{o->path[0], o->path[1], o->path[2]}, {.bytes = m->build_id_bytes}},
+                .place = {.path = o->path,
+                          .inside = o->inside,
+                          .process = m->process,
+                          .start = m->start,
+                          .end = o->at_mapping ? m->start + m->size : 0,
+                          .build_id = {.bytes = m->build_id_bytes}},
                 .offset = &r->offset[offsets],
             };
             memcpy(q.place.build_id.id, m->build_id, sizeof m->build_id);
@@ -385,9 +385,10 @@ int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_optio
         rc = resolve_generated(&r);
     if (rc == 0)
         rc = resolve_files(&r, progress, data);
-    for (uint32_t i = 0; i < r.objects; i++)
-        for (unsigned k = 0; k < WEFT__PLACES; k++)
-            free(r.object[i].path[k]);
+    for (uint32_t i = 0; i < r.objects; i++) {
+        free(r.object[i].path);
+        free(r.object[i].inside);
+    }
     free(r.object_of);
     free(r.object);
     free(r.file);

@@ -34,7 +34,8 @@ struct weft_symbols_stats {
 int weft_symbols_resolve(struct weft_profile *p, const struct weft_symbols_options *o,
                          struct weft_symbols_stats *stats, weft_progress_fn *progress, void *data);
 
-/* The build id of an ELF file; returns its size, 0 if there is none. id has room for WEFT_BUILD_ID_MAX. */
-uint32_t weft_symbols_build_id(const char *path, uint8_t *id);
+/* The build id of an ELF file; returns its size, 0 if there is none. id has room for WEFT_BUILD_ID_MAX. root: in which
+ * path is looked up, or NULL. */
+uint32_t weft_symbols_build_id(const char *root, const char *path, uint8_t *id);
 
 #endif

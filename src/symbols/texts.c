@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbols/regular.h"
 #include "symbols/symbol_table.h"
 
 enum { LINE_MAX_BYTES = 1024, BLOCK = 1 << 16 };
@@ -163,7 +164,11 @@ bool weft__perf_map_load(struct weft__symbol_table *t, uint32_t process)
         snprintf(path, sizeof path, "/proc/%u/root/tmp/perf-%u.map", process, inner);
     else
         snprintf(path, sizeof path, "/tmp/perf-%u.map", process);
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
+    int place = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", place);
+    int fd = place < 0 ? -1 : weft__regular_open_trusted(path);
+    if (place >= 0)
+        close(place);
     if (fd < 0)
         return true;
     bool ok = !trusted(fd, process) || weft__perf_map_read(t, fd);

@@ -3,10 +3,9 @@
  * Here a rule is found once, by a worker, and then applied to whatever registers and stacks come (step.c). */
 #include "symbols/unwind.h"
 
-#include <inttypes.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "model/alloc.h"
 #include "model/seed.h"
@@ -17,7 +16,7 @@ enum {
     MAPPINGS_MAX = 1 << 16,
     OBJECTS_MAX = 1 << 16,
     PATIENCE_MS = 10000, /* for one rule */
-    LOSSES_MAX = 16,     /* of workers; then only frame pointers are followed */
+    LOSSES_MAX = 8,      /* of workers; then only frame pointers are followed */
     MENDED_MAX = 64,     /* frames in the piece of a stack that a chain is mended by */
 };
 #define NO_OBJECT UINT32_MAX
@@ -27,17 +26,23 @@ struct mapped {
     uint32_t object;
 };
 
-struct process {
-    uint32_t number;
+/* Forked processes share one until one of them maps something more. */
+struct space {
     struct mapped *mapped; /* in order, none overlaps another */
     uint32_t count, room;
+    uint32_t processes; /* that have it */
+};
+
+struct process {
+    uint32_t number;
+    struct space *space;
     struct process *next; /* with the same hash */
 };
 
 struct object {
-    char *path[WEFT__PLACES];
-    struct weft__build_id build_id;
-    bool bad; /* a worker was lost with it */
+    char *path;
+    struct weft__place place; /* but for its names: the path */
+    bool bad;                 /* a worker was lost with it */
     uint32_t next;
 };
 
@@ -47,7 +52,11 @@ struct cached {
     struct weft__rule rule;
 };
 
-enum { BUCKETS = 1024 };
+enum { BUCKETS = 1 << 14 };
+
+/* Of shared mappings so many are copied, and so many more for each mapping and fork that is told: more than honest
+ * programs need, and a bound for what a file can cost. */
+enum { COPIED_MAX = 1 << 21, COPIED_EACH = 64 };
 
 struct weft_unwinder {
     uint64_t seed;
@@ -60,6 +69,7 @@ struct weft_unwinder {
     struct weft__worker worker;
     uint32_t told; /* objects that the worker knows */
     unsigned losses;
+    uint64_t may_copy; /* mappings */
 };
 
 struct weft_unwinder *weft_unwinder_new(void)
@@ -69,6 +79,7 @@ struct weft_unwinder *weft_unwinder_new(void)
         return NULL;
     u->seed = weft_seed();
     u->worker.fd = -1;
+    u->may_copy = COPIED_MAX;
     for (unsigned i = 0; i < BUCKETS; i++)
         u->object_of[i] = NO_OBJECT;
     return u;
@@ -83,8 +94,7 @@ void weft_unwinder_free(struct weft_unwinder *u)
         while (u->process[i])
             weft_unwinder_forget(u, u->process[i]->number);
     for (uint32_t i = 0; i < u->objects; i++)
-        for (unsigned k = 0; k < WEFT__PLACES; k++)
-            free(u->object[i].path[k]);
+        free(u->object[i].path);
     free(u->object);
     free(u->rule);
     free(u);
@@ -100,15 +110,27 @@ static struct process **slot_of(struct weft_unwinder *u, uint32_t number)
     return p;
 }
 
-static struct process *process_of(struct weft_unwinder *u, uint32_t number)
+/* With a space that somebody else has, too, or NULL: with an empty one. NULL: no memory. */
+static struct process *process_new(struct weft_unwinder *u, uint32_t number, struct space *shared)
 {
-    struct process **slot = slot_of(u, number);
-    if (!*slot) {
-        *slot = calloc(1, sizeof **slot);
-        if (*slot)
-            (*slot)->number = number;
+    struct process *p = calloc(1, sizeof *p), **slot = slot_of(u, number);
+    struct space *space = shared ? shared : calloc(1, sizeof *space);
+    if (!p || !space) {
+        free(p);
+        free(shared ? NULL : space);
+        return NULL;
     }
-    return *slot;
+    space->processes++;
+    *p = (struct process){number, space, NULL};
+    return *slot = p;
+}
+
+static void leave(struct space *space)
+{
+    if (--space->processes > 0)
+        return;
+    free(space->mapped);
+    free(space);
 }
 
 void weft_unwinder_forget(struct weft_unwinder *u, uint32_t process)
@@ -117,17 +139,44 @@ void weft_unwinder_forget(struct weft_unwinder *u, uint32_t process)
     if (!p)
         return;
     *slot = p->next;
-    free(p->mapped);
+    leave(p->space);
     free(p);
 }
 
-/* The first one that ends behind an address. */
-static uint32_t first_behind(const struct process *p, uint64_t address)
+/* Makes its space its own. What may not be copied any more is forgotten. false: no memory. */
+static bool part(struct weft_unwinder *u, struct process *p)
 {
-    uint32_t low = 0, high = p->count;
+    const struct space *shared = p->space;
+    if (shared->processes == 1)
+        return true;
+    struct space *own = calloc(1, sizeof *own);
+    if (!own)
+        return false;
+    if (shared->count <= u->may_copy) {
+        own->mapped = weft__resize(NULL, (uint64_t)shared->count + 4, sizeof *own->mapped);
+        if (!own->mapped) {
+            free(own);
+            return false;
+        }
+        if (shared->count > 0)
+            memcpy(own->mapped, shared->mapped, shared->count * sizeof *own->mapped);
+        own->count = shared->count;
+        own->room = shared->count + 4;
+        u->may_copy -= shared->count;
+    }
+    own->processes = 1;
+    leave(p->space);
+    p->space = own;
+    return true;
+}
+
+/* The first one that ends behind an address. */
+static uint32_t first_behind(const struct space *s, uint64_t address)
+{
+    uint32_t low = 0, high = s->count;
     while (low < high) {
         uint32_t middle = low + (high - low) / 2;
-        if (p->mapped[middle].end <= address)
+        if (s->mapped[middle].end <= address)
             low = middle + 1;
         else
             high = middle;
@@ -137,45 +186,37 @@ static uint32_t first_behind(const struct process *p, uint64_t address)
 
 static const struct mapped *mapped_at(const struct process *p, uint64_t address)
 {
-    uint32_t i = p ? first_behind(p, address) : 0;
-    return p && i < p->count && p->mapped[i].start <= address ? &p->mapped[i] : NULL;
+    const struct space *s = p ? p->space : NULL;
+    uint32_t i = s ? first_behind(s, address) : 0;
+    return s && i < s->count && s->mapped[i].start <= address ? &s->mapped[i] : NULL;
 }
 
 /* Puts n into the place of what it overlaps; of that, what stands out on either side stays. */
-static bool insert(struct process *p, struct mapped n)
+static bool insert(struct space *s, struct mapped n)
 {
-    uint32_t first = first_behind(p, n.start), last = first, pieces = 0;
+    uint32_t first = first_behind(s, n.start), last = first, pieces = 0;
     struct mapped piece[3];
-    while (last < p->count && p->mapped[last].start < n.end)
+    while (last < s->count && s->mapped[last].start < n.end)
         last++;
-    if (first < last && p->mapped[first].start < n.start) {
-        piece[pieces] = p->mapped[first];
+    if (first < last && s->mapped[first].start < n.start) {
+        piece[pieces] = s->mapped[first];
         piece[pieces++].end = n.start;
     }
     piece[pieces++] = n;
-    if (first < last && p->mapped[last - 1].end > n.end) {
-        piece[pieces] = p->mapped[last - 1];
+    if (first < last && s->mapped[last - 1].end > n.end) {
+        piece[pieces] = s->mapped[last - 1];
         piece[pieces].offset += n.end - piece[pieces].start;
         piece[pieces++].start = n.end;
     }
-    if (p->count + 2 > MAPPINGS_MAX)
+    if (s->count + 2 > MAPPINGS_MAX)
         return true; /* more than a process may have */
     for (unsigned i = 1; i <= 2; i++)
-        if (!weft__reserve(&p->mapped, p->count + i, &p->room, sizeof *p->mapped))
+        if (!weft__reserve(&s->mapped, s->count + i, &s->room, sizeof *s->mapped))
             return false;
-    memmove(p->mapped + first + pieces, p->mapped + last, (p->count - last) * sizeof *p->mapped);
-    memcpy(p->mapped + first, piece, pieces * sizeof *piece);
-    p->count += pieces - (last - first);
+    memmove(s->mapped + first + pieces, s->mapped + last, (s->count - last) * sizeof *s->mapped);
+    memcpy(s->mapped + first, piece, pieces * sizeof *piece);
+    s->count += pieces - (last - first);
     return true;
-}
-
-static char *text(const char *before, const char *path)
-{
-    size_t size = strlen(before) + strlen(path) + 1;
-    char *t = malloc(size);
-    if (t)
-        snprintf(t, size, "%s%s", before, path);
-    return t;
 }
 
 static uint32_t bucket_of(const struct weft_unwinder *u, const char *path,
@@ -194,15 +235,14 @@ static int find_object(struct weft_unwinder *u, const struct weft_mapping *m, co
                        uint32_t *object)
 {
     struct weft__build_id id = {.bytes = m->build_id_bytes};
-    char before[64], range[96];
     *object = NO_OBJECT;
     if ((path[0] != '/' || path[1] == '/') && strcmp(path, "[vdso]") != 0)
         return 0;
     memcpy(id.id, m->build_id, sizeof id.id);
     uint32_t bucket = bucket_of(u, path, &id);
     for (uint32_t i = u->object_of[bucket]; i != NO_OBJECT; i = u->object[i].next)
-        if (strcmp(u->object[i].path[0], path) == 0 && u->object[i].build_id.bytes == id.bytes &&
-            memcmp(u->object[i].build_id.id, id.id, id.bytes) == 0) {
+        if (strcmp(u->object[i].path, path) == 0 && u->object[i].place.build_id.bytes == id.bytes &&
+            memcmp(u->object[i].place.build_id.id, id.id, id.bytes) == 0) {
             *object = i;
             return 0;
         }
@@ -210,18 +250,17 @@ static int find_object(struct weft_unwinder *u, const struct weft_mapping *m, co
         return 0;
     if (!weft__reserve(&u->object, u->objects, &u->objects_room, sizeof *u->object))
         return WEFT_E_NOMEM;
-    snprintf(before, sizeof before, "/proc/%u/root", m->process);
-    snprintf(range, sizeof range, "/proc/%u/map_files/%" PRIx64 "-%" PRIx64, m->process, m->start,
-             m->start + m->size);
     struct object *o = &u->object[u->objects];
-    *o = (struct object){.path = {text("", path), text(before, path), text(range, "")},
-                         .build_id = id,
+    size_t bytes = strlen(path) + 1;
+    *o = (struct object){.path = malloc(bytes),
+                         .place = {.process = m->process,
+                                   .start = m->start,
+                                   .end = m->start + m->size,
+                                   .build_id = id},
                          .next = u->object_of[bucket]};
-    if (!o->path[0] || !o->path[1] || !o->path[2]) {
-        for (unsigned k = 0; k < WEFT__PLACES; k++)
-            free(o->path[k]);
+    if (!o->path)
         return WEFT_E_NOMEM;
-    }
+    memcpy(o->path, path, bytes);
     *object = u->object_of[bucket] = u->objects++;
     return 0;
 }
@@ -232,15 +271,21 @@ static int find_object(struct weft_unwinder *u, const struct weft_mapping *m, co
 static bool tell_objects(struct weft_unwinder *u)
 {
     if (u->worker.pid <= 0) {
-        if (u->losses >= LOSSES_MAX || weft__worker_start(&u->worker, weft__cfi_work, NULL) < 0)
+        if (u->losses >= LOSSES_MAX ||
+            weft__worker_start(&u->worker, NULL, weft__cfi_work, NULL) < 0)
             return false;
         u->told = 0;
     }
-    static const struct object nothing;
     for (; u->told < u->objects; u->told++) {
-        const struct object *o = u->object[u->told].bad ? &nothing : &u->object[u->told];
-        struct weft__place place = {{o->path[0], o->path[1], o->path[2]}, o->build_id};
-        if (!weft__cfi_object(&u->worker, &place))
+        const struct object *o = &u->object[u->told];
+        struct weft__place place = o->place;
+        enum weft__file_state state;
+        place.path = place.inside = o->path;
+        int fd = o->bad ? -1 : weft__place_open(&place, &state);
+        bool ok = weft__cfi_object(&u->worker, fd);
+        if (fd >= 0)
+            close(fd);
+        if (!ok)
             return false;
     }
     return true;
@@ -257,13 +302,15 @@ static void lose(struct weft_unwinder *u, uint32_t object)
 int weft_unwinder_map(struct weft_unwinder *u, const struct weft_mapping *m, const char *path)
 {
     uint32_t object;
-    struct process *p = process_of(u, m->process);
+    struct process *p = *slot_of(u, m->process);
     if (m->kernel || m->size == 0 || m->size > UINT64_MAX - m->start)
         return 0;
-    if (!p || find_object(u, m, path, &object) < 0)
+    u->may_copy += COPIED_EACH;
+    p = p ? p : process_new(u, m->process, NULL);
+    if (!p || !part(u, p) || find_object(u, m, path, &object) < 0)
         return WEFT_E_NOMEM;
     uint64_t offset = strcmp(path, "[vdso]") == 0 ? 0 : m->offset;
-    if (!insert(p, (struct mapped){m->start, m->start + m->size, offset, object}))
+    if (!insert(p->space, (struct mapped){m->start, m->start + m->size, offset, object}))
         return WEFT_E_NOMEM;
     if (u->told < u->objects && !tell_objects(u) && u->worker.pid > 0)
         lose(u, u->told);
@@ -272,19 +319,12 @@ int weft_unwinder_map(struct weft_unwinder *u, const struct weft_mapping *m, con
 
 int weft_unwinder_fork(struct weft_unwinder *u, uint32_t process, uint32_t parent)
 {
-    struct process *from = *slot_of(u, parent), *p;
+    const struct process *from = *slot_of(u, parent);
     if (!from || process == parent)
         return 0;
+    u->may_copy += COPIED_EACH;
     weft_unwinder_forget(u, process);
-    p = process_of(u, process);
-    if (!p)
-        return WEFT_E_NOMEM;
-    p->mapped = weft__resize(NULL, from->count, sizeof *p->mapped);
-    if (!p->mapped)
-        return WEFT_E_NOMEM;
-    memcpy(p->mapped, from->mapped, from->count * sizeof *p->mapped);
-    p->count = p->room = from->count;
-    return 0;
+    return process_new(u, process, from->space) ? 0 : WEFT_E_NOMEM;
 }
 
 /* ---- Rules ---- */

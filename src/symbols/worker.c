@@ -16,96 +16,98 @@
 #include <unistd.h>
 
 #include "format/error.h"
+#include "symbols/confine.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SHADOWED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SHADOWED 1
-#endif
-#endif
-
-/* Half of the machine's memory on top of what the caller has, so that the one that it hurts is the worker.
- * A sanitizer reserves more than any limit. */
-static void limit_memory(void)
+/* Descriptors are 3 and 4 afterwards. */
+static void become_worker(int fd, int files, pid_t parent, unsigned cpu_seconds)
 {
-#ifndef SHADOWED
-    unsigned long pages = 0;
-    FILE *statm = fopen("/proc/self/statm", "re");
-    if (!statm || fscanf(statm, "%lu", &pages) != 1)
-        pages = 0;
-    if (statm)
-        fclose(statm);
-    long all = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    if (all > 0 && size > 0) {
-        rlim_t most = ((rlim_t)pages + (rlim_t)all / 2) * (rlim_t)size;
-        setrlimit(RLIMIT_AS, &(struct rlimit){most, most});
-    }
-#endif
-}
-
-static void become_worker(int fd, pid_t parent)
-{
-    static const int deadly[] = {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT, SIGPIPE};
+    static const int deadly[] = {SIGSEGV, SIGBUS,  SIGILL,  SIGFPE,
+                                 SIGABRT, SIGPIPE, SIGXCPU, SIGPROF};
     static const int others[] = {SIGINT, SIGQUIT, SIGTERM,
                                  SIGHUP}; /* of the terminal: the parent's */
     sigset_t none;
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent)
-        _exit(1);
     for (unsigned i = 0; i < sizeof others / sizeof *others; i++)
         signal(others[i], SIG_IGN);
     for (unsigned i = 0; i < sizeof deadly / sizeof *deadly; i++)
         signal(deadly[i], SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
-    limit_memory();
-
     int nothing = open("/dev/null", O_RDWR);
     dup2(nothing, 0);
     dup2(nothing, 1);
-    if (fd != 3)
-        dup2(fd, 3);
-    syscall(SYS_close_range, 4, ~0u, 0);
+    files = fcntl(files, F_DUPFD, 5); /* not where the other one goes */
+    dup2(fd, 3);
+    dup2(files, 4);
+    syscall(SYS_close_range, 5, ~0u, 0);
+    weft__confine_limits(cpu_seconds);
+    prctl(PR_SET_PDEATHSIG, SIGKILL); /* once it is somebody else: that clears it */
+    if (getppid() != parent)
+        _exit(1);
 }
 
 enum { SEND_SECONDS = 20 };
 
-int weft__worker_start(struct weft__worker *w, void (*run)(int fd, void *data), void *data)
+int weft__worker_start(struct weft__worker *w, const struct weft__worker_options *o,
+                       void (*run)(int fd, void *data), void *data)
 {
-    int pair[2];
-    *w = (struct weft__worker){.fd = -1};
+    int pair[2], files[2] = {-1, -1};
+    *w = (struct weft__worker){.fd = -1, .files = -1};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)
         return WEFT_E_NOMEM;
-    pid_t self = getpid(), pid = fork();
-    if (pid < 0) {
-        close(pair[0]);
-        close(pair[1]);
-        return WEFT_E_NOMEM;
-    }
+    pid_t self = getpid(), pid = -1;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, files) == 0)
+        pid = fork();
     if (pid == 0) {
-        become_worker(pair[1], self);
+        become_worker(pair[1], files[1], self, o ? o->cpu_seconds : 0);
+        if (o && o->prepare)
+            o->prepare();
+        weft__confine_calls(4);
         run(3, data);
         _exit(0);
     }
     close(pair[1]);
+    if (files[1] >= 0)
+        close(files[1]);
+    if (pid < 0) {
+        close(pair[0]);
+        if (files[0] >= 0)
+            close(files[0]);
+        return WEFT_E_NOMEM;
+    }
     /* One that hangs in a file does not take what it is sent either. */
     setsockopt(pair[0], SOL_SOCKET, SO_SNDTIMEO, &(struct timeval){.tv_sec = SEND_SECONDS},
                sizeof(struct timeval));
-    *w = (struct weft__worker){pid, pair[0]};
+    *w = (struct weft__worker){pid, pair[0], files[0]};
     return 0;
 }
 
-void weft__worker_stop(struct weft__worker *w)
+static uint32_t ms_of(struct timeval t)
 {
+    return (uint32_t)(t.tv_sec * 1000 + t.tv_usec / 1000);
+}
+
+struct weft__worker_end weft__worker_stop(struct weft__worker *w)
+{
+    struct rusage used = {0};
+    int status = 0;
     if (w->pid <= 0)
-        return;
+        return (struct weft__worker_end){0};
     kill(w->pid, SIGKILL);
-    while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
+    while (wait4(w->pid, &status, 0, &used) < 0 && errno == EINTR)
         ;
     close(w->fd);
-    *w = (struct weft__worker){.fd = -1};
+    close(w->files);
+    *w = (struct weft__worker){.fd = -1, .files = -1};
+    return (struct weft__worker_end){
+        .cpu_ms = ms_of(used.ru_utime) + ms_of(used.ru_stime),
+        .late = WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGXCPU),
+    };
+}
+
+bool weft__worker_asks(const struct weft__worker *w, int timeout_ms)
+{
+    struct pollfd p[2] = {{.fd = w->files, .events = POLLIN}, {.fd = w->fd, .events = POLLIN}};
+    return poll(p, 2, timeout_ms) > 0 && (p[0].revents & POLLIN) && !p[1].revents;
 }
 
 static enum weft__worker_read receive(int fd, void *to, size_t size, int timeout_ms, size_t *bytes)

@@ -15,14 +15,32 @@
 struct weft__worker {
     pid_t pid; /* 0: none */
     int fd;
+    int files; /* where it asks for files: symbols/confine.h */
 };
 
+struct weft__worker_options {
+    unsigned cpu_seconds;  /* that it may take; 0: any */
+    void (*prepare)(void); /* called in the child while it may still open files; or NULL */
+};
+
+enum { WEFT__WORKER_FILES = 4 }; /* in the worker: where it asks for files */
+
 /* Forks; the child calls run with its end of the socket, and is gone when that returns. It has no other open files
- * than standard error, and a copy of the caller's memory. 0 or WEFT_E_NOMEM: there can be no other process. */
-int weft__worker_start(struct weft__worker *w, void (*run)(int fd, void *data), void *data);
+ * than standard error, can open none, and has a copy of the caller's memory (symbols/confine.h). o may be NULL.
+ * 0 or WEFT_E_NOMEM: there can be no other process. */
+int weft__worker_start(struct weft__worker *w, const struct weft__worker_options *o,
+                       void (*run)(int fd, void *data), void *data);
+
+struct weft__worker_end {
+    uint32_t cpu_ms;
+    bool late; /* it had already been ended, by a limit on its CPU time */
+};
 
 /* Ends it, whatever it does. May be called twice. */
-void weft__worker_stop(struct weft__worker *w);
+struct weft__worker_end weft__worker_stop(struct weft__worker *w);
+
+/* Waits until it says something, or asks for a file: true; it has then said all that it had to say before. */
+bool weft__worker_asks(const struct weft__worker *w, int timeout_ms);
 
 enum weft__worker_read { WEFT__WORKER_LATE = -1, WEFT__WORKER_GONE = 0, WEFT__WORKER_SOME = 1 };
 

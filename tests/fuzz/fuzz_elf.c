@@ -24,11 +24,11 @@ static uint32_t offsets_in(size_t size, uint32_t most, uint64_t offset[OFFSETS])
 static void try_names(const char *path, size_t size, bool symbols_only)
 {
     uint64_t offset[OFFSETS];
-    struct weft__question q = {
-        .place = {{path}, {.bytes = 0}}, .offset = offset, .symbols_only = symbols_only};
+    struct weft__question q = {.offset = offset, .symbols_only = symbols_only};
     int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
     q.count = offsets_in(size, OFFSETS, offset);
-    weft__names_answer(&q, &(struct weft__names_options){.debug_path = "/nowhere"}, nowhere);
+    weft__names_answer(&q, &(struct weft__names_options){.debug_path = "/nowhere"},
+                       open(path, O_RDONLY | O_CLOEXEC), nowhere);
 }
 
 /* All questions first: answers are small enough to wait in the socket. */
@@ -40,7 +40,9 @@ static void try_rules(const char *path, size_t size)
     REQUIRE(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
     struct weft__worker w = {.fd = pair[0]};
     struct weft__rule rule;
-    REQUIRE(weft__cfi_object(&w, &(struct weft__place){.path = {path}}));
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    REQUIRE(fd >= 0 && weft__cfi_object(&w, fd));
+    close(fd);
     for (uint32_t i = 0; i < count; i++)
         REQUIRE(weft__cfi_send(&w, 0, offset[i]));
     REQUIRE(shutdown(pair[0], SHUT_WR) == 0);
@@ -51,13 +53,13 @@ static void try_rules(const char *path, size_t size)
     close(pair[0]);
 }
 
-static void try_worker(const char *file, size_t size)
+static void try_worker(const uint8_t *data, size_t size)
 {
     struct weft_symbols_stats stats;
-    char path[64];
-    int fd = -1;
-    REQUIRE(sscanf(file, "/proc/self/fd/%d", &fd) == 1);
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), fd); /* it has none of these */
+    char path[] = "/tmp/weft-fuzz-elf-XXXXXX"; /* what a link of /proc leads to is not opened */
+    int fd = mkstemp(path);
+    REQUIRE(fd >= 0 && write(fd, data, size) == (ssize_t)size);
+    close(fd);
     struct weft_profile *p = weft_profile_new();
     REQUIRE(p);
     uint32_t text = weft_profile_add_text(p, path, (uint32_t)strlen(path));
@@ -89,6 +91,7 @@ static void try_worker(const char *file, size_t size)
     }
     weft_unwinder_free(u);
     weft_profile_free(p);
+    unlink(path);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -102,6 +105,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     try_names(path, size, hash % 4 == 0);
     try_rules(path, size);
     if (hash % 16 == 0)
-        try_worker(path, size);
+        try_worker(data, size);
     return 0;
 }

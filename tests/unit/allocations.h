@@ -3,11 +3,13 @@
 #ifndef ALLOCATIONS_H
 #define ALLOCATIONS_H
 
+#include <malloc.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 static long fail_at; /* this one fails, counting down; 0: none */
 static long live;    /* allocations that nobody has freed */
+static size_t live_bytes;
 
 void *__real_malloc(size_t size);
 void *__real_calloc(size_t count, size_t size);
@@ -27,6 +29,7 @@ void *__wrap_malloc(size_t size)
 {
     void *p = fails_now() ? NULL : __real_malloc(size);
     live += p != NULL;
+    live_bytes += malloc_usable_size(p);
     return p;
 }
 
@@ -34,19 +37,23 @@ void *__wrap_calloc(size_t count, size_t size)
 {
     void *p = fails_now() ? NULL : __real_calloc(count, size);
     live += p != NULL;
+    live_bytes += malloc_usable_size(p);
     return p;
 }
 
 void *__wrap_realloc(void *old, size_t size)
 {
+    size_t before = malloc_usable_size(old);
     void *p = fails_now() ? NULL : __real_realloc(old, size);
     live += p != NULL && old == NULL;
+    live_bytes += p ? malloc_usable_size(p) - before : 0;
     return p;
 }
 
 void __wrap_free(void *p)
 {
     live -= p != NULL;
+    live_bytes -= malloc_usable_size(p);
     __real_free(p);
 }
 

@@ -70,7 +70,7 @@ static void nobody_is_asked(void **state)
     assert_non_null(p);
     struct weft_mapping m = {.process = PROCESS, .start = FROM, .size = BYTES};
     m.path = weft_profile_add_text(p, bare, (uint32_t)strlen(bare));
-    m.build_id_bytes = (uint8_t)weft_symbols_build_id(bare, m.build_id);
+    m.build_id_bytes = (uint8_t)weft_symbols_build_id(NULL, bare, m.build_id);
     assert_int_equal(m.build_id_bytes, 20);
     assert_int_not_equal(weft_profile_add_mapping(p, &m), WEFT_NONE);
 

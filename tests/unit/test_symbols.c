@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -216,11 +217,11 @@ static void build_id(void **state)
 {
     uint8_t id[WEFT_BUILD_ID_MAX] = {0};
     (void)state;
-    assert_int_equal(weft_symbols_build_id(environment("SUBJECT"), id), 20);
+    assert_int_equal(weft_symbols_build_id(NULL, environment("SUBJECT"), id), 20);
     assert_memory_equal(id, known_id, 20);
-    assert_int_equal(weft_symbols_build_id("/dev/zero", id), 0);
-    assert_int_equal(weft_symbols_build_id("/nowhere", id), 0);
-    assert_int_equal(weft_symbols_build_id("/proc/self/maps", id), 0);
+    assert_int_equal(weft_symbols_build_id(NULL, "/dev/zero", id), 0);
+    assert_int_equal(weft_symbols_build_id(NULL, "/nowhere", id), 0);
+    assert_int_equal(weft_symbols_build_id(NULL, "/proc/self/maps", id), 0);
 }
 
 /* The subject's file with a build id in the mapping; what the first address is named. */
@@ -683,7 +684,7 @@ static void sleep_on(int fd, void *data)
 {
     (void)fd, (void)data;
     for (;;)
-        pause();
+        poll(NULL, 0, -1);
 }
 
 static void echo(int fd, void *data)
@@ -700,7 +701,7 @@ static void workers(void **state)
     char byte = 'x';
     size_t n;
     (void)state;
-    assert_int_equal(weft__worker_start(&w, echo, NULL), 0);
+    assert_int_equal(weft__worker_start(&w, NULL, echo, NULL), 0);
     assert_true(weft__worker_put(w.fd, &byte, 1));
     byte = 0;
     assert_true(weft__worker_get(w.fd, &byte, 1, -1));
@@ -708,11 +709,11 @@ static void workers(void **state)
     weft__worker_stop(&w);
     weft__worker_stop(&w);
 
-    assert_int_equal(weft__worker_start(&w, crash, NULL), 0);
+    assert_int_equal(weft__worker_start(&w, NULL, crash, NULL), 0);
     assert_int_equal(weft__worker_read(&w, &byte, 1, -1, &n), WEFT__WORKER_GONE);
     weft__worker_stop(&w);
 
-    assert_int_equal(weft__worker_start(&w, sleep_on, NULL), 0);
+    assert_int_equal(weft__worker_start(&w, NULL, sleep_on, NULL), 0);
     assert_int_equal(weft__worker_read(&w, &byte, 1, 1, &n), WEFT__WORKER_LATE);
     assert_false(weft__worker_get(w.fd, &byte, 1, 1));
     weft__worker_stop(&w);
@@ -779,8 +780,8 @@ static struct heard find_with(const char *path, struct heard h)
     for (uint64_t i = 0; i < MANY; i++)
         offset[i] = 0x1000 + i / 100;
     const struct weft__question q[2] = {
-        {.place = {{path}, {.bytes = 0}}, .offset = offset, .count = MANY},
-        {.place = {{environment("SUBJECT")}, {.bytes = 0}}, .offset = &one, .count = 1},
+        {.place = {.path = path}, .offset = offset, .count = MANY},
+        {.place = {.path = environment("SUBJECT")}, .offset = &one, .count = 1},
     };
     const struct weft__listener l = {&h, hear_state, hear_function, hear_answer};
     assert_int_equal(weft__names_find(q, 2, &(struct weft__names_options){0}, &l), 0);
@@ -835,6 +836,28 @@ static void canceled(void **state)
     weft_profile_free(p);
 }
 
+/* An address of a program in a mapping of the kernel, which has the name of a file: it is nobody's. */
+static void kernel_file(void **state)
+{
+    (void)state;
+    const char *path = environment("SUBJECT");
+    struct weft_symbols_stats stats;
+    struct weft_profile *p = weft_profile_new();
+    struct weft_mapping m = {.process = UINT32_MAX,
+                             .path = weft_profile_add_text(p, path, (uint32_t)strlen(path)),
+                             .start = 0x1000,
+                             .size = 0x100000,
+                             .kernel = true};
+    assert_int_not_equal(weft_profile_add_mapping(p, &m), WEFT_NONE);
+    add_address(p, 0x2000, 0);
+    assert_int_equal(weft_profile_finish(p), 0);
+    assert_int_equal(p->location[0].mapping, 0);
+    assert_int_equal(weft_symbols_resolve(p, NULL, &stats, NULL, NULL), 0);
+    assert_int_equal(stats.named, 0);
+    assert_int_equal(stats.objects, 0);
+    weft_profile_free(p);
+}
+
 static void no_memory(void **state)
 {
     struct said s;
@@ -861,6 +884,36 @@ static void no_memory(void **state)
     assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
 }
 
+/* What the worker does: where there is no memory for a unit or a function, no range names it. */
+static void no_memory_for_names(void **state)
+{
+    struct said s;
+    static uint64_t offset[1024]; /* of all code around the first address */
+    uint32_t count = 0;
+    (void)state;
+    ask(environment("SUBJECT"), &s);
+    for (unsigned m = 0; m < s.maps; m++)
+        for (uint64_t at = s.map[m].start;
+             s.at[0].address - s.map[m].start < s.map[m].end - s.map[m].start &&
+             at < s.map[m].end && count < sizeof offset / sizeof *offset;
+             at += 4)
+            offset[count++] = at - s.map[m].start + s.map[m].offset;
+    const struct weft__question q = {.offset = offset, .count = count};
+    const struct weft__names_options o = {.debug_path = NULL};
+    bool failed = true;
+    for (long n = 1; failed; n++) {
+        long before = live;
+        int fd = open(environment("SUBJECT"), O_RDONLY), to = open("/dev/null", O_WRONLY);
+        assert_true(fd >= 0 && to >= 0);
+        fail_at = n;
+        weft__names_answer(&q, &o, fd, to);
+        failed = fail_at == 0;
+        fail_at = 0;
+        assert_int_equal(live, before);
+        assert_true(n < 1000);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -876,6 +929,7 @@ int main(void)
         cmocka_unit_test(kernel),
         cmocka_unit_test(hidden_kernel),
         cmocka_unit_test(real_kernel),
+        cmocka_unit_test(kernel_file),
         cmocka_unit_test(vdso),
         cmocka_unit_test(generated),
         cmocka_unit_test(no_elf),
@@ -884,6 +938,7 @@ int main(void)
         cmocka_unit_test(killed),
         cmocka_unit_test(canceled),
         cmocka_unit_test(no_memory),
+        cmocka_unit_test(no_memory_for_names),
     };
     return cmocka_run_group_tests_name("symbols", tests, make_directory, remove_directory);
 }

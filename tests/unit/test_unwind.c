@@ -281,6 +281,47 @@ static void mended_by_the_chain(void **state)
 }
 #endif
 
+/* Processes that are forked have what their parent had, until they map something themselves; and do not take memory
+ * for it each time, whatever a file says. */
+static void forked(void **state)
+{
+    enum { MAPPINGS = 4000, FORKS = 10000 };
+    uint64_t pc[200];
+    (void)state;
+    taken.in_handler = 0;
+    chain_take(&taken);
+    struct weft_unwind_input in = input();
+    size_t before = live_bytes;
+    struct weft_unwinder *u = weft_unwinder_new();
+    assert_non_null(u);
+    assert_int_equal(map_self(u), 0);
+    struct weft_mapping m = {.process = PROCESS, .size = 4096};
+    for (m.start = 4096; m.start <= MAPPINGS * 8192; m.start += 8192)
+        assert_int_equal(weft_unwinder_map(u, &m, "//anon"), 0);
+    for (uint32_t i = 1; i < FORKS; i++)
+        assert_int_equal(weft_unwinder_fork(u, PROCESS + i, PROCESS + i / 2), 0);
+    assert_in_range(live_bytes - before, 1, 4 << 20);
+    in.process = PROCESS + FORKS - 1;
+    check_chain(pc, weft_unwinder_run(u, &in, pc, 200));
+
+    /* What one of them maps over the code is its own matter. */
+    m = (struct weft_mapping){.process = PROCESS + 1, .start = 4096, .size = UINT64_MAX - 8192};
+    assert_int_equal(weft_unwinder_map(u, &m, "//anon"), 0);
+    in.process = PROCESS;
+    check_chain(pc, weft_unwinder_run(u, &in, pc, 200));
+    m = (struct weft_mapping){.process = PROCESS, .start = taken.returns[0], .size = 1};
+    assert_int_equal(weft_unwinder_map(u, &m, "//anon"), 0);
+    in.process = PROCESS + FORKS - 1;
+    check_chain(pc, weft_unwinder_run(u, &in, pc, 200));
+
+    for (m = (struct weft_mapping){.size = 1, .process = PROCESS + 2}; m.process < PROCESS + FORKS;
+         m.process++)
+        assert_int_equal(weft_unwinder_map(u, &m, "//anon"), 0);
+    assert_in_range(live_bytes - before, 1, 128 << 20);
+    weft_unwinder_free(u);
+    assert_int_equal(live_bytes, before);
+}
+
 static void no_memory(void **state)
 {
     uint64_t pc[200];
@@ -316,6 +357,7 @@ int main(void)
         cmocka_unit_test(mended_by_the_chain),
 #endif
         cmocka_unit_test(hostile_input),
+        cmocka_unit_test(forked),
         cmocka_unit_test(no_memory),
     };
     return cmocka_run_group_tests_name("unwind", tests, NULL, NULL);

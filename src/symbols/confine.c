@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: ISC */
+#include "symbols/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <linux/audit.h>
+#include <linux/capability.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <signal.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SHADOWED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SHADOWED 1
+#endif
+#endif
+
+/* ---- Limits ---- */
+
+#ifndef __GLIBC__
+typedef int __rlimit_resource_t;
+#endif
+
+#ifndef SHADOWED
+enum { ROOM_LEAST = 256 << 20, ROOM = 1 << 30 };
+
+static rlim_t size_now(void)
+{
+    unsigned long pages = 0;
+    FILE *statm = fopen("/proc/self/statm", "re");
+    if (!statm || fscanf(statm, "%lu", &pages) != 1)
+        pages = 0;
+    if (statm)
+        fclose(statm);
+    return (rlim_t)pages * (rlim_t)sysconf(_SC_PAGESIZE);
+}
+#endif
+
+static void limit(__rlimit_resource_t resource, rlim_t most, rlim_t hard)
+{
+    struct rlimit l;
+    if (getrlimit(resource, &l) < 0)
+        return;
+    l.rlim_cur = l.rlim_cur < most ? l.rlim_cur : most;
+    l.rlim_max = l.rlim_max < hard ? l.rlim_max : hard;
+    setrlimit(resource, &l);
+}
+
+/* As nobody in particular. Where that is refused, as within some containers, at least without capabilities. */
+static void drop_rights(void)
+{
+    enum { NOBODY = 65534 };
+    struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+    struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = {{0}};
+    bool dropped =
+        geteuid() != 0 || (setgroups(0, NULL) == 0 && setresgid(NOBODY, NOBODY, NOBODY) == 0 &&
+                           setresuid(NOBODY, NOBODY, NOBODY) == 0);
+    (void)dropped;
+    syscall(SYS_capset, &header, none);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+void weft__confine_limits(unsigned cpu_seconds)
+{
+#ifndef SHADOWED              /* a sanitizer reserves more than any limit */
+    rlim_t size = size_now(); /* most of it the caller's, which is shared */
+    size = size + ROOM_LEAST > ROOM ? size + ROOM_LEAST : ROOM;
+    limit(RLIMIT_AS, size, size);
+#endif
+    if (cpu_seconds > 0) /* SIGXCPU, and a second later SIGKILL */
+        limit(RLIMIT_CPU, (rlim_t)cpu_seconds, (rlim_t)cpu_seconds + 1);
+    signal(SIGXFSZ, SIG_IGN);
+    limit(RLIMIT_FSIZE, 0, 0);
+    limit(RLIMIT_CORE, 0, 0);
+    drop_rights();
+}
+
+void weft__confine_time(unsigned ms)
+{
+    const struct timeval time = {ms / 1000, ms % 1000 * 1000};
+    setitimer(ITIMER_PROF, &(struct itimerval){.it_value = time}, NULL);
+}
+
+/* ---- Files ---- */
+
+union control {
+    struct cmsghdr head;
+    char bytes[CMSG_SPACE(sizeof(int))];
+};
+
+bool weft__file_send(int to, int fd, int number)
+{
+    union control control = {.bytes = {0}};
+    struct iovec what = {&number, sizeof number};
+    struct msghdr m = {.msg_iov = &what, .msg_iovlen = 1};
+    ssize_t n;
+    if (fd >= 0) {
+        m.msg_control = &control;
+        m.msg_controllen = sizeof control;
+        control.head.cmsg_len = CMSG_LEN(sizeof fd);
+        control.head.cmsg_level = SOL_SOCKET;
+        control.head.cmsg_type = SCM_RIGHTS;
+        memcpy(CMSG_DATA(&control.head), &fd, sizeof fd);
+    }
+    while ((n = sendmsg(to, &m, MSG_NOSIGNAL)) < 0 && errno == EINTR)
+        ;
+    return n == (ssize_t)sizeof number;
+}
+
+int weft__file_receive(int from, int *number)
+{
+    union control control;
+    struct iovec what = {number, sizeof *number};
+    struct msghdr m = {.msg_iov = &what,
+                       .msg_iovlen = 1,
+                       .msg_control = &control,
+                       .msg_controllen = sizeof control};
+    int fd = -1;
+    ssize_t n;
+    while ((n = recvmsg(from, &m, MSG_CMSG_CLOEXEC)) < 0 && errno == EINTR)
+        ;
+    if (n != (ssize_t)sizeof *number) {
+        *number = EIO;
+        return -1;
+    }
+    for (struct cmsghdr *c = CMSG_FIRSTHDR(&m); c; c = CMSG_NXTHDR(&m, c))
+        if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_RIGHTS)
+            memcpy(&fd, CMSG_DATA(c), sizeof fd);
+    if (fd < 0 && *number == 0)
+        *number = EMFILE; /* there was one, but no room for it */
+    return fd;
+}
+
+int weft__file_ask(int files, const struct weft__asked *asked, int *error)
+{
+    const size_t size =
+        offsetof(struct weft__asked, path) + strnlen(asked->path, WEFT__PATH_BYTES - 1) + 1;
+    *error = EIO;
+    return send(files, asked, size, MSG_NOSIGNAL) < 0 ? -1 : weft__file_receive(files, error);
+}
+
+bool weft__file_asked(int files, struct weft__asked *asked)
+{
+    ssize_t n = recv(files, asked, sizeof *asked, MSG_DONTWAIT);
+    size_t text = offsetof(struct weft__asked, path);
+    return n > (ssize_t)text && memchr(asked->path, '\0', (size_t)n - text);
+}
+
+/* ---- System calls ---- */
+
+#if defined(__x86_64__)
+#define AUDIT_ARCH_HERE AUDIT_ARCH_X86_64
+#define RESULT_OF(context) ((context)->uc_mcontext.gregs[REG_RAX])
+typedef greg_t result_of_call;
+#define ARGUMENT_OF(context, n)                                                                    \
+    ((context)->uc_mcontext.gregs[(n) == 0 ? REG_RDI : (n) == 1 ? REG_RSI : REG_RDX])
+#elif defined(__aarch64__)
+#define AUDIT_ARCH_HERE AUDIT_ARCH_AARCH64
+#define RESULT_OF(context) ((context)->uc_mcontext.regs[0])
+typedef unsigned long long result_of_call;
+#define ARGUMENT_OF(context, n) ((context)->uc_mcontext.regs[n])
+#endif
+
+#ifdef AUDIT_ARCH_HERE
+
+static int asked_at = -1;
+
+static int ask_for(const char *path, int flags)
+{
+    static struct weft__asked asked = {.number = WEFT__ASKED_PATH};
+    int error = EACCES;
+    if (asked_at < 0 || (flags & (O_ACCMODE | O_CREAT | O_TRUNC)) != O_RDONLY)
+        return -EACCES;
+    size_t size = strnlen(path, WEFT__PATH_BYTES);
+    if (size == WEFT__PATH_BYTES)
+        return -ENAMETOOLONG;
+    memcpy(asked.path, path, size + 1);
+    int fd = weft__file_ask(asked_at, &asked, &error);
+    return fd < 0 ? -error : fd;
+}
+
+/* libdw opens files by itself, by names that stand in others. Such a call ends up here instead. */
+static void opens(int signal, siginfo_t *info, void *data)
+{
+    ucontext_t *context = data;
+    const int before = errno;
+    const bool at = info->si_syscall == SYS_openat;
+    (void)signal;
+    const char *path = (const char *)(uintptr_t)ARGUMENT_OF(context, at ? 1 : 0);
+    RESULT_OF(context) = (result_of_call)ask_for(path, (int)ARGUMENT_OF(context, at ? 2 : 1));
+    errno = before;
+}
+
+void weft__confine_calls(int files)
+{
+    static const int allowed[] = {
+        SYS_read,         SYS_pread64,       SYS_readv,           SYS_write,
+        SYS_writev,       SYS_sendto,        SYS_sendmsg,         SYS_recvfrom,
+        SYS_recvmsg,      SYS_close,         SYS_fstat,           SYS_newfstatat,
+        SYS_statx,        SYS_lseek,         SYS_readlinkat,      SYS_mmap,
+        SYS_munmap,       SYS_mprotect,      SYS_mremap,          SYS_madvise,
+        SYS_brk,          SYS_futex,         SYS_sched_yield,     SYS_getpid,
+        SYS_gettid,       SYS_clock_gettime, SYS_getrandom,       SYS_ppoll,
+        SYS_fcntl,        SYS_setitimer,     SYS_rt_sigaction,    SYS_rt_sigprocmask,
+        SYS_rt_sigreturn, SYS_sigaltstack,   SYS_restart_syscall, SYS_exit,
+        SYS_exit_group,   SYS_faccessat,     SYS_getcwd,          SYS_dup,
+#ifdef __x86_64__
+        SYS_stat,         SYS_lstat,         SYS_readlink,        SYS_poll,
+        SYS_access,
+#endif
+    };
+    enum { ALLOWED = sizeof allowed / sizeof *allowed };
+    struct sock_filter code[ALLOWED + 8];
+    unsigned n = 0;
+    code[n++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
+    code[n++] =
+        (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, AUDIT_ARCH_HERE, 0, ALLOWED + 4);
+    code[n++] =
+        (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr));
+    for (unsigned i = 0; i < ALLOWED; i++)
+        code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)allowed[i],
+                                                 (unsigned char)(ALLOWED - i + 3), 0);
+    code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 1, 0);
+#ifdef SYS_open
+    code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_open, 0, 1);
+#else
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_JMP | BPF_JA, 1);
+#endif
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_TRAP);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM);
+    code[n++] = (struct sock_filter)BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
+    const struct sock_fprog program = {(unsigned short)n, code};
+    struct sigaction action = {.sa_sigaction = opens, .sa_flags = SA_SIGINFO};
+    asked_at = files;
+    sigaction(SIGSYS, &action, NULL);
+    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+    prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
+}
+
+#else
+
+void weft__confine_calls(int files)
+{
+    (void)files;
+}
+
+#endif
