@@ -272,7 +272,7 @@ static int open_trace(struct weft_input *in, const char *path, struct weft_error
     if (rc == 0)
         rc = weft_snapshot_begin(&snapshot, in, err);
     if (rc > 0)
-        rc = weft_snapshot_to_memory(snapshot, &copy, err);
+        rc = weft_snapshot_to_room(snapshot, &copy, err);
     weft_snapshot_free(snapshot);
     if (rc < 0 || copy.fd >= 0)
         weft_input_close(in);

@@ -54,7 +54,7 @@ struct copy {
     struct weft_input in;
     const char *name;
     struct weft_snapshot *snapshot; /* NULL: in is no trace of weft's own */
-    struct weft_input memory;       /* the copy, if it was made there */
+    struct weft_input spooled;      /* the copy, if it was made elsewhere first */
     struct weft_error err;
 };
 
@@ -132,34 +132,36 @@ static bool is_other_trace(struct copy *c, const char *source)
     return true;
 }
 
-/* Finds what is to be copied. Of a trace that is recorded makes the copy in memory, at once: the target may be
- * slow, and packets are overwritten meanwhile. Returns as weft_snapshot_begin. */
-static int begin_copy(struct copy *c)
+bool weft__save_can_seek(FILE *file)
 {
-    int rc = weft_snapshot_begin(&c->snapshot, &c->in, &c->err);
-    if (rc > 0 && weft_snapshot_is_live(c->snapshot)) {
-        int made = weft_snapshot_to_memory(c->snapshot, &c->memory, &c->err);
-        rc = made < 0 ? made : rc;
-    }
-    return rc;
+    struct stat st;
+    int fd = fileno(file);
+    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND);
+}
+
+/* A pipe or a device may be slow, and the packets of a trace that is recorded are overwritten meanwhile: its copy is made in
+ * a file first. */
+static int write_packets(struct copy *c, FILE *out)
+{
+    if (!weft_snapshot_is_live(c->snapshot) || weft__save_can_seek(out))
+        return weft__save_packets(out, c->snapshot, c->name, &c->err);
+    int rc = weft_snapshot_to_room(c->snapshot, &c->spooled, &c->err);
+    return rc < 0 ? rc : weft__save_bytes(out, &c->spooled, c->name, &c->err);
 }
 
 static int write_copy(struct copy *c, const char *source, const char *target)
 {
-    int rc = begin_copy(c);
     struct weft_output out;
     char opened[32];
     const char *const sources[] = {strcmp(source, "-") == 0 ? source : opened};
     snprintf(opened, sizeof opened, "/proc/self/fd/%d", c->in.fd);
+    int rc = weft_snapshot_begin(&c->snapshot, &c->in, &c->err);
     if (rc < 0)
         weft__complain(source, &c->err);
     if (rc < 0 || (rc == 0 && !is_other_trace(c, source)) ||
         !weft__output_open(&out, target, WEFT_OUTPUT_TRACE, sources, 1))
         return WEFT__FAILED;
-    if (c->memory.fd < 0 && rc > 0)
-        rc = weft__save_packets(out.file, c->snapshot, c->name, &c->err);
-    else
-        rc = weft__save_bytes(out.file, c->memory.fd >= 0 ? &c->memory : &c->in, c->name, &c->err);
+    rc = rc > 0 ? write_packets(c, out.file) : weft__save_bytes(out.file, &c->in, c->name, &c->err);
     int status = weft__save_end(&out, source, target, rc, &c->err);
     if (status == WEFT__DONE)
         weft__save_report(source, target, c->snapshot ? weft_snapshot_gone(c->snapshot) : 0,
@@ -190,12 +192,12 @@ static int save_file(const struct weft__save_request *r)
 {
     char path[PATH_MAX];
     struct copy copy = {
-        .in = {.fd = -1}, .name = path, .memory = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
+        .in = {.fd = -1}, .name = path, .spooled = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
     int status = WEFT__FAILED;
     if (open_source(&copy, r->source, path, sizeof path))
         status = write_copy(&copy, path, r->target);
     weft_input_close(&copy.in);
-    weft_input_close(&copy.memory);
+    weft_input_close(&copy.spooled);
     weft_snapshot_free(copy.snapshot);
     return status;
 }

@@ -20,6 +20,9 @@ int weft__save_bytes(FILE *out, const struct weft_input *from, const char *name,
 int weft__save_packets(FILE *out, struct weft_snapshot *s, const char *name,
                        struct weft_error *err);
 
+/* What is not known yet as the copy begins can be written into it at its end. */
+bool weft__save_can_seek(FILE *file);
+
 /* Ends the output; rc is what writing it returned, err its error. Returns the exit status. */
 int weft__save_end(struct weft_output *out, const char *source, const char *target, int rc,
                    struct weft_error *err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft save xen:DOMAIN. The copy is written as it is made, without one in memory: the ring may be larger than what is
- * free where this runs. Only for a pipe, which may be slow while a guest goes on recording, it is made in memory first. */
+ * free where this runs. Only for a pipe, which may be slow while a guest goes on recording, it is made in another file first. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -21,8 +21,8 @@ struct job {
     struct weft__guest guest;
     struct weft_output out;
     struct weft_snapshot *snapshot;
-    struct weft_input memory; /* the copy, if it was made there */
-    bool replaced;            /* the domain offers another trace now */
+    struct weft_input spooled; /* the copy, if it was made elsewhere first */
+    bool replaced;             /* the domain offers another trace now */
     struct weft_error err;
 };
 
@@ -187,15 +187,7 @@ static int follow(struct job *j)
 
 /* ---- Copying ---- */
 
-/* What is not known yet as the copy begins can be written into it at its end. */
-static bool can_seek(FILE *file)
-{
-    struct stat st;
-    int fd = fileno(file);
-    return fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && !(fcntl(fd, F_GETFL) & O_APPEND);
-}
-
-/* Sets the moment of the copy; makes it in memory if that is better. */
+/* Sets the moment of the copy; makes it elsewhere first if that is better. */
 static int begin_copy(struct job *j)
 {
     uint64_t size = j->guest.in.size;
@@ -203,12 +195,12 @@ static int begin_copy(struct job *j)
     int rc = weft_snapshot_begin(&j->snapshot, &j->guest.in, &j->err);
     if (rc == 0)
         return weft__guest_no_trace(&j->guest, &j->err);
-    if (rc < 0 || !weft_snapshot_is_live(j->snapshot) || can_seek(j->out.file))
+    if (rc < 0 || !weft_snapshot_is_live(j->snapshot) || weft__save_can_seek(j->out.file))
         return rc;
     if (size <= weft__memory_available() / 2)
-        return weft_snapshot_to_memory(j->snapshot, &j->memory, &j->err);
+        return weft_snapshot_to_room(j->snapshot, &j->spooled, &j->err);
     weft__say(j->request->source,
-              "is too large to be copied in memory first: what the guest overwrites while %s is "
+              "is too large to be copied elsewhere first: what the guest overwrites while %s is "
               "written is lost; a file would be better",
               strcmp(j->request->target, "-") == 0 ? "standard output" : "the target");
     return rc;
@@ -224,8 +216,8 @@ static int write_copy(struct job *j)
         weft__output_close(&j->out, j->request->target, false);
         return WEFT__FAILED;
     }
-    if (j->memory.fd >= 0)
-        rc = weft__save_bytes(out, &j->memory, source, &j->err);
+    if (j->spooled.fd >= 0)
+        rc = weft__save_bytes(out, &j->spooled, source, &j->err);
     else
         rc = weft__save_packets(out, j->snapshot, source, &j->err);
     if (j->request->follow)
@@ -271,14 +263,14 @@ static int save(struct job *j)
 
 int weft__save_guest(const struct weft__save_request *r)
 {
-    struct job j = {.request = r, .memory = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
+    struct job j = {.request = r, .spooled = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
     if (weft__xen_connect(&j.xen, &j.err) < 0) {
         weft__complain(r->source, &j.err);
         return WEFT__FAILED;
     }
     int status = save(&j);
     weft_snapshot_free(j.snapshot);
-    weft_input_close(&j.memory);
+    weft_input_close(&j.spooled);
     weft__guest_close(&j.guest);
     weft__xen_disconnect(&j.xen);
     return status;

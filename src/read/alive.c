@@ -37,8 +37,7 @@ static bool boot_id_is(const uint8_t wanted[16])
     return memcmp(id, wanted, sizeof id) == 0;
 }
 
-/* Field 22 of /proc/PID/stat; 0: there is no such process, or it has ended and waits for its parent. */
-static uint64_t process_start(uint32_t pid)
+uint64_t weft_process_start(uint32_t pid)
 {
     char path[64], text[1024];
     snprintf(path, sizeof path, "/proc/%" PRIu32 "/stat", pid);
@@ -52,9 +51,14 @@ static uint64_t process_start(uint32_t pid)
     return at ? strtoull(at, NULL, 10) : 0;
 }
 
-bool weft_facts_alive(const struct weft_facts_header *facts)
+bool weft_facts_alive_as(const struct weft_facts_header *facts, uint32_t pid)
 {
     uint64_t start = facts->process_start;
     return facts->state == WEFT_TRACE_RECORDING && start != 0 && boot_id_is(facts->boot_id) &&
-           process_start(facts->pid) == start;
+           weft_process_start(pid) == start;
+}
+
+bool weft_facts_alive(const struct weft_facts_header *facts)
+{
+    return weft_facts_alive_as(facts, facts->pid);
 }

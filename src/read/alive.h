@@ -11,4 +11,10 @@
  * start of the process. One that has ended, and that its parent has not looked after yet, is not alive. */
 bool weft_facts_alive(const struct weft_facts_header *facts);
 
+/* The same, of a process that has this number here: in a container it knows another one of itself, and its facts, too. */
+bool weft_facts_alive_as(const struct weft_facts_header *facts, uint32_t pid);
+
+/* Field 22 of /proc/PID/stat; 0: there is no such process, or it has ended and waits for its parent. */
+uint64_t weft_process_start(uint32_t pid);
+
 #endif

@@ -24,6 +24,8 @@ struct weft_input {
     size_t (*copy)(const void *memory, void *buffer, size_t size, uint64_t offset);
     const void *memory;
     enum weft_writer writer;
+    uint32_t
+        process; /* that is known to record into it, by its number here; 0: the one of its facts */
     const struct weft_sight
         *sight; /* what was seen of its clock (read/sight.h), or NULL: a copy says so */
 };

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
@@ -12,23 +13,28 @@ enum {
     GLANCE = 1024,
     BLOCK = 64 << 10,
     HEADER = sizeof(struct weft_packet_header),
+    DISK_BLOCK = 512, /* of st_blocks */
+    SLACK = 16 << 20,
 };
 
 /* A file is on a disk that somebody gave it. Memory is another machine's, and may have been filled so that it is
  * hard to read: a header everywhere. A recorder's packets of events have at least 4 KiB, others are few; so what is
  * kept of each, and a copy of the largest (texts, pending promises: a sixteenth and three sixteenths at most), fits
- * into half of the trace. */
+ * into half of the trace. The trace of a process lies on a disk, where it takes what it says, but it may have been filled
+ * with samples, or mostly with what is pending. */
 void weft__scan_init(struct scan *s, const struct weft_input *in, struct weft_error *err)
 {
+    struct stat st;
     *s = (struct scan){.in = in,
                        .err = err,
                        .packets_max = UINT64_MAX,
                        .memory_left = UINT64_MAX,
-                       .retries = UINT64_MAX};
+                       .retries = RETRIES};
     if (in->copy) {
         s->packets_max = in->size / 1024 + 64;
-        s->memory_left = in->size / 2 + (UINT64_C(16) << 20);
-        s->retries = RETRIES;
+        s->memory_left = in->size / 2 + SLACK;
+    } else if (in->process && fstat(in->fd, &st) == 0) {
+        s->memory_left = 2 * DISK_BLOCK * (uint64_t)st.st_blocks + SLACK;
     }
 }
 

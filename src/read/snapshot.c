@@ -55,8 +55,11 @@ static void forget(struct weft_snapshot *s)
 /* Sets another moment, for a copy that begins anew. Returns 0 or a negative WEFT_E code. */
 static int begin_again(struct weft_snapshot *s, off_t start)
 {
-    const struct weft_snapshot anew = {
-        .in = s->in, .keeps_state = s->keeps_state, .out = s->out, .err = s->err};
+    const struct weft_snapshot anew = {.in = s->in,
+                                       .keeps_state = s->keeps_state,
+                                       .out = s->out,
+                                       .err = s->err,
+                                       .leaves_holes = s->leaves_holes};
     forget(s);
     *s = anew;
     weft__scan_init(&s->scan, s->in, s->err);
@@ -86,8 +89,11 @@ int weft_snapshot_write(struct weft_snapshot *s, FILE *file, weft_progress_fn *p
 {
     const off_t start = start_of(file);
     bool poor;
+    struct stat st;
     s->out = file;
     s->err = s->scan.err = err;
+    s->leaves_holes =
+        start >= 0 && fstat(fileno(file), &st) == 0 && S_ISREG(st.st_mode) && st.st_size <= start;
     if (s->mirage)
         return weft__mirage_copy_write(s->mirage, file, start, progress, data, err);
     int rc = write_once(s, start, progress, data, &poor);
@@ -109,7 +115,7 @@ int weft_snapshot_begin(struct weft_snapshot **out, const struct weft_input *in,
     s->in = in;
     s->err = err;
     weft__scan_init(&s->scan, in, err);
-    int rc = weft__mirage_copy_begin(&s->mirage, in, err);
+    int rc = in->process ? 0 : weft__mirage_copy_begin(&s->mirage, in, err);
     if (rc > 0)
         s->live = in->writer == WEFT_WRITER_ALIVE;
     else if (rc == 0)
@@ -145,7 +151,20 @@ void weft_snapshot_free(struct weft_snapshot *s)
     free(s);
 }
 
-/* ---- In memory ---- */
+/* ---- In a file without a name ---- */
+
+int weft_snapshot_room(struct weft_error *err)
+{
+    const char *folder = getenv("TMPDIR");
+    int fd = open(folder && *folder ? folder : "/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC | O_EXCL,
+                  S_IRUSR | S_IWUSR);
+    if (fd < 0)
+        fd = memfd_create("weft-snapshot", MFD_CLOEXEC);
+    if (fd < 0)
+        return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "no room to hold it: %s",
+                              strerror(errno));
+    return fd;
+}
 
 int weft_snapshot_to_fd(struct weft_snapshot *s, int fd, struct weft_error *err)
 {
@@ -164,11 +183,11 @@ int weft_snapshot_to_fd(struct weft_snapshot *s, int fd, struct weft_error *err)
     return rc;
 }
 
-int weft_snapshot_to_memory(struct weft_snapshot *s, struct weft_input *out, struct weft_error *err)
+int weft_snapshot_to_room(struct weft_snapshot *s, struct weft_input *out, struct weft_error *err)
 {
     struct stat st;
-    *out = (struct weft_input){.fd = memfd_create("weft-snapshot", MFD_CLOEXEC)};
-    int rc = weft_snapshot_to_fd(s, out->fd, err);
+    *out = (struct weft_input){.fd = weft_snapshot_room(err)};
+    int rc = out->fd < 0 ? out->fd : weft_snapshot_to_fd(s, out->fd, err);
     if (rc == 0 && fstat(out->fd, &st) == 0)
         out->size = (uint64_t)st.st_size;
     if (rc < 0)
@@ -197,7 +216,7 @@ int weft_snapshot_of_live(struct weft_input *out, const struct weft_input *in,
     if (rc <= 0)
         return rc;
     s->keeps_state = true;
-    rc = weft_snapshot_to_memory(s, out, err);
+    rc = weft_snapshot_to_room(s, out, err);
     weft_snapshot_free(s);
     return rc < 0 ? rc : 1;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* A copy of a trace, weft's own or mirage-profile's, as it was at one moment, also of one that is written to meanwhile.
  * Whoever writes it may do so in order to harm: what is allocated besides the copy is bounded by the input's size
- * if the input is memory, and the copy is no larger than the input and WEFT_SIGHT_TEXT (read/wall.h) bytes.
+ * if the input is memory, or the trace of a process; of that, by what it takes on its disk. The copy is no larger than
+ * the input and WEFT_SIGHT_TEXT (read/wall.h) bytes, and a file that it is written to has holes where it is only zeros.
  *
  *     struct weft_snapshot *s;
  *     if (weft_snapshot_begin(&s, &in, &err) > 0)
@@ -49,12 +50,15 @@ void weft_snapshot_free(struct weft_snapshot *s);
 /* Writes the copy into a file or memory by its descriptor, which stays open, once. Returns 0 or a negative WEFT_E code. */
 int weft_snapshot_to_fd(struct weft_snapshot *s, int fd, struct weft_error *err);
 
-/* Writes the copy into memory, once. The caller closes *out. Returns 0 or a negative WEFT_E code; *out is then
- * closed. */
-int weft_snapshot_to_memory(struct weft_snapshot *s, struct weft_input *out,
-                            struct weft_error *err);
+/* Opens an unnamed file in $TMPDIR, or /tmp; memory if there is no room for files. Returns a descriptor, or a negative
+ * WEFT_E code. */
+int weft_snapshot_room(struct weft_error *err);
 
-/* A copy in memory of a live trace, whose state stays what it is. Returns 1; 0 if in is not live, or no trace;
+/* Writes the copy into such a file, once. The caller closes *out. Returns 0 or a negative WEFT_E code; *out is then
+ * closed. */
+int weft_snapshot_to_room(struct weft_snapshot *s, struct weft_input *out, struct weft_error *err);
+
+/* Such a copy of a live trace, whose state stays what it is. Returns 1; 0 if in is not live, or no trace;
  * or a negative WEFT_E code. Unless it is 1, *out is closed. */
 int weft_snapshot_of_live(struct weft_input *out, const struct weft_input *in,
                           struct weft_error *err);

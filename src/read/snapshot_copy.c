@@ -5,9 +5,10 @@
 #include <string.h>
 #include <time.h>
 
-#include "read/alive.h"
 #include "read/snapshot_parts.h"
 #include "read/wall.h"
+
+enum { BLOCK = 64 << 10 };
 
 int weft__snapshot_cannot_write(struct weft_snapshot *s)
 {
@@ -17,12 +18,28 @@ int weft__snapshot_cannot_write(struct weft_snapshot *s)
 
 /* ---- 4, 5, 6. Copying ---- */
 
+/* How many bytes at the beginning are zeros, in whole blocks. */
+static size_t zeros_of(const unsigned char *bytes, size_t size)
+{
+    static const unsigned char zeros[BLOCK];
+    size_t n = 0;
+    while (size - n >= BLOCK && memcmp(bytes + n, zeros, BLOCK) == 0)
+        n += BLOCK;
+    return n;
+}
+
+/* A file may be a hole that says it was recorded: the copy is a hole there, too. */
 static int put(struct weft_snapshot *s, const void *bytes, size_t size)
 {
+    const unsigned char *from = bytes;
     s->written += size;
-    if (fwrite(bytes, 1, size, s->out) == size)
-        return 0;
-    return weft__snapshot_cannot_write(s);
+    for (size_t left = size, n; left; from += n, left -= n) {
+        const size_t hole = s->leaves_holes ? zeros_of(from, left - 1) : 0;
+        n = hole ? hole : left < BLOCK ? left : BLOCK;
+        if (hole ? fseeko(s->out, (off_t)hole, SEEK_CUR) != 0 : fwrite(from, 1, n, s->out) != n)
+            return weft__snapshot_cannot_write(s);
+    }
+    return 0;
 }
 
 /* Ends the packet in the buffer after that many bytes, at least a header's, and writes it. */
@@ -243,7 +260,7 @@ static uint64_t until_ns(const struct weft_snapshot *s, const struct weft_facts_
     struct timespec now;
     if (s->in->writer == WEFT_WRITER_ALIVE)
         return s->live ? weft__until_ns(f, &s->pair, s->newest, s->now_real_ns) : 0;
-    if (s->in->writer == WEFT_WRITER_PROCESS && (s->live || weft_facts_alive(f)) &&
+    if (s->in->writer == WEFT_WRITER_PROCESS && (s->live || weft__snapshot_alive(s, f)) &&
         clock_gettime(CLOCK_MONOTONIC, &now) == 0)
         return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
     return 0;

@@ -301,8 +301,13 @@ static bool is_live(const struct weft_snapshot *s)
     case WEFT_WRITER_DEAD:
         return false;
     default:
-        return s->recording && weft_facts_alive(&s->facts);
+        return s->recording && weft__snapshot_alive(s, &s->facts);
     }
+}
+
+bool weft__snapshot_alive(const struct weft_snapshot *s, const struct weft_facts_header *facts)
+{
+    return weft_facts_alive_as(facts, s->in->process ? s->in->process : facts->pid);
 }
 
 int weft__snapshot_read_facts(struct weft_snapshot *s)

@@ -55,6 +55,7 @@ struct weft_snapshot {
     struct until_pair pair; /* the newest packet's */
     uint64_t pair_sequence;
     FILE *out;
+    bool leaves_holes; /* in out, where there are only zeros */
     uint64_t written;
     struct piece *piece;
     size_t pieces, pieces_room;
@@ -89,6 +90,9 @@ int weft__snapshot_look(struct weft_snapshot *s);
 /* Reads the facts with which the source begins, if it does, and sees whether it is live. Returns 0 or a negative WEFT_E
  * code. */
 int weft__snapshot_read_facts(struct weft_snapshot *s);
+
+/* The process that records, by these facts of the source, is alive. */
+bool weft__snapshot_alive(const struct weft_snapshot *s, const struct weft_facts_header *facts);
 
 /* What had ended in the packet at that offset, or NULL. */
 const struct ended *weft__snapshot_ended_at(const struct weft_snapshot *s, uint64_t at);

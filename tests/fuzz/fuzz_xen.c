@@ -313,7 +313,7 @@ static int write_stream(struct weft_snapshot *snapshot, struct stream *s, struct
 static int write_memory(struct weft_snapshot *snapshot, struct stream *s, struct weft_error *err)
 {
     struct weft_input out;
-    int rc = weft_snapshot_to_memory(snapshot, &out, err);
+    int rc = weft_snapshot_to_room(snapshot, &out, err);
     if (rc < 0)
         return rc;
     s->size = out.size;

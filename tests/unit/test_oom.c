@@ -149,7 +149,7 @@ static int copy(void *data, struct weft_error *err)
     if (rc == 0)
         rc = weft_snapshot_begin(&s, &in, err);
     if (rc > 0)
-        rc = weft_snapshot_to_memory(s, &out, err);
+        rc = weft_snapshot_to_room(s, &out, err);
     else
         assert_null(s);
     weft_snapshot_free(s);

@@ -692,7 +692,7 @@ static void test_no_events(void **state)
     struct weft_snapshot *s;
     assert_int_equal(weft_input_open(&in, trace_path(&t), &err), 0);
     assert_int_equal(weft_snapshot_begin(&s, &in, &err), 1);
-    assert_int_equal(weft_snapshot_to_memory(s, &copy, &err), 0);
+    assert_int_equal(weft_snapshot_to_room(s, &copy, &err), 0);
     weft_snapshot_free(s);
     weft_input_close(&in);
     char path[64];

@@ -258,7 +258,7 @@ static void a_copy(void **state)
     go_round();
     in = memory_input(&m, WEFT_WRITER_DEAD);
     assert_int_equal(weft_snapshot_begin(&s, &in, &err), 1);
-    assert_int_equal(weft_snapshot_to_memory(s, &copy, &err), 0);
+    assert_int_equal(weft_snapshot_to_room(s, &copy, &err), 0);
     weft_snapshot_free(s);
     read_copy(&copy);
     uint64_t more_copy = given_up("connection", &unlisted_copy);

@@ -300,7 +300,7 @@ static struct trace copy_of(struct trace *t)
     assert_int_equal(weft_input_open(&in, trace_path(t), &err), 0);
     assert_int_equal(weft_snapshot_begin(&s, &in, &err), 1);
     assert_true(weft_snapshot_is_live(s));
-    assert_int_equal(weft_snapshot_to_memory(s, &out, &err), 0);
+    assert_int_equal(weft_snapshot_to_room(s, &out, &err), 0);
     assert_int_equal(weft_snapshot_gone(s), 0);
     assert_int_equal(weft_snapshot_bytes(s), out.size);
     void *bytes = trace_extend(&copy, out.size);

@@ -149,7 +149,7 @@ static struct copy copy_once(unsigned at_each_reading)
     speed = at_each_reading;
     assert_int_equal(weft_snapshot_begin(&s, &in, &err), 1);
     assert_true(weft_snapshot_is_live(s));
-    assert_int_equal(weft_snapshot_to_memory(s, &out, &err), 0);
+    assert_int_equal(weft_snapshot_to_room(s, &out, &err), 0);
     const uint64_t gone = weft_snapshot_gone(s);
     all_gone += gone;
     weft_snapshot_free(s);

@@ -102,7 +102,7 @@ static struct weft_facts_header copied_facts(struct trace *t, enum weft_writer w
     struct weft_error err = {.code = 0};
     assert_int_equal(weft_snapshot_begin(&s, &in, &err), 1);
     assert_int_equal(weft_snapshot_is_live(s), live);
-    assert_int_equal(weft_snapshot_to_memory(s, out, &err), 0);
+    assert_int_equal(weft_snapshot_to_room(s, out, &err), 0);
     assert_int_equal(weft_snapshot_gone(s), 0);
     assert_null(out->copy);
     weft_snapshot_free(s);
@@ -345,7 +345,7 @@ static void another_class(void **state)
         struct weft_pending_header p = {.cells = 0};
         behind = ids[0];
         assert_int_equal(weft_snapshot_begin(&s, &in, NULL), 1);
-        assert_int_equal(weft_snapshot_to_memory(s, &out, NULL), 0);
+        assert_int_equal(weft_snapshot_to_room(s, &out, NULL), 0);
         behind = 0;
         weft_snapshot_free(s);
         for (uint64_t at = 0; at < out.size && p.packet.class != WEFT_PACKET_PENDING;
@@ -506,7 +506,7 @@ static void every_reading_lies(void **state)
         waited_ns = 0;
         int rc = weft_snapshot_begin(&s, &in, &err);
         if (rc > 0) {
-            rc = weft_snapshot_to_memory(s, &out, &err);
+            rc = weft_snapshot_to_room(s, &out, &err);
             if (rc == 0) {
                 copies++;
                 assert_true(out.size <= t->size + 8);
@@ -566,7 +566,7 @@ static void packets_everywhere(void **state)
             largest = 0;
             int rc = weft_snapshot_begin(&s, &in, &err);
             if (rc > 0)
-                rc = weft_snapshot_to_memory(s, &out, &err);
+                rc = weft_snapshot_to_room(s, &out, &err);
             if (rc == 0 && s) {
                 assert_true(out.size <= size);
                 weft_input_close(&out);
@@ -607,7 +607,7 @@ static void one_large_packet(void **state)
         largest = 0;
         int rc = weft_snapshot_begin(&s, &in, &err);
         if (rc > 0)
-            rc = weft_snapshot_to_memory(s, &out, &err);
+            rc = weft_snapshot_to_room(s, &out, &err);
         weft_snapshot_free(s);
         assert_true(rc == 0 || (rc == WEFT_E_LIMIT && n % 2));
         assert_true(out.size <= size);

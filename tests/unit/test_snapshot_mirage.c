@@ -172,7 +172,7 @@ static void copy_once(struct writer *w, unsigned steps, struct result *result)
     assert_int_equal(weft_snapshot_begin(&s, &w->in, &err), 1);
     assert_true(weft_snapshot_is_live(s));
     const uint64_t begun = w->events;
-    assert_int_equal(weft_snapshot_to_memory(s, &out, &err), 0);
+    assert_int_equal(weft_snapshot_to_room(s, &out, &err), 0);
     assert_int_equal(weft_snapshot_bytes(s), w->m.size);
     assert_int_equal(out.size, w->m.size);
     const uint64_t gone = weft_snapshot_gone(s);
@@ -289,7 +289,7 @@ static void assert_same_copy(struct trace *t, enum weft_writer writer)
             assert_int_equal(weft_snapshot_write(s, pipe, NULL, NULL, &err), 0);
             fclose(pipe);
         } else {
-            assert_int_equal(weft_snapshot_to_memory(s, &out, &err), 0);
+            assert_int_equal(weft_snapshot_to_room(s, &out, &err), 0);
             assert_int_equal(
                 weft_input_read(&out, trace_extend(&copy, out.size), out.size, 0, &err), out.size);
             weft_input_close(&out);
