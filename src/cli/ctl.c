@@ -147,9 +147,13 @@ static void print_time(uint64_t real_ns)
 static void print_events(int fd)
 {
     char name[64];
-    struct weft__summary s;
+    struct weft__summary s = {.reader = NULL};
+    struct stat st;
+    struct weft_error err;
+    const struct weft_input in = {.fd = fd, .size = fstat(fd, &st) == 0 ? (uint64_t)st.st_size : 0};
     snprintf(name, sizeof name, "/proc/self/fd/%d", fd);
-    if (weft__summary_open(&s, name) && weft__summary_count(&s)) {
+    if (weft__live_check_size(&in, 0, &err) == 0 && weft__summary_open(&s, name) &&
+        weft__summary_count(&s)) {
         const struct weft_reader_facts *f = weft_reader_facts(s.reader);
         printf("  events   %s kept", weft__grouped(s.events_total).text);
         printf(", %s overwritten", weft__grouped(f->overwritten_events).text);
@@ -192,7 +196,7 @@ static bool is_meant(const struct order *o, const struct state *s)
 
 static int tell_gone(const struct weft__target *t)
 {
-    weft__say(t->name, "has ended meanwhile, or is another program now");
+    weft__target_gone(t);
     return WEFT__FAILED;
 }
 

@@ -6,15 +6,22 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/rights.h"
 #include "read/alive.h"
+#include "sample/aside.h"
+#include "symbols/confine.h"
+#include "symbols/regular.h"
+#include "symbols/worker.h"
 
 bool weft__facts_valid(const struct weft_facts_header *facts)
 {
@@ -37,52 +44,123 @@ bool weft__facts_live(const struct weft_facts_header *facts)
 
 #define MEMORY_NAME "/memfd:weft" /* see record.c */
 
+#ifndef FUSE_SUPER_MAGIC
+#define FUSE_SUPER_MAGIC 0x65735546
+#endif
+
+enum {
+    TRIES = 1 << 16,  /* of what a process may have mapped or open */
+    DISK_BLOCK = 512, /* of st_blocks */
+};
+
 struct search {
     pid_t pid;
-    char *path; /* of what is tried, to be shown */
+    uint32_t inner;             /* as it calls itself, and so do its facts */
+    uint64_t start;             /* weft_process_start */
+    struct weft__rights rights; /* with which files are opened */
+    char *path;                 /* of what is tried, to be shown */
     size_t path_size;
     int fd; /* the trace, or -1 */
     bool forbidden;
-    uint64_t at; /* only what is mapped there; 0: anything */
-    bool given;  /* there is memory that weft record has given */
+    uint64_t at;    /* only what is mapped there; 0: anything */
+    bool given;     /* there is memory that weft record has given */
+    bool kept;      /* a trace is in a file system that a program of its user keeps */
+    bool late;      /* it could not be looked for: something did not answer */
+    uint32_t other; /* another process whose trace this one has; 0: none */
+    unsigned tries;
 };
 
-/* Opens what may be the trace. Returns true if it is. */
-static bool try_file(struct search *s, const char *name)
+/* Whether these are the facts of the process, and not of one whose trace it has got at. When it began may be said
+ * otherwise in a container: there, /proc or the clock may be another's. */
+static bool is_own(const struct search *s, const struct weft_facts_header *facts)
+{
+    return facts->pid == s->inner && (s->inner != (uint32_t)s->pid || !facts->process_start ||
+                                      facts->process_start == s->start);
+}
+
+/* fd, opened as by symbols/regular.h, may be the trace; or -1. Returns true if it is. Where root looks at another
+ * user's process, what reads it later does not wait for that user. */
+static bool try_file(struct search *s, int fd)
 {
     struct weft_facts_header facts;
-    struct stat st;
-    int fd = open(name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    struct statfs fs;
     s->forbidden |= fd < 0 && (errno == EACCES || errno == EPERM);
     if (fd < 0)
         return false;
-    if (fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && weft__facts_read(fd, &facts) &&
-        facts.state == WEFT_TRACE_RECORDING) {
-        s->fd = fd;
-        return true;
+    if (s->rights.fewer && (fstatfs(fd, &fs) < 0 || fs.f_type == FUSE_SUPER_MAGIC))
+        s->kept = true;
+    else if (weft__facts_read(fd, &facts) && facts.state == WEFT_TRACE_RECORDING) {
+        if (is_own(s, &facts)) {
+            s->fd = fd;
+            return true;
+        }
+        s->other = facts.pid;
     }
     close(fd);
     return false;
 }
 
+/* Opens what a link of /proc leads to. */
+static int open_link(struct search *s, const char *name)
+{
+    char own[64];
+    const int place = open(name, O_PATH | O_CLOEXEC);
+    if (place < 0)
+        return -1;
+    snprintf(own, sizeof own, "/proc/self/fd/%d", place);
+    weft__rights_take(&s->rights);
+    const int fd = weft__regular_open_trusted(own), error = errno;
+    weft__rights_back(&s->rights);
+    close(place);
+    errno = error;
+    return fd;
+}
+
+/* What is mapped could be read when it was mapped, also if the process has become another user since. */
+static int open_mapped(struct search *s, const char *name)
+{
+    int fd = open_link(s, name);
+    return fd < 0 && errno == EACCES ? weft__regular_open_trusted(name) : fd;
+}
+
+/* What has that name in the process. By now that may be something else, which its user may not read, but root may. */
+static int open_by_name(struct search *s, uint64_t inode)
+{
+    char root[64];
+    struct stat st;
+    snprintf(root, sizeof root, "/proc/%d/root", (int)s->pid);
+    weft__rights_take(&s->rights);
+    int fd = weft__regular_open(root, s->path);
+    weft__rights_back(&s->rights);
+    if (fd >= 0 && geteuid() == 0 && (fstat(fd, &st) < 0 || st.st_ino != inode)) {
+        close(fd);
+        errno = ENOENT;
+        return -1;
+    }
+    return fd;
+}
+
 /* A line of /proc/PID/maps. What is mapped may have been deleted, or lie in another mount namespace. */
 static bool try_mapping(struct search *s, const char *line)
 {
-    uint64_t start, end;
-    char mode[8], name[PATH_MAX + 64];
+    uint64_t start, end, inode;
+    char mode[8], name[96];
     int at = 0;
-    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %*s %n", &start, &end, mode, &at) < 3 ||
+    if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %*s %*s %" SCNu64 " %n", &start, &end, mode,
+               &inode, &at) < 4 ||
         at == 0 || (s->at ? s->at < start || s->at >= end : mode[1] != 'w') || mode[3] != 's')
         return false;
     const char *mapped = line + at;
     snprintf(s->path, s->path_size, "%.*s", (int)strcspn(mapped, "\n"), mapped);
     snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, (int)s->pid, start, end);
-    if (try_file(s, name)) /* only for the mighty */
-        return true;
     s->given |= strncmp(s->path, MEMORY_NAME, strlen(MEMORY_NAME)) == 0;
-    struct stat st;
-    snprintf(name, sizeof name, "/proc/%d/root%s", (int)s->pid, s->path);
-    return stat(name, &st) == 0 && S_ISREG(st.st_mode) && try_file(s, name);
+    if (s->tries++ == TRIES)
+        return false;
+    int fd = open_mapped(s, name); /* only for the mighty */
+    if (fd >= 0)
+        return try_file(s, fd);
+    s->forbidden |= errno == EACCES || errno == EPERM;
+    return s->path[0] == '/' && try_file(s, open_by_name(s, inode));
 }
 
 static bool try_mappings(struct search *s)
@@ -93,7 +171,7 @@ static bool try_mappings(struct search *s)
     snprintf(name, sizeof name, "/proc/%d/maps", (int)s->pid);
     FILE *maps = fopen(name, "re");
     s->forbidden |= !maps && errno == EACCES;
-    while (maps && !found && getline(&line, &room, maps) > 0)
+    while (maps && !found && s->tries <= TRIES && getline(&line, &room, maps) > 0)
         found = try_mapping(s, line);
     free(line);
     if (maps)
@@ -101,20 +179,20 @@ static bool try_mappings(struct search *s)
     return found;
 }
 
-static bool try_descriptors(struct search *s)
+/* pid: whose they are. only: names that begin so. */
+static bool try_descriptors(struct search *s, pid_t pid, const char *only)
 {
     char name[PATH_MAX];
-    snprintf(name, sizeof name, "/proc/%d/fd", (int)s->pid);
+    snprintf(name, sizeof name, "/proc/%d/fd", (int)pid);
     DIR *dir = opendir(name);
     const struct dirent *entry;
-    struct stat st;
     bool found = false;
-    while (dir && !found && (entry = readdir(dir))) {
-        snprintf(name, sizeof name, "/proc/%d/fd/%s", (int)s->pid, entry->d_name);
+    for (unsigned i = 0; dir && !found && i < TRIES && (entry = readdir(dir)); i++) {
+        snprintf(name, sizeof name, "/proc/%d/fd/%s", (int)pid, entry->d_name);
         ssize_t n = readlink(name, s->path, s->path_size - 1);
         s->path[n > 0 ? n : 0] = 0;
-        /* Opening a pipe or a device may do something. */
-        found = n > 0 && stat(name, &st) == 0 && S_ISREG(st.st_mode) && try_file(s, name);
+        found =
+            n > 0 && strncmp(s->path, only, strlen(only)) == 0 && try_file(s, open_link(s, name));
     }
     if (dir)
         closedir(dir);
@@ -134,36 +212,144 @@ static bool try_parent(struct search *s)
     const char *at = strrchr(text, ')'); /* the end of field 2, which may hold anything */
     if (!at || n < (size_t)(at - text) + 4)
         return false;
-    struct search parent = *s;
-    parent.pid = (pid_t)strtol(at + 4, NULL, 10); /* after ") S " */
-    bool found = try_descriptors(&parent);
-    s->fd = parent.fd;
+    const pid_t parent = (pid_t)strtol(at + 4, NULL, 10); /* after ") S " */
+    s->rights = weft__rights_of(parent);
+    const bool found = try_descriptors(s, parent, MEMORY_NAME);
+    s->rights = weft__rights_of(s->pid);
     return found;
+}
+
+/* Sets s->fd. */
+static void look(struct search *s)
+{
+    s->inner = (uint32_t)weft__inner_pid(s->pid);
+    s->start = weft_process_start((uint32_t)s->pid);
+    s->fd = -1;
+    *s->path = 0;
+    s->rights = weft__rights_of(s->pid);
+    bool found = try_mappings(s) || try_parent(s) || (!s->at && try_descriptors(s, s->pid, ""));
+    if (!found && !s->at)
+        *s->path = 0;
+}
+
+/* What look finds, as it comes back from a child process. */
+struct found {
+    uint32_t other;
+    bool forbidden, kept;
+    char path[PATH_MAX + 64];
+};
+
+static void look_aside(int fd, void *data)
+{
+    static struct found f;
+    struct search *s = data;
+    look(s);
+    f.other = s->other;
+    f.forbidden = s->forbidden;
+    f.kept = s->kept;
+    snprintf(f.path, sizeof f.path, "%s", s->path);
+    if (weft__worker_put(fd, &f, sizeof f))
+        weft__file_send(fd, s->fd, s->fd < 0);
+}
+
+/* As look. */
+static void find(struct search *s)
+{
+    static struct found f;
+    struct weft__aside aside;
+    int none;
+    s->fd = -1;
+    *s->path = 0;
+    s->late =
+        !weft__aside_start(&aside, look_aside, s, NULL) || !weft__aside_get(&aside, &f, sizeof f);
+    if (!s->late) {
+        s->fd = weft__file_receive(aside.fd, &none);
+        s->other = f.other;
+        s->forbidden = f.forbidden;
+        s->kept = f.kept;
+        snprintf(s->path, s->path_size, "%s", f.path);
+    }
+    weft__aside_stop(&aside);
 }
 
 int weft__live_find(pid_t pid, uint64_t at, char *path, size_t path_size)
 {
-    struct search s = {.pid = pid, .path = path, .path_size = path_size, .fd = -1, .at = at};
-    *path = 0;
-    if (try_mappings(&s) || try_parent(&s) || at || try_descriptors(&s))
-        return s.fd;
-    *path = 0;
-    return -1;
+    struct search s = {.pid = pid, .path = path, .path_size = path_size, .at = at};
+    find(&s);
+    return s.fd;
 }
 
-int weft__live_open(pid_t pid, char *path, size_t path_size)
+/* Of a process without a trace: what it is, and what to do. */
+static int say_none(const struct search *s, struct weft_error *err)
 {
-    struct search s = {.pid = pid, .path = path, .path_size = path_size, .fd = -1};
-    char name[32];
-    snprintf(name, sizeof name, "process %d", (int)pid);
-    if (kill(pid, 0) < 0 && errno == ESRCH)
-        weft__say(name, "there is none; a trace file of one that has ended can be given by name");
-    else if (try_mappings(&s) || try_parent(&s) || try_descriptors(&s))
-        return s.fd;
-    else if (s.forbidden)
-        weft__say(name, "its files cannot be read; give the trace's name, or be the same user");
+    const int pid = (int)s->pid;
+    if (kill(s->pid, 0) < 0 && errno == ESRCH)
+        weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                       "there is no process %d; the trace of one that has ended can be given by "
+                       "the name of its file",
+                       pid);
+    else if (s->late)
+        weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                       "process %d does not let itself be looked at: its files have not answered "
+                       "for %d s, as with a file system that hangs",
+                       pid, WEFT__ASIDE_SECONDS);
+    else if (s->kept)
+        weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                       "the trace of process %d is in a file system that a program of its user may "
+                       "keep (FUSE); give the name of the file",
+                       pid);
+    else if (s->other)
+        weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                       "process %d has only the trace of another process, which calls itself "
+                       "%" PRIu32 " there; give the id of that one, or the name of its trace",
+                       pid, s->other);
+    else if (s->forbidden && geteuid() != 0)
+        weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                       "the files of process %d cannot be read; be the same user or root, or give "
+                       "the name of its trace",
+                       pid);
     else
-        weft__say(name, "records into no file; is it linked with weft, and was it started with "
-                        "WEFT_TRACE or weft record?");
-    return -1;
+        weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
+                       "process %d records into no file; if it is linked with weft, weft ctl %d on "
+                       "begins a recording",
+                       pid, pid);
+    return WEFT_E_IO;
+}
+
+int weft__live_open(struct weft_input *in, pid_t pid, char *path, size_t path_size,
+                    struct weft_error *err)
+{
+    struct search s = {.pid = pid, .path = path, .path_size = path_size};
+    struct stat st;
+    find(&s);
+    *in = (struct weft_input){.fd = s.fd, .process = (uint32_t)pid};
+    if (s.fd < 0)
+        return say_none(&s, err);
+    in->size = fstat(s.fd, &st) == 0 ? (uint64_t)st.st_size : 0;
+    return 0;
+}
+
+int weft__live_check_size(const struct weft_input *in, uint64_t limit, struct weft_error *err)
+{
+    struct stat st;
+    const uint64_t there = fstat(in->fd, &st) == 0 ? DISK_BLOCK * (uint64_t)st.st_blocks : 0;
+    if (in->size <= (limit ? limit : WEFT__LIMIT_BYTES) || (!limit && in->size <= there))
+        return 0;
+    if (limit)
+        return weft_error_set(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                              "is %s large, more than --limit allows", weft__amount(in->size).text);
+    return weft_error_set(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+                          "is %s large, but takes only %s on its disk, as no trace does that is "
+                          "recorded; weft save --limit SIZE copies it",
+                          weft__amount(in->size).text, weft__amount(there).text);
+}
+
+bool weft__live_process(const char *name, pid_t *pid)
+{
+    struct stat st;
+    uint64_t number;
+    if (!weft__parse_number(name, INT_MAX, &number) || number == 0 || lstat(name, &st) == 0)
+        return false;
+    *pid = (pid_t)number;
+    return true;
 }

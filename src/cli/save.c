@@ -29,15 +29,16 @@ static const char help[] =
     "      --follow       of a Xen domain: waits until it offers a trace, then until it ends, "
     "crashes\n"
     "                     or is destroyed, or until Ctrl-C; and copies what is there then\n"
-    "      --limit SIZE   the largest trace to take from a Xen domain (default: 1G)\n"
+    "      --limit SIZE   the largest trace to copy (default: 1G; of files, also what takes as "
+    "much on "
+    "its\n"
+    "                     disk)\n"
     "      --json         the list as JSON\n"
     "      --help         this text\n\n"
     "Examples: weft save -o hang.weft 4711\n"
     "          ssh host weft save -o - 4711 | weft info -\n"
     "          weft save --follow -o crash.weft xen:web\n"
     "          ssh host weft save -o - xen:web | weft view -\n";
-
-#define LIMIT_BYTES (UINT64_C(1) << 30)
 
 enum { FOLLOW = WEFT__HELP + 1, LIMIT, JSON };
 
@@ -170,22 +171,19 @@ static int write_copy(struct copy *c, const char *source, const char *target)
 }
 
 /* A process id, or the name of a file. */
-static bool open_source(struct copy *c, const char *source, char *path, size_t path_size)
+static bool open_source(struct copy *c, const struct weft__save_request *r, char *path,
+                        size_t path_size)
 {
-    uint64_t pid;
-    snprintf(path, path_size, "%s", source);
-    if (!weft__parse_number(source, INT_MAX, &pid) || pid == 0) {
-        if (weft_input_open(&c->in, source, &c->err) == 0)
-            return true;
-        weft__complain(source, &c->err);
-        return false;
-    }
-    int fd = weft__live_open((pid_t)pid, path, path_size);
-    struct stat st;
-    if (fd < 0 || fstat(fd, &st) < 0)
-        return false;
-    c->in = (struct weft_input){.fd = fd, .size = (uint64_t)st.st_size};
-    return true;
+    pid_t pid;
+    snprintf(path, path_size, "%s", r->source);
+    int rc = weft__live_process(r->source, &pid)
+                 ? weft__live_open(&c->in, pid, path, path_size, &c->err)
+                 : weft_input_open(&c->in, r->source, &c->err);
+    if (rc == 0)
+        rc = weft__live_check_size(&c->in, r->limit_bytes, &c->err);
+    if (rc < 0)
+        weft__complain(r->source, &c->err);
+    return rc == 0;
 }
 
 static int save_file(const struct weft__save_request *r)
@@ -194,7 +192,7 @@ static int save_file(const struct weft__save_request *r)
     struct copy copy = {
         .in = {.fd = -1}, .name = path, .spooled = {.fd = -1}, .err = {.offset = WEFT_NO_OFFSET}};
     int status = WEFT__FAILED;
-    if (open_source(&copy, r->source, path, sizeof path))
+    if (open_source(&copy, r, path, sizeof path))
         status = write_copy(&copy, path, r->target);
     weft_input_close(&copy.in);
     weft_input_close(&copy.spooled);
@@ -206,20 +204,20 @@ static int save_file(const struct weft__save_request *r)
 
 struct given {
     struct weft__save_request request;
-    bool limit, json;
+    bool json;
 };
 
 static void parse(struct given *g, int argc, char **argv)
 {
     int o;
-    *g = (struct given){.request.limit_bytes = LIMIT_BYTES};
+    *g = (struct given){.json = false};
     while ((o = weft__option(&weft__save, argc, argv, ":o:", options)) != -1) {
         if (o == 'o')
             g->request.target = optarg;
         g->request.follow |= o == FOLLOW;
         g->json |= o == JSON;
-        g->limit |= o == LIMIT;
-        if (o == LIMIT && !weft__parse_bytes(optarg, &g->request.limit_bytes))
+        if (o == LIMIT &&
+            (!weft__parse_bytes(optarg, &g->request.limit_bytes) || !g->request.limit_bytes))
             weft__misuse("save", "--limit: \"%s\" is not a size; expected for instance 64M",
                          optarg);
     }
@@ -238,10 +236,9 @@ static void check(const struct given *g)
 {
     const struct weft__save_request *r = &g->request;
     bool xen = weft__is_xen(r->source);
-    if (!xen && (r->follow || g->limit))
-        weft__misuse("save", "%s is for a Xen domain, xen:NAME or xen:NUMBER",
-                     r->follow ? "--follow" : "--limit");
-    if (is_list(g) && (r->target || r->follow || g->limit))
+    if (!xen && r->follow)
+        weft__misuse("save", "--follow is for a Xen domain, xen:NAME or xen:NUMBER");
+    if (is_list(g) && (r->target || r->follow || r->limit_bytes))
         weft__misuse("save",
                      "xen: lists the domains that offer a trace; which of them is %s? "
                      "xen:NAME or xen:NUMBER",

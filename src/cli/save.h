@@ -8,7 +8,7 @@
 
 struct weft__save_request {
     const char *source, *target;
-    uint64_t limit_bytes; /* of a domain's trace */
+    uint64_t limit_bytes; /* of the trace; 0: the default */
     bool follow;          /* a domain, until it ends */
 };
 

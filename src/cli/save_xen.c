@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/live.h"
 #include "cli/memory.h"
 #include "cli/save.h"
 #include "cli/xen.h"
@@ -29,7 +30,8 @@ struct job {
 static int open_guest(struct job *j)
 {
     const struct weft__save_request *r = j->request;
-    int rc = weft__guest_open(&j->guest, &j->xen, r->source, r->limit_bytes, &j->err);
+    const uint64_t limit = r->limit_bytes ? r->limit_bytes : WEFT__LIMIT_BYTES;
+    int rc = weft__guest_open(&j->guest, &j->xen, r->source, limit, &j->err);
     if (rc == WEFT_E_LIMIT)
         weft__advise(&j->err, "--limit SIZE allows more");
     return rc;

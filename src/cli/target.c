@@ -14,58 +14,38 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/rights.h"
 
+#define NOTES_MAX (64 << 10) /* bytes of a segment */
 #define IMAGE_MAX                                                                                  \
-    (UINT64_C(1) << 20) /* of an object's first segment: headers and notes are at its start */
+    (UINT64_C(1) << 20)  /* of an object's first segment: headers and notes are at its start */
+#define OBJECTS_MAX 4096 /* of a process: programs and libraries; it may mean harm */
 #define LOCK_TRIES 500
 
 /* ---- Reading and writing ---- */
 
 bool weft__target_read(const struct weft__target *t, uint64_t at, void *to, size_t bytes)
 {
-    return pread(t->mem, to, bytes, (off_t)at) == (ssize_t)bytes;
+    return weft__distant_read(t->memory, at, to, bytes) == bytes;
 }
 
 static bool write_at(const struct weft__target *t, uint64_t at, const void *from, size_t bytes)
 {
-    return pwrite(t->mem, from, bytes, (off_t)at) == (ssize_t)bytes;
+    return weft__distant_write(t->memory, at, from, bytes) == bytes;
 }
 
 /* ---- About the process ---- */
-
-/* The value of a line "key: value" of /proc/PID/status. */
-static bool status_line(pid_t pid, const char *key, char *value, size_t size)
-{
-    char name[64], *line = NULL;
-    size_t room = 0, n = strlen(key);
-    bool found = false;
-    snprintf(name, sizeof name, "/proc/%d/status", (int)pid);
-    FILE *f = fopen(name, "re");
-    while (f && !found && getline(&line, &room, f) > 0)
-        if (strncmp(line, key, n) == 0 && line[n] == ':') {
-            line[strcspn(line, "\n")] = 0;
-            snprintf(value, size, "%s", line + n + 1 + strspn(line + n + 1, " \t"));
-            found = true;
-        }
-    free(line);
-    if (f)
-        fclose(f);
-    return found;
-}
 
 static bool describe(struct weft__target *t)
 {
     char text[256];
     snprintf(t->name, sizeof t->name, "process %d", (int)t->pid);
-    if (!status_line(t->pid, "Name", t->program, sizeof t->program) ||
-        (status_line(t->pid, "State", text, sizeof text) && (*text == 'Z' || *text == 'X')))
+    if (!weft__status_line(t->pid, "Name", t->program, sizeof t->program) ||
+        (weft__status_line(t->pid, "State", text, sizeof text) && (*text == 'Z' || *text == 'X')))
         return false;
-    t->user = status_line(t->pid, "Uid", text, sizeof text) ? (uid_t)strtoul(text, NULL, 10) : 0;
-    t->inner_pid = t->pid;
-    if (status_line(t->pid, "NSpid", text, sizeof text)) {
-        const char *last = strrchr(text, '\t'); /* the innermost namespace comes last */
-        t->inner_pid = (pid_t)strtol(last ? last + 1 : text, NULL, 10);
-    }
+    t->user =
+        weft__status_line(t->pid, "Uid", text, sizeof text) ? (uid_t)strtoul(text, NULL, 10) : 0;
+    t->inner_pid = weft__inner_pid(t->pid);
     return true;
 }
 
@@ -149,15 +129,23 @@ static void take_copy(struct weft__target *t, uint64_t at, uint32_t *version)
     t->copies++;
 }
 
-/* Looks through the notes of a segment. bias: what is added to the object's addresses. */
-static void look_at_notes(struct weft__target *t, Elf *elf, const GElf_Phdr *segment, uint64_t bias,
+/* Looks through the notes of a segment, which may be in any of the object's mappings. bias: what is added to the
+ * object's addresses. */
+static void look_at_notes(struct weft__target *t, const GElf_Phdr *segment, uint64_t bias,
                           uint32_t *version)
 {
-    Elf_Data *data = elf_getdata_rawchunk(elf, (int64_t)segment->p_offset, segment->p_filesz,
-                                          segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR);
+    static char bytes[NOTES_MAX];
+    Elf_Data notes = {.d_buf = bytes,
+                      .d_type = segment->p_align == 8 ? ELF_T_NHDR8 : ELF_T_NHDR,
+                      .d_version = EV_CURRENT,
+                      .d_size = segment->p_filesz},
+             *data = &notes;
     GElf_Nhdr note;
     size_t next, name, description;
-    for (size_t at = 0; data && (next = gelf_getnote(data, at, &note, &name, &description)) > 0;
+    if (segment->p_filesz > sizeof bytes ||
+        !weft__target_read(t, bias + segment->p_vaddr, bytes, segment->p_filesz))
+        return;
+    for (size_t at = 0; (next = gelf_getnote(data, at, &note, &name, &description)) > 0;
          at = next) {
         int64_t distance;
         if (note.n_type != WEFT__NOTE_TYPE || note.n_namesz != sizeof WEFT__NOTE_NAME ||
@@ -176,13 +164,13 @@ static void look_at_object(struct weft__target *t, uint64_t start, uint64_t byte
                            uint32_t *version)
 {
     char *image = malloc(bytes);
-    ssize_t n = image ? pread(t->mem, image, bytes, (off_t)start) : -1;
-    Elf *elf = n > 0 ? elf_memory(image, (size_t)n) : NULL;
+    size_t n = image ? weft__distant_read(t->memory, start, image, bytes) : 0;
+    Elf *elf = n > 0 ? elf_memory(image, n) : NULL;
     GElf_Phdr segment;
     size_t segments = 0;
     uint64_t bias = start;
-    if (elf && gelf_getclass(elf) == (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) &&
-        elf_getphdrnum(elf, &segments) < 0)
+    t->narrow |= elf && gelf_getclass(elf) == ELFCLASS32;
+    if (elf && gelf_getclass(elf) == ELFCLASS64 && elf_getphdrnum(elf, &segments) < 0)
         segments = 0;
     for (size_t i = 0; i < segments; i++)
         if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_LOAD &&
@@ -190,25 +178,27 @@ static void look_at_object(struct weft__target *t, uint64_t start, uint64_t byte
             bias = start - segment.p_vaddr;
     for (size_t i = 0; i < segments; i++)
         if (gelf_getphdr(elf, (int)i, &segment) && segment.p_type == PT_NOTE)
-            look_at_notes(t, elf, &segment, bias, version);
+            look_at_notes(t, &segment, bias, version);
     elf_end(elf);
     free(image);
 }
 
 static void find_copies(struct weft__target *t, uint32_t *version)
 {
-    char name[64], *line = NULL;
+    char *line = NULL;
     size_t room = 0;
+    unsigned objects = 0;
     elf_version(EV_CURRENT);
-    snprintf(name, sizeof name, "/proc/%d/maps", (int)t->pid);
-    FILE *maps = fopen(name, "re");
-    while (maps && getline(&line, &room, maps) > 0) {
+    FILE *maps = weft__distant_maps(t->memory);
+    while (maps && objects < OBJECTS_MAX && getline(&line, &room, maps) > 0) {
         uint64_t start, end, offset, inode;
         char mode[8];
         if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %7s %" SCNx64 " %*s %" SCNu64, &start, &end, mode,
                    &offset, &inode) == 5 &&
-            mode[0] == 'r' && mode[3] == 'p' && offset == 0 && inode != 0)
+            mode[0] == 'r' && mode[3] == 'p' && offset == 0 && inode != 0) {
+            objects++;
             look_at_object(t, start, end - start < IMAGE_MAX ? end - start : IMAGE_MAX, version);
+        }
     }
     free(line);
     if (maps)
@@ -217,9 +207,11 @@ static void find_copies(struct weft__target *t, uint32_t *version)
 
 enum weft__found weft__target_open(struct weft__target *t, pid_t pid)
 {
+    static struct weft__distant memory;
     char name[64];
     uint32_t version = 0;
-    *t = (struct weft__target){.pid = pid, .mem = -1};
+    memory = (struct weft__distant){.aside = {.fd = -1}};
+    *t = (struct weft__target){.pid = pid, .mem = -1, .memory = &memory};
     bool there = describe(t);
     snprintf(name, sizeof name, "/proc/%d/mem", (int)pid);
     t->mem = there ? open(name, O_RDWR | O_CLOEXEC) : -1;
@@ -231,9 +223,19 @@ enum weft__found weft__target_open(struct weft__target *t, pid_t pid)
         say_closed(t, errno);
         return WEFT__FOUND_CLOSED;
     }
-    find_copies(t, &version);
-    if (t->copies == 0 && !describe(t)) {
-        weft__say(t->name, "has ended meanwhile");
+    snprintf(name, sizeof name, "/proc/%d/maps", (int)pid);
+    const int maps = open(name, O_RDONLY | O_CLOEXEC);
+    const bool begun = weft__distant_open(t->memory, t->mem, maps);
+    if (begun)
+        find_copies(t, &version);
+    if (maps >= 0)
+        close(maps);
+    if (!begun) {
+        weft__say(t->name, "cannot be looked at: there can be no more processes");
+        return WEFT__FOUND_GONE;
+    }
+    if (t->memory->aside.late || (t->copies == 0 && !describe(t))) {
+        weft__target_gone(t);
         return WEFT__FOUND_GONE;
     }
     if (t->copies == 0 && version)
@@ -241,6 +243,9 @@ enum weft__found weft__target_open(struct weft__target *t, pid_t pid)
                   "has a libweft whose interface is of version %" PRIu32
                   ", and this weft knows %u; use the weft that belongs to it",
                   version, WEFT__CONTROL_VERSION);
+    else if (t->copies == 0 && t->narrow)
+        weft__say(t->name, "is a 32-bit program (%s), which cannot be switched from outside",
+                  weft__shown(t->program).text);
     else if (t->copies == 0)
         weft__say(t->name,
                   "is not linked with weft (%s), or with one that cannot be switched from outside",
@@ -250,9 +255,21 @@ enum weft__found weft__target_open(struct weft__target *t, pid_t pid)
 
 void weft__target_close(struct weft__target *t)
 {
+    weft__distant_close(t->memory);
     if (t->mem >= 0)
         close(t->mem);
     t->mem = -1;
+}
+
+void weft__target_gone(const struct weft__target *t)
+{
+    if (t->memory->aside.late)
+        weft__say(t->name,
+                  "does not let itself be looked at: its memory has not answered for %d s, as with "
+                  "a file system that hangs; nothing more is tried",
+                  WEFT__ASIDE_SECONDS);
+    else
+        weft__say(t->name, "has ended meanwhile, or is another program now");
 }
 
 /* ---- Asking ---- */

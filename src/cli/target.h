@@ -10,6 +10,7 @@
 #include <sys/types.h>
 
 #include "record/control.h"
+#include "sample/aside.h"
 
 #define WEFT__COPIES 16 /* of the library in one process; more are not looked at */
 
@@ -29,6 +30,8 @@ struct weft__target {
     char name[32];    /* "process 4711", for messages */
     char program[64]; /* as ps shows it */
     int mem; /* its memory, at the time it was opened: what it becomes by exec is another. -1: none */
+    struct weft__distant *memory; /* the same, to be read and written */
+    bool narrow;                  /* it is a 32-bit program */
     unsigned copies, recorders;
     struct weft__copy copy[WEFT__COPIES];
 };
@@ -48,7 +51,7 @@ void weft__target_close(struct weft__target *t);
 /* One weft ctl at a time may ask; waits a few seconds. False: after saying so. */
 bool weft__target_lock(struct weft__target *t);
 
-/* False: the process has ended, or is another program now. */
+/* False: the process has ended, or is another program now, or does not answer: weft__target_gone says it. */
 bool weft__target_read(const struct weft__target *t, uint64_t at, void *to, size_t bytes);
 
 /* Reads the control structure of a copy; what an older version lacks is 0. False as above. */
@@ -58,6 +61,8 @@ bool weft__target_control(const struct weft__target *t, const struct weft__copy 
 /* Stores a request, whose number, check and pid are filled in here, and the bytes that make the next call look
  * at it, for every copy. A second recorder has FILE.2 for its path, and so on. False as above. */
 bool weft__target_ask(const struct weft__target *t, struct weft__request *r);
+
+void weft__target_gone(const struct weft__target *t);
 
 /* The process has another root folder than we: names of files mean other files there. */
 bool weft__target_elsewhere(const struct weft__target *t);

@@ -31,13 +31,114 @@ end() { # SIGNAL
     wait "$live" 2>/dev/null || :
 }
 
+# ---- A process that puts a link to another one's trace into the place of what it has mapped ----
+begin rounds 10
+python3 - "$tmp" >fifo <<'END' &
+import mmap, os, sys, time
+os.chdir(sys.argv[1])
+with open("own", "w+b") as f:
+    f.truncate(8192)
+    mapped = mmap.mmap(f.fileno(), 8192)
+os.remove("own")
+os.symlink("live.weft", "own (deleted)") # as the kernel calls it now
+print("ready", flush=True)
+time.sleep(1000)
+END
+liar=$!
+read -r <fifo
+if [ "$(id -u)" -eq 0 ]; then
+    run 1 "$WEFT" save -o copy.weft "$liar"
+    says "$tmp/err" 'records into no file|cannot be read'
+fi
+kill "$liar"
+wait "$liar" 2>/dev/null || :
+run 0 "$WEFT" save -o copy.weft "$live"
+
+# ---- Processes that claim to record ----
+# lie HOW [BYTES]: sets $pid, and $child
+lie() {
+    python3 "$SOURCE_ROOT/tests/e2e/liar.py" "$1" live.weft lie.weft ${2:+"$2"} >fifo &
+    liar=$!
+    read -r pid child <fifo
+}
+truth() {
+    kill "$pid" ${child:+"$child"}
+    wait "$liar" 2>/dev/null || :
+    rm -f lie.weft copy.weft
+}
+chmod 755 "$tmp"
+lie mapped
+run 0 "$WEFT" save -o copy.weft "$pid"
+equal 'end of a claim' saved "$(fact copy.weft 'd["ended"]')"
+run 1 "$WEFT" save --limit 64K -o copy.weft "$pid"
+says "$tmp/err" 'is .* large, more than --limit allows'
+run 0 "$WEFT" save --limit 1G -o copy.weft "$pid"
+truth
+lie foreign
+for command in 'save -o copy.weft' explain; do
+    # shellcheck disable=SC2086
+    run 1 "$WEFT" $command "$pid"
+    says "$tmp/err" "process $pid has only the trace of another process, which calls itself $live there"
+done
+truth
+lie forked
+run 0 "$WEFT" save -o copy.weft "$pid"
+run 1 "$WEFT" save -o copy.weft "$child"
+says "$tmp/err" "process $child has only the trace of another process, which calls itself $pid"
+truth
+# A hole
+lie large 17179869184
+for command in 'save -o copy.weft' 'save -o -' explain info; do
+    # shellcheck disable=SC2086
+    run 1 "$WEFT" $command "$pid"
+    says "$tmp/err" 'is 16 GiB large, but takes only .* on its disk'
+done
+truth
+lie large 536870912
+TMPDIR=$tmp run 0 "$WEFT" save -o copy.weft "$pid"
+checks=$((checks + 1))
+[ "$(stat -c %s copy.weft)" -gt 60000000 ] || fail 'the hole is not in the copy'
+checks=$((checks + 1))
+[ $(($(stat -c '%b * %B' copy.weft))) -lt 30000000 ] || fail 'a copy of a hole takes room'
+truth
+if [ "$(id -u)" -eq 0 ]; then
+    # What it could read when it was somebody else, and has mapped.
+    lie dropped
+    run 0 "$WEFT" save -o copy.weft "$pid"
+    truth
+    lie reading
+    run 0 "$WEFT" save -o copy.weft "$pid"
+    truth
+    lie path # what it cannot read
+    run 1 "$WEFT" save -o copy.weft "$pid"
+    says "$tmp/err" 'records into no file'
+    truth
+else
+    echo 'not tried with processes of other users: only root can start them'
+fi
+if unshare --pid --fork --mount-proc true 2>/dev/null; then
+    WEFT_TRACE=$tmp/inner.weft unshare --pid --fork --mount-proc --kill-child "$RECORDED" rounds 250 ready sleep >fifo &
+    liar=$!
+    read -r <fifo
+    pid=$(cat "/proc/$liar/task/$liar/children")
+    pid=${pid% }
+    run 0 "$WEFT" save -o copy.weft "$pid"
+    equal 'a container: number, end' '1 saved' "$(fact copy.weft '"%d %s" % (d["provenance"]["pid"], d["ended"])')"
+    kill -KILL "$pid"
+    wait "$liar" 2>/dev/null || :
+else
+    echo 'not tried in a pid namespace: none can be made here'
+fi
+end KILL
+rm -f copy.weft live.weft inner.weft "own (deleted)"
+
 # ---- A trace that has ended ----
 run 0 "$WEFT" record -o done.weft --size 1M "$RECORDED" threads 2 20000
 run 0 "$WEFT" save -o copy.weft done.weft
 silent "$tmp/out"
 silent "$tmp/err"
 alike done.weft copy.weft
-FACTS='[d[k] for k in ("events_total", "events", "streams_by", "overwritten", "discarded", "ended", "provenance", "span_ns", "damage")]'
+FACTS='[d[k] for k in ("events_total", "events", "streams_by", "overwritten", "missing", "discarded", "ended", "provenance", "span_ns", "damage")]'
 equal 'facts of a copy' "$(fact done.weft "$FACTS")" "$(fact copy.weft "$FACTS")"
 equal 'mode of a copy' 600 "$(stat -c %a copy.weft)"
 run 0 "$WEFT" save -o again.weft copy.weft
@@ -70,6 +171,33 @@ for source in live.weft "$live"; do
     equal "streams of $source" 1000 "$(fact copy.weft 'd["streams_by"][0]["kept"]')"
     alike live.weft copy.weft
 done
+# Any command takes the id of the process, and sees a copy.
+for command in info dump promises stats explain 'render -o one.svg' 'export --to mirage -o one.ctf' 'diff live.weft' \
+    'info --json' 'diff --json live.weft' 'stats --json' "dump live.weft"; do
+    # shellcheck disable=SC2086
+    run 0 "$WEFT" $command "$live"
+done
+run 0 "$WEFT" info --json "$live"
+equal 'what info says of a process' "$live saved 1000" "$(json "$tmp/out" '"%s %s %d" % (d["file"], d["ended"], d["events_total"])')"
+run 0 "$WEFT" diff "$live" "$live"
+if "$WEFT" help html >/dev/null 2>&1; then
+    run 0 "$WEFT" html -o one.html "$live"
+fi
+: >"$live" # a file of that name comes first
+run 1 "$WEFT" info "$live"
+says "$tmp/err" ': is empty: nothing was recorded into it'
+run 1 "$WEFT" save -o copy.weft "$live"
+rm "$live"
+run 1 "$WEFT" info 0
+says "$tmp/err" '^weft: 0: cannot be opened: No such file'
+if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
+    chmod 755 "$tmp"
+    cp "$WEFT" .
+    run 1 setpriv --reuid 65534 --regid 65534 --clear-groups ./weft explain "$live"
+    says "$tmp/err" "^weft: $live: the files of process $live cannot be read; be the same user or root"
+else
+    echo 'not tried as another user: only root can become one'
+fi
 run 1 "$WEFT" save -o live.weft "$live"
 says "$tmp/err" 'is the source itself'
 run 1 "$WEFT" save -o live.weft done.weft
@@ -80,7 +208,7 @@ run 0 "$WEFT" save -o again.weft "$live"
 alike copy.weft again.weft # of a deleted trace; the moment of copying differs
 end TERM
 run 1 "$WEFT" save -o again.weft "$live"
-says "$tmp/err" '^weft: process [0-9]+: there is none'
+says "$tmp/err" "^weft: $live: there is no process $live; "
 begin rounds 250
 end KILL
 run 0 "$WEFT" save -o copy.weft live.weft
@@ -108,7 +236,7 @@ busy() {
 }
 # Two threads hand over promises to two others: nothing is fulfilled that was not created.
 check() {
-    equal 'damage' '0 0 0' "$(fact copy.weft '"%d %d %d" % (d["damage"]["problems"], d["missing"], d["discarded"])')"
+    equal 'damage' '0 0 0' "$(fact copy.weft '"%d %d %d" % (d["damage"]["problems"], d["missing_packets"], d["discarded"])')"
     equal 'fulfilled before they were created' 0 "$("$WEFT" promises copy.weft | grep -c preexisting)"
 }
 size=268435456
@@ -140,9 +268,14 @@ for source in text empty nowhere .; do
     equal "lines said of $source" 1 "$(wc -l <"$tmp/err")"
 done
 run 1 "$WEFT" save -o copy.x $$
-says "$tmp/err" 'records into no file'
+says "$tmp/err" "^weft: $$: process $$ records into no file; .*weft ctl $$ on"
+for command in info dump promises stats explain profile 'render -o copy.svg' 'diff done.weft' 'export --to mirage -o copy.x'; do
+    # shellcheck disable=SC2086
+    run 1 "$WEFT" $command $$
+    equal "lines said by $command" 1 "$(wc -l <"$tmp/err")"
+done
 run 1 "$WEFT" save -o nowhere/copy done.weft
-equal 'copies of nothing' '' "$(ls copy.x* 2>/dev/null)"
+equal 'copies of nothing' '' "$(ls copy.x* copy.svg 2>/dev/null)"
 # ---- Xen domains, where there is no Xen, or none of that name ----
 for command in info dump promises explain stats profile view 'save -o copy.x' 'save --follow -o nowhere/copy'; do
     # shellcheck disable=SC2086
@@ -156,7 +289,9 @@ run 0 "$WEFT" save -o copy.weft ./xen:done
 run 2 "$WEFT" save -o copy.x xen:
 run 2 "$WEFT" save --follow -o copy.x done.weft
 says "$tmp/err" '^weft save: --follow is for a Xen domain, xen:NAME or xen:NUMBER; see'
-run 2 "$WEFT" save --limit 1M -o copy.x done.weft
+run 1 "$WEFT" save --limit 64K -o copy.x done.weft
+says "$tmp/err" 'is 1024 KiB large, more than --limit allows'
+run 2 "$WEFT" save --limit 0 -o copy.x done.weft
 run 2 "$WEFT" save --json done.weft
 equal 'copies of nothing' '' "$(ls copy.x* 2>/dev/null)"
 if [ -e /dev/full ]; then
