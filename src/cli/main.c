@@ -30,7 +30,7 @@ static void print_overview(FILE *out)
         fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     fputs("\n\"weft COMMAND --help\" says more. FILE is a trace of weft or mirage-profile; - is "
           "standard input,\n"
-          "xen:NAME what that Xen guest records.\n"
+          "a number the id of a process that records, xen:NAME what that Xen guest records.\n"
           "Exit status: 0, 1 for a problem with a file, 2 for one with the command line, 3 for a "
           "check\n"
           "that fails.\n",

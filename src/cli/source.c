@@ -4,12 +4,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/live.h"
 #include "cli/memory.h"
 #include "cli/xen.h"
 #include "output/output.h"
@@ -82,6 +85,30 @@ static int copy_guest(const char *name, struct weft_error *err)
     return rc < 0 ? rc : fd;
 }
 
+/* What the process has recorded until now. titled: in memory, for the window. Returns as above. */
+static int copy_process(pid_t pid, bool titled, struct weft_error *err)
+{
+    char title[32], path[PATH_MAX];
+    struct weft_snapshot *s = NULL;
+    struct weft_input in;
+    int rc = weft__live_open(&in, pid, path, sizeof path, err), fd = -1;
+    snprintf(title, sizeof title, "process %d", (int)pid);
+    if (rc == 0)
+        rc = weft__live_check_size(&in, 0, err);
+    if (rc == 0 && (rc = weft_snapshot_begin(&s, &in, err)) == 0) /* it has just begun, or ended */
+        rc = weft_error_set(err, WEFT_E_FORMAT, WEFT_NO_OFFSET, "process %d has no trace any more",
+                            (int)pid);
+    if (rc > 0) {
+        fd = titled ? memfd_create(title, MFD_CLOEXEC) : weft_snapshot_room(err);
+        rc = weft_snapshot_to_fd(s, fd, err);
+    }
+    weft_snapshot_free(s);
+    weft_input_close(&in);
+    if (rc < 0 && fd >= 0)
+        close(fd);
+    return rc < 0 ? rc : fd;
+}
+
 static const char *keep(const char *name, int fd, struct weft_error *err)
 {
     struct kept *k = malloc(sizeof *k);
@@ -98,27 +125,36 @@ static const char *keep(const char *name, int fd, struct weft_error *err)
     return k->path;
 }
 
-static const char *find_or_copy(const char *name, bool *made, struct weft_error *err)
+static bool is_file(const char *name)
+{
+    pid_t pid;
+    return !weft__is_xen(name) && !weft__live_process(name, &pid);
+}
+
+static const char *find_or_copy(const char *name, bool titled, bool *made, struct weft_error *err)
 {
     for (const struct kept *k = all_kept; k; k = k->next)
         if (strcmp(k->name, name) == 0)
             return k->path;
-    int fd = copy_guest(name, err);
-    *made = fd >= 0;
+    pid_t pid;
+    const bool xen = weft__is_xen(name);
+    int fd = !xen && weft__live_process(name, &pid) ? copy_process(pid, titled, err)
+                                                    : copy_guest(name, err);
+    *made = fd >= 0 && xen;
     return fd < 0 ? NULL : keep(name, fd, err);
 }
 
 const char *weft__trace_path(const char *name, struct weft_error *err)
 {
     bool made = false;
-    if (!weft__is_xen(name))
     if (weft_output_is_stdout(name)) {
         weft_error_set(err, WEFT_E_INVALID, WEFT_NO_OFFSET,
                        "is also what standard output goes to; let it go to another file");
         return NULL;
     }
+    if (is_file(name))
         return name;
-    const char *path = find_or_copy(name, &made, err);
+    const char *path = find_or_copy(name, false, &made, err);
     if (made) /* what is made of a hostile trace shall not be the end of the whole control domain */
         weft__memory_confine(weft__memory_available());
     return path;
@@ -128,9 +164,9 @@ const char *weft__trace_path_for_exec(const char *name, struct weft_error *err)
 {
     bool made = false;
     int fd;
-    if (!weft__is_xen(name))
+    if (is_file(name))
         return name;
-    const char *path = find_or_copy(name, &made, err);
+    const char *path = find_or_copy(name, true, &made, err);
     if (path && sscanf(path, "/proc/self/fd/%d", &fd) == 1)
         fcntl(fd, F_SETFD, 0);
     return path;
