@@ -309,6 +309,8 @@ bool weft__hand_out(struct weft_sampler *s, struct weft__ring *ring, const uint8
     };
     if (is_double(s, &r) || !take(s, ring, &r, &out, id))
         return true;
+    if (out.kind == WEFT_RECORD_SWITCH || out.kind == WEFT_RECORD_EXIT)
+        weft__blocked_back(s, out.thread);
     ++*count;
     return fn(data, &out);
 }

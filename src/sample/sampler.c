@@ -159,6 +159,7 @@ void weft_sampler_close(struct weft_sampler *s)
     if (s->unwinder)
         weft_unwinder_free(s->unwinder);
     free(s->address);
+    free(s->blocked.thread);
     free(s);
 }
 
@@ -211,8 +212,10 @@ int weft_sampler_start(struct weft_sampler *s)
                 weft__switch(s, WEFT__MAIN, i, true);
         return rc;
     }
+    rc = weft__blocked_look(s);
+    s->blocked.since_ns = weft__now_ns();
     switch_from(s, WEFT__MAIN, true);
-    if (s->o.scope == WEFT_SAMPLE_PROCESS)
+    if (rc == 0 && s->o.scope == WEFT_SAMPLE_PROCESS)
         rc = weft__tell_process(s, s->o.process, now_ns);
     return rc;
 }
@@ -220,6 +223,7 @@ int weft_sampler_start(struct weft_sampler *s)
 void weft_sampler_stop(struct weft_sampler *s)
 {
     switch_from(s, WEFT__MAIN, false);
+    s->blocked.until_ns = weft__now_ns();
     s->stopped = true;
 }
 
@@ -292,7 +296,7 @@ ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled
                             struct weft_error *err)
 {
     ptrdiff_t count = 0;
-    if (!hand_out_told(s, fn, data, &count))
+    if (!hand_out_told(s, fn, data, &count) || !weft__blocked_begin(s, fn, data, &count))
         return count;
     int rc = timeout_ms && !s->stopped ? weft__wait(s, timeout_ms) : 0;
     const bool all = s->stopped; /* before the rings are looked at: then nothing comes after them */
@@ -312,7 +316,7 @@ ptrdiff_t weft_sampler_read(struct weft_sampler *s, int timeout_ms, weft_sampled
     while (more && (bytes = weft__order_take(&s->order, before_ns, &size, &ring)))
         more = weft__hand_out(s, &s->ring[ring], bytes, size, fn, data, &count);
     if (more && all)
-        more = weft__lost_at_end(s, fn, data, &count);
+        more = weft__lost_at_end(s, fn, data, &count) && weft__blocked_end(s, fn, data, &count);
     rc = weft__order_drop(&s->order);
     if (rc < 0)
         return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");

@@ -116,6 +116,13 @@ struct weft_sampler {
         bool over; /* switches are given up */
     } burden;
 
+    struct weft__blocked {
+        struct weft__blocked_thread *thread; /* by number */
+        uint32_t count, room;
+        bool looked; /* at their stacks */
+        uint64_t since_ns, until_ns;
+    } blocked;
+
     struct weft_sampler_counts counts;
     char note[WEFT__NOTES][240];
     uint32_t notes;
@@ -207,6 +214,20 @@ int weft__tell_processes(struct weft_sampler *s, uint64_t time_ns); /* all */
 
 /* Takes a record for handing out; text and build id are copied. */
 int weft__tell(struct weft_sampler *s, const struct weft_sampled *r);
+
+/* ---- blocked.c: threads of a process that wait when sampling begins ---- */
+
+/* Before the kernel begins to tell. */
+int weft__blocked_look(struct weft_sampler *s);
+
+/* Once mappings were handed out: hands out that those leave which have waited since then. Returns whether to go on. */
+bool weft__blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count);
+
+/* The kernel has told something of when the thread runs. */
+void weft__blocked_back(struct weft_sampler *s, uint32_t thread);
+
+/* The others come back when sampling ends, for it is not known when they do. */
+bool weft__blocked_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count);
 
 /* ---- buildid.c ---- */
 

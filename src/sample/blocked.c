@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: ISC */
+/* Threads that wait when sampling begins. The kernel tells the stack of a thread when it leaves its core; these have left
+ * before, and one in a deadlock never comes back. So they are told as if they left when sampling began, and came back when
+ * it ended.
+ *
+ * Nothing is done to the process: /proc/PID/task/TID/syscall has stack pointer and instruction of a thread that waits, and
+ * /proc/PID/mem its stack. A thread that has not been switched to between before and after has waited all the
+ * time, so both are true. The frame pointer is not known. Where an outer function needs it, it is one of the places in
+ * the stack that look like a saved frame pointer below a return address: the one that leads farthest. */
+#include <asm/perf_regs.h>
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "model/alloc.h"
+#include "sample/aside.h"
+#include "sample/state.h"
+
+enum { PAGE = 4096, STACK_PAGES = 16, GUESSES = 64, THREADS_MAX = 4096 };
+
+struct weft__blocked_thread {
+    uint32_t thread;
+    bool told, back;
+    uint64_t switches; /* how often it has left a core, when it was seen first */
+};
+
+/* ---- What /proc says ---- */
+
+/* How often the thread has left a core. False: it runs, or is gone. */
+static bool look(uint32_t process, uint32_t thread, uint64_t *switches)
+{
+    char path[96], line[256], state = 'R';
+    uint64_t n;
+    *switches = 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/status", process, thread);
+    FILE *f = fopen(path, "re");
+    while (f && fgets(line, sizeof line, f)) {
+        const char *value = strchr(line, ':');
+        if (value && strncmp(line, "State:", 6) == 0)
+            sscanf(value + 1, " %c", &state);
+        else if (value && strstr(line, "voluntary_ctxt_switches:") &&
+                 sscanf(value + 1, "%" SCNu64, &n) == 1)
+            *switches += n;
+    }
+    if (f)
+        fclose(f);
+    return strchr("SDTt", state) != NULL;
+}
+
+/* Stack pointer and instruction, which come last: "202 0x… … 0x7ffd… 0x7f01…", or "-1 0x7ffd… 0x7f01…". */
+static bool where(uint32_t process, uint32_t thread, uint64_t *sp, uint64_t *pc)
+{
+    char path[96], line[512] = "";
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task/%" PRIu32 "/syscall", process, thread);
+    FILE *f = fopen(path, "re");
+    if (f && !fgets(line, sizeof line, f))
+        *line = 0;
+    if (f)
+        fclose(f);
+    line[strcspn(line, "\n")] = 0;
+    char *last = strrchr(line, ' ');
+    if (!last)
+        return false;
+    *last = 0;
+    const char *before = strrchr(line, ' ');
+    return before && sscanf(last + 1, "%" SCNx64, pc) == 1 &&
+           sscanf(before + 1, "%" SCNx64, sp) == 1 && *sp && *pc;
+}
+
+/* ---- Its memory ---- */
+
+/* What cannot be read is as if it were not there. */
+static void open_memory(struct weft__distant *d, uint32_t process)
+{
+    char path[64];
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/mem", process);
+    const int mem = open(path, O_RDONLY | O_CLOEXEC);
+    weft__distant_open(d, mem, -1);
+    if (mem >= 0)
+        close(mem);
+}
+
+/* Whether a call stands before that instruction. */
+static bool follows_call(struct weft__distant *memory, uint64_t pc)
+{
+#if defined(__x86_64__)
+    uint8_t code[7];
+    if (pc < sizeof code ||
+        weft__distant_read(memory, pc - sizeof code, code, sizeof code) != sizeof code)
+        return false;
+    if (code[2] == 0xe8) /* call rel32 */
+        return true;
+    for (unsigned i = 0; i <= 5; i++) /* call r/m64, of 2 to 7 bytes */
+        if (code[i] == 0xff && (code[i + 1] >> 3 & 7) == 2)
+            return true;
+    return false;
+#else
+    (void)memory;
+    return pc % 4 == 0;
+#endif
+}
+
+/* ---- Its stack ---- */
+
+#if defined(__x86_64__)
+enum { FP = PERF_REG_X86_BP, SP = PERF_REG_X86_SP, PC = PERF_REG_X86_IP };
+#elif defined(__aarch64__)
+enum { FP = PERF_REG_ARM64_X29, SP = PERF_REG_ARM64_SP, PC = PERF_REG_ARM64_PC };
+#else
+enum { FP = 0, SP = 1, PC = 2 };
+#endif
+
+struct standing {
+    uint32_t process, thread;
+    uint64_t sp, pc;
+    uint64_t stack[STACK_PAGES * PAGE / 8];
+    size_t bytes; /* of the copy */
+};
+
+/* fp: 0 if it is not known. */
+static uint32_t unwind(struct weft_sampler *s, const struct standing *t, uint64_t fp, uint64_t *to)
+{
+    const uint64_t known[3] = {fp, t->sp, t->pc};
+    const struct weft_unwind_input in = {
+        .process = t->process,
+        .thread = t->thread,
+        .regs_mask = (fp ? UINT64_C(1) << FP : 0) | UINT64_C(1) << SP | UINT64_C(1) << PC,
+        .regs = known + (fp == 0),
+        .stack = (const uint8_t *)t->stack,
+        .stack_bytes = t->bytes,
+    };
+    return weft_unwinder_run(s->unwinder, &in, to, s->max_frames);
+}
+
+/* Fills s->address; returns how many there are. */
+static uint32_t stack_of(struct weft_sampler *s, const struct standing *t,
+                         struct weft__distant *memory)
+{
+    s->address[0] = t->pc;
+    if (!s->unwinder)
+        return 1;
+    uint32_t best = unwind(s, t, 0, s->address);
+    uint64_t *other = malloc((s->max_frames + (size_t)1) * sizeof *other);
+    unsigned guesses = 0;
+    for (size_t i = 0; other && i + 1 < t->bytes / 8 && guesses < GUESSES; i++) {
+        const uint64_t at = t->sp + 8 * i, above = t->stack[i];
+        if ((above >= t->sp && above <= at) || !follows_call(memory, t->stack[i + 1]))
+            continue;
+        guesses++;
+        const uint32_t n = unwind(s, t, at, other);
+        if (n > best) {
+            memcpy(s->address, other, n * sizeof *other);
+            best = n;
+        }
+    }
+    free(other);
+    return best ? best : 1;
+}
+
+/* ---- Before, and when it has begun ---- */
+
+static int by_number(const void *a, const void *b)
+{
+    const struct weft__blocked_thread *x = a, *y = b;
+    return x->thread < y->thread ? -1 : x->thread > y->thread;
+}
+
+int weft__blocked_look(struct weft_sampler *s)
+{
+    char path[64];
+    const struct dirent *entry;
+    struct weft__blocked_thread t = {.told = false};
+    int rc = 0;
+    s->blocked.count = 0;
+    s->blocked.looked = false;
+    if (s->o.scope != WEFT_SAMPLE_PROCESS || s->o.no_switches || s->o.no_stacks)
+        return 0;
+    snprintf(path, sizeof path, "/proc/%" PRIu32 "/task", s->o.process);
+    DIR *dir = opendir(path);
+    while (dir && rc == 0 && s->blocked.count < THREADS_MAX && (entry = readdir(dir))) {
+        t.thread = (uint32_t)strtoul(entry->d_name, NULL, 10);
+        if (!isdigit((unsigned char)*entry->d_name) || !look(s->o.process, t.thread, &t.switches))
+            continue;
+        if (weft__reserve(&s->blocked.thread, s->blocked.count, &s->blocked.room,
+                          sizeof *s->blocked.thread))
+            s->blocked.thread[s->blocked.count++] = t;
+        else
+            rc = WEFT_E_NOMEM;
+    }
+    if (dir)
+        closedir(dir);
+    if (s->blocked.count)
+        qsort(s->blocked.thread, s->blocked.count, sizeof t, by_number);
+    return rc;
+}
+
+static struct weft_sampled record_of(const struct weft_sampler *s, uint32_t thread,
+                                     uint64_t time_ns)
+{
+    return (struct weft_sampled){.kind = WEFT_RECORD_SWITCH,
+                                 .time_ns = time_ns,
+                                 .process = s->o.process,
+                                 .thread = thread,
+                                 .core = NONE,
+                                 .parent = NONE,
+                                 .text = ""};
+}
+
+bool weft__blocked_begin(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+{
+    uint64_t switches;
+    bool more = true;
+    if (s->blocked.looked || s->blocked.count == 0)
+        return true;
+    s->blocked.looked = true;
+    struct standing *now = malloc(sizeof *now);
+    struct weft__distant memory;
+    open_memory(&memory, s->o.process);
+    for (uint32_t i = 0; now && more && i < s->blocked.count; i++) {
+        struct weft__blocked_thread *t = &s->blocked.thread[i];
+        now->process = s->o.process;
+        now->thread = t->thread;
+        if (!where(now->process, t->thread, &now->sp, &now->pc))
+            continue;
+        now->bytes = weft__distant_read(&memory, now->sp, now->stack, sizeof now->stack);
+        if (!look(now->process, t->thread, &switches) || switches != t->switches)
+            continue; /* it was there, and the kernel tells the rest */
+        struct weft_sampled r = record_of(s, t->thread, s->blocked.since_ns);
+        r.flags = WEFT_SWITCH_OUT;
+        r.address = s->address;
+        r.addresses = stack_of(s, now, &memory);
+        t->told = true;
+        s->counts.switches++;
+        ++*count;
+        more = fn(data, &r);
+    }
+    weft__distant_close(&memory);
+    free(now);
+    return more;
+}
+
+void weft__blocked_back(struct weft_sampler *s, uint32_t thread)
+{
+    struct weft__blocked_thread key = {.thread = thread},
+                                *t = s->blocked.count
+                                         ? bsearch(&key, s->blocked.thread, s->blocked.count,
+                                                   sizeof key, by_number)
+                                         : NULL;
+    if (t)
+        t->back = true;
+}
+
+bool weft__blocked_end(struct weft_sampler *s, weft_sampled_fn *fn, void *data, ptrdiff_t *count)
+{
+    bool more = true;
+    if (s->burden.over) /* when they came back is not known */
+        s->blocked.count = 0;
+    for (uint32_t i = 0; more && i < s->blocked.count; i++) {
+        const struct weft__blocked_thread *t = &s->blocked.thread[i];
+        if (!t->told || t->back)
+            continue;
+        const struct weft_sampled r = record_of(s, t->thread, s->blocked.until_ns);
+        ++*count;
+        more = fn(data, &r);
+    }
+    s->blocked.count = 0;
+    return more;
+}
