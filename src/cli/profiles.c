@@ -105,7 +105,8 @@ static bool load_foreign(struct loading *l, const struct weft_input *in,
     file->this_boot = facts.kind == WEFT_FOREIGN_PERF && weft__perf_is_of_this_boot(&facts);
     /* A file that was cut off is good up to there. */
     file->damaged = rc < 0;
-    if (rc == WEFT_E_FORMAT && facts.samples && !l->o->quiet) {
+    bool usable = (rc == WEFT_E_FORMAT || rc == WEFT_E_LIMIT) && facts.samples;
+    if (usable && !l->o->quiet) {
         char text[sizeof err.text];
         snprintf(text, sizeof text, "%s", err.text);
         weft__say(file->path,
@@ -113,7 +114,7 @@ static bool load_foreign(struct loading *l, const struct weft_input *in,
                   "before that is used",
                   err.offset, text);
     }
-    if (rc < 0 && (rc != WEFT_E_FORMAT || facts.samples == 0))
+    if (rc < 0 && !usable)
         return fail(l, file->path, rc, &err);
     if (*facts.command)
         file->program = strdup(facts.command);

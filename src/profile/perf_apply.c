@@ -332,7 +332,9 @@ static uint32_t push_all(struct apply *a, const struct pcs *s, uint32_t process,
 
 static int add_sample(struct apply *a, const struct record *r)
 {
-    struct pcs s = {.count = 0, .has_user = false};
+    struct pcs s; /* large: not to be cleared for each sample */
+    s.count = 0;
+    s.has_user = false;
     struct weft__perf_sample from;
     const struct perf_event_attr *attr = &r->event->attr;
     unsigned mode = r->misc & PERF_RECORD_MISC_CPUMODE_MASK;

@@ -109,6 +109,32 @@ int weft__perf_add_event(struct weft__perf *d, const unsigned char *attr, size_t
     return 0;
 }
 
+/* Not through the window, which would be filled anew for each event: it is where descriptions are. */
+static int read_ids(struct weft__perf *d, uint32_t event, uint64_t offset, uint64_t at,
+                    uint64_t count)
+{
+    const struct weft_input *in = d->f->in;
+    unsigned char piece[4096];
+    if (at > in->size || count > (in->size - at) / 8 || count > in->size / 8 - d->ids_read)
+        return weft_error_set(d->f->err, WEFT_E_FORMAT, offset,
+                              "the ids of this event are not in the file");
+    d->ids_read += count;
+    for (uint64_t i = 0; i < count;) {
+        size_t bytes = count - i < sizeof piece / 8 ? (size_t)(count - i) * 8 : sizeof piece;
+        ptrdiff_t got = weft_input_read(in, piece, bytes, at + i * 8, d->f->err);
+        if (got < 0)
+            return (int)got;
+        if ((size_t)got < bytes) /* truncated since it was opened */
+            return cut_off(d, at + i * 8, bytes, (uint64_t)got);
+        for (size_t k = 0; k < bytes; k += 8, i++) {
+            int rc = weft__perf_add_id(d, weft_read_u64(piece + k), event);
+            if (rc < 0)
+                return rc;
+        }
+    }
+    return 0;
+}
+
 /* The events of a file: descriptions of attr_bytes each, at whose end it says where their ids are. */
 static int read_events(struct weft__perf *d, uint64_t at, uint64_t bytes, uint64_t attr_bytes)
 {
@@ -135,15 +161,8 @@ static int read_events(struct weft__perf *d, uint64_t at, uint64_t bytes, uint64
         uint64_t ids_at = weft_read_u64(b + attr_bytes - SECTION);
         uint64_t ids_bytes = weft_read_u64(b + attr_bytes - 8);
         rc = weft__perf_add_event(d, b, (size_t)attr_bytes - SECTION, &event);
-        for (uint64_t i = 0; rc == 0 && i < ids_bytes / 8; i++) {
-            got = weft__window_at(f->window, ids_at + i * 8, 8, &b, f->err);
-            if (got < 0)
-                return (int)got;
-            if (got < 8 || ids_at + i * 8 < ids_at || ++d->ids_read > f->in->size / 8)
-                return weft_error_set(f->err, WEFT_E_FORMAT, offset,
-                                      "the ids of this event are not in the file");
-            rc = weft__perf_add_id(d, weft_read_u64(b), event);
-        }
+        if (rc == 0)
+            rc = read_ids(d, event, offset, ids_at, ids_bytes / 8);
     }
     return rc;
 }

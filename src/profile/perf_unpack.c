@@ -14,8 +14,8 @@
 enum { PIECE = 1 << 17, HEADER = 8 };
 
 /* zstd makes up to 30000 times as much of a few bytes. Records of a profile shrink to a tenth. */
-#define TIMES_MAX 200
-#define ALWAYS_ALLOWED (UINT64_C(16) << 20)
+#define TIMES_MAX 20
+#define ALWAYS_ALLOWED (UINT64_C(64) << 20)
 
 struct weft__unpacking {
     struct weft_input in;
@@ -48,7 +48,8 @@ static int keep(struct weft__perf *d, size_t bytes, uint64_t offset)
     uint64_t most = d->f->in->size * TIMES_MAX + ALWAYS_ALLOWED;
     if (u->in.size + bytes > most || u->in.size + bytes > WEFT__PERF_BYTES_MAX)
         return weft_error_set(d->f->err, WEFT_E_LIMIT, offset,
-                              "decompresses to more than %d times the size of the file", TIMES_MAX);
+                              "decompresses to more than 64 MiB and %d times the size of the file",
+                              TIMES_MAX);
     for (size_t done = 0; done < bytes;) {
         ssize_t put = write(u->in.fd, u->bytes + u->have + done, bytes - done);
         if (put < 0 && errno == EINTR)

@@ -781,7 +781,7 @@ static void perf_bomb(void **state)
     perf_file(&f, &b);
     struct loaded l = load(&b);
     assert_int_equal(l.rc, WEFT_E_LIMIT);
-    assert_non_null(strstr(l.err.text, "200 times"));
+    assert_non_null(strstr(l.err.text, "20 times"));
     done(&l);
 }
 
