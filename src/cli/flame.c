@@ -225,14 +225,16 @@ static struct weft_calltree *make_tree(struct request *r, const char *path, stru
         weft__say(path, "has no promises, which that asks for");
     else if (rc < 0)
         weft__say(path, "cannot be drawn: %s", weft_error_name(rc));
-    else if (t->total)
-        return t;
-    else
+    else if (t->total == 0)
         weft__say(path,
                   r->tree.off_cpu
                       ? "says of no time that a thread was away; weft record --sample notes it"
                   : p->samples ? "has no such samples"
                                : "has no samples; weft record --sample -- PROGRAM takes some");
+    if (rc == 0 && t->total) {
+        weft__tell_cut(t);
+        return t;
+    }
     weft_calltree_free(t);
     return NULL;
 }

@@ -176,6 +176,7 @@ static bool print_calls(const struct profile_view *v)
     struct weft_calltree *t;
     if (weft_calltree_make(&t, v->p, &v->o) < 0)
         return false;
+    weft__tell_cut(t);
     bool ok = dump(shown_json(t->samples, t->total, t->without_promise, t->gap, t->unit),
                    ",\n \"shown\": ");
     fputs(",\n \"calls\": [", stdout);

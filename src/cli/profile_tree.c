@@ -256,6 +256,7 @@ bool profile_print_tree(const struct profile_view *v)
                v->o.off_cpu ? "where it waited: from the outside in" : "calls, from the outside in",
                prose_style(PROSE_PLAIN));
         ok = print_calls(&t);
+        weft__tell_cut(calls);
         say_left_out(&t);
         profile_put_folded(v);
     }

@@ -393,6 +393,15 @@ void weft__profiles_close(struct weft__profiles *p)
     *p = (struct weft__profiles){0};
 }
 
+void weft__tell_cut(const struct weft_calltree *t)
+{
+    if (t->cut)
+        weft__say("profile",
+                  "warning: more than %u calls are different: %" PRIu64
+                  " samples count to the innermost caller that has a place",
+                  WEFT_CALLS_MAX, t->cut);
+}
+
 enum weft_async_stacks weft__async_stacks_value(const char *command, const char *value)
 {
     if (!value || strcmp(value, "creators") == 0)

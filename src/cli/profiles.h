@@ -11,6 +11,7 @@
 #ifndef WEFT_CLI_PROFILES_H
 #define WEFT_CLI_PROFILES_H
 
+#include "profile/calltree.h"
 #include "profile/foreign.h"
 #include "profile/frames.h"
 #include "symbols/symbols.h"
@@ -60,6 +61,9 @@ void weft__profiles_close(struct weft__profiles *p);
 /* What each promise of the joined model is called together with those that differ from it in numbers only: texts of p
  * ("GET /key-#"), for weft_calltree_options and weft_frames_options. The caller frees it. NULL: no memory. */
 uint32_t *weft__profile_families(struct weft_profile *p);
+
+/* Says if a tree of calls had to be cut. */
+void weft__tell_cut(const struct weft_calltree *t);
 
 /* What --async-stacks[=creators|waits] says; exits if it is something else. */
 enum weft_async_stacks weft__async_stacks_value(const char *command, const char *value);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/bytes.h"
+#include "format/utf8.h"
 #include "pprof/sums.h"
 
 struct node { /* of the tree of stacks, as addresses alone tell them apart */
@@ -227,14 +228,16 @@ static int look_for_conflict(struct legacy *l)
     return 0;
 }
 
-/* A path in a line, as /proc/self/maps has it. */
+/* A path in a line: what /proc/self/maps does with newlines is done with all that must not leave as it is. */
 static void put_path(FILE *out, const char *path)
 {
-    for (; *path; path++)
-        if (*path == '\n')
-            fputs("\\012", out);
+    for (size_t n; *path; path += n ? n : 1) {
+        n = weft_utf8_harmless(path, strlen(path));
+        if (n)
+            fwrite(path, 1, n, out);
         else
-            fputc(*path, out);
+            fprintf(out, "\\%03o", (unsigned char)*path);
+    }
 }
 
 /* Of those at the same place only the first. */
@@ -255,30 +258,27 @@ static void put_maps(struct legacy *l)
 
 /* ---- The file ---- */
 
-static void put_word(FILE *out, uint64_t value)
-{
-    unsigned char word[8];
-    weft_write_u64(word, value);
-    fwrite(word, sizeof word, 1, out);
-}
-
 static void put_words(FILE *out, const uint64_t *word, unsigned words)
 {
-    for (unsigned i = 0; i < words; i++)
-        put_word(out, word[i]);
+    unsigned char bytes[8];
+    for (unsigned i = 0; i < words; i++) {
+        weft_write_u64(bytes, word[i]);
+        fwrite(bytes, sizeof bytes, 1, out);
+    }
 }
 
+/* Of a deeper stack than the newer format has, the innermost: a small file may have many deep ones. */
 static void put_record(struct legacy *l, uint32_t node)
 {
-    uint64_t depth = 0;
-    for (uint32_t at = node; at; at = l->node[at].parent)
-        depth++;
-    put_word(l->out, l->node[node].count);
-    put_word(l->out, depth ? depth : 1); /* there is no record without an address */
-    if (!depth)
-        put_word(l->out, 0);
-    for (uint32_t at = node; at; at = l->node[at].parent)
-        put_word(l->out, l->node[at].address);
+    unsigned char record[8 * (2 + WEFT_FRAMES_MAX)];
+    uint32_t depth = 0;
+    for (uint32_t at = node; at && depth < WEFT_FRAMES_MAX; at = l->node[at].parent)
+        weft_write_u64(record + 16 + 8 * depth++, l->node[at].address);
+    if (!depth) /* there is no record without an address */
+        weft_write_u64(record + 16 + 8 * depth++, 0);
+    weft_write_u64(record, l->node[node].count);
+    weft_write_u64(record + 8, depth);
+    fwrite(record, 8, 2 + depth, l->out);
 }
 
 static int add_part(struct legacy *l, const struct weft_profile *p)

@@ -14,7 +14,7 @@ struct maker {
     struct weft_calltree *tree;
     uint32_t *
         group; /* beside the calls: of those right below the root what they are a group of, or WEFT_NONE */
-    uint32_t call_room, group_room;
+    uint32_t call_room, group_room, calls_max;
     struct weft__table calls_by;
 };
 
@@ -55,6 +55,7 @@ static bool reserve_call(struct maker *t)
            weft__reserve(&t->group, tree->calls, &t->group_room, sizeof *t->group);
 }
 
+/* WEFT_NONE: no memory. The parent itself: there are too many calls. */
 static uint32_t call_of(struct maker *t, uint32_t parent, const struct weft_named_frame *frame,
                         uint32_t group)
 {
@@ -69,6 +70,8 @@ static uint32_t call_of(struct maker *t, uint32_t parent, const struct weft_name
         weft__gather_merge(&t->gather, &tree->call[*slot - 1].frame, frame);
         return *slot - 1;
     }
+    if (tree->calls == t->calls_max)
+        return parent;
     uint32_t depth = tree->call[parent].depth + 1;
     tree->call[tree->calls] = (struct weft_call){
         .parent = parent,
@@ -83,6 +86,15 @@ static uint32_t call_of(struct maker *t, uint32_t parent, const struct weft_name
     return *slot - 1;
 }
 
+/* To a call of *at. False: there is none, for there are too many. */
+static bool go_on(struct maker *t, uint32_t *at, const struct weft_named_frame *frame,
+                  uint32_t group)
+{
+    uint32_t from = *at;
+    *at = call_of(t, from, frame, group);
+    return *at != from;
+}
+
 static bool take_item(void *data, const struct weft__item *item)
 {
     struct maker *t = data;
@@ -91,19 +103,21 @@ static bool take_item(void *data, const struct weft__item *item)
         weft_frames_of(t->frames, item->stack, item->promise, item->thread, item->time_ns, &count);
     if (!frame)
         return false;
+    bool cut = false;
     if (weft__is_group(t->gather.o->by)) {
         struct weft_named_frame group = weft__gather_group(&t->gather, item->group);
-        at = call_of(t, 0, &group, item->group);
+        cut = !go_on(t, &at, &group, item->group);
     }
-    for (uint32_t i = 0; i < count && at != WEFT_NONE; i++) {
+    for (uint32_t i = 0; i < count && !cut && at != WEFT_NONE; i++) {
         struct weft_named_frame shown = weft__gather_shown(&t->gather, &frame[i]);
-        at = call_of(t, at, &shown, WEFT_NONE);
+        cut = !go_on(t, &at, &shown, WEFT_NONE);
     }
     struct weft_named_frame state;
-    if (at != WEFT_NONE && weft__gather_state(&t->gather, item, &state))
-        at = call_of(t, at, &state, WEFT_NONE);
+    if (!cut && at != WEFT_NONE && weft__gather_state(&t->gather, item, &state))
+        cut = !go_on(t, &at, &state, WEFT_NONE);
     if (at == WEFT_NONE)
         return false;
+    t->tree->cut += cut ? item->samples : 0;
     t->tree->call[at].self += item->value;
     t->tree->call[at].samples += item->samples;
     return true;
@@ -186,7 +200,7 @@ static bool begin(struct maker *t)
 int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
                        const struct weft_calltree_options *o)
 {
-    struct maker t = {.frames = NULL};
+    struct maker t = {.calls_max = o->calls_max ? o->calls_max : WEFT_CALLS_MAX};
     *out = NULL;
     int rc = begin(&t) ? weft_frames_new(&t.frames, p,
                                          &(struct weft_frames_options){

@@ -31,6 +31,7 @@ struct weft_calltree_options {
      * which they are called in groups by label and root and in async stacks. NULL: there are only their labels. */
     const uint32_t *family;
     bool by_family;
+    uint32_t calls_max; /* of a tree; 0: WEFT_CALLS_MAX */
 };
 #define WEFT_CALLTREE_ALL                                                                          \
     {                                                                                              \
@@ -46,10 +47,15 @@ struct weft_call { /* a node; [0] is all of it */
     uint32_t depth;
 };
 
+/* Stacks that have callers in common only where they were cut have none in the tree: a small file makes many calls. */
+#define WEFT_CALLS_MAX 1000000u
+
 struct weft_calltree {
     struct weft_call *call; /* parents before children */
     uint32_t calls;
     uint64_t total, samples;
+    uint64_t
+        cut; /* of samples: there were too many calls, so they count to the innermost caller that is there */
     uint64_t without_promise; /* of total: that belongs to no promise … */
     uint64_t gap[WEFT_GAPS];  /* … why */
     uint32_t depth;           /* the deepest one's */

@@ -11,6 +11,8 @@ struct maker {
     struct weft_profile_list *list;
     uint32_t *
         seen; /* beside the rows: the last item that it was counted in, plus 1; of groups the group */
+    uint32_t *
+        known; /* beside the profile's frames, then its locations without one: their rows, plus 1 */
     uint32_t row_room, seen_room;
     uint32_t item; /* counts them */
     struct weft__table rows_by;
@@ -85,11 +87,17 @@ static bool take_group(void *data, const struct weft__item *item)
     return true;
 }
 
-/* Counts an item in the total of a row, once. Returns the row; WEFT_NONE: no memory. */
+/* Counts an item in the total of a row, once. Returns the row; WEFT_NONE: no memory. known: where the row stands, plus 1,
+ * if it was found before. */
 static uint32_t count_in(struct maker *l, const struct weft__item *item,
-                         const struct weft_named_frame *frame)
+                         const struct weft_named_frame *frame, uint32_t *known)
 {
-    uint32_t row = row_of(l, frame, 0);
+    uint32_t row = *known - 1;
+    if (!*known) {
+        struct weft_named_frame shown = weft__gather_shown(&l->gather, frame);
+        row = row_of(l, &shown, 0);
+        *known = row + 1;
+    }
     if (row != WEFT_NONE && l->seen[row] != l->item) {
         l->seen[row] = l->item;
         l->list->row[row].total += item->value;
@@ -106,15 +114,28 @@ static bool take_stack(void *data, const struct weft__item *item)
     if (!frame)
         return false;
     l->item++;
-    for (uint32_t i = 0; i < count; i++) {
-        struct weft_named_frame shown = weft__gather_shown(&l->gather, &frame[i]);
-        row = count_in(l, item, &shown);
-        if (row == WEFT_NONE)
+    /* The innermost first, so that of frames inlined into each other the n-th is known. */
+    const struct weft_profile *p = l->gather.p;
+    uint32_t last = WEFT_NONE, n = 0, unknown;
+    for (uint32_t i = count; i-- > 0;) {
+        uint32_t at = frame[i].location, *known = &unknown;
+        unknown = 0;
+        if (at != WEFT_NONE) {
+            const struct weft_location *place = &p->location[at];
+            n = at == last && n + 1 < place->frames ? n + 1 : 0;
+            known = &l->known[place->frames ? place->first_frame + n : p->frames + at];
+        }
+        last = at;
+        uint32_t found = count_in(l, item, &frame[i], known);
+        if (found == WEFT_NONE)
             return false;
+        row = row == WEFT_NONE ? found : row;
     }
     struct weft_named_frame state;
-    if (weft__gather_state(&l->gather, item, &state))
-        row = count_in(l, item, &state);
+    if (weft__gather_state(&l->gather, item, &state)) {
+        unknown = 0;
+        row = count_in(l, item, &state, &unknown);
+    }
     if (row == WEFT_NONE)
         return false;
     l->list->row[row].self += item->value;
@@ -167,6 +188,9 @@ int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *
     else if (!groups)
         rc = weft_frames_new(
             &l.frames, p, &(struct weft_frames_options){o->async, o->by_family ? o->family : NULL});
+    if (rc == 0 && !groups &&
+        !(l.known = calloc((size_t)p->frames + p->locations + 1, sizeof *l.known)))
+        rc = WEFT_E_NOMEM;
     if (rc == 0)
         rc = weft__gather_run(&l.gather, p, o, !groups, groups ? take_group : take_stack, &l);
     if (rc == 0) {
@@ -184,6 +208,7 @@ int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *
     weft__gather_fini(&l.gather);
     weft_frames_free(l.frames);
     free(l.seen);
+    free(l.known);
     weft__table_drop(&l.rows_by);
     return rc;
 }

@@ -357,6 +357,34 @@ static void test_too_much(void **state)
     weft_profile_free(p);
 }
 
+/* What has no place any more counts to its callers, or to what they are a group of. */
+static void test_too_many(void **state)
+{
+    (void)state;
+    struct weft_profile *p = new_profile();
+    struct weft_calltree_options o = all;
+    struct weft_calltree *t;
+    char text[256];
+    add(p, "main;f;g", 1, 1, 1, 0, 0);
+    add(p, "main;f;h", 2, 10, 1, 0, 0);
+    add(p, "main;f;g", 3, 100, 1, 0, 0);
+    add(p, "other;f", 4, 1000, 1, 0, 0);
+    assert_int_equal(weft_profile_finish(p), 0);
+    o.calls_max = 4;
+    assert_int_equal(weft_calltree_make(&t, p, &o), 0);
+    print_tree(p, t, text, sizeof text);
+    assert_string_equal(text, "1:main 111/0 2:f 111/10 3:g 101/101");
+    assert_true(t->calls == 4 && t->cut == 2);
+    assert_true(t->call[0].self == 1000 && t->call[0].total == 1111);
+    weft_calltree_free(t);
+    o.calls_max = 1;
+    o.by = WEFT_PROFILE_BY_THREAD;
+    assert_int_equal(weft_calltree_make(&t, p, &o), 0);
+    assert_true(t->calls == 1 && t->cut == 4 && t->call[0].self == 1111);
+    weft_calltree_free(t);
+    weft_profile_free(p);
+}
+
 static void test_nothing(void **state)
 {
     (void)state;
@@ -429,6 +457,7 @@ int main(void)
         cmocka_unit_test(test_off_cpu),
         cmocka_unit_test(test_sums_at_random),
         cmocka_unit_test(test_too_much),
+        cmocka_unit_test(test_too_many),
         cmocka_unit_test(test_nothing),
         cmocka_unit_test(test_compare),
     };

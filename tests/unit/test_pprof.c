@@ -557,6 +557,32 @@ static void legacy_same_addresses(void **state)
     weft_profile_free(p);
 }
 
+/* Many deep stacks in a small file make no file that fills the disk. */
+static void legacy_deep(void **state)
+{
+    (void)state;
+    enum { DEEP = 4000, RECORD = 2 + WEFT_FRAMES_MAX };
+    struct weft_profile *p = new_profile();
+    uint32_t stack = 0;
+    for (unsigned i = 0; i < DEEP; i++) {
+        stack = weft_profile_push(p, stack, PID, 0x400000 + i, WEFT_NODE_CALLER, 1);
+        if (i >= DEEP - 2)
+            sample(p, PID, TID, i, stack, 0, 2000);
+    }
+    assert_int_equal(weft_profile_finish(p), 0);
+    struct written w = export_legacy(p, NULL);
+    assert_int_equal(w.size, 8 * (5 + 2 * RECORD + 3));
+    for (unsigned i = 0; i < 2; i++) {
+        assert_int_equal(word(&w, 5 + i * RECORD), 1);
+        assert_int_equal(word(&w, 6 + i * RECORD), WEFT_FRAMES_MAX);
+        uint64_t innermost = word(&w, 7 + i * RECORD), last = word(&w, 4 + (i + 1) * RECORD);
+        assert_int_equal(innermost, 0x400000 + DEEP - 2 + i);
+        assert_int_equal(last, innermost - WEFT_FRAMES_MAX + 1);
+    }
+    done(&w);
+    weft_profile_free(p);
+}
+
 static void legacy_conflict(void **state)
 {
     (void)state;
@@ -643,6 +669,7 @@ int main(void)
         cmocka_unit_test(legacy_periods),
         cmocka_unit_test(legacy_same_addresses),
         cmocka_unit_test(legacy_conflict),
+        cmocka_unit_test(legacy_deep),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(cannot_be_written),
     };
