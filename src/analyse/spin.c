@@ -85,6 +85,9 @@ static void follow(struct weft__spins *k, struct weft__series *x, const struct w
         if (q != self)
             *x = (struct weft__series){.promise = self};
         break;
+    case WEFT_RESOLVES_AGAIN: /* nobody has anything of these */
+    case WEFT_CANCELS_LATE:
+        break;
     }
 }
 

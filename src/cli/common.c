@@ -346,15 +346,17 @@ void weft__warn(const char *path, const struct weft_damage *d)
                   d->unknown_types, weft__plural(d->unknown_types));
 }
 
-static void warn_contradictions(const char *path, const struct weft_contradictions *c)
+static void warn_contradictions(const char *path, const struct weft_model *m)
 {
+    const struct weft_contradictions *c = &m->contradictions;
     const struct {
         uint64_t count;
         const char *what;
     } list[] = {
         {c->created_twice, "creations are of promises that were known already"},
         {c->resolved_twice,
-         "resolutions are of promises that were resolved already; the last counts"},
+         m->is_weft ? "resolutions are of promises that were resolved already; the first counts"
+                    : "resolutions are of promises that were resolved already; the last counts"},
         {c->circles, "promises that would have become themselves were left as they were"},
         {c->on_loop, "resolutions of the event loop itself were ignored"},
     };
@@ -383,7 +385,7 @@ struct weft_model *weft__model_of(struct weft_reader *reader, const char *path)
         weft__complain(path, &err);
     } else {
         weft__warn(path, damage);
-        warn_contradictions(path, &model->contradictions);
+        warn_contradictions(path, model);
         if (weft__status(path, damage, model->events_total) != WEFT__DONE) {
             weft_model_free(model);
             model = NULL;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/names.h"
+#include "analyse/twice.h"
 #include "cli/common.h"
 #include "cli/ending.h"
 #include "cli/explain.h"
@@ -208,6 +209,24 @@ static void print_losses(const struct weft_model *m)
                    "then is pending.");
 }
 
+/* Who ended a promise that had ended. */
+static void print_again(const struct weft_model *m)
+{
+    enum { SHOWN = 5 };
+    uint32_t first[SHOWN];
+    uint64_t all = weft_ended_again(m, WEFT_ROOT, first, SHOWN);
+    for (uint32_t i = 0; i < SHOWN && i < all; i++) {
+        struct weft__text t = {0};
+        weft__put(&t, "Note: ");
+        weft__put_again(&t, m, first[i]);
+        weft__put(&t, ". The first end counts.");
+        prose_wrap("", "  ", t.text ? t.text : "");
+        weft__text_fini(&t);
+    }
+    if (all > SHOWN)
+        printf("Promises were ended again %s times more.\n", weft__grouped(all - SHOWN).text);
+}
+
 void weft__explained_print(const struct weft__explained *x)
 {
     unsigned count = 0;
@@ -225,5 +244,6 @@ void weft__explained_print(const struct weft__explained *x)
     else
         putchar('\n');
     print_rest(x);
+    print_again(x->model);
     print_losses(x->model);
 }

@@ -519,7 +519,9 @@ static void print_damage(const struct report *r)
         {d->backward_times, "events earlier than the one before them"},
         {d->unknown_types, "creations with an unknown type"},
         {c->created_twice, "promises created although they were known already"},
-        {c->resolved_twice, "promises resolved a second time (the last one counts)"},
+        {c->resolved_twice, weft_reader_facts(r->sum.reader)->is_weft
+                                ? "ends of promises that had ended before (the first one counts)"
+                                : "promises resolved a second time (the last one counts)"},
         {c->circles, "promises that would have become themselves"},
         {c->on_loop, "resolutions of the event loop itself"},
     };

@@ -154,6 +154,7 @@ static void add_beginning(json_t *o, const struct weft_model *m, const struct we
     json_object_set_new(o, "became_ns",
                         p->becomes == WEFT_NONE ? json_null() : json_integer(p->end_ns));
     json_object_set_new(o, "resolver", weft__json_id(m, s->resolver));
+    json_object_set_new(o, "ended_again", weft__json_again(m, s->final));
     json_object_set_new(o, "reason", weft__json_model_text(m, weft_model_reason(m, s->final)));
     json_object_set_new(o, "creators", creators);
     json_object_set_new(o, "origin", origin_json(m, s->promise));

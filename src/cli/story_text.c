@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/twice.h"
 #include "cli/common.h"
 #include "cli/path_text.h"
 #include "cli/prose.h"
@@ -82,6 +83,34 @@ static int print_beginning(const struct weft_history *h, const struct weft_story
         weft__put(&t, " Events are missing in this trace, so this may not be the whole story.");
     if (m->promise[s->final].outcome == WEFT_FAILED && reason != WEFT_NONE)
         weft__put(&t, " The reason: \"%.200s\".", weft_model_text(m, reason, NULL));
+    return weft__text_print(&t);
+}
+
+/* A note, if somebody ended it again. */
+static int print_again(const struct weft_model *m, const struct weft_story *s)
+{
+    enum { SHOWN = 3 };
+    uint32_t first[SHOWN];
+    uint64_t all = weft_ended_again(m, s->final, first, SHOWN);
+    struct weft__text t = {0};
+    if (all == 0)
+        return 0;
+    for (uint32_t i = 0; i < SHOWN && i < all; i++) {
+        const struct weft_interaction *x = &m->interaction[first[i]];
+        weft__put(&t, i ? ", " : "It was ended again by ");
+        if (x->actor == s->final)
+            weft__put(&t, "itself");
+        else
+            weft__put_full(&t, m, x->actor);
+        weft__put(&t, " at ");
+        weft__put_time(&t, x->time_ns);
+    }
+    if (all > SHOWN) {
+        weft__put(&t, ", and ");
+        weft__put_count(&t, all - SHOWN);
+        weft__put(&t, " times more");
+    }
+    weft__put(&t, ": the first end counts.");
     return weft__text_print(&t);
 }
 
@@ -229,6 +258,8 @@ int weft__story_text(const struct weft_history *h, uint32_t promise)
     int rc = weft_story_find(&s, h, promise);
     if (rc == 0)
         rc = print_beginning(h, &s);
+    if (rc == 0)
+        rc = print_again(h->m, &s);
     if (rc < 0)
         return rc;
     print_sums(&s);

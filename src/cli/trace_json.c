@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/twice.h"
 #include "format/utf8.h"
 
 json_t *weft__json_number(uint64_t n)
@@ -73,6 +74,25 @@ json_t *weft__json_label(const struct weft_model *m, uint32_t promise)
     bool none = promise == WEFT_NONE || promise == WEFT_ROOT;
     return weft__json_model_text(m, none ? WEFT_NONE : weft_model_name(m, promise));
 }
+
+json_t *weft__json_again(const struct weft_model *m, uint32_t promise)
+{
+    enum { LISTED = 100 };
+    uint32_t first[LISTED];
+    uint64_t all = weft_ended_again(m, promise, first, LISTED);
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < LISTED && i < all; i++) {
+        const struct weft_interaction *x = &m->interaction[first[i]];
+        json_array_append_new(
+            list, json_pack("{so so sI so so sI}", "promise", weft__json_id(m, x->other), "label",
+                            weft__json_label(m, x->other), "ended_ns",
+                            (json_int_t)m->promise[x->other].end_ns, "by",
+                            weft__json_id(m, x->actor), "by_label", weft__json_label(m, x->actor),
+                            "again_ns", (json_int_t)x->time_ns));
+    }
+    return json_pack("{so so}", "count", weft__json_number(all), "first", list);
+}
+
 void weft__json_exit(json_t *o, const struct weft_exit *e)
 {
     json_t *number = e->known ? json_integer(e->number) : json_null();

@@ -29,6 +29,10 @@ json_t *weft__json_id(const struct weft_model *m, uint32_t promise);
 /* The first label of a promise, or null. */
 json_t *weft__json_label(const struct weft_model *m, uint32_t promise);
 
+/* Ends of a promise that had ended before, or of all (WEFT_ROOT): {"count", "first": [{"promise", "label", "ended_ns",
+ * "by", "by_label", "again_ns"}]}. */
+json_t *weft__json_again(const struct weft_model *m, uint32_t promise);
+
 /* Sets "exit_status" and "signal": numbers, or null. */
 void weft__json_exit(json_t *o, const struct weft_exit *e);
 

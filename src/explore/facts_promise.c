@@ -136,6 +136,13 @@ static void add_end(struct about *a)
         weft__fact_promise(a->f, failed ? "failed by" : "resolved by", a->s, x->actor, "%s",
                            x->actor == a->promise ? " (itself)" : "");
     }
+    for (uint32_t i = 0; i < a->d.again.kept; i++) {
+        const struct weft_interaction *x = &a->m->interaction[a->d.again.interaction[i]];
+        weft__fact_promise(a->f, i ? "" : "ended again by", a->s, x->actor,
+                           " at %s; the first end counts", weft__moment(number, x->time_ns));
+        weft__fact_bad(a->f);
+    }
+    weft__fact_more(a->f, a->d.again.all, a->d.again.kept);
     if (p->outcome == WEFT_BECAME && p->becomes != WEFT_NONE) {
         uint32_t final = weft_model_final(a->m, a->promise);
         weft__fact_promise(a->f, "what it became", a->s, p->becomes, "%s", "");

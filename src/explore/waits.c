@@ -86,6 +86,9 @@ static void on_own(struct finder *f, uint32_t i)
     case WEFT_NOTIFIES:
         keep(&d->notified, i);
         break;
+    case WEFT_RESOLVES_AGAIN:
+    case WEFT_CANCELS_LATE:
+        break;
     }
 }
 
@@ -116,6 +119,11 @@ static void on_others(struct finder *f, uint32_t i)
             d->in_vain_ns = x->time_ns;
         }
         keep(&d->notified_by, i);
+        break;
+    case WEFT_RESOLVES_AGAIN:
+        keep(&d->again, i);
+        break;
+    case WEFT_CANCELS_LATE:
         break;
     }
 }
@@ -195,7 +203,8 @@ int weft__dealings_find(struct weft__dealings *out, const struct weft_model *m, 
         const struct weft_interaction *x = &m->interaction[i];
         if (x->actor == promise)
             on_own(&f, i);
-        if (x->other == promise && (x->actor != promise || x->kind == WEFT_RESOLVES))
+        if (x->other == promise &&
+            (x->actor != promise || x->kind == WEFT_RESOLVES || x->kind == WEFT_RESOLVES_AGAIN))
             on_others(&f, i);
         else if (f.became && out->others.open && x->other != promise)
             on_successor(&f, x);

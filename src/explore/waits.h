@@ -49,6 +49,7 @@ struct weft__dealings {
     struct weft__waits mine, others;
     struct weft__acts used, used_by; /* reads without a wait before */
     struct weft__acts resolved, signalled, signalled_by, notified, notified_by;
+    struct weft__acts again;   /* ends of it after it had ended */
     uint64_t notified_in_vain; /* of notified_by: nobody waited then … */
     int64_t in_vain_ns;        /* … the last time */
     uint32_t resolution;       /* the last interaction that resolved it, or WEFT_NONE */

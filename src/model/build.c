@@ -167,6 +167,14 @@ int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool 
     return 0;
 }
 
+/* Whether a promise has ended so that no other end counts any more. In a mirage trace the last one does. One that was
+ * forgotten may still turn out to be resolved, by a thread whose clock is a little behind. */
+static bool has_ended(const struct weft_builder *b, uint32_t promise)
+{
+    enum weft_outcome o = b->m->promise[promise].outcome;
+    return b->is_weft && promise != WEFT_ROOT && o != WEFT_PENDING && o != WEFT_FORGOTTEN;
+}
+
 static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int64_t now,
                        enum weft_outcome outcome)
 {
@@ -174,14 +182,22 @@ static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int6
     TRY(lookup_both(b, ev, &resolver, &promise));
     if (ev->text)
         TRY(weft__add_text(b, ev, &reason));
-    TRY(interact(b, now, WEFT_RESOLVES, resolver, promise));
     struct weft_promise *p = &b->m->promise[promise];
+    bool again = has_ended(b, promise);
+    bool late = again && outcome == WEFT_CANCELLED;
+    TRY(interact(b, now,
+                 late    ? WEFT_CANCELS_LATE
+                 : again ? WEFT_RESOLVES_AGAIN
+                         : WEFT_RESOLVES,
+                 resolver, promise));
     if (promise == WEFT_ROOT) {
         b->m->contradictions.on_loop++;
         return 0;
     }
-    if (p->outcome != WEFT_PENDING)
+    if (p->outcome != WEFT_PENDING && !late)
         b->m->contradictions.resolved_twice++;
+    if (again)
+        return 0;
     p->outcome = outcome & 7u;
     p->end_ns = now;
     p->reason_or_final = reason;
@@ -226,11 +242,14 @@ static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64
     }
     if (m->promise[p].outcome != WEFT_PENDING)
         m->contradictions.resolved_twice++;
+    struct weft_running *s = weft__model_stream(b, ev->stream);
+    if (has_ended(b, p))
+        return interact(b, now, WEFT_RESOLVES_AGAIN,
+                        s->promise == WEFT_NONE ? WEFT_ROOT : s->promise, p);
     m->promise[p].outcome = WEFT_BECAME;
     m->promise[p].end_ns = now;
     m->promise[p].becomes = q;
     m->promise[p].reason_or_final = q;
-    struct weft_running *s = weft__model_stream(b, ev->stream);
     return s->promise == p ? weft__model_switch(b, s, now, q) : 0;
 }
 

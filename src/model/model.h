@@ -95,6 +95,8 @@ enum weft_interaction_kind {
     WEFT_RESOLVES, /* actor fulfils, fails, resolves or cancels other */
     WEFT_SIGNALS,  /* actor signals other */
     WEFT_NOTIFIES, /* actor signals the condition other, whether or not somebody waits for it */
+    WEFT_RESOLVES_AGAIN, /* as RESOLVES, but other had ended before, which counts (weft's own traces) */
+    WEFT_CANCELS_LATE, /* actor cancels other, which had ended before (likewise) */
 };
 
 struct weft_interaction {
@@ -171,7 +173,7 @@ struct weft_model_given_up {
 /* Ways in which events contradicted each other. Each is counted, the event is otherwise ignored. */
 struct weft_contradictions {
     uint64_t created_twice;
-    uint64_t resolved_twice; /* the last resolution wins */
+    uint64_t resolved_twice; /* the first end counts; in a mirage trace the last one */
     uint64_t circles;        /* a promise that would become itself, directly or not */
     uint64_t on_loop;        /* the event loop created, resolved or becoming something */
 };

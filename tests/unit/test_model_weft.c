@@ -201,7 +201,55 @@ static void ended_twice(void **state)
               first(resolves(30, 2, 1)), first(forgets(40, LOOP)), first(cancels(50, 1, LOOP)));
     assert_int_equal(m->contradictions.resolved_twice, 2);
     assert_int_equal(m->contradictions.on_loop, 2);
-    expect_model(m, "1 task -1 0 30 resolved - -\n2 preexisting -1 0 30 pending - -\n");
+    expect_model(m, "1 task -1 0 20 cancelled - -\n2 preexisting -1 0 30 pending - -\n");
+}
+
+/* As promises do. What came later is kept as an event. */
+static void the_first_end_counts(void **state)
+{
+    (void)state;
+    const struct {
+        struct weft_event end;
+        const char *outcome;
+    } first_end[] = {{fulfills(10, 2, 1), "fulfilled"},
+                     {fails(10, 2, 1, "why"), "failed"},
+                     {resolves(10, 2, 1), "resolved"},
+                     {cancels(10, 2, 1), "cancelled"}};
+    const struct weft_event later[] = {fulfills(20, 3, 1), fails(20, 3, 1, "late"),
+                                       resolves(20, 3, 1), becomes(20, 1, 3), cancels(20, 3, 1)};
+    for (unsigned i = 0; i < sizeof first_end / sizeof *first_end; i++)
+        for (unsigned k = 0; k < sizeof later / sizeof *later; k++) {
+            char wanted[300];
+            struct weft_model *m =
+                BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
+                      first(creates(2, LOOP, 3, 0)), first(first_end[i].end),
+                      first(switches(15, 3)), first(later[k]), first(switches(30, LOOP)));
+            bool late = later[k].kind == WEFT_EVENT_CANCELS;
+            assert_int_equal(m->contradictions.resolved_twice, !late);
+            assert_int_equal(m->interactions, 2);
+            assert_int_equal(m->interaction[0].kind, WEFT_RESOLVES);
+            assert_int_equal(m->interaction[1].kind,
+                             late ? WEFT_CANCELS_LATE : WEFT_RESOLVES_AGAIN);
+            assert_int_equal(m->interaction[1].actor, weft_model_find(m, 3));
+            assert_int_equal(m->interaction[1].other, weft_model_find(m, 1));
+            assert_int_equal(weft_model_reason(m, weft_model_find(m, 1)) != WEFT_NONE, i == 1);
+            snprintf(wanted, sizeof wanted,
+                     "1 task -1 0 10 %s - -\n2 task -1 1 %d pending - -\n"
+                     "3 task -1 2 30 pending - -\n",
+                     first_end[i].outcome, 10);
+            expect_model(m, wanted);
+        }
+}
+
+/* A becoming hands over what is said later. */
+static void what_another_one_became_ends_once(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)), first(becomes(5, 1, 2)),
+              first(fulfills(10, LOOP, 1)), first(fails(20, LOOP, 2, "late")));
+    assert_int_equal(m->contradictions.resolved_twice, 1);
+    expect_model(m, "1 task -1 0 5 became 2 -\n2 task -1 1 10 fulfilled - -\n");
 }
 
 static void marks(void **state)
@@ -391,6 +439,8 @@ int main(void)
         cmocka_unit_test(ways_to_end),
         cmocka_unit_test(a_failure_without_a_reason),
         cmocka_unit_test(ended_twice),
+        cmocka_unit_test(the_first_end_counts),
+        cmocka_unit_test(what_another_one_became_ends_once),
         cmocka_unit_test(marks),
         cmocka_unit_test(notifying_is_a_sign_of_life),
         cmocka_unit_test(totals_are_right_although_the_beginning_is_gone),
