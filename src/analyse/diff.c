@@ -449,15 +449,20 @@ static void find_doubt(struct weft__differ *d)
     struct weft_diff *o = d->out;
     uint64_t least = o->good_promises < o->bad_promises ? o->good_promises : o->bad_promises;
     const char *lost = NULL;
+    bool empty = false;
     struct weft__text t = {0};
     for (uint32_t i = 0; i <= d->goods; i++) {
         const struct weft_losses *l = &d->sides.side[i].h->m->losses;
+        empty |= weft_model_is_empty(d->sides.side[i].h->m);
         if (l->overwritten || l->discarded)
             lost = l->overwritten ? "the beginning of a recording was overwritten"
                                   : "events of a recording are missing";
+        o->unsure |= l->discarded || l->pending;
     }
-    o->strangers = o->aligned * 4 < least;
-    if (o->strangers && o->aligned == 0)
+    o->strangers = empty || o->aligned * 4 < least;
+    if (empty)
+        weft__put(&t, "Nothing was recorded in one of the runs: there is nothing to compare.");
+    else if (o->strangers && o->aligned == 0)
         weft__put(&t, "No promise has a counterpart: are these two runs of one program?");
     else if (o->strangers)
         weft__put(
@@ -465,6 +470,12 @@ static void find_doubt(struct weft__differ *d)
             (unsigned)(o->aligned * 100 / least));
     if (lost)
         weft__put(&t, "%sSome differences may be none: %s.", t.size ? " " : "", lost);
+    if (o->unsure)
+        weft__put(
+            &t,
+            "%sOthers may not be found: not all is known of what happened, or of what is pending "
+            "and who waits for it.",
+            t.size ? " " : "");
     d->failed |= t.failed;
     o->doubt = weft__text_take(&t);
 }
@@ -503,6 +514,8 @@ static int compare(struct weft__differ *d, weft_progress_fn *progress, void *dat
     STEP(0.9);
     if (!d->out->strangers)
         weft__find_running(d);
+    STEP(0.95);
+    weft__find_swapped(d);
     STEP(1.0);
 #undef STEP
     return 0;
@@ -555,5 +568,6 @@ void weft_diff_fini(struct weft_diff *d)
     free(d->bad_of_good);
     free(d->good_of_bad);
     free(d->doubt);
+    free(d->swapped);
     *d = (struct weft_diff){0};
 }

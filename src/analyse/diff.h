@@ -75,7 +75,9 @@ struct weft_diff {
     uint64_t aligned;
     uint64_t good_promises, bad_promises; /* how many there are that could be aligned */
     uint64_t latencies_compared;          /* families that both runs have */
+    bool unsure;    /* differences may not be found: something is missing that matters */
     bool strangers; /* hardly any promise has a counterpart: how long things take is not compared */
+    char *swapped;  /* why the good run and the bad one seem to be swapped, or NULL */
     char *doubt; /* why not all of this may be true (another program, a part of a trace), or NULL */
 };
 
@@ -84,7 +86,8 @@ struct weft_diff {
 /* Whether anything is different. */
 static inline bool weft_diff_any(const struct weft_diff *d)
 {
-    return d->strangers || d->divergence.found || d->changes || d->latencies || d->runnings;
+    return d->strangers || d->swapped || d->divergence.found || d->changes || d->latencies ||
+           d->runnings;
 }
 
 /* goods >= 1; the first good run is the one that is told of. *out is empty. Returns 0, WEFT_E_NOMEM or

@@ -49,6 +49,9 @@ void weft__put_ending(struct weft__text *t, const struct weft_history *h, uint32
 /* diverge.c: after the changes are found and marked. */
 void weft__find_divergence(struct weft__differ *d);
 
+/* swapped.c: after the changes are found. */
+void weft__find_swapped(struct weft__differ *d);
+
 /* latency.c, running.c */
 void weft__find_latencies(struct weft__differ *d);
 void weft__find_running(struct weft__differ *d);

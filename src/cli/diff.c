@@ -16,9 +16,12 @@ static const char help[] =
     "it\n"
     "first leaves their order of events, which promises end differently, are missing or new, and "
     "what\n"
-    "takes longer. What differs among the good runs themselves is not told.\n\n"
+    "takes longer. What differs among the good runs themselves is not told. Where what is wrong is "
+    "in the\n"
+    "good run alone, they may have been swapped: that is said, too.\n\n"
     "  --all    all changes, not just the most important\n"
-    "  --check  exit with 3 if there is a difference: for tests\n"
+    "  --check  exit with 3 if there is a difference, or what is needed to tell is missing: for "
+    "tests\n"
     "  --json   as a JSON object\n"
     "  --help   this text\n\n"
     "Example: weft diff good.weft bad.weft\n";
@@ -114,8 +117,10 @@ static void print_counts(const struct request *r, const struct weft_diff *d)
         snprintf(runs, sizeof runs, " with %s good runs", weft__grouped(r->runs - 1).text);
     snprintf(text, sizeof text,
              "%s%s of %s promises aligned; compared%s: how they ended, which are missing or new%s.",
-             weft_diff_any(d) ? "" : "No difference that matters: ", weft__grouped(d->aligned).text,
-             weft__grouped(least).text, runs, lengths);
+             weft_diff_any(d) ? ""
+             : d->unsure      ? "No difference found: "
+                              : "No difference that matters: ",
+             weft__grouped(d->aligned).text, weft__grouped(least).text, runs, lengths);
     if (begun)
         putchar('\n');
     prose_wrap("", "", text);
@@ -126,6 +131,12 @@ static void print_diff(const struct request *r, const struct weft_diff *d)
     if (d->doubt) {
         fputs(prose_style(PROSE_WARNING), stdout);
         prose_wrap("", "", d->doubt);
+        fputs(prose_style(PROSE_PLAIN), stdout);
+        begun = true;
+    }
+    if (d->swapped) {
+        fputs(prose_style(PROSE_WARNING), stdout);
+        prose_wrap("", "", d->swapped);
         fputs(prose_style(PROSE_PLAIN), stdout);
         begun = true;
     }
@@ -251,6 +262,7 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
                             weft__json_number(d->bad_promises)),
                   "different", (int)weft_diff_any(d), "latencies_compared",
                   weft__json_number(d->latencies_compared), "doubt", weft__json_string(d->doubt));
+    json_object_set_new(all, "swapped", weft__json_string(d->swapped));
     weft__json_write(all, JSON_INDENT(2));
     putchar('\n');
     json_decref(all);
@@ -292,13 +304,13 @@ static int compare(const struct request *r, const struct run *run)
         weft__say(path, "%s", weft_error_name(rc));
         return WEFT__FAILED;
     }
-    bool any = weft_diff_any(&d);
+    const bool any = weft_diff_any(&d), unsure = d.unsure;
     if (r->json)
         print_json(r, &d, run);
     else
         print_diff(r, &d);
     weft_diff_fini(&d);
-    return r->check && any ? WEFT__CHECK_FAILED : WEFT__DONE;
+    return r->check && (any || unsure) ? WEFT__CHECK_FAILED : WEFT__DONE;
 }
 
 static int run(int argc, char **argv)

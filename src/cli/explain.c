@@ -29,7 +29,8 @@ static const char help[] =
     "                    a label or pattern (loop-blocked render *)\n"
     "  --check[=LEVEL]   exit with 3 if something is found that is certain, likely (the default) "
     "or\n"
-    "                    possible: for tests\n"
+    "                    possible, if nothing was recorded, if not all that is pending is known,\n"
+    "                    or if events in between are missing: for tests\n"
     "  --json            as a JSON object\n"
     "  --help            this text\n\n"
     "Thresholds; times as in 20ms, and their defaults:\n"
@@ -367,6 +368,8 @@ static int explain_all(const struct request *r, int files, char **path)
             status = weft__story_print(x.history, r->promise, r->json);
         } else {
             fails |= choose(&x, r);
+            const struct weft_losses *lost = &x.model->losses;
+            fails |= r->check && (weft_model_is_empty(x.model) || lost->pending || lost->discarded);
             if (r->json)
                 json_array_append_new(traces, weft__explained_json(&x));
             else

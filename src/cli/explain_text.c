@@ -94,6 +94,17 @@ static void print_rest(const struct weft__explained *x)
 static void print_nothing(const struct weft__explained *x)
 {
     struct weft__text t = {0};
+    if (weft_model_is_empty(x->model)) {
+        weft__put(
+            &t,
+            "%s: nothing was recorded of promises: there is not a single event, so nothing can "
+            "be concluded. Was the recording on when the program ran, and is the program "
+            "linked with weft?",
+            weft__shown(x->path).text);
+        prose_wrap("", "  ", t.text ? t.text : "");
+        weft__text_fini(&t);
+        return;
+    }
     weft__put(&t, "%s: nothing found in ", weft__shown(x->path).text);
     weft__put_count(&t, x->model->events_total);
     weft__put(&t, " event%s over ", weft__plural(x->model->events_total));

@@ -179,6 +179,8 @@ int weft__facts_of_diff(struct weft__facts *f, const struct weft_scene *good,
                     : !weft_diff_any(d) ? "none that matters was found"
                                         : "none in the order of what depends on each other",
                     v->found ? WEFT_LINK_DIFF : WEFT_LINK_NONE, nowhere);
+    if (d->swapped)
+        weft__fact_long(f, "swapped", d->swapped, WEFT_LINK_NONE, nowhere);
     if (d->doubt)
         weft__fact_long(f, "not sure", d->doubt, WEFT_LINK_NONE, nowhere);
     if (v->found) {

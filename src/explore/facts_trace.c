@@ -157,7 +157,7 @@ static void add_contradictions(struct weft__facts *f, const struct weft_model *m
 }
 
 /* Those that are at least likely; returns whether there are any. */
-static bool add_findings(struct weft__facts *f)
+static bool add_findings(struct weft__facts *f, const struct weft_model *m)
 {
     const struct weft_findings *all = f->analysis ? &f->analysis->findings : NULL;
     const struct weft__target nowhere = {.promise = WEFT_NONE};
@@ -180,7 +180,10 @@ static bool add_findings(struct weft__facts *f)
     }
     weft__fact_more(f, likely, shown);
     if (likely == 0)
-        weft__fact_long(f, "none", "nothing that hangs, blocks, spins, leaks or is lost was found",
+        weft__fact_long(f, "none",
+                        weft_model_is_empty(m)
+                            ? "nothing was recorded of promises, so nothing can be concluded"
+                            : "nothing that hangs, blocks, spins, leaks or is lost was found",
                         WEFT_LINK_NONE, nowhere);
     return likely > 0;
 }
@@ -220,7 +223,7 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
         return weft__fact_end(f);
     }
     take(&c);
-    bool has_findings = add_findings(f);
+    bool has_findings = add_findings(f, m);
     if (title && title[0])
         weft__fact_heading(f, "%.*s", WEFT__FACT_BYTES, title);
     else

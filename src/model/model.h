@@ -308,6 +308,12 @@ static inline uint32_t weft_model_under(const struct weft_model *m, const struct
     return p->simplified ? m->interaction[p->first_interaction].other : p->creator;
 }
 
+/* Whether there is not a single event: then it says nothing that something is not found. */
+static inline bool weft_model_is_empty(const struct weft_model *m)
+{
+    return m->events_total == 0 && m->promoted_events == 0;
+}
+
 /* A promise marked should_resolve that was pending when the trace ended. */
 bool weft_model_overdue(const struct weft_model *m, uint32_t promise);
 
