@@ -101,10 +101,36 @@ static bool count_clans(struct weft__differ *d)
 
 /* ---- Endings that differ ---- */
 
+/* Whether a run slept when it ended, for longer than the other ever did. Where the trace does not say how long was
+ * recorded, any sleep may have been the last one; and mirage's may end with the loop that has just been left. */
+static bool sleeps_to_the_end(const struct weft_history *h, const struct weft_history *other)
+{
+    const struct weft_model *m = h->m;
+    int64_t slept = 0, usual = 0;
+    if (!m->end_known)
+        return m->asleep || !m->is_weft;
+    if (m->asleep && m->sleeps)
+        slept = m->end_ns - m->sleep[m->sleeps - 1].start_ns;
+    for (uint32_t i = 0; i < other->m->sleeps; i++) {
+        int64_t length = other->m->sleep[i].end_ns - other->m->sleep[i].start_ns;
+        usual = length > usual ? length : usual;
+    }
+    return slept > 100 * MS && slept > usual + usual / 2;
+}
+
+/* Whether others of its clan have ended in a run, so many that one of them may well be under way when it ends. */
+static bool is_one_of_many(const struct weft__clan *c, unsigned which)
+{
+    enum { MANY = 8 };
+    return c->promises[which] - c->ended[which][WEFT__OPEN] >= MANY;
+}
+
 /* Whether a promise that is pending in a run would have ended there, if it were as in the other: it had the time, or
- * the program ended by itself and such promises have always ended in the other. */
+ * the program ended by itself and such promises have always ended in the other, or it should have ended and
+ * everything sleeps. */
 static bool pending_for_good(const struct weft_history *h, uint32_t promise,
-                             const struct weft__clan *c, unsigned other)
+                             const struct weft__clan *c, unsigned other,
+                             const struct weft_history *other_run)
 {
     const struct weft_promise *p = &h->m->promise[promise];
     int64_t longest = c->longest_ns[other];
@@ -112,8 +138,9 @@ static bool pending_for_good(const struct weft_history *h, uint32_t promise,
         return false;
     if (age_ns(h, promise) > longest + longest / 2 + MS)
         return true;
-    return h->m->losses.ended == WEFT_ENDED_STOPPED &&
-           (p->should_resolve || c->ended[other][WEFT__OPEN] == 0);
+    if (h->m->losses.ended == WEFT_ENDED_STOPPED)
+        return p->should_resolve || c->ended[other][WEFT__OPEN] == 0;
+    return p->should_resolve && !is_one_of_many(c, 1 - other) && sleeps_to_the_end(h, other_run);
 }
 
 /* Whether an ending is as frequent among the good ones, or nearly. */
@@ -142,10 +169,11 @@ static bool ends_differently(const struct weft__differ *d, uint32_t good, uint32
     if (!same_type(d, good, bad))
         return false;
     if (b == WEFT__OPEN)
-        return pending_for_good(d->bad, bad, c, 0) && !usual(c, b);
+        return pending_for_good(d->bad, bad, c, 0, d->good) && !usual(c, b);
     if (g == WEFT__OPEN)
         return b != WEFT__CANCEL && b != WEFT__DROP &&
-               pending_for_good(d->good, good, &d->clan[d->sides.side[d->goods].clan[bad]], 1) &&
+               pending_for_good(d->good, good, &d->clan[d->sides.side[d->goods].clan[bad]], 1,
+                                d->bad) &&
                !usual(c, b);
     bool both_dropped =
         g >= WEFT__CANCEL && g <= WEFT__DROP && b >= WEFT__CANCEL && b <= WEFT__DROP;
@@ -234,6 +262,40 @@ static void find_endings(struct collector *k)
                  d->clan[d->sides.side[d->goods].clan[bad]].promises[0] == 0)
             add_change(k, WEFT_CHANGE_TYPE, p, bad);
     }
+}
+
+/* Whether a promise of the bad run is pending, and ended in the good one. */
+static bool hangs(const struct weft__differ *d, uint32_t good)
+{
+    uint32_t bad = good == WEFT_NONE ? WEFT_NONE : d->bad_of_good[good];
+    return bad != WEFT_NONE && weft__ending_of(d->bad->m, bad) == WEFT__OPEN &&
+           weft__ending_of(d->good->m, good) != WEFT__OPEN && same_type(d, good, bad) &&
+           !d->bad->m->promise[weft_model_final(d->bad->m, bad)].background;
+}
+
+/* What a promise that is pending for good still waits for is so, too, however young it is. */
+static void follow_waits(struct collector *k)
+{
+    struct weft__differ *d = k->d;
+    const struct weft_history *b = d->bad;
+    uint32_t *queue = weft__resize(NULL, d->good->m->promises, sizeof *queue), queued = 0;
+    d->failed |= !queue;
+    for (uint32_t p = 1; p < d->good->m->promises && !d->failed; p++)
+        if (d->mark[p] & WEFT__CHANGED && hangs(d, p))
+            queue[queued++] = p;
+    for (uint32_t i = 0; i < queued && !d->failed; i++) {
+        uint32_t reader = weft_model_final(b->m, d->bad_of_good[queue[i]]);
+        for (uint32_t n = b->waits_of_first[reader]; n < b->waits_of_first[reader + 1]; n++) {
+            const struct weft_wait *w = &b->wait[b->waits_of[n]];
+            uint32_t bad = weft_model_final(b->m, w->source), good = d->good_of_bad[bad];
+            if (w->end != WEFT_WAIT_OPEN || !hangs(d, good) || d->mark[good] & WEFT__CHANGED)
+                continue;
+            add_change(k, WEFT_CHANGE_OUTCOME, good, bad);
+            d->mark[good] |= WEFT__CHANGED; /* also where add_change has failed */
+            queue[queued++] = good;
+        }
+    }
+    free(queue);
 }
 
 /* Which promises were read or waited for. */
@@ -424,6 +486,8 @@ static void find_changes(struct weft__differ *d)
 {
     struct collector k = {.d = d};
     find_endings(&k);
+    if (!d->failed)
+        follow_waits(&k);
     if (!d->failed)
         find_children(&k);
     if (!d->failed)

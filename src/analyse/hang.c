@@ -68,15 +68,28 @@ static uint32_t last_run(const struct weft_history *h, uint32_t p)
                                                          : WEFT_NONE;
 }
 
+/* When a run that lasts still began: that of a promise which became this one goes on in it. */
+static int64_t runs_since(const struct weft_history *h, uint32_t run)
+{
+    const struct weft_model *m = h->m;
+    uint32_t stream = weft_history_stream(h, run), first = h->stream_first[stream];
+    uint32_t at = h->stream_first[stream + 1] - 1, p = h->run_promise[run];
+    while (at > first &&
+           m->run[h->stream_run[at - 1]].end_ns == m->run[h->stream_run[at]].start_ns &&
+           m->promise[h->run_promise[h->stream_run[at - 1]]].becomes == p)
+        p = h->run_promise[h->stream_run[--at]];
+    return m->run[h->stream_run[at]].start_ns;
+}
+
 /* It runs when the trace ends, and not only because nothing says what runs after it. */
 static bool runs_on(const struct weft__graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
     uint32_t run = last_run(g->s->h, p);
-    if (run == WEFT_NONE || m->run[run].end_ns < m->end_ns ||
-        m->losses.ended == WEFT_ENDED_STOPPED || p == WEFT_ROOT)
+    if (run == WEFT_NONE || run < m->runs_ended || m->losses.ended == WEFT_ENDED_STOPPED ||
+        p == WEFT_ROOT)
         return false;
-    return g->next[p] == WEFT_NONE || g->s->h->wait[g->next[p]].from_ns < m->run[run].start_ns;
+    return g->next[p] == WEFT_NONE || g->s->h->wait[g->next[p]].from_ns < runs_since(g->s->h, run);
 }
 
 static int64_t last_life(const struct weft__graph *g, uint32_t p)
@@ -174,7 +187,10 @@ static void judge_end(const struct weft__graph *g, struct weft__hang *x, int64_t
     if (x->kind == WEFT_FINDING_NEVER_RESOLVED && b->resolved == 0 &&
         m->losses.ended != WEFT_ENDED_KILLED)
         lower(x, WEFT_POSSIBLE, "the program still ran, and none like it shows how long one takes");
-    if (still_ns < g->s->o->hang_ns)
+    /* What is marked, and sleeps at the end of a trace that does not say how long that lasted: it is to be looked at. */
+    bool sleeps =
+        !m->end_known && m->asleep && (waiter != WEFT_NONE || (g->mark[root] & WEFT__SHOULD));
+    if (still_ns < g->s->o->hang_ns && !sleeps)
         lower(x, WEFT_POSSIBLE, "something of it still moved shortly before the recording ended");
     else if (x->kind != WEFT_FINDING_DEADLOCK && still_ns / 3 < b->longest_ns)
         lower(x, WEFT_POSSIBLE, "others like it have taken nearly as long");

@@ -210,6 +210,7 @@ struct weft_model {
     uint32_t *run_stream;                     /* beside run: on which one; NULL: all on stream 0 */
     struct weft_again *again;                 /* by run */
     uint32_t agains;
+    uint32_t runs_ended; /* runs before it were ended by an event; later ones last still */
     struct weft_idle
         *idle; /* where several streams are ever suspended: when, in the order of the ends; else
                              * NULL, and it is as sleep says */
@@ -225,6 +226,8 @@ struct weft_model {
     bool is_weft; /* of weft's own format: counters' changes are no labels there */
     int64_t
         end_ns; /* latest event that is not promoted; or later, where the trace says how long was recorded */
+    bool end_known;        /* the trace says how long was recorded; else it ends with an event */
+    bool asleep;           /* the process sleeps when the trace ends */
     int64_t begin_ns;      /* when the recording began: not after 0; 0 where that is not known */
     uint64_t first_ns;     /* the clock at the first one */
     bool has_wall;         /* when that was is known: */

@@ -143,14 +143,22 @@ static int intersect_sleeps(struct weft_builder *b)
         change[count++] = (struct change){s->suspended ? m->end_ns : s->last_ns, -1};
     }
     qsort(change, count, sizeof *change, by_time);
+    /* There may be more of them than before: of streams that come one after the other, the times in between. */
+    struct weft_sleep *sleep = weft__resize(NULL, (uint64_t)count + 1, sizeof *sleep);
+    if (!sleep) {
+        free(change);
+        return weft__no_room(b, m->sleeps, "suspensions");
+    }
     int64_t awake = 0;
-    m->sleeps = 0; /* there are not more of them than before */
+    m->sleeps = 0;
     for (size_t i = 0; i < count; i++) {
         if (awake == 0 && i && change[i].time_ns > change[i - 1].time_ns)
-            m->sleep[m->sleeps++] = (struct weft_sleep){change[i - 1].time_ns, change[i].time_ns};
+            sleep[m->sleeps++] = (struct weft_sleep){change[i - 1].time_ns, change[i].time_ns};
         awake += change[i].awake;
     }
     free(change);
+    free(m->sleep);
+    m->sleep = sleep;
     return 0;
 }
 
@@ -171,11 +179,14 @@ int weft__model_rest(struct weft_builder *b)
 {
     int64_t end = b->m->end_ns;
     uint32_t sleepers = 0;
+    bool awake = false;
     b->m->sleep_stream = b->is_weft ? WEFT_NONE : 0;
+    b->m->runs_ended = b->m->runs;
     for (uint32_t i = 0; i < b->streams; i++) {
         struct weft_running *s = &b->stream[i];
         if (s->promise != WEFT_NONE && s->promise != WEFT_ROOT)
             s->last_ns = end;
+        awake |= s->promise != WEFT_NONE && s->promise != WEFT_ROOT;
         int rc = weft__model_switch(b, s, end, WEFT_NONE);
         if (rc == 0 && s->suspended)
             rc = add_sleep(b, i, s->suspended_ns, end);
@@ -184,7 +195,9 @@ int weft__model_rest(struct weft_builder *b)
         sleepers += s->suspends;
         if (s->suspends)
             b->m->sleep_stream = i;
+        awake |= s->suspends && !s->suspended;
     }
+    b->m->asleep = !awake && b->streams && (sleepers || !b->is_weft);
     b->m->streams = b->streams;
     if (sleepers < 2)
         return 0;

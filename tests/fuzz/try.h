@@ -204,7 +204,8 @@ static inline void try_model(const struct weft_model *m)
     for (uint32_t i = 0; i < m->promises; i++)
         try_promise(m, i);
     for (uint32_t i = 0; i < m->sleeps; i++)
-        REQUIRE(m->sleep[i].start_ns <= m->sleep[i].end_ns);
+        REQUIRE(m->sleep[i].start_ns <= m->sleep[i].end_ns &&
+                (!i || !m->idle || m->sleep[i - 1].end_ns <= m->sleep[i].start_ns));
     for (uint32_t i = 0; i < m->pauses; i++)
         REQUIRE(m->pause[i].start_ns <= m->pause[i].end_ns);
     try_counters(m);

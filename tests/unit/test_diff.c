@@ -429,6 +429,39 @@ static void shorter_runs(void **state)
     expect_one(cut_off(MS(35)), cut_off(MS(72)), "");
 }
 
+/* A program that sleeps until a reply comes, or is killed before. */
+static struct run sleeper(bool killed)
+{
+    struct maker k;
+    begin_as(&k, WEFT_TRACE_RECORDING);
+    make(&k, 0, LOOP, 1, S_TASK, "main");
+    put(&k, should_resolve(0, 1));
+    make(&k, 0, 1, 2, S_PROMISE, "reply");
+    put(&k, try_read(0, 1, 2));
+    put(&k, suspends(MS(1)));
+    if (killed)
+        return finish(&k, MS(1));
+    put(&k, resumes(MS(20)));
+    put(&k, fulfills(MS(20), LOOP, 2));
+    put(&k, reads(MS(20), 1, 2));
+    put(&k, fulfills(MS(21), 1, 1));
+    put(&k, suspends(MS(21)));
+    return finish(&k, MS(21));
+}
+
+static void asleep_at_the_end(void **state)
+{
+    (void)state;
+    expect_one(sleeper(false), sleeper(true),
+               "parts In the good run 'reply' was fulfilled (at 20 ms); in the bad run it is still "
+               "pending when the trace ends.\n"
+               "change 'reply' (promise 2), created by 'main', is pending when the trace ends; in "
+               "the good run it was fulfilled at 20 ms.\n"
+               "change 'main' (task 1) is pending when the trace ends; in the good run it was "
+               "fulfilled at 21 ms.\n");
+    expect_one(sleeper(true), sleeper(true), "");
+}
+
 /* Requests, of which each has a query; not the one with number without. odd: it has something else. */
 static struct run requests(unsigned count, unsigned without, const char *odd)
 {
@@ -812,25 +845,16 @@ static void canceled(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(inversion),
-        cmocka_unit_test(inversion_places),
-        cmocka_unit_test(nothing_differs),
-        cmocka_unit_test(alignment),
-        cmocka_unit_test(free_texts),
-        cmocka_unit_test(endings),
-        cmocka_unit_test(several_good_runs),
-        cmocka_unit_test(shorter_runs),
-        cmocka_unit_test(missing_and_added),
-        cmocka_unit_test(strangers),
-        cmocka_unit_test(unread_failure),
-        cmocka_unit_test(extra_wait),
-        cmocka_unit_test(no_signal),
-        cmocka_unit_test(overtaken),
-        cmocka_unit_test(lengths),
-        cmocka_unit_test(lengths_of_several),
-        cmocka_unit_test(runs),
-        cmocka_unit_test(by_chance),
-        cmocka_unit_test(no_memory),
+        cmocka_unit_test(inversion),          cmocka_unit_test(inversion_places),
+        cmocka_unit_test(nothing_differs),    cmocka_unit_test(alignment),
+        cmocka_unit_test(free_texts),         cmocka_unit_test(endings),
+        cmocka_unit_test(several_good_runs),  cmocka_unit_test(shorter_runs),
+        cmocka_unit_test(asleep_at_the_end),  cmocka_unit_test(missing_and_added),
+        cmocka_unit_test(strangers),          cmocka_unit_test(unread_failure),
+        cmocka_unit_test(extra_wait),         cmocka_unit_test(no_signal),
+        cmocka_unit_test(overtaken),          cmocka_unit_test(lengths),
+        cmocka_unit_test(lengths_of_several), cmocka_unit_test(runs),
+        cmocka_unit_test(by_chance),          cmocka_unit_test(no_memory),
         cmocka_unit_test(canceled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

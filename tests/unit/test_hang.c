@@ -205,6 +205,30 @@ static void a_killed_program_may_have_gone_on(void **state)
     EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
 }
 
+/* How long it slept is not known: the trace ends with the last event. */
+static void what_sleeps_in_a_trace_without_an_end(void **state)
+{
+    (void)state;
+    struct recording r;
+    for (int marked = 0; marked < 2; marked++)
+        for (int runs = 0; runs < 2; runs++) { /* up to the last event, and no longer */
+            begin_as(&r, WEFT_TRACE_RECORDING, false);
+            chain(&r);
+            if (marked)
+                should(&r, 1);
+            if (runs)
+                add(&r, switches(0, 2));
+            add(&r, suspends(0));
+            EXPECT(&r, marked ? "hang-root likely 3 x1: 2 1\n" : "", marked ? "'answer'" : NULL);
+        }
+    begin_as(&r, WEFT_TRACE_RECORDING, false);
+    chain(&r);
+    should(&r, 1);
+    add(&r, suspends(0));
+    add(&r, resumes(0)); /* it was about to do something */
+    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
+}
+
 static void a_time_limit_will_free_it(void **state)
 {
     (void)state;
@@ -1032,6 +1056,7 @@ int main(void)
         cmocka_unit_test(without_a_mark_it_is_only_possible),
         cmocka_unit_test(behind_what_is_meant_to_be_pending),
         cmocka_unit_test(a_killed_program_may_have_gone_on),
+        cmocka_unit_test(what_sleeps_in_a_trace_without_an_end),
         cmocka_unit_test(a_time_limit_will_free_it),
         cmocka_unit_test(a_ring_that_has_wrapped_lowers_confidence),
         cmocka_unit_test(what_runs_does_not_hang),

@@ -400,6 +400,30 @@ static void all_streams_that_suspend(void **state)
                   "10-30 40-50 60-70 80-90");
 }
 
+/* Threads one after the other, each of which sleeps once: all sleep then, and in between. */
+static void sleeps_of_short_threads(void **state)
+{
+    (void)state;
+    enum { THREADS = 64 };
+    struct step step[THREADS * 4];
+    for (uint32_t i = 0; i < THREADS; i++) {
+        uint64_t t = 100 * i;
+        const struct weft_event event[] = {switches(t, i + 1), suspends(t + 10), resumes(t + 20),
+                                           switches(t + 30, LOOP)};
+        for (size_t k = 0; k < 4; k++)
+            step[4 * i + k] = (struct step){.ev = event[k], .stream = i};
+    }
+    struct weft_model *m = build(step, COUNT(step), LOOP);
+    assert_int_equal(m->sleeps, 2 * THREADS - 1);
+    for (uint32_t i = 0; i < m->sleeps; i++) {
+        int64_t start = 100 * (i / 2) + (i % 2 ? 30 : 10);
+        assert_int_equal(m->sleep[i].start_ns, start);
+        assert_int_equal(m->sleep[i].end_ns, i % 2 ? start + 70 : start + 10);
+    }
+    assert_int_equal(m->idles, THREADS);
+    weft_model_free(m);
+}
+
 /* ---- Several threads ---- */
 
 static void used_before_it_is_created(void **state)
@@ -451,6 +475,7 @@ int main(void)
         cmocka_unit_test(suspended_is_asleep),
         cmocka_unit_test(the_loop_alone_does_not_sleep),
         cmocka_unit_test(all_streams_that_suspend),
+        cmocka_unit_test(sleeps_of_short_threads),
         cmocka_unit_test(used_before_it_is_created),
         cmocka_unit_test(nobody_is_his_own_ancestor),
     };
