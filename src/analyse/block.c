@@ -45,7 +45,7 @@ static int64_t next_idle(const struct weft_history *h, uint32_t stream, int64_t 
 
 static void add_block(struct weft__blocks *b, struct weft__block x)
 {
-    x.length_ns = x.to_ns - x.from_ns - weft_history_collecting(b->h, x.from_ns, x.to_ns);
+    x.length_ns = x.to_ns - x.from_ns - weft_history_halted(b->h, x.stream, x.from_ns, x.to_ns);
     if (x.length_ns < b->s->o->block_ns && !x.silent)
         return;
     x.free_ns = next_idle(b->h, x.stream, x.to_ns, x.to_ns + x.length_ns);

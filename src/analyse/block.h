@@ -11,7 +11,7 @@
 struct weft__block {
     int64_t from_ns, to_ns;
     int64_t free_ns;                 /* when its stream was idle again */
-    int64_t length_ns;               /* without garbage collections */
+    int64_t length_ns;               /* without what halts it (weft_history_halted) */
     uint32_t promise, stream, place; /* place in stream_run */
     uint32_t harmed;                 /* promises that ran late because of it */
     uint32_t nameds,

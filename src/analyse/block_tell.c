@@ -91,12 +91,13 @@ static bool nobody(const struct weft__block *x)
     return !x->harmed && !x->pushed && !x->due && !x->waiting;
 }
 
-/* How long the other runs of its family took on average; INT64_MAX where there are too few. */
-static int64_t usual_ns(const struct weft__blocks *b, const struct group *g)
+/* How long the other runs of its family took on average; otherwise where there are fewer than that. */
+static int64_t usual_ns(const struct weft__blocks *b, const struct group *g, uint32_t least,
+                        int64_t otherwise)
 {
     uint32_t runs = b->family_runs[g->family];
-    if (runs < g->count + A_FEW_RUNS)
-        return INT64_MAX;
+    if (runs < g->count + least)
+        return otherwise;
     return (b->family_ns[g->family] - g->cost_ns) / (int64_t)(runs - g->count);
 }
 
@@ -104,8 +105,8 @@ static int64_t usual_ns(const struct weft__blocks *b, const struct group *g)
 static bool is_outlier(const struct weft__blocks *b, const struct group *g)
 {
     const struct weft__block *x = &b->block[g->worst];
-    return x->length_ns / 4 >= b->s->o->block_ns && usual_ns(b, g) < b->s->o->block_ns / 4 &&
-           !x->alone && !x->still;
+    return x->length_ns / 4 >= b->s->o->block_ns &&
+           usual_ns(b, g, A_FEW_RUNS, INT64_MAX) < b->s->o->block_ns / 4 && !x->alone && !x->still;
 }
 
 static enum weft_confidence judge(const struct weft__blocks *b, const struct group *g,
@@ -166,9 +167,20 @@ static void put_others(const struct weft__blocks *b, const struct group *g, stru
         weft__put(t, " came, as if it had been due before.");
     } else if (is_outlier(b, g)) {
         weft__put(t, " Usually such a run takes ");
-        weft__put_length(t, usual_ns(b, g));
+        weft__put_length(t, usual_ns(b, g, A_FEW_RUNS, INT64_MAX));
         weft__put(t, ".");
     }
+}
+
+/* Where the clock says another time. */
+static void put_halted(const struct weft__blocks *b, const struct weft__block *x,
+                       struct weft__text *t)
+{
+    const int64_t away = weft_history_preempted_ns(b->h, x->stream, x->from_ns, x->to_ns);
+    if (away <= (x->to_ns - x->from_ns) / 20)
+        return;
+    weft__put(t, "; others had its core for another ");
+    weft__put_length(t, away);
 }
 
 static void put_block(const struct weft__blocks *b, const struct group *g, struct weft__text *t)
@@ -198,7 +210,9 @@ static void put_block(const struct weft__blocks *b, const struct group *g, struc
         weft__put_length(t, x->length_ns);
         weft__put(t, " without a break, from ");
         weft__put_time(t, x->from_ns);
-        weft__put(t, " on.");
+        weft__put(t, " on");
+        put_halted(b, x, t);
+        weft__put(t, ".");
     }
     put_others(b, g, t);
     if (g->count > 1) {
@@ -274,9 +288,10 @@ static void tell(const struct weft__blocks *b, const struct group *g, const stru
         put_affected(b, g, order, f);
         weft__loop_doubt(b->s, f, why);
     }
+    int64_t usual = usual_ns(b, g, 1, 0);
     for (uint32_t i = 0; i < g->count; i++) {
         const struct weft__block *y = &b->block[order[g->first + i].block];
-        weft__span_add(b->l, y->stream, y->from_ns, y->to_ns + y->silent, finding);
+        weft__span_add(b->l, y->stream, y->from_ns, y->to_ns + y->silent, usual, finding);
     }
 }
 

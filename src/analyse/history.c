@@ -552,6 +552,8 @@ void weft_history_free(struct weft_history *h)
     free(h->idle_first);
     free(h->idle_sum);
     free(h->collection);
+    free(h->preemption);
+    free(h->preemption_first);
     free(h->notified_first);
     free(h->notified);
     free(h->children_first);

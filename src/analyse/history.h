@@ -73,6 +73,11 @@ struct weft_history {
     } * collection;
     uint32_t collections;
 
+    /* When the thread of a stream could have run, but others had the core. By stream, in order, those that overlap as one.
+     * preemption_first is NULL if nothing is known of it: then times are those of the clock. */
+    struct weft_collection *preemption;
+    uint32_t *preemption_first; /* by stream, streams + 1 */
+
     uint32_t *notified_first, *notified; /* NOTIFIES of a promise: interactions */
     uint32_t *children_first, *children; /* promises by creator, in order of creation */
 };
@@ -122,5 +127,23 @@ uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64
 
 /* How long garbage collections took between two times. Logarithmic. */
 int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns);
+
+/* Time in which a thread had no core since others had it, for weft_history_preempted. */
+struct weft_preemption {
+    int64_t start_ns, end_ns;
+    uint32_t stream;
+};
+
+/* Says when that was, of all threads; the list is put in order. Once, before the history is asked for anything that takes
+ * time. Returns 0 or WEFT_E_NOMEM. */
+int weft_history_preempted(struct weft_history *h, struct weft_preemption *list, uint32_t count);
+
+/* How long others had the core of a stream's thread between two times; 0 if that is not known. Logarithmic. */
+int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                                  int64_t to_ns);
+
+/* The same and garbage collections: how long what ran could do nothing. */
+int64_t weft_history_halted(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                            int64_t to_ns);
 
 #endif

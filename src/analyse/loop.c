@@ -10,13 +10,16 @@
 /* ---- Times that are explained ---- */
 
 void weft__span_add(struct weft__loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
-                    uint32_t finding)
+                    int64_t usual_ns, uint32_t finding)
 {
     if (to_ns <= from_ns ||
         !weft__search_room(l->s, &l->span, l->spans, &l->span_room, sizeof *l->span))
         return;
-    l->span[l->spans++] = (struct weft__span){
-        .from_ns = from_ns, .to_ns = to_ns, .stream = stream, .finding = finding};
+    l->span[l->spans++] = (struct weft__span){.from_ns = from_ns,
+                                              .to_ns = to_ns,
+                                              .stream = stream,
+                                              .usual_ns = usual_ns > 0 ? usual_ns : 0,
+                                              .finding = finding};
 }
 
 static int by_stream(const void *a, const void *b)
@@ -27,6 +30,18 @@ static int by_stream(const void *a, const void *b)
     if (x->from_ns != y->from_ns)
         return x->from_ns < y->from_ns ? -1 : 1;
     return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+}
+
+/* What may be as it should be explains nothing. */
+static bool is_doubtful(const struct weft__loops *l, const struct weft__span *x)
+{
+    return x->finding == WEFT_NONE || l->s->out->finding[x->finding].confidence == WEFT_POSSIBLE;
+}
+
+/* How much of the first part of a span that is. */
+static int64_t doubtful_of(const struct weft__loops *l, const struct weft__span *x, int64_t length)
+{
+    return is_doubtful(l, x) && length > x->usual_ns ? length - x->usual_ns : 0;
 }
 
 static void sort_spans(struct weft__loops *l)
@@ -41,7 +56,9 @@ static void sort_spans(struct weft__loops *l)
             x.from_ns = last->to_ns;
         if (x.to_ns <= x.from_ns)
             continue;
-        x.before_ns = same ? last->before_ns + (last->to_ns - last->from_ns) : 0;
+        int64_t length = same ? last->to_ns - last->from_ns : 0;
+        x.before_ns = same ? last->before_ns + length : 0;
+        x.doubtful_before_ns = same ? last->doubtful_before_ns + doubtful_of(l, last, length) : 0;
         l->span[kept++] = x;
     }
     l->spans = kept;
@@ -52,8 +69,9 @@ static void sort_spans(struct weft__loops *l)
     }
 }
 
-/* Of what lies in spans before a time. */
-static int64_t covered_before(const struct weft__loops *l, uint32_t stream, int64_t time_ns)
+/* Of what lies in spans, or in doubtful ones, before a time. */
+static int64_t covered_before(const struct weft__loops *l, uint32_t stream, int64_t time_ns,
+                              bool doubtful)
 {
     uint32_t first = l->span_first[stream], low = first, high = l->span_first[stream + 1];
     while (low < high) { /* the first one that begins at or after it */
@@ -66,15 +84,29 @@ static int64_t covered_before(const struct weft__loops *l, uint32_t stream, int6
     if (low == first)
         return 0;
     const struct weft__span *x = &l->span[low - 1];
-    return x->before_ns + ((x->to_ns < time_ns ? x->to_ns : time_ns) - x->from_ns);
+    int64_t length = (x->to_ns < time_ns ? x->to_ns : time_ns) - x->from_ns;
+    return doubtful ? x->doubtful_before_ns + doubtful_of(l, x, length) : x->before_ns + length;
+}
+
+static int64_t covered(const struct weft__loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
+                       bool doubtful)
+{
+    if (to_ns <= from_ns || !l->spans)
+        return 0;
+    return covered_before(l, stream, to_ns, doubtful) -
+           covered_before(l, stream, from_ns, doubtful);
 }
 
 int64_t weft__spans_within(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
                            int64_t to_ns)
 {
-    if (to_ns <= from_ns || !l->spans)
-        return 0;
-    return covered_before(l, stream, to_ns) - covered_before(l, stream, from_ns);
+    return covered(l, stream, from_ns, to_ns, false);
+}
+
+int64_t weft__spans_doubtful(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
+                             int64_t to_ns)
+{
+    return covered(l, stream, from_ns, to_ns, true);
 }
 
 static int by_start(const void *a, const void *b)
@@ -92,8 +124,8 @@ static void publish(struct weft__loops *l)
     uint32_t kept = 0;
     for (uint32_t i = 0; i < l->spans; i++) {
         const struct weft__span *x = &l->span[i];
-        if (x->finding == WEFT_NONE || s->out->finding[x->finding].confidence == WEFT_POSSIBLE)
-            continue; /* what may be as it should be explains nothing */
+        if (is_doubtful(l, x))
+            continue;
         if (!weft__search_room(s, &s->blocked, s->blockeds, &s->blocked_room, sizeof *s->blocked))
             return;
         s->blocked[s->blockeds++] = (struct weft__blocked){x->from_ns, x->to_ns, x->finding};

@@ -16,7 +16,9 @@
 /* Time on one stream in which it was not free. */
 struct weft__span {
     int64_t from_ns, to_ns;
-    int64_t before_ns; /* sum of the lengths of those before it, on its stream */
+    int64_t usual_ns;           /* how long it would have taken without what is doubtful */
+    int64_t before_ns;          /* sum of the lengths of those before it, on its stream */
+    int64_t doubtful_before_ns; /* … of what is doubtful in them */
     uint32_t stream;
     uint32_t finding; /* or WEFT_NONE */
 };
@@ -40,10 +42,13 @@ struct weft__loops {
 };
 
 void weft__span_add(struct weft__loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
-                    uint32_t finding);
+                    int64_t usual_ns, uint32_t finding);
 /* How much of a time on a stream lies in spans. Logarithmic. */
 int64_t weft__spans_within(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
                            int64_t to_ns);
+/* … beyond what is usual, in those whose finding is only possible. */
+int64_t weft__spans_doubtful(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
+                             int64_t to_ns);
 
 /* When the source of a wait was there: resolved, or notified for the last time before the wait ended (where nobody
  * else waits for it); never before the wait began. INT64_MAX: it never was. */

@@ -2,6 +2,8 @@
 /* What is asked of a history, once it is made. */
 #include "analyse/history.h"
 
+#include <stdlib.h>
+
 int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise)
 {
     const struct weft_promise *p = &h->m->promise[weft_model_final(h->m, promise)];
@@ -87,24 +89,81 @@ uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64
     return n;
 }
 
-/* How much of the collections lies before a time. */
-static int64_t collected_until(const struct weft_history *h, int64_t time_ns)
+/* How much of the list from first on lies before a time. */
+static int64_t sum_until(const struct weft_collection *list, uint32_t first, uint32_t end,
+                         int64_t time_ns)
 {
-    uint32_t low = 0, high = h->collections;
+    uint32_t low = first, high = end;
     while (low < high) { /* the first one that begins at or after it */
         uint32_t middle = low + (high - low) / 2;
-        if (h->collection[middle].start_ns < time_ns)
+        if (list[middle].start_ns < time_ns)
             low = middle + 1;
         else
             high = middle;
     }
-    if (low == 0)
+    if (low == first)
         return 0;
-    const struct weft_collection *c = &h->collection[low - 1];
+    const struct weft_collection *c = &list[low - 1];
     return c->before_ns + (c->end_ns < time_ns ? c->end_ns : time_ns) - c->start_ns;
 }
 
 int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns)
 {
-    return from_ns < to_ns ? collected_until(h, to_ns) - collected_until(h, from_ns) : 0;
+    return from_ns < to_ns ? sum_until(h->collection, 0, h->collections, to_ns) -
+                                 sum_until(h->collection, 0, h->collections, from_ns)
+                           : 0;
+}
+
+/* ---- Cores that others had ---- */
+
+static int by_stream(const void *a, const void *b)
+{
+    const struct weft_preemption *x = a, *y = b;
+    if (x->stream != y->stream)
+        return x->stream < y->stream ? -1 : 1;
+    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+}
+
+int weft_history_preempted(struct weft_history *h, struct weft_preemption *list, uint32_t count)
+{
+    h->preemption = calloc((size_t)count + 1, sizeof *h->preemption);
+    h->preemption_first = calloc((size_t)h->streams + 1, sizeof *h->preemption_first);
+    if (!h->preemption || !h->preemption_first)
+        return WEFT_E_NOMEM;
+    if (count)
+        qsort(list, count, sizeof *list, by_stream);
+    uint32_t n = 0, i = 0;
+    for (uint32_t stream = 0; stream < h->streams; stream++) {
+        int64_t before = 0;
+        for (h->preemption_first[stream] = n; i < count && list[i].stream == stream; i++) {
+            struct weft_collection *last =
+                n > h->preemption_first[stream] ? &h->preemption[n - 1] : NULL;
+            const int64_t from =
+                last && last->end_ns > list[i].start_ns ? last->end_ns : list[i].start_ns;
+            if (list[i].end_ns <= from)
+                continue;
+            h->preemption[n++] = (struct weft_collection){from, list[i].end_ns, before};
+            before += list[i].end_ns - from;
+        }
+    }
+    h->preemption_first[h->streams] = n;
+    return 0;
+}
+
+int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                                  int64_t to_ns)
+{
+    if (!h->preemption_first || from_ns >= to_ns)
+        return 0;
+    const uint32_t first = h->preemption_first[stream], end = h->preemption_first[stream + 1];
+    return sum_until(h->preemption, first, end, to_ns) -
+           sum_until(h->preemption, first, end, from_ns);
+}
+
+int64_t weft_history_halted(const struct weft_history *h, uint32_t stream, int64_t from_ns,
+                            int64_t to_ns)
+{
+    const int64_t sum = weft_history_collecting(h, from_ns, to_ns) +
+                        weft_history_preempted_ns(h, stream, from_ns, to_ns);
+    return from_ns < to_ns && sum > to_ns - from_ns ? to_ns - from_ns : sum;
 }

@@ -42,12 +42,35 @@ static bool is_new(const struct weft__spins *k, const struct weft__series *x, ui
     return low > first && h->wait[h->waits_of[low - 1]].from_ns >= x->last_ns;
 }
 
+/* How long it did not run before a time, since its last wake. A loop that says when it sleeps, and did not, was kept from
+ * running if nothing else ran. */
+static int64_t paused(const struct weft__spins *k, const struct weft__series *x, int64_t time_ns)
+{
+    enum { LOOKED_AT = 4 };
+    const struct weft_history *h = k->h;
+    uint32_t run = weft_history_run_at(h, x->promise, x->last_ns);
+    if (run == WEFT_NONE || !k->l->informed[weft_history_stream(h, run)])
+        return time_ns - x->last_ns;
+    int64_t until = k->m->run[run].end_ns;
+    if (until >= time_ns)
+        return 0;
+    uint32_t stream = weft_history_stream(h, run), i = weft_history_stream_from(h, stream, until),
+             end = h->stream_first[stream + 1];
+    for (unsigned n = 0; n < LOOKED_AT && i < end && h->run_promise[h->stream_run[i]] == WEFT_ROOT;
+         n++)
+        i++;
+    if (!k->l->suspends[stream] || i == end || k->m->run[h->stream_run[i]].start_ns < time_ns)
+        return time_ns - until;
+    return weft_history_idle(h, stream, until, time_ns, 0, NULL);
+}
+
 /* One interaction of a promise. */
 static void follow(struct weft__spins *k, struct weft__series *x, const struct weft_interaction *e)
 {
     uint32_t self = x->promise, q = weft_model_final(k->m, (uint32_t)e->other), by;
     int64_t gap = weft__spin_wakes(x, WEFT__BY_LOOP) ? WEFT__SPIN_GAP : WEFT__SPIN_LONG_GAP;
-    if (weft__spin_runs(x) && (e->time_ns - x->last_ns > gap || e->time_ns < x->last_ns))
+    if (weft__spin_runs(x) && (e->time_ns < x->last_ns ||
+                               (e->time_ns - x->last_ns > gap && paused(k, x, e->time_ns) > gap)))
         close_series(k, x, WEFT__SPIN_ENDED);
     switch ((enum weft_interaction_kind)e->kind) {
     case WEFT_READS:
@@ -155,7 +178,7 @@ static void tell(const struct weft__spins *k, const struct weft__spin *found)
                                                x->from_ns, x->last_ns, found->cost_ns);
     bool sleeps = x->idle_ns / (int64_t)weft__spin_runs(x) > WEFT__NAP;
     if (!sleeps)
-        weft__span_add(k->l, x->stream, x->from_ns, x->last_ns,
+        weft__span_add(k->l, x->stream, x->from_ns, x->last_ns, 0,
                        f ? k->s->out->count - 1 : WEFT_NONE);
     if (!f)
         return;

@@ -9,11 +9,19 @@
 #define WEFT__SPIN_GAP (5 * WEFT__MS) /* later is another series */
 /* … but who wakes himself cannot have slept: the machine was busy */
 #define WEFT__SPIN_LONG_GAP (100 * WEFT__MS)
-#define WEFT__SPIN_NOTHING 200  /* ns of a run in which nothing at all can be done */
-#define WEFT__SPIN_NO_TIME 3000 /* … in which nobody outside can be asked for much */
-#define WEFT__SPIN_FEW 10000    /* … in which one only looks whether something has happened */
-#define WEFT__SPIN_SHORT 20000  /* … in which not much can be done */
-#define WEFT__SPIN_SLICE 100000 /* a piece of real work */
+#define WEFT__SPIN_NOTHING 200   /* ns of a run in which nothing at all can be done */
+#define WEFT__SPIN_NO_TIME 3000  /* … in which nobody outside can be asked for much */
+#define WEFT__SPIN_FEW 10000     /* … in which one only looks whether something has happened */
+#define WEFT__SPIN_SHORT 20000   /* … in which not much can be done */
+#define WEFT__SPIN_SLICE 100000  /* a piece of real work */
+#define WEFT__SPIN_LONG WEFT__MS /* from here on others may have had the core */
+#define WEFT__SPIN_CORE WEFT__MS /* … but not before a thread had it for so long */
+
+/* Of what happens again and again: long ones apart. */
+struct weft__lengths {
+    int64_t short_ns, long_ns;
+    uint64_t shorts, longs;
+};
 
 enum weft__waker {
     WEFT__BY_ITSELF,
@@ -36,8 +44,9 @@ struct weft__series {
     uint32_t waited; /* for which it waited last, or WEFT_ROOT */
     bool polls;      /* the stream asks for news in between */
     enum weft__spin_end ending;
-    int64_t ran_ns, idle_ns;
-    uint64_t progress; /* things that may be of use to others */
+    struct weft__lengths ran;
+    int64_t ran_ns, idle_ns; /* without what may be due to others that had the core */
+    uint64_t progress;       /* things that may be of use to others */
     enum weft_confidence confidence;
 };
 
@@ -63,11 +72,14 @@ struct weft__spins {
 uint64_t weft__spin_wakes(const struct weft__series *x, enum weft__waker by);
 uint64_t weft__spin_runs(const struct weft__series *x); /* all of them */
 
+void weft__length_add(struct weft__lengths *l, int64_t length_ns);
+
 /* What is used by others than the one who made it. False: no memory. */
 bool weft__spins_share(struct weft__spins *k);
 /* Whether somebody else uses q. */
 bool weft__spin_serves(const struct weft__spins *k, uint32_t q, uint32_t self);
-/* Who resolved q, or notified it last before a time: WEFT_NONE if nobody did. */
+/* What resolved q, or notified it last before a time: an interaction, or WEFT_NONE. And who did that. */
+uint32_t weft__spin_wake(const struct weft_history *h, uint32_t q, int64_t time_ns);
 uint32_t weft__spin_waker(const struct weft_history *h, uint32_t q, int64_t time_ns);
 
 /* Changes of labels and of counters during a series. */

@@ -67,14 +67,20 @@ bool weft__spin_serves(const struct weft__spins *k, uint32_t q, uint32_t self)
     return false;
 }
 
-uint32_t weft__spin_waker(const struct weft_history *h, uint32_t q, int64_t time_ns)
+uint32_t weft__spin_wake(const struct weft_history *h, uint32_t q, int64_t time_ns)
 {
     uint32_t by = h->resolution[q], first = h->notified_first[q];
     if (by != WEFT_NONE)
-        return (uint32_t)h->m->interaction[by].actor;
+        return by;
     uint32_t low = time_ns == INT64_MAX ? h->notified_first[q + 1]
                                         : weft_history_notified_from(h, q, time_ns + 1);
-    return low > first ? (uint32_t)h->m->interaction[h->notified[low - 1]].actor : WEFT_NONE;
+    return low > first ? h->notified[low - 1] : WEFT_NONE;
+}
+
+uint32_t weft__spin_waker(const struct weft_history *h, uint32_t q, int64_t time_ns)
+{
+    uint32_t by = weft__spin_wake(h, q, time_ns);
+    return by == WEFT_NONE ? WEFT_NONE : (uint32_t)h->m->interaction[by].actor;
 }
 
 /* What it made that others ran, resolved or waited for. */
@@ -124,12 +130,29 @@ uint64_t weft__spin_marks(struct weft__spins *k, const struct weft__series *x)
 
 /* ---- What a series was like ---- */
 
-/* How long the promise ran in it, without collections. */
-static int64_t ran(const struct weft__spins *k, const struct weft__series *x)
+void weft__length_add(struct weft__lengths *l, int64_t length_ns)
+{
+    bool is_long = length_ns >= WEFT__SPIN_LONG;
+    int64_t *sum = is_long ? &l->long_ns : &l->short_ns;
+    *sum = weft__sum(*sum, length_ns);
+    l->longs += is_long;
+    l->shorts += !is_long;
+}
+
+/* Their sum. If others may have had the core in the long ones, these count as the others do on average. */
+static int64_t sum_of(const struct weft__lengths *l, bool by_others)
+{
+    int64_t usual_ns = l->shorts ? l->short_ns / (int64_t)l->shorts : 0;
+    return weft__sum(l->short_ns, by_others ? (int64_t)l->longs * usual_ns : l->long_ns);
+}
+
+/* The runs of its promise, and what was in between. */
+static void look_at_runs(const struct weft__spins *k, struct weft__series *x,
+                         struct weft__lengths *between)
 {
     const struct weft_history *h = k->h;
     uint32_t low = h->runs_of_first[x->promise], end = h->runs_of_first[x->promise + 1], high = end;
-    int64_t sum = 0;
+    int64_t until = x->from_ns;
     while (low < high) { /* the first one that ends later than the beginning */
         uint32_t middle = low + (high - low) / 2;
         if (k->m->run[h->runs_of[middle]].end_ns <= x->from_ns)
@@ -143,9 +166,42 @@ static int64_t ran(const struct weft__spins *k, const struct weft__series *x)
             break;
         int64_t a = r->start_ns > x->from_ns ? r->start_ns : x->from_ns;
         int64_t b = r->end_ns < x->last_ns ? r->end_ns : x->last_ns;
-        sum = weft__sum(sum, b - a);
+        const uint32_t stream = weft_history_stream(h, h->runs_of[low]);
+        weft__length_add(between, a - until - weft_history_preempted_ns(h, stream, until, a));
+        weft__length_add(&x->ran, b - a - weft_history_preempted_ns(h, stream, a, b));
+        until = b;
     }
-    return sum;
+    weft__length_add(between, x->last_ns - until -
+                                  weft_history_preempted_ns(h, x->stream, until, x->last_ns));
+}
+
+/* When its stream was idle in it; where very many overlap, all count as short. */
+static struct weft__lengths look_at_idle(struct weft__spins *k, const struct weft__series *x)
+{
+    uint32_t times, longs = 0;
+    int64_t sum = weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, 0, &times), most = 0;
+    if (times <= k->idles_left) {
+        k->idles_left -= times;
+        most = weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, WEFT__SPIN_LONG, &longs);
+    }
+    return (struct weft__lengths){sum - most, most, times - longs, longs};
+}
+
+/* How long it ran and was idle. On a busy machine others have the core now and then, which makes something long that
+ * is none. Where it is not recorded when that was, what is long is left out if there is no more of it than that can be. */
+static void measure(struct weft__spins *k, struct weft__series *x)
+{
+    struct weft__lengths between = {0}, idle;
+    bool sleeps = k->l->suspends[x->stream]; /* it says when; so these are not due to others */
+    if (x->partner == WEFT_ROOT)
+        look_at_runs(k, x, &between);
+    idle = k->l->informed[x->stream] ? look_at_idle(k, x) : between;
+    int64_t awake_ns = sleeps ? between.short_ns - idle.short_ns : idle.short_ns;
+    uint64_t longs = x->ran.longs + (sleeps ? 0 : idle.longs);
+    int64_t had_ns = weft__sum(x->ran.short_ns, awake_ns);
+    bool by_others = !k->h->preemption_first && longs <= (uint64_t)(had_ns / WEFT__SPIN_CORE);
+    x->ran_ns = sum_of(&x->ran, by_others);
+    x->idle_ns = sum_of(&idle, by_others && !sleeps);
 }
 
 /* Whether anybody else did anything between two times. */
@@ -271,13 +327,9 @@ static int64_t sleeps(struct weft__spins *k, const struct weft__series *x)
 void weft__spin_keep(struct weft__spins *k, struct weft__series x)
 {
     uint32_t family = k->s->families->of[x.promise];
-    if (x.partner == WEFT_ROOT) {
-        x.ran_ns = ran(k, &x);
+    measure(k, &x);
+    if (x.partner == WEFT_ROOT)
         x.progress = useful_children(k, &x) + weft__spin_marks(k, &x);
-    }
-    x.idle_ns = k->l->informed[x.stream]
-                    ? weft_history_idle(k->h, x.stream, x.from_ns, x.last_ns, 0, NULL)
-                    : x.last_ns - x.from_ns - x.ran_ns;
     if (!is_spin(k, &x))
         return;
     x.ending = how_it_ended(k, &x);

@@ -135,7 +135,7 @@ void weft__spins_repeated(struct weft__spins *k)
 struct circle {
     uint32_t of[PARTNERS], runs[PARTNERS], size;
     uint32_t stream, first, end; /* places in stream_run */
-    int64_t ran_ns;
+    struct weft__lengths ran;
 };
 
 static uint32_t place_of(const struct circle *c, uint32_t p)
@@ -159,16 +159,19 @@ static bool join(struct circle *c, uint32_t p)
     return true;
 }
 
-/* Who made a run begin by a wake; WEFT_ROOT: the loop or nobody. */
-static uint32_t woken_by(const struct weft__spins *k, uint32_t run)
+/* Who made a run begin by a wake, and when; WEFT_ROOT: the loop or nobody. */
+static uint32_t woken_by(const struct weft__spins *k, uint32_t run, int64_t *time_ns)
 {
     uint32_t cause = k->h->run_cause[run];
     if (cause == WEFT_NONE)
         return WEFT_ROOT;
     const struct weft_interaction *e = &k->m->interaction[cause];
     uint32_t about = e->kind == WEFT_SIGNALS ? (uint32_t)e->actor : (uint32_t)e->other;
-    uint32_t by = weft__spin_waker(k->h, about, e->time_ns);
-    return by == WEFT_NONE || by == k->h->run_promise[run] ? WEFT_ROOT : by;
+    uint32_t wake = weft__spin_wake(k->h, about, e->time_ns);
+    if (wake == WEFT_NONE || k->m->interaction[wake].actor == k->h->run_promise[run])
+        return WEFT_ROOT;
+    *time_ns = k->m->interaction[wake].time_ns;
+    return (uint32_t)k->m->interaction[wake].actor;
 }
 
 /* What they did that is not only between them. */
@@ -217,7 +220,7 @@ static void end_circle(struct weft__spins *k, struct circle *c)
                                  .from_ns = k->m->run[h->stream_run[c->first]].start_ns,
                                  .last_ns = last->end_ns,
                                  .before_ns = last->start_ns,
-                                 .ran_ns = c->ran_ns};
+                                 .ran = c->ran};
         x.wakes[WEFT__BY_PARTNERS] = all;
         x.progress = count_progress(k, c, x.from_ns, x.last_ns);
         for (uint32_t i = 0; i < c->size; i++) {
@@ -228,22 +231,24 @@ static void end_circle(struct weft__spins *k, struct circle *c)
         weft__spin_keep(k, x);
     }
     c->size = 0;
-    c->ran_ns = 0;
+    c->ran = (struct weft__lengths){0};
 }
 
 void weft__spins_exchanged(struct weft__spins *k, uint32_t stream)
 {
     const struct weft_history *h = k->h;
     struct circle c = {.stream = stream};
-    int64_t until = 0;
+    int64_t until = 0, woken = 0;
     for (uint32_t i = h->stream_first[stream]; i < h->stream_first[stream + 1]; i++) {
         uint32_t run = h->stream_run[i], p = h->run_promise[run], by = WEFT_ROOT;
         const struct weft_run *r = &k->m->run[run];
         if (p == WEFT_ROOT)
             continue;
-        by = woken_by(k, run);
+        by = woken_by(k, run, &woken);
+        /* What was woken before the run in front of it ended cannot have slept: the machine was busy. */
+        int64_t gap = woken <= until ? WEFT__SPIN_LONG_GAP : WEFT__NAP;
         if (c.size &&
-            (by == WEFT_ROOT || r->start_ns - until > WEFT__NAP || !join(&c, p) || !join(&c, by)))
+            (by == WEFT_ROOT || r->start_ns - until > gap || !join(&c, p) || !join(&c, by)))
             end_circle(k, &c);
         until = r->end_ns;
         if (by == WEFT_ROOT)
@@ -255,7 +260,8 @@ void weft__spins_exchanged(struct weft__spins *k, uint32_t stream)
         }
         c.runs[place_of(&c, p)]++;
         c.end = i + 1;
-        c.ran_ns = weft__sum(c.ran_ns, r->end_ns - r->start_ns);
+        weft__length_add(&c.ran, r->end_ns - r->start_ns -
+                                     weft_history_preempted_ns(h, stream, r->start_ns, r->end_ns));
     }
     end_circle(k, &c);
 }

@@ -43,7 +43,7 @@ static void look_at_turn(struct weft__turns *k, uint32_t stream, int64_t from, i
     uint32_t begin = *at;
     int64_t turn_ns = k->s->o->turn_ns, busy = 0;
     struct weft__turn x = {.from_ns = from, .to_ns = to, .stream = stream, .wait = WEFT_NONE};
-    bool is_long = to - from - weft_history_collecting(h, from, to) >= turn_ns &&
+    bool is_long = to - from - weft_history_halted(h, stream, from, to) >= turn_ns &&
                    weft__spans_within(k->l, stream, from, to) < (to - from) / 2;
     begin_count(k);
     for (; *at < end && k->m->run[h->stream_run[*at]].start_ns < to; ++*at) {
@@ -138,8 +138,10 @@ static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t 
     return false;
 }
 
-/* Since when the wait could have ended, although it ended only later; INT64_MAX: it did at once, or must not. */
-static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t *stream)
+/* Since when the wait could have ended, although it ended only later; INT64_MAX: it did at once, or must not. *late_ns: how
+ * late that is at least. */
+static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t *stream,
+                           int64_t *late_ns)
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[wait];
@@ -165,9 +167,16 @@ static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t 
         if (k->l->informed[*stream]) /* else the run seems to last until something else runs */
             ready = k->m->run[before].end_ns;
     }
-    int64_t delay = w->until_ns - ready - weft_history_collecting(h, ready, w->until_ns);
-    if (delay < least || weft__spans_within(k->l, *stream, ready, w->until_ns) > delay / 2 ||
-        waits_for_more(h, wait, ready))
+    int64_t delay = w->until_ns - ready - weft_history_halted(h, *stream, ready, w->until_ns);
+    int64_t blocked = weft__spans_within(k->l, *stream, ready, w->until_ns);
+    *late_ns = w->until_ns - ready;
+    if (blocked > delay / 2) { /* where the machine may be to blame, what is left may be enough */
+        int64_t doubtful = weft__spans_doubtful(k->l, *stream, ready, w->until_ns);
+        if (blocked - doubtful > delay / 2)
+            return INT64_MAX;
+        *late_ns = delay -= doubtful;
+    }
+    if (delay < least || waits_for_more(h, wait, ready))
         return INT64_MAX;
     return ready;
 }
@@ -178,10 +187,9 @@ static void look_at_wait(struct weft__turns *k, uint32_t wait)
     struct weft__slow *x = &k->slow[k->s->families->of[k->h->wait[wait].reader]];
     enum weft_wait_end how = k->h->wait[wait].end;
     x->ended += how == WEFT_WAIT_READ || how == WEFT_WAIT_RAN;
-    int64_t ready = ready_since(k, wait, &stream);
+    int64_t delay, ready = ready_since(k, wait, &stream, &delay);
     if (ready == INT64_MAX)
         return;
-    int64_t delay = k->h->wait[wait].until_ns - ready;
     struct weft__turn *turn = weft__turn_at(k, stream, ready);
     if (turn)
         turn->victims++;
@@ -256,8 +264,8 @@ struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
     const struct weft_wait *w = &h->wait[wait];
     struct weft__delay d = {
         .wait = wait, .to_ns = w->until_ns, .why = WEFT__QUEUED, .most = WEFT_ROOT};
-    int64_t overtook = 0;
-    d.from_ns = ready_since(k, wait, &d.stream);
+    int64_t overtook = 0, late;
+    d.from_ns = ready_since(k, wait, &d.stream, &late);
     uint32_t by = h->resolution[w->source], run = WEFT_NONE;
     if (by != WEFT_NONE)
         run = weft_history_run_at(h, (uint32_t)k->m->interaction[by].actor,

@@ -123,7 +123,8 @@ static const char *excuse(const struct weft__turns *k, const struct weft__delay 
         return NULL;
     if (d->was_there)
         return "it was there already when the wait began";
-    if (d->other_stream) /* it was told, and woke up late? Who polls with a time limit is late often */
+    if (d->other_stream &&
+        x->ended > 1) /* it was told, and woke up late? Who polls is late often */
         return x->count <= x->ended / 2 && x->longest_ns < 5 * least ? machine : NULL;
     bool rare = x->count == 1 || x->count <= x->ended / USUAL;
     return rare && x->longest_ns < (x->ended >= USUAL ? 5 : 3) * least ? machine : NULL;
@@ -247,7 +248,7 @@ static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t co
                          : "there may simply have been much to do");
     for (uint32_t i = 0; i < count; i++)
         weft__span_add(k->l, k->turn[key[i].turn].stream, k->turn[key[i].turn].from_ns,
-                       k->turn[key[i].turn].to_ns, finding);
+                       k->turn[key[i].turn].to_ns, 0, finding);
 }
 
 static void tell_all_turns(struct weft__turns *k)

@@ -8,6 +8,7 @@
 
 #include "cli/common.h"
 #include "cli/explain.h"
+#include "cli/profiles.h"
 #include "cli/story.h"
 #include "cli/trace_json.h"
 #include "format/utf8.h"
@@ -320,15 +321,50 @@ static bool choose(struct weft__explained *x, const struct request *r)
     return fails;
 }
 
+/* If it was recorded beside the events when threads left their cores: finds when others had them. */
+static int add_preempted(struct weft__explained *x)
+{
+    const struct weft__profiles_options o = {.command = "explain",
+                                             .model = x->model,
+                                             .no_symbols = true,
+                                             .may_be_empty = true,
+                                             .quiet = true};
+    struct weft__profiles p;
+    struct weft_preemption *list = NULL;
+    uint32_t count = 0;
+    int rc = 0;
+    const bool loaded = weft__profiles_open(&p, &x->path, 1, &o);
+    const struct weft_profile *f = loaded ? p.profile : NULL;
+    if (f && f->model && f->absences && !f->switches_until_ns) {
+        list = calloc(f->absences, sizeof *list);
+        for (uint32_t i = 0; list && i < f->absences; i++) {
+            const struct weft_absence *a = &f->absence[i];
+            if (a->preempted && f->thread[a->thread].stream != WEFT_NONE)
+                list[count++] = (struct weft_preemption){
+                    weft_model_time(a->from_ns, x->model->first_ns),
+                    weft_model_time(a->to_ns, x->model->first_ns), f->thread[a->thread].stream};
+        }
+        rc = list ? weft_history_preempted(x->history, list, count) : WEFT_E_NOMEM;
+    }
+    free(list);
+    weft__profiles_close(&p);
+    return rc;
+}
+
 /* Says what is wrong and returns false. */
 static bool look(struct weft__explained *x, const struct request *r, const char *path)
 {
-    *x = (struct weft__explained){
-        .path = path, .ignored = r->thresholds.ignore, .model = weft__model(path, NULL)};
+    *x = (struct weft__explained){.path = path, .ignored = r->thresholds.ignore};
+    struct weft_reader *reader = weft__open(path);
+    x->model = reader ? weft__model_of(reader, path) : NULL;
+    const bool sampled = x->model && weft_reader_facts(reader)->sample_packets;
+    weft_reader_close(reader);
     if (!x->model)
         return false;
     struct weft__progress progress = weft__progress_begin(path);
     int rc = weft_history_new(&x->history, x->model, weft__progress_show, &progress);
+    if (rc == 0 && !r->promise && sampled)
+        rc = add_preempted(x);
     if (rc == 0 && !r->promise)
         rc = weft_explain(&x->found, x->history, &r->thresholds, weft__progress_show, &progress);
     weft__progress_end(&progress);

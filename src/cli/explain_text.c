@@ -77,6 +77,30 @@ static void print_finding(const struct weft_model *m, const struct weft_finding 
     weft__text_fini(&t);
 }
 
+/* What the judgement rests on, where something is told that took too long. */
+static void print_clock(const struct weft__explained *x)
+{
+    const uint32_t timed =
+        1u << WEFT_FINDING_LOOP_BLOCKED | 1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_SPIN;
+    uint32_t kinds = 0;
+    for (uint32_t i = 0; i < x->found.count; i++)
+        kinds |= x->shown[i] ? 1u << x->found.finding[i].kind : 0;
+    struct weft__text t = {0};
+    if (!(kinds & timed))
+        return;
+    if (x->history->preemption_first)
+        weft__put(&t, "How long something ran is without the time in which others had its core.");
+    else
+        weft__put(&t,
+                  "How long something ran is by the clock: if others had its core meanwhile, that "
+                  "counts, too%s. weft record --sample tells it apart.",
+                  kinds & 1u << WEFT_FINDING_SPIN
+                      ? "; but for what spins, a few long runs among many short ones do not count"
+                      : "");
+    prose_wrap("", "", t.text ? t.text : "");
+    weft__text_fini(&t);
+}
+
 /* "2 findings are not shown …" */
 static void print_rest(const struct weft__explained *x)
 {
@@ -255,6 +279,7 @@ void weft__explained_print(const struct weft__explained *x)
     else
         putchar('\n');
     print_rest(x);
+    print_clock(x);
     print_again(x->model);
     print_losses(x->model);
 }

@@ -476,8 +476,26 @@ static void short_spins(void **state)
     expect(&p, "");
 }
 
-/* Two tasks wake each other with conditions. Every so often, one of them makes something, which says so. */
-static struct program with_exchange(unsigned count, uint64_t each, unsigned makes)
+/* Whether that is found, and more than possible. */
+static bool is_likely(struct program *p, enum weft_finding_kind kind)
+{
+    struct result r = look(p);
+    bool likely = false;
+    for (uint32_t i = 0; i < r.found.count; i++)
+        likely |= r.found.finding[i].kind == kind && r.found.finding[i].confidence > WEFT_POSSIBLE;
+    leave(&r);
+    return likely;
+}
+
+/* On a busy machine: others have the core for a while, every so many turns, in another place each time. */
+static uint64_t kept_off(unsigned turn, unsigned every, unsigned place)
+{
+    return every && turn % every == every - 1 && turn / every % 2 == place ? MS(12) : 0;
+}
+
+/* Two tasks wake each other with conditions. Every so often, one of them makes something, which says so; or others have
+ * the core. */
+static struct program exchange(unsigned count, uint64_t each, unsigned makes, unsigned busy)
 {
     struct program p = begin();
     task(&p, 1, "left");
@@ -500,12 +518,19 @@ static struct program with_exchange(unsigned count, uint64_t each, unsigned make
             put(&p, try_read(now, 5, 1000 + i));
             put(&p, fulfills(now, self, 1000 + i));
         }
+        now += kept_off(i, busy, 0);
         put(&p, notifies(now + each / 2, self, 2 + other));
         put(&p, try_read(now + each / 2, self, 2 + self));
         put(&p, switches(now + each - US(0.1), LOOP));
+        now += kept_off(i, busy, 1);
     }
     nap(&p, now, now + MS(20));
     return p;
+}
+
+static struct program with_exchange(unsigned count, uint64_t each, unsigned makes)
+{
+    return exchange(count, each, makes, 0);
 }
 
 static void exchange_of_wakes(void **state)
@@ -527,6 +552,42 @@ static void exchange_of_wakes(void **state)
     for (uint32_t i = 0; i < r.found.count; i++)
         assert_int_equal(r.found.finding[i].confidence, WEFT_POSSIBLE);
     leave(&r);
+}
+
+/* A socket that is always ready wakes x. The loop says when it sleeps, or only that x does not run. */
+static struct program with_ready_socket(unsigned count, unsigned busy, bool sleeps)
+{
+    struct program p = begin();
+    task(&p, 1, "x");
+    uint64_t now = MS(1);
+    if (sleeps)
+        nap(&p, US(100), now);
+    put(&p, switches(now, 1));
+    for (unsigned i = 0; i < count; i++, now += US(2)) {
+        put(&p, creates(now, 1, 1000 + i, 0));
+        put(&p, try_read(now, 1, 1000 + i));
+        now += kept_off(i, busy, 0);
+        put(&p, switches(now + US(0.5), LOOP));
+        now += kept_off(i, busy, 1);
+        put(&p, fulfills(now + US(1.8), LOOP, 1000 + i));
+        put(&p, reads(now + US(2), 1, 1000 + i));
+    }
+    put(&p, fulfills(now, 1, 1));
+    put(&p, switches(now + US(1), LOOP));
+    return p;
+}
+
+static void spins_on_a_busy_machine(void **state)
+{
+    (void)state;
+    struct program p = exchange(4000, US(2), 0, 1500);
+    assert_true(is_likely(&p, WEFT_FINDING_SPIN));
+    p = exchange(4000, US(2), 0, 200); /* too often: it works */
+    assert_false(is_likely(&p, WEFT_FINDING_SPIN));
+    p = with_ready_socket(12000, 1500, true);
+    assert_true(is_likely(&p, WEFT_FINDING_SPIN));
+    p = with_ready_socket(12000, 1500, false); /* it may have slept in between */
+    assert_false(is_likely(&p, WEFT_FINDING_SPIN));
 }
 
 static void pieces_of_work_are_no_spin(void **state)
@@ -599,33 +660,39 @@ static void handing_on_is_no_spin(void **state)
 
 /* ---- Ready, and not run ---- */
 
+/* Another thread resolves what main waits for, at 20 ms; the loop wakes up then, or later. */
+static struct program with_worker(uint64_t wakes)
+{
+    struct program p = begin();
+    task(&p, 1, "main");
+    task(&p, 2, "picture");
+    task(&p, 3, "worker");
+    put(&p, switches(MS(1), 1));
+    put(&p, try_read(MS(2), 1, 2));
+    put(&p, switches(MS(2), LOOP));
+    nap(&p, MS(2), wakes);
+    put(&p, reads(wakes, 1, 2));
+    put(&p, fulfills(wakes + US(10), 1, 1));
+    nap(&p, wakes + US(20), wakes + MS(1));
+    next_stream(&p);
+    put(&p, switches(MS(2), 3));
+    put(&p, fulfills(MS(20), 3, 2));
+    put(&p, fulfills(MS(20), 3, 3));
+    return p;
+}
+
 static void asleep_though_something_is_ready(void **state)
 {
     (void)state;
-    for (unsigned told = 0; told < 2; told++) {
-        uint64_t wakes = told ? MS(21) : MS(150);
-        struct program p = begin();
-        task(&p, 1, "main");
-        task(&p, 2, "picture");
-        task(&p, 3, "worker");
-        put(&p, switches(MS(1), 1));
-        put(&p, try_read(MS(2), 1, 2));
-        put(&p, switches(MS(2), LOOP));
-        nap(&p, MS(2), wakes);
-        put(&p, reads(wakes, 1, 2));
-        put(&p, fulfills(wakes + US(10), 1, 1));
-        nap(&p, wakes + US(20), wakes + MS(1));
-        next_stream(&p);
-        put(&p, switches(MS(2), 3));
-        put(&p, fulfills(MS(20), 3, 2));
-        put(&p, fulfills(MS(20), 3, 3));
-        expect(&p, told ? ""
-                        : "likely slow-wake: 'main' (task 1) went on only 130 ms after 'picture', "
-                          "for which it "
-                          "waited, was fulfilled at 20 ms by another thread: the event loop slept "
-                          "for 130 ms "
-                          "meanwhile, as if nobody had told it.\n");
-    }
+    struct program p = with_worker(MS(21));
+    expect(&p, "");
+    p = with_worker(MS(35)); /* it may have been told, and got no core */
+    assert_false(is_likely(&p, WEFT_FINDING_SLOW_WAKE));
+    p = with_worker(MS(150));
+    expect(&p,
+           "likely slow-wake: 'main' (task 1) went on only 130 ms after 'picture', for which it "
+           "waited, was fulfilled at 20 ms by another thread: the event loop slept for 130 ms "
+           "meanwhile, as if nobody had told it.\n");
 }
 
 /* Something is ready at 10 ms. Then 100 others run, which are ready before or afterwards. */
@@ -701,8 +768,9 @@ static void waiting_for_several_is_not_slow(void **state)
     expect(&p, "");
 }
 
-/* 'reply' is there at 10 ms; then others of another sort run which were ready before. */
-static struct program with_others(unsigned count, const char *name)
+/* 'reply' is there at 10 ms; then others of another sort run which were ready before. On a busy machine some of them take
+ * long. */
+static struct program with_others_busy(unsigned count, const char *name, unsigned longs)
 {
     struct program p = begin();
     task(&p, 1, name);
@@ -719,15 +787,21 @@ static struct program with_others(unsigned count, const char *name)
     for (unsigned i = 0; i < count; i++)
         put(&p, fulfills(MS(10), LOOP, 300 + i));
     put(&p, fulfills(MS(10), LOOP, 2));
+    uint64_t now = MS(10);
     for (unsigned i = 0; i < count; i++) {
-        put(&p, reads(MS(10 + 3 * i) + US(10), 100 + i, 300 + i));
-        put(&p, fulfills(MS(13 + 3 * i) - US(10), 100 + i, 100 + i));
+        put(&p, reads(now + US(10), 100 + i, 300 + i));
+        now += MS(i < longs ? 11 + i : 3);
+        put(&p, fulfills(now - US(10), 100 + i, 100 + i));
     }
-    uint64_t now = MS(10 + 3 * count);
     put(&p, reads(now, 1, 2));
     put(&p, switches(now + MS(1), LOOP));
     nap(&p, now + MS(1), now + MS(9));
     return p;
+}
+
+static struct program with_others(unsigned count, const char *name)
+{
+    return with_others_busy(count, name, 0);
 }
 
 static void behind_what_was_earlier(void **state)
@@ -745,6 +819,19 @@ static void behind_what_was_earlier(void **state)
            "'thumb'. [it was not much longer than the limit]\n");
     p = with_others(11, "thumb"); /* of the same sort: there is much to do */
     expect(&p, "");
+}
+
+static void behind_others_on_a_busy_machine(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned count, longs;
+        bool likely;
+    } tries[] = {{11, 6, true}, {6, 2, false}, {6, 5, false}};
+    for (unsigned i = 0; i < sizeof tries / sizeof *tries; i++) {
+        struct program p = with_others_busy(tries[i].count, "checkout", tries[i].longs);
+        assert_int_equal(is_likely(&p, WEFT_FINDING_SLOW_WAKE), tries[i].likely);
+    }
 }
 
 static void asleep_for_a_short_time(void **state)
@@ -894,6 +981,7 @@ int main(void)
         cmocka_unit_test(spin_by_itself),
         cmocka_unit_test(short_spins),
         cmocka_unit_test(exchange_of_wakes),
+        cmocka_unit_test(spins_on_a_busy_machine),
         cmocka_unit_test(pieces_of_work_are_no_spin),
         cmocka_unit_test(spin_without_wakes),
         cmocka_unit_test(handing_on_is_no_spin),
@@ -902,6 +990,7 @@ int main(void)
         cmocka_unit_test(too_much_to_do),
         cmocka_unit_test(waiting_for_several_is_not_slow),
         cmocka_unit_test(behind_what_was_earlier),
+        cmocka_unit_test(behind_others_on_a_busy_machine),
         cmocka_unit_test(asleep_for_a_short_time),
         cmocka_unit_test(news_that_nobody_looked_for),
         cmocka_unit_test(each_allocation_may_fail),
