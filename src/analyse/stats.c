@@ -99,28 +99,24 @@ static bool add_row(struct maker *k, uint32_t promise)
     return true;
 }
 
-/* A row for each (type, label) or type. Where labels were not asked for, it gives up when there are too many of them, and
- * says so by *too_many. */
-static bool rows_by_label(struct maker *k, enum weft_stats_by by, bool *too_many)
+/* A row for each (type, label) or type. */
+static bool rows_by_label(struct maker *k, enum weft_stats_by by)
 {
     const struct weft_model *m = k->m;
-    *too_many = false;
+    k->out->rows = 0;
     for (uint32_t p = 1; p < m->promises; p++) {
         uint32_t label = by == WEFT_BY_TYPE ? WEFT_NONE : weft_model_name(m, p);
         if (!grow_table(k))
             return false;
         struct slot *slot = slot_of(k, m->promise[p].type, label);
         if (slot->row == WEFT_NONE) {
-            *too_many = by == WEFT_BY_AUTO && k->out->rows == WEFT_STATS_LABELS;
-            if (*too_many)
-                return true;
             *slot = (struct slot){m->promise[p].type, label, k->out->rows};
             if (!add_row(k, p))
                 return false;
         }
         k->row_of[p] = slot->row;
     }
-    k->out->by = by == WEFT_BY_AUTO ? WEFT_BY_LABEL : by;
+    k->out->by = by;
     return true;
 }
 
@@ -140,24 +136,38 @@ static bool rows_by_family(struct maker *k)
     return ok;
 }
 
+/* Whether some row has promises of several labels. */
+static bool mark_rows(struct maker *k)
+{
+    const struct weft_model *m = k->m;
+    bool several = false;
+    for (uint32_t p = 1; p < m->promises; p++) {
+        struct weft_stats_row *r = &k->out->row[k->row_of[p]];
+        if (weft_model_name(m, p) != weft_model_name(m, r->promise))
+            r->one_label = false;
+        several |= !r->one_label;
+    }
+    return several;
+}
+
 static bool find_rows(struct maker *k, enum weft_stats_by by)
 {
     const struct weft_model *m = k->m;
-    bool too_many = by == WEFT_BY_FAMILY, ok = true;
+    bool ok = true, family = by == WEFT_BY_AUTO || by == WEFT_BY_FAMILY;
     k->row_of = weft__resize(NULL, m->promises, sizeof *k->row_of);
     if (!k->row_of)
         return false;
-    if (by != WEFT_BY_FAMILY)
-        ok = rows_by_label(k, by, &too_many);
-    if (ok && too_many)
+    if (family) {
         ok = rows_by_family(k);
+        family = ok && (mark_rows(k) || by == WEFT_BY_FAMILY);
+    }
+    if (ok && !family) {
+        ok = rows_by_label(k, by == WEFT_BY_AUTO ? WEFT_BY_LABEL : by);
+        if (ok)
+            mark_rows(k);
+    }
     free(k->table);
     k->table = NULL;
-    for (uint32_t p = 1; ok && p < m->promises; p++) {
-        struct weft_stats_row *r = &k->out->row[k->row_of[p]];
-        if (r->one_label && weft_model_name(m, p) != weft_model_name(m, r->promise))
-            r->one_label = false;
-    }
     return ok;
 }
 

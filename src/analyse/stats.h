@@ -16,14 +16,13 @@
 #include "analyse/history.h"
 
 enum weft_stats_by {
-    WEFT_BY_AUTO,   /* by label; by family if that would give more than WEFT_STATS_LABELS rows */
+    WEFT_BY_AUTO,   /* by family, if some labels differ in their numbers only; else by label */
     WEFT_BY_LABEL,  /* (type, label) */
     WEFT_BY_FAMILY, /* (type, label but for its numbers) */
     WEFT_BY_TYPE,
 };
 
-#define WEFT_STATS_LABELS 200 /* rows that somebody may want to look through */
-#define WEFT_STATS_RUNS 5     /* the longest ones of a stream */
+#define WEFT_STATS_RUNS 5 /* the longest ones of a stream */
 
 #define WEFT_STATS_RAW                                                                             \
     8u /* added to the enum: a bind and the like begins with its creation, not with its first read */

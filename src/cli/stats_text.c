@@ -311,14 +311,10 @@ static bool print_table(const struct stats_view *v)
         if (!print_row(v, &l, &v->s->row[i]))
             return false;
     print_rest(v);
-    if (v->labels_folded) {
-        char text[160];
-        snprintf(
-            text, sizeof text,
-            "Numbers in labels are # here, as there are more than %d kinds; --by label shows each.",
-            WEFT_STATS_LABELS);
-        prose_wrap("", "", text);
-    }
+    if (v->labels_folded)
+        prose_wrap("", "",
+                   "Labels that differ in their numbers only are one kind, with # for the numbers; "
+                   "--by label shows each.");
     return true;
 }
 

@@ -241,12 +241,12 @@ static struct weft_model *labelled(unsigned count)
 static void kinds(void **state)
 {
     (void)state;
-    struct weft_model *m = labelled(WEFT_STATS_LABELS - 1);
+    struct weft_model *m = labelled(199);
     struct weft_history *h;
     struct weft_stats s;
-    FIND(m, h, s, WEFT_BY_AUTO);
+    FIND(m, h, s, WEFT_BY_LABEL);
     assert_int_equal(s.by, WEFT_BY_LABEL);
-    assert_int_equal(s.rows, WEFT_STATS_LABELS);
+    assert_int_equal(s.rows, 200);
     assert_int_equal(row(m, &s, "GET /users/7")->count, 1);
     weft_stats_fini(&s);
     assert_int_equal(weft_stats_find(&s, h, WEFT_BY_FAMILY, NULL, NULL), 0);
@@ -262,13 +262,20 @@ static void kinds(void **state)
     assert_int_equal(row(m, &s, "")->count, 101);
     done(m, h, &s);
 
-    m = labelled(WEFT_STATS_LABELS);
+    m = labelled(2);
+    FIND(m, h, s, WEFT_BY_AUTO);
+    assert_int_equal(s.by, WEFT_BY_LABEL); /* one is a task, the other none */
+    assert_int_equal(s.rows, 3);
+    done(m, h, &s);
+
+    m = labelled(3);
     FIND(m, h, s, WEFT_BY_AUTO);
     assert_int_equal(s.by, WEFT_BY_FAMILY);
     assert_int_equal(s.rows, 3);
+    assert_int_equal(row(m, &s, "GET /users/#")->count, 2);
     weft_stats_fini(&s);
     assert_int_equal(weft_stats_find(&s, h, WEFT_BY_LABEL, NULL, NULL), 0);
-    assert_int_equal(s.rows, WEFT_STATS_LABELS + 1);
+    assert_int_equal(s.rows, 4);
     done(m, h, &s);
 }
 
@@ -476,7 +483,7 @@ static void two_streams(void **state)
 static void out_of_memory(void **state)
 {
     (void)state;
-    struct weft_model *m = labelled(WEFT_STATS_LABELS + 100);
+    struct weft_model *m = labelled(300);
     struct weft_history *h;
     struct weft_stats s;
     assert_int_equal(weft_history_new(&h, m, NULL, NULL), 0);
