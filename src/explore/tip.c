@@ -74,6 +74,11 @@ static void say_region(struct text *t, const struct weft_model *m, int64_t time_
 {
     char length[WEFT__FACT_NUMBER];
     uint32_t i;
+    LAST_BEFORE(m->missing, m->missings, start_ns, time_ns, i);
+    if (i < m->missings && m->missing[i].end_ns >= time_ns) {
+        say(t, "events of a thread are missing");
+        return;
+    }
     LAST_BEFORE(m->pause, m->pauses, start_ns, time_ns, i);
     if (i < m->pauses && m->pause[i].end_ns >= time_ns) {
         say(t, "GC %s", weft__lasting(length, m->pause[i].end_ns - m->pause[i].start_ns));

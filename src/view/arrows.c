@@ -32,6 +32,7 @@ struct arrow {
     int32_t x0, y0, x1, y1;
     int64_t lived_ns; /* the promise that it is about */
     uint32_t interaction;
+    uint32_t count; /* of interactions that look like that */
     uint8_t ink;
     bool chosen; /* concerns the selection */
     bool crowded;
@@ -63,6 +64,8 @@ static bool ends_of(const struct canvas *c, const struct weft_interaction *x, ui
         *ink = WEFT_INK_WAITS;
         return true;
     case WEFT_RESOLVES:
+    case WEFT_RESOLVES_AGAIN:
+    case WEFT_CANCELS_LATE:
         *ink = WEFT_INK_RESOLVE;
         return true;
     case WEFT_SIGNALS:
@@ -94,6 +97,7 @@ static void add_arrow(struct canvas *c, struct arrows *a, uint32_t interaction, 
     new.ink = (uint8_t)ink;
     new.lived_ns = other->end_ns - other->start_ns;
     new.crowded = false;
+    new.count = 1;
     new.interaction = interaction;
     const struct kin *actor = canvas_kin(c, x->actor), *about = canvas_kin(c, x->other);
     new.chosen = chosen || (actor && actor->joined) || (about && about->joined);
@@ -176,12 +180,21 @@ static void add_weightiest(struct canvas *c, struct arrows *a, uint32_t first, u
     choose(c, a, &ch);
 }
 
+/* How many there could be, of the interactions before one. */
+static uint32_t drawable_before(const struct weft_index *x, uint32_t end)
+{
+    uint32_t n = x->drawable[end / WEFT__HEAP];
+    for (uint32_t i = end / WEFT__HEAP * WEFT__HEAP; i < end; i++)
+        n += x->weight[i] != 0;
+    return n;
+}
+
 static void collect(struct canvas *c, struct arrows *a)
 {
     uint32_t first = first_after(c, c->from_ns), end = first_after(c, c->to_ns + 1), chosen = 0;
+    c->left_out.arrows = drawable_before(c->x, end) - drawable_before(c->x, first);
     if (end - first > FEW) {
         add_weightiest(c, a, first, end);
-        c->arrows_left_out = end - first - a->count;
     } else {
         for (uint32_t i = first; i < end && !c->list->failed; i++)
             add_arrow(c, a, weft__interaction_at(c->x, i), false);
@@ -194,6 +207,26 @@ static void collect(struct canvas *c, struct arrows *a)
             add_all_of(c, a, c->kin[i].promise);
             chosen++;
         }
+}
+
+static int by_interaction(const void *a, const void *b)
+{
+    const struct arrow *x = a, *y = b;
+    if (x->interaction != y->interaction)
+        return x->interaction < y->interaction ? -1 : 1;
+    return y->chosen - x->chosen;
+}
+
+/* Of each interaction one arrow: that of the selection, if it has one. */
+static void drop_doubles(struct arrows *a)
+{
+    uint32_t n = 0;
+    if (a->count)
+        qsort(a->arrow, a->count, sizeof *a->arrow, by_interaction);
+    for (uint32_t i = 0; i < a->count; i++)
+        if (n == 0 || a->arrow[n - 1].interaction != a->arrow[i].interaction)
+            a->arrow[n++] = a->arrow[i];
+    a->count = n;
 }
 
 /* Where arrows are told apart: two pixels. */
@@ -298,7 +331,6 @@ static uint32_t thin_out(struct canvas *c, struct arrow *a, uint32_t count)
     for (uint32_t i = 0; i < count && (a[i].chosen || kept < ARROWS_MAX); i++)
         if (a[i].chosen || count < FEW_ARROWS || in_column[a[i].x1 / COLUMN]++ < COLUMN_MAX)
             a[kept++] = a[i];
-    c->arrows_left_out += count - kept;
     free(in_column);
     return kept;
 }
@@ -307,15 +339,23 @@ void canvas_draw_arrows(struct canvas *c)
 {
     struct arrows a = {0};
     collect(c, &a);
+    drop_doubles(&a);
     if (a.count)
         qsort(a.arrow, a.count, sizeof *a.arrow, by_look_and_place);
     uint32_t n = 0;
-    for (uint32_t i = 0; i < a.count; i++)
-        if (n == 0 || by_look(&a.arrow[n - 1], &a.arrow[i]) != 0)
+    for (uint32_t i = 0; i < a.count; i++) {
+        if (n == 0 || by_look(&a.arrow[n - 1], &a.arrow[i]) != 0) {
             a.arrow[n++] = a.arrow[i];
-        else if (a.arrow[i].lived_ns > a.arrow[n - 1].lived_ns)
-            a.arrow[n - 1].lived_ns = a.arrow[i].lived_ns;
+            continue;
+        }
+        struct arrow *like = &a.arrow[n - 1];
+        like->count++;
+        like->lived_ns =
+            a.arrow[i].lived_ns > like->lived_ns ? a.arrow[i].lived_ns : like->lived_ns;
+    }
     n = thin_out(c, a.arrow, n);
+    for (uint32_t i = 0; i < n; i++)
+        c->left_out.arrows -= a.arrow[i].count;
     if (n)
         qsort(a.arrow, n, sizeof *a.arrow, by_layer);
     c->arrows_begin = c->list->draws;
@@ -347,8 +387,8 @@ static int by_draw(const void *a, const void *b)
     return x->draw < y->draw ? -1 : x->draw > y->draw;
 }
 
-/* Marks what a label lies over: its veil. Labels come from top to bottom; *first is the first head that
- * this one can reach. */
+/* Marks what a label lies over: its veil. Labels mostly come from top to bottom; *first is the first head that this one
+ * can reach, if it does not lie above the one before. */
 static void hide(const struct canvas *c, const struct weft_draw *veil, struct head *head,
                  uint32_t count, uint32_t *first)
 {
@@ -375,9 +415,15 @@ void canvas_draw_heads(struct canvas *c, uint32_t labels)
         head[i] =
             (struct head){.y = c->list->draw[c->arrows_begin + i].y1, .draw = c->arrows_begin + i};
     qsort(head, count, sizeof *head, by_height);
-    for (uint32_t i = labels; i < end; i++)
-        if (c->list->draw[i].op == WEFT_DRAW_RECT)
-            hide(c, &c->list->draw[i], head, count, &first);
+    int32_t y = INT32_MIN;
+    for (uint32_t i = labels; i < end; i++) {
+        const struct weft_draw *veil = &c->list->draw[i];
+        if (veil->op != WEFT_DRAW_RECT)
+            continue;
+        first = veil->y0 < y ? 0 : first;
+        y = veil->y0;
+        hide(c, veil, head, count, &first);
+    }
     qsort(head, count, sizeof *head, by_draw);
     for (uint32_t i = 0; i < count; i++) {
         struct weft_draw d = c->list->draw[head[i].draw];

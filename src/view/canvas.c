@@ -239,7 +239,7 @@ int32_t canvas_row_height(const struct canvas *c, uint32_t at)
 int32_t canvas_row_y(const struct canvas *c, uint32_t at)
 {
     int32_t height = canvas_row_height(c, at);
-    return c->shown_y[at] + (height >= c->row_height_text ? height - 5 * PX : height / 2);
+    return c->shown_y[at] + (height >= 10 * PX ? height - 5 * PX : height / 2);
 }
 
 bool canvas_y(const struct canvas *c, uint32_t promise, int32_t *y)

@@ -71,7 +71,9 @@ struct canvas {
     /* Sizes that depend on that of the texts. */
     int32_t percent, font, font_small;
     int32_t row_height;      /* a line with its label above */
-    int32_t row_height_text; /* the least in which a label can be read */
+    int32_t row_height_text; /* the least in which a text does not reach the row above */
+
+    int32_t counter_strip; /* height of a strip of counters */
 
     /* The rows in which something can be seen, from top to bottom. */
     uint32_t *shown_row;               /* row of the layout */
@@ -99,11 +101,8 @@ struct canvas {
 
     uint32_t arrows_begin, arrows_end; /* in the draw list */
 
-    /* For the legend. */
-    uint64_t folded; /* promises that are not drawn singly */
-    uint32_t arrows_left_out;
-    uint32_t scales_left_out;
-    uint32_t threads_together; /* that share a strip of samples */
+    struct weft_left_out left_out;
+    int32_t note_lines; /* of the legend, that say it */
     uint32_t hits;
 };
 
@@ -201,6 +200,8 @@ int canvas_format_time(char *out, size_t room, int64_t time_ns, int64_t step_ns,
 /* rows.c; the first returns false if there is no memory. */
 bool canvas_find_rows(struct canvas *c);
 int64_t canvas_natural_height(const struct canvas *c);
+/* The height at which rows are squeezed, but each that has a text still has room for it. */
+int64_t canvas_readable_height(const struct canvas *c);
 void canvas_place_rows(struct canvas *c, int32_t height);
 void canvas_find_lanes(struct canvas *c);
 void canvas_find_shapes(struct canvas *c);
@@ -239,9 +240,11 @@ void canvas_draw_arrows(struct canvas *c);
 void canvas_draw_labels(struct canvas *c);
 /* Again, those that the labels hide, which begin with that draw. */
 void canvas_draw_heads(struct canvas *c, uint32_t labels);
-int32_t canvas_counters_height(const struct canvas *c);
-/* The height of as many strips as fit, one at least. */
-int32_t canvas_counters_fit(const struct canvas *c, int32_t height);
+/* The height of all strips of counters; … of those that fit into a height, which may be lower; the least of one. */
+int32_t canvas_counters_height(struct canvas *c);
+int32_t canvas_counters_fit(struct canvas *c, int32_t height);
+int32_t canvas_counters_least(const struct canvas *c);
+/* With a height of 0 none is drawn, and all are counted as left out. */
 void canvas_draw_counters(struct canvas *c, int32_t y0, int32_t height);
 /* strips.c; how many can be drawn, and how many of them fit */
 uint32_t canvas_strips(const struct canvas *c);
@@ -249,6 +252,8 @@ int32_t canvas_strip_height(const struct canvas *c);
 void canvas_draw_strips(struct canvas *c, int32_t y0, uint32_t strips);
 int32_t canvas_legend_height(struct canvas *c);
 void canvas_draw_legend(struct canvas *c, int32_t y0);
+/* How many lines it takes to say what is left out. */
+int32_t canvas_note_lines(const struct canvas *c);
 void canvas_free_mix(struct canvas *c);
 
 #endif

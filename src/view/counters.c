@@ -8,11 +8,13 @@
 
 enum {
     STRIP_HEIGHT = 46 * PX,
+    STRIP_MIN = 26 * PX, /* in little room */
     STRIPS_MAX = 8,
-    NAMES_MAX = 4,  /* in a strip; more would not fit below one another */
-    LINES_MAX = 32, /* in a strip; more could not be told apart */
-    NAME_HEIGHT = 11 * PX,
-    DENSE = 8, /* changes in a pixel, from which on they are seen by blocks */
+    LINES_MAX = 32,        /* in a strip; more could not be told apart */
+    NAME_HEIGHT = 11 * PX, /* the names stand in a line above the graph */
+    NAME_GAP = 12 * PX,
+    NAME_ROOM = 60 * PX, /* less is not worth a name */
+    DENSE = 8,           /* changes in a pixel, from which on they are seen by blocks */
 };
 
 static bool is_on(const struct canvas *c, uint32_t counter)
@@ -44,26 +46,41 @@ static uint32_t strips(const struct canvas *c, uint32_t *scale, uint32_t *all)
     return n;
 }
 
-int32_t canvas_counters_height(const struct canvas *c)
+int32_t canvas_counters_height(struct canvas *c)
 {
     uint32_t scale[STRIPS_MAX], all;
-    return (int32_t)strips(c, scale, &all) * canvas_scaled(c, STRIP_HEIGHT);
+    c->counter_strip = canvas_scaled(c, STRIP_HEIGHT);
+    return (int32_t)strips(c, scale, &all) * c->counter_strip;
 }
 
-int32_t canvas_counters_fit(const struct canvas *c, int32_t height)
+/* All of them lower first, then fewer. */
+int32_t canvas_counters_fit(struct canvas *c, int32_t height)
 {
-    int32_t strip = canvas_scaled(c, STRIP_HEIGHT), n = height / strip;
-    return (n > 0 ? n : 1) * strip;
+    uint32_t scale[STRIPS_MAX], all;
+    int32_t n = (int32_t)strips(c, scale, &all), least = canvas_scaled(c, STRIP_MIN);
+    int32_t most = canvas_scaled(c, STRIP_HEIGHT), fit = height / least;
+    n = n < fit ? n : fit;
+    if (n == 0)
+        return 0;
+    c->counter_strip = height / n / PX * PX;
+    c->counter_strip = c->counter_strip < most ? c->counter_strip : most;
+    return n * c->counter_strip;
+}
+
+int32_t canvas_counters_least(const struct canvas *c)
+{
+    return canvas_scaled(c, STRIP_MIN);
 }
 
 static int32_t y_of(const struct canvas *c, const struct weft_scale *s, int32_t y0, int64_t value)
 {
-    const int32_t strip = canvas_scaled(c, STRIP_HEIGHT), height = strip - 10 * PX;
+    const int32_t above = canvas_scaled(c, NAME_HEIGHT) + 4 * PX;
+    const int32_t height = c->counter_strip - above - 4 * PX;
     uint64_t span = (uint64_t)s->max - (uint64_t)s->min;
-    uint64_t above = (uint64_t)value - (uint64_t)s->min;
+    uint64_t from_min = (uint64_t)value - (uint64_t)s->min;
     for (; span >> 43; span >>= 1)
-        above >>= 1;
-    return y0 + strip - 4 * PX - (int32_t)(above * (uint64_t)height / span);
+        from_min >>= 1;
+    return y0 + above + height - (int32_t)(from_min * (uint64_t)height / span);
 }
 
 /* The changes of a counter, from one on: one by one, or where many lie in a pixel by blocks. */
@@ -153,47 +170,67 @@ static int64_t draw_counter(struct canvas *c, uint32_t counter, enum weft_ink in
     return value;
 }
 
+/* The name of a counter and its value at the end of the picture, left of those before it. Returns where it
+ * begins, or end: there is no room. */
+static int32_t draw_name(struct canvas *c, uint32_t counter, int64_t value, int32_t y0, int32_t end)
+{
+    const struct weft_model *m = c->m;
+    uint32_t size;
+    const char *name = weft_model_text(m, m->counter[counter].name, &size);
+    char number[32], text[160];
+    snprintf(number, sizeof number, " %" PRId64, value);
+    size_t cut = size < sizeof text - sizeof number ? size : sizeof text - sizeof number;
+    memcpy(text, name, cut);
+    memcpy(text + cut, number, strlen(number));
+    size_t n = cut + strlen(number);
+    int32_t width = weft_text_width(text, n, c->font, false), room = end - c->x0 - NAME_ROOM;
+    if (width > room && room < NAME_ROOM)
+        return end;
+    int32_t half = (c->x1 - c->x0) / 2;
+    room = room < half ? room : half;
+    width = width < room ? width : room;
+    enum weft_ink ink = (enum weft_ink)(WEFT_INK_COUNTER_0 + counter % 4);
+    canvas_text_apart(c, ink, c->font, end - width, y0 + canvas_scaled(c, NAME_HEIGHT) + PX, width,
+                      text, n);
+    return end - width;
+}
+
 static void draw_strip(struct canvas *c, uint32_t scale, int32_t y0)
 {
     const struct weft_model *m = c->m;
     const struct weft_scale *s = &m->scale[scale];
-    int32_t zero = y_of(c, s, y0, 0);
-    canvas_rect(c, WEFT_INK_PANEL, 0, y0 + PX, c->x1 + MARGIN, y0 + canvas_scaled(c, STRIP_HEIGHT));
+    int32_t zero = y_of(c, s, y0, 0), end = c->x1;
+    canvas_rect(c, WEFT_INK_PANEL, 0, y0 + PX, c->x1 + MARGIN, y0 + c->counter_strip);
     canvas_line(c, WEFT_INK_GRID, PX, c->x0, zero, c->x1, zero);
     uint32_t drawn = 0;
-    int32_t name_y = y0 + canvas_scaled(c, NAME_HEIGHT);
-    for (uint32_t i = 0; i < m->counters && drawn < LINES_MAX; i++) {
+    bool full = false;
+    for (uint32_t i = 0; i < m->counters; i++) {
         if (m->counter[i].scale != scale || !is_on(c, i))
             continue;
+        if (drawn == LINES_MAX) {
+            c->left_out.counters++;
+            continue;
+        }
         enum weft_ink ink = (enum weft_ink)(WEFT_INK_COUNTER_0 + i % 4);
         int64_t value = draw_counter(c, i, ink, y0);
-        if (drawn++ >= NAMES_MAX)
-            continue;
-        uint32_t size;
-        const char *name = weft_model_text(m, m->counter[i].name, &size);
-        char number[32], text[160];
-        snprintf(number, sizeof number, " %" PRId64, value);
-        size_t cut = size < sizeof text - sizeof number ? size : sizeof text - sizeof number;
-        memcpy(text, name, cut);
-        memcpy(text + cut, number, strlen(number));
-        size_t n = cut + strlen(number);
-        int32_t width = weft_text_width(text, n, c->font, false);
-        width = width < (c->x1 - c->x0) / 2 ? width : (c->x1 - c->x0) / 2;
-        canvas_text_apart(c, ink, c->font, c->x1 - width, name_y, width, text, n);
-        name_y += canvas_scaled(c, NAME_HEIGHT);
+        int32_t begin = full ? end : draw_name(c, i, value, y0, end);
+        full = begin == end;
+        c->left_out.counter_names += full;
+        end = full ? end : begin - NAME_GAP;
+        drawn++;
     }
     char max[24];
     int n = snprintf(max, sizeof max, "%" PRId64, s->max);
-    canvas_text_apart(c, WEFT_INK_FAINT_TEXT, c->font_small, c->x0, y_of(c, s, y0, s->max) + 5 * PX,
-                      100 * PX, max, (size_t)n);
+    canvas_text_apart(c, WEFT_INK_FAINT_TEXT, c->font_small, c->x0,
+                      y0 + canvas_scaled(c, NAME_HEIGHT) + PX, end - c->x0, max, (size_t)n);
 }
 
 void canvas_draw_counters(struct canvas *c, int32_t y0, int32_t height)
 {
-    int32_t strip = canvas_scaled(c, STRIP_HEIGHT);
-    uint32_t scale[STRIPS_MAX], all, n = strips(c, scale, &all), fit = (uint32_t)(height / strip);
+    uint32_t scale[STRIPS_MAX], all, n = strips(c, scale, &all);
+    uint32_t fit = c->counter_strip ? (uint32_t)(height / c->counter_strip) : 0;
     n = n < fit ? n : fit;
     for (uint32_t i = 0; i < n; i++)
-        draw_strip(c, scale[i], y0 + (int32_t)i * strip);
-    c->scales_left_out = all - n;
+        draw_strip(c, scale[i], y0 + (int32_t)i * c->counter_strip);
+    c->left_out.scales = all - n;
 }

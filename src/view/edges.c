@@ -56,6 +56,7 @@ void canvas_draw_edges(struct canvas *c)
             for (uint32_t s = c->shown_begin[at]; s < c->shown_end[at]; s++)
                 add_edges(c, &e, c->l->spans[s]);
     } else {
+        c->left_out.edges = true;
         for (uint32_t i = 0; i < c->shapes; i++)
             add_edges(c, &e, c->l->spans[c->shape[i].span]);
     }

@@ -61,11 +61,7 @@ static void draw_region(struct canvas *c, const struct region *r)
 
 static void add_region(struct canvas *c, struct region *open, int64_t start, int64_t end)
 {
-    if (end < c->from_ns || start > c->to_ns)
-        return;
     int32_t x0 = canvas_x(c, start), x1 = canvas_x(c, end);
-    if (x1 - x0 < REGION_MIN)
-        return;
     if (open->x1 > open->x0 && x0 <= open->x1 + PX / 2) {
         open->x1 = x1 > open->x1 ? x1 : open->x1;
         return;
@@ -75,6 +71,12 @@ static void add_region(struct canvas *c, struct region *open, int64_t start, int
     open->x1 = x1;
 }
 
+static bool is_wide(const struct canvas *c, const int64_t time[2])
+{
+    return time[1] >= c->from_ns && time[0] <= c->to_ns &&
+           canvas_x(c, time[1]) - canvas_x(c, time[0]) >= REGION_MIN;
+}
+
 /* Those that are wide enough to be seen, in the order of their times; where times run backwards, all are
  * looked at. */
 struct regions {
@@ -82,6 +84,27 @@ struct regions {
     bool sorted;
     const struct weft__lengths *lengths;
 };
+
+/* How many are in the picture, from low on, before which none is. */
+static uint32_t regions_between(const struct canvas *c, const struct regions *r,
+                                const int64_t (*time)[2], uint32_t low)
+{
+    uint32_t first = low, high = r->count, count = 0;
+    if (high > low && time[high - 1][0] == time[high - 1][1]) /* where the trace ends */
+        high--;
+    while (r->sorted && low < high) { /* the first that begins after to_ns */
+        uint32_t middle = low + (high - low) / 2;
+        if (time[middle][0] <= c->to_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (r->sorted)
+        return low - first;
+    for (uint32_t i = 0; i < high; i++)
+        count += time[i][1] >= c->from_ns && time[i][0] <= c->to_ns;
+    return count;
+}
 
 static void add_regions(struct canvas *c, struct region *open, const struct regions *r,
                         const int64_t (*time)[2])
@@ -95,15 +118,19 @@ static void add_regions(struct canvas *c, struct region *open, const struct regi
         else
             high = middle;
     }
-    uint32_t drawn = c->list->draws;
+    uint32_t drawn = c->list->draws, added = 0;
     for (uint32_t i = low; (i = weft__next_long(r->lengths, i, r->count, length)) < r->count; i++) {
         if (r->sorted && time[i][0] > c->to_ns)
             break;
+        if (!is_wide(c, time[i]))
+            continue;
         add_region(c, open, time[i][0], time[i][1]);
+        added++;
         if (c->list->draws - drawn > REGIONS_MAX)
             break;
     }
     draw_region(c, open);
+    c->left_out.regions += regions_between(c, r, time, low) - added;
 }
 
 void canvas_draw_regions(struct canvas *c)
@@ -112,10 +139,14 @@ void canvas_draw_regions(struct canvas *c)
     const struct weft_index *x = c->x;
     struct region sleep = {.ink = WEFT_INK_SLEEP, .name = "sleeping"};
     struct region gc = {.ink = WEFT_INK_GC, .name = "GC"};
+    struct region missing = {.ink = WEFT_INK_MISSING, .name = "events are missing"};
     add_regions(c, &sleep, &(struct regions){m->sleeps, x->sleeps_sorted, &x->sleeps},
                 m->sleeps ? (const int64_t(*)[2])(const void *)m->sleep : NULL);
     add_regions(c, &gc, &(struct regions){m->pauses, x->pauses_sorted, &x->pauses},
                 m->pauses ? (const int64_t(*)[2])(const void *)m->pause : NULL);
+    /* Last, for a thread may lack events while the process seems to sleep. */
+    add_regions(c, &missing, &(struct regions){m->missings, true, &x->missings},
+                m->missings ? (const int64_t(*)[2])(const void *)m->missing : NULL);
 }
 
 /* What is seen of the range that is being measured; false: nothing. */
@@ -258,6 +289,7 @@ static const struct entry entries[] = {
     {STEP, WEFT_INK_SIGNAL, "signals"},
     {BOX, WEFT_INK_SLEEP, "sleeping"},
     {BOX, WEFT_INK_GC, "garbage collection"},
+    {BOX, WEFT_INK_MISSING, "events of a thread are missing"},
     {BOX, WEFT_INK_CPU_PROMISE, "on a core, a promise runs"},
     {BOX, WEFT_INK_CPU_OTHER, "on a core, none does"},
     {BOX, WEFT_INK_INTERRUPT, "interrupted"},
@@ -279,6 +311,8 @@ static bool entry_applies(const struct canvas *c, const struct entry *e)
         return c->m->sleeps != 0;
     case WEFT_INK_GC:
         return c->m->pauses != 0;
+    case WEFT_INK_MISSING:
+        return c->m->missings != 0;
     case WEFT_INK_CPU_PROMISE:
     case WEFT_INK_CPU_OTHER:
         return canvas_strips(c) != 0;
@@ -385,7 +419,7 @@ static int32_t walk_legend(struct canvas *c, bool draw, int32_t y0)
 int32_t canvas_legend_height(struct canvas *c)
 {
     int32_t notes = c->vp->notes ? (int32_t)c->vp->notes : c->selected;
-    int32_t lines = walk_legend(c, false, 0) + 1 + notes;
+    int32_t lines = walk_legend(c, false, 0) + c->note_lines + notes;
     return lines * canvas_scaled(c, LEGEND_HEIGHT) + 8 * PX;
 }
 
@@ -426,29 +460,94 @@ static void draw_selection(struct canvas *c, int32_t baseline)
                 (size_t)n);
 }
 
-/* The last line says what the picture leaves out. */
+/* ---- What is left out ---- */
+
+enum { CLAUSES = 13, CLAUSE = 120 };
+
+struct note {
+    char clause[CLAUSES][CLAUSE]; /* none is divided between lines */
+    unsigned clauses;
+};
+
+static void add_clause(struct note *n, const char *format, uint64_t count, const char *plural)
+{
+    char number[48];
+    if (!count)
+        return;
+    weft_format_count(number, sizeof number, count);
+    snprintf(n->clause[n->clauses++], CLAUSE, format, number, count == 1 ? "" : plural);
+}
+
+static void make_note(struct note *n, const struct canvas *c)
+{
+    const struct weft_left_out *out = &c->left_out;
+    char step[32];
+    *n = (struct note){.clauses = 1};
+    canvas_format_time(step, sizeof step, grid_step(c), grid_step(c), grid_step(c));
+    snprintf(n->clause[0], CLAUSE, "Each grid division: %s.", step);
+    add_clause(n, "Too short to be drawn singly: %s.", out->folded, "");
+    unsigned before = n->clauses;
+    add_clause(n, "%s arrow%s", out->arrows, "s");
+    add_clause(n, "the texts of %s line%s", out->names, "s");
+    add_clause(n, "short sleeps, collections and gaps: %s", out->regions, "s");
+    add_clause(n, "%s group%s of counters", out->scales, "s");
+    add_clause(n, "%s counter%s more", out->counters, "s");
+    add_clause(n, "the names of %s counter%s", out->counter_names, "s");
+    add_clause(n, "the samples of %s thread%s", out->threads, "s");
+    add_clause(n, "%s mark%s", out->marks, "s");
+    for (unsigned i = before; i < n->clauses; i++) { /* one sentence of them */
+        char text[CLAUSE];
+        memcpy(text, n->clause[i], CLAUSE);
+        snprintf(n->clause[i], CLAUSE, "%s%.80s%s", i == before ? "Left out: " : "", text,
+                 i + 1 == n->clauses ? "." : ",");
+    }
+    add_clause(n, "Threads that share a strip: %s.", out->together, "");
+    if (out->edges)
+        snprintf(n->clause[n->clauses++], CLAUSE,
+                 "Creating and becoming is shown of single lines only.");
+    if (canvas_strips(c) && c->d->estimated)
+        snprintf(n->clause[n->clauses++], CLAUSE, "What a sample stands for is estimated.");
+}
+
+/* Writes it from the baseline on, if there is one. Returns how many lines it takes. */
+static int32_t write_note(struct canvas *c, const struct note *n, int32_t baseline)
+{
+    int32_t space = weft_text_width(" ", 1, c->font_small, false), room = c->x1 - c->x0, lines = 0;
+    for (unsigned i = 0, next; i < n->clauses; i = next, lines++) {
+        char line[CLAUSES * CLAUSE] = "";
+        int32_t width = 0;
+        size_t size = 0;
+        for (next = i; next < n->clauses; next++) {
+            size_t more = strlen(n->clause[next]);
+            int32_t wide = weft_text_width(n->clause[next], more, c->font_small, false) + space;
+            if (next > i && width + wide > room)
+                break;
+            size += (size_t)snprintf(line + size, sizeof line - size, "%s%s", size ? " " : "",
+                                     n->clause[next]);
+            width += wide;
+        }
+        if (baseline)
+            canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, c->x0,
+                        baseline + lines * canvas_scaled(c, LEGEND_HEIGHT), room, line, size);
+    }
+    return lines;
+}
+
+int32_t canvas_note_lines(const struct canvas *c)
+{
+    struct note n;
+    struct canvas same = *c;
+    make_note(&n, c);
+    return write_note(&same, &n, 0);
+}
+
+/* The last lines say what the picture leaves out. */
 void canvas_draw_legend(struct canvas *c, int32_t y0)
 {
-    char step[32], note[320];
+    struct note note;
     int32_t height = canvas_legend_height(c);
     canvas_rect(c, WEFT_INK_PANEL, 0, y0, c->x1 + MARGIN, y0 + height);
     int32_t lines = walk_legend(c, true, y0);
-    canvas_format_time(step, sizeof step, grid_step(c), grid_step(c), grid_step(c));
-    int n = snprintf(note, sizeof note, "Each grid division: %s.", step);
-    if (c->folded)
-        n += snprintf(note + n, sizeof note - (size_t)n,
-                      " Too short to be drawn singly: %" PRIu64 ".", c->folded);
-    if (c->arrows_left_out)
-        n += snprintf(note + n, sizeof note - (size_t)n,
-                      " Arrows of short-lived promises left out: %u.", c->arrows_left_out);
-    if (c->scales_left_out)
-        n += snprintf(note + n, sizeof note - (size_t)n, " More groups of counters: %u.",
-                      c->scales_left_out);
-    if (c->threads_together)
-        n += snprintf(note + n, sizeof note - (size_t)n, " Threads that share a strip: %u.",
-                      c->threads_together);
-    if (canvas_strips(c) && c->d->estimated)
-        n += snprintf(note + n, sizeof note - (size_t)n, " What a sample stands for is estimated.");
     int32_t y = y0 + lines * canvas_scaled(c, LEGEND_HEIGHT) + canvas_scaled(c, LEGEND_HEIGHT) / 2 +
                 15 * PX / 2;
     for (uint32_t i = 0; i < c->vp->notes; i++) {
@@ -461,6 +560,6 @@ void canvas_draw_legend(struct canvas *c, int32_t y0)
         draw_selection(c, y);
         y += canvas_scaled(c, LEGEND_HEIGHT);
     }
-    canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, c->x0, y, c->x1 - c->x0, note,
-                (size_t)n);
+    make_note(&note, c);
+    write_note(c, &note, y);
 }

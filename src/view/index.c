@@ -61,7 +61,7 @@ static int index_lengths(struct weft_index *x, const struct weft_model *m,
                          const struct weft_layout *l)
 {
     if (lengths_init(&x->lines, m->promises) < 0 || lengths_init(&x->sleeps, m->sleeps) < 0 ||
-        lengths_init(&x->pauses, m->pauses) < 0)
+        lengths_init(&x->pauses, m->pauses) < 0 || lengths_init(&x->missings, m->missings) < 0)
         return WEFT_E_NOMEM;
     for (uint32_t s = 0; s + 1 < m->promises; s++)
         add_length(&x->lines, s, l->until[s] - l->start[s]);
@@ -76,6 +76,8 @@ static int index_lengths(struct weft_index *x, const struct weft_model *m,
         if (i && m->pause[i].start_ns < m->pause[i - 1].end_ns)
             x->pauses_sorted = false;
     }
+    for (uint32_t i = 0; i < m->missings; i++)
+        add_length(&x->missings, i, m->missing[i].end_ns - m->missing[i].start_ns);
     return 0;
 }
 
@@ -302,6 +304,7 @@ void weft__index_free(struct weft_index *x)
     lengths_fini(&x->lines);
     lengths_fini(&x->sleeps);
     lengths_fini(&x->pauses);
+    lengths_fini(&x->missings);
     free(x->run_first);
     free(x->run_start);
     free(x->run_length);
@@ -315,6 +318,7 @@ void weft__index_free(struct weft_index *x)
     free(x->by_time);
     free(x->weight);
     free(x->weightiest);
+    free(x->drawable);
     free(x->about.first);
     free(x->about.item);
     free(x->became.first);

@@ -43,7 +43,7 @@ struct weft__mark { /* of a run that is longer than 32 bits can say */
 };
 
 struct weft_index {
-    struct weft__lengths lines, sleeps, pauses;
+    struct weft__lengths lines, sleeps, pauses, missings;
     bool sleeps_sorted, pauses_sorted;
 
     uint32_t *run_first; /* runs of row r are run_first[r] … run_first[r + 1] */
@@ -70,6 +70,7 @@ struct weft_index {
     uint32_t *by_time;         /* the interactions; NULL: they are recorded in that order */
     uint8_t *weight;           /* of each in that order; 0: is not drawn */
     uint8_t *weightiest;       /* of each block */
+    uint32_t *drawable;        /* before each block, of those that have a weight */
     struct weft__groups about; /* interactions by what they are done to */
     struct weft__groups became;
 

@@ -80,7 +80,7 @@ void canvas_find_kin(struct canvas *c)
     for (uint32_t k = g->first[selected / 16];
          k < g->first[selected / 16 + 1] && resolvers < OTHERS_MAX; k++) {
         const struct weft_interaction *x = &m->interaction[g->item[k]];
-        if (x->other == selected && x->kind == WEFT_RESOLVES)
+        if (x->other == selected && (x->kind == WEFT_RESOLVES || x->kind == WEFT_RESOLVES_AGAIN))
             resolvers += add(c, &room, x->actor, false);
     }
     if (c->kins)

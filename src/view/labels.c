@@ -6,11 +6,11 @@
 #include <string.h>
 
 #include "view/canvas.h"
+#include "view/names.h"
 
 enum {
     ROOM_MIN = 12 * PX, /* less room is not worth a text */
     GAP = 4 * PX,
-    ABOVE = 4 * PX, /* of the baseline over the line */
     TICK = 4 * PX,
     NAME_NEAR = 12 * PX, /* a name that comes so soon belongs to the start of the line */
     TYPE_ROOM = 40 * PX,
@@ -18,8 +18,12 @@ enum {
 
 struct writing {
     struct canvas *c;
-    uint32_t at;  /* shown row */
-    int32_t y;    /* of the line */
+    uint32_t at;   /* shown row */
+    int32_t y;     /* of the line … */
+    int32_t above; /* … and of the baseline over it */
+    uint32_t promise;
+    struct names *names;
+    bool wrote;
     int32_t next; /* x from which on there is room */
     int32_t end;  /* … up to where */
 };
@@ -34,10 +38,15 @@ static bool put(struct writing *w, enum weft_ink ink, int32_t x, const char *tex
                                 &room);
     if (room < ROOM_MIN)
         return false;
-    int32_t width = canvas_text_apart(w->c, ink, w->c->font, x, w->y - ABOVE, room, text, size);
-    if (width)
-        w->next = x + width + GAP;
-    return width != 0;
+    int32_t width = canvas_text_apart(w->c, ink, w->c->font, x, w->y - w->above, room, text, size);
+    if (!width)
+        return false;
+    w->next = x + width + GAP;
+    w->wrote = true;
+    if (!w->c->list->failed)
+        w->c->list->draw[w->c->list->draws - 1].promise = w->promise;
+    weft__names_take(w->names, x, w->y - w->above, width);
+    return true;
 }
 
 static void put_type(struct writing *w, uint32_t promise)
@@ -48,18 +57,25 @@ static void put_type(struct writing *w, uint32_t promise)
         put(w, WEFT_INK_FAINT_TEXT, w->next, type, strlen(type));
 }
 
-static void put_reason(struct writing *w, uint32_t promise)
+const char *weft__reason_text(const struct canvas *c, uint32_t promise, uint32_t *size)
 {
-    const struct weft_model *m = w->c->m;
+    const struct weft_model *m = c->m;
     const struct weft_promise *p = &m->promise[promise];
     static const char never[] = "never resolved";
-    uint32_t size = sizeof never - 1;
-    const char *text = never;
-    if (p->outcome == WEFT_FAILED && weft_model_reason(m, promise) != WEFT_NONE)
-        text = weft_model_text(m, weft_model_reason(m, promise), &size);
-    else if (!weft_model_overdue(m, promise))
-        return;
-    if (p->outcome == WEFT_FAILED && (p->end_ns < w->c->from_ns || p->end_ns > w->c->to_ns))
+    bool failed = p->outcome == WEFT_FAILED,
+         seen = p->end_ns >= c->from_ns && p->end_ns <= c->to_ns;
+    *size = sizeof never - 1;
+    if (failed && weft_model_reason(m, promise) != WEFT_NONE)
+        return seen ? weft_model_text(m, weft_model_reason(m, promise), size) : NULL;
+    return weft_model_overdue(m, promise) && (!failed || seen) ? never : NULL;
+}
+
+static void put_reason(struct writing *w, uint32_t promise)
+{
+    const struct weft_promise *p = &w->c->m->promise[promise];
+    uint32_t size;
+    const char *text = weft__reason_text(w->c, promise, &size);
+    if (!text)
         return;
     int32_t x = canvas_x(w->c, p->end_ns) + GAP;
     int32_t width = weft_text_width(text, strnlen(text, size), w->c->font, false);
@@ -74,19 +90,17 @@ static bool is_shown(const struct weft_model *m, uint32_t label)
     return !m->is_weft || !m->label[label].is_change;
 }
 
-static uint32_t next_shown(const struct weft_model *m, uint32_t label)
+uint32_t weft__next_label(const struct weft_model *m, uint32_t label)
 {
     while (label != WEFT_NONE && !is_shown(m, label))
         label = m->label[label].next;
     return label;
 }
 
-/* The label that stands where the line begins: the promise's name, if that comes soon enough, so that a
- * counter's change does not take its place. WEFT_NONE: there is no label yet. */
-static uint32_t label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0)
+uint32_t weft__label_at_start(const struct canvas *c, const struct weft_promise *p, int32_t x0)
 {
     const struct weft_model *m = c->m;
-    uint32_t l = next_shown(m, p->first_label), chosen = l;
+    uint32_t l = weft__next_label(m, p->first_label), chosen = l;
     for (; l != WEFT_NONE && canvas_x(c, m->label[l].time_ns) <= x0 + NAME_NEAR;
          l = m->label[l].next)
         if (!m->label[l].is_change)
@@ -98,7 +112,7 @@ static uint32_t label_at_start(const struct canvas *c, const struct weft_promise
 
 static bool has_room_after(const struct writing *w, uint32_t label)
 {
-    uint32_t next = next_shown(w->c->m, w->c->m->label[label].next);
+    uint32_t next = weft__next_label(w->c->m, w->c->m->label[label].next);
     return next == WEFT_NONE || canvas_x(w->c, w->c->m->label[next].time_ns) > w->next + TYPE_ROOM;
 }
 
@@ -108,7 +122,7 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
     struct canvas *c = w->c;
     const struct weft_model *m = c->m;
     char text[256];
-    uint32_t l = label_at_start(c, &m->promise[promise], x0);
+    uint32_t l = weft__label_at_start(c, &m->promise[promise], x0);
     bool typed = false;
     if (l == WEFT_NONE) {
         /* The number, if the type has room, too: that says more. */
@@ -119,7 +133,8 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
         if (both <= w->end - w->next)
             put(w, WEFT_INK_FAINT_TEXT, x0, text, (size_t)n);
     }
-    for (; l != WEFT_NONE && m->label[l].time_ns <= c->to_ns; l = next_shown(m, m->label[l].next)) {
+    for (; l != WEFT_NONE && m->label[l].time_ns <= c->to_ns;
+         l = weft__next_label(m, m->label[l].next)) {
         int32_t x = canvas_x(c, m->label[l].time_ns);
         x = x < x0 ? x0 : x;
         if (x > x1 + PX || w->next > w->end - ROOM_MIN)
@@ -138,25 +153,48 @@ static void write_labels(struct writing *w, uint32_t promise, int32_t x0, int32_
     put_reason(w, promise);
 }
 
-void canvas_draw_labels(struct canvas *c)
+/* The texts of rows in which every line has room for its own. Returns how many lines have one. */
+static uint32_t write_roomy(struct canvas *c, struct names *names)
 {
     const struct weft_layout *l = c->l;
+    uint32_t written = 0;
     int32_t next = c->x0;
     for (uint32_t i = 0; i < c->shapes; i++) {
         const struct shape *s = &c->shape[i];
+        int32_t height = canvas_row_height(c, s->at), above = height - 11 * PX;
         if (i == 0 || s->at != s[-1].at)
             next = c->x0;
-        if (canvas_row_height(c, s->at) < c->row_height_text)
+        if (height < c->row_height_text)
             continue;
         int32_t x0 = s->x0 < c->x0 ? c->x0 : s->x0;
         struct writing w = {.c = c,
                             .at = s->at,
                             .y = canvas_row_y(c, s->at),
+                            .above = above < 2 * PX   ? 2 * PX
+                                     : above > 4 * PX ? 4 * PX
+                                                      : above,
+                            .promise = l->spans[s->span],
+                            .names = names,
                             .next = x0 + PX > next ? x0 + PX : next,
                             .end = canvas_span_room(c, c->shown_row[s->at], s->span) - 2 * PX};
         if (w.end - w.next < ROOM_MIN)
             continue;
         write_labels(&w, l->spans[s->span], x0, s->x1);
         next = w.next;
+        written += w.wrote;
     }
+    return written;
+}
+
+void canvas_draw_labels(struct canvas *c)
+{
+    struct names *names = weft__names_new(c);
+    if (!names) {
+        c->list->failed = true;
+        return;
+    }
+    uint32_t written = write_roomy(c, names);
+    written += weft__names_write(names);
+    c->left_out.names = c->shapes - written;
+    weft__names_free(names);
 }

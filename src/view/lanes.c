@@ -468,6 +468,15 @@ static void add_through(struct lane *lane)
     lane->through[lane->cells] = 0;
 }
 
+/* How many lines of a shown row are over before the picture begins, though one before them is not. */
+static uint32_t over_at(const struct canvas *c, uint32_t at)
+{
+    uint32_t over = 0;
+    for (uint32_t s = c->shown_begin[at]; s < c->shown_end[at] && c->l->start[s] < c->from_ns; s++)
+        over += weft_layout_span_end(c->l, c->m, s) < c->from_ns;
+    return over;
+}
+
 static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
 {
     uint32_t spans = 0, shapes = c->shape_first[number + 1] - c->shape_first[number];
@@ -481,7 +490,7 @@ static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
     for (uint32_t at = lane->first, next; at < lane->last; at = next) {
         uint32_t block = c->x->block_of[c->shown_row[at]];
         for (next = at; next < lane->last && c->x->block_of[c->shown_row[next]] == block; next++)
-            spans += c->shown_end[next] - c->shown_begin[next];
+            spans += c->shown_end[next] - c->shown_begin[next] - over_at(c, next);
         fold_rows(c, lane, at, next);
     }
     if (lane->looked)
@@ -492,7 +501,7 @@ static void draw_lane(struct canvas *c, struct lane *lane, uint32_t number)
         draw_shape(c, lane, &c->shape[i]);
     if (!lane->runs_folded)
         draw_runs(c, lane);
-    c->folded += spans - shapes;
+    c->left_out.folded += spans - shapes;
     draw_folds(c, lane);
 }
 

@@ -116,7 +116,8 @@ int weft__index_links(struct weft_index *x, const struct weft_model *m)
 {
     x->weight = malloc((size_t)m->interactions + 1);
     x->weightiest = calloc((size_t)m->interactions / WEFT__HEAP + 1, 1);
-    if (!x->weight || !x->weightiest)
+    x->drawable = calloc((size_t)m->interactions / WEFT__HEAP + 2, sizeof *x->drawable);
+    if (!x->weight || !x->weightiest || !x->drawable)
         return WEFT_E_NOMEM;
     int rc = sort_interactions(x, m);
     for (uint32_t i = 0; i < m->interactions && rc == 0; i++) {
@@ -124,7 +125,10 @@ int weft__index_links(struct weft_index *x, const struct weft_model *m)
         uint8_t *most = &x->weightiest[i / WEFT__HEAP];
         x->weight[i] = weight;
         *most = weight > *most ? weight : *most;
+        x->drawable[i / WEFT__HEAP + 1] += weight != 0;
     }
+    for (uint32_t block = 0; block < m->interactions / WEFT__HEAP + 1; block++)
+        x->drawable[block + 1] += x->drawable[block];
     if (rc == 0)
         rc = make_groups(&x->about, m, m->interactions, other_of);
     return rc < 0 ? rc : make_groups(&x->became, m, m->promises, becomes_of);

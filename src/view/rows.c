@@ -126,6 +126,12 @@ int64_t canvas_natural_height(const struct canvas *c)
     return natural_heights(c, 0, c->shown) + REGION_NAMES + MARGIN;
 }
 
+int64_t canvas_readable_height(const struct canvas *c)
+{
+    return natural_heights(c, 0, c->shown) * c->row_height_text / c->row_height + REGION_NAMES +
+           MARGIN;
+}
+
 /* a * part / whole, where part <= whole, a < 2^24. */
 static int64_t portion(int64_t a, int64_t part, int64_t whole)
 {

@@ -198,7 +198,7 @@ void canvas_draw_strips(struct canvas *c, int32_t y0, uint32_t strips)
     free(room);
     for (uint32_t s = strips - 1, n = 0; s < c->d->strips; s++) {
         n += c->d->strip[s].threads;
-        c->threads_together = n > 1 ? n : 0;
+        c->left_out.together = n > 1 ? n : 0;
     }
 }
 

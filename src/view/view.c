@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "view/canvas.h"
+#include "view/density.h"
 
 enum {
     DEFAULT_WIDTH = 1600,
@@ -34,41 +35,61 @@ static bool viewport_is_sound(const struct weft_viewport *vp)
            (whole || vp->from_ns < vp->to_ns);
 }
 
+/* What strips of one kind get of a height that they share with rows that want so much: what these leave, but a part
+ * of all at most, and one strip at least. */
+static int32_t share(int32_t room, int64_t rows, int32_t least, int32_t part)
+{
+    int64_t left = room - rows, most = room / part;
+    left = left > least ? left : least;
+    return (int32_t)(left < most ? left : most);
+}
+
 /* How many strips of samples there is room for. */
-static uint32_t fit_strips(const struct canvas *c, int32_t room)
+static uint32_t fit_strips(const struct canvas *c, int32_t room, int64_t rows)
 {
     uint32_t strips = canvas_strips(c);
-    int32_t height = canvas_strip_height(c), most = room / STRIPS_SHARE / height;
+    int32_t height = canvas_strip_height(c),
+            most = share(room, rows, height, STRIPS_SHARE) / height;
     uint32_t fit = most > 1 ? (uint32_t)most : 1;
     if (height > room - ROWS_MIN_HEIGHT)
         return 0;
     return strips < fit ? strips : fit;
 }
 
+/* What is left for the rows of a given height. */
+static int32_t divide_height(struct canvas *c, int32_t room, uint32_t *strips, int32_t *counters,
+                             int32_t *legend)
+{
+    int64_t rows = canvas_readable_height(c); /* the promises come first */
+    *legend = *legend <= room - ROWS_MIN_HEIGHT ? *legend : 0;
+    room -= *legend;
+    *strips = fit_strips(c, room, rows);
+    room -= (int32_t)*strips * canvas_strip_height(c);
+    int32_t most = share(room, rows, canvas_counters_least(c), COUNTERS_SHARE);
+    if (*counters > most)
+        *counters = canvas_counters_fit(c, most);
+    *counters = *counters <= room - ROWS_MIN_HEIGHT ? *counters : 0;
+    return room - *counters;
+}
+
 /* Divides the height: rows, strips, counters, legend. Returns that of the rows. */
 static int32_t divide(struct canvas *c, uint32_t *strips, int32_t *counters, int32_t *legend)
 {
     const struct weft_viewport *vp = c->vp;
-    int32_t title = canvas_scaled(c, TITLE_HEIGHT), ruler = canvas_scaled(c, RULER_HEIGHT);
+    int32_t title = canvas_scaled(c, TITLE_HEIGHT), ruler = canvas_scaled(c, RULER_HEIGHT), rows;
     *counters = vp->no_counters ? 0 : canvas_counters_height(c);
     *legend = vp->no_legend ? 0 : canvas_legend_height(c);
     *strips = canvas_strips(c);
-    if (vp->height_px) { /* the promises come first */
-        int32_t room = vp->height_px * PX - title - ruler - MARGIN / 2;
-        *legend = *legend <= room - ROWS_MIN_HEIGHT ? *legend : 0;
-        *strips = fit_strips(c, room - *legend);
-        room -= (int32_t)*strips * canvas_strip_height(c);
-        if (*counters > (room - *legend) / COUNTERS_SHARE)
-            *counters = canvas_counters_fit(c, (room - *legend) / COUNTERS_SHARE);
-        *counters = *counters <= room - *legend - ROWS_MIN_HEIGHT ? *counters : 0;
+    if (vp->height_px) {
+        rows = divide_height(c, vp->height_px * PX - title - ruler - MARGIN / 2, strips, counters,
+                             legend);
+    } else {
+        int64_t wanted = canvas_natural_height(c);
+        rows = wanted < ROWS_MAX * c->row_height ? (int32_t)wanted : ROWS_MAX * c->row_height;
     }
+    rows = rows < ROWS_MIN_HEIGHT ? ROWS_MIN_HEIGHT : rows;
     int32_t others = title + ruler + (int32_t)*strips * canvas_strip_height(c) + *counters +
                      *legend + MARGIN / 2;
-    int64_t wanted = canvas_natural_height(c);
-    int32_t rows = vp->height_px                       ? vp->height_px * PX - others
-                   : wanted < ROWS_MAX * c->row_height ? (int32_t)wanted
-                                                       : ROWS_MAX * c->row_height;
-    rows = rows < ROWS_MIN_HEIGHT ? ROWS_MIN_HEIGHT : rows;
     c->height = vp->height_px ? vp->height_px * PX : (rows + others) / PX * PX;
     c->ruler_y0 = c->top + title;
     c->rows_y0 = c->ruler_y0 + ruler;
@@ -123,7 +144,11 @@ static void draw(struct canvas *c)
     canvas_draw_flags(c);
     if (strips)
         canvas_draw_strips(c, c->rows_y1, strips);
-    if (counters)
+    for (uint32_t i = 0; !strips && i < canvas_strips(c); i++)
+        c->left_out.threads += c->d->strip[i].threads;
+    if (c->vp->marks > WEFT_MARKS_MAX)
+        c->left_out.marks = c->vp->marks - WEFT_MARKS_MAX;
+    if (!c->vp->no_counters)
         canvas_draw_counters(c, c->g->strips_y1, counters);
     if (legend)
         canvas_draw_legend(c, c->top + c->height - legend);
@@ -150,19 +175,18 @@ static void canvas_init(struct canvas *c)
     c->font = 11 * PX * c->percent / 100;
     c->font_small = 10 * PX * c->percent / 100;
     c->row_height = canvas_scaled(c, 22 * PX);
-    c->row_height_text = canvas_scaled(c, 15 * PX);
+    c->row_height_text = canvas_scaled(c, 12 * PX);
     c->selected = vp->selected != WEFT_ROOT && vp->selected < c->m->promises;
     axis_init(&c->axis, c->from_ns, c->to_ns, c->x0, c->x1);
 }
 
-int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const struct weft_scene *s,
-                   const struct weft_viewport *vp)
+/* One picture; *note_lines: for which the legend has room, and then how many it needs. */
+static int draw_once(struct weft_drawlist *list, struct weft_geometry *g,
+                     const struct weft_scene *s, const struct weft_viewport *vp,
+                     int32_t *note_lines)
 {
-    struct weft_geometry own = {0};
-    struct canvas c = {
-        .list = list, .g = g ? g : &own, .m = s->m, .l = s->l, .x = s->x, .d = s->d, .vp = vp};
-    if (!viewport_is_sound(vp))
-        return WEFT_E_INVALID;
+    struct canvas c = {.list = list, .g = g, .m = s->m, .l = s->l, .x = s->x, .d = s->d, .vp = vp};
+    c.note_lines = *note_lines;
     canvas_init(&c);
     int rc = WEFT_E_NOMEM;
     canvas_find_kin(&c);
@@ -170,6 +194,9 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
         draw(&c);
         rc = list->failed ? WEFT_E_NOMEM : 0;
     }
+    if (rc == 0)
+        *note_lines = canvas_note_lines(&c);
+    g->left_out = c.left_out;
     canvas_free_mix(&c);
     free(c.shown_begin);
     free(c.shown_end);
@@ -181,6 +208,28 @@ int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const st
     free(c.shown_marked);
     free(c.flag);
     free(c.kin);
+    return rc;
+}
+
+int weft_view_draw(struct weft_drawlist *list, struct weft_geometry *g, const struct weft_scene *s,
+                   const struct weft_viewport *vp)
+{
+    struct weft_geometry own = {0}, *used = g ? g : &own;
+    if (!viewport_is_sound(vp))
+        return WEFT_E_INVALID;
+    const struct weft_drawlist before = *list;
+    int32_t room = 1, lines = 1;
+    int rc = draw_once(list, used, s, vp, &lines);
+    while (rc == 0 && !vp->no_legend && lines > room) { /* what is left out is said to the end */
+        list->draws = before.draws;
+        list->point_count = before.point_count;
+        list->text_bytes = before.text_bytes;
+        list->shade_count = before.shade_count;
+        list->width = before.width;
+        list->height = before.height;
+        room = lines;
+        rc = draw_once(list, used, s, vp, &lines);
+    }
     weft_geometry_fini(&own);
     if (rc < 0 && g)
         g->shown = g->lanes = 0;

@@ -75,6 +75,21 @@ struct weft_viewport {
 
 #define WEFT_SPREAD_MAX 1000
 
+/* What of a trace belongs into a picture but is not in it, or not singly: what the legend says. */
+struct weft_left_out {
+    uint64_t folded;        /* promises that are drawn as density, with others */
+    uint32_t arrows;        /* interactions without one; those that look alike have one together */
+    uint32_t names;         /* promises with a line of their own at which nothing is written */
+    uint32_t regions;       /* sleeps and collections */
+    uint32_t scales;        /* groups of counters … */
+    uint32_t counters;      /* … and counters of a group that is drawn … */
+    uint32_t counter_names; /* … and those that have a line and no name */
+    uint32_t threads;       /* of samples, which have no strip at all … */
+    uint32_t together;      /* … or share one */
+    uint32_t marks;
+    bool edges; /* lines of creation and becoming, of promises that are folded */
+};
+
 /* Where things lie in a picture: filled while it is drawn, for questions about it. All zero at first,
  * used again by the next picture. Coordinates are those of the draw list. */
 struct weft_geometry {
@@ -84,6 +99,7 @@ struct weft_geometry {
     int32_t strips_y1;   /* strips of samples are between rows_y1 and this */
     int32_t counters_y1; /* counters are between that and this */
     uint32_t strips;
+    struct weft_left_out left_out;
 
     /* The rows in which something can be seen, from top to bottom. */
     uint32_t *shown_row; /* row of the layout */

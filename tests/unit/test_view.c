@@ -2,7 +2,7 @@
 /* Layout and picture: what must hold for every trace (fuzz/try.h checks that), and that each thing that
  * happens can be seen. */
 #include "../fuzz/try.h"
-#include "trace.h"
+#include "packets.h"
 #include "view/text.h"
 
 enum { MILLION = 1000000 };
@@ -434,6 +434,39 @@ static void each_thing_is_drawn(void **state)
     }
 }
 
+/* While one thread lacks events the process may sleep or collect, as far as is known: what is missing lies above that. */
+static void what_is_missing_is_seen(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    const struct weft_event ev[] = {suspends(100), resumes(900), gc(950, 700)};
+    for (uint64_t n = 0; n < 2; n++) {
+        events_begin(&t, (struct weft_events_header){.stream = 1,
+                                                     .sequence = 1 + n,
+                                                     .begin_ticks = 300 + 300 * n,
+                                                     .events_before = 10 * n});
+        events_put(&t, fulfills(300 + 300 * n, LOOP, 1), 0);
+    }
+    events_begin(&t, (struct weft_events_header){.sequence = 9, .begin_ticks = 100});
+    for (size_t i = 0; i < COUNT(ev); i++)
+        events_put(&t, ev[i], 0);
+    struct weft_model *m = trace_model(&t);
+    struct weft_viewport vp = whole();
+    vp.no_legend = true;
+    struct weft_drawlist list = draw(m, vp);
+    const struct weft_draw *missing = NULL;
+    unsigned below = 0;
+    for (const struct weft_draw *d = list.draw; d < list.draw + list.draws; d++) {
+        missing = d->op == WEFT_DRAW_RECT && d->ink == WEFT_INK_MISSING ? d : missing;
+        below += d->ink == WEFT_INK_SLEEP || d->ink == WEFT_INK_GC;
+        assert_false(missing && (d->ink == WEFT_INK_SLEEP || d->ink == WEFT_INK_GC));
+    }
+    assert_non_null(missing);
+    assert_int_equal(below, 2);
+    weft_drawlist_fini(&list);
+    weft_model_free(m);
+}
+
 static void texts_are_shown(void **state)
 {
     (void)state;
@@ -533,7 +566,7 @@ static void shapes_know_their_promises(void **state)
     bool found[3] = {0};
     for (uint32_t i = 0; i < list.draws; i++) {
         const struct weft_draw *d = &list.draw[i];
-        if (d->promise == WEFT_NONE)
+        if (d->promise == WEFT_NONE || d->op == WEFT_DRAW_TEXT)
             continue;
         assert_in_range(d->promise, 1, 2);
         found[d->promise] = true;
@@ -561,7 +594,7 @@ static void only_what_is_in_the_time_span_is_drawn(void **state)
     assert_false(has_text(&list, "early") || has_text(&list, "late"));
     unsigned shapes = 0;
     for (uint32_t i = 0; i < list.draws; i++)
-        shapes += list.draw[i].promise != WEFT_NONE;
+        shapes += list.draw[i].promise != WEFT_NONE && list.draw[i].op == WEFT_DRAW_RECT;
     assert_int_equal(shapes, 1);
     weft_drawlist_fini(&list);
     vp.from_ns = 20000; /* nothing at all */
@@ -1299,6 +1332,7 @@ int main(void)
         cmocka_unit_test(out_of_range),
         cmocka_unit_test(sizes_are_what_was_asked_for),
         cmocka_unit_test(each_thing_is_drawn),
+        cmocka_unit_test(what_is_missing_is_seen),
         cmocka_unit_test(texts_are_shown),
         cmocka_unit_test(labels_are_texts_and_nothing_else),
         cmocka_unit_test(hits_and_selection),

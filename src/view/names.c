@@ -1,0 +1,476 @@
+/* SPDX-License-Identifier: ISC */
+#include "view/names.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    BUCKET = 64 * PX, /* of heights in the picture: higher than a text with what is apart from it */
+    ABOVE = 2 * PX,   /* of the baseline over the line */
+    LOW = 10 * PX,    /* texts hide lower rows, so there they stand farther from each other … */
+    APART = 8 * PX,   /* … by so much at most */
+    GAP = 4 * PX,     /* between two in a line */
+    ROOM = 40 * PX,   /* a text that is cut has so much at least … */
+    ASIDE = 90 * PX,  /* … or that, if it does not stand where its line begins */
+    TICK = 4 * PX,    /* where the line begins, if it cannot be seen by itself */
+    TRIES = 24,       /* places along a line */
+    FOLDED_MAX = 400, /* of those that are folded: looked at, of each sort */
+    FOLDED_MIN = 24 * PX,
+    FOLDED_WIDE = 280, /* px: each has that room, so that what is folded can be seen, too … */
+    FOLDED_HIGH = 36,  /* … and that */
+    CHANGES_MAX = 32,  /* labels of a promise that are looked at, after its name */
+};
+
+struct box {
+    int32_t x0, y0, x1, y1;
+    uint32_t next[2]; /* in up to two buckets, or WEFT_NONE */
+};
+
+enum text_kind { NAME, REASON, CHANGE };
+
+struct text {
+    int32_t x, y, room;
+    uint32_t promise, label; /* label: of CHANGE, or of NAME, or WEFT_NONE */
+    enum text_kind kind;
+    bool tick;
+    int32_t height; /* of the row */
+};
+
+/* A promise that a text may be about. */
+struct candidate {
+    uint32_t span, at;
+    int32_t x0, x1, y; /* what is seen of its line */
+    uint8_t rank;      /* 0: first */
+    uint8_t width;     /* logarithm */
+    bool single;       /* its line is drawn as a shape */
+};
+
+struct names {
+    struct canvas *c;
+    uint32_t *bucket, buckets;
+    struct box *box;
+    struct text *text;
+    struct candidate *candidate;
+    uint32_t folded; /* so many may still be placed */
+    uint32_t boxes, boxes_room, texts, texts_room, candidates, candidates_room;
+};
+
+struct names *weft__names_new(struct canvas *c)
+{
+    struct names *n = calloc(1, sizeof *n);
+    if (!n)
+        return NULL;
+    n->c = c;
+    n->buckets = (uint32_t)(c->height / BUCKET) + 2;
+    n->bucket = malloc(n->buckets * sizeof *n->bucket);
+    if (!n->bucket) {
+        free(n);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < n->buckets; i++)
+        n->bucket[i] = WEFT_NONE;
+    return n;
+}
+
+void weft__names_free(struct names *n)
+{
+    free(n->bucket);
+    free(n->box);
+    free(n->text);
+    free(n->candidate);
+    free(n);
+}
+
+/* ---- What lies where ---- */
+
+static uint32_t bucket_at(const struct names *n, int32_t y)
+{
+    int32_t at = (y - n->c->top) / BUCKET;
+    return at < 0 ? 0 : (uint32_t)at < n->buckets ? (uint32_t)at : n->buckets - 1;
+}
+
+static void take(struct names *n, int32_t x0, int32_t y0, int32_t x1, int32_t y1)
+{
+    if (!canvas_grow(n->c, &n->box, n->boxes, &n->boxes_room, sizeof *n->box))
+        return;
+    uint32_t first = bucket_at(n, y0), last = bucket_at(n, y1), at = n->boxes++;
+    n->box[at] = (struct box){x0, y0, x1, y1, {n->bucket[first], WEFT_NONE}};
+    n->bucket[first] = at;
+    if (last > first) {
+        n->box[at].next[1] = n->bucket[last];
+        n->bucket[last] = at;
+    }
+}
+
+/* Of a text: its letters, and a little of what hangs below. */
+static int32_t top_of(const struct canvas *c, int32_t baseline)
+{
+    return baseline - c->font * 3 / 4;
+}
+
+static int32_t bottom_of(const struct canvas *c, int32_t baseline)
+{
+    return baseline + c->font / 5;
+}
+
+void weft__names_take(struct names *n, int32_t x, int32_t baseline, int32_t width)
+{
+    take(n, x, top_of(n->c, baseline), x + width, bottom_of(n->c, baseline));
+}
+
+/* Whether something lies at x between two heights; then *x is behind it. Otherwise *end is brought before what comes
+ * next. */
+static bool is_taken(const struct names *n, int32_t *x, int32_t y0, int32_t y1, int32_t *end)
+{
+    uint32_t first = bucket_at(n, y0), last = bucket_at(n, y1);
+    for (uint32_t b = first; b <= last; b++) {
+        for (uint32_t i = n->bucket[b], next; i != WEFT_NONE; i = next) {
+            const struct box *box = &n->box[i];
+            next = box->next[bucket_at(n, box->y0) != b];
+            if (box->y1 <= y0 || box->y0 >= y1)
+                continue;
+            if (box->x0 - GAP <= *x && *x < box->x1 + GAP) {
+                *x = box->x1 + GAP;
+                return true;
+            }
+            if (box->x0 > *x && box->x0 - GAP < *end)
+                *end = box->x0 - GAP;
+        }
+    }
+    return false;
+}
+
+/* A place for a text of that width, from x on, at the latest at last. Returns the room there; 0: there is none. */
+static int32_t find_place(const struct names *n, int32_t *x, int32_t last, int32_t end,
+                          int32_t baseline, int32_t width)
+{
+    int32_t y0 = top_of(n->c, baseline), y1 = bottom_of(n->c, baseline), first = *x;
+    for (int tries = 0; tries < TRIES && *x <= last; tries++) {
+        int32_t enough = *x == first ? ROOM : ASIDE, until = end;
+        enough = width < enough ? width : enough;
+        if (is_taken(n, x, y0, y1, &until))
+            continue;
+        if (until - *x >= enough)
+            return until - *x;
+        if (until == end)
+            return 0;
+        *x = until + GAP; /* where something lies */
+    }
+    return 0;
+}
+
+/* ---- Who comes first ---- */
+
+static uint8_t rank_of(const struct canvas *c, uint32_t at, uint32_t span)
+{
+    uint32_t promise = c->l->spans[span];
+    const struct kin *kin = canvas_kin(c, promise);
+    const struct weft_search *search = c->vp->search;
+    if ((kin && kin->joined) || (c->shown_marked && c->shown_marked[at]) ||
+        (search && weft_search_has(search, promise)))
+        return 0;
+    if (c->l->look[span] & WEFT_LOOK_RED)
+        return 1;
+    return weft_model_name(c->m, promise) != WEFT_NONE ? 2 : 3;
+}
+
+static void add_candidate(struct names *n, uint32_t at, uint32_t span, bool single)
+{
+    struct canvas *c = n->c;
+    int32_t x0 = canvas_x(c, c->l->start[span]);
+    int32_t x1 = canvas_x(c, weft_layout_span_end(c->l, c->m, span));
+    struct candidate new = {
+        .span = span, .at = at, .y = canvas_row_y(c, at), .rank = rank_of(c, at, span)};
+    new.x0 = x0 < c->x0 ? c->x0 : x0;
+    new.x1 = x1 > c->x1 ? c->x1 : x1;
+    new.single = single;
+    if (new.x1 - new.x0<LABEL_LINE &&new.rank> 1)
+        return;
+    for (int32_t width = (new.x1 - new.x0) / PX; width > 0; width /= 2)
+        new.width++;
+    if (canvas_grow(c, &n->candidate, n->candidates, &n->candidates_room, sizeof *n->candidate))
+        n->candidate[n->candidates++] = new;
+}
+
+static void add_single(struct names *n)
+{
+    const struct canvas *c = n->c;
+    for (uint32_t i = 0; i < c->shapes; i++)
+        if (canvas_row_height(c, c->shape[i].at) < c->row_height_text)
+            add_candidate(n, c->shape[i].at, c->shape[i].span, true);
+}
+
+/* Of many, each so many: from the whole height. */
+struct sample {
+    struct {
+        uint32_t at, span;
+    } item[2 * FOLDED_MAX];
+    uint32_t count, step, seen;
+};
+
+static void sample_add(struct sample *s, uint32_t at, uint32_t span)
+{
+    if (s->seen++ % s->step != 0)
+        return;
+    if (s->count == 2 * FOLDED_MAX) {
+        s->count = FOLDED_MAX;
+        for (uint32_t i = 0; i < FOLDED_MAX; i++)
+            s->item[i] = s->item[2 * i];
+        s->step *= 2;
+        if ((s->seen - 1) % s->step != 0)
+            return;
+    }
+    s->item[s->count].at = at;
+    s->item[s->count++].span = span;
+}
+
+static bool is_visible(const struct canvas *c, uint32_t span)
+{
+    return weft_layout_span_end(c->l, c->m, span) >= c->from_ns;
+}
+
+/* The spans of a shown row that are as long, or that are marked, or red. */
+enum wanted { LONG, FOUND, RED };
+
+static uint32_t next_of(const struct canvas *c, enum wanted wanted, uint32_t span, uint32_t end,
+                        int64_t length)
+{
+    switch (wanted) {
+    case LONG:
+        return weft__long_span(c->x, c->l, span, end, length);
+    case FOUND:
+        return weft_search_next_span(c->vp->search, span, end);
+    case RED:
+        while (span < end && !(c->l->look[span] & WEFT_LOOK_RED))
+            span++;
+        return span;
+    }
+    return end;
+}
+
+static uint32_t sample_folded(const struct canvas *c, struct sample *s, enum wanted wanted,
+                              int64_t length)
+{
+    *s = (struct sample){.step = 1};
+    for (uint32_t lane = 0; lane < c->g->lanes; lane++) {
+        if (c->g->lane[lane + 1] - c->g->lane[lane] == 1)
+            continue;
+        for (uint32_t at = c->g->lane[lane]; at < c->g->lane[lane + 1]; at++) {
+            uint32_t end = c->shown_end[at];
+            for (uint32_t i = c->shown_begin[at]; (i = next_of(c, wanted, i, end, length)) < end;
+                 i++)
+                if (is_visible(c, i))
+                    sample_add(s, at, i);
+        }
+    }
+    return s->count;
+}
+
+static void add_sample(struct names *n, const struct sample *s)
+{
+    for (uint32_t i = 0; i < s->count; i++)
+        add_candidate(n, s->item[i].at, s->item[i].span, false);
+}
+
+/* Of rows that are drawn together, the ones that matter. */
+static void add_folded(struct names *n)
+{
+    const struct canvas *c = n->c;
+    struct sample *s = malloc(sizeof *s);
+    if (!s) {
+        c->list->failed = true;
+        return;
+    }
+    if (c->vp->search && sample_folded(c, s, FOUND, 0))
+        add_sample(n, s);
+    if (sample_folded(c, s, RED, 0))
+        add_sample(n, s);
+    int32_t width = (c->x1 - c->x0) / 4;
+    while (sample_folded(c, s, LONG, axis_length(&c->axis, width)) < FOLDED_MAX &&
+           width / 2 >= FOLDED_MIN)
+        width /= 2;
+    add_sample(n, s);
+    n->folded = (uint32_t)((c->x1 - c->x0) / PX * ((c->rows_y1 - c->rows_y0) / PX) /
+                           (FOLDED_WIDE * FOLDED_HIGH)) +
+                1;
+    free(s);
+}
+
+static int by_span(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    return x->span < y->span ? -1 : x->span > y->span;
+}
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct candidate *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    if (x->width != y->width)
+        return x->width > y->width ? -1 : 1;
+    return by_span(a, b);
+}
+
+static void sort_candidates(struct names *n)
+{
+    uint32_t kept = 0;
+    if (n->candidates == 0)
+        return;
+    qsort(n->candidate, n->candidates, sizeof *n->candidate, by_span);
+    for (uint32_t i = 0; i < n->candidates; i++) /* some are found twice */
+        if (i == 0 || n->candidate[i].span != n->candidate[i - 1].span)
+            n->candidate[kept++] = n->candidate[i];
+    n->candidates = kept;
+    qsort(n->candidate, n->candidates, sizeof *n->candidate, by_rank);
+}
+
+/* ---- Texts ---- */
+
+struct words {
+    char room[256];
+    const char *text;
+    uint32_t size;
+    enum weft_ink ink;
+};
+
+static void find_words(struct words *w, const struct canvas *c, const struct text *t)
+{
+    const struct weft_model *m = c->m;
+    w->text = w->room;
+    w->ink = t->kind == REASON ? WEFT_INK_FAILED : WEFT_INK_TEXT;
+    if (t->kind == REASON) {
+        w->text = weft__reason_text(c, t->promise, &w->size);
+        w->size = w->text ? w->size : 0;
+    } else if (t->label != WEFT_NONE) {
+        w->size = weft_model_label_text(m, &m->label[t->label], w->room, sizeof w->room);
+    } else {
+        int n = snprintf(w->room, sizeof w->room, "%" PRIu64 " %.100s", m->promise[t->promise].id,
+                         weft_model_type(m, t->promise));
+        w->size = (uint32_t)n;
+        w->ink = WEFT_INK_FAINT_TEXT;
+    }
+}
+
+static int32_t width_of(const struct canvas *c, const struct words *w)
+{
+    return weft_text_width(w->text, strnlen(w->text, w->size), c->font, false);
+}
+
+/* Places t, from t->x to last, if there is room. */
+static bool place(struct names *n, struct text t, int32_t last, int32_t end)
+{
+    struct words w;
+    find_words(&w, n->c, &t);
+    int32_t width = width_of(n->c, &w), begin = t.x;
+    t.room = width ? find_place(n, &t.x, last, end, t.y, width) : 0;
+    if (t.room == 0 || !canvas_grow(n->c, &n->text, n->texts, &n->texts_room, sizeof *n->text))
+        return false;
+    t.room = t.room < width ? t.room : width;
+    t.tick = t.tick && t.x == begin;
+    n->text[n->texts++] = t;
+    int32_t apart = t.height < LOW ? LOW - t.height : 0;
+    apart = apart < APART ? apart : APART;
+    take(n, t.x - apart, top_of(n->c, t.y) - apart, t.x + t.room + apart,
+         bottom_of(n->c, t.y) + apart);
+    return true;
+}
+
+static bool place_name(struct names *n, const struct candidate *x)
+{
+    const struct canvas *c = n->c;
+    uint32_t promise = c->l->spans[x->span], size;
+    int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
+    struct text t = {.x = x->x0 + PX, .y = x->y - ABOVE, .promise = promise, .kind = NAME};
+    t.label = weft__label_at_start(c, &c->m->promise[promise], x->x0);
+    if (t.label != WEFT_NONE && c->m->label[t.label].time_ns > c->to_ns)
+        t.label = WEFT_NONE;
+    t.tick = !x->single;
+    t.height = canvas_row_height(c, x->at);
+    bool placed = place(n, t, t.x + (x->x1 - x->x0) / 2, end);
+    if (!x->single || x->rank > 1 || !weft__reason_text(c, promise, &size))
+        return placed;
+    struct words w;
+    t.kind = REASON;
+    find_words(&w, c, &t);
+    t.tick = false;
+    t.x = canvas_x(c, c->m->promise[promise].end_ns) + GAP;
+    if (t.x + width_of(c, &w) > end) /* to the left of its end, then */
+        t.x = end - width_of(c, &w);
+    return (t.x > x->x0 && place(n, t, t.x, end)) || placed;
+}
+
+/* What else is said of a promise while its line goes on. */
+static void place_changes(struct names *n, const struct candidate *x)
+{
+    const struct canvas *c = n->c;
+    const struct weft_model *m = c->m;
+    uint32_t promise = c->l->spans[x->span], seen = 0;
+    int32_t end = canvas_span_room(c, c->shown_row[x->at], x->span) - 2 * PX;
+    uint32_t l = weft__label_at_start(c, &m->promise[promise], x->x0);
+    while (l != WEFT_NONE && seen++ < CHANGES_MAX) {
+        l = weft__next_label(m, m->label[l].next);
+        if (l == WEFT_NONE || m->label[l].time_ns > c->to_ns)
+            return;
+        struct text t = {.x = canvas_x(c, m->label[l].time_ns), .y = x->y - ABOVE, .kind = CHANGE};
+        t.promise = promise;
+        t.label = l;
+        t.tick = true;
+        t.height = canvas_row_height(c, x->at);
+        if (t.x > x->x0 + PX && t.x <= x->x1)
+            place(n, t, t.x, end);
+    }
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct text *x = a, *y = b;
+    if (x->y != y->y)
+        return x->y < y->y ? -1 : 1;
+    return x->x < y->x ? -1 : x->x > y->x;
+}
+
+static void draw_texts(struct names *n)
+{
+    struct canvas *c = n->c;
+    if (n->texts)
+        qsort(n->text, n->texts, sizeof *n->text, by_place);
+    for (uint32_t i = 0; i < n->texts; i++) {
+        const struct text *t = &n->text[i];
+        struct words w;
+        find_words(&w, c, t);
+        canvas_rect(c, WEFT_INK_GROUND, t->x - PX, top_of(c, t->y) - PX / 2, t->x + t->room + PX,
+                    bottom_of(c, t->y))
+            ->alpha = 170;
+        uint32_t before = c->list->draws;
+        canvas_text(c, w.ink, c->font, false, t->x, t->y, t->room, w.text, w.size);
+        if (c->list->draws > before)
+            c->list->draw[before].promise = t->promise;
+        if (t->tick)
+            canvas_line(c, WEFT_INK_TEXT, PX, t->x, t->y + ABOVE - TICK, t->x, t->y + ABOVE);
+    }
+}
+
+uint32_t weft__names_write(struct names *n)
+{
+    struct canvas *c = n->c;
+    uint32_t written = 0;
+    for (uint32_t i = 0; i < c->flags; i++)
+        take(n, c->flag[i].x0, c->flag[i].y0, c->flag[i].x1, c->flag[i].y1);
+    add_single(n);
+    add_folded(n);
+    sort_candidates(n);
+    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i++)
+        if (n->candidate[i].single)
+            written += place_name(n, &n->candidate[i]);
+        else if (n->folded)
+            n->folded -= place_name(n, &n->candidate[i]);
+    for (uint32_t i = 0; i < n->candidates && !c->list->failed; i++)
+        if (n->candidate[i].single)
+            place_changes(n, &n->candidate[i]);
+    if (!c->list->failed)
+        draw_texts(n);
+    return written;
+}
