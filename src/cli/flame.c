@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cli/picture.h"
 #include "cli/profiles.h"
@@ -22,7 +23,15 @@ enum {
     OFF_CPU,
     ASYNC_STACKS,
     NO_SYMBOLS,
-    DIFF
+    DIFF,
+    SEARCH,
+    NO_LEGEND,
+    AT,
+    FINDING,
+    CRITICAL_PATH,
+    NO_COUNTERS,
+    NO_SAMPLES,
+    RAW
 };
 
 static const struct option options[] = {
@@ -41,6 +50,15 @@ static const struct option options[] = {
     {"async-stacks", optional_argument, NULL, ASYNC_STACKS},
     {"diff", required_argument, NULL, DIFF},
     {"no-symbols", no_argument, NULL, NO_SYMBOLS},
+    {"search", required_argument, NULL, SEARCH},
+    {"no-legend", no_argument, NULL, NO_LEGEND},
+    /* Of the other picture: refused, with the reason. */
+    {"at", required_argument, NULL, AT},
+    {"finding", required_argument, NULL, FINDING},
+    {"path", required_argument, NULL, CRITICAL_PATH},
+    {"no-counters", no_argument, NULL, NO_COUNTERS},
+    {"no-samples", no_argument, NULL, NO_SAMPLES},
+    {"raw", no_argument, NULL, RAW},
     WEFT__HELP_OPTION,
     {0},
 };
@@ -59,17 +77,44 @@ struct request {
     bool has_from, has_to, has_promise, no_symbols;
     int64_t from, to;
     uint64_t promise;
-    const char *other; /* to be compared with, or NULL */
+    const char *other;  /* to be compared with, or NULL */
+    const char *search; /* or NULL */
     char **path;
     unsigned paths;
 };
 
 bool weft__flame_wanted(int argc, char **argv)
 {
-    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-        if (!strcmp(argv[i], "--flame") || !strncmp(argv[i], "--flame=", 8))
+    static const char name[] = "--flame";
+    for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
+        size_t size = strcspn(argv[i], "="); /* "--fl" is short for it */
+        if (size > 3 && size < sizeof name && !strncmp(argv[i], name, size))
             return true;
+    }
     return false;
+}
+
+/* Options that say something of the other picture. */
+static _Noreturn void refuse(int c)
+{
+    static const struct {
+        int option;
+        const char *why;
+    } reasons[] = {
+        {AT, "--at is a place of a viewer, with its flame graph where one is open there: "
+             "-o OUT --at PLACE, without --flame"},
+        {FINDING, "--finding shows promises, which a flame graph has not; --promise ID is what ran "
+                  "for one of them"},
+        {CRITICAL_PATH, "--path is a line through promises, which a flame graph has not; "
+                        "--promise ID is what ran for one of them"},
+        {NO_COUNTERS, "--no-counters: a flame graph has no counters"},
+        {NO_SAMPLES, "--no-samples: a flame graph shows nothing but samples"},
+        {RAW, "--raw is about the lines of promises, which a flame graph has not"},
+    };
+    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
+        if (reasons[i].option == c)
+            weft__misuse("render", "%s", reasons[i].why);
+    abort();
 }
 
 static enum weft_profile_by parse_key(const char *name)
@@ -131,6 +176,14 @@ static void parse_option(struct request *r, int c, const char **format)
     case NO_SYMBOLS:
         r->no_symbols = true;
         break;
+    case SEARCH:
+        r->search = optarg;
+        break;
+    case NO_LEGEND:
+        r->flame.no_legend = true;
+        break;
+    default:
+        refuse(c);
     }
 }
 
@@ -143,6 +196,8 @@ static void parse(struct request *r, int argc, char **argv)
                           .flame = {.hovered = WEFT_NONE, .tips = true}};
     while ((c = weft__option(&weft__render, argc, argv, ":o:", options)) != -1)
         parse_option(r, c, &format);
+    if (!r->picture.out) /* "--search --flame" looks for "--flame" */
+        weft__misuse("render", "--flame OUT is missing");
     r->picture.format = weft__picture_format("render", r->picture.out, format);
     if (r->other && (r->has_promise || r->has_from || r->has_to))
         weft__misuse("render",
@@ -251,23 +306,46 @@ static void make_title(char *out, size_t room, const struct request *r)
         snprintf(out + n, room - (size_t)n, ", compared with %s", weft__picture_title(r->other));
 }
 
+/* What was found, behind the note; and for somebody who looks at a terminal, or if there is nothing. */
+static void tell_found(const struct request *r, const struct weft_calltree *t,
+                       const struct weft_flame_found *found, char *note, size_t room)
+{
+    char text[80];
+    size_t n = strlen(note);
+    weft_flame_found_text(text, sizeof text, t, found);
+    snprintf(note + n, room - n, "; found: %s", text);
+    if (!found->frames)
+        weft__say(r->path[0], "\"%s\" is in the name of no frame", weft__shown(r->search).text);
+    else if (isatty(STDERR_FILENO))
+        weft__say(r->path[0], "\"%s\" marks %s", weft__shown(r->search).text, text);
+}
+
 static int paint(struct request *r, const struct weft_profile *p, const struct weft_calltree *t)
 {
     struct weft_drawlist list = {0};
     struct weft_flame flame = {0};
-    char title[300], note[200], what[64];
-    int status = WEFT__FAILED;
+    struct weft_flame_found found = {0};
+    char title[300], note[300], what[64];
+    int status = WEFT__FAILED, rc = 0;
     make_title(title, sizeof title, r);
     describe(note, sizeof note, r, p, t);
+    if (r->search)
+        rc = weft_flame_find(&found, p, t, r->search);
+    if (r->search && rc == 0) {
+        tell_found(r, t, &found, note, sizeof note);
+        r->flame.found = &found;
+    }
     r->flame.title = title;
     r->flame.note = note;
-    int rc = weft_flame_draw(&list, &flame, p, t, &r->flame);
+    if (rc == 0)
+        rc = weft_flame_draw(&list, &flame, p, t, &r->flame);
     if (rc < 0) {
         weft__say(r->path[0], "cannot be drawn: %s", weft_error_name(rc));
     } else {
         snprintf(what, sizeof what, "%" PRIu32 " frames", flame.boxes);
         status = weft__picture_write(&r->picture, &list, what);
     }
+    weft_flame_found_fini(&found);
     weft_flame_fini(&flame);
     weft_drawlist_fini(&list);
     return status;

@@ -44,6 +44,23 @@ void weft_flame_fini(struct weft_flame *f);
 int weft_flame_layout(struct weft_flame *f, const struct weft_calltree *t, uint32_t focus,
                       int32_t x0, int32_t x1);
 
+/* Which frames have every word of a query in their names (see view/search.h; what asks for something that only
+ * promises have finds none). */
+struct weft_flame_found {
+    uint64_t *bits;  /* a bit for each call of the tree */
+    uint32_t frames; /* how many */
+    uint64_t total;  /* their amount; of frames within each other only the outermost one's */
+};
+
+/* The caller releases what is in *out with weft_flame_found_fini, in every case. Returns 0 or WEFT_E_NOMEM. */
+int weft_flame_find(struct weft_flame_found *out, const struct weft_profile *p,
+                    const struct weft_calltree *t, const char *query);
+void weft_flame_found_fini(struct weft_flame_found *f);
+
+/* "54.2 % in 3 frames", cut to room. Returns its size. */
+int weft_flame_found_text(char *out, size_t room, const struct weft_calltree *t,
+                          const struct weft_flame_found *f);
+
 struct weft_flame_options {
     int32_t width_px;         /* 0: 1600 */
     int32_t height_px;        /* 0: as high as the frames need, at most WEFT_PICTURE_MAX_PX */
@@ -57,7 +74,9 @@ struct weft_flame_options {
      * larger or smaller their share is now. NULL: by what they are. */
     const struct weft_call_before *before;
     uint64_t before_total;
-    bool tips; /* texts for being pointed at, and a legend */
+    const struct weft_flame_found *found; /* in that tree: in a colour of their own; may be NULL */
+    bool tips;                            /* texts for being pointed at, and a legend … */
+    bool no_legend;                       /* … or not */
 };
 
 /* Draws into *list, which is empty (all zero) or of an earlier picture; with a top_px, below what is there. Returns 0,

@@ -16,13 +16,14 @@ enum {
     LEGEND_SAMPLE = 18 * PX,
     TEXT_MIN = 22 * PX, /* a box that is narrower has no text */
     TEXT_PAD = 4 * PX,
-    SHARE_GAP = 12 * PX,  /* between a name and its share */
-    GAP = PX,             /* between boxes … */
-    GAP_FROM = 4 * PX,    /* … that are at least so wide */
-    BASELINE = 13 * PX,   /* below the upper edge of a row */
-    ABOVE_ALPHA = 130,    /* of what the focus is below */
-    GROWTH_MIN = 500,     /* millionths: a smaller change is none … */
-    GROWTH_FULL = 100000, /* … and a larger one cannot be told from this */
+    SHARE_GAP = 12 * PX,   /* between a name and its share */
+    GAP = PX,              /* between boxes … */
+    GAP_FROM = 4 * PX,     /* … that are at least so wide */
+    FOUND_HEIGHT = 4 * PX, /* of the bar in a frame whose colour says something else */
+    BASELINE = 13 * PX,    /* below the upper edge of a row */
+    ABOVE_ALPHA = 130,     /* of what the focus is below */
+    GROWTH_MIN = 500,      /* millionths: a smaller change is none … */
+    GROWTH_FULL = 100000,  /* … and a larger one cannot be told from this */
     TOP_MAX = 16 * WEFT_PICTURE_MAX_PX,
 };
 
@@ -104,6 +105,15 @@ size_t weft_flame_describe(char *out, size_t room, const struct weft_profile *p,
     return n;
 }
 
+int weft_flame_found_text(char *out, size_t room, const struct weft_calltree *t,
+                          const struct weft_flame_found *f)
+{
+    char share[24], count[48];
+    weft_format_count(count, sizeof count, f->frames);
+    return snprintf(out, room, "%s in %s frame%s", percent(share, f->total, t->total), count,
+                    f->frames == 1 ? "" : "s");
+}
+
 /* ---- Drawing ---- */
 
 static enum weft_ink ink_of(const struct weft_profile *p, const struct weft_calltree *t,
@@ -156,6 +166,19 @@ struct picture {
     bool used[WEFT_INKS];
 };
 
+/* Whether a box is of frames that were looked for, one at least. */
+static bool is_found(const struct picture *v, const struct weft_flame_box *box)
+{
+    const struct weft_flame_found *found = v->o->found;
+    uint32_t node = box->node;
+    for (uint32_t n = 0; found && n < box->merged && node < v->t->calls; n++) {
+        if (found->bits[node / 64] >> (node % 64) & 1)
+            return true;
+        node = v->t->call[node].next_sibling;
+    }
+    return false;
+}
+
 /* Red over what takes more than before, blue over what takes less: the more, the stronger. */
 static void draw_growth(struct picture *v, const struct weft_flame_box *box, int32_t y0, int32_t x1)
 {
@@ -177,6 +200,9 @@ static void draw_box(struct picture *v, uint32_t at)
     bool compared = v->o->before && box->merged == 1;
     enum weft_ink ink = compared ? WEFT_INK_FRAME_GROUP : ink_of(v->p, v->t, box);
     bool above = v->o->focus && box->row < v->t->call[v->o->focus].depth;
+    bool found = is_found(v, box);
+    if (found && !compared)
+        ink = WEFT_INK_FRAME_FOUND;
     struct weft_draw *d = canvas_rect(c, ink, box->x0, y0, x1, y0 + v->f->row_height - GAP);
     v->used[ink] = true;
     if (above)
@@ -193,6 +219,11 @@ static void draw_box(struct picture *v, uint32_t at)
     }
     if (compared)
         draw_growth(v, box, y0, x1);
+    if (compared && found) { /* its colour says something else there */
+        int32_t y1 = y0 + v->f->row_height - GAP;
+        canvas_rect(c, WEFT_INK_FRAME_FOUND, box->x0, y1 - FOUND_HEIGHT, x1, y1);
+        v->used[WEFT_INK_FRAME_FOUND] = true;
+    }
     if (at == v->o->hovered) {
         int32_t y1 = y0 + v->f->row_height - GAP;
         canvas_line(c, WEFT_INK_TEXT, PX, box->x0, y0 + PX / 2, x1, y0 + PX / 2);
@@ -209,14 +240,20 @@ static void draw_box(struct picture *v, uint32_t at)
         name = more;
     }
     int32_t y = y0 + canvas_scaled(c, BASELINE), room = x1 - box->x0 - 2 * TEXT_PAD;
-    int32_t width = canvas_text(c, above ? WEFT_INK_FAINT_TEXT : WEFT_INK_TEXT, c->font, false,
+    bool faint = above && !found;
+    int32_t width = canvas_text(c, faint ? WEFT_INK_FAINT_TEXT : WEFT_INK_TEXT, c->font, found,
                                 box->x0 + TEXT_PAD, y, room, name, strlen(name));
     char share[24];
     percent(share, box->total, v->t->total);
     int32_t right = weft_text_width(share, strlen(share), c->font_small, false);
     if (width + right + SHARE_GAP <= room) /* at its end, where there is room */
-        canvas_text(c, compared ? WEFT_INK_TEXT : WEFT_INK_FAINT_TEXT, c->font_small, false,
-                    box->x0 + TEXT_PAD + room - right, y, right, share, strlen(share));
+        canvas_text(c, compared || found ? WEFT_INK_TEXT : WEFT_INK_FAINT_TEXT, c->font_small,
+                    false, box->x0 + TEXT_PAD + room - right, y, right, share, strlen(share));
+}
+
+static bool is_shown(const struct weft_flame *f, const struct weft_flame_box *box)
+{
+    return box->row >= f->first_row && box->row < f->first_row + f->shown_rows;
 }
 
 static void draw_title(struct picture *v)
@@ -232,6 +269,29 @@ static void draw_title(struct picture *v)
                 strlen(note));
 }
 
+/* How many frames that belong to the picture are in no box of it. */
+static uint32_t left_out_of(const struct picture *v)
+{
+    const struct weft_calltree *t = v->t;
+    uint32_t focus = v->o->focus, all = t->call[focus].depth + 1, drawn = 0, node = focus;
+    for (;;) { /* what is below the focus */
+        if (t->call[node].first_child < t->calls) {
+            node = t->call[node].first_child;
+        } else {
+            while (node != focus && t->call[node].next_sibling >= t->calls)
+                node = t->call[node].parent;
+            if (node == focus)
+                break;
+            node = t->call[node].next_sibling;
+        }
+        all++;
+    }
+    for (uint32_t i = 0; i < v->f->boxes; i++)
+        if (is_shown(v->f, &v->f->box[i]))
+            drawn += v->f->box[i].merged;
+    return all - drawn;
+}
+
 static void draw_legend(struct picture *v, int32_t y)
 {
     static const struct {
@@ -245,6 +305,7 @@ static void draw_legend(struct picture *v, int32_t y)
         {WEFT_INK_FRAME_GREW, "a larger share than before"},
         {WEFT_INK_FRAME_SHRANK, "a smaller one"},
         {WEFT_INK_FRAME_MORE, "several, too narrow for one pixel"},
+        {WEFT_INK_FRAME_FOUND, "found"},
     };
     struct canvas *c = &v->c;
     int32_t x = MARGIN, baseline = y + canvas_scaled(c, 14 * PX);
@@ -258,16 +319,18 @@ static void draw_legend(struct picture *v, int32_t y)
                          v->width - MARGIN - x, entries[i].text, strlen(entries[i].text)) +
              2 * MARGIN;
     }
-    char text[120];
-    int n = 0;
-    if (v->f->hidden)
-        n = snprintf(text, sizeof text, "Less than a pixel: %" PRIu32 ".", v->f->hidden);
-    if (v->f->first_row + v->f->shown_rows < v->f->rows)
-        n += snprintf(text + n, sizeof text - (size_t)n, "%sDeeper: %" PRIu32 " rows.",
-                      n ? " " : "", v->f->rows - v->f->first_row - v->f->shown_rows);
-    if (n)
-        canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x, baseline,
-                    v->width - MARGIN - x, text, (size_t)n);
+    char text[160], count[48];
+    uint32_t left_out = left_out_of(v);
+    bool cut = v->f->first_row + v->f->shown_rows < v->f->rows || v->f->first_row;
+    if (!left_out)
+        return;
+    weft_format_count(count, sizeof count, left_out);
+    int n =
+        snprintf(text, sizeof text, "%s frame%s left out: less than a pixel%s%s.", count,
+                 left_out == 1 ? "" : "s", v->f->hidden || !cut ? " wide, or below such ones" : "",
+                 cut ? ", or no room for the row" : "");
+    canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x, baseline, v->width - MARGIN - x,
+                text, (size_t)n);
 }
 
 static bool options_are_sound(const struct weft_flame_options *o)
@@ -285,7 +348,7 @@ static void place(struct picture *v)
     struct weft_flame *f = v->f;
     struct canvas *c = &v->c;
     v->title = canvas_scaled(c, TITLE_HEIGHT);
-    v->legend = v->o->tips ? canvas_scaled(c, LEGEND_HEIGHT) : 0;
+    v->legend = v->o->tips && !v->o->no_legend ? canvas_scaled(c, LEGEND_HEIGHT) : 0;
     f->row_height = canvas_scaled(c, ROW_HEIGHT);
     int32_t most = WEFT_PICTURE_MAX_PX * PX - v->title - v->legend - MARGIN;
     uint32_t fit = (uint32_t)(most / f->row_height);
@@ -325,7 +388,7 @@ int weft_flame_draw(struct weft_drawlist *list, struct weft_flame *f, const stru
     list->height = f->y1 > list->height ? f->y1 : list->height;
     draw_title(&v);
     for (uint32_t i = 0; i < f->boxes && !list->failed; i++)
-        if (f->box[i].row >= f->first_row && f->box[i].row < f->first_row + f->shown_rows)
+        if (is_shown(f, &f->box[i]))
             draw_box(&v, i);
     if (v.legend)
         draw_legend(&v, f->y1 - v.legend);

@@ -350,6 +350,116 @@ static void scrolls(void **state)
     free_made(&m);
 }
 
+/* The number before a text that ends like that, of the texts of the list; 0: there is none. */
+static uint32_t number_of(const struct weft_drawlist *list, const char *end)
+{
+    for (uint32_t i = 0; i < list->draws; i++) {
+        const struct weft_draw *d = &list->draw[i];
+        char text[300] = "";
+        uint32_t number = 0;
+        if (d->op != WEFT_DRAW_TEXT || d->count >= sizeof text)
+            continue;
+        memcpy(text, list->texts + d->first, d->count);
+        if (!strstr(text, end))
+            continue;
+        for (const char *c = text; *c && *c != ' '; c++)
+            number = *c == ',' ? number : number * 10 + (uint32_t)(*c - '0');
+        return number;
+    }
+    return 0;
+}
+
+/* What the legend says is left out is what is in no box. */
+static void legend_says_what_is_left_out(void **state)
+{
+    (void)state;
+    uint32_t random = 88172645, some = 0;
+    struct weft_profile *p = weft_profile_new();
+    struct weft_flame f = {0};
+    struct weft_drawlist list = {0};
+    for (int round = 0; round < 100; round++) {
+        struct tree *t = random_tree(&random);
+        uint32_t drawn = 0, below = 0;
+        struct weft_flame_options o = {.width_px = 200 + (int32_t)(next(&random) % 3000),
+                                       .height_px = round % 2 ? 0 : 300,
+                                       .hovered = WEFT_NONE,
+                                       .tips = true};
+        o.focus = round % 3 ? 0 : next(&random) % t->t.calls;
+        assert_int_equal(weft_flame_draw(&list, &f, p, &t->t, &o), 0);
+        for (uint32_t i = 0; i < f.boxes; i++)
+            if (f.box[i].row < f.shown_rows)
+                drawn += f.box[i].merged;
+        for (uint32_t i = 0; i < t->t.calls; i++) {
+            uint32_t node = i;
+            while (node != o.focus && node != WEFT_NONE)
+                node = t->call[node].parent;
+            below += node == o.focus;
+        }
+        uint32_t left_out = below + t->call[o.focus].depth - drawn;
+        some += left_out != 0;
+        if (o.width_px > 700) /* else it is cut */
+            assert_int_equal(number_of(&list, "left out: "), left_out);
+        free(t);
+    }
+    assert_true(some > 20);
+    weft_drawlist_fini(&list);
+    weft_flame_fini(&f);
+    weft_profile_free(p);
+}
+
+static uint32_t boxes_in(const struct weft_drawlist *list, enum weft_ink ink)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < list->draws; i++)
+        count += list->draw[i].op == WEFT_DRAW_RECT && list->draw[i].ink == ink;
+    return count;
+}
+
+/* What is found within what is found counts once in the share, and what is too narrow counts, too. */
+static void finds_frames(void **state)
+{
+    (void)state;
+    struct made m = make();
+    struct weft_flame_found found;
+    struct weft_drawlist list = {0};
+    struct weft_flame f = {0};
+    static const struct {
+        const char *query, *says;
+        uint32_t frames;
+    } cases[] = {
+        {"PARSE", "35.2 % in 2 frames", 2},
+        {"parse array", "10.0 % in 1 frame", 1},
+        {"\"parse array\"", "0.0 % in 0 frames", 0},
+        {"narrow", "0.5 % in 1 frame", 1},
+        {"0x7f12", "30.0 % in 1 frame", 1},
+        {"type:parse", "0.0 % in 0 frames", 0},
+        {"all", "0.0 % in 0 frames", 0},
+        {"", "0.0 % in 0 frames", 0},
+    };
+    call(m.t, m.parse, text(m.p, "parse_array"), 100000000);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char says[80];
+        assert_int_equal(weft_flame_find(&found, m.p, &m.t->t, cases[i].query), 0);
+        weft_flame_found_text(says, sizeof says, &m.t->t, &found);
+        assert_string_equal(says, cases[i].says);
+        assert_int_equal(found.frames, cases[i].frames);
+        struct weft_flame_options o = {
+            .width_px = 1000, .hovered = WEFT_NONE, .found = &found, .tips = true};
+        assert_int_equal(weft_flame_draw(&list, &f, m.p, &m.t->t, &o), 0);
+        /* … and the legend's sample */
+        assert_int_equal(boxes_in(&list, WEFT_INK_FRAME_FOUND),
+                         cases[i].frames + (cases[i].frames != 0));
+        assert_int_equal(has_text(&list, "found"), cases[i].frames != 0);
+        o.no_legend = true;
+        assert_int_equal(weft_flame_draw(&list, &f, m.p, &m.t->t, &o), 0);
+        assert_int_equal(boxes_in(&list, WEFT_INK_FRAME_FOUND), cases[i].frames);
+        weft_flame_found_fini(&found);
+    }
+    weft_drawlist_fini(&list);
+    weft_flame_fini(&f);
+    free_made(&m);
+}
+
 static void amounts(void **state)
 {
     (void)state;
@@ -402,9 +512,10 @@ static void without_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(boxes_tile), cmocka_unit_test(narrow_frames_are_one),
-        cmocka_unit_test(is_drawn),   cmocka_unit_test(scrolls),
-        cmocka_unit_test(amounts),    cmocka_unit_test(without_memory),
+        cmocka_unit_test(boxes_tile),   cmocka_unit_test(narrow_frames_are_one),
+        cmocka_unit_test(is_drawn),     cmocka_unit_test(scrolls),
+        cmocka_unit_test(amounts),      cmocka_unit_test(without_memory),
+        cmocka_unit_test(finds_frames), cmocka_unit_test(legend_says_what_is_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

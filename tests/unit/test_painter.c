@@ -421,6 +421,7 @@ static void colours_have_contrast(void **state)
     }
     check_contrast(WEFT_INK_TEXT, WEFT_INK_FRAME_GREW, 4.5);
     check_contrast(WEFT_INK_TEXT, WEFT_INK_FRAME_SHRANK, 4.5);
+    check_contrast(WEFT_INK_TEXT, WEFT_INK_FRAME_FOUND, 4.5);
     for (int ink = WEFT_INK_CPU_PROMISE; ink <= WEFT_INK_INTERRUPT; ink++)
         check_contrast(ink, WEFT_INK_PANEL, 3);
     check_contrast(WEFT_INK_GROUND, WEFT_INK_EVIDENCE, 4.5); /* the text of a flag */
