@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Where threads waited. What the kernel did to put a thread to sleep is always the same; so a place is the innermost
- * frame outside the kernel, with all that called it. */
+ * frame outside the kernel, with all that called it. Nor is it a function without a name that a named one of the same
+ * file called: the C library goes into the kernel through such functions, whatever it waits for. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -39,6 +40,18 @@ static bool is_kernel(const struct weft_profile *p, const struct weft_named_fram
     return sides[f->text] & USER ? caller_is && sides[f->text] & KERNEL : sides[f->text] & KERNEL;
 }
 
+/* Of a call outside the kernel: it has no name, but its place, which is in the same file, has one. */
+static bool within(const struct weft_profile *p, const struct weft_named_frame *f,
+                   const struct weft_named_frame *place)
+{
+    if (f->kind != WEFT_FRAME_ADDRESS || place->kind != WEFT_FRAME_FUNCTION ||
+        f->location == WEFT_NONE || place->location == WEFT_NONE)
+        return false;
+    uint32_t inner = p->location[f->location].mapping, outer = p->location[place->location].mapping;
+    return inner != WEFT_NONE && outer != WEFT_NONE &&
+           p->mapping[inner].path == p->mapping[outer].path;
+}
+
 static int by_time(const void *a, const void *b)
 {
     const struct profile_wait *x = a, *y = b;
@@ -65,7 +78,8 @@ static void find_places(struct places *s, const struct weft_profile *p,
         uint32_t up = i ? c->parent : 0;
         bool state = c->frame.kind == WEFT_FRAME_STATE;
         s->kernel[i] = i && is_kernel(p, &c->frame, s->sides, s->kernel[up]);
-        bool inner = up && (state || s->kernel[i]);
+        bool inner =
+            up && (state || s->kernel[i] || within(p, &c->frame, &t->call[s->call[up]].frame));
         s->call[i] = inner ? s->call[up] : i;
         s->preempted[i] = i && s->preempted[up];
         if (state)
