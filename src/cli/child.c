@@ -17,11 +17,13 @@ static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUS
 #define PASSED_ON (sizeof passed_on / sizeof *passed_on)
 
 static volatile pid_t child;
+static bool ignored[PASSED_ON]; /* when weft was started: the program begins so, too */
 /* What the child says: 0 once it is ready, then an errno if it cannot become the program. */
 static int said = -1;
 static int go = -1; /* it waits for a byte of this */
 
-/* A key on the terminal (ctrl-C) reaches the program by itself. */
+/* A key on the terminal (ctrl-C) reaches the program by itself. Shells have jobs in the background ignore SIGINT, but
+ * somebody who sends it means it, and the program may want it. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
     (void)context;
@@ -42,8 +44,8 @@ static void catch_signals(void)
     struct sigaction catch = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART}, was;
     sigemptyset(&catch.sa_mask);
     for (unsigned i = 0; i < PASSED_ON; i++)
-        if (sigaction(passed_on[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN) /* nohup */
-            sigaction(passed_on[i], &catch, NULL);
+        ignored[i] =
+            sigaction(passed_on[i], &catch, &was) == 0 && was.sa_handler == SIG_IGN; /* nohup, & */
     catch = (struct sigaction){.sa_handler = wake, .sa_flags = SA_NOCLDSTOP};
     sigemptyset(&catch.sa_mask);
     sigaction(SIGCHLD, &catch, NULL);
@@ -55,11 +57,8 @@ _Noreturn static void become(char **argv, weft__child_fn *prepare, void *data, c
 {
     int error = 0;
     char byte;
-    for (unsigned i = 0; i < PASSED_ON; i++) {
-        struct sigaction was;
-        if (sigaction(passed_on[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
-            signal(passed_on[i], SIG_DFL);
-    }
+    for (unsigned i = 0; i < PASSED_ON; i++)
+        signal(passed_on[i], ignored[i] ? SIG_IGN : SIG_DFL);
     if (prepare)
         prepare(data);
     /* Nobody lets it go if the parent is gone. */

@@ -243,15 +243,27 @@ static void interrupt(int number)
     interrupted = 1;
 }
 
+/* Ctrl-C is not meant for a job in the background, which shells start with SIGINT ignored; kill is. */
+static void interrupt_by_kill(int number, siginfo_t *info, void *context)
+{
+    (void)number;
+    (void)context;
+    interrupted |= info->si_code <= 0;
+}
+
 /* Without a program, Ctrl-C is for us. Once it has ended the sampling, another one ends weft. */
 static void catch_signals(void)
 {
     const int list[] = {SIGINT, SIGTERM, SIGHUP};
     struct sigaction catch = {.sa_handler = interrupt, .sa_flags = (int)SA_RESETHAND}, was;
+    struct sigaction catch_kill = {.sa_sigaction = interrupt_by_kill, .sa_flags = SA_SIGINFO};
     sigemptyset(&catch.sa_mask);
+    sigemptyset(&catch_kill.sa_mask);
     for (size_t i = 0; i < sizeof list / sizeof *list; i++)
         if (sigaction(list[i], NULL, &was) == 0 && was.sa_handler != SIG_IGN)
             sigaction(list[i], &catch, NULL);
+        else if (list[i] != SIGHUP) /* nohup */
+            sigaction(list[i], &catch_kill, NULL);
 }
 
 static int64_t now_ns(void)
