@@ -133,6 +133,36 @@ _Noreturn void weft__misuse(const char *command, const char *format, ...)
 
 /* ---- Options ---- */
 
+/* "--size or --sample": the options that a word, without a value, may be short for. Returns how many. */
+static unsigned candidates(char *out, size_t size, const char *word, const struct option *options)
+{
+    const size_t n = strcspn(word, "=");
+    unsigned count = 0, said = 0;
+    size_t used = 0;
+    for (const struct option *o = options; o->name; o++)
+        count += strncmp(o->name, word, n) == 0;
+    for (const struct option *o = options; o->name && used < size; o++)
+        if (strncmp(o->name, word, n) == 0)
+            used += (size_t)snprintf(out + used, size - used, "%s--%s",
+                                     said++ == 0     ? ""
+                                     : said == count ? " or "
+                                                     : ", ",
+                                     o->name);
+    return count;
+}
+
+/* Neither an option nor the only one that begins so. */
+_Noreturn static void refuse_option(const struct weft__command *command, const char *given,
+                                    const struct option *options)
+{
+    char list[512];
+    if (strncmp(given, "--", 2) == 0 && given[2] &&
+        candidates(list, sizeof list, given + 2, options) > 1)
+        weft__misuse(command->name, "option %.*s is ambiguous: it may be %s",
+                     (int)strcspn(given, "="), given, list);
+    weft__misuse(command->name, "there is no option %s", given);
+}
+
 int weft__option(const struct weft__command *command, int argc, char **argv, const char *letters,
                  const struct option *options)
 {
@@ -149,9 +179,10 @@ int weft__option(const struct weft__command *command, int argc, char **argv, con
         weft__misuse(command->name, "option %s needs a value", argv[optind - 1]);
     if (c == '?' && letter)
         weft__misuse(command->name, "there is no option -%c", optopt);
+    if (c == '?' && optopt)
+        weft__misuse(command->name, "option %s takes no value", argv[optind - 1]);
     if (c == '?')
-        weft__misuse(command->name, optopt ? "option %s takes no value" : "there is no option %s",
-                     argv[optind - 1]);
+        refuse_option(command, argv[optind - 1], options);
     return c;
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* weft explain: what went wrong, in words, with the evidence. */
 #include <errno.h>
-#include <fnmatch.h>
 #include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,6 +94,8 @@ static const struct option options[] = {
     {0},
 };
 
+#define ACCEPTED_BYTES (1 << 20) /* of that file */
+
 /* A line of the file of accepted findings. */
 struct accepted {
     enum weft_finding_kind kind;
@@ -185,19 +186,40 @@ static bool accept_line(struct request *r, const char *path, unsigned number, ch
     return true;
 }
 
-static void read_accepted(struct request *r, const char *path)
+/* The caller frees it. NULL: says why. */
+static char *read_list(const char *path)
 {
     FILE *file = fopen(path, "re");
-    char *line = NULL;
-    size_t room = 0;
-    bool ok = file != NULL;
-    if (!ok)
+    char *text = malloc(ACCEPTED_BYTES + 1);
+    size_t size = file && text ? fread(text, 1, ACCEPTED_BYTES + 1, file) : 0;
+    bool ok = false;
+    if (!file)
         weft__say(path, "cannot be opened: %s", strerror(errno));
-    for (unsigned n = 1; ok && getline(&line, &room, file) >= 0; n++)
-        ok = accept_line(r, path, n, line);
-    free(line);
+    else if (!text)
+        weft__say(path, "out of memory");
+    else if (ferror(file))
+        weft__say(path, "cannot be read: %s", strerror(errno));
+    else if (size > ACCEPTED_BYTES || memchr(text, 0, size))
+        weft__say(path, "is no list of accepted findings: it has NULs, or more than %d bytes",
+                  ACCEPTED_BYTES);
+    else
+        ok = true;
+    if (ok)
+        text[size] = '\0';
+    else
+        free(text);
     if (file)
         fclose(file);
+    return ok ? text : NULL;
+}
+
+static void read_accepted(struct request *r, const char *path)
+{
+    char *text = read_list(path), *rest = text;
+    bool ok = text;
+    for (unsigned n = 1; ok && rest; n++)
+        ok = accept_line(r, path, n, strsep(&rest, "\n"));
+    free(text);
     if (!ok)
         exit(WEFT__MISUSED);
 }
@@ -291,6 +313,38 @@ char *weft__explained_label(const struct weft_model *m, uint32_t promise)
     return clean;
 }
 
+static size_t character(const char *text)
+{
+    uint32_t code;
+    return weft_utf8_decode(text, strlen(text), &code);
+}
+
+/* Whether a text is what a pattern says: '*' is any characters, '?' is one, a backslash takes what follows as it is. All else
+ * does, too: labels have brackets. Not fnmatch, for which characters are what the user's locale says. */
+static bool matches(const char *pattern, const char *text)
+{
+    const char *star = NULL, *begin = NULL; /* behind the last '*', and where the rest is tried */
+    while (*text) {
+        const char *literal = pattern + (*pattern == '\\' && pattern[1]);
+        if (*pattern == '*') {
+            star = ++pattern;
+            begin = text;
+        } else if (*pattern == '?') {
+            pattern++;
+            text += character(text);
+        } else if (*literal == *text) {
+            pattern = literal + 1;
+            text++;
+        } else if (star) {
+            pattern = star;
+            text = begin += character(begin);
+        } else {
+            return false;
+        }
+    }
+    return pattern[strspn(pattern, "*")] == '\0';
+}
+
 static bool is_accepted(const struct request *r, const struct weft_model *m,
                         const struct weft_finding *f)
 {
@@ -298,7 +352,7 @@ static bool is_accepted(const struct request *r, const struct weft_model *m,
     const char *called = label ? label : weft_model_type(m, f->promise);
     bool is = false;
     for (size_t i = 0; i < r->accepteds && !is; i++)
-        is = r->accepted[i].kind == f->kind && fnmatch(r->accepted[i].pattern, called, 0) == 0;
+        is = r->accepted[i].kind == f->kind && matches(r->accepted[i].pattern, called);
     free(label);
     return is;
 }

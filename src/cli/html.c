@@ -44,6 +44,11 @@ static const struct option options[] = {
     {0},
 };
 
+/* What a page can hold of traces: 32 bits of addresses must do for them and for what is made of them; and packed, of each,
+ * since it is a text for the browser, which has no more than 2^29 characters. */
+#define PAGE_BYTES (UINT64_C(512) << 20)
+#define PACKED_BYTES (UINT64_C(380) << 20)
+
 struct request {
     const char *out, *at, *title;
     uint64_t finding; /* 0: none */
@@ -89,6 +94,9 @@ static void parse(struct request *r, int argc, char **argv)
         weft__misuse("html", "-o PAGE is missing");
     if (r->empty && r->files)
         weft__misuse("html", "--empty is without a trace, and %s is one too many", r->file[0]);
+    if (r->empty && (r->at || r->finding))
+        weft__misuse("html", "--empty is without a trace, in which there is no %s",
+                     r->at ? "place to go to (--at)" : "finding (--finding)");
     if (!r->empty && !r->files)
         weft__misuse("html", "no FILE is given: a trace, - for standard input, or --empty");
     if (r->diff && r->files != 2)
@@ -228,6 +236,14 @@ static int pack_all(struct packer *p, const struct weft_input *in, const char *p
     return (int)n;
 }
 
+static int too_large(struct weft_error *err)
+{
+    return weft_error_set(
+        err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
+        "is too large for a page, which can hold traces of 512 MiB in all, and of 380 MiB "
+        "when they are packed; weft view and weft render show it");
+}
+
 static int put_block(FILE *out, const struct weft_input *in, const char *path,
                      struct weft_error *err)
 {
@@ -244,6 +260,8 @@ static int put_block(FILE *out, const struct weft_input *in, const char *path,
     put_text(out, name_of(path));
     fprintf(out, "\" data-bytes=\"%" PRIu64 "\">", in->size);
     int rc = pack_all(p, in, path, err);
+    if (rc == 0 && p->z.total_out > PACKED_BYTES)
+        rc = too_large(err);
     fputs("</script>\n", out);
     deflateEnd(&p->z);
     free(p);
@@ -283,12 +301,14 @@ static int open_trace(struct weft_input *in, const char *path, struct weft_error
 
 static bool put_traces(FILE *out, const struct request *r)
 {
+    uint64_t bytes = 0;
     for (int i = 0; i < r->files; i++) {
         struct weft_input in;
         struct weft_error err = {.offset = WEFT_NO_OFFSET};
         int rc = open_trace(&in, r->file[i], &err);
         if (rc == 0) {
-            rc = put_block(out, &in, r->file[i], &err);
+            bytes += in.size < PAGE_BYTES ? in.size : PAGE_BYTES + 1;
+            rc = bytes > PAGE_BYTES ? too_large(&err) : put_block(out, &in, r->file[i], &err);
             weft_input_close(&in);
         }
         if (rc < 0) {

@@ -78,12 +78,26 @@ _Noreturn static void unknown_command(const char *name)
     weft__misuse("", "there is no command \"%s\"", name);
 }
 
+/* A command may be shortened as an option may: as long as only one begins so. */
 static const struct weft__command *find_command(const char *name)
 {
-    for (size_t i = 0; i < COMMANDS; i++)
+    char list[256] = "";
+    const struct weft__command *found = NULL;
+    unsigned several = 0;
+    for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
-    unknown_command(name);
+        if (!*name || strncmp(commands[i]->name, name, strlen(name)) != 0)
+            continue;
+        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", several++ ? ", " : "",
+                 commands[i]->name);
+        found = commands[i];
+    }
+    if (several > 1)
+        weft__misuse("", "command \"%s\" is ambiguous: it may be one of %s", name, list);
+    if (!found)
+        unknown_command(name);
+    return found;
 }
 
 static int help(const char *name)

@@ -24,7 +24,8 @@ static const char help[] =
     "      --from TIME       begin there (39.5ms, 2s; a bare number is nanoseconds)\n"
     "      --to TIME         end there\n"
     "      --size WxH        in pixels; W alone: as high as need be (default: 1600),\n"
-    "                        and with --at or several traces 900 or 400 for each\n"
+    "                        of several traces at most 900 each; with --at, --finding, --path\n"
+    "                        or --diff 900, or 400 for each\n"
     "      --select ID       mark the promise, what it became and what became it\n"
     "      --finding N       what weft explain found: where finding N is, with its evidence\n"
     "      --path ID         the critical path of that promise\n"
@@ -67,7 +68,14 @@ enum {
     NO_SAMPLES,
     NO_LEGEND,
     RAW,
-    THEME
+    THEME,
+    FLAME_ONLY, /* these and those after it */
+    PROMISE = FLAME_ONLY,
+    LABEL,
+    BY,
+    OFF_CPU,
+    ASYNC_STACKS,
+    NO_SYMBOLS
 };
 
 static const struct option options[] = {
@@ -87,6 +95,13 @@ static const struct option options[] = {
     {"no-legend", no_argument, NULL, NO_LEGEND},
     {"raw", no_argument, NULL, RAW},
     {"theme", required_argument, NULL, THEME},
+    /* Of flame graphs: refused, with the reason. */
+    {"promise", required_argument, NULL, PROMISE},
+    {"label", required_argument, NULL, LABEL},
+    {"by", required_argument, NULL, BY},
+    {"off-cpu", no_argument, NULL, OFF_CPU},
+    {"async-stacks", optional_argument, NULL, ASYNC_STACKS},
+    {"no-symbols", no_argument, NULL, NO_SYMBOLS},
     WEFT__HELP_OPTION,
     {0},
 };
@@ -100,10 +115,22 @@ struct request {
     bool has_from, has_to, has_select, raw, path_wanted, diff;
     int64_t from, to;
     uint64_t select, finding; /* finding: 0: none */
+    unsigned selects;         /* how often something is selected */
     struct weft__picture picture;
 };
 
 /* ---- The command line ---- */
+
+static _Noreturn void refuse(int c)
+{
+    const struct option *o = options;
+    while (o->val != c)
+        o++;
+    weft__misuse("render", "--%s is for flame graphs, which --flame OUT draws%s", o->name,
+                 c == PROMISE ? "; --select ID marks a promise"
+                 : c == LABEL ? "; --search TEXT marks promises by their labels"
+                              : "");
+}
 
 static void parse_option(struct request *r, int c, const char **format)
 {
@@ -130,6 +157,7 @@ static void parse_option(struct request *r, int c, const char **format)
         break;
     case SELECT:
         r->has_select = true;
+        r->selects++;
         if (!weft__parse_number(optarg, UINT64_MAX, &r->select))
             weft__misuse("render", "--select: \"%s\" is not the number of a promise", optarg);
         break;
@@ -143,6 +171,7 @@ static void parse_option(struct request *r, int c, const char **format)
         break;
     case CRITICAL_PATH:
         r->has_select = r->path_wanted = true;
+        r->selects++;
         if (!weft__parse_number(optarg, UINT64_MAX, &r->select))
             weft__misuse("render", "--path: \"%s\" is not the number of a promise", optarg);
         break;
@@ -164,7 +193,21 @@ static void parse_option(struct request *r, int c, const char **format)
     case THEME:
         r->picture.theme = weft__picture_theme("render", optarg);
         break;
+    default:
+        refuse(c);
     }
+}
+
+/* One thing is selected, or none. */
+static void check_selection(const struct request *r)
+{
+    if (r->selects > 1)
+        weft__misuse("render", "--select and --path say what is selected: only one of them, once");
+    if (r->selects && r->finding)
+        weft__misuse("render", "--finding selects what is to blame; leave out --select and --path");
+    if (r->selects && r->diff)
+        weft__misuse("render",
+                     "--diff shows two traces where they part; leave out --select and --path");
 }
 
 static void parse(struct request *r, int argc, char **argv)
@@ -187,6 +230,7 @@ static void parse(struct request *r, int argc, char **argv)
         weft__misuse("render", "no FILE is given");
     if (argc - optind > WEFT_PANES_MAX)
         weft__misuse("render", "at most %d FILEs can be drawn together", WEFT_PANES_MAX);
+    check_selection(r);
     if (r->diff && argc - optind != 2)
         weft__misuse("render", "--diff compares two FILEs, a good run and a bad one");
     r->paths = argv + optind;
@@ -309,6 +353,11 @@ out:
 
 /* ---- Several traces, or a place: as the window and the page show it ---- */
 
+enum {
+    EACH_MAX = 900,    /* of several traces, pixels */
+    FINDING_ROOM = 40, /* in a place */
+};
+
 struct seen {
     struct weft_explorer *explorer;
     const struct weft_model *model[WEFT_PANES_MAX]; /* the explorer's */
@@ -376,20 +425,37 @@ static bool is_analysed(const struct request *r)
            (r->at && weft_explorer_place_is_analysed(r->at));
 }
 
+/* Shows a finding, where and when the place says so, or else where its evidence is. place has room for more. */
+static bool show_finding(const struct request *r, const struct seen *s, char *place, unsigned pane,
+                         uint32_t number)
+{
+    if (!r->has_from && !r->has_to)
+        return weft_explorer_show_finding(s->explorer, pane, number);
+    if (pane)
+        sprintf(place + strlen(place), "&finding.%u=%" PRIu32, pane + 1, number);
+    else
+        sprintf(place + strlen(place), "&finding=%" PRIu32, number);
+    return weft_explorer_go(s->explorer, place);
+}
+
 /* Which trace has the finding; they are numbered one after another. Says what is wrong. */
-static bool go_finding(const struct request *r, const struct seen *s)
+static bool go_finding(const struct request *r, const struct seen *s, char *place)
 {
     uint64_t number = r->finding, all = 0;
     for (unsigned i = 0; i < r->count; i++) {
         uint32_t count = weft_explorer_analysis(s->explorer, i)->findings.count;
         if (number <= count)
-            return weft_explorer_show_finding(s->explorer, i, (uint32_t)number);
+            return show_finding(r, s, place, i, (uint32_t)number);
         number -= count;
         all += count;
     }
-    weft__say(r->path,
-              all ? "has %" PRIu64 " finding%s; weft explain --all lists them" : "has no findings",
-              all, weft__plural(all));
+    const char *have = r->count > 1 ? "the traces have" : "has";
+    if (all)
+        weft__say(r->count > 1 ? "render" : r->path,
+                  "%s %" PRIu64 " finding%s; weft explain --all lists them", have, all,
+                  weft__plural(all));
+    else
+        weft__say(r->count > 1 ? "render" : r->path, "%s no findings", have);
     return false;
 }
 
@@ -400,7 +466,7 @@ static bool go_there(const struct request *r, const struct seen *s)
     const char *at = r->at ? r->at : "";
     if (!add_options(r, s, options_place, sizeof options_place))
         return false;
-    char *place = malloc(strlen(at) + sizeof options_place);
+    char *place = malloc(strlen(at) + sizeof options_place + FINDING_ROOM);
     if (!place) {
         weft__say(r->path, "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
         return false;
@@ -409,13 +475,12 @@ static bool go_there(const struct request *r, const struct seen *s)
     if (!weft_explorer_go(s->explorer, place))
         weft__say(r->path, "not all of the place is in %s; the rest is shown",
                   r->count > 1 ? "these traces" : "this trace");
-    free(place);
     int rc = is_analysed(r) ? weft_explorer_analyse(s->explorer) : 0;
-    if (rc < 0) {
+    if (rc < 0)
         weft__say(r->path, "cannot be explained: %s", weft_error_name(rc));
-        return false;
-    }
-    if (r->finding && !go_finding(r, s))
+    bool found = rc == 0 && (!r->finding || go_finding(r, s, place));
+    free(place);
+    if (!found)
         return false;
     if (r->path_wanted && !r->at && !r->finding && !r->diff && !r->has_from && !r->has_to)
         weft_explorer_command(s->explorer, WEFT_COMMAND_FIT_SELECTION);
@@ -423,9 +488,9 @@ static bool go_there(const struct request *r, const struct seen *s)
         weft_explorer_search(s->explorer, r->search);
     while (weft_explorer_work(s->explorer))
         ;
-    const char *found = weft_explorer_found(s->explorer);
-    if (*found && (!strcmp(found, "not found") || isatty(STDERR_FILENO)))
-        weft__say(r->path, "\"%s\": %s", weft__shown(weft_explorer_query(s->explorer)).text, found);
+    const char *hits = weft_explorer_found(s->explorer);
+    if (*hits && (!strcmp(hits, "not found") || isatty(STDERR_FILENO)))
+        weft__say(r->path, "\"%s\": %s", weft__shown(weft_explorer_query(s->explorer)).text, hits);
     return true;
 }
 
@@ -440,8 +505,9 @@ static int draw_seen(const struct request *r, const struct seen *s)
     weft_explorer_resize(s->explorer, width, v->height_px ? v->height_px : most);
     if (!go_there(r, s))
         return status;
-    if (!v->height_px && !r->at && is_analysed(r)) {
-        int height = weft_explorer_natural_height(s->explorer, most);
+    if (!v->height_px && !r->at) { /* as high as need be; a finding has few rows that matter */
+        int limit = is_analysed(r) ? most : (int)r->count * EACH_MAX;
+        int height = weft_explorer_natural_height(s->explorer, limit);
         weft_explorer_resize(s->explorer, width, height ? height : most);
     }
     if (v->no_legend) /* then nothing is there that the window does not show */

@@ -55,7 +55,7 @@ static const struct option options[] = {
 struct request {
     char place[PLACE_MAX];
     size_t size; /* of place */
-    bool raw, tour, diff;
+    bool raw, tour, diff, selected, finding;
     const char *theme;
 };
 
@@ -106,12 +106,14 @@ static void parse_option(struct request *r, int c)
         if (!weft__parse_number(optarg, UINT64_MAX, &id))
             weft__misuse("view", "--select: \"%s\" is not the number of a promise", optarg);
         append(r, "select", optarg);
+        r->selected = true;
         break;
     case FINDING:
         if (!weft__parse_number(optarg, WEFT_FINDINGS_MAX, &id) || id == 0)
             weft__misuse("view", "--finding: \"%s\" is not the number of a finding, from 1",
                          optarg);
         append(r, "finding", optarg);
+        r->finding = true;
         break;
     case DIFF:
         r->diff = true;
@@ -180,10 +182,11 @@ static int run_window(const struct request *r, char **files, size_t count)
     signal(SIGPIPE, weft__sigpipe);
     execv(path, argv);
     if (errno == ENOENT)
-        weft__say("view",
-                  "the window, %s, is not installed; build weft where GTK 4 is (on Debian: apt-get "
-                  "install libgtk-4-dev), or use weft render",
-                  path);
+        weft__say(
+            "view",
+            "the window, %s, is not installed; install weft-gtk, or build weft where GTK 4 is (on "
+            "Debian: apt-get install libgtk-4-dev), or use weft html",
+            path);
     else
         weft__say("view", "cannot run %s: %s", path, strerror(errno));
     free(argv);
@@ -213,6 +216,10 @@ static int run(int argc, char **argv)
         parse_option(&request, c);
     if (request.tour && optind == argc)
         weft__misuse("view", "--tour needs a FILE");
+    if (request.selected && (request.finding || request.diff))
+        weft__misuse("view", "%s; leave out --select",
+                     request.diff ? "--diff shows two traces where they part"
+                                  : "--finding selects what is to blame");
     if (request.diff && argc - optind != 2)
         weft__misuse("view", "--diff compares two FILEs, a good run and a bad one");
     char **files = argv + optind;

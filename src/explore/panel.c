@@ -151,7 +151,7 @@ void weft_explorer_follow(struct weft_explorer *e, uint32_t fact)
         weft__moment_go(e, pane, target.promise, target.time_ns);
         break;
     case WEFT_LINK_FINDING:
-        weft__finding_show(e, pane, target.promise, true);
+        weft_explorer_show_finding(e, pane, target.promise + 1);
         break;
     case WEFT_LINK_DIFF:
         weft__diff_go(e);

@@ -61,6 +61,19 @@ says "$tmp/err" '"info"'
 usage frobnicate
 usage --frobnicate
 usage help ifno
+usage ex "$good"
+says "$tmp/err" '"ex" is ambiguous: it may be one of explain, export;'
+usage help ex
+usage ''
+for short in prom promi; do
+    run 0 "$WEFT" "$short" "$good"
+done
+usage stats --his task --t 3 --r "$good" --b type --s count --h
+says "$tmp/err" '^weft stats: option --h is ambiguous: it may be --histogram or --help; see weft stats --help$'
+usage record --s=1M true
+says "$tmp/err" '^weft record: option --s is ambiguous: it may be --size or --sample;'
+usage export -- --frobnicate
+usage record --
 for command in $commands; do
     usage "$command" --frobnicate "$good"
     says "$tmp/err" "--frobnicate"
@@ -97,6 +110,14 @@ usage render -o "$tmp/x.svg" --size 1000000 "$good"
 usage render -o "$tmp/x.svg" --theme pink "$good"
 usage render -o "$tmp/x.svg" --select two "$good"
 usage render -o "$tmp/x.svg" --from 2ms --to 1ms "$good"
+usage render -o "$tmp/x.svg" --select 1 --path 2 "$good"
+says "$tmp/err" 'only one of them'
+usage render -o "$tmp/x.svg" --finding 1 --path 2 "$good"
+says "$tmp/err" 'finding selects what is to blame'
+usage render -o "$tmp/x.svg" --diff --select 2 "$good" "$good"
+says "$tmp/err" 'diff shows two traces where they part'
+usage view --select 1 --finding 1 "$good"
+usage view --select 1 --diff "$good" "$good"
 usage export -o "$tmp/x" "$good"
 usage export --to ctf "$good"
 usage export --to ctf -o - "$good"
@@ -204,6 +225,17 @@ says "$tmp/err" 'not all of the place'
 run 1 "$WEFT" render -o "$tmp/x.svg" --select 77 "$good" "$good"
 says "$tmp/err" 'no promise 77'
 usage render -o "$tmp/x.svg" --size 800x300 "$good" "$good"
+# Two runs in one picture: what the counters of one need does not take the names of its rows.
+if [ -d "$DATA" ]; then
+    for size in '' '--size 1600x900'; do
+        # shellcheck disable=SC2086 # words
+        run 0 "$WEFT" render -o "$tmp/two.svg" $size "$DATA/guide-good.ctf" "$DATA/guide-bad.ctf"
+        for name in netif.recv ring.write w3 choose; do
+            equal "names $name in two traces $size" 2 "$(grep -c ">[^<]*$name[^<]*</text>" "$tmp/two.svg")"
+        done
+        says "$tmp/two.svg" '>tcp-to-ip 1<'
+    done
+fi
 usage render -o "$tmp/x.svg" "$good" "$good" "$good" "$good" "$good" "$good" "$good" "$good" "$good"
 equal 'temporary files' '' "$(find "$tmp" -name '*svg.??????')"
 
