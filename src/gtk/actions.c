@@ -3,7 +3,8 @@
  *
  * A command is an action of its name. "place" and "find" take a text and tell it; "facts", "found",
  * "selected", "visible", "tip", "message" "link" (the one copied last)
- * and "picture" (x, y, width and height in the window) only tell something. */
+ * and "picture" (x, y, width and height in the window) only tell something. "quiet" takes a text, and tells it
+ * when all is shown that came of what the keyboard and the pointer had done before. */
 #include <string.h>
 
 #include "gtk/settings.h"
@@ -12,6 +13,7 @@
 #define TEXT_STEP 10
 #define TEXT_MIN 50
 #define TEXT_MAX 300
+#define QUIET_FRAMES 300 /* after which all that was asked for is shown, though something goes on */
 
 static void set_text_percent(WeftWindow *w, int percent)
 {
@@ -182,9 +184,43 @@ static void on_close(GSimpleAction *action, GVariant *parameter, gpointer data)
     gtk_window_close(GTK_WINDOW(data));
 }
 
+struct quiet {
+    char *text;
+    int idle, frames; /* idle: those at last in which there was nothing to do */
+};
+
+static void quiet_free(gpointer data)
+{
+    struct quiet *q = data;
+    g_free(q->text);
+    g_free(q);
+}
+
+static gboolean on_quiet_frame(GtkWidget *widget, GdkFrameClock *clock, gpointer data)
+{
+    WeftWindow *w = (WeftWindow *)widget;
+    struct quiet *q = data;
+    (void)clock;
+    q->idle = w->later || w->work ? 0 : q->idle + 1;
+    if (q->idle < 3 && ++q->frames < QUIET_FRAMES)
+        return G_SOURCE_CONTINUE;
+    weft_window_tell(w, "quiet", q->text);
+    return G_SOURCE_REMOVE;
+}
+
+static void on_quiet(GSimpleAction *action, GVariant *parameter, gpointer data)
+{
+    struct quiet *q = g_new0(struct quiet, 1);
+    (void)action;
+    q->text = g_variant_dup_string(parameter, NULL);
+    gdk_display_sync(gtk_widget_get_display(data)); /* now we have all events until here */
+    gtk_widget_add_tick_callback(data, on_quiet_frame, q, quiet_free);
+}
+
 static const GActionEntry others[] = {
     {.name = "place", .activate = on_place, .parameter_type = "s", .state = "''"},
     {.name = "find", .activate = on_find, .parameter_type = "s", .state = "''"},
+    {.name = "quiet", .activate = on_quiet, .parameter_type = "s", .state = "''"},
     {.name = "open-file", .activate = on_open_file, .parameter_type = "ay"},
     {.name = "add-file", .activate = on_add_file, .parameter_type = "ay"},
     {.name = "save-picture-to", .activate = on_save_to, .parameter_type = "ay"},

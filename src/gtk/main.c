@@ -156,6 +156,12 @@ static bool wants_own_process(int argc, char **argv)
 int main(int argc, char **argv)
 {
     GApplicationFlags flags = G_APPLICATION_HANDLES_COMMAND_LINE;
+    if (!gtk_init_check()) {
+        g_printerr(
+            "weft: view: there is no display to open a window on; weft html -o PAGE FILE makes a "
+            "page that shows the same in any browser, and ssh -X brings a display along\n");
+        return 1;
+    }
     if (wants_own_process(argc, argv))
         flags |= G_APPLICATION_NON_UNIQUE;
     g_autoptr(GtkApplication) application = gtk_application_new(WEFT_APPLICATION_ID, flags);

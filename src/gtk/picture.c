@@ -415,6 +415,11 @@ void weft_picture_set_theme(WeftPicture *self, enum weft_theme theme)
     weft_picture_redraw(self);
 }
 
+bool weft_picture_is_drawn(WeftPicture *self)
+{
+    return !self->stale || !gtk_widget_get_mapped(GTK_WIDGET(self));
+}
+
 void weft_picture_set_tip(WeftPicture *self, const char *text)
 {
     if (strcmp(self->tip, text) == 0)

@@ -22,6 +22,9 @@ void weft_picture_redraw(WeftPicture *picture);
 
 void weft_picture_set_theme(WeftPicture *picture, enum weft_theme theme);
 
+/* Nothing is to be drawn any more, or it cannot be seen. */
+bool weft_picture_is_drawn(WeftPicture *picture);
+
 /* A text beside the pointer; "": none. */
 void weft_picture_set_tip(WeftPicture *picture, const char *text);
 

@@ -117,7 +117,7 @@ static gboolean on_later(gpointer data)
         show_place(w, changed);
     else
         w->changed = WEFT_CHANGED_PLACE | (changed & (WEFT_CHANGED_TIP | WEFT_CHANGED_VISIBLE));
-    if (w->changed)
+    if (w->changed || !weft_picture_is_drawn(w->picture))
         return G_SOURCE_CONTINUE;
     w->later = 0;
     return G_SOURCE_REMOVE;

@@ -78,12 +78,33 @@ function update(changed) {
     showSearch();
   if (changed & (L.WEFT_CHANGED_VISIBLE | L.WEFT_CHANGED_FACTS)) {
     clearTimeout(visibleTimer);
-    visibleTimer = setTimeout(() => { if (!stopped) showVisible(); }, 150);
+    visibleTimer = setTimeout(listVisible, 150);
   }
   if (changed & L.WEFT_CHANGED_PLACE) {
     clearTimeout(placeTimer);
     placeTimer = setTimeout(keepPlace, 250);
   }
+}
+
+function listVisible() {
+  clearTimeout(visibleTimer);
+  visibleTimer = 0;
+  if (!stopped)
+    showVisible();
+}
+
+// Until nothing is under way any more; what is put off is done at once.
+async function quiet() {
+  for (let idle = 0; idle < 3 && !stopped;) {
+    const last = queue;
+    await last;
+    await new Promise(done => requestAnimationFrame(() => setTimeout(done)));
+    idle = awake || queue !== last ? 0 : idle + 1;
+  }
+  if (visibleTimer)
+    listVisible();
+  if (placeTimer)
+    keepPlace();
 }
 
 function resize() {
@@ -140,6 +161,8 @@ function place() {
 let kept = "";
 
 function keepPlace() {
+  clearTimeout(placeTimer);
+  placeTimer = 0;
   if (stopped || !C.weft_panes())
     return;
   kept = place();
@@ -599,4 +622,5 @@ window.weft = Object.freeze({
   go: text => go(String(text)),
   command: name => command(String(name)),
   times: () => [...times],
+  quiet,
 });

@@ -13,16 +13,22 @@ run 2 "$WEFT" html -o x.html
 says err 'no FILE is given'
 run 2 "$WEFT" html -o x.html --empty some.ctf
 run 1 "$WEFT" html -o x.html "$here/html.sh"
-says err 'is not a trace: expected'
+says err 'is not a trace: it is text'
 equal 'pages of what is no trace' '' "$(ls x.html* 2>/dev/null)"
+cp "$SOURCE_ROOT/tests/fuzz/corpus/mirage/one-event" large.ctf
+truncate -s 513M large.ctf
+run 1 "$WEFT" html -o x.html large.ctf
+says err 'large.ctf: is too large for a page'
+equal 'pages of what is too large' '' "$(ls x.html* 2>/dev/null)"
+rm large.ctf
 run 1 "$WEFT" html -o /dev/full --empty
 says err 'cannot be written'
 
-run 1 "$WEFT" record -o ring "$EXAMPLES/arp_race" bad
+run 1 simulated ring 67108864 "$EXAMPLES/arp_race" bad
 run 0 "$WEFT" save -o bad.weft ring
 run 0 "$WEFT" html -o bad.html ring # without the unused space
 equal 'bytes of a page' yes "$([ "$(stat -c %s bad.html)" -lt 1000000 ] && echo yes)"
-run 0 "$WEFT" record -o ring "$EXAMPLES/arp_race" good
+run 0 simulated ring 67108864 "$EXAMPLES/arp_race" good
 run 0 "$WEFT" save -o good.weft ring
 run 0 "$WEFT" html -o bad.html bad.weft
 silent err
@@ -70,7 +76,7 @@ if ! cmp -s "$SOURCE_ROOT/tests/web/package-lock.json" "$modules/installed"; the
     command -v npm >/dev/null || without 'there is no npm'
     mkdir -p "$modules"
     cp "$SOURCE_ROOT/tests/web/"package*.json "$SOURCE_ROOT/tests/web/.npmrc" "$modules"
-    (cd "$modules" && timeout 60 npm ci --ignore-scripts >npm.log 2>&1) ||
+    (cd "$modules" && timeout 600 npm ci --ignore-scripts >npm.log 2>&1) ||
         without "playwright-core cannot be fetched: $(tail -n 1 "$modules/npm.log")"
     cp "$SOURCE_ROOT/tests/web/package-lock.json" "$modules/installed"
 fi

@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# The window, with a pointer and keys of its own: what is seen is asked through D-Bus and compared as text.
+# The window, with a pointer and keys of its own: what is seen is asked through D-Bus and compared as text. Nothing
+# waits for a time, but for what must come, and two minutes at most.
 if [ -z "${VIEW_HAS_BUS:-}" ] && command -v dbus-run-session >/dev/null; then
     VIEW_HAS_BUS=1 exec dbus-run-session -- "$0" "$@"
 fi
@@ -20,11 +21,12 @@ mkdir -p -m 700 "$HOME" "$XDG_RUNTIME_DIR"
 ! grep -aq __lsan_ "$WEFT_VIEW" || export GDK_DEBUG=gl-disable
 
 : >"$tmp/display"
-Xvfb -displayfd 5 -screen 0 1400x900x24 -nolisten tcp 5>"$tmp/display" 2>/dev/null &
+# Without -noreset it begins anew when its only client leaves, and who comes then is turned away.
+Xvfb -displayfd 5 -noreset -screen 0 1400x900x24 -nolisten tcp 5>"$tmp/display" 2>/dev/null &
 screen=$!
 trap 'kill $screen 2>/dev/null; [ -z "${window:-}" ] || kill $window 2>/dev/null; chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
-for ((i = 0; i < 100 && $(wc -l <"$tmp/display") == 0; i++)); do sleep 0.05; done
-[ -s "$tmp/display" ] || missing 'Xvfb does not start'
+has_display() { [ "$(wc -l <"$tmp/display")" != 0 ]; }
+wait_for has_display || missing 'Xvfb does not start'
 DISPLAY=:$(cat "$tmp/display")
 export DISPLAY
 
@@ -47,29 +49,35 @@ do_action() {
 
 # becomes NAME PATTERN: waits until the state matches, as a grep -E
 becomes() {
-    local i
     checks=$((checks + 1))
-    for ((i = 0; i < 100; i++)); do
-        found=$(state "$1")
-        if grep -Eq -e "$2" <<<"$found"; then
-            return
-        fi
-        sleep 0.05
+    wait_for matches "$@" || fail "$1 does not become '$2'; it says: ${found:0:600}"
+}
+
+matches() {
+    found=$(state "$1")
+    grep -Eq -e "$2" <<<"$found"
+}
+
+# quiet: until all is shown that came of what the pointer and the keys have done
+quiet() {
+    checks=$((checks + 1))
+    step=$(date +%s%N)
+    wait_for is_quiet || fail "it does not become quiet at line ${BASH_LINENO[*]}: $(state place)"
+}
+
+is_quiet() {
+    local i
+    do_action quiet "'$step'"
+    for i in 1 2 3 4 5 6 7 8; do
+        ! matches quiet "^$step$" || return 0
     done
-    fail "$1 does not become '$2'; it says: ${found:0:600}"
+    return 1
 }
 
 # settled NAME: its state once it does not change any more
 settled() {
-    local before= now i
-    now=$(state "$1")
-    for ((i = 0; i < 40; i++)); do
-        sleep 0.15
-        before=$now
-        now=$(state "$1")
-        [ "$before" != "$now" ] || break
-    done
-    echo "$now"
+    quiet
+    state "$1"
 }
 
 # start ARGUMENT...: runs it until its window is there
@@ -78,11 +86,11 @@ start() {
     "$WEFT" view "$@" 2>"$tmp/messages" </dev/null &
     window=$!
     number=1
-    local i
-    for ((i = 0; i < 200; i++)); do
-        ! call List | grep -q place || break
-        sleep 0.05
-    done
+    wait_for has_window || fail "no window: $(head -n 5 "$tmp/messages")"
+}
+
+has_window() {
+    call List | grep -q place
 }
 
 # Ends it, and checks that it had nothing to complain about.
@@ -114,8 +122,10 @@ pointer() {
 # Several steps, as a hand makes them
 drag_to() {
     xdotool mousedown 1
-    xdotool mousemove $((left + $1 - 3)) $((top + $2)) sleep 0.05
-    xdotool mousemove $((left + $1)) $((top + $2)) sleep 0.05
+    xdotool mousemove $((left + $1 - 3)) $((top + $2))
+    quiet
+    xdotool mousemove $((left + $1)) $((top + $2))
+    quiet
     xdotool mouseup 1
 }
 
@@ -136,8 +146,8 @@ near() {
 
 # ---- A trace ----
 
-run 1 env WEFT_TRACE="$tmp/bad.weft" "$EXAMPLES/arp_race" bad
-run 0 env WEFT_TRACE="$tmp/good.weft" "$EXAMPLES/arp_race" good
+run 1 simulated "$tmp/bad.weft" 4194304 "$EXAMPLES/arp_race" bad
+run 0 simulated "$tmp/good.weft" 4194304 "$EXAMPLES/arp_race" good
 run 0 "$WEFT" promises "$tmp/bad.weft"
 mv "$tmp/out" "$tmp/promises"
 
@@ -158,9 +168,9 @@ to=$(value to "$whole")
 # zoom X: turns the wheel there; sets at to the share of the axis that keeps its time
 zoom() {
     do_action fit
-    sleep 0.3
     pointer "$1" 150
-    xdotool click --repeat 3 --delay 60 4
+    quiet
+    xdotool click --repeat 3 4
     local place
     place=$(settled place)
     at=$(calculate "($(value from "$place") - $from) / (($to - $from) - ($(value to "$place") - $(value from "$place")))")
@@ -181,21 +191,16 @@ drag_to 420 250
 after=$(settled place)
 near 'dragged by' 120 "($(value from "$before") - $(value from "$after")) / ($(value to "$before") - $(value from "$before")) / $per_px" 0.6
 do_action fit
-sleep 0.3
 
-# find_line LABEL: the y at which a click selects the promise
+# find_line LABEL: points at the promise, where a click selects it
 find_line() {
     local y
     wanted=0:$(id "$1")
     for ((y = 44; y < 320; y += 4)); do
         pointer $((width / 20)) $y
-        sleep 0.04
-        if grep -q -e "$1" <<<"$(state tip)"; then
-            sleep 0.12 # the text follows at most a tenth of a second later
-            ! grep -q -e "$1" <<<"$(state tip)" || break
-        fi
+        quiet
+        ! grep -q -e "$1" <<<"$(state tip)" || break
     done
-    line_y=$y
 }
 find_line 'ARP query'
 xdotool click 1
@@ -215,9 +220,9 @@ xdotool key BackSpace
 becomes selected "^$wanted$"
 for ((y = 60; y < 240; y += 8)); do
     pointer $((width + 200)) $y
-    sleep 0.05
+    quiet
     xdotool click 1
-    sleep 0.15
+    quiet
     [ "$(state selected)" = "$wanted" ] || break
 done
 equal 'the link to the creator' "0:$(awk -F '\t' -v id="$(id 'ARP query')" '$1 == id { print $3 }' "$tmp/promises")" \
@@ -227,7 +232,7 @@ becomes selected '^$'
 
 # Search as one types
 xdotool key slash
-xdotool type --delay 30 'ARP resp'
+xdotool type 'ARP resp'
 becomes found '^2 found$'
 xdotool key Home
 xdotool type '"'
@@ -241,17 +246,16 @@ becomes place 'search=%22ARP%20resp%22'
 becomes facts 'Is waited for.*by\\t#[0-9]+ task ARP query: still waits, since 4[0-9.]+ ms \(.*\), .* after it was last notified'
 becomes facts 'in vain\\tonce, when nobody waited: at 2'
 xdotool key n # not into the search any more
-sleep 0.3
 equal 'what is searched after Enter and n' '"ARP resp"' "$(settled find)"
 xdotool key slash
-xdotool type --delay 30 'main'
+xdotool type 'main'
 becomes find '^main$'
 xdotool key Escape
 
 # A range on the ruler
 do_action fit
 do_action clear
-sleep 0.2
+quiet
 pointer 200 34
 drag_to 500 34
 becomes facts 'duration|time span|range'
@@ -270,6 +274,13 @@ do_action save-picture-to "b'$tmp/view.png'"
 becomes message 'view.png has been saved'
 do_action save-picture-to "b'$tmp/nowhere/view.pdf'"
 becomes message 'cannot be saved'
+cp "$tmp/bad.weft" "$tmp/bad.png"
+do_action save-picture-to "b'$tmp/bad.png'"
+becomes message 'cannot be saved: it is a trace'
+ln -sf bad.weft "$tmp/bad.svg"
+do_action save-picture-to "b'$tmp/bad.svg'"
+becomes message 'cannot be saved: it is the source itself'
+same 'the source' "$tmp/bad.png" "$tmp/bad.weft"
 do_action save-picture-to "b'$tmp/view.bmp'"
 becomes message 'none of .svg, .png and .pdf'
 
@@ -298,7 +309,7 @@ becomes message 'none.ctf: .*at offset 0'
 for command in theme text-larger text-smaller counters spread squeeze zoom-out help; do
     do_action $command
 done
-sleep 0.5
+quiet
 stop
 
 start --at "$(value_of_link=${link#*--at \'} && echo "${value_of_link%%\'*}")" "$tmp/bad.weft"
@@ -337,13 +348,8 @@ stop
 # What belongs to one process is in a window of a process of its own, which is not on the bus.
 # titled NAME: waits until the window has that title, which it has once a trace is shown, and ends it
 titled() {
-    local i
     checks=$((checks + 1))
-    for ((i = 0; i < 200; i++)); do
-        ! xdotool search --onlyvisible --name "^$1\$" >/dev/null 2>&1 || break
-        sleep 0.05
-    done
-    [ $i -lt 200 ] || fail "no window has the title $1"
+    wait_for xdotool search --onlyvisible --name "^$1\$" || fail "no window has the title $1"
     kill $window 2>/dev/null || fail "the window of $1 has ended"
     wait $window || :
     window=
@@ -430,7 +436,8 @@ WEFT_TRACE=$tmp/live.weft "$CONTROLLED" <"$tmp/commands" >"$tmp/answers" &
 program=$!
 exec 6>"$tmp/commands"
 echo 'rounds 5' >&6
-for ((i = 0; i < 100 && $(wc -l <"$tmp/answers") == 0; i++)); do sleep 0.05; done
+has_answer() { [ "$(wc -l <"$tmp/answers")" != 0 ]; }
+wait_for has_answer
 start "$tmp/live.weft"
 becomes facts 'promises\\t5\\n'
 echo 'rounds 7' >&6
@@ -451,7 +458,8 @@ run 2 "$WEFT" view --nonsense
 run 0 "$WEFT" view --help
 says "$tmp/out" '^usage: weft view'
 run 1 env -u DISPLAY "$WEFT" view "$tmp/good.weft"
-says "$tmp/err" '[dD]isplay'
+equal 'lines said without a display' 1 "$(wc -l <"$tmp/err")"
+says "$tmp/err" '^weft: view: there is no display to open a window on; weft html -o .* ssh -X'
 cp "$WEFT" "$tmp/weft"
 run 1 env -u DISPLAY "$tmp/weft" view "$tmp/good.weft"
 says "$tmp/err" 'is not installed; .*libgtk-4-dev|[dD]isplay'
