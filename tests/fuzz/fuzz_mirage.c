@@ -4,6 +4,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    try_bytes(data, size, 0, TRY_VIEWPORTS);
+    try_target(data, size);
     return 0;
 }
