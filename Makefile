@@ -1,12 +1,13 @@
 # A thin front for Meson: each target also installs the Debian packages that it misses (packages.txt).
-#   SETUP='--prefix=/usr -Dman=disabled'     options for `meson setup`, when BUILD does not exist yet
+#   SETUP='--prefix=/usr -Dman=disabled'     options for `meson setup`; they also apply where BUILD exists
 #   TESTS='model view'                       only these tests
 
 BUILD ?= build
 SETUP ?=
 TESTS ?=
 
-.PHONY: all help build packages packages-test packages-bench demo test bench torture install format check-layers clean
+.PHONY: all help build configured packages packages-test packages-bench packages-deb demo test bench torture coverage install uninstall dist deb \
+	test-deb format check-layers clean
 .NOTPARALLEL: # ninja and meson run in parallel themselves; two package managers must not
 
 all: build
@@ -17,27 +18,39 @@ help:
 	@echo 'make test          build, run all tests; TESTS="model view" runs some'
 	@echo 'make bench         build, compare speed with the peers (a quarter of an hour)'
 	@echo 'make torture       build, kill and load the recorder for an hour or so'
+	@echo 'make coverage      build the fuzzers, run their corpora, say how many lines of each component that ran'
 	@echo 'make install       install (DESTDIR=, SETUP=--prefix=/usr)'
-	@echo 'make format        format the C sources with clang-format'
+	@echo 'make uninstall     remove what that has installed'
+	@echo 'make dist          a release tarball of the last commit, in $(BUILD)/meson-dist/'
+	@echo 'make deb           Debian packages of the tree as it is, in $(BUILD)/deb/ (DEB_BUILD_OPTIONS=nocheck: no tests)'
+	@echo 'make test-deb      the same of a release tarball; install, use and remove them (root)'
+	@echo 'make format        format the C sources with clang-format 14'
 	@echo 'make check-layers  check that no #include points up'
 	@echo 'make clean         remove $(BUILD)/'
 
-build: packages $(BUILD)/build.ninja
+build: configured
 	@meson compile -C $(BUILD)
 
 packages:
 	@tools/install-packages build
 
-$(BUILD)/build.ninja: | packages
+configured: packages
+ifeq ($(wildcard $(BUILD)/build.ninja),)
 	meson setup $(BUILD) $(SETUP)
+else ifneq ($(strip $(SETUP)),)
+	meson setup --reconfigure $(BUILD) $(SETUP)
+endif
 
 # A build directory from before the test packages were there knows nothing of cmocka.
-$(BUILD)/with-tests: | packages-test $(BUILD)/build.ninja
+$(BUILD)/with-tests: | packages-test configured
 	meson setup --reconfigure $(BUILD) -Dtests=enabled
 	@touch $@
 
 packages-test:
 	@tools/install-packages build test
+
+packages-deb:
+	@tools/install-packages build deb
 
 packages-bench:
 	@tools/install-packages build bench
@@ -45,15 +58,15 @@ packages-bench:
 demo: build
 	tools/demo $(BUILD)
 
-test: packages-test $(BUILD)/with-tests
+test: packages-test configured $(BUILD)/with-tests
 	@tools/run-tests $(BUILD) $(TESTS)
 
 # Nor does one from before the peers were there know them.
-$(BUILD)/with-peers: | packages-bench $(BUILD)/build.ninja
+$(BUILD)/with-peers: | packages-bench configured
 	meson setup --reconfigure $(BUILD)
 	@touch $@
 
-bench: packages-bench $(BUILD)/with-peers build
+bench: packages-bench configured $(BUILD)/with-peers build
 	bench/run $(BUILD)
 	bench/run-explain $(BUILD)
 	bench/run-view $(BUILD)
@@ -63,12 +76,30 @@ bench: packages-bench $(BUILD)/with-peers build
 torture: build
 	tests/torture/run $(BUILD)
 
+# A relative DESTDIR counts from here.
+STAGED := $(if $(DESTDIR),DESTDIR='$(abspath $(DESTDIR))')
+
+coverage:
+	FUZZ_SECONDS=1 STEPS=fuzz .ci/run
+
 install: build
-	meson install -C $(BUILD) --no-rebuild
+	$(STAGED) meson install -C $(BUILD) --no-rebuild
+
+uninstall:
+	@$(STAGED) tools/uninstall $(BUILD)
+
+dist: configured
+	meson dist -C $(BUILD) --no-tests --formats xztar
+
+deb: packages-deb
+	tools/make-deb $(BUILD)/deb
+
+test-deb: packages-deb configured
+	tests/package/run $(BUILD)
 
 format:
 	@tools/install-packages ci
-	git ls-files -co --exclude-standard '*.c' '*.h' | xargs -r clang-format -i
+	@tools/format
 
 check-layers:
 	@tools/check-layers
