@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: ISC
 # weft explain: the command line, the bug that weft began with, and graphs that are hard to look into.
 . "$(dirname "$0")/lib.sh"
-: "${EXAMPLES:?the folder of the built examples}" "${GRAPHS:?the program graphs}"
+: "${EXAMPLES:?the folder of the built examples}" "${GRAPHS:?the program graphs}" "${MKSAMPLES:?the program mksamples}"
 unset WEFT_TRACE
 
 # ---- The lost wake-up of arp_race ----
 
 for how in good bad fixed; do
-    env WEFT_TRACE="$tmp/$how.weft" "$EXAMPLES/arp_race" "$how" >"$tmp/said" || [ "$how" = bad ]
+    run "$([ $how != bad ]; echo $?)" simulated "$tmp/$how.weft" 4194304 "$EXAMPLES/arp_race" "$how"
 done
 for how in good fixed; do
     run 0 "$WEFT" explain --check=possible "$tmp/$how.weft"
@@ -77,6 +77,20 @@ run 0 "$WEFT" explain --check --accept "$tmp/known" "$tmp/bad.weft"
 says "$tmp/out" '1 finding is accepted'
 printf 'lost-wakeup DNS *\n' >"$tmp/known"
 run 3 "$WEFT" explain --check --accept "$tmp/known" "$tmp/bad.weft"
+printf '%s\n' '0 0 creates parent=-1 child=1 type=task' '1 0 label p=1 text="b\xc3\xbcro [7]"' '2 0 label p=1 text="__should_resolve"' \
+    '3 0 switch p=-1' '9 0 creates parent=-1 child=2 type=task' '10 0 fulfills resolver=-1 p=2' | "$MKTRACE" "$tmp/marked.ctf"
+name=$("$WEFT" explain --json "$tmp/marked.ctf" >"$tmp/json" && json "$tmp/json" 'd["findings"][0]["name"]')
+for pattern in $'b\303\274ro [7]' 'b?ro [7]' '* [7]' 'b*?*]' '*' $'?\\\303\274ro*'; do
+    echo "$name $pattern" >"$tmp/known"
+    LC_ALL=C run 0 "$WEFT" explain --check --accept "$tmp/known" "$tmp/marked.ctf"
+done
+for pattern in 'b??ro [7]' '* 7' '* [7' '*[[]7]' 'b\*'; do
+    echo "$name $pattern" >"$tmp/known"
+    run 3 "$WEFT" explain --check --accept "$tmp/known" "$tmp/marked.ctf"
+done
+run 2 "$WEFT" explain --accept /dev/zero "$tmp/marked.ctf"
+says "$tmp/err" 'is no list of accepted findings'
+run 2 "$WEFT" explain --accept <(yes '#') "$tmp/marked.ctf"
 run 0 "$WEFT" explain --json "$tmp/good.weft" "$tmp/bad.weft"
 equal 'two files' '[0, 1]' "$(json "$d" '[len(t["findings"]) for t in d["traces"]]')"
 run 3 "$WEFT" explain --check "$tmp/good.weft" "$tmp/bad.weft"
@@ -108,16 +122,43 @@ run 1 "$WEFT" explain --promise nonsense "$tmp/bad.weft"
 
 # ---- What is missing is said, also where nothing is found ----
 
-run 0 "$WEFT" record --size 128K -o "$tmp/wrapped.weft" -- "$GRAPHS" resolved 20000
+simulated "$tmp/wrapped.weft" 131072 "$GRAPHS" resolved 20000
 run 0 "$WEFT" explain "$tmp/wrapped.weft"
 says "$tmp/out" 'nothing found'
 says "$tmp/out" '^The ring buffer had wrapped'
+run 3 "$WEFT" explain --check "$tmp/wrapped.weft" # of 20 000 that were pending at once, most were forgotten
+
+# Nothing that matters is gone. Then events are missing between others, as where a thread is interrupted while it takes
+# the oldest packet: that nothing is found is no good news then.
+simulated "$tmp/turns.weft" 131072 "$GRAPHS" turns 20000
+run 0 "$WEFT" explain --check=possible "$tmp/turns.weft"
+says "$tmp/out" '^The ring buffer had wrapped'
+python3 -c 'import struct, sys
+trace = bytearray(open(sys.argv[1], "rb").read())
+newest = at = 0
+while at < len(trace):
+    kind, bits = struct.unpack_from("<H4xQ", trace, at + 26)
+    if kind == 1 and trace[at + 72:at + 80] > bytes(8):
+        newest = max(newest or at, at, key=lambda p: struct.unpack_from("<Q", trace, p + 72))
+    at += bits // 8
+before, = struct.unpack_from("<Q", trace, newest + 80)
+struct.pack_into("<Q", trace, newest + 80, before + 1000)
+open(sys.argv[2], "wb").write(trace)' "$tmp/turns.weft" "$tmp/gap.weft"
+run 3 "$WEFT" explain --check=certain "$tmp/gap.weft"
+says "$tmp/out" 'nothing found'
+says "$tmp/out" '^Some events in between are missing'
+run 0 "$WEFT" explain "$tmp/gap.weft"
+run 0 "$WEFT" info "$tmp/gap.weft"
+says "$tmp/out" '^  missing       1,000 events between those that are there$'
+says "$tmp/out" ' [0-9,]+ overwritten [+] 1,000 missing [+] 0 discarded$'
+run 0 "$WEFT" render -o "$tmp/gap.svg" "$tmp/gap.weft"
+says "$tmp/gap.svg" 'events of a thread are missing'
 
 # ---- Hard graphs ----
 
 # graph SHAPE NAME LABEL: the first finding in a trace of that shape
 graph() {
-    env WEFT_TRACE="$tmp/graph.weft" "$GRAPHS" "$1" 100000
+    simulated "$tmp/graph.weft" 67108864 "$GRAPHS" "$1" 100000
     run 0 "$WEFT" explain --json --all "$tmp/graph.weft"
     equal "$1: name" "$2" "$(json "$d" '(d["findings"] or [{"name": None}])[0]["name"]')"
     equal "$1: label" "$3" "$(json "$d" '(d["findings"] or [{"label": None}])[0]["label"]')"
@@ -125,16 +166,39 @@ graph() {
     equal "$1: a page" True "$([ "$(wc -l <"$tmp/out")" -lt 80 ] && echo True)"
 }
 graph chain hang-root last
-equal 'chain: all of it' 99999 "$(env WEFT_TRACE="$tmp/graph.weft" "$GRAPHS" chain 100000; "$WEFT" explain --json "$tmp/graph.weft" >"$d"; json "$d" 'd["findings"][0]["affected_total"]')"
+equal 'chain: all of it' 99999 "$(simulated "$tmp/graph.weft" 67108864 "$GRAPHS" chain 100000; "$WEFT" explain --json "$tmp/graph.weft" >"$d"; json "$d" 'd["findings"][0]["affected_total"]')"
 graph star hang-root last
 graph tree hang-root link
 graph circle deadlock first
 graph self deadlock first
 graph resolved None None
-env WEFT_TRACE="$tmp/graph.weft" "$GRAPHS" tangle 100000
+simulated "$tmp/graph.weft" 67108864 "$GRAPHS" tangle 100000
 run 0 "$WEFT" explain --all "$tmp/graph.weft"
 says "$tmp/out" '^1\. (deadlock|hang-root)'
-env WEFT_TRACE="$tmp/graph.weft" "$GRAPHS" resolved 100000
+simulated "$tmp/graph.weft" 67108864 "$GRAPHS" resolved 100000
 run 0 "$WEFT" explain --promise first "$tmp/graph.weft"
+
+# ---- Whose core it was ----
+
+# blocked [out|outp]: a run of 40 ms, in which its thread is away from its core for 36 ms, since it waits, or since others have it
+blocked() {
+    printf '%s\n' 'program server' 'object /opt/server' 'function work /src/work.c 1 2' 'thread 0 10 0 main' \
+        '0 create 1 task main' '0 run 1 on 0' '1000000 run 0 on 0' '10000000 create 2 render template' \
+        '10000000 run 2 on 0' '50000000 end 2 on 0' '50000000 run 0 on 0' '60000000 run 1 on 0' '61000000 run 0 on 0' \
+        ${1:+"12000000 $1 0 0 work" '48000000 in 0 0'} | "$MKSAMPLES" "$tmp/core.weft"
+    run 0 "$WEFT" explain --all "$tmp/core.weft"
+}
+blocked
+says "$tmp/out" "^   'template' \(render 2\) ran for 40 ms without a break, from 10 ms on\."
+says "$tmp/out" '^How long something ran is by the clock'
+blocked out
+says "$tmp/out" "^   'template' \(render 2\) ran for 40 ms without a break, from 10 ms on\."
+says "$tmp/out" '^How long something ran is without the time in which others had its core'
+blocked outp
+says "$tmp/out" '^.*core.weft: nothing found'
+run 0 "$WEFT" explain --json --block 3ms "$tmp/core.weft"
+equal 'times' core "$(json "$tmp/out" 'd["times"]')"
+run 0 "$WEFT" explain --all --block 3ms "$tmp/core.weft"
+says "$tmp/out" "^   'template' \(render 2\) ran for 4 ms without a break, from 10 ms on; others had its"
 
 finish

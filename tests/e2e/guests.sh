@@ -53,12 +53,7 @@ fact() { # FILE EXPRESSION
 
 # until_said FILE PATTERN
 until_said() {
-    local i
-    for ((i = 0; i < 1000; i++)); do
-        ! grep -Eq -e "$2" "$1" 2>/dev/null || return 0
-        sleep 0.02
-    done
-    fail "nothing says '$2'"
+    wait_for grep -Eq -e "$2" "$1"
 }
 
 # ---- Nothing there ----
@@ -177,6 +172,7 @@ complete_words() {
 }
 equal 'completion of xen:' web "$(complete_words save -o copy.weft xen : | cut -d ' ' -f 1)"
 equal 'completion of xen:w' web "$(complete_words info xen : w)"
+equal 'completion of a name with anything in it' "\$'bad\E[31m\nname'" "$(complete_words info xen : b)"
 
 state 3 crashed
 run 0 "$W" save xen:
@@ -225,7 +221,8 @@ says "$tmp/err" 'which of them is to be saved'
 run 2 "$W" save --follow xen:
 run 2 "$W" save --follow -o copy.x live.weft
 says "$tmp/err" '--follow is for a Xen domain'
-run 2 "$W" save --limit 1M -o copy.x $$
+run 1 "$W" save --limit 1M -o copy.x $$
+says "$tmp/err" 'records into no file'
 run 2 "$W" save --limit much -o copy.x xen:web
 run 2 "$W" save --json -o copy.x xen:web
 run 2 "$W" save xen:web
@@ -246,6 +243,11 @@ followed() { # STATUS
     equal 'left over' '' "$(ls kept.weft.* 2>/dev/null)"
 }
 
+# mapped FILE: until the follower has opened it
+mapped() {
+    wait_for grep -q "$1" "/proc/$follower/maps"
+}
+
 # A domain that is not there yet, then offers nothing yet, then records, then crashes
 rm -rf xen/3
 follow kept.weft xen:web
@@ -253,7 +255,7 @@ until_said said 'there is no such domain; waiting$'
 domain 3 web
 ln -s "$tmp/live.weft" xen/3/pages
 offer 3
-sleep 0.2
+mapped live.weft
 checks=$((checks + 1))
 kill -0 $follower || fail 'does not wait'
 [ ! -e kept.weft ] || fail 'is there before it is complete'
@@ -275,25 +277,13 @@ follow kept.weft xen:web
 until_said said 'offers no trace.*; waiting$'
 ln -s "$tmp/live.weft" xen/3/pages
 offer 3
-# It is mapped when the file has been opened.
-for ((i = 0; i < 1000; i++)); do
-    ! grep -q live.weft "/proc/$follower/maps" || break
-    sleep 0.02
-done
+mapped live.weft
 rm -rf xen/3
 followed 0
 says said 'domain 3 \(web\) is gone$'
 equal 'followed to its end' 'killed 80' "$(fact kept.weft '"%s %d" % (d["ended"], d["events_total"])')"
 
 # One that takes its trace back
-mapped() {
-    local i
-    for ((i = 0; i < 1000; i++)); do
-        ! grep -q "$1" "/proc/$follower/maps" || return 0
-        sleep 0.02
-    done
-    fail 'it is not mapped'
-}
 domain 3 web stopped.weft
 follow kept.weft xen:web
 mapped stopped.weft

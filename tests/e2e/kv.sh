@@ -52,7 +52,7 @@ say() {
     for text; do
         printf %b "$text" >&3 2>/dev/null || :
     done
-    timeout 20 cat <&3 >"$tmp/answer" 2>/dev/null || fail "no end of the answer to $1"
+    timeout 300 cat <&3 >"$tmp/answer" 2>/dev/null || fail "no end of the answer to $1"
     exec 3>&-
     sed -i 's/\r$//' "$tmp/answer"
 }
@@ -204,7 +204,7 @@ answers 200 1 "GET / HTTP/1.1\r\n$close"
 equal 'keys after a restart' "$keys 13" "$(json <(tail -n 1 "$tmp/answer") '"%d %d" % (d["keys"], d["cut_bytes"])')"
 answers 200 1 "GET /c HTTP/1.1\r\n$close"
 equal 'the value after a restart' first "$(tail -n 1 "$tmp/answer")"
-run 1 timeout 20 "$EXAMPLES/kv_server" "$tmp/kv"
+run 1 timeout 300 "$EXAMPLES/kv_server" "$tmp/kv"
 says "$tmp/err" 'kv_server: .*/kv: resource busy or locked'
 
 # killed under load, it has what it has answered
@@ -220,10 +220,10 @@ stop TERM 0
 
 head -c 100 /dev/urandom >"$tmp/other"
 cp "$tmp/other" "$tmp/other.copy"
-run 1 timeout 20 "$EXAMPLES/kv_server" "$tmp/other"
+run 1 timeout 300 "$EXAMPLES/kv_server" "$tmp/other"
 says "$tmp/err" 'kv_server: .*/other: inappropriate file type'
 same "somebody else's file" "$tmp/other.copy" "$tmp/other"
-run 1 timeout 20 "$EXAMPLES/kv_server" "$tmp/no/where"
+run 1 timeout 300 "$EXAMPLES/kv_server" "$tmp/no/where"
 
 # ---- With --sync, a put waits for the flush; and an idle connection is closed
 

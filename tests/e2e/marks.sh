@@ -6,7 +6,7 @@
 unset WEFT_TRACE
 cd "$tmp"
 for which in good bad; do
-    run "$([ $which = good ]; echo $?)" env WEFT_TRACE=$which.weft "$EXAMPLES/arp_race" $which
+    run "$([ $which = good ]; echo $?)" simulated $which.weft 4194304 "$EXAMPLES/arp_race" $which
 done
 run 0 "$WEFT" promises good.weft
 connect=$(awk -F '\t' '$8 == "TCP connect" { print $1 }' out)
@@ -50,12 +50,23 @@ equal 'where they diverge' 2 "$(grep -c '^alike until here$' texts)"
 says texts "^In the good run 'ring.write' was fulfilled"
 equal 'flags' '1 1 2 2' "$(grep -x '[0-9]' texts | sort | tr '\n' ' ' | sed 's/ $//')"
 run 0 "$WEFT" render --finding 1 -o both.svg good.weft bad.weft # the second one has it
+# … at another time than its evidence, of one trace or of two
+run 0 "$WEFT" render --finding 1 --from 30ms --to 60ms -o part.svg bad.weft
+says part.svg 'from 30 ms, 30 ms long'
+texts part.svg >texts
+says texts '^lost-wakeup \(certain\): The signal of'
+run 0 "$WEFT" render --finding 1 --from 30ms --to 60ms -o part.svg good.weft bad.weft
+equal 'traces at that time' 2 "$(grep -c 'from 30 ms, 30 ms long' part.svg)"
+texts part.svg >texts
+says texts '^lost-wakeup \(certain\): The signal of'
 
 # What cannot be
 run 1 "$WEFT" render --finding 1 -o x.svg good.weft
 says err 'good.weft: has no findings'
 run 1 "$WEFT" render --finding 9 -o x.svg bad.weft
 says err 'has 1 finding; weft explain --all lists them'
+run 1 "$WEFT" render --finding 9 -o x.svg good.weft bad.weft
+says err 'the traces have 1 finding; weft explain --all lists them'
 run 1 "$WEFT" render --path 999999 -o x.svg bad.weft
 says err 'has no promise 999999'
 run 2 "$WEFT" render --finding none -o x.svg bad.weft

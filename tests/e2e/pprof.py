@@ -7,6 +7,8 @@
     pprof.py raw STREAM.json TEXT         of go tool pprof -raw
     pprof.py perf TEXT PROFILE.pb.gz [dwarf]  of perf script -F tid,period,ip; the profile has one event
     pprof.py stacks PROFILE.pb.gz         one line a sample: values, functions from the innermost
+    pprof.py hottest PROFILE.pb.gz        one line a function that samples were in: how many, name; as compiled, with
+                                          what was inlined into it
 """
 
 import collections
@@ -228,6 +230,13 @@ class Profile:
     def addresses(self, sample):
         return [self.locations[i]["address"] for i in sample[0]]
 
+    def in_file(self, address):
+        """What lies at an address of memory; an address of a file stays what it is, for no mapping is that low."""
+        for m in self.mappings.values():
+            if m["start"] <= address < m["limit"] and not is_kernel(address):
+                return address - m["start"] + m["offset"]
+        return address
+
     def names(self, sample):
         return [self.text[self.functions[x["function"]]["name"]] for i in sample[0] for x in self.locations[i]["line"]]
 
@@ -317,7 +326,7 @@ def raw(facts_path, path):
 
 
 def perf_script(path):
-    """(tid, period, addresses) of each sample; addresses are those of the file, of the kernel those of memory."""
+    """(tid, period, addresses) of each sample; addresses are those of the file, or (perf 6.12) all those of memory."""
     head, stack = None, []
     for line in pathlib.Path(path).read_text().splitlines() + [""]:
         if not line.strip():
@@ -336,6 +345,7 @@ def is_kernel(address):
 
 def perf(text, path, dwarf=""):
     """As many samples with each stack and period, and with each thread, as perf says there are."""
+    p, found, found_threads, total = Profile(path), collections.Counter(), collections.Counter(), 0
     expected, threads = collections.Counter(), collections.Counter()
     for tid, period, stack in perf_script(text):
         threads[tid] += 1
@@ -343,8 +353,7 @@ def perf(text, path, dwarf=""):
         # the stack itself, it has taken the one off already.
         pcs = [pc - (i > 0 and pc > 0 and is_kernel(pc) == is_kernel(stack[i - 1]) and not (dwarf and not is_kernel(pc)))
                for i, pc in enumerate(stack)]
-        expected[tuple(pcs), period] += 1
-    p, found, found_threads, total = Profile(path), collections.Counter(), collections.Counter(), 0
+        expected[tuple(p.in_file(pc) for pc in pcs), period] += 1
     for s in p.samples:
         pcs = []
         for i in s[0]:
@@ -375,5 +384,14 @@ def stacks(path):
         print(*s[1], ";".join(p.names(s)), json.dumps(s[2], sort_keys=True), sep="\t")
 
 
+def hottest(path):
+    p, counts = Profile(path), collections.Counter()
+    for s in p.samples:
+        lines = p.locations[s[0][0]]["line"] if s[0] else []
+        counts[p.text[p.functions[lines[-1]["function"]]["name"]] if lines else "-"] += s[1][0]
+    for name, n in sorted(counts.items(), key=lambda c: (-c[1], c[0])):
+        print(n, name)
+
+
 if __name__ == "__main__":
-    {"make": make, "check": check, "legacy": legacy, "raw": raw, "perf": perf, "stacks": stacks}[sys.argv[1]](*sys.argv[2:])
+    {"make": make, "check": check, "legacy": legacy, "raw": raw, "perf": perf, "stacks": stacks, "hottest": hottest}[sys.argv[1]](*sys.argv[2:])

@@ -224,7 +224,8 @@ if ! command -v perf >/dev/null; then
 fi
 
 # perf_record NAME [-] ARGUMENT...: makes NAME.data (-: through a pipe), and what perf script and report say of it. Without
-# build ids, since perf 6.1 aborts now and then as it looks for them; and some of its files it cannot read itself.
+# build ids, since perf 6.1 aborts now and then as it looks for them; and some of its files it cannot read itself. To
+# perf 6.12 the function May is a mangled name.
 perf_record() {
     local name=$1 to=$1.data
     shift
@@ -237,7 +238,7 @@ perf_record() {
         [ "$to" != - ] || mv piped "$name.data"
         env -u MALLOC_PERTURB_ perf script -i "$name.data" -F tid,period,ip >"$name.script" 2>said || continue
         env -u MALLOC_PERTURB_ perf report -i "$name.data" --stdio --no-children --call-graph none --no-inline \
-            -F sample,sym >"$name.report" 2>said && return 0
+            --no-demangle -F sample,sym >"$name.report" 2>said && return 0
     done
     echo "perf cannot record here: $(head -n 1 said)"
     finish
@@ -248,9 +249,8 @@ perf_record() {
 compare() {
     run 0 "$WEFT" export --to pprof -o "$1.pb.gz" "$1.data"
     ours perf "$1.script" "$1.pb.gz" "${2:-}"
-    ours stacks "$1.pb.gz"
-    awk -F'\t' '{split($3, name, ";"); n[name[1]] += $1} END {for (f in n) if (n[f] >= 10) print n[f], f}' out |
-        sort -k1,1nr -k2 | head -n 5 >"$1.weft"
+    ours hottest "$1.pb.gz"
+    awk '$1 >= 10' out | head -n 5 >"$1.weft"
     awk '!/^#/ && NF >= 3 && $1 >= 10 {print $1, $NF}' "$1.report" | sort -k1,1nr -k2 | head -n 5 >"$1.perf"
     same "$1: what is hottest" "$1.perf" "$1.weft"
     checks=$((checks + 1))

@@ -10,9 +10,10 @@ cd "$tmp"
 made=$SOURCE_ROOT/tests/golden/profile
 d=$tmp/out
 
-# near WHAT EXPECTED FOUND: percentages, 5 points at most apart
+# near WHAT EXPECTED FOUND MISSING: percentages, 5 points at most apart: of 2500 samples that is five standard deviations
+# and more. A virtual machine that stands still charges its programs for that, and takes no samples: so many are missing.
 near() {
-    equal "$1: $3 instead of $2" True "$(python3 -c "print(abs($2 - $3) <= 5)")"
+    equal "$1: $3 instead of $2, $4 missing" True "$(python3 -c "print(abs($2 - $3) <= 5 + max(0, $4))")"
 }
 
 # row NAME: that row of $tmp/out
@@ -182,14 +183,16 @@ run 1 "$WEFT" profile --event cycles server.weft
 
 # ---- Real ones ----
 
-"$WEFT" sample -o burn.weft -- "$PROFILES/burn" 1000 2 >truth 2>said || {
+"$WEFT" sample -F 5000 -o burn.weft -- "$PROFILES/burn" 1000 2 >truth 2>said || {
     cat said
     skip "samples cannot be taken here"
 }
 total=$(awk '{ sum += $2 } END { print sum }' truth)
 heavy=$(awk -v total="$total" '$1 == "heavy" { print 100 * $2 / total }' truth)
 run 0 "$WEFT" profile --json burn.weft
-near 'heavy' "$heavy" "$(json "$d" "100 * $(row heavy)['total'] / ($(row heavy)['total'] + $(row light)['total'])")"
+missing="100 * (1 - d['measured']['total'] / $total)"
+near 'heavy' "$heavy" "$(json "$d" "100 * $(row heavy)['total'] / ($(row heavy)['total'] + $(row light)['total'])")" \
+    "$(json "$d" "$missing")"
 equal 'where it is' burn.c "$(json "$d" "$(row heavy)['file'].split('/')[-1]")"
 equal 'is no part of a trace with promises' False "$(json "$d" 'd["measured"]["promises"]')"
 run 0 "$WEFT" profile burn.weft
@@ -203,31 +206,37 @@ run 0 "$WEFT" profile --thread burner-1 burn.weft
 says "$d" "^  shown     only thread [0-9]+ 'burner-1'"
 run 0 "$WEFT" profile --json --by thread burn.weft
 for thread in burner-1 burner-2; do
-    near "$thread" 50 "$(json "$d" "sum(100 * r['self'] / d['shown']['total'] for r in d['rows'] if r['name'].startswith('$thread '))")"
+    near "$thread" 50 "$(json "$d" "sum(100 * r['self'] / d['shown']['total'] for r in d['rows'] if r['name'].startswith('$thread '))")" \
+        "$(json "$d" "$missing")"
 done
 
 run 0 "$WEFT" sample -o blocks.weft -- "$PROFILES/blocks" 500
 cp "$d" truth
 run 0 "$WEFT" profile --json --off-cpu blocks.weft
 for what in wait_for_pipe:ppoll take_a_nap:nanosleep; do
-    wanted=$(awk -v what="${what%:*}" '$1 == what { print $2 }' truth)
+    read -r least most < <(awk -F '\t' -v name="${what%:*}" '{ told[$1] = $2 } END { print told[name " at least"], told[name] }' truth)
     found=$(json "$d" "sum(p['ns'] for p in d['places'] if p['why'] == 'waits' and '${what#*:}' in ' '.join(p['stack'][:1]))")
-    near "${what%:*}" 100 "$(python3 -c "print(100 * $found / $wanted)")"
+    # The clock of a sleep runs a little before the thread is away; four fifths of it are enough.
+    equal "${what%:*}: $found ns, between $least and $most" True \
+        "$(python3 -c "print(0.8 * $least <= $found <= $most)")"
 done
 run 0 "$WEFT" profile --off-cpu blocks.weft
 says "$d" ' waits .*poll ← '
 
 # The promises in the same file, and in another one.
-run 0 "$WEFT" record --sample -o promises.weft -- "$PROFILES/promises" 500
+run 0 "$WEFT" record --sample=5000 -o promises.weft -- "$PROFILES/promises" 500
 cp "$d" truth
-"$WEFT" sample -o alone.weft -- env WEFT_TRACE="$tmp/events.weft" "$PROFILES/promises" 500 >truth2 2>said
+"$WEFT" sample -F 5000 -o alone.weft -- env WEFT_TRACE="$tmp/events.weft" "$PROFILES/promises" 500 >truth2 2>said
 for how in promises.weft:truth "events.weft alone.weft:truth2" "alone.weft events.weft:truth2"; do
     # shellcheck disable=SC2086
     run 0 "$WEFT" profile --json --by label ${how%:*}
     silent "$tmp/err"
     # Of what ran for promises: the recorder's own start, for none, takes a while.
-    wanted=$(awk '/^PUT \/x/ { put = $NF } /^GET \/y/ { get = $NF } END { print 100 * put / (put + get) }' "${how#*:}")
-    near "$how: PUT /x" "$wanted" "$(json "$d" "100 * $(row 'PUT /x')['self'] / ($(row 'PUT /x')['self'] + $(row 'GET /y')['self'])")"
+    read -r wanted both < <(awk '/^PUT \/x/ { put = $NF } /^GET \/y/ { get = $NF }
+        END { printf "%f %.0f\n", 100 * put / (put + get), put + get }' "${how#*:}")
+    sum="($(row 'PUT /x')['self'] + $(row 'GET /y')['self'])"
+    near "$how: PUT /x" "$wanted" "$(json "$d" "100 * $(row 'PUT /x')['self'] / $sum")" \
+        "$(json "$d" "100 * (1 - $sum / $both)")"
     equal "$how: adds up" True "$(json "$d" 'sum(r["self"] for r in d["rows"]) == d["shown"]["total"] == d["measured"]["total"]')"
 done
 
@@ -250,11 +259,12 @@ run 0 "$WEFT" profile promises.weft
 says "$d" '\(no promise\)$'
 
 # perf's own.
-if command -v perf >/dev/null && perf record -q -e cpu-clock -F 999 -g -o perf.data "$PROFILES/burn" 500 >truth 2>said; then
+if command -v perf >/dev/null && perf record -q -e cpu-clock -F 5000 -g -o perf.data "$PROFILES/burn" 500 >truth 2>said; then
     run 0 "$WEFT" profile --json perf.data
     equal 'perf.data' 'perf.data file' "$(json "$d" 'd["files"][0]["kind"]')"
     heavy=$(awk '{ sum += $2 } $1 == "heavy" { heavy = $2 } END { print 100 * heavy / sum }' truth)
-    near 'perf.data: heavy' "$heavy" "$(json "$d" "100 * $(row heavy)['total'] / ($(row heavy)['total'] + $(row light)['total'])")"
+    near 'perf.data: heavy' "$heavy" "$(json "$d" "100 * $(row heavy)['total'] / ($(row heavy)['total'] + $(row light)['total'])")" \
+        "$(json "$d" "$missing")"
     run 0 "$WEFT" profile --diff perf.data burn.weft
     says "$d" ' heavy  burn\.c'
 fi

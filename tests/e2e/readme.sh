@@ -48,7 +48,7 @@ silent err
 equal 'traces made' 'hello.weft other.weft' "$(echo *.weft* *.trace | sed 's/ \*.trace//')"
 
 # What README.md shows of weft explain is what it says, but for times.
-WEFT_TRACE=$tmp/bad.weft run 1 "$EXAMPLES/arp_race" bad
+run 1 simulated bad.weft 4194304 "$EXAMPLES/arp_race" bad
 run 0 "$WEFT" explain bad.weft
 without_times() {
     sed -E 's/[0-9]+(\.[0-9]+)? (ns|µs|ms|s)/T/g; s/ +/ /g' | tr -s '\n ' ' '
@@ -56,6 +56,22 @@ without_times() {
 block explain | without_times >expected
 without_times <out >found
 same 'weft explain bad.weft' expected found
+
+# So is what the manual pages show of weft diff and weft dump.
+man=$SOURCE_ROOT/docs/man
+run 0 simulated good.weft 4194304 "$EXAMPLES/arp_race" good
+run 0 "$WEFT" diff good.weft bad.weft
+sed -n '/^ *Where they part/,/^$/s/^ *//p' "$man/weft-diff.1.md" | without_times >expected
+sed -n '/^ *Where they part/,/^$/p' out | without_times >found
+same 'weft diff good.weft bad.weft' expected found
+if [ -r "$DATA/net.ctf" ]; then
+    sed -n '/^    \$ weft dump net.ctf/,/^$/s/^    //p' "$man/weft-dump.1.md" >shown
+    lines=$(sed -n '1s/.*sed -n \([0-9,]*p\)$/\1/p' shown)
+    run 0 "$WEFT" dump "$DATA/net.ctf"
+    sed -n "$lines" out >found
+    sed 1d shown >expected
+    same "weft dump net.ctf | sed -n $lines" expected found
+fi
 
 # It compiles without a warning, as C and as C++; with recording left out it needs no library.
 flags=$(pkg-config --cflags weft)

@@ -43,7 +43,7 @@ run 0 "$WEFT" record -o many.weft --size 256K "$RECORDED" threads 3 20000
 says "$tmp/err" ', 3 threads, '
 says "$tmp/err" '^weft: many.weft: [0-9,]+ older events were overwritten'
 "$WEFT" info --json many.weft >json
-equal 'kept and overwritten' 240000 "$(json json 'd["events_total"] + d["overwritten"] + d["discarded"]')"
+equal 'kept and overwritten' 240000 "$(json json 'd["events_total"] + d["overwritten"] + d["missing"] + d["discarded"]')"
 equal 'size of the file' 262144 "$(stat -c %s many.weft)"
 equal 'events by streams' "$(json json 'd["events_total"]')" "$(json json 'sum(s["kept"] for s in d["streams_by"])')"
 run 0 "$WEFT" info many.weft
@@ -57,7 +57,30 @@ says "$tmp/err" '; exit status 7$'
 run 137 "$WEFT" record -o s.weft "$RECORDED" rounds 250 kill
 says "$tmp/err" '; killed by signal 9 '
 equal 'events of a killed program' 1000 "$(events_in s.weft)"
-equal 'how it ended' killed "$(json json 'd["ended"]')"
+equal 'how it ended' 'killed None 9' "$(json json '"%s %s %s" % (d["ended"], d["exit_status"], d["signal"])')"
+run 0 "$WEFT" info s.weft
+says "$tmp/out" '^  ended         killed, signal 9 \(Killed\)$'
+run 0 "$WEFT" explain s.weft
+says "$tmp/out" '^The program was killed by signal 9 \(Killed\), so what was under way then is pending'
+for status in 0 3; do
+    run $status "$WEFT" record -o s.weft "$RECORDED" rounds 250 _exit $status
+    run 0 "$WEFT" save -o t.weft s.weft
+    for trace in s.weft t.weft; do
+        equal 'events before _exit' 1000 "$(events_in $trace)"
+        equal 'how it ended' "exited $status None" "$(json json '"%s %s %s" % (d["ended"], d["exit_status"], d["signal"])')"
+        run 0 "$WEFT" info $trace
+        says "$tmp/out" "^  ended         without stopping the recording \\(_exit\\($status\\)\\)\$"
+        run 0 "$WEFT" explain $trace
+        says "$tmp/out" "^The program ended by itself, without stopping the recording \\(_exit\\($status\\)\\)"
+        run 0 "$WEFT" explain --json $trace
+        equal 'for programs' "exited $status None" "$(json "$tmp/out" '"%s %s %s" % (d["ended"], d["exit_status"], d["signal"])')"
+    done
+    run $status "$WEFT" record --memory --size 1M -o s.weft "$RECORDED" rounds 250 _exit $status
+    equal 'events before _exit, in memory' "1000 exited $status" "$(events_in s.weft) $(json json '"%s %s" % (d["ended"], d["exit_status"])')"
+done
+run 3 "$WEFT" record -o s.weft "$RECORDED" rounds 1 exit 3
+run 0 "$WEFT" info s.weft
+says "$tmp/out" '^  ended         stopped, exit status 3$'
 run 0 "$WEFT" record -o s.weft "$RECORDED" rounds 3 stop rounds 3
 equal 'events up to weft_stop' 12 "$(events_in s.weft)"
 run 0 "$WEFT" record -o s.weft "$RECORDED" stop rounds 3
@@ -88,8 +111,38 @@ forwarded() { # SIGNAL STATUS
     wait "$pid" 2>/dev/null || status=$?
     equal "status after $1" "$2" "$status"
     equal "events after $1" 4 "$(events_in s.weft)"
+    if [ "$2" -gt 128 ]; then
+        equal "how it ended after $1" "killed None $(($2 - 128))" \
+            "$(json json '"%s %s %s" % (d["ended"], d["exit_status"], d["signal"])')"
+    else
+        equal "how it ended after $1" "exited $2 None" \
+            "$(json json '"%s %s %s" % (d["ended"], d["exit_status"], d["signal"])')"
+    fi
 }
 forwarded USR1 5
+# A job in the background begins with SIGINT ignored, and so does its program, which may want it all the same.
+cat >interrupted.py <<'EOF'
+import os, signal
+print(signal.getsignal(signal.SIGINT) == signal.SIG_IGN, flush=True)
+signal.signal(signal.SIGINT, lambda *_: os._exit(9))
+print("ready", flush=True)
+while True:
+    signal.pause()
+EOF
+(
+    trap '' INT
+    exec "$WEFT" record -o s.weft python3 interrupted.py
+) >fifo 2>err &
+pid=$!
+exec {said}<fifo
+read -r line <&"$said"
+equal 'SIGINT is ignored' True "$line"
+read -r line <&"$said"
+kill -INT "$pid"
+status=0
+wait "$pid" || status=$?
+equal 'status after INT' 9 "$status"
+exec {said}<&-
 forwarded TERM 143
 forwarded HUP 129
 
@@ -129,7 +182,8 @@ fi
 
 # ---- Children ----
 run 0 "$WEFT" record -o c.weft "$RECORDED" rounds 10 spawn 5 rounds 10
-equal 'lines said' 1 "$(grep -c ^weft "$tmp/err")"
+equal 'lines said' 2 "$(grep -c ^weft "$tmp/err")"
+says "$tmp/err" '^weft: c-%p.weft: is where its children record'
 equal 'events without those of a child' 80 "$(events_in c.weft)"
 run 0 env WEFT_TRACE="$tmp/d.weft" "$RECORDED" rounds 10 spawn 5 rounds 10
 said_once '^weft: .*d.weft: is being written by another process; the program runs on without recording$'
@@ -240,13 +294,17 @@ for size in 0 1 63K 9223372036854775808 18446744073709551616 -1 64Q 1.5M 2T x ''
     run 2 "$WEFT" record -o z.weft --size "$size" "$RECORDED" rounds 1
     says "$tmp/err" '^weft record: --size: .*; see weft record --help$'
 done
-for size in 0 1 65535 9223372036854775808 18446744073709551616 -1 1M x; do
+for size in 0 1 65535 63K 9223372036854775808 18446744073709551616 -1 64Q 1.5M 2T 16777216T 1Mi x; do
     run 0 env WEFT_TRACE="$tmp/z.weft" WEFT_TRACE_SIZE="$size" "$RECORDED" rounds 1
     said_once 'z.weft: .*size.*; the program runs on without recording$'
 done
 equal 'traces of wrong sizes' '' "$(ls z.weft 2>/dev/null)"
-for size in 64K 65536 100000 1M 1m 2MiB; do
+for size in 64K 65536 100000 1M 1m 2MiB 3MB; do
     run 0 "$WEFT" record -o z.weft --size "$size" "$RECORDED" rounds 10
     equal "events in $size" 40 "$(events_in z.weft)"
+    bytes=$(stat -c %s z.weft)
+    run 0 env WEFT_TRACE="$tmp/y.weft" WEFT_TRACE_SIZE="$size" "$RECORDED" rounds 10
+    silent "$tmp/err"
+    equal "events in $size, without weft record" "40 $bytes" "$(events_in y.weft) $(stat -c %s y.weft)"
 done
 finish

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: ISC
 # The sampling profiler says of programs whose CPU time is shared out by construction (../profiles) what is true of them.
 # They measure what they use themselves, so a slow or busy machine is no matter; chance is: n samples of a share p
-# are off by sqrt(p(1-p)/n), 1 percentage point of 2000 samples and 75 %. So each is tried up to three times.
+# are off by sqrt(p(1-p)/n), 0.4 percentage points of 10 000 samples and 75 %. Five times that is never by chance.
 . "$(dirname "$0")/lib.sh"
 : "${PROFILES:?the folder of tests/profiles}"
 unset WEFT_TRACE
@@ -16,24 +16,27 @@ if ! "$WEFT" sample -o "$tmp/probe.weft" -- true >"$tmp/out" 2>"$tmp/err"; then
 fi
 
 cat >"$tmp/close.py" <<'END_OF_PYTHON'
-"""close.py TRUTH PROFILE COLUMN NAME...: whether the shares that these names have of their sum are true, within 2
-percentage points. Says what is not."""
-import json, sys
+"""close.py TRUTH PROFILE NAME...: whether the shares that these names have of their sum are true, within 2
+percentage points and what chance does to few samples. Says what is not."""
+import json, math, sys
 
 truth = {}
 for line in open(sys.argv[1], encoding="utf-8"):
     name, tab, ns = line.rstrip("\n").rpartition("\t")
     if tab:
         truth[name] = truth.get(name, 0) + int(ns)
-column, names = sys.argv[3], sys.argv[4:]
-found = {}
-for row in json.load(open(sys.argv[2], encoding="utf-8"))["rows"]:
-    found[row["name"]] = found.get(row["name"], 0) + row[column]
+names = sys.argv[3:]
+found, samples = {}, 0
+profile = json.load(open(sys.argv[2], encoding="utf-8"))
+for row in profile["rows"]:
+    found[row["name"]] = found.get(row["name"], 0) + row["self"]
+    samples += row["samples"] if row["name"] in names else 0
 wanted, had = (max(sum(of.get(name, 0) for name in names), 1) for of in (truth, found))
 for name in names:
     really, said = truth.get(name, 0) / wanted, found.get(name, 0) / had
-    if abs(really - said) > 0.02:
-        print(f"{name}: {said:.2%} instead of {really:.2%}")
+    chance = math.sqrt(really * (1 - really) / max(samples, 1))
+    if abs(really - said) > max(0.02, 5 * chance):
+        print(f"{name}: {said:.2%} instead of {really:.2%}, in {samples} samples")
 END_OF_PYTHON
 
 # profile FILE OPTION...: into $tmp/profile.json
@@ -42,19 +45,16 @@ profile() {
     mv "$tmp/out" "$tmp/profile.json"
 }
 
-# true_of WHAT PROFILED NAME...: samples a program as the function taken says, up to three times, until the shares are
-# those that it tells itself. taken: writes $tmp/a.weft and $tmp/truth; options: of weft profile
+# true_of WHAT NAME...: samples a program as the function taken says; the shares are those that it tells itself.
+# taken: writes $tmp/a.weft and $tmp/truth; options: of weft profile
 true_of() {
-    local what=$1 column=$2 try
-    shift 2
+    local what=$1
+    shift
     checks=$((checks + 1))
-    for try in 1 2 3; do
-        taken
-        profile "$tmp/a.weft" "${options[@]}"
-        python3 "$tmp/close.py" "$tmp/truth" "$tmp/profile.json" "$column" "$@" >"$tmp/wrong"
-        [ -s "$tmp/wrong" ] || return 0
-    done
-    fail "$what: $(paste -s -d, "$tmp/wrong")"
+    taken
+    profile "$tmp/a.weft" "${options[@]}"
+    python3 "$tmp/close.py" "$tmp/truth" "$tmp/profile.json" "$@" >"$tmp/wrong"
+    [ ! -s "$tmp/wrong" ] || fail "$what: $(paste -s -d, "$tmp/wrong")"
 }
 
 # share NAME COLUMN: percent of all that is in $tmp/profile.json
@@ -71,10 +71,10 @@ at_least() {
 # ---- A command, in every way to compile it and to run it
 
 options=(--top)
-sampler=()
+sampler=(-F 5000)
 program=()
 taken() {
-    run 0 "$WEFT" sample -F 1000 "${sampler[@]}" -o "$tmp/a.weft" -- "${program[@]}"
+    run 0 "$WEFT" sample "${sampler[@]}" -o "$tmp/a.weft" -- "${program[@]}"
     mv "$tmp/out" "$tmp/truth"
 }
 # burns WHAT PROGRAM…
@@ -82,8 +82,10 @@ burns() {
     local what=$1
     shift
     program=("$@")
-    true_of "$what" self heavy light
-    at_least "$what: in heavy and light" 90 $(($(share heavy self) + $(share light self)))
+    true_of "$what" heavy light
+    at_least "$what: in heavy and light, but for the kernel" 90 "$(json "$tmp/profile.json" \
+        "int(100 * sum(r['self'] for r in d['rows'] if r['name'] in ('heavy', 'light')) /
+            max(sum(r['self'] for r in d['rows'] if r.get('object') != '[kernel]'), 1))")"
 }
 
 burns 'with frame pointers' "$PROFILES/burn" 2000
@@ -96,7 +98,8 @@ silent "$tmp/err"
 
 burns 'on one core' "$PROFILES/burn" 2000 1 "$(taskset -pc $$ | grep -o '[0-9]*' | tail -n 1)"
 profile "$tmp/a.weft" --top --by core
-equal 'cores' 1 "$(json "$tmp/profile.json" 'len(d["rows"])')"
+# It may have begun elsewhere.
+equal 'cores' 1 "$(json "$tmp/profile.json" 'len([r for r in d["rows"] if r["self"] > d["shown"]["total"] / 100])')"
 
 burns 'four threads' "$PROFILES/burn" 500 4
 profile "$tmp/a.weft" --top --by thread
@@ -110,10 +113,10 @@ profile "$tmp/a.weft" --lines
 at_least 'lines of burn.c' 90 "$(json "$tmp/profile.json" \
     'int(100 * sum(r["self"] for r in d["rows"] if "burn.c:" in r["name"]) / d["shown"]["total"])')"
 
-sampler=(--dwarf)
-burns 'without frame pointers' "$PROFILES/burn_no_fp" 2000
+sampler=(-F 1000 --dwarf) # each sample has a copy of the stack
+burns 'without frame pointers' "$PROFILES/burn_no_fp" 4000
 at_least 'unwound, the stacks lead to main' 90 "$(share main total)"
-sampler=()
+sampler=(-F 5000)
 
 # Its names are in a file of their own: beside it, or in a folder by build id; with neither, there are none.
 if command -v objcopy >/dev/null; then
@@ -139,37 +142,47 @@ if command -v objcopy >/dev/null; then
 fi
 
 program=("$PROFILES/forks" 400 "$PROFILES/burn" 1200)
-true_of 'fork and exec' self parent child heavy light
+true_of 'fork and exec' parent child heavy light
 
 # ---- Off the CPU
 
 program=("$PROFILES/blocks" 1500)
 # Who calls a function of libc, which has no frame pointer, is known by a piece of the stack; or by DWARF alone.
 options=(--top --off-cpu)
-for sampler in --off-cpu --dwarf; do
-    true_of "time that it waits, by $sampler" total wait_for_pipe take_a_nap
-    at_least "waiting for the pipe, by $sampler" 60 "$(share wait_for_pipe total)"
+for stacks in --off-cpu --dwarf; do
+    sampler=(-F 1000 $stacks)
+    taken
+    profile "$tmp/a.weft" "${options[@]}"
+    equal "switches that were lost, by $stacks" 0 "$(json "$tmp/profile.json" 'd["measured"]["lost_other"]')"
+    for name in wait_for_pipe take_a_nap; do
+        read -r least most < <(awk -F '\t' -v name="$name" \
+            '{ told[$1] = $2 } END { print told[name " at least"], told[name] }' "$tmp/truth")
+        found=$(json "$tmp/profile.json" "sum(r['total'] for r in d['rows'] if r['name'] == '$name')")
+        checks=$((checks + 1))
+        # The clock of a sleep runs a little before the thread is away; four fifths of it are enough.
+        [ $((4 * least / 5)) -le "$found" ] && [ "$found" -le "$most" ] ||
+            fail "time in $name, by $stacks: $found ns, and not between $least and $most"
+    done
 done
 run 0 "$WEFT" profile --off-cpu "$tmp/a.weft"
 says "$tmp/out" 'waits .*wait_for_pipe'
 options=(--top)
-sampler=()
 
 # ---- For promises
 
 program=("$PROFILES/promises" 2000)
 taken() {
-    run 0 "$WEFT" record --sample=1000 -o "$tmp/a.weft" -- "${program[@]}"
+    run 0 "$WEFT" record --sample=5000 -o "$tmp/a.weft" -- "${program[@]}"
     mv "$tmp/out" "$tmp/truth"
 }
 # Before it begins, the recorder touches its file: that is for nobody, too.
 for threads in 1 2; do
     program=("$PROFILES/promises" $((2000 / threads)) "$threads")
     options=(--top)
-    true_of "functions of promises, $threads threads" self parse store turn_over
+    true_of "functions of promises, $threads threads" parse store turn_over
     equal 'functions add up' True "$(json "$tmp/profile.json" 'sum(r["self"] for r in d["rows"]) == d["shown"]["total"]')"
     options=(--top --by label)
-    true_of "labels of promises, $threads threads" self 'PUT /x' 'GET /y'
+    true_of "labels of promises, $threads threads" 'PUT /x' 'GET /y'
     equal 'labels add up' True "$(json "$tmp/profile.json" 'sum(r["self"] for r in d["rows"]) == d["shown"]["total"]')"
     at_least 'the loop' 15 "$(share '(no promise)' self)"
     equal 'the same by function and by label' True \
@@ -221,7 +234,7 @@ fi
 
 # ---- Nothing, and mistakes
 
-run 0 "$WEFT" sample -o "$tmp/nothing.weft" -- true
+run 0 "$WEFT" sample -F 1 -o "$tmp/nothing.weft" -- true
 run 1 "$WEFT" profile "$tmp/nothing.weft"
 says "$tmp/err" 'nothing\.weft: .*no samples'
 run 0 env WEFT_TRACE="$tmp/plain.weft" "$PROFILES/promises" 1
@@ -257,7 +270,8 @@ if [ "$(id -u)" = 0 ]; then
     profile "$tmp/a.weft" --top --thread "$only" --by core
     equal 'the core of what is pinned' "core $core" "$(json "$tmp/profile.json" 'd["rows"][0]["name"]')"
     profile "$tmp/a.weft" --top --thread "$only"
-    at_least 'samples of it' 800 "$(json "$tmp/profile.json" 'd["shown"]["samples"]')"
+    # Of all that runs on a busy machine, some may be lost; ../torture/run has the machine for itself.
+    at_least 'samples of it' "$([ -n "${ALONE:-}" ] && echo 800 || echo 100)" "$(json "$tmp/profile.json" 'd["shown"]["samples"]')"
     at_least 'heavy' 65 "$(share heavy self)"
 fi
 
@@ -268,53 +282,43 @@ stopped() {
     sh -c 'kill -STOP $$; exec "$0" "$@"' "$@" >"$tmp/truth" &
     pid=$!
     background+=("$pid")
-    until grep -q '^[0-9]* ([^)]*) T' "/proc/$pid/stat"; do sleep 0.01; done
-}
-
-# attached PID…: until each of these samplers has opened its events
-attached() {
-    local sampler before now
-    for sampler; do
-        before=-1 now=0
-        until [ "$now" -gt 0 ] && [ "$now" -eq "$before" ]; do
-            kill -0 "$sampler" 2>/dev/null || return 0
-            sleep 0.2
-            before=$now
-            now=$(find "/proc/$sampler/fd" -lname '*perf_event*' 2>/dev/null | wc -l)
-        done
-    done
+    wait_for grep -q '^[0-9]* ([^)]*) T' "/proc/$pid/stat"
 }
 
 beside() {
     stopped "$PROFILES/dozen" 3000
-    "$WEFT" sample -F 1000 -o "$tmp/a.weft" -p "$pid" >"$tmp/out" 2>"$tmp/err" &
+    rm -f "$tmp/a.weft"
+    "$WEFT" sample -F 5000 -o "$tmp/a.weft" -p "$pid" >"$tmp/out" 2>"$tmp/err" &
     local weft=$!
-    env -u MALLOC_PERTURB_ perf record -N -q -e cpu-clock -F 1000 -g -o "$tmp/perf.data" -p "$pid" >/dev/null 2>"$tmp/perf.err" &
+    env -u MALLOC_PERTURB_ perf record -N -q -e cpu-clock -F 5000 -m 8M -g -o "$tmp/perf.data" -D -1 \
+        --control "fifo:$tmp/enable,$tmp/enabled" -p "$pid" >/dev/null 2>"$tmp/perf.err" &
     local perf=$!
     background+=("$weft" "$perf")
-    attached "$weft" "$perf"
+    wait_for test -s "$tmp/a.weft" # the file comes after the events
+    echo enable >&7
+    read -r -t 120 _ <&8 || fail "perf record: $(cat "$tmp/perf.err")"
     kill -CONT "$pid"
     wait "$pid" "$weft" || fail "weft sample -p: $(cat "$tmp/err")"
     wait "$perf" || fail "perf record: $(cat "$tmp/perf.err")"
 }
 
 if command -v perf >/dev/null; then
-    for _ in 1 2 3; do
-        beside
-        profile "$tmp/a.weft" --top
-        weft=$(json "$tmp/profile.json" 'd["shown"]["samples"]')
-        perf=$(perf report -i "$tmp/perf.data" --stats 2>/dev/null | sed -n 's/.* SAMPLE events: *\([0-9]*\).*/\1/p' | head -n 1)
-        python3 "$tmp/close.py" "$tmp/truth" "$tmp/profile.json" self January February March April >"$tmp/wrong"
-        if [ $((50 * (weft > perf ? weft - perf : perf - weft))) -le "$perf" ] && [ ! -s "$tmp/wrong" ]; then
-            break
-        fi
-    done
+    mkfifo "$tmp/enable" "$tmp/enabled"
+    exec 7<>"$tmp/enable" 8<>"$tmp/enabled"
+    beside
+    profile "$tmp/a.weft" --top
+    weft=$(json "$tmp/profile.json" 'd["shown"]["samples"]')
+    perf=$(perf report -i "$tmp/perf.data" --stats 2>/dev/null | sed -n 's/.* SAMPLE events: *\([0-9]*\).*/\1/p' | head -n 1)
+    # All of them: else it is not seen how many samples are missing.
+    cut -f 1 "$tmp/truth" | xargs python3 "$tmp/close.py" "$tmp/truth" "$tmp/profile.json" >"$tmp/wrong"
+    sed -i '/^missing/d' "$tmp/wrong"
     checks=$((checks + 1))
     [ "$perf" -gt 1000 ] && [ $((50 * (weft > perf ? weft - perf : perf - weft))) -le "$perf" ] ||
         fail "samples of the same process: $weft, and of perf $perf"
     silent "$tmp/wrong"
     # The hottest functions of perf report are among those that weft finds. Ten, with ten seconds: bench/run-sample.
-    equal 'the six hottest' "$(perf report -i "$tmp/perf.data" --stdio --no-children -g none --sort sym 2>/dev/null |
+    # To perf 6.12 the function May is a mangled name.
+    equal 'the six hottest' "$(perf report -i "$tmp/perf.data" --no-demangle --stdio --no-children -g none --sort sym 2>/dev/null |
         sed -n 's/^ *[0-9.]*% *\[[.k]\] *//p' | head -n 6 | tr -d ' ' | sort | xargs)" \
         "$(json "$tmp/profile.json" '"\n".join(r["name"] for r in d["rows"][:6])' | sort | xargs)"
 else

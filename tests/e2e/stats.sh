@@ -61,8 +61,8 @@ fits() {
 
 # ---- arp_race, whose kinds are known ----
 
-run 0 "$WEFT" record --size 1M -o "$tmp/good.weft" -- "$EXAMPLES/arp_race" good
-run 1 "$WEFT" record --size 1M -o "$tmp/bad.weft" -- "$EXAMPLES/arp_race" bad
+run 0 simulated "$tmp/good.weft" 1048576 "$EXAMPLES/arp_race" good
+run 1 simulated "$tmp/bad.weft" 1048576 "$EXAMPLES/arp_race" bad
 compare "$tmp/good.weft"
 compare "$tmp/bad.weft"
 
@@ -70,7 +70,7 @@ run 0 "$WEFT" stats "$tmp/good.weft"
 silent "$tmp/err"
 fits 100 "$tmp/out"
 says "$tmp/out" '^.*good.weft: 11 promises of 9 kinds in [0-9.]+ ms, 4 pending$'
-says "$tmp/out" '^kind +count +/s +pend +fail +p50 +p90 +p99 +max +waiting +ready +running$'
+says "$tmp/out" '^kind +count +/s +pend +fail +p50 +p90 +p99 +max +waiting +ready +running +total$'
 says "$tmp/out" '^promise ring.write +2 '
 says "$tmp/out" '^task network driver +1 +[0-9.]+ +1 +- +- '
 says "$tmp/out" '^event loop +busy [0-9.]+ % of '
@@ -182,13 +182,22 @@ if [ -x "${MKTRACE:-}" ]; then
     "$MKTRACE" "$tmp/many.ctf" <"$tmp/many.txt" || fail 'mktrace'
     run 0 "$WEFT" stats "$tmp/many.ctf"
     says "$tmp/out" '^task GET /users/# € +201 '
-    says "$tmp/out" '^Numbers in labels are # here, as there are more than 200 kinds; --by label shows each.$'
+    says "$tmp/out" '^Labels that differ in their numbers only are one kind, with # for the numbers; --by label shows$'
     run 0 "$WEFT" stats --by label "$tmp/many.ctf"
     says "$tmp/out" '^and 181 more kinds, 90.0 % of the time'
     run 0 "$WEFT" stats --json "$tmp/many.ctf"
     equal 'labels' 201 "$(json "$tmp/out" "len(d['rows'])")"
     run 0 "$WEFT" stats --json --by label --top 3 "$tmp/many.ctf"
     equal 'three' "(3, 201)" "$(json "$tmp/out" "(len(d['rows']), d['kinds'])")"
+    # Two are enough.
+    grep -E '(child|p)=[12]( |$)' "$tmp/many.txt" >"$tmp/two.txt"
+    "$MKTRACE" "$tmp/two.ctf" <"$tmp/two.txt"
+    run 0 "$WEFT" stats "$tmp/two.ctf"
+    says "$tmp/out" '^task GET /users/# € +2 '
+    says "$tmp/out" '^Labels that differ in their numbers only'
+    run 0 "$WEFT" stats --by label "$tmp/two.ctf"
+    says "$tmp/out" '^task GET /users/2 € +1 '
+    equal 'nothing is folded' 0 "$(grep -c '^Labels that' "$tmp/out" || :)"
     run 0 "$WEFT" stats --histogram 'GET /users/# €' "$tmp/many.ctf"
     says "$tmp/out" '^task GET /users/# €: 201 latencies; p50 1.00µs, '
 fi

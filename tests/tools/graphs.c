@@ -8,8 +8,9 @@
  *     tree       each waits for its two children; the leaves are never resolved
  *     tangle     each waits for some others by chance
  *     resolved   a chain that is resolved from its end, so that each is woken by the next one
+ *     turns      nobody waits; each is resolved before the next one is created
  *
- * The first one should be resolved. No promise ever runs but in "resolved". */
+ * The first one should be resolved, but in "turns". No promise ever runs but in "resolved". */
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -57,14 +58,20 @@ static void wait_for(const char *shape, uint64_t i)
 int main(int argc, char **argv)
 {
     if (argc != 3 || (count = strtoull(argv[2], NULL, 10)) == 0) {
-        fprintf(stderr, "usage: %s chain|circle|self|star|tree|tangle|resolved N\n", argv[0]);
+        fprintf(stderr, "usage: %s chain|circle|self|star|tree|tangle|resolved|turns N\n", argv[0]);
         return 2;
     }
-    for (uint64_t i = 0; i < count; i++)
+    const bool turns = strcmp(argv[1], "turns") == 0;
+    for (uint64_t i = 0; i < count; i++) {
         weft_create_id(WEFT_LOOP, number(i), "task",
                        i == 0           ? "first"
                        : i + 1 == count ? "last"
                                         : "link");
+        if (turns)
+            weft_fulfill(number(i));
+    }
+    if (turns)
+        return 0;
     weft_should_resolve(number(0));
     for (uint64_t i = 0; i < count; i++)
         wait_for(argv[1], i);
