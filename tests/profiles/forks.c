@@ -22,7 +22,7 @@ int main(int argc, char **argv)
     if (pid == 0) {
         uint64_t from = cpu_ns();
         child(from + ns);
-        tell("child", cpu_ns() - from);
+        tell("child", cpu_ns() - from - stood_still_ns);
         fflush(stdout);
         execvp(argv[2], argv + 2);
         perror(argv[2]);
@@ -30,7 +30,7 @@ int main(int argc, char **argv)
     }
     uint64_t from = cpu_ns();
     parent(from + ns);
-    uint64_t burned = cpu_ns() - from;
+    uint64_t burned = cpu_ns() - from - stood_still_ns;
     int status;
     if (waitpid(pid, &status, 0) != pid)
         abort();

@@ -11,7 +11,8 @@
  *         …
  *         }
  *
- * One thread each. */
+ * One thread each. A virtual machine that stands still charges its programs for that, and takes no samples: what it
+ * charges at once is nobody's. */
 #ifndef WEFT_TESTS_SHARE_H
 #define WEFT_TESTS_SHARE_H
 
@@ -52,6 +53,21 @@ static inline uint64_t cpu_ns(void)
     return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
+/* How long the machine stood still while this thread ran, as far as piece_end saw. */
+static _Thread_local uint64_t stood_still_ns;
+
+/* A piece of work, always of the same length, is over: since is cpu_ns() when it began. Returns now. */
+static inline uint64_t piece_end(uint64_t since)
+{
+    static _Thread_local uint64_t shortest_ns = UINT64_MAX;
+    uint64_t now = cpu_ns(), took = now - since;
+    if (took < shortest_ns)
+        shortest_ns = took;
+    if (took > 10 * shortest_ns)
+        stood_still_ns += took - shortest_ns;
+    return now;
+}
+
 static inline uint64_t turns_ns(const struct turns *t)
 {
     uint64_t sum = 0;
@@ -65,8 +81,9 @@ static inline uint64_t turn_end(struct turns *t)
 {
     uint64_t now = cpu_ns();
     if (t->since_ns)
-        t->share[t->current].used_ns += now - t->since_ns;
+        t->share[t->current].used_ns += now - t->since_ns - stood_still_ns;
     t->since_ns = 0;
+    stood_still_ns = 0;
     return now;
 }
 
@@ -94,10 +111,11 @@ static inline unsigned turn_begin(struct turns *t, uint64_t *until)
     static attributes void name(uint64_t until)                                                    \
     {                                                                                              \
         const uint64_t constant = __COUNTER__ * 2u + 1u;                                           \
-        uint64_t x = constant;                                                                     \
+        uint64_t x = constant, now = cpu_ns();                                                     \
         do {                                                                                       \
             WORK(x, constant);                                                                     \
-        } while (cpu_ns() < until);                                                                \
+            now = piece_end(now);                                                                  \
+        } while (now < until);                                                                     \
     }
 #define WORK(x, constant)                                                                          \
     for (unsigned i_ = 0; i_ < 50000; i_++) {                                                      \
