@@ -153,8 +153,9 @@ static int write_profile(const struct loaded *l, const struct weft__export_profi
     struct weft_error err = {.offset = WEFT_NO_OFFSET};
     if (!weft__output_open(&out, target, WEFT_OUTPUT_OTHER, path, l->count))
         return WEFT__FAILED;
-    int rc = e->legacy ? weft_pprof_write_legacy(out.file, l->part, l->count, &e->pprof, &err)
-                       : weft_pprof_write(out.file, l->part, l->count, &e->pprof, &err);
+    uint64_t cut;
+    int rc = (e->legacy ? weft_pprof_write_legacy : weft_pprof_write)(out.file, l->part, l->count,
+                                                                      &e->pprof, &cut, &err);
     const char *shown = strcmp(target, "-") == 0 ? "standard output" : target;
     if (out.file == stdout && weft__stdout_left())
         rc = 0;
@@ -163,6 +164,11 @@ static int write_profile(const struct loaded *l, const struct weft__export_profi
     bool kept = weft__output_close(&out, target, rc == 0);
     if (rc < 0 || !kept)
         return WEFT__FAILED;
+    if (cut)
+        weft__say(shown,
+                  "warning: the stacks of %" PRIu64 " sample%s are too deep to be written whole; "
+                  "of each there are the innermost addresses, at most %d",
+                  cut, weft__plural(cut), WEFT_FRAMES_MAX);
     uint64_t samples = samples_in(l);
     if (isatty(STDERR_FILENO))
         weft__say(shown, "%" PRIu64 " sample%s written; go tool pprof -http=: %s shows them",

@@ -32,6 +32,7 @@ struct legacy {
     struct weft__table nodes_by;
     uint64_t seed;
     uint64_t samples, time_ns; /* in all */
+    uint64_t cut;              /* samples whose stack is deeper than what is written */
     struct mapped *mapped;
     uint32_t mappeds, mapped_room;
 
@@ -112,6 +113,7 @@ static void add_sample(struct legacy *l, const struct weft_sample *s)
     n->count = add(n->count, count);
     l->counted = add(l->counted, count);
     l->values = add(l->values, s->value);
+    l->cut += weft_profile_depth(l->p, s->stack) > WEFT_FRAMES_MAX;
     for (uint32_t at = s->stack; at && !l->seen[at]; at = l->p->stack[at].parent) {
         uint32_t mapping = l->p->location[l->p->stack[at].location].mapping;
         l->seen[at] = true;
@@ -267,7 +269,6 @@ static void put_words(FILE *out, const uint64_t *word, unsigned words)
     }
 }
 
-/* Of a deeper stack than the newer format has, the innermost: a small file may have many deep ones. */
 static void put_record(struct legacy *l, uint32_t node)
 {
     unsigned char record[8 * (2 + WEFT_FRAMES_MAX)];
@@ -325,12 +326,14 @@ static int write_all(struct legacy *l, const struct weft_pprof_part *part, uint3
 }
 
 int weft_pprof_write_legacy(FILE *out, const struct weft_pprof_part *part, uint32_t parts,
-                            const struct weft_pprof_options *o, struct weft_error *err)
+                            const struct weft_pprof_options *o, uint64_t *cut,
+                            struct weft_error *err)
 {
     struct legacy l = {.out = out, .o = o, .err = err, .seed = weft_seed()};
     int rc = write_all(&l, part, parts);
     weft__table_drop(&l.nodes_by);
     free(l.node);
     free(l.mapped);
+    *cut = l.cut;
     return rc;
 }

@@ -32,8 +32,8 @@ struct writer {
     bool zipping;
     unsigned char *packed; /* the message at hand */
     size_t packed_room;
-    uint64_t *ids; /* of the sample's locations */
-    size_t ids_room;
+    uint64_t ids[WEFT_FRAMES_MAX + 1]; /* of the sample's locations */
+    uint64_t cut;                      /* samples of which these are not all */
     char *clean;
     size_t clean_room;
 
@@ -439,6 +439,15 @@ static int add_labels(struct writer *w, struct labels *l, const struct weft__sum
     return rc;
 }
 
+/* A frame of that name, which no address has. */
+static int put_made(struct writer *w, const char *name, uint64_t *id)
+{
+    uint32_t number = weft_profile_add_text(w->p, name, (uint32_t)strlen(name));
+    uint32_t made = number == WEFT_NONE ? WEFT_NONE : weft__sums_made(&w->sums, number);
+    *id = w->first_location + w->p->locations + (made & ~WEFT__MADE);
+    return made == WEFT_NONE ? WEFT_E_NOMEM : 0;
+}
+
 /* Readers leave out samples without any location. */
 static int put_state(struct writer *w, const struct weft__sum *s)
 {
@@ -447,13 +456,7 @@ static int put_state(struct writer *w, const struct weft__sum *s)
         [WEFT__WAITING] = "(waiting)",
         [WEFT__PREEMPTED] = "(preempted)",
     };
-    const char *name = names[s->state];
-    uint32_t number = weft_profile_add_text(w->p, name, (uint32_t)strlen(name));
-    uint32_t made = number == WEFT_NONE ? WEFT_NONE : weft__sums_made(&w->sums, number);
-    if (made == WEFT_NONE || !make_room(&w->ids, &w->ids_room, 1, sizeof *w->ids))
-        return WEFT_E_NOMEM;
-    w->ids[0] = w->first_location + w->p->locations + (made & ~WEFT__MADE);
-    return 0;
+    return put_made(w, names[s->state], &w->ids[0]);
 }
 
 static int put_sample(struct writer *w, uint32_t index)
@@ -461,10 +464,8 @@ static int put_sample(struct writer *w, uint32_t index)
     const struct weft__sum *s = &w->sums.sum[index];
     struct labels labels = {.count = 0};
     size_t depth = 0;
-    for (uint32_t stack = s->stack; stack;) {
-        if (depth == w->ids_room &&
-            !make_room(&w->ids, &w->ids_room, 2 * depth + 64, sizeof *w->ids))
-            return WEFT_E_NOMEM;
+    uint32_t stack = s->stack, most = WEFT_FRAMES_MAX + (w->sums.frames != NULL);
+    while (stack && depth < most) {
         uint32_t location = weft__sums_pop(&w->sums, &stack);
         if (location & WEFT__MADE)
             w->ids[depth++] = w->first_location + w->p->locations + (location & ~WEFT__MADE);
@@ -473,12 +474,13 @@ static int put_sample(struct writer *w, uint32_t index)
         if (!(location & WEFT__MADE))
             w->used[location] = true;
     }
+    int rc = stack ? put_made(w, "…", &w->ids[depth++]) : 0;
     PART(Profile, PROFILE);
     PART(Sample, SAMPLE);
     WeftPprof__Sample *one = &Sample;
     Profile.n_sample = 1;
     Profile.sample = &one;
-    int rc = add_labels(w, &labels, s);
+    rc = first(rc, add_labels(w, &labels, s));
     if (depth == 0)
         rc = first(rc, put_state(w, s));
     one->n_location_id = depth ? depth : 1;
@@ -511,6 +513,7 @@ static int write_part(struct writer *w, const struct weft_pprof_part *part)
 
 static void end_part(struct writer *w)
 {
+    w->cut += w->sums.cut;
     w->first_mapping += w->p->mappings;
     w->first_location += (uint64_t)w->p->locations + w->sums.mades;
     w->first_function += (uint64_t)w->p->functions + w->sums.mades;
@@ -547,7 +550,7 @@ static int write_all(struct writer *w)
 }
 
 int weft_pprof_write(FILE *out, const struct weft_pprof_part *part, uint32_t parts,
-                     const struct weft_pprof_options *o, struct weft_error *err)
+                     const struct weft_pprof_options *o, uint64_t *cut, struct weft_error *err)
 {
     struct writer w = {.part = part, .parts = parts, .o = o, .out = out};
     int rc = write_all(&w);
@@ -555,8 +558,8 @@ int weft_pprof_write(FILE *out, const struct weft_pprof_part *part, uint32_t par
         deflateEnd(&w.gzip);
     weft_strings_free(w.texts);
     free(w.packed);
-    free(w.ids);
     free(w.clean);
+    *cut = w.cut;
     if (rc == WEFT_E_IO)
         weft_error_set(err, rc, WEFT_NO_OFFSET, "cannot be written: %s", strerror(errno));
     else if (rc == WEFT_E_LIMIT)

@@ -23,6 +23,9 @@ struct weft_pprof_options {
     uint32_t process;
 };
 
+/* Both write of a stack the innermost WEFT_FRAMES_MAX addresses: a small file may have many deep ones. *cut: of how many
+ * samples, and absences, that was not all; profile.proto has a frame "…" there, with async stacks further in. */
+
 /* profile.proto, compressed. Of each source, by name and unit, two values a sample: how many, and what they stand for:
  * samples/count and cpu/nanoseconds, or NAME/count; with several sources NAME_samples/count and NAME/UNIT. Mappings
  * with build ids, locations with inlined lines, functions; labels of each sample: promise (its number), type,
@@ -31,7 +34,7 @@ struct weft_pprof_options {
  * Samples with the same stack and labels are one. Buffered output; the caller flushes and closes. 0, WEFT_E_NOMEM,
  * WEFT_E_IO, or WEFT_E_LIMIT: more kinds of samples than anybody has. */
 int weft_pprof_write(FILE *out, const struct weft_pprof_part *part, uint32_t parts,
-                     const struct weft_pprof_options *o, struct weft_error *err);
+                     const struct weft_pprof_options *o, uint64_t *cut, struct weft_error *err);
 
 /* gperftools' legacy CPU profile, 64-bit words: period in microseconds, a record for each distinct stack, whole
  * addresses, the memory map behind the trailer. Callers are the addresses that calls return to: the format's
@@ -40,6 +43,7 @@ int weft_pprof_write(FILE *out, const struct weft_pprof_part *part, uint32_t par
  * Samples of several processes that have different files at the same address cannot be told apart there:
  * WEFT_E_INVALID. Of the options only, process counts. */
 int weft_pprof_write_legacy(FILE *out, const struct weft_pprof_part *part, uint32_t parts,
-                            const struct weft_pprof_options *o, struct weft_error *err);
+                            const struct weft_pprof_options *o, uint64_t *cut,
+                            struct weft_error *err);
 
 #endif

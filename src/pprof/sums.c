@@ -108,6 +108,7 @@ static uint32_t node_of(struct weft__sums *s, const struct weft_named_frame *fra
     for (uint32_t left = count; left > 0 && locations <= WEFT_FRAMES_MAX;) {
         const struct weft_named_frame *f = &frame[left - 1];
         uint32_t inlined = 1, here = f->location;
+        s->cut += f->kind == WEFT_FRAME_STATE; /* "…" */
         if (here != WEFT_NONE) {
             uint32_t most = s->p->location[here].frames;
             while (inlined < most && inlined < left && frame[left - 1 - inlined].location == here)
@@ -128,8 +129,10 @@ static uint32_t node_of(struct weft__sums *s, const struct weft_named_frame *fra
 static uint32_t stack_of(struct weft__sums *s, uint32_t stack, uint32_t whose, uint32_t thread,
                          uint64_t time_ns)
 {
-    if (!s->frames)
+    if (!s->frames) {
+        s->cut += weft_profile_depth(s->p, stack) > WEFT_FRAMES_MAX;
         return stack;
+    }
     uint32_t count;
     const struct weft_named_frame *frame =
         weft_frames_of(s->frames, stack, whose, thread, time_ns, &count);

@@ -61,6 +61,7 @@ struct weft__sums {
     uint32_t sum_room, total_room, node_room, made_room;
     struct weft__table sums_by, nodes_by, mades_by;
     struct weft_frames *frames; /* NULL: stacks are the profile's */
+    uint64_t cut; /* samples and absences whose stacks are deeper than what is written of them */
     uint64_t seed;
 };
 

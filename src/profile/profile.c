@@ -10,6 +10,11 @@ const char *weft_profile_text(const struct weft_profile *p, uint32_t text)
     return weft_strings_get(p->strings, text, NULL);
 }
 
+uint32_t weft_profile_depth(const struct weft_profile *p, uint32_t stack)
+{
+    return p->build->depth[stack];
+}
+
 static void free_build(struct weft_profile_build *b)
 {
     if (!b)

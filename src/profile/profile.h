@@ -136,6 +136,9 @@ struct weft_profile {
 /* Terminated, any bytes; borrowed. */
 const char *weft_profile_text(const struct weft_profile *p, uint32_t text);
 
+/* How many addresses it has. */
+uint32_t weft_profile_depth(const struct weft_profile *p, uint32_t stack);
+
 void weft_profile_free(struct weft_profile *p);
 
 #endif

@@ -105,6 +105,8 @@ records += [perf.switch(True, time=400000, **who), perf.switch(False, time=41000
 features = {"build_id": perf.build_id(b"/opt/a", b"\xaa" * 20), "hostname": perf.string(b"elsewhere")}
 open("made.data", "wb").write(perf.file(records, features=features))
 open("piped.data", "wb").write(perf.pipe(records, features=features))
+deep = perf.sample(0x400100, [perf.IN_USER] + [0x400100 + i for i in range(1025)], time=1000, **who)
+open("deep.data", "wb").write(perf.file(records[:4] + [deep] * 3, features=features))
 open("torn.data", "wb").write(perf.file(records, features=features)[:-2000])
 END
 for how in made piped; do
@@ -128,6 +130,14 @@ same 'the same from a pipe' made.pb.gz piped.pb.gz
 run 1 "$WEFT" export --to pprof -o torn.pb.gz torn.data
 says err '^weft: torn.data: .* at offset [0-9]+: '
 go_pprof -raw torn.pb.gz
+
+# Deep stacks are cut, and that is said.
+for to in pprof pprof-legacy; do
+    run 0 "$WEFT" export --to $to -o deep.$to deep.data
+    says err '^weft: deep\.'$to': warning: the stacks of 3 samples are too deep to be written whole; .*, at most 1024$'
+done
+go_pprof -raw deep.pprof
+says out ' … :0'
 
 # ---- weft's own, with promises ----
 

@@ -83,16 +83,17 @@ static inline void try_write(struct weft_profile *p)
     static FILE *nowhere;
     const struct weft_pprof_part part = {.profile = p, .comment = "a\xff\n", .real_ns = -1};
     struct weft_error err = {.code = 0};
+    uint64_t cut;
     nowhere = nowhere ? nowhere : fopen("/dev/null", "we");
     REQUIRE(nowhere);
-    int rc =
-        weft_pprof_write(nowhere, &part, 1, &(struct weft_pprof_options){.off_cpu = true}, &err);
+    int rc = weft_pprof_write(nowhere, &part, 1, &(struct weft_pprof_options){.off_cpu = true},
+                              &cut, &err);
     if (rc < 0) {
         REQUIRE(rc == WEFT_E_LIMIT);
         try_error(&err, rc);
     }
     rc = weft_pprof_write_legacy(nowhere, &part, 1, &(struct weft_pprof_options){.only = false},
-                                 &err);
+                                 &cut, &err);
     if (rc < 0) {
         REQUIRE(rc == WEFT_E_INVALID);
         try_error(&err, rc);

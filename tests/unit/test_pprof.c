@@ -110,16 +110,18 @@ struct written {
     size_t size;
     struct weft_error err;
     int rc;
+    uint64_t cut;
     WeftPprof__Profile *profile;
 };
 
 static struct written write_parts(const struct weft_pprof_part *part, uint32_t parts,
                                   const struct weft_pprof_options *o, bool legacy)
 {
-    struct written w = {.err = {.code = 0}};
+    struct written w = {.err = {.code = 0}, .cut = 99};
     FILE *out = open_memstream(&w.bytes, &w.size);
     assert_non_null(out);
-    w.rc = (legacy ? weft_pprof_write_legacy : weft_pprof_write)(out, part, parts, o, &w.err);
+    w.rc =
+        (legacy ? weft_pprof_write_legacy : weft_pprof_write)(out, part, parts, o, &w.cut, &w.err);
     fclose(out);
     return w;
 }
@@ -557,26 +559,89 @@ static void legacy_same_addresses(void **state)
     weft_profile_free(p);
 }
 
-/* Many deep stacks in a small file make no file that fills the disk. */
-static void legacy_deep(void **state)
+/* ---- Deep stacks: many in a small file make no file that fills the disk ---- */
+
+enum { DEEP = 4000 };
+
+/* Samples of the two innermost of DEEP frames, and of one that is just short enough. */
+static struct weft_profile *deep(void)
 {
-    (void)state;
-    enum { DEEP = 4000, RECORD = 2 + WEFT_FRAMES_MAX };
     struct weft_profile *p = new_profile();
     uint32_t stack = 0;
     for (unsigned i = 0; i < DEEP; i++) {
         stack = weft_profile_push(p, stack, PID, 0x400000 + i, WEFT_NODE_CALLER, 1);
-        if (i >= DEEP - 2)
-            sample(p, PID, TID, i, stack, 0, 2000);
+        assert_int_equal(weft_profile_depth(p, stack), i + 1);
+        if (i + 1 == WEFT_FRAMES_MAX || i >= DEEP - 2)
+            sample(p, PID, TID, 1500 + i / 10, stack, 0, 2000);
     }
     assert_int_equal(weft_profile_finish(p), 0);
+    return p;
+}
+
+static void expect_last_frame(const struct written *w, size_t sample, const char *name)
+{
+    const WeftPprof__Sample *s = w->profile->sample[sample];
+    const WeftPprof__Location *last = location(w, s->location_id[s->n_location_id - 1]);
+    assert_int_equal(last->n_line, 1);
+    assert_string_equal(TEXT(w, function_of(w, last->line[0]->function_id)->name), name);
+}
+
+static void deep_stacks(void **state)
+{
+    (void)state;
+    struct weft_profile *p = deep();
+    struct written w = export(p, NULL);
+    assert_int_equal(w.cut, 2);
+    assert_int_equal(w.profile->n_sample, 3);
+    assert_int_equal(w.profile->sample[0]->n_location_id, WEFT_FRAMES_MAX);
+    assert_int_equal(location(&w, w.profile->sample[0]->location_id[WEFT_FRAMES_MAX - 1])->address,
+                     0x400000 - 1);
+    for (unsigned i = 1; i < 3; i++) {
+        const WeftPprof__Sample *s = w.profile->sample[i];
+        uint64_t innermost = 0x400000 + DEEP - 4 + i; /* callers: the byte before */
+        assert_int_equal(s->n_location_id, WEFT_FRAMES_MAX + 1);
+        assert_int_equal(location(&w, s->location_id[0])->address, innermost);
+        assert_int_equal(location(&w, s->location_id[WEFT_FRAMES_MAX - 1])->address,
+                         innermost - WEFT_FRAMES_MAX + 1);
+        expect_last_frame(&w, i, "…");
+    }
+    /* the first 1024, and the last 1025, and "…": there is nothing of what nobody has */
+    assert_int_equal(w.profile->n_location, 2 * WEFT_FRAMES_MAX + 2);
+    done(&w);
+    weft_profile_free(p);
+}
+
+static void deep_async_stacks(void **state)
+{
+    (void)state;
+    struct weft_profile *p = deep();
+    struct weft_model *m = model();
+    assert_int_equal(weft_profile_join(p, m), 0);
+    struct written w = export(p, &(struct weft_pprof_options){.async = WEFT_ASYNC_CREATORS});
+    assert_int_equal(w.cut, 3); /* creators need room, too */
+    for (unsigned i = 0; i < 3; i++) {
+        assert_in_range(w.profile->sample[i]->n_location_id, 512, WEFT_FRAMES_MAX + 1);
+        expect_last_frame(&w, i, "accept");
+    }
+    done(&w);
+    weft_profile_free(p);
+    weft_model_free(m);
+}
+
+static void legacy_deep(void **state)
+{
+    (void)state;
+    enum { RECORD = 2 + WEFT_FRAMES_MAX };
+    struct weft_profile *p = deep();
     struct written w = export_legacy(p, NULL);
-    assert_int_equal(w.size, 8 * (5 + 2 * RECORD + 3));
-    for (unsigned i = 0; i < 2; i++) {
+    assert_int_equal(w.cut, 2);
+    assert_int_equal(w.size, 8 * (5 + 3 * RECORD + 3));
+    assert_int_equal(word(&w, 4 + RECORD), 0x400000);
+    for (unsigned i = 1; i < 3; i++) {
         assert_int_equal(word(&w, 5 + i * RECORD), 1);
         assert_int_equal(word(&w, 6 + i * RECORD), WEFT_FRAMES_MAX);
         uint64_t innermost = word(&w, 7 + i * RECORD), last = word(&w, 4 + (i + 1) * RECORD);
-        assert_int_equal(innermost, 0x400000 + DEEP - 2 + i);
+        assert_int_equal(innermost, 0x400000 + DEEP - 3 + i);
         assert_int_equal(last, innermost - WEFT_FRAMES_MAX + 1);
     }
     done(&w);
@@ -622,8 +687,10 @@ static void out_of_memory(void **state)
         int rc = WEFT_E_NOMEM;
         for (n = 1; rc == WEFT_E_NOMEM && n < 10000; n++) {
             struct weft_error err = {.code = 0};
+            uint64_t cut;
             fail_at = n;
-            rc = (way == 2 ? weft_pprof_write_legacy : weft_pprof_write)(out, &part, 1, &o, &err);
+            rc = (way == 2 ? weft_pprof_write_legacy : weft_pprof_write)(out, &part, 1, &o, &cut,
+                                                                         &err);
             bool failed = fail_at == 0;
             fail_at = 0;
             assert_true(rc == 0 || (failed && rc == WEFT_E_NOMEM && *err.text));
@@ -644,11 +711,12 @@ static void cannot_be_written(void **state)
     const struct weft_pprof_part part = {.profile = p};
     for (unsigned legacy = 0; legacy < 2; legacy++) {
         struct weft_error err = {.code = 0};
+        uint64_t cut;
         FILE *out = fopen("/dev/full", "w");
         assert_non_null(out);
         setvbuf(out, NULL, _IONBF, 0);
         int rc = (legacy ? weft_pprof_write_legacy : weft_pprof_write)(
-            out, &part, 1, &(struct weft_pprof_options){.only = false}, &err);
+            out, &part, 1, &(struct weft_pprof_options){.only = false}, &cut, &err);
         assert_int_equal(rc, WEFT_E_IO);
         assert_non_null(strstr(err.text, "cannot be written"));
         fclose(out);
@@ -669,6 +737,8 @@ int main(void)
         cmocka_unit_test(legacy_periods),
         cmocka_unit_test(legacy_same_addresses),
         cmocka_unit_test(legacy_conflict),
+        cmocka_unit_test(deep_stacks),
+        cmocka_unit_test(deep_async_stacks),
         cmocka_unit_test(legacy_deep),
         cmocka_unit_test(out_of_memory),
         cmocka_unit_test(cannot_be_written),
