@@ -146,14 +146,20 @@ static int64_t age_of(const struct weft__graph *g, uint32_t p)
     return age > 0 ? age : 0;
 }
 
-/* Others of its sort took as long, and it was there for a short time only. A program that ends because nothing is
- * left to do has not slept since. */
-static bool in_flight(const struct weft__graph *g, uint32_t p)
+/* Others of its sort took as long, and it was there for a short time only. */
+static bool is_young(const struct weft__graph *g, uint32_t p)
 {
     const struct weft__habit *b = &g->habit[g->s->families->of[p]];
     int64_t age = age_of(g, p);
     return b->resolved >= FAMILY_ENOUGH && age <= b->longest_ns &&
-           age <= g->s->m->end_ns / SHORT_PART &&
+           age <= g->s->m->end_ns / SHORT_PART;
+}
+
+/* It is young, and the program went on: one that ends because nothing is left to do has not slept since. */
+static bool in_flight(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
+    return is_young(g, p) &&
            (b->resolved >= FAMILY_MANY || g->slept_ns > g->s->m->promise[p].start_ns);
 }
 
@@ -168,11 +174,15 @@ static void judge_end(const struct weft__graph *g, struct weft__hang *x, int64_t
     const struct weft_model *m = g->s->m;
     uint32_t root = g->groups[x->group].node, waiter = x->near;
     const struct weft__habit *b = &g->habit[g->s->families->of[root]];
+    bool by_waiter = b->resolved < FAMILY_ENOUGH && waiter != WEFT_NONE;
     if (x->kind != WEFT_FINDING_DEADLOCK &&
-        (in_flight(g, root) ||
-         (b->resolved < FAMILY_ENOUGH && waiter != WEFT_NONE && in_flight(g, waiter))))
+        (in_flight(g, root) || (by_waiter && in_flight(g, waiter))))
         lower(x, WEFT_POSSIBLE,
               "others like it have taken as long: it may only have been cut off by the end");
+    else if (x->kind != WEFT_FINDING_DEADLOCK &&
+             (is_young(g, root) || (by_waiter && is_young(g, waiter))))
+        lower(x, WEFT_LIKELY,
+              "others like it have taken as long, and the program ended right after it began");
     if (m->losses.ended == WEFT_ENDED_STOPPED)
         return;
     if (m->losses.ended == WEFT_ENDED_UNKNOWN)
