@@ -18,7 +18,11 @@
 #define PACKET_BYTES (1u << 20)         /* when it holds as much, it is written */
 #define HELD_BYTES (UINT64_C(64) << 20) /* by all streams together: then all are written */
 
-/* A packet's bytes are appended to the file now and then: there may be more threads than files can be open. */
+/* A packet's bytes are appended to the file now and then. A reader has all files open at once (1024 may be, mostly),
+ * and file systems take seconds for a hundred thousand. So the streams from this one on share its file, in which a
+ * packet begins whenever another thread records: a packet says whose it is. */
+enum { SHARED = 500 };
+
 struct stream {
     struct weft_ctf_packet packet;
     uint64_t last_ns;
@@ -29,6 +33,9 @@ struct weft_ctf_writer {
     int fd; /* of the folder: what is created in it stays there, whatever happens to its path */
     struct stream *stream;
     uint32_t streams;
+    struct stream shared; /* as many, in one file */
+    uint32_t shared_by;   /* whose its packet is */
+    FILE *shared_file;
     uint64_t base_ns; /* what all times are relative to */
     bool begun;       /* base_ns is set */
     bool mirage;      /* the layout of packets */
@@ -42,17 +49,23 @@ static int io_error(struct weft_error *err, const char *what)
     return weft_error_set(err, code, WEFT_NO_OFFSET, "%s: %s", what, strerror(errno));
 }
 
+static int create(struct weft_ctf_writer *w, const char *name, FILE **out, struct weft_error *err)
+{
+    int fd = openat(w->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    *out = fd < 0 ? NULL : fdopen(fd, "w");
+    int rc = *out ? 0 : io_error(err, name);
+    if (!*out && fd >= 0)
+        close(fd);
+    return rc;
+}
+
 static int write_metadata(struct weft_ctf_writer *w, const struct weft_tsdl_trace *trace,
                           struct weft_error *err)
 {
-    int fd = openat(w->fd, METADATA, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
-    if (!file) {
-        int rc = io_error(err, METADATA);
-        if (fd >= 0)
-            close(fd);
+    FILE *file;
+    int rc = create(w, METADATA, &file, err);
+    if (rc < 0)
         return rc;
-    }
     if (trace)
         weft_tsdl_write_weft(file, trace);
     else
@@ -72,6 +85,7 @@ int weft_ctf_writer_open(struct weft_ctf_writer **out, const char *folder,
     if (!w)
         return weft_error_set(err, rc, WEFT_NO_OFFSET, "out of memory");
     w->mirage = trace == NULL;
+    w->shared.packet.mirage = w->mirage;
     w->fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     rc = w->fd < 0 ? io_error(err, "cannot be opened") : 0;
     if (rc == 0)
@@ -131,6 +145,39 @@ static int write_packet(struct weft_ctf_writer *w, uint32_t stream, struct weft_
     return rc;
 }
 
+/* As above, for the streams that have no file of their own. */
+static int write_shared(struct weft_ctf_writer *w, struct weft_error *err)
+{
+    struct weft_ctf_packet *p = &w->shared.packet;
+    char name[STREAM_NAME_SIZE];
+    stream_name(name, SHARED);
+    w->held -= p->used;
+    int rc = weft__ctf_packet_end(p, SHARED, err);
+    if (rc == 0 && !w->shared_file)
+        rc = create(w, name, &w->shared_file, err);
+    if (rc == 0 && fwrite(p->bytes, p->used, 1, w->shared_file) != 1)
+        rc = io_error(err, "cannot be written");
+    weft__ctf_packet_clear(p);
+    return rc;
+}
+
+/* Sets *out to where an event of the stream goes. */
+static int find_stream(struct weft_ctf_writer *w, uint32_t stream, struct stream **out,
+                       struct weft_error *err)
+{
+    *out = &w->stream[stream];
+    if (stream < SHARED)
+        return 0;
+    const struct weft_ctf_packet *own = &(*out)->packet;
+    struct weft_ctf_packet *p = &w->shared.packet;
+    int rc = p->used && w->shared_by != stream ? write_shared(w, err) : 0;
+    *out = &w->shared;
+    w->shared_by = stream;
+    p->thread = own->thread;
+    memcpy(p->thread_name, own->thread_name, sizeof p->thread_name);
+    return rc;
+}
+
 static int write_held(struct weft_ctf_writer *w, struct weft_error *err)
 {
     int rc = 0;
@@ -162,7 +209,10 @@ int weft_ctf_writer_append(struct weft_ctf_writer *w, const struct weft_event *e
     if (!w->begun && ev->time_ns >= FAR_NS)
         w->base_ns = ev->time_ns;
     w->begun = true;
-    struct stream *s = &w->stream[ev->stream];
+    struct stream *s;
+    rc = find_stream(w, ev->stream, &s, err);
+    if (rc < 0)
+        return rc;
     struct weft_event sound = *ev;
     sound.time_ns -= w->base_ns;
     if (ev->time_ns < w->base_ns || sound.time_ns < s->last_ns || sound.time_ns > INT64_MAX) {
@@ -174,7 +224,7 @@ int weft_ctf_writer_append(struct weft_ctf_writer *w, const struct weft_event *e
     rc = weft__ctf_packet_append(&s->packet, &sound, err);
     w->held += s->packet.used - before;
     if (rc == 0 && s->packet.used >= PACKET_BYTES)
-        rc = write_packet(w, ev->stream, err);
+        rc = s == &w->shared ? write_shared(w, err) : write_packet(w, ev->stream, err);
     if (rc == 0 && w->held >= HELD_BYTES)
         rc = write_held(w, err);
     return rc;
@@ -191,6 +241,9 @@ void weft_ctf_writer_abandon(struct weft_ctf_writer *w)
         return;
     for (uint32_t i = 0; i < w->streams; i++)
         weft__ctf_packet_clear(&w->stream[i].packet);
+    weft__ctf_packet_clear(&w->shared.packet);
+    if (w->shared_file)
+        fclose(w->shared_file);
     if (w->fd >= 0)
         close(w->fd);
     free(w->stream);
@@ -207,6 +260,11 @@ int weft_ctf_writer_close(struct weft_ctf_writer *w, struct weft_error *err)
     }
     if (rc == 0)
         rc = write_held(w, err);
+    if (rc == 0 && w->shared.packet.used)
+        rc = write_shared(w, err);
+    if (w->shared_file && fclose(w->shared_file) != 0 && rc == 0)
+        rc = io_error(err, "cannot be written");
+    w->shared_file = NULL;
     weft_ctf_writer_abandon(w);
     return rc;
 }

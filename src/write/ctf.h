@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Writes a trace as a CTF 1.8 folder, which babeltrace2 and other CTF readers open: a file `metadata`
- * and a file `stream_N` for each stream. Every packet says when it begins and ends. Of mirage's traces, events
+ * and a file `stream_N` for each stream; from stream 500 on they share one, in which each packet is of one stream.
+ * Every packet says when it begins and ends. Of mirage's traces, events
  * keep their layout; weft's own have one in which every kind has all its fields, types and labels as texts.
  *
  *     struct weft_ctf_writer *w;

@@ -540,11 +540,12 @@ static void events_of_weft_keep_all_fields(void **state)
     remove_ctf(in_scratch("fields"), 0);
 }
 
-/* More streams than files may be open, and more bytes than are held. */
+/* More bytes than are held, and more streams than a reader can have files open: those from 500 on share one, in which
+ * each packet is of one thread. */
 static void streams_may_be_many(void **state)
 {
     (void)state;
-    enum { STREAMS = 3000, ROUNDS = 2 };
+    enum { STREAMS = 3000, ROUNDS = 2, FILES = 501, SHARED = FILES - 1 };
     static char text[12000];
     const struct weft_tsdl_trace trace = {.pid = 1};
     struct weft_ctf_writer *w;
@@ -558,17 +559,45 @@ static void streams_may_be_many(void **state)
                                 .stream = i % STREAMS,
                                 .text = text,
                                 .text_size = sizeof text};
+        if (i < STREAMS)
+            assert_int_equal(weft_ctf_writer_thread(w, i, i + 7, "", NULL), 0);
         assert_int_equal(weft_ctf_writer_append(w, &ev, NULL), 0);
     }
     assert_int_equal(weft_ctf_writer_close(w, NULL), 0);
-    for (unsigned i = 0; i < STREAMS; i += STREAMS - 1) {
+    for (unsigned i = 0; i < SHARED; i += SHARED - 1) {
         char name[32];
         snprintf(name, sizeof name, "many/stream_%u", i);
         assert_int_equal(stat(in_scratch(name), &st), 0);
         assert_true((size_t)st.st_size > ROUNDS * sizeof text);
         assert_true((size_t)st.st_size < ROUNDS * (sizeof text + 100));
     }
-    remove_ctf(in_scratch("many"), STREAMS);
+    struct memory m = {.file = NULL};
+    assert_int_equal(stat(in_scratch("many/stream_500"), &st), 0);
+    m.size = (size_t)st.st_size;
+    m.bytes = malloc(m.size);
+    m.file = fopen(in_scratch("many/stream_500"), "r");
+    assert_non_null(m.bytes);
+    assert_int_equal(fread(m.bytes, 1, m.size, m.file), m.size);
+    fclose(m.file);
+    const char *at = m.bytes, *end = m.bytes + m.size;
+    uint64_t packet = 0;
+    for (uint64_t round = 0; round < ROUNDS; round++)
+        for (uint64_t i = SHARED; i < STREAMS; i++, packet++) {
+            struct cursor c = {(const unsigned char *)at};
+            uint64_t time = round * STREAMS + i;
+            assert_true((size_t)(end - at) > sizeof text);
+            assert_int_equal(weft_read_u64(c.at + 4), SHARED);
+            size_t size = weft_read_u64(c.at + 12) / 8;
+            assert_int_equal(weft_read_u64(c.at + 28), time);
+            assert_int_equal(weft_read_u64(c.at + 36), time);
+            assert_int_equal(weft_read_u64(c.at + 44), packet);
+            assert_int_equal(weft_read_u32(c.at + 52), i + 7);
+            assert_true(size <= (size_t)(end - at));
+            at += size;
+        }
+    assert_ptr_equal(at, end);
+    free(m.bytes);
+    remove_ctf(in_scratch("many"), FILES);
 }
 
 /* ---- weft's events in mirage's terms ---- */
