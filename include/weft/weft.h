@@ -298,7 +298,8 @@ WEFT_IMPL_CALL void weft_standby(int on)
 /* weft_promise weft_create_id(weft_promise parent, weft_promise id, const char *type, const char *label);
  *
  * For runtimes with numbers of their own, none of them 0 or WEFT_LOOP: they use those for all their
- * promises, and never one for two. Returns id, or 0 while nothing is recorded. */
+ * promises, and never one for two. Of a promise whose number is 2^52 or more it is not known whether it is pending once
+ * its events are overwritten; weft explain says so. Returns id, or 0 while nothing is recorded. */
 #define weft_create_id(parent, id, type, label)                                                    \
     WEFT_IMPL_CREATE(                                                                              \
         weft_impl_create_id(WEFT_IMPL_SITE(type, label), (parent), (id), (type), (label)))

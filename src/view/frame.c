@@ -462,7 +462,7 @@ static void draw_selection(struct canvas *c, int32_t baseline)
 
 /* ---- What is left out ---- */
 
-enum { CLAUSES = 13, CLAUSE = 120 };
+enum { CLAUSES = 14, CLAUSE = 120 };
 
 struct note {
     char clause[CLAUSES][CLAUSE]; /* none is divided between lines */
@@ -507,6 +507,9 @@ static void make_note(struct note *n, const struct canvas *c)
                  "Creating and becoming is shown of single lines only.");
     if (canvas_strips(c) && c->d->estimated)
         snprintf(n->clause[n->clauses++], CLAUSE, "What a sample stands for is estimated.");
+    if (c->m->losses.pending)
+        snprintf(n->clause[n->clauses++], CLAUSE,
+                 "Not all that is pending, or who waits for it, is known.");
 }
 
 /* Writes it from the baseline on, if there is one. Returns how many lines it takes. */

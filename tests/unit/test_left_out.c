@@ -309,6 +309,19 @@ static void arrows_of_many_are_counted(void **state)
     free_picture(p);
 }
 
+/* What the trace does not know, the picture cannot show. */
+static void unknown_waits_are_said(void **state)
+{
+    (void)state;
+    struct picture *p = new_picture((const struct weft_event[]){creates(0, LOOP, 1, TASK)}, 1);
+    for (int lacks = 0; lacks < 2; lacks++) {
+        p->m->losses.pending = lacks;
+        draw(p);
+        require_legend(p, "Not all that is pending, or who waits for it, is known.", lacks);
+    }
+    free_picture(p);
+}
+
 static void pauses_are_counted(void **state)
 {
     (void)state;
@@ -414,6 +427,7 @@ int main(void)
         cmocka_unit_test(promises_and_texts_are_counted),
         cmocka_unit_test(arrows_are_counted),
         cmocka_unit_test(arrows_of_many_are_counted),
+        cmocka_unit_test(unknown_waits_are_said),
         cmocka_unit_test(pauses_are_counted),
         cmocka_unit_test(counters_have_the_room_that_is_left),
         cmocka_unit_test(counters_of_a_strip_are_counted),

@@ -243,6 +243,25 @@ static void sorts_share(void **state)
         assert_whole(rare[i], "rare", NULL);
 }
 
+/* The program's own numbers have room on the roll up to 52 bits; those that are larger are counted. */
+static void large_numbers(void **state)
+{
+    const weft_promise largest = (UINT64_C(1) << 52) - 1;
+    uint64_t unlisted;
+    (void)state;
+    weft_create_id(WEFT_LOOP, largest, "large", NULL);
+    weft_create_id(WEFT_LOOP, largest + 1, "too large", NULL);
+    weft_create_id(WEFT_LOOP, UINT64_C(1) << 63 | 7, "too large", NULL);
+    go_round();
+    read_ring();
+    assert_whole(largest, "large", NULL);
+    assert_int_equal(given_up("large", &unlisted), 0);
+    assert_int_equal(unlisted, 0);
+    assert_int_equal(given_up("too large", &unlisted), 0);
+    assert_int_equal(unlisted, 2);
+    assert_true(model->losses.pending);
+}
+
 /* A copy has the roll, without its free places. */
 static void a_copy(void **state)
 {
@@ -327,6 +346,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(who_matters_later, start, end),
         cmocka_unit_test_setup_teardown(a_chain, start, end),
         cmocka_unit_test_setup_teardown(sorts_share, start, end),
+        cmocka_unit_test_setup_teardown(large_numbers, start, end),
         cmocka_unit_test_setup_teardown(a_copy, start, end),
         cmocka_unit_test_setup_teardown(hostile_rolls, start, end),
     };
