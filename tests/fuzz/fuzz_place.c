@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Any bytes as a place, and as what somebody does with pointer, wheel and keys, to some traces that are
- * always the same, one of them with samples: nothing crashes, and where one is can be said and gone to.
+ * always the same, one of them with samples, others in which something is wrong: nothing crashes, and where one is can
+ * be said and gone to.
  *
  * Up to the first line feed: a place. After it four bytes each: what is done, and three small numbers. */
 #include <stdint.h>
@@ -63,6 +64,25 @@ static void fill(struct bytes *b, uint64_t count, uint64_t alive, uint64_t step_
     weft_mirage_header_write(b->at, h);
 }
 
+static const char *const faults[] = {
+    CORPUS "cli/deadlock-07",
+    CORPUS "cli/hang_root-21",
+    CORPUS "cli/herd-09",
+    CORPUS "cli/leak-19",
+    CORPUS "cli/loop_blocked-19",
+    CORPUS "cli/lost_wakeup-25",
+    CORPUS "cli/never_resolved-10",
+    CORPUS "cli/serial_waits-14",
+    CORPUS "cli/slow_wake-10",
+    CORPUS "cli/spin-11",
+    CORPUS "cli/swallowed_failure-07",
+    CORPUS "cli/served-56",
+    CORPUS "weft/ring",
+    CORPUS "weft/two-streams",
+    CORPUS "samples/served",
+};
+_Static_assert(sizeof faults / sizeof *faults == 15, "see add_pane");
+
 static void add_pane(struct weft_explorer *e, unsigned n)
 {
     static struct bytes bytes[TRACES];
@@ -75,7 +95,9 @@ static void add_pane(struct weft_explorer *e, unsigned n)
     struct weft_scene *scene;
     if (!b->size)
         fill(b, s[0], s[1], s[2]);
-    const char *path = sampled ? SAMPLED : try_file(b->at, b->size);
+    const char *path = sampled ? CORPUS "samples/served" : try_file(b->at, b->size);
+    if (n / 8 % 16 > 0)
+        path = faults[n / 8 % 16 - 1];
     REQUIRE(weft_reader_open(&r, path, NULL) == 0);
     REQUIRE(weft_model_build(&m, r, NULL, NULL, NULL) == 0);
     REQUIRE(weft_scene_load(&scene, m, r, n % 2, NULL, NULL) == 0);
@@ -137,6 +159,56 @@ static double small(uint8_t byte)
     return byte == 0xff ? 1e300 : byte == 0xfe ? -5 : byte * 7.3;
 }
 
+/* More than a pointer does: keys by their names, what is in lists, pictures. */
+static void act_further(struct weft_explorer *e, const uint8_t *b)
+{
+    static const char *const keys[] = {"ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "PageUp",
+                                       "PageDown",  "Home",       "End",     "Enter",     "Escape",
+                                       "Backspace", "Delete",     "Tab",     "F1",        " "};
+    enum { KEYS = sizeof keys / sizeof *keys };
+    const char letter[2] = {(char)(b[2] & 0x7f), '\0'};
+    unsigned panes = weft_explorer_panes(e);
+    struct weft_drawlist list = {0};
+    uint32_t count, all;
+    switch (b[1] % 8) {
+    case 0:
+    case 1:
+        weft_explorer_key(e, b[1] % 8 ? letter : keys[b[2] % KEYS], b[3] & 7);
+        break;
+    case 2:
+        weft_explorer_visible(e, &count, &all);
+        if (count) {
+            const struct weft_visible v = weft_explorer_visible(e, &count, &all)[b[2] % count];
+            weft_explorer_select(e, v.pane, v.promise);
+            REQUIRE(weft_explorer_selected(e, NULL) == v.promise);
+        }
+        break;
+    case 3:
+        if (panes)
+            weft_explorer_show_finding(e, b[2] % panes, b[3] % 16);
+        break;
+    case 4:
+        REQUIRE(weft_explorer_picture(e, &list) == 0);
+        try_drawlist(&list);
+        weft_drawlist_fini(&list);
+        break;
+    case 5:
+        REQUIRE(!panes || weft_explorer_natural_height(e, 16 + b[2] * 64) > 0);
+        break;
+    case 6:
+        weft_explorer_leave(e);
+        REQUIRE(!*weft_explorer_tip(e));
+        break;
+    case 7:
+        if (panes) {
+            require_text(weft_explorer_title(e, b[2] % panes));
+            weft_explorer_events(e, b[2] % panes);
+        }
+        weft_explorer_changed(e);
+        break;
+    }
+}
+
 static void act(struct weft_explorer *e, const uint8_t *b)
 {
     double x = small(b[1]), y = small(b[2]);
@@ -159,8 +231,10 @@ static void act(struct weft_explorer *e, const uint8_t *b)
         break;
     case 5:
     case 6:
-    case 7:
         weft_explorer_command(e, (enum weft_command)(b[1] % WEFT_COMMANDS));
+        break;
+    case 7:
+        act_further(e, b);
         break;
     case 8:
         weft_explorer_point(e, x, y);
