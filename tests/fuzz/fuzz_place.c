@@ -76,10 +76,10 @@ static const char *const faults[] = {
     CORPUS "cli/slow_wake-10",
     CORPUS "cli/spin-11",
     CORPUS "cli/swallowed_failure-07",
-    CORPUS "cli/served-56",
+    CORPUS "weft/run-arp-race-good",
     CORPUS "weft/ring",
-    CORPUS "weft/two-streams",
-    CORPUS "samples/served",
+    CORPUS "weft/run-loop-blocked-bad",
+    CORPUS "weft/run-arp-race-bad",
 };
 _Static_assert(sizeof faults / sizeof *faults == 15, "see add_pane");
 
