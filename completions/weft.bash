@@ -106,9 +106,9 @@ _weft()
     fi
     case $command in
         record)
-            options='--output --size --pending --memory --sample --sample= --off-cpu --xen --force --help'
+            options='--output --size --pending --memory --sample --sample= --off-cpu --runtimes --list-runtimes --xen --force --help'
             case $previous in
-                -o | --output | --size) ;;
+                -o | --output | --size | --runtimes) ;;
                 *) ! _weft_program || return ;;
             esac
             ;;
@@ -161,6 +161,7 @@ _weft()
     case $command:$previous in
         record:-o | record:--output | ctl:-o | ctl:--output | save:-o | save:--output) _weft_files 'weft|trace' "$current" ;;
         record:--size) ;;
+        record:--runtimes) _weft_words "$current" python none ;;
         sample:-o | sample:--output) _weft_files 'samples|weft|trace' "$current" ;;
         sample:-e | sample:--event)
             _weft_words "$current" cpu-clock task-clock cycles instructions cache-references cache-misses branches branch-misses

@@ -90,14 +90,16 @@ static uint64_t number_in(const char *pattern, const char *folder_end, const cha
     return strcmp(path + (folder_end - pattern) + 1, file) == 0 ? pid : 0;
 }
 
-/* Whether it is the trace of that process, begun since then. */
-static bool is_recent(const char *path, uint64_t pid, uint64_t since_ns, bool *live)
+/* Whether it is the trace of that process, begun since then: *since_ns is when. */
+static bool is_recent(const char *path, uint64_t pid, uint64_t *since_ns, bool *live)
 {
     struct weft_facts_header facts;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     bool is = fd >= 0 && weft__facts_read(fd, &facts) && facts.pid == pid &&
-              facts.start_mono_ns >= since_ns;
+              facts.start_mono_ns >= *since_ns;
     *live = is && weft__facts_live(&facts);
+    if (is)
+        *since_ns = facts.start_mono_ns;
     if (fd >= 0)
         close(fd);
     return is;
@@ -123,10 +125,10 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_ns)
+/* The process ids, at most TOLD_MAX, but for that of the program itself. */
+static unsigned find(const char *pattern, pid_t program, uint64_t since_ns, uint64_t *found)
 {
     char folder[PATH_MAX], path[PATH_MAX];
-    uint64_t found[TOLD_MAX];
     unsigned count = 0;
     bool live;
     const struct dirent *entry;
@@ -137,16 +139,45 @@ unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_
     DIR *dir = opendir(folder);
     while (dir && count < TOLD_MAX && (entry = readdir(dir))) {
         const uint64_t pid = number_in(pattern, end, entry->d_name);
+        uint64_t begun_ns = since_ns;
         if (pid && pid != (uint64_t)program && expand(path, sizeof path, pattern, pid) &&
-            is_recent(path, pid, since_ns, &live))
+            is_recent(path, pid, &begun_ns, &live))
             found[count++] = pid;
     }
     if (dir)
         closedir(dir);
     qsort(found, count, sizeof *found, by_number);
-    for (unsigned i = 0; i < count; i++)
-        if (expand(path, sizeof path, pattern, found[i]) &&
-            is_recent(path, found[i], since_ns, &live))
-            tell(path, found[i], live);
     return count;
+}
+
+unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_ns)
+{
+    char path[PATH_MAX];
+    uint64_t found[TOLD_MAX];
+    const unsigned count = find(pattern, program, since_ns, found);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t begun_ns = since_ns;
+        bool live;
+        if (expand(path, sizeof path, pattern, found[i]) &&
+            is_recent(path, found[i], &begun_ns, &live))
+            tell(path, found[i], live);
+    }
+    return count;
+}
+
+bool weft__children_adopt(const char *pattern, uint64_t since_ns, const char *path)
+{
+    char name[PATH_MAX];
+    uint64_t found[TOLD_MAX], first = 0, first_ns = UINT64_MAX;
+    const unsigned count = find(pattern, 0, since_ns, found);
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t begun_ns = since_ns;
+        bool live;
+        if (expand(name, sizeof name, pattern, found[i]) &&
+            is_recent(name, found[i], &begun_ns, &live) && begun_ns < first_ns) {
+            first = found[i];
+            first_ns = begun_ns;
+        }
+    }
+    return first && expand(name, sizeof name, pattern, first) && rename(name, path) == 0;
 }

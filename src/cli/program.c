@@ -132,3 +132,18 @@ struct weft__why weft__program_why(const char *name)
     }
     return why;
 }
+
+bool weft__program_script(const char *name, char *line, size_t size)
+{
+    char path[PATH_MAX];
+    int fd = find_program(name, path, sizeof path) ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    ssize_t n = fd >= 0 ? pread(fd, line, size - 1, 0) : -1;
+    if (fd >= 0)
+        close(fd);
+    line[n > 0 ? n : 0] = 0;
+    if (strncmp(line, "#!", 2) != 0)
+        return false;
+    line[strcspn(line, "\r\n")] = 0;
+    memmove(line, line + 2, strlen(line) - 1);
+    return true;
+}

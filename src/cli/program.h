@@ -15,4 +15,7 @@ struct weft__why {
  * its file tells: a part of a sentence. */
 struct weft__why weft__program_why(const char *name);
 
+/* Of a script, what stands behind "#!" in its first line. False: it is none. */
+bool weft__program_script(const char *name, char *line, size_t size);
+
 #endif

@@ -22,18 +22,21 @@
 #include "cli/live.h"
 #include "cli/program.h"
 #include "cli/record_xen.h"
+#include "cli/runtimes.h"
 #include "cli/sampling.h"
 #include "cli/summary.h"
 
 static const char help[] =
     "usage: weft record [-o FILE] [--size SIZE] [--pending SIZE] [--memory] [--sample[=HZ]]\n"
-    "                   [--off-cpu] [--force] [--] PROGRAM [ARG…]\n"
+    "                   [--off-cpu] [--force] [--runtimes LIST] [--] PROGRAM [ARG…]\n"
     "       weft record --xen [--size SIZE] [--] PROGRAM [ARG…]\n\n"
-    "Runs a program that is linked with weft, and records what it waits for. Signals go on to the\n"
-    "program, and weft ends as it does. What was recorded is told on standard error; if nothing "
-    "was,\n"
-    "why not. Other programs that it starts are not recorded; children of a fork are, each into a\n"
-    "trace of its own, FILE with -PID before its ending.\n\n"
+    "Runs a program that is linked with weft, or a Python program as it is, and records what it "
+    "waits\n"
+    "for. Signals go on to the program, and weft ends as it does. What was recorded is told on "
+    "standard\n"
+    "error; if nothing was, why not. Other programs that it starts are not recorded, but for "
+    "Python;\n"
+    "children of a fork are. Each has a trace of its own, FILE with -PID before its ending.\n\n"
     "  -o, --output FILE  the trace; %p in it is the process id (default: weft.trace). An older "
     "trace\n"
     "                     of that name is kept as FILE.old\n"
@@ -52,6 +55,10 @@ static const char help[] =
     "very\n"
     "                     often; else that is given up when it costs too much\n"
     "      --force        do not keep an older trace; replace FILE also if it is no trace\n"
+    "      --runtimes LIST which runtimes are told to record what programs of theirs do: python, "
+    "none\n"
+    "                     (default: all that --list-runtimes prints)\n"
+    "      --list-runtimes print which there are, what each can see, and where it is\n"
     "      --xen          in a Xen guest: record into pages that the control domain can read while "
     "the\n"
     "                     guest runs, hangs or has crashed, and into no file (default size: 2M); "
@@ -60,7 +67,17 @@ static const char help[] =
     "      --help         this text\n\n"
     "Example: weft record -o slow.weft -- ./server 8080\n";
 
-enum { SIZE = WEFT__HELP + 1, PENDING, FORCE, MEMORY, SAMPLE, OFF_CPU, XEN };
+enum {
+    SIZE = WEFT__HELP + 1,
+    PENDING,
+    FORCE,
+    MEMORY,
+    SAMPLE,
+    OFF_CPU,
+    XEN,
+    RUNTIMES,
+    LIST_RUNTIMES
+};
 
 static const struct option options[] = {
     {"output", required_argument, NULL, 'o'},
@@ -69,6 +86,8 @@ static const struct option options[] = {
     {"memory", no_argument, NULL, MEMORY},
     {"sample", optional_argument, NULL, SAMPLE},
     {"off-cpu", no_argument, NULL, OFF_CPU},
+    {"runtimes", required_argument, NULL, RUNTIMES},
+    {"list-runtimes", no_argument, NULL, LIST_RUNTIMES},
     {"xen", no_argument, NULL, XEN},
     {"force", no_argument, NULL, FORCE},
     WEFT__HELP_OPTION,
@@ -87,8 +106,9 @@ struct request {
     const char *output;
     uint64_t bytes, pending; /* 0: the library's default */
     bool force, memory, off_cpu, xen;
-    uint32_t hz; /* 0: no samples */
-    char **argv; /* of the program */
+    uint32_t hz;       /* 0: no samples */
+    unsigned runtimes; /* as weft__runtimes_parse says */
+    char **argv;       /* of the program */
 };
 
 /* What stands at the trace's place, before and while the program runs. */
@@ -151,7 +171,7 @@ static void check(struct request *r, bool output)
 
 static void parse(struct request *r, int argc, char **argv)
 {
-    *r = (struct request){.output = DEFAULT_PATH};
+    *r = (struct request){.output = DEFAULT_PATH, .runtimes = WEFT__RUNTIMES_ALL};
     const char *size = NULL;
     int c;
     while ((c = weft__option(&weft__record, argc, argv, "+:o:", options)) != -1) {
@@ -171,6 +191,15 @@ static void parse(struct request *r, int argc, char **argv)
             size = optarg;
         else if (c == PENDING)
             r->pending = parse_pending(optarg);
+        else if (c == RUNTIMES && !weft__runtimes_parse(optarg, &r->runtimes))
+            weft__misuse("record",
+                         "--runtimes: \"%s\" is neither none nor a list of what "
+                         "--list-runtimes prints",
+                         optarg);
+        else if (c == LIST_RUNTIMES) {
+            weft__runtimes_list();
+            exit(WEFT__DONE);
+        }
     }
     if (size && !weft__parse_bytes(size, &r->bytes))
         weft__misuse("record", "--size: \"%s\" is not a size; expected for instance 64M", size);
@@ -436,6 +465,7 @@ static void prepare_child(void *data)
         if (!r->memory &&
             weft__children_pattern(place->children, sizeof place->children, place->path, r->output))
             setenv("WEFT_TRACE_FORK", place->children, 1);
+        weft__runtimes_set(r->runtimes);
     }
 }
 
@@ -583,6 +613,16 @@ static void tell_samples(const struct place *place, const struct weft__sampled *
     weft__sampling_advise(c, place->name);
 }
 
+static void tell_nothing(const struct request *r, bool sampled)
+{
+    struct weft__why why = weft__program_why(r->argv[0]);
+    weft__runtimes_why(r->argv, r->runtimes, &why);
+    weft__say(r->argv[0], "%s: it %s",
+              sampled ? "no promises were recorded, so there are only samples"
+                      : "nothing was recorded",
+              why.text);
+}
+
 static void tell(const struct request *r, const struct place *place, int memory,
                  struct weft__sampling *s, int status)
 {
@@ -592,7 +632,10 @@ static void tell(const struct request *r, const struct place *place, int memory,
         return; /* why is said */
     if (memory >= 0 && !write_memory(place, memory) && weft__facts_read(memory, &facts))
         return;
-    const bool traced = is_its_own(place);
+    /* What the program starts may have recorded, and not itself. */
+    const bool adopted = !is_its_own(place) && *place->children && !strstr(r->output, "%p") &&
+                         weft__children_adopt(place->children, place->begun_ns, place->path);
+    const bool traced = adopted || is_its_own(place);
     if (traced)
         weft__ending_note(place->path, place->name, place->pid, status);
     const bool sampled = s->sampler && keep_samples(s, place, traced, &counts);
@@ -600,10 +643,7 @@ static void tell(const struct request *r, const struct place *place, int memory,
     if (traced)
         tell_trace(place, status, &forked);
     else
-        weft__say(r->argv[0], "%s: it %s",
-                  sampled ? "no promises were recorded, so there are only samples"
-                          : "nothing was recorded",
-                  weft__program_why(r->argv[0]).text);
+        tell_nothing(r, sampled);
     if (traced)
         tell_children(place, forked);
     if (sampled)

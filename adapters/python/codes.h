@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: ISC */
+/* What is known of code objects: names, files, whose code it is; and the places that create promises. */
+#ifndef WEFT_PYTHON_CODES_H
+#define WEFT_PYTHON_CODES_H
+
+#define Py_LIMITED_API 0x03090000
+#include <Python.h>
+
+#include <stdbool.h>
+
+#include <weft/weft.h>
+
+enum code_kind { /* of asyncio's functions that create a future: what it stands for */
+                 CODE_PLAIN,
+                 CODE_SLEEP,     /* the local variable "delay" */
+                 CODE_ACQUIRE,   /* of a lock or a semaphore: "self" */
+                 CODE_OF_SELF,   /* waits for something of "self", as a queue */
+                 CODE_EVENT,     /* Event.wait: "self" */
+                 CODE_CONDITION, /* Condition.wait: "self" */
+                 CODE_MANY,      /* waits for all or some of "fs" */
+                 CODE_GROUP,     /* TaskGroup: waits for self._tasks */
+                 CODE_ONE,       /* stands for "inner" */
+                 CODE_SERVE,     /* serves until the program ends */
+                 CODE_HIDDEN,    /* a task of the loop's own */
+                 CODE_RUN,       /* the loop calls from here */
+};
+
+enum code_owner { CODE_PROGRAM, CODE_LIBRARY, CODE_ASYNCIO };
+
+struct code {
+    PyObject *object; /* kept: its address stays its own */
+    const char *name, *file;
+    unsigned line;
+    enum code_kind kind;
+    enum code_owner owner;
+};
+
+/* Never NULL; that of "?" if there is no memory, or there are too many. name: its qualified name, or NULL if the
+ * code itself must say. Leaves no exception. */
+const struct code *code_of(PyObject *object, PyObject *name);
+
+/* Says before anything else what a code object is. Returns 0 or -1 with an exception. */
+int code_tell(PyObject *object, PyObject *name, int kind);
+
+/* Where the standard library and asyncio lie. */
+void code_folders(const char *library, const char *asyncio);
+
+enum place_use { FOR_TASK, FOR_CALL, FOR_FUTURE, FOR_LABELLED, FOR_COUNT };
+
+/* Somebody's line that makes something. */
+struct place {
+    const struct code *where, *what; /* what: the function that was called there, or where itself */
+    unsigned line;
+    enum place_use use;
+    unsigned made; /* for FOR_COUNT */
+    struct weft_site site;
+};
+
+/* Never NULL. FOR_LABELLED: each has a label of its own; else all that is made there has the same one. */
+struct place *place_of(const struct code *where, unsigned line, const struct code *what,
+                       enum place_use use);
+
+#endif

@@ -1,0 +1,623 @@
+/* SPDX-License-Identifier: ISC */
+/* A task is a promise; so is a future, and each coroutine that a task waits in. Those are found by a look at the chain
+ * of coroutines when a task stops: what is new in it was called, what is gone has returned. */
+#include "futures.h"
+
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { DEPTH_MAX = 64, FRAMES_MAX = 16, FAILED_MAX = 256, TEXT_BYTES = 400, NUMBERS_MAX = 100 };
+
+#define ATTRIBUTES(X)                                                                              \
+    X(_callback)                                                                                   \
+    X(__self__)                                                                                    \
+    X(_fut_waiter)                                                                                 \
+    X(_state)                                                                                      \
+    X(_exception)                                                                                  \
+    X(_coro)                                                                                       \
+    X(cr_await)                                                                                    \
+    X(cr_code)                                                                                     \
+    X(gi_yieldfrom)                                                                                \
+    X(gi_code)                                                                                     \
+    X(__qualname__)                                                                                \
+    X(__name__)                                                                                    \
+    X(f_back)                                                                                      \
+    X(f_locals)                                                                                    \
+    X(_children)                                                                                   \
+    X(_tasks)                                                                                      \
+    X(_log_traceback)                                                                              \
+    X(self)                                                                                        \
+    X(delay)                                                                                       \
+    X(fs)                                                                                          \
+    X(inner)
+
+#define NAME(name) static PyObject *s_##name;
+ATTRIBUTES(NAME)
+#undef NAME
+
+static PyTypeObject *task_type, *future_type, *coroutine_type, *generator_type, *step_type;
+
+__thread struct promise *current;
+__thread bool ending;
+bool aside;
+
+void step_aside(const char *why)
+{
+    char line[200];
+    PyErr_Clear();
+    if (aside)
+        return;
+    aside = true;
+    weft_pause();
+    const int n =
+        snprintf(line, sizeof line, "weft: %s; the program runs on without recording\n", why);
+    if (write(STDERR_FILENO, line, (size_t)n) < 0)
+        return;
+}
+
+/* ---- Looking at objects ---- */
+
+/* A new reference, or NULL without an exception. */
+PyObject *get(PyObject *object, PyObject *name)
+{
+    PyObject *value = PyObject_GetAttr(object, name);
+    if (!value)
+        PyErr_Clear();
+    return value;
+}
+
+static bool is_text(PyObject *text, const char *wanted)
+{
+    return text && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
+}
+
+static PyObject *local(PyObject *frame, PyObject *name)
+{
+    PyObject *locals = get(frame, s_f_locals);
+    PyObject *value = locals ? PyObject_GetItem(locals, name) : NULL;
+    Py_XDECREF(locals);
+    if (!value)
+        PyErr_Clear();
+    return value;
+}
+
+static void copy_text(char *to, size_t size, PyObject *text)
+{
+    PyObject *bytes = text ? PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace") : NULL;
+    snprintf(to, size, "%s", bytes ? PyBytes_AsString(bytes) : "?");
+    Py_XDECREF(bytes);
+    PyErr_Clear();
+}
+
+/* As it would stand in a traceback: ValueError('bad row 7'). */
+void describe(char *to, size_t size, PyObject *exception)
+{
+    PyObject *text = PyObject_Repr(exception);
+    if (!text) {
+        PyErr_Clear();
+        text = PyObject_GetAttr((PyObject *)Py_TYPE(exception), s___name__);
+    }
+    copy_text(to, size, text);
+    Py_XDECREF(text);
+}
+
+static const char *base_name(const char *file)
+{
+    const char *slash = strrchr(file, '/');
+    return slash ? slash + 1 : file;
+}
+
+/* ---- Where something is made ---- */
+
+struct maker {
+    const struct code *where; /* the first code on the way out that is not asyncio's; else what */
+    unsigned line;            /* in it */
+    const struct code *what;  /* the function of asyncio's that it has called; else where */
+    PyObject *frame;          /* the innermost one; owned */
+    enum code_kind kind;      /* of the innermost one */
+};
+
+static const struct code *code_of_frame(PyObject *frame)
+{
+    PyObject *object = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
+    const struct code *c = code_of(object, NULL);
+    Py_XDECREF(object);
+    return c;
+}
+
+static void find_maker(struct maker *m)
+{
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    *m = (struct maker){.where = code_of(NULL, NULL), .what = code_of(NULL, NULL)};
+    if (!frame)
+        return;
+    Py_INCREF(frame);
+    Py_INCREF(frame);
+    m->frame = frame;
+    m->what = m->where = code_of_frame(frame);
+    m->kind = m->where->kind;
+    for (unsigned i = 0; i < FRAMES_MAX && m->where->owner == CODE_ASYNCIO; i++) {
+        PyObject *back = get(frame, s_f_back);
+        Py_DECREF(frame);
+        frame = back;
+        const struct code *c = frame && frame != Py_None ? code_of_frame(frame) : NULL;
+        if (!c || c->kind == CODE_RUN)
+            break;
+        if (c->owner == CODE_ASYNCIO && (m->kind == CODE_PLAIN || m->kind == CODE_MANY))
+            m->what = c;
+        m->where = c;
+    }
+    if (frame && frame != Py_None && m->where->owner != CODE_ASYNCIO)
+        m->line = (unsigned)PyFrame_GetLineNumber((PyFrameObject *)frame);
+    else {
+        m->where = m->what;
+        m->line = m->what->line;
+    }
+    Py_XDECREF(frame);
+}
+
+/* ---- Promises ---- */
+
+weft_promise running(void)
+{
+    return current ? current->id : WEFT_LOOP;
+}
+
+static weft_promise create_at(struct place *at, const char *type, const char *label)
+{
+    return weft_impl_create(&at->site, type, label);
+}
+
+static void wait_for_all(weft_promise who, PyObject *list)
+{
+    PyObject *all = list ? PySequence_List(list) : NULL;
+    if (!all)
+        PyErr_Clear();
+    const Py_ssize_t n = all ? PyList_Size(all) : 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *one = PyList_GetItem(all, i);
+        if (PyObject_TypeCheck(one, future_type) || PyObject_TypeCheck(one, task_type))
+            weft_wait_by(who, of_object(one));
+    }
+    Py_XDECREF(all);
+}
+
+static void name_self(struct promise *p, PyObject *object, const struct maker *m)
+{
+    char text[TEXT_BYTES], name[128];
+    PyObject *type_name = get((PyObject *)Py_TYPE(object), s___name__);
+    struct place *at = place_of(m->where, m->line, m->what, FOR_COUNT);
+    copy_text(name, sizeof name, type_name);
+    Py_XDECREF(type_name);
+    snprintf(text, sizeof text, "%.100s %.200s:%u", name, base_name(m->where->file), m->line);
+    if (++at->made > 1 && at->made <= NUMBERS_MAX) {
+        const size_t n = strlen(text);
+        snprintf(text + n, sizeof text - n, " #%u", at->made);
+    }
+    p->label = strdup(text);
+}
+
+/* A lock, semaphore, event, condition or queue. */
+struct promise *of_primitive(PyObject *object)
+{
+    struct promise *p = promise_find(object);
+    if (p)
+        return p;
+    struct maker m;
+    p = promise_add(object, 0);
+    if (p) {
+        find_maker(&m);
+        name_self(p, object, &m);
+        Py_XDECREF(m.frame);
+    }
+    return p;
+}
+
+/* Its own promise, which stays pending: a lock's is there to say who has it. */
+weft_promise id_of_primitive(struct promise *p, const char *type)
+{
+    static struct weft_site site = {.file = NULL};
+    if (p && !p->id)
+        p->id = weft_impl_create_from(&site, WEFT_LOOP, type, p->label);
+    return p ? p->id : 0;
+}
+
+static struct promise *add(PyObject *future, weft_promise id, bool shared)
+{
+    struct promise *p = id ? promise_add(future, id) : NULL;
+    if (p)
+        p->shared = shared;
+    return p;
+}
+
+static struct promise *add_sleep(PyObject *future, const struct maker *m)
+{
+    char label[64] = "sleep";
+    PyObject *delay = local(m->frame, s_delay);
+    const double seconds = delay ? PyFloat_AsDouble(delay) : -1;
+    if (PyErr_Occurred())
+        PyErr_Clear();
+    else if (seconds >= 0)
+        snprintf(label, sizeof label, "sleep %g s", seconds);
+    Py_XDECREF(delay);
+    struct place *at = place_of(m->where, m->line, m->what, FOR_LABELLED);
+    return add(future, create_at(at, "sleep", label), false);
+}
+
+static struct promise *add_of_self(PyObject *future, const struct maker *m)
+{
+    PyObject *self = local(m->frame, s_self);
+    struct promise *owner = self ? of_primitive(self) : NULL, *p = NULL;
+    if (owner && (m->kind == CODE_EVENT || m->kind == CODE_CONDITION)) {
+        p = add(future, id_of_primitive(owner, m->kind == CODE_EVENT ? "event" : "condition"),
+                true);
+    } else if (owner) {
+        struct place *at = place_of(m->where, m->line, m->what, FOR_LABELLED);
+        p = add(future, create_at(at, m->what->name, owner->label), false);
+    }
+    Py_XDECREF(self);
+    return p;
+}
+
+/* A future that has just been created by the frame that runs. */
+struct promise *add_future(PyObject *future)
+{
+    struct maker m;
+    struct promise *p = NULL;
+    find_maker(&m);
+    if (m.kind == CODE_SLEEP)
+        p = add_sleep(future, &m);
+    else if (m.kind == CODE_ACQUIRE || m.kind == CODE_OF_SELF || m.kind == CODE_EVENT ||
+             m.kind == CODE_CONDITION)
+        p = add_of_self(future, &m);
+    if (!p) {
+        struct place *at = place_of(m.where, m.line, m.what, FOR_FUTURE);
+        p = add(future, create_at(at, "future", m.what->name), false);
+    }
+    if (p && m.kind == CODE_SERVE)
+        weft_background(p->id);
+    PyObject *on_these = NULL;
+    if (p && m.kind == CODE_MANY) {
+        on_these = local(m.frame, s_fs);
+    } else if (p && m.kind == CODE_GROUP) {
+        PyObject *self = local(m.frame, s_self);
+        on_these = self ? get(self, s__tasks) : NULL;
+        Py_XDECREF(self);
+    } else if (p && m.kind == CODE_ONE) {
+        PyObject *inner = local(m.frame, s_inner);
+        on_these = inner ? PyTuple_Pack(1, inner) : NULL;
+        Py_XDECREF(inner);
+    }
+    if (on_these)
+        wait_for_all(p->id, on_these);
+    Py_XDECREF(on_these);
+    Py_XDECREF(m.frame);
+    return p;
+}
+
+static const struct code *code_of_coroutine(PyObject *coroutine)
+{
+    PyObject *name = get(coroutine, s___qualname__);
+    PyObject *object = get(coroutine, s_cr_code);
+    if (!object)
+        object = get(coroutine, s_gi_code);
+    const struct code *c = code_of(object, name);
+    Py_XDECREF(object);
+    Py_XDECREF(name);
+    return c;
+}
+
+struct promise *of_task(PyObject *task)
+{
+    struct promise *p = promise_find(task);
+    if (p)
+        return p;
+    PyObject *coroutine = get(task, s__coro);
+    if (!coroutine)
+        return NULL;
+    const struct code *c = code_of_coroutine(coroutine);
+    if (c->kind != CODE_HIDDEN)
+        p = add(task, create_at(place_of(c, c->line, c, FOR_TASK), "task", c->name), false);
+    if (p)
+        p->coroutine = coroutine;
+    Py_DECREF(coroutine); /* the task has it */
+    return p;
+}
+
+/* One that nobody has seen come: gather's, or of a class of the program's own. */
+static struct promise *of_other(PyObject *future)
+{
+    static struct weft_site site = {.file = NULL};
+    char label[TEXT_BYTES];
+    PyObject *children = get(future, s__children);
+    PyObject *name = get((PyObject *)Py_TYPE(future), s___qualname__);
+    copy_text(label, sizeof label, name);
+    Py_XDECREF(name);
+    struct promise *p =
+        add(future,
+            weft_impl_create(&site, children ? "gather" : "future", children ? "gather" : label),
+            false);
+    if (p && children)
+        wait_for_all(p->id, children);
+    Py_XDECREF(children);
+    return p;
+}
+
+weft_promise of_object(PyObject *future)
+{
+    struct promise *p = promise_find(future);
+    if (!p && PyObject_TypeCheck(future, task_type))
+        p = of_task(future);
+    else if (!p && PyObject_TypeCheck(future, future_type))
+        p = of_other(future);
+    return p ? p->id : 0;
+}
+
+/* ---- Failures at which somebody looks, or nobody ---- */
+
+/* asyncio knows it, and says it when the future is gone. Those that are still there are looked at now and then. */
+static struct promise *failed[FAILED_MAX];
+static unsigned faileds, next_failed;
+
+/* Gone, but asyncio has not spoken yet. */
+static struct {
+    PyObject *object;
+    weft_promise id;
+} gone[FAILED_MAX];
+static unsigned gones;
+
+void note_failure(struct promise *p)
+{
+    if (faileds < FAILED_MAX) {
+        failed[faileds++] = p;
+        p->failed = true;
+    }
+}
+
+void looked_at(struct promise *p)
+{
+    for (unsigned i = 0; i < faileds && p->failed; i++)
+        if (failed[i] == p) {
+            failed[i] = failed[--faileds];
+            p->failed = false;
+        }
+}
+
+static void settle_gone(void)
+{
+    for (unsigned i = 0; i < gones; i++)
+        weft_read(WEFT_LOOP, gone[i].id);
+    gones = 0;
+}
+
+void look_at_failed(unsigned most)
+{
+    settle_gone();
+    for (unsigned n = 0; n < most && n < faileds; n++) {
+        struct promise *p = failed[next_failed % faileds];
+        PyObject *unseen = get(p->object, s__log_traceback);
+        if (unseen == Py_False) {
+            weft_read(WEFT_LOOP, p->id);
+            looked_at(p);
+        } else {
+            next_failed++;
+        }
+        Py_XDECREF(unseen);
+    }
+}
+
+static void on_gone(struct promise *p)
+{
+    if (p == current)
+        current = NULL;
+    if (p->failed && gones < FAILED_MAX) {
+        gone[gones].object = p->object;
+        gone[gones++].id = p->id;
+    }
+    looked_at(p);
+    if (!on() || p->shared || p->ended || !p->id)
+        return;
+    for (unsigned i = p->count; i-- > 0;)
+        if (p->calls[i].id)
+            weft_forget(p->calls[i].id);
+    weft_forget(p->id);
+}
+
+/* ---- The coroutines of a task ---- */
+
+static void end_calls(struct promise *p, unsigned from)
+{
+    while (p->count > from) {
+        struct call *c = &p->calls[--p->count];
+        Py_XDECREF(c->ref);
+        if (c->id) {
+            weft_resolve(c->id);
+            weft_read(promise_inner(p), c->id);
+        }
+    }
+}
+
+static bool add_call(struct promise *p, PyObject *coroutine, const struct code *outer,
+                     const struct code *c)
+{
+    if (p->count == p->room) {
+        const unsigned room = p->room ? 2 * p->room : 4;
+        struct call *calls = realloc(p->calls, room * sizeof *calls);
+        if (!calls)
+            return false;
+        p->calls = calls;
+        p->room = room;
+    }
+    struct call call = {.coroutine = coroutine, .ref = PyWeakref_NewRef(coroutine, NULL)};
+    if (!call.ref) {
+        PyErr_Clear();
+        return false;
+    }
+    if (c->owner == CODE_PROGRAM || (c->owner == CODE_LIBRARY && outer->owner == CODE_PROGRAM)) {
+        const weft_promise who = promise_inner(p);
+        struct place *at = place_of(c, c->line, c, FOR_CALL);
+        call.id = weft_impl_create_from(&at->site, who, "call", c->name);
+        weft_wait_by(who, call.id);
+    }
+    p->calls[p->count++] = call;
+    return true;
+}
+
+/* What a coroutine or generator waits in: a new reference, or NULL. */
+static PyObject *inner_of(PyObject *coroutine)
+{
+    PyObject *inner = NULL;
+    if (Py_TYPE(coroutine) == coroutine_type)
+        inner = get(coroutine, s_cr_await);
+    else if (Py_TYPE(coroutine) == generator_type)
+        inner = get(coroutine, s_gi_yieldfrom);
+    if (inner && Py_TYPE(inner) != coroutine_type && Py_TYPE(inner) != generator_type) {
+        Py_DECREF(inner);
+        inner = NULL;
+    }
+    return inner;
+}
+
+/* A task has stopped: in which coroutines? */
+static void follow_calls(struct promise *p)
+{
+    PyObject *at = p->coroutine, *inner;
+    const struct code *outer = NULL;
+    unsigned depth = 0;
+    if (!at)
+        return;
+    Py_INCREF(at);
+    for (; depth < DEPTH_MAX && (inner = inner_of(at)); depth++) {
+        struct call *c = depth < p->count ? &p->calls[depth] : NULL;
+        if (!c || c->coroutine != inner || PyWeakref_GetObject(c->ref) != inner) {
+            end_calls(p, depth);
+            outer = outer ? outer : code_of_coroutine(at);
+            const struct code *code = code_of_coroutine(inner);
+            if (!add_call(p, inner, outer, code)) {
+                Py_DECREF(inner);
+                break;
+            }
+            outer = code;
+        }
+        Py_DECREF(at);
+        at = inner;
+    }
+    Py_DECREF(at);
+    end_calls(p, depth);
+}
+
+/* ---- Steps of tasks ---- */
+
+static void task_ended(struct promise *p, PyObject *task, PyObject *state)
+{
+    char text[TEXT_BYTES];
+    end_calls(p, 0);
+    p->ended = true;
+    p->coroutine = NULL;
+    if (is_text(state, "CANCELLED")) {
+        weft_resolve_by(p->by ? p->by : p->id, p->id, WEFT_BY_CANCEL, NULL);
+        return;
+    }
+    PyObject *exception = get(task, s__exception);
+    if (exception && exception != Py_None) {
+        describe(text, sizeof text, exception);
+        weft_fail(p->id, text);
+        note_failure(p);
+    } else {
+        weft_fulfill(p->id);
+    }
+    Py_XDECREF(exception);
+}
+
+/* A task has run. */
+void task_stopped(struct promise *p, PyObject *task)
+{
+    PyObject *future = get(task, s__fut_waiter);
+    p->waits = 0;
+    if (future && future != Py_None) {
+        follow_calls(p);
+        p->waits = of_object(future);
+        if (p->waits)
+            weft_wait_by(promise_inner(p), p->waits);
+    } else {
+        PyObject *state = get(task, s__state);
+        if (is_text(state, "PENDING"))
+            follow_calls(p);
+        else
+            task_ended(p, task, state);
+        Py_XDECREF(state);
+    }
+    Py_XDECREF(future);
+}
+
+/* The task whose step a handle is, or NULL; a new reference. */
+PyObject *task_of(PyObject *handle)
+{
+    PyObject *callback = get(handle, s__callback), *owner = NULL;
+    if (callback && PyCFunction_Check(callback)) {
+        owner = PyCFunction_GetSelf(callback);
+        Py_XINCREF(owner);
+    } else if (callback && (Py_TYPE(callback) == step_type)) {
+        owner = get(callback, s___self__);
+    }
+    Py_XDECREF(callback);
+    if (owner && PyObject_TypeCheck(owner, task_type))
+        return owner;
+    Py_XDECREF(owner);
+    return NULL;
+}
+
+void task_goes_on(struct promise *p)
+{
+    const weft_promise inner = promise_inner(p);
+    if (p->waits && inner != p->id)
+        weft_read(inner, p->waits);
+    if (p->waits)
+        weft_wake(p->id, p->waits);
+    else
+        weft_run(p->id);
+}
+
+/* ---- The beginning ---- */
+
+static int intern_names(void)
+{
+#define INTERN(name)                                                                               \
+    if (!(s_##name = PyUnicode_InternFromString(#name)))                                           \
+        return -1;
+    ATTRIBUTES(INTERN)
+#undef INTERN
+    return 0;
+}
+
+int futures_init(PyObject *task, PyObject *future, PyObject *coroutine, PyObject *generator,
+                 PyObject *step)
+{
+    PyTypeObject **const types[] = {&task_type, &future_type, &coroutine_type, &generator_type,
+                                    &step_type};
+    PyObject *const given[] = {task, future, coroutine, generator, step};
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++) {
+        Py_INCREF(given[i]);
+        *types[i] = (PyTypeObject *)given[i];
+    }
+    promise_gone = on_gone;
+    return intern_names() < 0 || promises_init() < 0 ? -1 : 0;
+}
+
+void futures_forked(void)
+{
+    current = NULL;
+    faileds = gones = 0;
+    promises_drop();
+}
+
+void never_looked_at(PyObject *future)
+{
+    for (unsigned i = 0; i < gones; i++)
+        if (gone[i].object == future)
+            gone[i] = gone[--gones];
+}

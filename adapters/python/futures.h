@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: ISC */
+/* Tasks, futures, and what asyncio makes of them, as promises. The interpreter's lock is held; nothing here leaves an
+ * exception, and where one may be set, the caller puts it aside before. */
+#ifndef WEFT_PYTHON_FUTURES_H
+#define WEFT_PYTHON_FUTURES_H
+
+#include "codes.h"
+#include "promises.h"
+
+extern __thread struct promise *current; /* the task that runs on this thread, or NULL */
+extern __thread bool ending; /* the loop of this thread cancels what is left: that is no news */
+extern bool aside;           /* our part has failed, and the program runs on */
+
+static inline bool on(void)
+{
+    return WEFT_IMPL_ON() && !ending && !aside;
+}
+
+/* Says it once. */
+void step_aside(const char *why);
+
+/* The classes: asyncio's Task and Future, those of coroutines and generators, that of a task's step. Returns 0, or -1
+ * with an exception. */
+int futures_init(PyObject *task, PyObject *future, PyObject *coroutine, PyObject *generator,
+                 PyObject *step);
+
+/* In the child of a fork. */
+void futures_forked(void);
+
+/* An attribute: a new reference, or NULL. */
+PyObject *get(PyObject *object, PyObject *name);
+
+/* An exception, as it would stand in a traceback: ValueError('bad row 7'). */
+void describe(char *to, size_t size, PyObject *exception);
+
+/* What runs on this thread. */
+weft_promise running(void);
+
+/* The promise of a task or future; creates it if nobody has seen it come. 0: there is none. */
+weft_promise of_object(PyObject *future);
+struct promise *of_task(PyObject *task); /* NULL: there is none */
+
+/* Of one that has just been created by the frame that runs. */
+struct promise *add_future(PyObject *future);
+
+/* Of a lock, semaphore, event, condition or queue; NULL: there is no memory. It has a number (id) once that was asked
+ * for: of a lock, one that stays pending, and is there to say who has it. */
+struct promise *of_primitive(PyObject *object);
+weft_promise id_of_primitive(struct promise *p, const char *type);
+
+/* The task whose step a handle of the loop is; a new reference, or NULL. */
+PyObject *task_of(PyObject *handle);
+void task_goes_on(struct promise *p);
+void task_stopped(struct promise *p, PyObject *task);
+
+/* It has failed; somebody has looked at that; nobody ever has, and it is gone. */
+void note_failure(struct promise *p);
+void looked_at(struct promise *p);
+void never_looked_at(PyObject *future);
+
+/* Looks whether somebody has looked, at so many of them. */
+void look_at_failed(unsigned most);
+
+#endif

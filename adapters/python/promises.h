@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: ISC */
+/* Which promise an object of Python's is, as long as the object lives: it is not kept alive. Everything here is
+ * called with the interpreter's lock held, leaves an exception as it was, and makes none. */
+#ifndef WEFT_PYTHON_PROMISES_H
+#define WEFT_PYTHON_PROMISES_H
+
+#include "codes.h"
+
+/* A coroutine that a task is in. The ones of libraries that another one of a library has called have no promise. */
+struct call {
+    PyObject *coroutine; /* its address */
+    PyObject *ref;       /* weak: whether it is still that one */
+    weft_promise id;     /* or 0 */
+};
+
+struct promise {
+    PyObject *object; /* its address */
+    PyObject *ref;    /* weak */
+    weft_promise id;
+    bool ended;
+    bool shared;         /* it is that of another object, as of the event that a future waits for */
+    bool failed;         /* and nobody is known to have looked */
+    weft_promise by;     /* who asked for it to be cancelled; 0: nobody */
+    weft_promise waits;  /* for what a task waits; 0: nothing */
+    PyObject *coroutine; /* of a task; its address */
+    struct call *calls;  /* from the outermost on */
+    unsigned count, room;
+    char *label; /* of a lock or the like, or NULL */
+};
+
+/* 0 or -1 with an exception. */
+int promises_init(void);
+
+/* NULL: there is none. */
+struct promise *promise_find(PyObject *object);
+
+/* The caller has looked that there is none. NULL: there is no memory, or it can have no weak references. */
+struct promise *promise_add(PyObject *object, weft_promise id);
+
+/* Of a child process: nothing of the parent's is its own. */
+void promises_drop(void);
+
+/* Called when the object of a promise is gone, before *p is. */
+extern void (*promise_gone)(struct promise *p);
+
+/* The innermost of its calls that has a promise, or its own. */
+weft_promise promise_inner(const struct promise *p);
+
+#endif

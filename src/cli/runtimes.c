@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/runtimes.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+
+static const struct runtime {
+    const char *name;
+    const char *begins;   /* what it runs first; there if the adapter is installed */
+    const char *needs;    /* to be there as well */
+    const char *variable; /* a list of folders with : between */
+    const char *sees;
+} runtimes[] = {
+    {"python", "sitecustomize.py", "_weft.abi3.so", "PYTHONPATH",
+     "CPython 3.9 to 3.13, asyncio: tasks, coroutines, futures, locks, queues, when the loop "
+     "sleeps"},
+};
+#define RUNTIMES (sizeof runtimes / sizeof *runtimes)
+
+/* The folder of an adapter: beside this program where it was built, else where it is installed. */
+static bool find_folder(const struct runtime *r, char *folder, size_t size)
+{
+    char self[PATH_MAX], path[2 * PATH_MAX];
+    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+    self[n > 0 ? n : 0] = 0;
+    for (int i = 0; i < 2; i++) { /* src/weft, and up twice */
+        char *slash = strrchr(self, '/');
+        if (slash)
+            *slash = 0;
+    }
+    for (int i = 0; i < 2; i++) {
+        int fits = i == 0 ? snprintf(folder, size, "%s/adapters/%s", self, r->name)
+                          : snprintf(folder, size, "%s/weft/adapters/%s", WEFT_LIBDIR, r->name);
+        if (fits < 0 || (size_t)fits >= size)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, r->begins);
+        if (access(path, R_OK) < 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", folder, r->needs);
+        if (access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool weft__runtimes_parse(const char *list, unsigned *chosen)
+{
+    *chosen = 0;
+    if (strcmp(list, "none") == 0)
+        return true;
+    for (;; list++) {
+        const size_t n = strcspn(list, ",");
+        unsigned i = 0;
+        while (i < RUNTIMES &&
+               (strlen(runtimes[i].name) != n || strncmp(runtimes[i].name, list, n) != 0))
+            i++;
+        if (i == RUNTIMES)
+            return false;
+        *chosen |= 1u << i;
+        list += n;
+        if (!*list)
+            return true;
+    }
+}
+
+/* Puts a folder in front of a list, unless it stands there. */
+static void put_in_front(const char *variable, const char *folder)
+{
+    const char *before = getenv(variable);
+    const size_t n = strlen(folder), size = n + (before ? strlen(before) : 0) + 2;
+    char *list = malloc(size);
+    if (!list || (before && strncmp(before, folder, n) == 0 && (!before[n] || before[n] == ':'))) {
+        free(list);
+        return;
+    }
+    snprintf(list, size, "%s%s%s", folder, before && *before ? ":" : "", before ? before : "");
+    setenv(variable, list, 1);
+    free(list);
+}
+
+void weft__runtimes_set(unsigned chosen)
+{
+    char folder[PATH_MAX];
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (chosen & 1u << i && find_folder(&runtimes[i], folder, sizeof folder))
+            put_in_front(runtimes[i].variable, folder);
+}
+
+void weft__runtimes_list(void)
+{
+    char folder[PATH_MAX];
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (find_folder(&runtimes[i], folder, sizeof folder))
+            printf("%s  %s\n        %s\n", runtimes[i].name, runtimes[i].sees, folder);
+        else
+            printf("%s  not installed\n", runtimes[i].name);
+}
+
+/* ---- Why nothing was recorded ---- */
+
+/* "-I" and the like among Python's own options, also in "-uI"; 0: none. */
+static char deaf_option(char **argv)
+{
+    for (; *argv && (*argv)[0] == '-' && (*argv)[1] && (*argv)[1] != '-'; argv++) {
+        const size_t n = strcspn(*argv + 1, "cmWX"); /* what follows these is no option */
+        const char *found = strpbrk(*argv + 1, "IES");
+        if (found && (size_t)(found - *argv) <= n)
+            return *found;
+        if ((*argv)[1 + n] && strchr("cm", (*argv)[1 + n]))
+            return 0;
+        if ((*argv)[1 + n] && !(*argv)[2 + n] && argv[1])
+            argv++;
+    }
+    return 0;
+}
+
+static bool is_python(const char *program)
+{
+    const char *slash = strrchr(program, '/');
+    return strncmp(slash ? slash + 1 : program, "python", 6) == 0;
+}
+
+/* The words of a script's first line: the program, behind "env" if need be, and its first option. */
+static bool python_of(char *line, char *option[2])
+{
+    char *save = NULL, *word = strtok_r(line, " \t", &save);
+    while (word && !is_python(word) && word != NULL &&
+           (strstr(word, "env") != NULL || *word == '-' || strchr(word, '=')))
+        word = strtok_r(NULL, " \t", &save);
+    if (!word || !is_python(word))
+        return false;
+    option[0] = strtok_r(NULL, " \t", &save);
+    return true;
+}
+
+void weft__runtimes_why(char **argv, unsigned chosen, struct weft__why *why)
+{
+    char line[128], folder[PATH_MAX], *option[2] = {NULL, NULL}, **options = argv + 1;
+    if (!is_python(argv[0])) {
+        if (!weft__program_script(argv[0], line, sizeof line) || !python_of(line, option))
+            return;
+        options = option;
+    }
+    const char deaf = deaf_option(options);
+    why->unlinked = false;
+    if (!(chosen & 1u))
+        snprintf(why->text, sizeof why->text,
+                 "is a Python program, and --runtimes leaves Python out");
+    else if (!find_folder(&runtimes[0], folder, sizeof folder))
+        snprintf(why->text, sizeof why->text,
+                 "is a Python program, and what records those is not installed; see weft record "
+                 "--list-runtimes");
+    else if (deaf)
+        snprintf(why->text, sizeof why->text,
+                 "is a Python program that is run with -%c: then Python does not look at what weft "
+                 "puts into its environment",
+                 deaf);
+    else
+        snprintf(
+            why->text, sizeof why->text,
+            "is a Python program that has not imported asyncio, or of a Python older than 3.9");
+}

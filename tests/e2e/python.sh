@@ -1,0 +1,190 @@
+#!/bin/bash
+# SPDX-License-Identifier: ISC
+# Python programs that nobody changed: weft record tells of them what it would of others, and they notice nothing.
+. "$(dirname "$0")/lib.sh"
+adapter=$BUILD_ROOT/adapters/python
+python=${PYTHON:-/usr/bin/python3}
+case $(meson introspect "$BUILD_ROOT" --buildoptions | python3 -c '
+import json, sys
+print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "b_sanitize"))') in
+    none) [ -e "$adapter/_weft.abi3.so" ] || missing "the headers of Python" ;;
+    *) skip 'Python has no sanitizers' ;;
+esac
+[ -x "$python" ] || skip "$python is not there"
+unset WEFT_TRACE WEFT_TRACE_SIZE WEFT_TRACE_FOR WEFT_TRACE_FORK PYTHONPATH PYTHONSTARTUP
+export PYTHONDONTWRITEBYTECODE=1
+cd "$tmp"
+
+# record TRACE ARGUMENT...: of Python
+record() {
+    local trace=$1
+    shift
+    "$WEFT" record --force --size 1M -o "$trace" -- "$python" "$@"
+}
+
+# facts TRACE EXPRESSION: with p for the promises, as rows of type, label and outcome
+facts() {
+    "$WEFT" dump "$1" >dump
+    python3 - "$2" <<'END_FACTS'
+import re, sys
+rows = {}
+events = []
+for line in open("dump"):
+    time, stream, kind, *rest = re.findall(r'[a-z_]+="(?:[^"\\]|\\.)*"|\S+', line.strip())
+    f = dict(part.split("=", 1) for part in rest if "=" in part)
+    events.append((kind, f))
+    if kind == "creates":
+        rows[f["child"]] = [f["type"], f.get("label", "").strip('"'), "pending"]
+    elif kind in ("fulfills", "fails", "resolves", "cancels", "forgets"):
+        p = rows.get(f.get("p") or f.get("promise") or f.get("child"))
+        if p:
+            p[2] = kind
+p = [tuple(r) for r in rows.values()]
+print(eval(sys.argv[1]))
+END_FACTS
+}
+
+# ---- What hangs is explained ----
+cat >pool.py <<'END'
+import asyncio
+import signal
+
+
+async def query(n):
+    await asyncio.sleep(0)
+    if n == 3:
+        raise ValueError(f"bad row {n}")
+
+
+async def handle(pool, n):
+    await pool.acquire()
+    await query(n)
+    pool.release()
+
+
+async def main():
+    pool = asyncio.Semaphore(1)
+    tasks = [asyncio.create_task(handle(pool, n)) for n in range(6)]
+    asyncio.get_running_loop().call_later(0.05, signal.raise_signal, signal.SIGINT)
+    await tasks[5]
+
+
+asyncio.run(main())
+END
+run 130 record pool.weft pool.py
+says "$tmp/err" '^weft: pool.weft: [0-9]+ events, .*; killed by signal 2 .*$'
+says "$tmp/err" '^KeyboardInterrupt$'
+run 0 "$WEFT" explain --json pool.weft
+equal 'the first finding' 'swallowed-failure certain handle' \
+    "$(json "$tmp/out" '"{name} {confidence} {label}".format(**d["findings"][0])')"
+equal 'findings' 1 "$(json "$tmp/out" 'len([f for f in d["findings"] if f["confidence"] != "possible"])')"
+says "$tmp/out" "has waited ever since for 'Semaphore pool.py:18' .*, which it was to resolve"
+says "$tmp/out" "ValueError\('bad row 3'\)"
+
+# ---- The program is the same ----
+cat >same.py <<'END'
+import asyncio, sys, gc, weakref, inspect, traceback
+
+async def fail():
+    await asyncio.sleep(0)
+    raise KeyError("no")
+
+async def never():
+    pass
+
+async def main():
+    loop = asyncio.get_running_loop()
+    order = []
+    f = loop.create_future()
+    f.add_done_callback(lambda f: order.append("done"))
+    loop.call_soon(order.append, "soon")
+    f.set_result(1)
+    r = weakref.ref(f)
+    del f
+    await asyncio.sleep(0.001)
+    print(order, r() is None, type(loop.create_future()), asyncio.current_task().get_name())
+    try:
+        await asyncio.gather(fail(), asyncio.sleep(0))
+    except KeyError:
+        traceback.print_exc()
+    try:
+        loop.create_future().set_result()
+    except TypeError as e:
+        print(e)
+    t = asyncio.create_task(fail())
+    await asyncio.sleep(0.001)
+    del t
+    gc.collect()
+    never()
+    print(inspect.signature(loop.create_task), inspect.signature(asyncio.Future.cancel))
+    print(asyncio.Future.set_result, [p for p in sys.path if "adapters" in p],
+          [m for m in sys.modules if "weft" in m], sys.meta_path[0])
+    lock = asyncio.Lock()
+    async with lock:
+        w = asyncio.create_task(lock.acquire())
+        await asyncio.sleep(0)
+        w.cancel("enough")
+        try:
+            await w
+        except asyncio.CancelledError as e:
+            print("cancelled", e.args)
+    sys.exit(3)
+
+asyncio.run(main())
+END
+run 3 "$python" same.py
+sed -E 's/0x[0-9a-f]+/0x/' "$tmp/out" >alone.out
+sed -E 's/0x[0-9a-f]+/0x/' "$tmp/err" >alone.err
+run 3 record same.weft same.py
+sed -E 's/0x[0-9a-f]+/0x/' "$tmp/out" >same.out
+grep -v '^weft: ' "$tmp/err" | sed -E 's/0x[0-9a-f]+/0x/' >same.err
+same 'what the program prints' alone.out same.out
+same 'what it says' alone.err same.err
+equal 'failures of tasks' 2 "$(facts same.weft 'len([r for r in p if r == ("task", "fail", "fails")])')"
+
+# ---- Its own sitecustomize ----
+mkdir own
+echo 'import sys; sys.ours = "custom"' >own/sitecustomize.py
+run 0 env PYTHONPATH="$tmp/own" "$WEFT" record --force -o c.weft -- "$python" -c \
+    'import sys, asyncio; print(sys.ours, sys.modules["sitecustomize"].__file__); asyncio.run(asyncio.sleep(0))'
+equal 'its sitecustomize' "custom $tmp/own/sitecustomize.py" "$(cat "$tmp/out")"
+says "$tmp/err" '^weft: c.weft: [0-9]+ events'
+
+# ---- Processes ----
+cat >children.py <<'END'
+import asyncio, os, subprocess, sys
+async def child(n):
+    await asyncio.sleep(0)
+if len(sys.argv) == 1:
+    subprocess.run([sys.executable, __file__, "exec"], check=True)
+    if os.fork() == 0:
+        asyncio.run(child(2))
+        os._exit(0)
+    os.wait()
+asyncio.run(child(1))
+END
+run 0 record f.weft children.py
+equal 'traces of children' 2 "$(find . -name 'f-*.weft' | wc -l)"
+equal 'lines about them' 2 "$(grep -Ec '^weft: f-[0-9]+.weft: [0-9]+ events, 1 promise, of process [0-9]+' "$tmp/err")"
+printf '#!/bin/sh\n"%s" "%s" exec\ntrue\n' "$python" "$tmp/children.py" >script
+chmod +x script
+run 0 "$WEFT" record --force --size 1M -o script.weft -- ./script
+says "$tmp/err" '^weft: script.weft: [0-9]+ events, 1 promise'
+equal 'traces of a script' script.weft "$(echo script*.weft)"
+
+# ---- What cannot be recorded, and what shall not ----
+run 0 record n.weft -c 'pass'
+says "$tmp/err" 'nothing was recorded: it is a Python program that has not imported asyncio'
+for how in -I -E -S -uE; do
+    run 0 record n.weft "$how" -c 'import asyncio'
+    says "$tmp/err" "nothing was recorded: it is a Python program that is run with -${how: -1}:"
+done
+run 0 "$WEFT" record --runtimes none -o n.weft -- "$python" -c 'import asyncio, os; print(os.environ.get("PYTHONPATH"))'
+equal 'PYTHONPATH without runtimes' None "$(cat "$tmp/out")"
+says "$tmp/err" 'nothing was recorded: it is a Python program, and --runtimes leaves Python out$'
+run 2 "$WEFT" record --runtimes cobol -- true
+says "$tmp/err" '^weft record: --runtimes: "cobol" is neither none nor'
+run 0 "$WEFT" record --list-runtimes
+says "$tmp/out" '^python  CPython 3.9'
+says "$tmp/out" "^        $adapter\$"
+finish
