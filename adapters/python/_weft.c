@@ -10,6 +10,10 @@
 #include <string.h>
 #include <time.h>
 
+#ifndef METH_FASTCALL
+#define METH_FASTCALL 0x0080 /* since 3.7, though promised since 3.10 only */
+#endif
+
 enum { TEXT_BYTES = 400 };
 
 /* What was there before. */
@@ -20,8 +24,8 @@ enum { TEXT_BYTES = 400 };
     X(run_until_complete, METH_VARARGS | METH_KEYWORDS)                                            \
     X(call_exception_handler, METH_O)                                                              \
     X(select, METH_VARARGS | METH_KEYWORDS)                                                        \
-    X(set_result, METH_O)                                                                          \
-    X(set_exception, METH_O)                                                                       \
+    X(set_result, METH_FASTCALL)                                                                   \
+    X(set_exception, METH_FASTCALL)                                                                \
     X(future_cancel, METH_VARARGS | METH_KEYWORDS)                                                 \
     X(task_cancel, METH_VARARGS | METH_KEYWORDS)                                                   \
     X(future_result, METH_NOARGS)                                                                  \
@@ -87,6 +91,21 @@ static PyObject *call_all(enum hook h, PyObject *self, PyObject *args, PyObject 
     }
     result = PyObject_Call(was[h], all, names);
     Py_DECREF(all);
+    return result;
+}
+
+/* Where one argument is right; else the one that was there says what is wrong. */
+static PyObject *call_one(enum hook h, PyObject *self, PyObject *const *args, Py_ssize_t n)
+{
+    if (n == 1)
+        return call_with(h, self, args[0]);
+    PyObject *all = PyTuple_New(n), *result;
+    for (Py_ssize_t i = 0; all && i < n; i++) {
+        Py_INCREF(args[i]);
+        PyTuple_SetItem(all, i, args[i]);
+    }
+    result = all ? call_all(h, self, all, NULL) : NULL;
+    Py_XDECREF(all);
     return result;
 }
 
@@ -245,22 +264,22 @@ static struct promise *ended(PyObject *future)
     return p->shared ? NULL : p;
 }
 
-static PyObject *do_set_result(PyObject *future, PyObject *value)
+static PyObject *do_set_result(PyObject *future, PyObject *const *args, Py_ssize_t n)
 {
-    PyObject *result = call_with(HOOK_set_result, future, value);
+    PyObject *result = call_one(HOOK_set_result, future, args, n);
     struct promise *p = result ? ended(future) : NULL;
     if (p)
         weft_fulfill(p->id);
     return result;
 }
 
-static PyObject *do_set_exception(PyObject *future, PyObject *exception)
+static PyObject *do_set_exception(PyObject *future, PyObject *const *args, Py_ssize_t n)
 {
     char text[TEXT_BYTES];
-    PyObject *result = call_with(HOOK_set_exception, future, exception);
+    PyObject *result = call_one(HOOK_set_exception, future, args, n);
     struct promise *p = result ? ended(future) : NULL;
     if (p) {
-        describe(text, sizeof text, exception);
+        describe(text, sizeof text, args[0]);
         weft_fail(p->id, text);
         note_failure(p);
     }
@@ -420,17 +439,17 @@ static PyObject *tell_code(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* init(folder of the library, of asyncio, Task, Future, coroutine, generator, step) */
+/* init(folder of the library, of asyncio, Task, Future, coroutine, generator, two of a task's steps) */
 static PyObject *init(PyObject *self, PyObject *args)
 {
     const char *library, *asyncio;
-    PyObject *types[5];
+    PyObject *types[6];
     (void)self;
-    if (!PyArg_ParseTuple(args, "ssOOOOO", &library, &asyncio, &types[0], &types[1], &types[2],
-                          &types[3], &types[4]))
+    if (!PyArg_ParseTuple(args, "ssOOOOOO", &library, &asyncio, &types[0], &types[1], &types[2],
+                          &types[3], &types[4], &types[5]))
         return NULL;
     code_folders(library, asyncio);
-    if (futures_init(types[0], types[1], types[2], types[3], types[4]) < 0)
+    if (futures_init(types) < 0)
         return NULL;
     Py_RETURN_NONE;
 }

@@ -106,6 +106,8 @@ static struct code *make_code(PyObject *object, PyObject *name)
         text = copy_attribute(object, "co_name");
     if (c && text && file) {
         *c = (struct code){.object = object, .name = text, .file = file, .owner = owner_of(file)};
+        const size_t size = strlen(text);
+        c->inlined = size > 5 && strcmp(text + size - 5, "comp>") == 0;
         c->line = line ? (unsigned)PyLong_AsLong(line) : 0;
         Py_INCREF(object);
     } else {

@@ -33,6 +33,7 @@ struct code {
     unsigned line;
     enum code_kind kind;
     enum code_owner owner;
+    bool inlined; /* a comprehension: a part of the function around it */
 };
 
 /* Never NULL; that of "?" if there is no memory, or there are too many. name: its qualified name, or NULL if the

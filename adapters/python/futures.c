@@ -39,7 +39,8 @@ enum { DEPTH_MAX = 64, FRAMES_MAX = 16, FAILED_MAX = 256, TEXT_BYTES = 400, NUMB
 ATTRIBUTES(NAME)
 #undef NAME
 
-static PyTypeObject *task_type, *future_type, *coroutine_type, *generator_type, *step_type;
+static PyTypeObject *task_type, *future_type, *coroutine_type, *generator_type, *step_type,
+    *wakeup_type;
 
 __thread struct promise *current;
 __thread bool ending;
@@ -263,6 +264,20 @@ static struct promise *add_of_self(PyObject *future, const struct maker *m)
     return p;
 }
 
+/* What is known of it is who made it: a function of asyncio's, or a line of the program. */
+static weft_promise create_unnamed(const struct maker *m)
+{
+    char label[TEXT_BYTES];
+    struct place *at;
+    if (m->what->owner == CODE_ASYNCIO) {
+        at = place_of(m->where, m->line, m->what, FOR_FUTURE);
+        return create_at(at, "future", m->what->name);
+    }
+    at = place_of(m->where, m->line, m->what, FOR_LABELLED);
+    snprintf(label, sizeof label, "%.300s:%u", m->what->name, m->line);
+    return create_at(at, "future", label);
+}
+
 /* A future that has just been created by the frame that runs. */
 struct promise *add_future(PyObject *future)
 {
@@ -275,8 +290,7 @@ struct promise *add_future(PyObject *future)
              m.kind == CODE_CONDITION)
         p = add_of_self(future, &m);
     if (!p) {
-        struct place *at = place_of(m.where, m.line, m.what, FOR_FUTURE);
-        p = add(future, create_at(at, "future", m.what->name), false);
+        p = add(future, create_unnamed(&m), false);
     }
     if (p && m.kind == CODE_SERVE)
         weft_background(p->id);
@@ -435,7 +449,7 @@ static void end_calls(struct promise *p, unsigned from)
         struct call *c = &p->calls[--p->count];
         Py_XDECREF(c->ref);
         if (c->id) {
-            weft_resolve(c->id);
+            weft_resolve_by(c->id, c->id, WEFT_BY_UNKNOWN, NULL);
             weft_read(promise_inner(p), c->id);
         }
     }
@@ -457,7 +471,8 @@ static bool add_call(struct promise *p, PyObject *coroutine, const struct code *
         PyErr_Clear();
         return false;
     }
-    if (c->owner == CODE_PROGRAM || (c->owner == CODE_LIBRARY && outer->owner == CODE_PROGRAM)) {
+    if (!c->inlined &&
+        (c->owner == CODE_PROGRAM || (c->owner == CODE_LIBRARY && outer->owner == CODE_PROGRAM))) {
         const weft_promise who = promise_inner(p);
         struct place *at = place_of(c, c->line, c, FOR_CALL);
         call.id = weft_impl_create_from(&at->site, who, "call", c->name);
@@ -561,7 +576,7 @@ PyObject *task_of(PyObject *handle)
     if (callback && PyCFunction_Check(callback)) {
         owner = PyCFunction_GetSelf(callback);
         Py_XINCREF(owner);
-    } else if (callback && (Py_TYPE(callback) == step_type)) {
+    } else if (callback && (Py_TYPE(callback) == step_type || Py_TYPE(callback) == wakeup_type)) {
         owner = get(callback, s___self__);
     }
     Py_XDECREF(callback);
@@ -594,15 +609,13 @@ static int intern_names(void)
     return 0;
 }
 
-int futures_init(PyObject *task, PyObject *future, PyObject *coroutine, PyObject *generator,
-                 PyObject *step)
+int futures_init(PyObject *const classes[6])
 {
-    PyTypeObject **const types[] = {&task_type, &future_type, &coroutine_type, &generator_type,
-                                    &step_type};
-    PyObject *const given[] = {task, future, coroutine, generator, step};
+    PyTypeObject **const types[] = {&task_type,      &future_type, &coroutine_type,
+                                    &generator_type, &step_type,   &wakeup_type};
     for (unsigned i = 0; i < sizeof types / sizeof *types; i++) {
-        Py_INCREF(given[i]);
-        *types[i] = (PyTypeObject *)given[i];
+        Py_INCREF(classes[i]);
+        *types[i] = (PyTypeObject *)classes[i];
     }
     promise_gone = on_gone;
     return intern_names() < 0 || promises_init() < 0 ? -1 : 0;

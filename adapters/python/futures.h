@@ -19,10 +19,9 @@ static inline bool on(void)
 /* Says it once. */
 void step_aside(const char *why);
 
-/* The classes: asyncio's Task and Future, those of coroutines and generators, that of a task's step. Returns 0, or -1
+/* The classes: asyncio's Task and Future, those of coroutines and generators, two of a task's steps. Returns 0, or -1
  * with an exception. */
-int futures_init(PyObject *task, PyObject *future, PyObject *coroutine, PyObject *generator,
-                 PyObject *step);
+int futures_init(PyObject *const classes[6]);
 
 /* In the child of a fork. */
 void futures_forked(void);
