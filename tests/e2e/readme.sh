@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# "Record your program" of README.md does what it says: the program is compiled with the library of this
+# "Record your C program" of README.md does what it says: the program is compiled with the library of this
 # build, the commands are run, and the promises are those that it shows.
 . "$(dirname "$0")/lib.sh"
 
