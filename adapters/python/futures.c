@@ -7,8 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { DEPTH_MAX = 64, FRAMES_MAX = 16, FAILED_MAX = 256, TEXT_BYTES = 400, NUMBERS_MAX = 100 };
 
@@ -45,20 +43,6 @@ static PyTypeObject *task_type, *future_type, *coroutine_type, *generator_type, 
 __thread struct promise *current;
 __thread bool ending;
 bool aside;
-
-void step_aside(const char *why)
-{
-    char line[200];
-    PyErr_Clear();
-    if (aside)
-        return;
-    aside = true;
-    weft_pause();
-    const int n =
-        snprintf(line, sizeof line, "weft: %s; the program runs on without recording\n", why);
-    if (write(STDERR_FILENO, line, (size_t)n) < 0)
-        return;
-}
 
 /* ---- Looking at objects ---- */
 
@@ -497,6 +481,18 @@ static PyObject *inner_of(PyObject *coroutine)
     return inner;
 }
 
+/* Whether it is the same one, and not another one at its address. */
+static bool is_call_of(const struct call *c, PyObject *coroutine)
+{
+    if (c->coroutine != coroutine)
+        return false;
+    PyObject *then = PyObject_CallFunctionObjArgs(c->ref, NULL);
+    if (!then)
+        PyErr_Clear();
+    Py_XDECREF(then);
+    return then == coroutine;
+}
+
 /* A task has stopped: in which coroutines? */
 static void follow_calls(struct promise *p)
 {
@@ -507,8 +503,7 @@ static void follow_calls(struct promise *p)
         return;
     Py_INCREF(at);
     for (; depth < DEPTH_MAX && (inner = inner_of(at)); depth++) {
-        struct call *c = depth < p->count ? &p->calls[depth] : NULL;
-        if (!c || c->coroutine != inner || PyWeakref_GetObject(c->ref) != inner) {
+        if (depth >= p->count || !is_call_of(&p->calls[depth], inner)) {
             end_calls(p, depth);
             outer = outer ? outer : code_of_coroutine(at);
             const struct code *code = code_of_coroutine(inner);

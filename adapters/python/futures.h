@@ -9,15 +9,12 @@
 
 extern __thread struct promise *current; /* the task that runs on this thread, or NULL */
 extern __thread bool ending; /* the loop of this thread cancels what is left: that is no news */
-extern bool aside;           /* our part has failed, and the program runs on */
+extern bool aside;           /* nothing is recorded any more */
 
 static inline bool on(void)
 {
     return WEFT_IMPL_ON() && !ending && !aside;
 }
-
-/* Says it once. */
-void step_aside(const char *why);
 
 /* The classes: asyncio's Task and Future, those of coroutines and generators, two of a task's steps. Returns 0, or -1
  * with an exception. */
