@@ -1,61 +1,40 @@
 /* SPDX-License-Identifier: ISC */
 #include "codes.h"
 
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "table.h"
 
 enum { CODES_MAX = 1 << 16, PLACES_MAX = 1 << 17, NAME_MAX_BYTES = 512 };
 
 static struct code unknown = {.name = "?", .file = ""};
 static char *library, *asyncio;
 
-/* A table of pointers by open addressing: room is a power of two, at most half of it used. */
-struct table {
-    void **at;
-    size_t room, used;
-};
-
-static struct table codes, places;
-
-static size_t mix(uintptr_t a, uintptr_t b, uintptr_t c)
-{
-    uint64_t h = (a >> 4) * UINT64_C(0x9e3779b97f4a7c15);
-    h = (h ^ b >> 4) * UINT64_C(0xbf58476d1ce4e5b9);
-    h = (h ^ c) * UINT64_C(0x94d049bb133111eb);
-    return (size_t)(h >> 24);
-}
-
 static size_t hash_code(const void *entry)
 {
-    return mix((uintptr_t)((const struct code *)entry)->object, 0, 0);
+    return table_mix(((const struct code *)entry)->object, NULL, 0);
+}
+
+static bool same_code(const void *entry, const void *wanted)
+{
+    return ((const struct code *)entry)->object == ((const struct code *)wanted)->object;
 }
 
 static size_t hash_place(const void *entry)
 {
     const struct place *p = entry;
-    return mix((uintptr_t)p->where, (uintptr_t)p->what, p->line * 8 + p->use);
+    return table_mix(p->where, p->what, p->line * 8 + p->use);
 }
 
-static bool make_room(struct table *t, size_t (*hash)(const void *))
+static bool same_place(const void *entry, const void *wanted)
 {
-    if (t->room > 2 * t->used)
-        return true;
-    struct table n = {.room = t->room ? 2 * t->room : 256, .used = t->used};
-    n.at = calloc(n.room, sizeof *n.at);
-    if (!n.at)
-        return false;
-    for (size_t i = 0; i < t->room; i++) {
-        size_t at = t->at[i] ? hash(t->at[i]) & (n.room - 1) : 0;
-        while (t->at[i] && n.at[at])
-            at = (at + 1) & (n.room - 1);
-        if (t->at[i])
-            n.at[at] = t->at[i];
-    }
-    free(t->at);
-    *t = n;
-    return true;
+    const struct place *p = entry, *w = wanted;
+    return p->where == w->where && p->what == w->what && p->line == w->line && p->use == w->use;
 }
+
+static struct table codes = {.hash = hash_code, .same = same_code};
+static struct table places = {.hash = hash_place, .same = same_place};
 
 /* A copy that the caller keeps; NULL without an exception: there is none. */
 static char *copy_text(PyObject *text)
@@ -109,6 +88,8 @@ static struct code *make_code(PyObject *object, PyObject *name)
         const size_t size = strlen(text);
         c->inlined = size > 5 && strcmp(text + size - 5, "comp>") == 0;
         c->line = line ? (unsigned)PyLong_AsLong(line) : 0;
+    }
+    if (c && text && file && table_insert(&codes, c)) {
         Py_INCREF(object);
     } else {
         free(c);
@@ -123,20 +104,10 @@ static struct code *make_code(PyObject *object, PyObject *name)
 
 static struct code *find_code(PyObject *object, PyObject *name)
 {
-    struct code *c = &unknown;
-    if (!make_room(&codes, hash_code))
-        return &unknown;
-    size_t at = mix((uintptr_t)object, 0, 0) & (codes.room - 1);
-    while ((c = codes.at[at]) && c->object != object)
-        at = (at + 1) & (codes.room - 1);
-    if (c)
-        return c;
-    c = codes.used < CODES_MAX ? make_code(object, name) : NULL;
-    if (!c)
-        return &unknown;
-    codes.at[at] = c;
-    codes.used++;
-    return c;
+    struct code *c = table_find(&codes, &(struct code){.object = object});
+    if (!c && codes.used < CODES_MAX)
+        c = make_code(object, name);
+    return c ? c : &unknown;
 }
 
 const struct code *code_of(PyObject *object, PyObject *name)
@@ -166,13 +137,7 @@ struct place *place_of(const struct code *where, unsigned line, const struct cod
 {
     static struct place none; /* it is no literal, and nothing is kept in it */
     const struct place key = {.where = where, .what = what, .line = line, .use = use};
-    struct place *p;
-    if (!make_room(&places, hash_place))
-        return &none;
-    size_t at = hash_place(&key) & (places.room - 1);
-    while ((p = places.at[at]) &&
-           (p->where != where || p->what != what || p->line != line || p->use != use))
-        at = (at + 1) & (places.room - 1);
+    struct place *p = table_find(&places, &key);
     if (p)
         return p;
     p = places.used < PLACES_MAX ? malloc(sizeof *p) : NULL;
@@ -181,7 +146,8 @@ struct place *place_of(const struct code *where, unsigned line, const struct cod
     *p = key;
     p->site = (struct weft_site){
         .file = where->file, .line = line, .literal = use == FOR_LABELLED ? 1 : 3};
-    places.at[at] = p;
-    places.used++;
-    return p;
+    if (table_insert(&places, p))
+        return p;
+    free(p);
+    return &none;
 }
