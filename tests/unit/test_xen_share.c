@@ -503,7 +503,7 @@ static void test_struct_size(void **state)
     weft_xen_end(&b.share);
 
     const size_t size = offsetof(struct weft_xen_system, remove);
-    struct weft_xen_system *earlier = malloc(size); /* nothing behind it may be read */
+    void *earlier = malloc(size); /* nothing behind it may be read */
     assert_non_null(earlier);
     b.system.size = size;
     memcpy(earlier, &b.system, size);

@@ -67,7 +67,7 @@ case_clocks() {
     await 120 "/local/domain/$first/data/lab/pong" >/dev/null
     for try in 1 2 3 4 5 6 7 8; do
         until_true 120 has_answered $((rounds * try)) || fail 'clocks: no more rounds'
-        until_true 60 save_precisely || fail "clocks: the guest's clock is known within $error_ns ns only"
+        until_true 300 save_precisely || fail "clocks: the guest's clock is known within $error_ns ns only"
         put_marks
         verdict=$(judge_marks)
         note "clocks: known within $error_ns ns; $verdict"
