@@ -6,13 +6,13 @@
 [ -x "${HANGING:-}" ] || skip 'HANGING is not set'
 [ "$(id -u)" -eq 0 ] || skip 'only root can keep a file system here'
 cd "$tmp"
-mkfifo fifo
 
-# hang HOW: sets $pid. The output of what hangs belongs to nobody.
+# hang HOW: sets $pid. Its output is a pipe of its own: what an earlier one has left behind may still hold that one's.
 hang() {
-    "$HANGING" "$1" >fifo 2>"$tmp/why" &
+    exec 3< <(exec "$HANGING" "$1" 2>"$tmp/why")
     keeper=$!
-    read -r pid <fifo || skip "no file system can be kept here: $(cat "$tmp/why")"
+    read -r pid <&3 || skip "no file system can be kept here: $(cat "$tmp/why")"
+    exec 3<&-
 }
 release() {
     kill -KILL "$keeper"
