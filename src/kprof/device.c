@@ -215,6 +215,13 @@ static int start(struct weft_kprof *k, struct weft_error *err)
     return k->host.start(k->host.data, err) < 0 ? -EIO : 0;
 }
 
+/* The timers were stopped to be switched, and cannot be started again. */
+static void end_counting(struct weft_kprof *k, const struct weft_error *why)
+{
+    k->counting = false;
+    weft__kprof_log(k, 0, "the histogram ends: %s", why->text);
+}
+
 /* Whoever begins gets only what is taken from now on, and all mappings that there are now. */
 int weft__kprof_opstart(struct weft_kprof *k, struct weft_error *err)
 {
@@ -229,6 +236,8 @@ int weft__kprof_opstart(struct weft_kprof *k, struct weft_error *err)
     int rc = start(k, err);
     if (rc < 0) {
         k->collecting = false;
+        if (k->counting)
+            end_counting(k, err);
         return rc;
     }
     for (uint32_t c = 0; c < k->host.cores; c++) {
@@ -254,10 +263,8 @@ int weft__kprof_opstop(struct weft_kprof *k)
                         "the kernel slowed the timers down %" PRIu64 " times: the period is "
                         "too short (sysctl kernel.perf_event_max_sample_rate)",
                         weft__kprof_slowed(k));
-    if (k->counting && start(k, &err) < 0) {
-        k->counting = false;
-        weft__kprof_log(k, 0, "the histogram ends: %s", err.text);
-    }
+    if (k->counting && start(k, &err) < 0)
+        end_counting(k, &err);
     return 0;
 }
 
