@@ -599,7 +599,8 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
 static bool is_told(const void *data, uint64_t id)
 {
     const struct telling *t = data;
-    return home_of(t->e, id) || bsearch(&id, t->c->known, t->c->knowns, sizeof *t->c->known, by_id);
+    return home_of(t->e, id) ||
+           (t->c->knowns && bsearch(&id, t->c->known, t->c->knowns, sizeof *t->c->known, by_id));
 }
 
 static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
