@@ -107,7 +107,7 @@ static bool load(struct loaded *l, const struct weft__export_profile *e, const c
             return weft__say(shown_path(path), "%s", weft_error_name(WEFT_E_NOMEM)), false;
     }
     if (f->real_ns)
-        part->real_ns = f->real_ns + (int64_t)(p->profile->first_ns - f->clock_ns);
+        part->real_ns = (int64_t)((uint64_t)f->real_ns + p->profile->first_ns - f->clock_ns);
     warn_symbols(shown_path(path), &p->symbols, e);
     warn_kernel(shown_path(path), p, e);
     warn_missing(shown_path(path), p, e);
