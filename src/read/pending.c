@@ -405,14 +405,18 @@ static bool add_event(struct pending *p, struct promoted ev)
     return true;
 }
 
+static bool has_cell(const struct cells *c, uint64_t id)
+{
+    return c->knowns && bsearch(&id, c->known, c->knowns, sizeof *c->known, by_id);
+}
+
 /* Whether who waits may be shown as a promise: it is created in a packet, or is known to be pending. */
 static bool is_known(struct weft_file *f, const struct loading *l, uint64_t id)
 {
-    const struct endings *e = f->pending_events.endings;
+    struct endings *e = f->pending_events.endings;
     if (e->own)
         return id == WEFT_ID_LOOP || has_id(&e->listed, id);
-    return !l->complete || id == WEFT_ID_LOOP || home_of(f->pending_events.endings, id) ||
-           bsearch(&id, l->c.known, l->c.knowns, sizeof *l->c.known, by_id);
+    return !l->complete || id == WEFT_ID_LOOP || home_of(e, id) || has_cell(&l->c, id);
 }
 
 /* Whether a promise for which somebody waits is pending. What has ended may have been overwritten with all that says so. */
@@ -423,9 +427,7 @@ static bool is_pending(struct weft_file *f, const struct loading *l, uint64_t id
     uint64_t i = h ? id - h->base : 0;
     if (h)
         return !(e->bits[(uint64_t)(h - e->home) * (e->count / 64) + i / 64] >> i % 64 & 1);
-    if (has_id(&e->listed, id))
-        return true;
-    return bsearch(&id, l->c.known, l->c.knowns, sizeof *l->c.known, by_id) != NULL;
+    return has_id(&e->listed, id) || has_cell(&l->c, id);
 }
 
 static uint64_t time_of(const struct weft_file *f, uint64_t ticks, uint64_t *hint)
@@ -599,8 +601,7 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
 static bool is_told(const void *data, uint64_t id)
 {
     const struct telling *t = data;
-    return home_of(t->e, id) ||
-           (t->c->knowns && bsearch(&id, t->c->known, t->c->knowns, sizeof *t->c->known, by_id));
+    return home_of(t->e, id) || has_cell(t->c, id);
 }
 
 static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
@@ -610,12 +611,16 @@ static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
     return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
 }
 
+static bool list_id(void *data, uint64_t id)
+{
+    return add_id(data, id);
+}
+
 /* Who is pending, where numbers are the program's own: those that have cells, and those on the roll. */
 static int list_pending(struct weft_file *f, const struct loading *l, struct weft_error *err)
 {
     struct endings *e = f->pending_events.endings;
-    int rc = weft__roll_numbers(f, &e->listed.id, &e->listed.count, err);
-    e->listed.room = e->listed.count;
+    int rc = weft__roll_numbers(f, list_id, &e->listed, err);
     for (uint64_t i = 0; i < l->c.knowns && rc >= 0; i++)
         if (!l->c.known[i].resolved && !add_id(&e->listed, l->c.known[i].id))
             rc = no_memory(err);

@@ -53,8 +53,8 @@ static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
 }
 
 /* Hands out all words that stand in places. */
-static int each_number(struct weft_file *f, const struct weft_roll_header *h,
-                       bool take(void *data, uint64_t word), void *data, struct weft_error *err)
+static int each_number(struct weft_file *f, const struct weft_roll_header *h, roll_take_fn *take,
+                       void *data, struct weft_error *err)
 {
     uint64_t word;
     for (uint64_t first = 0, n; first < h->numbers; first += n) {
@@ -90,30 +90,16 @@ static bool count_number(void *data, uint64_t word)
     return true;
 }
 
-/* For list_number. */
-struct listing {
-    uint64_t *ids, count, room;
+/* For hand_out. */
+struct handing {
+    roll_take_fn *take;
+    void *data;
 };
 
-static bool list_number(void *data, uint64_t word)
+static bool hand_out(void *data, uint64_t word)
 {
-    struct listing *l = data;
-    if (l->count == l->room) {
-        uint64_t room = l->room ? l->room * 2 : 256;
-        void *grown = realloc(l->ids, room * sizeof *l->ids);
-        if (!grown)
-            return false;
-        l->ids = grown;
-        l->room = room;
-    }
-    l->ids[l->count++] = word >> WEFT_ROLL_SORT_BITS;
-    return true;
-}
-
-static int by_number(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
+    const struct handing *h = data;
+    return h->take(h->data, word >> WEFT_ROLL_SORT_BITS);
 }
 
 /* Returns 1; 0 if its tables are not within the packet. */
@@ -125,18 +111,11 @@ static int read_header(struct weft_file *f, struct weft_roll_header *h, struct w
     return got == (ptrdiff_t)sizeof *h && weft__roll_fits(h, f->roll.header_bytes, f->roll.content);
 }
 
-int weft__roll_numbers(struct weft_file *f, uint64_t **ids, uint64_t *count, struct weft_error *err)
+int weft__roll_numbers(struct weft_file *f, roll_take_fn *take, void *data, struct weft_error *err)
 {
     struct weft_roll_header h;
-    struct listing l = {.count = 0};
     int rc = f->roll.content ? read_header(f, &h, err) : 0;
-    if (rc > 0)
-        rc = each_number(f, &h, list_number, &l, err);
-    if (l.count)
-        qsort(l.ids, l.count, sizeof *l.ids, by_number);
-    *ids = l.ids;
-    *count = l.count;
-    return rc;
+    return rc > 0 ? each_number(f, &h, hand_out, &(struct handing){take, data}, err) : rc;
 }
 
 static int by_count(const void *a, const void *b)

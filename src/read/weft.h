@@ -192,9 +192,9 @@ typedef bool roll_known_fn(const void *data, uint64_t id);
 /* Returns true if the tables of a roll lie within its packet. */
 bool weft__roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content);
 
-/* All numbers on the roll, in order; *ids is the caller's. 0 or a negative code. */
-int weft__roll_numbers(struct weft_file *f, uint64_t **ids, uint64_t *count,
-                       struct weft_error *err);
+/* Hands out all numbers on the roll, in no order; take returns false where there is no memory. 0 or a negative code. */
+typedef bool roll_take_fn(void *data, uint64_t id);
+int weft__roll_numbers(struct weft_file *f, roll_take_fn *take, void *data, struct weft_error *err);
 
 /* Reads the packet at f->roll, if there is one, into the facts. The texts are there. 0 or a negative code. */
 int weft__roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
