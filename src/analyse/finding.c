@@ -44,6 +44,15 @@ struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding
     return f;
 }
 
+struct weft_finding *weft__finding_add_open(struct weft__search *s, enum weft_finding_kind kind,
+                                            enum weft_confidence confidence, uint32_t promise,
+                                            int64_t start_ns, int64_t cost_ns)
+{
+    int64_t end = s->m->end_ns;
+    return weft__finding_add(s, kind, confidence, promise, start_ns < end ? start_ns : end, end,
+                             cost_ns);
+}
+
 void weft__finding_text(struct weft__search *s, struct weft_finding *f, struct weft__text *text)
 {
     s->failed |= text->failed;

@@ -42,6 +42,11 @@ struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding
                                        enum weft_confidence confidence, uint32_t promise,
                                        int64_t start_ns, int64_t end_ns, int64_t cost_ns);
 
+/* The same for what lasts until the trace ends. In a damaged one it may have begun later: then it is of no length. */
+struct weft_finding *weft__finding_add_open(struct weft__search *s, enum weft_finding_kind kind,
+                                            enum weft_confidence confidence, uint32_t promise,
+                                            int64_t start_ns, int64_t cost_ns);
+
 /* Takes over the text. */
 void weft__finding_text(struct weft__search *s, struct weft_finding *f, struct weft__text *text);
 void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const char *why);

@@ -174,13 +174,11 @@ static void judge_end(const struct weft__graph *g, struct weft__hang *x, int64_t
     const struct weft_model *m = g->s->m;
     uint32_t root = g->groups[x->group].node, waiter = x->near;
     const struct weft__habit *b = &g->habit[g->s->families->of[root]];
-    bool by_waiter = b->resolved < FAMILY_ENOUGH && waiter != WEFT_NONE;
-    if (x->kind != WEFT_FINDING_DEADLOCK &&
-        (in_flight(g, root) || (by_waiter && in_flight(g, waiter))))
+    uint32_t judged = b->resolved < FAMILY_ENOUGH && waiter != WEFT_NONE ? waiter : root;
+    if (x->kind != WEFT_FINDING_DEADLOCK && in_flight(g, judged))
         lower(x, WEFT_POSSIBLE,
               "others like it have taken as long: it may only have been cut off by the end");
-    else if (x->kind != WEFT_FINDING_DEADLOCK &&
-             (is_young(g, root) || (by_waiter && is_young(g, waiter))))
+    else if (x->kind != WEFT_FINDING_DEADLOCK && is_young(g, judged))
         lower(x, WEFT_LIKELY,
               "others like it have taken as long, and the program ended right after it began");
     if (m->losses.ended == WEFT_ENDED_STOPPED)
@@ -475,10 +473,8 @@ static void add_finding(const struct weft__graph *g, const struct weft__hang *x,
         start = s->h->wait[x->wait].from_ns;
     if (gr->lost && gr->lost_ns < start)
         start = gr->lost_ns;
-    if (start > s->m->end_ns) /* time ran backwards */
-        start = s->m->end_ns;
     struct weft_finding *f =
-        weft__finding_add(s, x->kind, x->confidence, gr->node, start, s->m->end_ns, x->cost_ns);
+        weft__finding_add_open(s, x->kind, x->confidence, gr->node, start, x->cost_ns);
     if (!f)
         return;
     f->count = count;

@@ -418,9 +418,8 @@ static void report(const struct finder *f, const struct sort *k, enum weft_confi
     struct weft__search *s = f->s;
     int64_t start = f->m->promise[k->oldest].start_ns;
     uint32_t left = f->pending[k->family];
-    int64_t end = f->m->end_ns > start ? f->m->end_ns : start; /* a damaged trace may end before */
     struct weft_finding *g =
-        weft__finding_add(s, WEFT_FINDING_LEAK, confidence, k->oldest, start, end, 0);
+        weft__finding_add_open(s, WEFT_FINDING_LEAK, confidence, k->oldest, start, 0);
     if (!g)
         return;
     struct weft__text t = {0};
