@@ -56,21 +56,9 @@ const char *weft__children_shown(const char *path)
     return n > 1 && strncmp(path, folder, n) == 0 && path[n] == '/' ? path + n + 1 : path;
 }
 
-/* Puts a process id for every %p. */
 static bool expand(char *path, size_t size, const char *pattern, uint64_t pid)
 {
-    size_t n = 0;
-    for (const char *c = pattern; *c && n < size; c++)
-        if (c[0] == '%' && c[1] == 'p') {
-            n += (size_t)snprintf(path + n, size - n, "%" PRIu64, pid);
-            c++;
-        } else {
-            path[n++] = *c;
-        }
-    if (n >= size)
-        return false;
-    path[n] = 0;
-    return true;
+    return weft__expand_pid(path, size, pattern, (pid_t)pid) < size;
 }
 
 /* The process id in a file's name; 0: it is not one of these. */
@@ -90,16 +78,22 @@ static uint64_t number_in(const char *pattern, const char *folder_end, const cha
     return strcmp(path + (folder_end - pattern) + 1, file) == 0 ? pid : 0;
 }
 
-/* Whether it is the trace of that process, begun since then: *since_ns is when. */
-static bool is_recent(const char *path, uint64_t pid, uint64_t *since_ns, bool *live)
+struct child {
+    uint64_t pid, begun_ns;
+    bool live;
+};
+
+/* Whether it is the trace of that process, begun since then. The rest of c is filled in. */
+static bool is_recent(const char *path, struct child *c, uint64_t since_ns)
 {
     struct weft_facts_header facts;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-    bool is = fd >= 0 && weft__facts_read(fd, &facts) && facts.pid == pid &&
-              facts.start_mono_ns >= *since_ns;
-    *live = is && weft__facts_live(&facts);
-    if (is)
-        *since_ns = facts.start_mono_ns;
+    bool is = fd >= 0 && weft__facts_read(fd, &facts) && facts.pid == c->pid &&
+              facts.start_mono_ns >= since_ns;
+    if (is) {
+        c->begun_ns = facts.start_mono_ns;
+        c->live = weft__facts_live(&facts);
+    }
     if (fd >= 0)
         close(fd);
     return is;
@@ -119,18 +113,17 @@ static void tell(const char *path, uint64_t pid, bool live)
     weft__summary_close(&s);
 }
 
-static int by_number(const void *a, const void *b)
+static int by_pid(const void *a, const void *b)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
+    const struct child *x = a, *y = b;
+    return x->pid < y->pid ? -1 : x->pid > y->pid;
 }
 
-/* The process ids, at most TOLD_MAX, but for that of the program itself. */
-static unsigned find(const char *pattern, pid_t program, uint64_t since_ns, uint64_t *found)
+/* At most TOLD_MAX, but for the program itself. */
+static unsigned find(const char *pattern, pid_t program, uint64_t since_ns, struct child *found)
 {
     char folder[PATH_MAX], path[PATH_MAX];
     unsigned count = 0;
-    bool live;
     const struct dirent *entry;
     const char *end = strrchr(pattern, '/');
     if (!end || !strstr(end, "%p")) /* in a folder's name: each has its own */
@@ -138,46 +131,36 @@ static unsigned find(const char *pattern, pid_t program, uint64_t since_ns, uint
     snprintf(folder, sizeof folder, "%.*s/", (int)(end - pattern), pattern);
     DIR *dir = opendir(folder);
     while (dir && count < TOLD_MAX && (entry = readdir(dir))) {
-        const uint64_t pid = number_in(pattern, end, entry->d_name);
-        uint64_t begun_ns = since_ns;
-        if (pid && pid != (uint64_t)program && expand(path, sizeof path, pattern, pid) &&
-            is_recent(path, pid, &begun_ns, &live))
-            found[count++] = pid;
+        struct child c = {.pid = number_in(pattern, end, entry->d_name)};
+        if (c.pid && c.pid != (uint64_t)program && expand(path, sizeof path, pattern, c.pid) &&
+            is_recent(path, &c, since_ns))
+            found[count++] = c;
     }
     if (dir)
         closedir(dir);
-    qsort(found, count, sizeof *found, by_number);
+    qsort(found, count, sizeof *found, by_pid);
     return count;
 }
 
 unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_ns)
 {
     char path[PATH_MAX];
-    uint64_t found[TOLD_MAX];
+    struct child found[TOLD_MAX];
     const unsigned count = find(pattern, program, since_ns, found);
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t begun_ns = since_ns;
-        bool live;
-        if (expand(path, sizeof path, pattern, found[i]) &&
-            is_recent(path, found[i], &begun_ns, &live))
-            tell(path, found[i], live);
-    }
+    for (unsigned i = 0; i < count; i++)
+        if (expand(path, sizeof path, pattern, found[i].pid))
+            tell(path, found[i].pid, found[i].live);
     return count;
 }
 
 bool weft__children_adopt(const char *pattern, uint64_t since_ns, const char *path)
 {
     char name[PATH_MAX];
-    uint64_t found[TOLD_MAX], first = 0, first_ns = UINT64_MAX;
+    struct child found[TOLD_MAX];
+    const struct child *first = NULL;
     const unsigned count = find(pattern, 0, since_ns, found);
-    for (unsigned i = 0; i < count; i++) {
-        uint64_t begun_ns = since_ns;
-        bool live;
-        if (expand(name, sizeof name, pattern, found[i]) &&
-            is_recent(name, found[i], &begun_ns, &live) && begun_ns < first_ns) {
-            first = found[i];
-            first_ns = begun_ns;
-        }
-    }
-    return first && expand(name, sizeof name, pattern, first) && rename(name, path) == 0;
+    for (unsigned i = 0; i < count; i++)
+        if (!first || found[i].begun_ns < first->begun_ns)
+            first = &found[i];
+    return first && expand(name, sizeof name, pattern, first->pid) && rename(name, path) == 0;
 }

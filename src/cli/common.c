@@ -253,6 +253,31 @@ int64_t weft__time_value(const struct weft__command *command, const char *option
     return ns;
 }
 
+size_t weft__expand_pid(char *path, size_t size, const char *pattern, pid_t pid)
+{
+    size_t n = 0;
+    for (const char *c = pattern; *c && n < size; c++)
+        if (c[0] == '%' && c[1] == 'p') {
+            n += (size_t)snprintf(path + n, size - n, "%d", (int)pid);
+            c++;
+        } else {
+            path[n++] = *c;
+        }
+    if (n < size)
+        path[n] = 0;
+    return n;
+}
+
+bool weft__own_folder(char *folder, size_t size)
+{
+    const ssize_t n = readlink("/proc/self/exe", folder, size - 1);
+    folder[n > 0 ? n : 0] = 0;
+    char *slash = strrchr(folder, '/');
+    if (slash)
+        *slash = 0;
+    return slash;
+}
+
 bool weft__parse_number(const char *text, uint64_t max, uint64_t *number)
 {
     size_t digits = strspn(text, "0123456789");

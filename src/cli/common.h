@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "model/model.h"
 #include "output/output.h"
@@ -95,6 +96,13 @@ bool weft__parse_time(const char *text, int64_t *ns);
 
 /* As above, for the value of an option; exits if it is none. */
 int64_t weft__time_value(const struct weft__command *command, const char *option, const char *text);
+
+/* Writes pattern with the process id for every %p. Returns its length; size or more: it does not fit, and what is there
+ * is no string. */
+size_t weft__expand_pid(char *path, size_t size, const char *pattern, pid_t pid);
+
+/* The folder that this program lies in, as it was built or installed. False: it is not known. */
+bool weft__own_folder(char *folder, size_t size);
 
 /* A decimal number of all digits of text, at most max. */
 bool weft__parse_number(const char *text, uint64_t max, uint64_t *number);

@@ -337,18 +337,7 @@ static bool join(char *path, size_t size, const char *name, pid_t pid)
             return false;
         n = (size_t)snprintf(path, size, "%s/", strcmp(folder, "/") == 0 ? "" : folder);
     }
-    for (; *name && n < size; name++) {
-        if (name[0] == '%' && name[1] == 'p') {
-            n += (size_t)snprintf(path + n, size - n, "%d", (int)pid);
-            name++;
-        } else {
-            path[n++] = *name;
-        }
-    }
-    if (n >= size)
-        return false;
-    path[n] = 0;
-    return true;
+    return n < size && weft__expand_pid(path + n, size - n, name, pid) < size - n;
 }
 
 static bool find_place(const struct order *o, const struct weft__target *t, struct weft__request *r)

@@ -221,24 +221,10 @@ static bool expand_path(char *path, size_t size, const char *output, pid_t pid)
     char folder[PATH_MAX] = "";
     if (*output != '/' && !getcwd(folder, sizeof folder - 1))
         return false;
-    size_t n = strlen(folder);
-    if (n)
-        folder[n++] = '/';
-    folder[n] = 0;
-    n = 0;
-    for (const char *part = folder; part; part = part == folder ? output : NULL)
-        for (const char *c = part; *c && n < size; c++) {
-            if (c[0] == '%' && c[1] == 'p') {
-                n += (size_t)snprintf(path + n, size - n, "%d", (int)pid);
-                c++;
-            } else {
-                path[n++] = *c;
-            }
-        }
-    if (n + TEMPORARY_SUFFIX >= size)
-        return false;
-    path[n] = 0;
-    return true;
+    if (*folder)
+        strcat(folder, "/");
+    const size_t room = size - TEMPORARY_SUFFIX, n = weft__expand_pid(path, room, folder, pid);
+    return n < room && weft__expand_pid(path + n, room - n, output, pid) < room - n;
 }
 
 static bool refuse(const struct place *p, const char *format, ...)
@@ -633,9 +619,9 @@ static void tell(const struct request *r, const struct place *place, int memory,
     if (memory >= 0 && !write_memory(place, memory) && weft__facts_read(memory, &facts))
         return;
     /* What the program starts may have recorded, and not itself. */
-    const bool adopted = !is_its_own(place) && *place->children && !strstr(r->output, "%p") &&
-                         weft__children_adopt(place->children, place->begun_ns, place->path);
-    const bool traced = adopted || is_its_own(place);
+    const bool traced =
+        is_its_own(place) || (*place->children && !strstr(r->output, "%p") &&
+                              weft__children_adopt(place->children, place->begun_ns, place->path));
     if (traced)
         weft__ending_note(place->path, place->name, place->pid, status);
     const bool sampled = s->sampler && keep_samples(s, place, traced, &counts);

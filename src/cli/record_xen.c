@@ -30,14 +30,10 @@ struct start {
 /* Beside this program, where it was built; where it is installed; or wherever the loader finds it. */
 static void find_library(char *path, size_t size)
 {
-    ssize_t n = readlink("/proc/self/exe", path, size - 1);
-    path[n > 0 ? n : 0] = 0;
-    char *slash = strrchr(path, '/');
-    if (slash && (size_t)(slash - path) + sizeof "/" LIBRARY <= size) {
-        memcpy(slash + 1, LIBRARY, sizeof LIBRARY);
-        if (access(path, R_OK) == 0)
-            return;
-    }
+    char folder[PATH_MAX];
+    if (weft__own_folder(folder, sizeof folder) &&
+        (size_t)snprintf(path, size, "%s/" LIBRARY, folder) < size && access(path, R_OK) == 0)
+        return;
     snprintf(path, size, "%s/" LIBRARY, WEFT_LIBDIR);
     if (access(path, R_OK) < 0)
         snprintf(path, size, LIBRARY);

@@ -26,13 +26,9 @@ static const struct runtime {
 static bool find_folder(const struct runtime *r, char *folder, size_t size)
 {
     char self[PATH_MAX], path[2 * PATH_MAX];
-    const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-    self[n > 0 ? n : 0] = 0;
-    for (int i = 0; i < 2; i++) { /* src/weft, and up twice */
-        char *slash = strrchr(self, '/');
-        if (slash)
-            *slash = 0;
-    }
+    char *slash = weft__own_folder(self, sizeof self) ? strrchr(self, '/') : NULL;
+    if (slash) /* src of the build */
+        *slash = 0;
     for (int i = 0; i < 2; i++) {
         int fits = i == 0 ? snprintf(folder, size, "%s/adapters/%s", self, r->name)
                           : snprintf(folder, size, "%s/weft/adapters/%s", WEFT_LIBDIR, r->name);

@@ -141,15 +141,11 @@ static void parse_option(struct request *r, int c)
 static const char *find_window(void)
 {
     static char path[PATH_MAX + sizeof PROGRAM];
-    ssize_t n = readlink("/proc/self/exe", path, PATH_MAX - 1);
-    if (n > 0) {
-        path[n] = '\0';
-        char *slash = strrchr(path, '/');
-        if (slash) {
-            strcpy(slash + 1, PROGRAM);
-            if (access(path, X_OK) == 0)
-                return path;
-        }
+    char folder[PATH_MAX];
+    if (weft__own_folder(folder, sizeof folder)) {
+        snprintf(path, sizeof path, "%s/" PROGRAM, folder);
+        if (access(path, X_OK) == 0)
+            return path;
     }
     snprintf(path, sizeof path, "%s/" PROGRAM, WEFT_LIBEXECDIR);
     return path;

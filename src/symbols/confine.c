@@ -20,21 +20,13 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SHADOWED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SHADOWED 1
-#endif
-#endif
-
 /* ---- Limits ---- */
 
 #ifndef __GLIBC__
 typedef int __rlimit_resource_t;
 #endif
 
-#ifndef SHADOWED
+#ifndef WEFT__SHADOWED
 enum { ROOM_LEAST = 256 << 20, ROOM = 1 << 30 };
 
 static rlim_t size_now(void)
@@ -75,7 +67,7 @@ static void drop_rights(void)
 
 void weft__confine_limits(unsigned cpu_seconds)
 {
-#ifndef SHADOWED              /* a sanitizer reserves more than any limit */
+#ifndef WEFT__SHADOWED
     rlim_t size = size_now(); /* most of it the caller's, which is shared */
     size = size + ROOM_LEAST > ROOM ? size + ROOM_LEAST : ROOM;
     limit(RLIMIT_AS, size, size);

@@ -6,6 +6,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* Defined where a sanitizer reserves more memory than any limit. */
+#if defined(__SANITIZE_ADDRESS__)
+#define WEFT__SHADOWED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WEFT__SHADOWED 1
+#endif
+#endif
+
 /* Limits this process for good: memory, CPU time, no file written; and where it has rights that others have not, they
  * are gone. No limit is raised that it has already. cpu_seconds: 0: none. */
 void weft__confine_limits(unsigned cpu_seconds);

@@ -25,14 +25,6 @@
 #include "symbols/names.h"
 #include "symbols/regular.h"
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SHADOWED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SHADOWED 1
-#endif
-#endif
-
 static char directory[] = "/tmp/weft-confined-XXXXXX";
 
 static int begin(void **state)
@@ -194,7 +186,7 @@ static void can_only_compute(void **state)
     for (unsigned i = 0; i < sizeof is; i++)
         if (!is[i])
             fail_msg("number %u is not so", i);
-#ifndef SHADOWED
+#ifndef WEFT__SHADOWED
     assert_in_range(limit_of(&w, "Max address space"), 1, 1 << 30);
 #endif
     assert_int_equal(limit_of(&w, "Max file size"), 0);
@@ -207,7 +199,7 @@ static void can_only_compute(void **state)
 static void limits_stay(void **state)
 {
     (void)state;
-#ifdef SHADOWED
+#ifdef WEFT__SHADOWED
     skip();
 #else
     if (!has_seccomp())
