@@ -223,8 +223,10 @@ void weft__threads_forked(void);
 /* Before the first recording. */
 void weft__threads_init(void (*forked)(void));
 
-/* The process ends, or a plug-in with a static copy is unloaded: threads that end later must not call back. */
-void weft__threads_end(void);
+/* The process ends, or a plug-in with a static copy is unloaded: threads that end later must not call back. Of the
+ * two it is not known which, and at an end other threads may still come by: so what they look at is unmapped only, and
+ * true returned, if there is no other thread. */
+bool weft__threads_end(void);
 
 /* layout.c */
 

@@ -429,5 +429,8 @@ __attribute__((constructor)) static void start_from_environment(void)
 __attribute__((destructor)) static void stop_at_exit(void)
 {
     weft_stop();
-    weft__threads_end();
+    if (weft__threads_end() && mark) {
+        munmap(mark, PAGE);
+        mark = NULL;
+    }
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -186,8 +187,24 @@ void weft__threads_init(void (*forked)(void))
         munmap(p, SLOTS * sizeof *slots);
 }
 
-void weft__threads_end(void)
+/* Whether this process has one thread, as far as /proc says: a folder has a link from each folder in it. */
+static bool is_alone(void)
+{
+    struct stat tasks;
+    return stat("/proc/self/task", &tasks) == 0 && tasks.st_nlink == 3;
+}
+
+bool weft__threads_end(void)
 {
     if (__atomic_exchange_n(&prepared, 0, __ATOMIC_SEQ_CST))
         pthread_key_delete(at_exit);
+    if (!is_alone())
+        return false;
+    if (slots)
+        munmap(slots, SLOTS * sizeof *slots);
+    slots = NULL;
+    slots_used = 0;
+    free_slots = 0;
+    weft__self = NULL;
+    return true;
 }
