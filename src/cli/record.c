@@ -30,13 +30,15 @@ static const char help[] =
     "usage: weft record [-o FILE] [--size SIZE] [--pending SIZE] [--memory] [--sample[=HZ]]\n"
     "                   [--off-cpu] [--force] [--runtimes LIST] [--] PROGRAM [ARG…]\n"
     "       weft record --xen [--size SIZE] [--] PROGRAM [ARG…]\n\n"
-    "Runs a program that is linked with weft, or a Python program as it is, and records what it "
-    "waits\n"
-    "for. Signals go on to the program, and weft ends as it does. What was recorded is told on "
+    "Runs a program that is linked with weft, or a Python or Node.js program as it is, and records "
+    "what\n"
+    "it waits for. Signals go on to the program, and weft ends as it does. What was recorded is "
+    "told on "
     "standard\n"
     "error; if nothing was, why not. Other programs that it starts are not recorded, but for "
-    "Python;\n"
-    "children of a fork are. Each has a trace of its own, FILE with -PID before its ending.\n\n"
+    "Python\n"
+    "and Node.js; children of a fork are. Each has a trace of its own, FILE with -PID before its "
+    "ending.\n\n"
     "  -o, --output FILE  the trace; %p in it is the process id (default: weft.trace). An older "
     "trace\n"
     "                     of that name is kept as FILE.old\n"
@@ -56,8 +58,8 @@ static const char help[] =
     "                     often; else that is given up when it costs too much\n"
     "      --force        do not keep an older trace; replace FILE also if it is no trace\n"
     "      --runtimes LIST which runtimes are told to record what programs of theirs do: python, "
-    "none\n"
-    "                     (default: all that --list-runtimes prints)\n"
+    "node,\n"
+    "                     none (default: all that --list-runtimes prints)\n"
     "      --list-runtimes print which there are, what each can see, and where it is\n"
     "      --xen          in a Xen guest: record into pages that the control domain can read while "
     "the\n"
@@ -451,7 +453,7 @@ static void prepare_child(void *data)
         if (!r->memory &&
             weft__children_pattern(place->children, sizeof place->children, place->path, r->output))
             setenv("WEFT_TRACE_FORK", place->children, 1);
-        weft__runtimes_set(r->runtimes);
+        weft__runtimes_set(r->runtimes, r->argv);
     }
 }
 

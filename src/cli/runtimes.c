@@ -13,13 +13,18 @@ static const struct runtime {
     const char *name;
     const char *begins;   /* what it runs first; there if the adapter is installed */
     const char *needs;    /* to be there as well */
-    const char *variable; /* a list of folders with : between */
+    const char *variable; /* a list of folders with : between, or options */
+    const char *option;   /* before what it runs first; NULL: the variable is a list of folders */
     const char *sees;
 } runtimes[] = {
-    {"python", "sitecustomize.py", "_weft.abi3.so", "PYTHONPATH",
+    {"python", "sitecustomize.py", "_weft.abi3.so", "PYTHONPATH", NULL,
      "CPython 3.9 to 3.13, asyncio: tasks, coroutines, futures, locks, queues, when the loop "
      "sleeps"},
+    {"node", "weft.js", "weft.node", "NODE_OPTIONS", "--require",
+     "Node.js 18 and later: calls of async functions, promises, timers, files, names, connections, "
+     "requests, when the loop sleeps"},
 };
+enum { PYTHON, NODE };
 #define RUNTIMES (sizeof runtimes / sizeof *runtimes)
 
 /* The folder of an adapter: beside this program where it was built, else where it is installed. */
@@ -79,12 +84,35 @@ static void put_in_front(const char *variable, const char *folder)
     free(list);
 }
 
-void weft__runtimes_set(unsigned chosen)
+/* Puts an option in front of others, unless it is among them. In double quotes: a folder may have a space. */
+static void put_option(const struct runtime *r, const char *folder)
 {
-    char folder[PATH_MAX];
-    for (unsigned i = 0; i < RUNTIMES; i++)
-        if (chosen & 1u << i && find_folder(&runtimes[i], folder, sizeof folder))
-            put_in_front(runtimes[i].variable, folder);
+    const char *before = getenv(r->variable);
+    const size_t size = 2 * strlen(folder) + (before ? strlen(before) : 0) + 64;
+    char *list = malloc(size), *at = list;
+    if (!list)
+        return;
+    at += sprintf(at, "%s \"", r->option);
+    for (const char *c = folder; *c; c++) {
+        if (*c == '"' || *c == '\\')
+            *at++ = '\\';
+        *at++ = *c;
+    }
+    at += sprintf(at, "/%s\"", r->begins);
+    if (!before || !strstr(before, list)) {
+        if (before && *before)
+            sprintf(at, " %s", before);
+        setenv(r->variable, list, 1);
+    }
+    free(list);
+}
+
+static void put_into(const struct runtime *r, const char *folder)
+{
+    if (r->option)
+        put_option(r, folder);
+    else
+        put_in_front(r->variable, folder);
 }
 
 void weft__runtimes_list(void)
@@ -115,43 +143,69 @@ static char deaf_option(char **argv)
     return 0;
 }
 
-static bool is_python(const char *program)
+static bool is_of(const char *program, const char *name)
 {
     const char *slash = strrchr(program, '/');
-    return strncmp(slash ? slash + 1 : program, "python", 6) == 0;
+    return strncmp(slash ? slash + 1 : program, name, strlen(name)) == 0;
 }
 
 /* The words of a script's first line: the program, behind "env" if need be, and its first option. */
-static bool python_of(char *line, char *option[2])
+static bool is_script_of(const char *first_line, const char *name, char line[128], char *option[2])
 {
-    char *save = NULL, *word = strtok_r(line, " \t", &save);
-    while (word && !is_python(word) && word != NULL &&
+    char *save = NULL;
+    snprintf(line, 128, "%s", first_line);
+    char *word = strtok_r(line, " \t", &save);
+    while (word && !is_of(word, name) &&
            (strstr(word, "env") != NULL || *word == '-' || strchr(word, '=')))
         word = strtok_r(NULL, " \t", &save);
-    if (!word || !is_python(word))
+    if (!word || !is_of(word, name))
         return false;
     option[0] = strtok_r(NULL, " \t", &save);
     return true;
 }
 
-void weft__runtimes_why(char **argv, unsigned chosen, struct weft__why *why)
+/* Which runtime runs the program, and its options; RUNTIMES: none of ours. */
+static unsigned runtime_of(char **argv, char line[128], char *option[2], char ***options)
 {
-    char line[128], folder[PATH_MAX], *option[2] = {NULL, NULL}, **options = argv + 1;
-    if (!is_python(argv[0])) {
-        if (!weft__program_script(argv[0], line, sizeof line) || !python_of(line, option))
-            return;
-        options = option;
-    }
+    char first[128] = "";
+    *options = argv + 1;
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (is_of(argv[0], runtimes[i].name))
+            return i;
+    if (!weft__program_script(argv[0], first, sizeof first))
+        return RUNTIMES;
+    *options = option;
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (is_script_of(first, runtimes[i].name, line, option))
+            return i;
+    return RUNTIMES;
+}
+
+/* Such a node does not run at all if it is to load something first. */
+static bool is_locked_node(char **argv)
+{
+    char line[128], *option[2] = {NULL, NULL}, **options;
+    if (runtime_of(argv, line, option, &options) != NODE)
+        return false;
+    for (; *options && **options == '-'; options++)
+        if (strcmp(*options, "--experimental-permission") == 0)
+            return true;
+    return false;
+}
+
+void weft__runtimes_set(unsigned chosen, char **argv)
+{
+    char folder[PATH_MAX];
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (chosen & 1u << i && find_folder(&runtimes[i], folder, sizeof folder) &&
+            !(i == NODE && is_locked_node(argv)))
+            put_into(&runtimes[i], folder);
+}
+
+static void why_python(char **options, struct weft__why *why)
+{
     const char deaf = deaf_option(options);
-    why->unlinked = false;
-    if (!(chosen & 1u))
-        snprintf(why->text, sizeof why->text,
-                 "is a Python program, and --runtimes leaves Python out");
-    else if (!find_folder(&runtimes[0], folder, sizeof folder))
-        snprintf(why->text, sizeof why->text,
-                 "is a Python program, and what records those is not installed; see weft record "
-                 "--list-runtimes");
-    else if (deaf)
+    if (deaf)
         snprintf(why->text, sizeof why->text,
                  "is a Python program that is run with -%c: then Python does not look at what weft "
                  "puts into its environment",
@@ -160,4 +214,37 @@ void weft__runtimes_why(char **argv, unsigned chosen, struct weft__why *why)
         snprintf(
             why->text, sizeof why->text,
             "is a Python program that has not imported asyncio, or of a Python older than 3.9");
+}
+
+static void why_node(char **argv, struct weft__why *why)
+{
+    if (is_locked_node(argv))
+        snprintf(why->text, sizeof why->text,
+                 "is a Node.js program that is run with --experimental-permission: then node may "
+                 "not load what records it");
+    else
+        snprintf(why->text, sizeof why->text,
+                 "is a Node.js program, but its node is older than 18, or may not load addons");
+}
+
+void weft__runtimes_why(char **argv, unsigned chosen, struct weft__why *why)
+{
+    static const char *const called[] = {"Python", "Node.js"};
+    char line[128], folder[PATH_MAX], *option[2] = {NULL, NULL}, **options;
+    const unsigned i = runtime_of(argv, line, option, &options);
+    if (i == RUNTIMES)
+        return;
+    why->unlinked = false;
+    if (!(chosen & 1u << i))
+        snprintf(why->text, sizeof why->text, "is a %s program, and --runtimes leaves %s out",
+                 called[i], called[i]);
+    else if (!find_folder(&runtimes[i], folder, sizeof folder))
+        snprintf(why->text, sizeof why->text,
+                 "is a %s program, and what records those is not installed; see weft record "
+                 "--list-runtimes",
+                 called[i]);
+    else if (i == PYTHON)
+        why_python(options, why);
+    else
+        why_node(argv, why);
 }

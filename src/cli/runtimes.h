@@ -13,8 +13,8 @@ bool weft__runtimes_parse(const char *list, unsigned *chosen);
 
 #define WEFT__RUNTIMES_ALL (~0u)
 
-/* Sets what the chosen ones need; what is there already stays. In the child, before it becomes the program. */
-void weft__runtimes_set(unsigned chosen);
+/* Sets what the chosen ones need; what is there already stays. In the child, before it becomes the program (argv). */
+void weft__runtimes_set(unsigned chosen, char **argv);
 
 /* Prints what is installed, and what each can see. */
 void weft__runtimes_list(void);

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: ISC */
+/* The parts of the addon: what each thread that runs JavaScript has, and who does what with it. */
+#ifndef WEFT_NODE_ADDON_H
+#define WEFT_NODE_ADDON_H
+
+#include "napi.h"
+
+#include <weft/weft.h>
+
+/* What JavaScript and C tell each other without a call. */
+enum {
+    SHARED_DIRTY, /* JavaScript has something to say before the loop sleeps */
+    SHARED_TURN,  /* counts the turns of the loop */
+    SHARED_COUNT
+};
+
+struct thread {
+    napi_env env;
+    uint32_t *shared;
+    napi_ref flush;   /* a function: says what SHARED_DIRTY is about */
+    napi_ref switch_; /* a function: recording has been switched (true or false) */
+    bool recording;   /* as JavaScript was last told */
+    bool asleep;      /* the loop sleeps */
+};
+
+extern __thread struct thread *me; /* NULL: this thread runs no JavaScript of ours */
+
+/* Calls a function of ours. Nothing of what it does reaches the program. */
+void call_back(struct thread *t, napi_ref function, bool argument);
+
+/* ---- v8.c: what Node-API does not offer; each is there only if node exports it ---- */
+
+void v8_find(void);
+
+/* 0 pending, 1 fulfilled, 2 rejected, -1: not known. */
+int v8_state(napi_value promise);
+napi_value v8_result(napi_value promise); /* or NULL */
+
+/* Where the machine is: the calls of JavaScript from the innermost on. Returns how many; 0: not known. */
+unsigned v8_where(uintptr_t *pc, unsigned most);
+
+/* Has garbage collections recorded. moved: called after one that moves code. */
+void v8_watch_gc(void (*moved)(void));
+
+/* ---- sites.c: places in the program ---- */
+
+/* The index of the place where the machine is, as learnt; -1: none was learnt. */
+int32_t site_here(void);
+
+/* The place that was asked for last has that index. deep: it takes more calls than the innermost ones to tell. */
+void site_learn(int32_t index, bool deep);
+
+/* Texts are copied. Returns the index, from 0 on. */
+int32_t site_add(const char *type, const char *label);
+weft_promise site_create(int32_t index, weft_promise parent, weft_promise running);
+
+/* ---- loop.c ---- */
+
+/* Has the loop's sleep recorded. Returns false if it cannot be. */
+bool loop_watch(struct thread *t);
+
+#endif

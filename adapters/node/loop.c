@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: ISC */
+/* The event loop is libuv's, which node exports: what it calls before and after it polls tells when it sleeps. These
+ * handles keep no loop alive, and are closed before the loop is. */
+#include "addon.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { UV_CHECK = 2, UV_PREPARE = 9 };
+
+typedef void (*uv_callback)(void *handle);
+static size_t (*handle_size)(int type);
+static int (*prepare_init)(void *loop, void *handle), (*check_init)(void *loop, void *handle);
+static int (*prepare_start)(void *handle, uv_callback call),
+    (*check_start)(void *handle, uv_callback call);
+static void (*unref)(void *handle);
+static void (*close_handle)(void *handle, uv_callback closed);
+static int (*backend_timeout)(const void *loop);
+
+static __thread void *loop, *prepare, *check;
+static __thread unsigned open_handles;
+static __thread napi_async_cleanup_hook_handle cleanup;
+
+static void find(void *function, const char *name, bool *all)
+{
+    void *there = dlsym(RTLD_DEFAULT, name);
+    memcpy(function, &there, sizeof there);
+    *all = *all && there;
+}
+
+/* A call that weft may notice a request by, from weft ctl; JavaScript hears of what came of it. */
+static void look_for_switch(struct thread *t)
+{
+    weft_resume();
+    const bool on = WEFT_IMPL_ON() != 0;
+    if (on == t->recording)
+        return;
+    t->recording = on;
+    call_back(t, t->switch_, on);
+}
+
+static void before_poll(void *handle)
+{
+    struct thread *t = me;
+    (void)handle;
+    if (!t)
+        return;
+    t->shared[SHARED_TURN]++;
+    look_for_switch(t);
+    if (t->shared[SHARED_DIRTY])
+        call_back(t, t->flush, false);
+    if (!WEFT_IMPL_ON())
+        return;
+    weft_run(WEFT_LOOP);
+    if (backend_timeout(loop) != 0) {
+        weft_suspend(WEFT_WAIT_FOR_WORK);
+        t->asleep = true;
+    }
+}
+
+static void after_poll(void *handle)
+{
+    struct thread *t = me;
+    (void)handle;
+    if (t && t->asleep) {
+        t->asleep = false;
+        weft_resume();
+    }
+}
+
+static void closed(void *handle)
+{
+    free(handle);
+    if (--open_handles == 0)
+        napi_remove_async_cleanup_hook(cleanup);
+}
+
+static void at_end(napi_async_cleanup_hook_handle handle, void *data)
+{
+    struct thread *t = data;
+    cleanup = handle;
+    if (t->shared && t->shared[SHARED_DIRTY])
+        call_back(t, t->flush, true);
+    me = NULL;
+    close_handle(prepare, closed);
+    close_handle(check, closed);
+}
+
+bool loop_watch(struct thread *t)
+{
+    bool all = true;
+    find(&handle_size, "uv_handle_size", &all);
+    find(&prepare_init, "uv_prepare_init", &all);
+    find(&prepare_start, "uv_prepare_start", &all);
+    find(&check_init, "uv_check_init", &all);
+    find(&check_start, "uv_check_start", &all);
+    find(&unref, "uv_unref", &all);
+    find(&close_handle, "uv_close", &all);
+    find(&backend_timeout, "uv_backend_timeout", &all);
+    if (!all || napi_get_uv_event_loop(t->env, &loop) != 0)
+        return false;
+    prepare = calloc(1, handle_size(UV_PREPARE));
+    check = calloc(1, handle_size(UV_CHECK));
+    if (!prepare || !check)
+        return false;
+    prepare_init(loop, prepare);
+    check_init(loop, check);
+    prepare_start(prepare, before_poll);
+    check_start(check, after_poll);
+    unref(prepare);
+    unref(check);
+    open_handles = 2;
+    return napi_add_async_cleanup_hook(t->env, at_end, t, &cleanup) == 0;
+}

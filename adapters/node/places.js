@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: ISC
+// Places in the program: what makes a promise there, whose code it is, and what it is called.
+'use strict';
+
+const { basename, sep } = require('path');
+const capture = Error.captureStackTrace;
+
+// What makes a promise: a call of an async function (also: whoever awaits in one), …
+const CALL = 1, NEW = 2, THEN = 3, COMBINE = 4, MEMBER = 5, NEXT = 6, HIDDEN = 7;
+const PROGRAM = 0, LIBRARY = 1, INTERNAL = 2;
+
+const COMBINATORS = new Set(['all', 'allSettled', 'race', 'any', 'fromAsync']);
+const FRAMES = 24;
+const ours = __dirname + sep;
+
+function ownerOf(file) {
+  if (file.startsWith('node:')) return INTERNAL;
+  return file.includes('/node_modules/') ? LIBRARY : PROGRAM;
+}
+
+// The stack from whoever called us on, without our own calls. Nothing of the program's is asked, or changed.
+function frames() {
+  const prepare = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
+  const limit = Object.getOwnPropertyDescriptor(Error, 'stackTraceLimit');
+  const at = {};
+  let list = [];
+  try {
+    Object.defineProperty(Error, 'stackTraceLimit', { value: FRAMES, writable: true, configurable: true, enumerable: true });
+    Object.defineProperty(Error, 'prepareStackTrace', { value: (e, sites) => sites, writable: true, configurable: true });
+    capture(at, frames);
+    list = at.stack;
+  } finally {
+    if (prepare) Object.defineProperty(Error, 'prepareStackTrace', prepare);
+    else delete Error.prepareStackTrace;
+    if (limit) Object.defineProperty(Error, 'stackTraceLimit', limit);
+    else delete Error.stackTraceLimit;
+  }
+  if (!Array.isArray(list)) return [];
+  return list.map(frameOf).filter((f) => !f.file || !f.file.startsWith(ours));
+}
+
+function frameOf(c) {
+  let file = c.getFileName();
+  if (!file && c.isEval && c.isEval()) file = 'eval';
+  if (file && file.startsWith('file://')) {
+    try {
+      file = decodeURIComponent(new URL(file).pathname);
+    } catch {
+      // as it stands
+    }
+  }
+  const name = c.getFunctionName();
+  const line = c.getEnclosingLineNumber ? c.getEnclosingLineNumber() : 0;
+  return {
+    name: name && name.replace(/^(Object|exports|module\.exports)\./, '').replace(/^async /, ''),
+    file: file || '',
+    line: c.getLineNumber() || 0,
+    start: line,
+    // The same for all calls of a function, and another one for another function.
+    fn: `${file}:${line}:${c.getEnclosingColumnNumber ? c.getEnclosingColumnNumber() : name}`,
+    owner: file ? ownerOf(file) : INTERNAL,
+    top: !name && line <= 1,
+  };
+}
+
+const place = (f, line) => `${basename(f.file)}:${line}`;
+const named = (name, where) => (name ? `${name} ${where}` : where);
+
+// The innermost frame of the program, and what it has called.
+function outward(list, from) {
+  for (let i = from; i < list.length; i++)
+    if (list[i].file && list[i].owner === PROGRAM) return { user: list[i], called: list[i - 1], at: i };
+  return null;
+}
+
+function describeCall(list) {
+  const f = list[0];
+  let k = 1;
+  while (k < list.length && !list[k].file) k++;
+  const caller = list[k];
+  const s = { kind: CALL, fn: f.fn, owner: f.owner, type: 'call', deep: k > 1, visible: true, label: '', top: false };
+  s.top = f.owner === PROGRAM && !!caller && caller.owner === PROGRAM && caller.top;
+  if (f.owner === PROGRAM) {
+    s.main = f.top && f.start === 1 && (!caller || caller.owner === INTERNAL);
+    s.type = s.main ? 'module' : 'call';
+    s.label = s.main ? basename(f.file) : named(f.name, place(f, f.start || f.line));
+  } else {
+    s.visible = !!caller && caller.owner === PROGRAM;
+    s.label = s.visible ? named(f.name, place(caller, caller.line)) : named(f.name, place(f, f.line));
+    s.deep = true;
+  }
+  return s;
+}
+
+function describeBuiltin(list) {
+  let k = 0;
+  while (k < list.length && !list[k].file) k++;
+  const inner = list[0].name, outer = k > 0 ? list[k - 1].name : null;
+  const s = { kind: HIDDEN, fn: '', owner: INTERNAL, type: 'promise', deep: true, visible: false, label: '', top: false };
+  if (inner === 'Promise' || inner === 'withResolvers') s.kind = NEW;
+  else if (inner === 'then') s.kind = k > 1 && COMBINATORS.has(list[1].name) ? MEMBER : THEN;
+  else if (COMBINATORS.has(inner)) s.kind = COMBINE;
+  else if (inner === 'next' || inner === 'return' || inner === 'throw') s.kind = NEXT;
+  if (s.kind === MEMBER || s.kind === HIDDEN || k === list.length) return s;
+  const out = outward(list, k);
+  s.owner = list[k].owner;
+  if (!out || (s.kind === THEN && out.at !== k)) return s;
+  const where = place(out.user, out.user.line);
+  s.visible = true;
+  s.deep = out.at > 1;
+  if (out.at !== k) s.label = named(out.called.name, where);
+  else if (s.kind === NEW) s.label = named(out.user.name, where);
+  else if (s.kind === NEXT) s.label = named('next', where);
+  else s.label = named(s.kind === COMBINE ? `Promise.${inner}` : outer, where);
+  s.type = s.kind === THEN ? 'then' : s.kind === COMBINE ? inner : 'promise';
+  return s;
+}
+
+function describe() {
+  const list = frames();
+  if (list.length === 0)
+    return { kind: HIDDEN, fn: '', owner: INTERNAL, type: 'promise', deep: false, visible: false, label: '', top: false };
+  return list[0].file ? describeCall(list) : describeBuiltin(list);
+}
+
+// Where something that is no promise is made: by the program, with what.
+function caller() {
+  const list = frames();
+  const k = list.findIndex((f) => f.file && f.owner !== INTERNAL);
+  return { user: k < 0 ? null : list[k], called: k > 0 ? list[k - 1] : null, list };
+}
+
+module.exports = { CALL, NEW, THEN, COMBINE, MEMBER, NEXT, HIDDEN, PROGRAM, LIBRARY, INTERNAL, describe, caller, place };

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: ISC */
+/* Places in the program. To ask V8 for a stack with names takes some microseconds, to ask it where the machine is a
+ * tenth of that: so what was found out about a place is kept by the addresses of code. They hold until a garbage
+ * collection moves code; then all is forgotten. */
+#include "addon.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SITES_MAX = 16384, KEYS = 8192 /* a power of two */, NEAR = 3, FAR = 14, DEEP = INT32_MAX };
+
+struct site {
+    struct weft_site place;
+    const char *type, *label;
+};
+
+static __thread struct site **sites;
+static __thread int32_t count;
+static __thread struct key {
+    uint64_t of; /* 0: none */
+    int32_t index;
+} * keys;
+static __thread uint64_t last_near, last_far;
+
+static uint64_t hash(const uintptr_t *pc, unsigned n)
+{
+    uint64_t h = n;
+    for (unsigned i = 0; i < n; i++)
+        h = (h ^ pc[i]) * UINT64_C(0x9e3779b97f4a7c15), h ^= h >> 29;
+    return h ? h : 1;
+}
+
+static void forget(void)
+{
+    if (keys)
+        memset(keys, 0, KEYS * sizeof *keys);
+}
+
+/* Two places for each; the newer one takes the first. */
+static int32_t find(uint64_t of)
+{
+    const struct key *k = &keys[of & (KEYS - 2)];
+    return k[0].of == of ? k[0].index : k[1].of == of ? k[1].index : -1;
+}
+
+static void keep(uint64_t of, int32_t index)
+{
+    struct key *k = &keys[of & (KEYS - 2)];
+    if (k[0].of != of)
+        k[1] = k[0];
+    k[0] = (struct key){of, index};
+}
+
+int32_t site_here(void)
+{
+    uintptr_t pc[FAR];
+    unsigned n = v8_where(pc, NEAR);
+    last_near = last_far = 0;
+    if (n == 0 || (!keys && !(keys = calloc(KEYS, sizeof *keys))))
+        return -1;
+    last_near = hash(pc, n);
+    const int32_t found = find(last_near);
+    if (found >= 0 && found != DEEP)
+        return found;
+    n = v8_where(pc, FAR);
+    last_far = n ? hash(pc, n) : 0;
+    return found == DEEP && n ? find(last_far) : -1;
+}
+
+void site_learn(int32_t index, bool deep)
+{
+    static __thread bool watched;
+    if (!watched)
+        v8_watch_gc(forget);
+    watched = true;
+    if (!last_near)
+        return;
+    keep(last_near, deep ? DEEP : index);
+    if (deep && last_far)
+        keep(last_far, index);
+}
+
+int32_t site_add(const char *type, const char *label)
+{
+    if (!sites && !(sites = calloc(SITES_MAX, sizeof *sites)))
+        return -1;
+    if (count == SITES_MAX)
+        return 0;
+    struct site *s = calloc(1, sizeof *s);
+    if (!s)
+        return -1;
+    s->type = strdup(type);
+    s->label = *label ? strdup(label) : NULL;
+    s->place.literal = 3;
+    sites[count] = s;
+    return count++;
+}
+
+weft_promise site_create(int32_t index, weft_promise parent, weft_promise running)
+{
+    if (!WEFT_IMPL_ON() || index < 0 || index >= count || !sites[index]->type)
+        return 0;
+    struct site *s = sites[index];
+    return parent == running ? weft_impl_create(&s->place, s->type, s->label)
+                             : weft_impl_create_from(&s->place, parent, s->type, s->label);
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: ISC */
+/* A value of Node-API is a handle of V8's, and node exports V8's functions. Their names are those of V8 10.2 (Node 18)
+ * to 14.6 (Node 26); what is not there under its name is done without. */
+#include "addon.h"
+
+#include <dlfcn.h>
+#include <string.h>
+#include <time.h>
+
+static int (*promise_state)(napi_value promise);
+static napi_value (*promise_result)(napi_value promise);
+static void *(*current_isolate)(void);
+static void (*stack_sample)(void *isolate, const void *registers, void **frames, size_t most,
+                            void *info);
+typedef void (*gc_callback)(void *isolate, int type, int flags);
+static void (*gc_prologue)(void *isolate, gc_callback call, int types);
+static void (*gc_epilogue)(void *isolate, gc_callback call, int types);
+
+static __thread void (*on_moved)(void);
+static __thread uint64_t gc_begun_ns;
+
+enum { GC_SCAVENGE = 1, GC_ALL = 31 };
+
+static void find(void *function, const char *name)
+{
+    void *there = dlsym(RTLD_DEFAULT, name);
+    memcpy(function, &there, sizeof there);
+}
+
+void v8_find(void)
+{
+    find(&promise_state, "_ZN2v87Promise5StateEv");
+    find(&promise_result, "_ZN2v87Promise6ResultEv");
+    find(&current_isolate, "_ZN2v87Isolate10GetCurrentEv");
+    find(&stack_sample,
+         "_ZN2v87Isolate14GetStackSampleERKNS_13RegisterStateEPPvmPNS_10SampleInfoE");
+    find(&gc_prologue, "_ZN2v87Isolate21AddGCPrologueCallbackEPFvPS0_NS_6GCTypeENS_"
+                       "15GCCallbackFlagsEES2_");
+    find(&gc_epilogue, "_ZN2v87Isolate21AddGCEpilogueCallbackEPFvPS0_NS_6GCTypeENS_"
+                       "15GCCallbackFlagsEES2_");
+}
+
+int v8_state(napi_value promise)
+{
+    return promise_state ? promise_state(promise) : -1;
+}
+
+napi_value v8_result(napi_value promise)
+{
+    return promise_result ? promise_result(promise) : NULL;
+}
+
+unsigned v8_where(uintptr_t *pc, unsigned most)
+{
+    /* Larger than V8's, which begin with these. */
+    struct {
+        void *pc, *sp, *fp, *rest[5];
+    } registers = {.sp = __builtin_frame_address(0), .fp = __builtin_frame_address(0)};
+    struct {
+        size_t count;
+        void *rest[15];
+    } info = {.count = 0};
+    void *isolate;
+    if (!stack_sample || !gc_epilogue || !current_isolate || !(isolate = current_isolate()))
+        return 0;
+    stack_sample(isolate, &registers, (void **)pc, most, &info);
+    return info.count <= most ? (unsigned)info.count : 0;
+}
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void gc_begins(void *isolate, int type, int flags)
+{
+    (void)isolate;
+    (void)type;
+    (void)flags;
+    gc_begun_ns = now_ns();
+}
+
+static void gc_ends(void *isolate, int type, int flags)
+{
+    (void)isolate;
+    (void)flags;
+    if (on_moved && type != GC_SCAVENGE)
+        on_moved();
+    if (gc_begun_ns && WEFT_IMPL_ON())
+        weft_gc(now_ns() - gc_begun_ns);
+    gc_begun_ns = 0;
+}
+
+void v8_watch_gc(void (*moved)(void))
+{
+    void *isolate = current_isolate ? current_isolate() : NULL;
+    on_moved = moved;
+    if (!isolate || !gc_prologue || !gc_epilogue)
+        return;
+    gc_prologue(isolate, gc_begins, GC_ALL);
+    gc_epilogue(isolate, gc_ends, GC_ALL);
+}
