@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: ISC
 """Puts the methods of _weft into asyncio, which has just been imported. Python 3.9 and later."""
 
+import _frozen_importlib
 import atexit
+import concurrent.futures
+import contextvars
+import functools
 import gc
 import os
 import selectors
 import sys
+import threading
 import types
-from asyncio import base_events, events, futures, locks, queues, runners, streams, tasks
+from asyncio import base_events, events, futures, locks, queues, runners, tasks, unix_events
 
 import _weft
 
-PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, SERVE, HIDDEN, RUN = range(12)
+PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, WRAP, SERVE, HIDDEN, RUN = range(13)
 
 # Of functions that create futures, or call back: as enum code_kind in codes.h.
 KINDS = {
@@ -26,6 +31,7 @@ KINDS = {
     "TaskGroup.__aexit__": GROUP,
     "TaskGroup._aexit": GROUP,
     "shield": ONE,
+    "wrap_future": WRAP,
     "Server.serve_forever": SERVE,
     "BaseEventLoop.shutdown_asyncgens": HIDDEN,
     "BaseEventLoop.shutdown_default_executor": HIDDEN,
@@ -55,6 +61,13 @@ def replace(hook, owner, name):
         _weft.modified(owner)
 
 
+def replace_function(hook, module, name):
+    original = getattr(module, name, None)
+    if original is not None:
+        doc = signature_of(name, original)
+        setattr(module, name, _weft.function(hook, name, original, doc))
+
+
 def functions_of(module):
     for value in vars(module).values():
         if isinstance(value, types.FunctionType):
@@ -76,12 +89,38 @@ def types_of_steps():
     return [found.get(name, object) for name in ("TaskStepMethWrapper", "TaskWakeupMethWrapper")]
 
 
+def hook_threads(module):
+    replace("init_item", module._WorkItem, "__init__")
+    replace("run_item", module._WorkItem, "run")
+
+
+def hook_processes(module):
+    replace("init_process_item", module._WorkItem, "__init__")
+
+
+def watch_imports():
+    replace_function("find_and_load", _frozen_importlib, "_find_and_load")
+    for name, look in (
+        ("concurrent.futures.thread", hook_threads),
+        ("concurrent.futures.process", hook_processes),
+    ):
+        _weft.watch(name, sys.modules.get(name), look)
+
+
 def install():
-    Task, Future = tasks.Task, futures.Future
+    Task, Future, JobFuture = tasks.Task, futures.Future, concurrent.futures.Future
     library = os.path.dirname(os.__file__) + os.sep
     asyncio = os.path.dirname(events.__file__) + os.sep
     coroutine = types.CoroutineType
     _weft.init(library, asyncio, Task, Future, coroutine, types.GeneratorType, *types_of_steps())
+    _weft.init_jobs(
+        threading._active,
+        types.FunctionType,
+        types.MethodType,
+        functools.partial,
+        contextvars.Context,
+        JobFuture,
+    )
     tell_codes()
     Loop = base_events.BaseEventLoop
     for hook, owner, name in (
@@ -89,7 +128,8 @@ def install():
         ("create_task", Loop, "create_task"),
         ("run_until_complete", Loop, "run_until_complete"),
         ("call_exception_handler", Loop, "call_exception_handler"),
-        ("create_server", Loop, "create_server"),
+        ("init_server", base_events.Server, "__init__"),
+        ("add_signal_handler", unix_events._UnixSelectorEventLoop, "add_signal_handler"),
         ("select", selectors.DefaultSelector, "select"),
         ("set_result", Future, "set_result"),
         ("set_exception", Future, "set_exception"),
@@ -99,8 +139,6 @@ def install():
         ("task_cancel", Task, "cancel"),
         ("task_result", Task, "result"),
         ("task_exception", Task, "exception"),
-        ("acquire_lock", locks.Lock, "acquire"),
-        ("acquire_semaphore", locks.Semaphore, "acquire"),
         ("init_lock", locks.Lock, "__init__"),
         ("init_semaphore", locks.Semaphore, "__init__"),
         ("init_event", locks.Event, "__init__"),
@@ -109,13 +147,21 @@ def install():
         ("set_event", locks.Event, "set"),
         ("notify", locks.Condition, "notify"),
         ("run", events.Handle, "_run"),
+        ("job_set_result", JobFuture, "set_result"),
+        ("job_set_exception", JobFuture, "set_exception"),
+        ("job_cancel", JobFuture, "cancel"),
+        ("job_result", JobFuture, "result"),
+        ("job_exception", JobFuture, "exception"),
     ):
         replace(hook, owner, name)
-    if hasattr(runners, "_cancel_all_tasks"):
-        runners._cancel_all_tasks = _weft.cancel_all(runners._cancel_all_tasks)
+    for lock in (locks.Lock, locks.Semaphore):
+        lock.acquire = _weft.acquire(lock.__name__ + ".acquire", lock.acquire, types.MethodType)
+    replace_function("cancel_all_tasks", runners, "_cancel_all_tasks")
+    replace_function("chain_future", futures, "_chain_future")
     if hasattr(runners, "Runner"):
         replace("on_sigint", runners.Runner, "_on_sigint")
         replace("close_runner", runners.Runner, "close")
+    watch_imports()
     gc.callbacks.append(_weft.collected)
     atexit.register(_weft.stop)
     os.register_at_fork(after_in_child=_weft.forked)

@@ -20,6 +20,7 @@ enum code_kind { /* of asyncio's functions that create a future: what it stands 
                  CODE_MANY,      /* waits for all or some of "fs" */
                  CODE_GROUP,     /* TaskGroup: waits for self._tasks */
                  CODE_ONE,       /* stands for "inner" */
+                 CODE_WRAP,      /* the same as "future", a job */
                  CODE_SERVE,     /* serves until the program ends */
                  CODE_HIDDEN,    /* a task of the loop's own */
                  CODE_RUN,       /* the loop calls from here */
@@ -46,7 +47,7 @@ int code_tell(PyObject *object, PyObject *name, int kind);
 /* Where the standard library and asyncio lie. */
 void code_folders(const char *library, const char *asyncio);
 
-enum place_use { FOR_TASK, FOR_CALL, FOR_FUTURE, FOR_LABELLED, FOR_COUNT };
+enum place_use { FOR_TASK, FOR_CALL, FOR_FUTURE, FOR_LABELLED, FOR_COUNT, FOR_JOB };
 
 /* Somebody's line that makes something. */
 struct place {

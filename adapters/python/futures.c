@@ -3,6 +3,8 @@
  * of coroutines when a task stops: what is new in it was called, what is gone has returned. */
 #include "futures.h"
 
+#include "jobs.h"
+
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,7 +33,8 @@ enum { DEPTH_MAX = 64, FRAMES_MAX = 16, FAILED_MAX = 256, TEXT_BYTES = 400, NUMB
     X(self)                                                                                        \
     X(delay)                                                                                       \
     X(fs)                                                                                          \
-    X(inner)
+    X(inner)                                                                                       \
+    X(future)
 
 #define NAME(name) static PyObject *s_##name;
 ATTRIBUTES(NAME)
@@ -70,7 +73,7 @@ static PyObject *local(PyObject *frame, PyObject *name)
     return value;
 }
 
-static void copy_text(char *to, size_t size, PyObject *text)
+void copy_text(char *to, size_t size, PyObject *text)
 {
     PyObject *bytes = text ? PyUnicode_AsEncodedString(text, "utf-8", "backslashreplace") : NULL;
     snprintf(to, size, "%s", bytes ? PyBytes_AsString(bytes) : "?");
@@ -248,6 +251,17 @@ static struct promise *add_of_self(PyObject *future, const struct maker *m)
     return p;
 }
 
+static struct promise *add_of_job(PyObject *future, const struct maker *m)
+{
+    PyObject *job = local(m->frame, s_future);
+    struct promise *of = job ? job_wrapped(job) : NULL;
+    struct promise *p = of ? add(future, of->id, true) : NULL;
+    if (p)
+        p->of_job = true;
+    Py_XDECREF(job);
+    return p;
+}
+
 /* What is known of it is who made it: a function of asyncio's, or a line of the program. */
 static weft_promise create_unnamed(const struct maker *m)
 {
@@ -273,6 +287,8 @@ struct promise *add_future(PyObject *future)
     else if (m.kind == CODE_ACQUIRE || m.kind == CODE_OF_SELF || m.kind == CODE_EVENT ||
              m.kind == CODE_CONDITION)
         p = add_of_self(future, &m);
+    else if (m.kind == CODE_WRAP)
+        p = add_of_job(future, &m);
     if (!p) {
         p = add(future, create_unnamed(&m), false);
     }

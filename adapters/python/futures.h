@@ -26,6 +26,9 @@ void futures_forked(void);
 /* An attribute: a new reference, or NULL. */
 PyObject *get(PyObject *object, PyObject *name);
 
+/* A text of Python's; "?" if it is none. */
+void copy_text(char *to, size_t size, PyObject *text);
+
 /* An exception, as it would stand in a traceback: ValueError('bad row 7'). */
 void describe(char *to, size_t size, PyObject *exception);
 

@@ -20,6 +20,8 @@ struct promise {
     bool ended;
     bool shared;         /* it is that of another object, as of the event that a future waits for */
     bool failed;         /* and nobody is known to have looked */
+    bool of_job;         /* of a job for which a future of asyncio's stands, or of that future */
+    bool unread;         /* of a job: it has failed and nobody has looked */
     weft_promise by;     /* who asked for it to be cancelled; 0: nobody */
     weft_promise waits;  /* for what a task waits; 0: nothing */
     PyObject *coroutine; /* of a task; its address */

@@ -2,47 +2,7 @@
 # SPDX-License-Identifier: ISC
 # Python programs that nobody changed: weft record tells of them what it would of others, and they notice nothing.
 . "$(dirname "$0")/lib.sh"
-adapter=$BUILD_ROOT/adapters/python
-python=${PYTHON:-/usr/bin/python3}
-case $(meson introspect "$BUILD_ROOT" --buildoptions | python3 -c '
-import json, sys
-print(next(o["value"] for o in json.load(sys.stdin) if o["name"] == "b_sanitize"))') in
-    none) [ -e "$adapter/_weft.abi3.so" ] || missing "the headers of Python" ;;
-    *) skip 'Python has no sanitizers' ;;
-esac
-[ -x "$python" ] || skip "$python is not there"
-unset WEFT_TRACE WEFT_TRACE_SIZE WEFT_TRACE_FOR WEFT_TRACE_FORK PYTHONPATH PYTHONSTARTUP
-export PYTHONDONTWRITEBYTECODE=1
-cd "$tmp"
-
-# record TRACE ARGUMENT...: of Python
-record() {
-    local trace=$1
-    shift
-    "$WEFT" record --force --size 1M -o "$trace" -- "$python" "$@"
-}
-
-# facts TRACE EXPRESSION: with p for the promises, as rows of type, label and outcome
-facts() {
-    "$WEFT" dump "$1" >dump
-    python3 - "$2" <<'END_FACTS'
-import re, sys
-rows = {}
-events = []
-for line in open("dump"):
-    time, stream, kind, *rest = re.findall(r'[a-z_]+="(?:[^"\\]|\\.)*"|\S+', line.strip())
-    f = dict(part.split("=", 1) for part in rest if "=" in part)
-    events.append((kind, f))
-    if kind == "creates":
-        rows[f["child"]] = [f["type"], f.get("label", "").strip('"'), "pending"]
-    elif kind in ("fulfills", "fails", "resolves", "cancels", "forgets"):
-        p = rows.get(f.get("p") or f.get("promise") or f.get("child"))
-        if p:
-            p[2] = kind
-p = [tuple(r) for r in rows.values()]
-print(eval(sys.argv[1]))
-END_FACTS
-}
+. "$(dirname "$0")/python_lib.sh"
 
 # ---- What hangs is explained ----
 cat >pool.py <<'END'
@@ -126,18 +86,13 @@ async def main():
             await w
         except asyncio.CancelledError as e:
             print("cancelled", e.args)
+    print([inspect.iscoroutinefunction(f) for f in (lock.acquire, asyncio.Lock.acquire,
+          asyncio.Semaphore(1).acquire, loop.create_server)], asyncio.Lock.acquire, sys.path)
     sys.exit(3)
 
 asyncio.run(main())
 END
-run 3 "$python" same.py
-sed -E 's/0x[0-9a-f]+/0x/' "$tmp/out" >alone.out
-sed -E 's/0x[0-9a-f]+/0x/' "$tmp/err" >alone.err
-run 3 record same.weft same.py
-sed -E 's/0x[0-9a-f]+/0x/' "$tmp/out" >same.out
-grep -v '^weft: ' "$tmp/err" | sed -E 's/0x[0-9a-f]+/0x/' >same.err
-same 'what the program prints' alone.out same.out
-same 'what it says' alone.err same.err
+alike 3 same.weft same.py
 equal 'failures of tasks' 2 "$(facts same.weft 'len([r for r in p if r == ("task", "fail", "fails")])')"
 
 # ---- Its own sitecustomize ----

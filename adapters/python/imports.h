@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: ISC */
+/* Modules that the program may import later, or never: they are looked at once they are there. */
+#ifndef WEFT_PYTHON_IMPORTS_H
+#define WEFT_PYTHON_IMPORTS_H
+
+#include "codes.h"
+
+/* watch(name, module or None, function): the function is called with the module as soon as it has been imported. */
+PyObject *imports_watch(PyObject *self, PyObject *args);
+
+/* A line on standard error about the exception that is set; clears it. */
+void say(const char *what);
+
+#endif

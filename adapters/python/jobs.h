@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: ISC */
+/* Jobs of executors: what run_in_executor, to_thread and submit have done in other threads or processes. */
+#ifndef WEFT_PYTHON_JOBS_H
+#define WEFT_PYTHON_JOBS_H
+
+#include "codes.h"
+#include "promises.h"
+
+/* init_jobs(threads by their numbers, types: function, method, functools.partial, contextvars.Context,
+ * concurrent.futures.Future) */
+PyObject *jobs_init(PyObject *self, PyObject *args);
+
+/* Has this thread's stream called as Python calls the thread. */
+void thread_named(void);
+extern __thread bool thread_is_named; /* or at least it was tried */
+
+/* The promise of a job for which a future of asyncio's is about to stand; NULL: it is none. */
+struct promise *job_wrapped(PyObject *job);
+
+#endif

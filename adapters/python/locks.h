@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: ISC */
+#ifndef WEFT_PYTHON_LOCKS_H
+#define WEFT_PYTHON_LOCKS_H
+
+#include "codes.h"
+
+/* acquire(type, function, type of bound methods): what is to stand in a class for its coroutine function "acquire". */
+PyObject *locks_acquire(PyObject *self, PyObject *args);
+
+#endif
