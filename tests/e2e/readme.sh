@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: ISC
-# "Record your C program" of README.md does what it says: the program is compiled with the library of this
+# README.md shows what is so. "Record your C program" does what it says: the program is compiled with the library of this
 # build, the commands are run, and the promises are those that it shows.
 . "$(dirname "$0")/lib.sh"
 
@@ -56,6 +56,16 @@ without_times() {
 block explain | without_times >expected
 without_times <out >found
 same 'weft explain bad.weft' expected found
+
+# … and of a Python program, but for times and numbers, which depend on Python's version.
+python=${PYTHON:-/usr/bin/python3}
+if [ -e "$BUILD_ROOT/adapters/python/_weft.abi3.so" ] && [ -x "$python" ]; then
+    run 130 "$WEFT" record -o hang.weft -- "$python" "$SOURCE_ROOT/tests/e2e/until_hung.py" "$SOURCE_ROOT/examples/bugs/python/pool.py"
+    run 0 "$WEFT" explain hang.weft
+    block explain-pool | without_times | sed 's/[0-9]*//g' >expected
+    sed '/^After the recording/d' out | without_times | sed 's/[0-9]*//g' >found
+    same 'weft explain hang.weft' expected found
+fi
 
 # So is what the manual pages show of weft diff and weft dump.
 man=$SOURCE_ROOT/docs/man
