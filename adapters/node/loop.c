@@ -32,7 +32,7 @@ static void find(void *function, const char *name, bool *all)
 /* A call that weft may notice a request by, from weft ctl; JavaScript hears of what came of it. */
 static void look_for_switch(struct thread *t)
 {
-    weft_resume();
+    weft_run(WEFT_LOOP);
     const bool on = WEFT_IMPL_ON() != 0;
     if (on == t->recording)
         return;
@@ -52,7 +52,6 @@ static void before_poll(void *handle)
         call_back(t, t->flush, false);
     if (!WEFT_IMPL_ON())
         return;
-    weft_run(WEFT_LOOP);
     if (backend_timeout(loop) != 0) {
         weft_suspend(WEFT_WAIT_FOR_WORK);
         t->asleep = true;

@@ -10,7 +10,9 @@ const CALL = 1, NEW = 2, THEN = 3, COMBINE = 4, MEMBER = 5, NEXT = 6, HIDDEN = 7
 const PROGRAM = 0, LIBRARY = 1, INTERNAL = 2;
 
 const COMBINATORS = new Set(['all', 'allSettled', 'race', 'any', 'fromAsync']);
+const THENS = new Set(['then', 'catch', 'finally']);
 const FRAMES = 24;
+const HOOKS = /^node:internal\/(promise_hooks|async_hooks)$/;
 const ours = __dirname + sep;
 
 function ownerOf(file) {
@@ -36,7 +38,10 @@ function frames() {
     else delete Error.stackTraceLimit;
   }
   if (!Array.isArray(list)) return [];
-  return list.map(frameOf).filter((f) => !f.file || !f.file.startsWith(ours));
+  const all = list.map(frameOf);
+  // Ours, and what of node calls us.
+  while (all.length > 0 && (all[0].file.startsWith(ours) || HOOKS.test(all[0].file))) all.shift();
+  return all;
 }
 
 function frameOf(c) {
@@ -104,7 +109,7 @@ function describeBuiltin(list) {
   if (s.kind === MEMBER || s.kind === HIDDEN || k === list.length) return s;
   const out = outward(list, k);
   s.owner = list[k].owner;
-  if (!out || (s.kind === THEN && out.at !== k)) return s;
+  if (!out || (s.kind === THEN && (out.at !== k || !THENS.has(outer)))) return s;
   const where = place(out.user, out.user.line);
   s.visible = true;
   s.deep = out.at > 1;

@@ -4,7 +4,9 @@
 'use strict';
 
 const { promiseHooks } = require('v8');
-const { CALL, NEW, THEN, COMBINE, MEMBER, NEXT, PROGRAM, describe } = require('./places.js');
+const { CALL, NEW, THEN, COMBINE, MEMBER, NEXT, PROGRAM, INTERNAL, describe } = require('./places.js');
+const resources = require('./resources.js');
+const http = require('./http.js');
 
 const AWAIT = 20, WRAPPER = 21, JOB = 22;
 const NOBODY = 0;
@@ -33,9 +35,20 @@ const loop = { id: NOBODY, own: false, kind: 0, done: false };
 
 let lastEnded; // of which it is not known yet how
 let lastId = 0, lastBy = 0;
+let turn = 0;
+let lastMade = null; // by new Promise
 let lastMember = null; // what Promise.all and the like are making
 let serving = false;
-const roots = [];
+const roots = [], modules = new Map();
+
+let said = -1, saidTurn = 0; // who runs, as weft was told last, and in which turn of the loop
+
+function runs(id) {
+  if (id === said && saidTurn === shared[1]) return;
+  said = id;
+  saidTurn = shared[1];
+  native.run(id);
+}
 
 function running() {
   while (calls.length > base && calls[calls.length - 1].done) calls.pop();
@@ -61,7 +74,7 @@ function learn() {
     sites[s.index] = s;
     sitesByKey.set(key, s);
   }
-  native.learn(known.index, s.deep);
+  native.learn(known.index, s.deep ? 1 : 0);
   return known;
 }
 
@@ -71,6 +84,7 @@ function make(promise, s, parent) {
     r.id = native.create(parent.id, s.index);
     r.own = r.id !== 0;
   }
+  if (s.kind === NEW) lastMade = r;
   new Known(promise, r);
   return r;
 }
@@ -78,7 +92,7 @@ function make(promise, s, parent) {
 // The number of what somebody waits for. What is not shown of a library is, once somebody else waits for it.
 function numberFor(q, reader) {
   if (q.own || q.done || q.id === reader.id) return q.own ? q.id : 0;
-  if (!q.site) return 0;
+  if (!q.site || q.site.owner === INTERNAL) return 0;
   q.id = native.create(q.id, q.site.index);
   q.own = q.id !== 0;
   return q.id;
@@ -94,12 +108,35 @@ function mayHang(r) {
 
 function begun(promise, s) {
   const parent = running();
+  if (s.main) {
+    modules.set(s.fn, { id: NOBODY, own: false, kind: CALL, site: s, done: false, fn: s.fn, waits: false });
+    return;
+  }
   const r = make(promise, s, parent);
   if (r.own) {
-    if ((s.top || s.main) && (parent.id === NOBODY || (parent.site && parent.site.main))) mayHang(r);
-    native.run(r.id);
+    if (s.top && (parent.id === NOBODY || parent.site.main)) mayHang(r);
+    runs(r.id);
   }
   calls.push(r);
+}
+
+// A module that awaits: V8 does not say that it has ended, but then it no longer awaits.
+function moduleOf(s) {
+  const r = modules.get(s.fn);
+  if (r === undefined) return null;
+  if (!r.own) {
+    r.id = native.create(NOBODY, r.site.index);
+    r.own = r.id !== 0;
+    mayHang(r);
+  }
+  r.waits = true;
+  return r;
+}
+
+function moduleRan(r) {
+  if (r.waits || r.done) return;
+  r.done = true;
+  native.end(r.id, 1, '', r.id);
 }
 
 // Whose call it is that awaits at that place. What lies above it has returned.
@@ -108,10 +145,11 @@ function suspended(s) {
     const r = calls[i];
     if (!r.done && (r.fn === s.fn || r.kind === NEXT)) {
       calls.length = i;
+      if (s.main) r.waits = true;
       return r;
     }
   }
-  return null;
+  return moduleOf(s);
 }
 
 // The frame of this function is the only one of ours that is there when V8 is asked for the place: nothing of it is
@@ -135,7 +173,7 @@ function onInit(promise, parent) {
       if (s.kind === CALL || s.kind === NEXT) begun(promise, s);
       else if (s.kind === COMBINE) lastMember = make(promise, s, who);
       else make(promise, s, who);
-    } else if (s.kind === CALL) suspend(promise, suspended(s) || who, q);
+    } else if (s.kind === CALL) suspend(promise, suspended(s) || (s.owner === PROGRAM ? who : loop), q, s.main);
     else hangOn(promise, s, who, q);
   } catch (e) {
     stepAside(e);
@@ -143,10 +181,15 @@ function onInit(promise, parent) {
 }
 
 // A call is suspended until q has ended.
-function suspend(promise, owner, q) {
+function suspend(promise, owner, q, main) {
   const on = q === undefined ? 0 : numberFor(q, owner);
-  new Known(promise, { kind: AWAIT, id: owner.id, own: false, done: false, owner, on });
-  native.suspend(owner.id, on, running().id);
+  new Known(promise, { kind: AWAIT, id: owner.id, own: false, done: false, owner, on, main: main === true });
+  const next = running().id;
+  if (on) {
+    native.suspend(owner.id, on, next);
+    said = next;
+    saidTurn = shared[1];
+  } else runs(next);
 }
 
 // What then makes, or what the like of it is made for.
@@ -167,33 +210,60 @@ function hangOn(promise, s, who, q) {
   if (r.on && r.id) native.wait(r.id, r.on);
 }
 
-function onBefore(promise) {
+// From now on r runs, called by the loop.
+function enter(r) {
   settle();
+  push();
+  current = r;
+  runs(r.id);
+}
+
+function push() {
+  if (shared[1] !== turn) { // what an exception has left there
+    turn = shared[1];
+    calls.length = base = bases.length = currents.length = 0;
+    current = loop;
+  }
   bases.push(base);
   currents.push(current);
   base = calls.length;
+}
+
+function leave() {
+  settle();
+  if (calls.length > base) calls.length = base;
+  base = bases.pop() || 0;
+  current = currents.pop() || loop;
+  if (currents.length > 0) runs(running().id);
+}
+
+function onBefore(promise) {
+  settle();
+  push();
   const r = Known.of(promise);
   if (r === undefined) {
     current = loop;
-    native.run(NOBODY);
+    runs(NOBODY);
     return;
   }
   if (r.kind === AWAIT) {
     current = loop;
     calls.push(r.owner);
+    if (r.main) r.owner.waits = false;
   } else {
     current = r.kind === MEMBER || r.kind === JOB ? r.owner : r;
   }
-  if (r.on) native.wake(r.id, r.on);
-  else native.run(r.id);
+  if (r.on) {
+    native.wake(r.id, r.on);
+    said = r.id;
+    saidTurn = shared[1];
+  } else runs(r.id);
 }
 
-function onAfter() {
-  settle();
-  calls.length = base;
-  base = bases.pop() || 0;
-  current = currents.pop() || loop;
-  if (currents.length > 0) native.run(running().id);
+function onAfter(promise) {
+  leave();
+  const r = Known.of(promise);
+  if (r !== undefined && r.kind === AWAIT && r.main) moduleRan(r.owner);
 }
 
 function onSettled(promise) {
@@ -213,7 +283,7 @@ function onSettled(promise) {
   if (top === r) {
     calls.pop();
     const next = running();
-    if (next.id !== r.id) native.run(next.id);
+    if (next.id !== r.id) runs(next.id);
   }
 }
 
@@ -237,9 +307,9 @@ function stepAside(e) {
 function start() {
   if (on) return;
   on = true;
-  stops = [
-    promiseHooks.createHook({ init: onInit, before: guard(onBefore), after: guard(onAfter), settled: guard(onSettled) }),
-  ];
+  const ours = [onInit, guard(onBefore), guard(onAfter), guard(onSettled)];
+  const [init, before, after, settled] = ours;
+  stops = [promiseHooks.createHook({ init, before, after, settled }), resources.start(ours), http.start()];
 }
 
 function off() {
@@ -252,17 +322,63 @@ function off() {
   lastEnded = undefined;
 }
 
-function flush() {
+function flush(last) {
   shared[0] = 0;
   settle();
+  resources.nameLate();
+  if (last) resources.look(1e9);
+}
+
+// What the others need of what is here.
+const core = {
+  loop,
+  running,
+  enter,
+  leave,
+  stepAside,
+  dirty() {
+    shared[0] = 1;
+  },
+  serves() {
+    serving = true;
+    for (const id of roots) native.background(id);
+    roots.length = 0;
+  },
+  renameLast(label) {
+    if (lastMade && lastMade.own) native.label(lastMade.id, label);
+  },
+  // What the loop has called runs for r.
+  turnInto(r) {
+    current = r;
+    runs(r.id);
+  },
+};
+
+// The end of the program: what has ended in its last turn is said before it is too late.
+function watchEnd() {
+  for (const name of ['reallyExit', '_fatalException']) {
+    const was = process[name];
+    if (typeof was !== 'function') continue;
+    process[name] = function (...args) {
+      try {
+        if (on) flush(true);
+      } catch {
+        // it ends
+      }
+      return was.apply(this, args);
+    };
+  }
 }
 
 function install(addon) {
   native = addon;
   current = loop;
+  resources.install(native, core);
+  http.install(native, core, resources);
   const buffer = native.watch(flush, (is) => (is ? start() : off()));
   if (!buffer) throw new Error('its event loop cannot be watched');
   shared = new Uint32Array(buffer);
+  watchEnd();
   start();
 }
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITES_MAX = 16384, KEYS = 8192 /* a power of two */, NEAR = 3, FAR = 14, DEEP = INT32_MAX };
+enum { SITES_MAX = 16384, KEYS = 8192 /* a power of two */, NEAR = 4, FAR = 16, DEEP = INT32_MAX };
 
 struct site {
     struct weft_site place;
@@ -22,9 +22,9 @@ static __thread struct key {
 } * keys;
 static __thread uint64_t last_near, last_far;
 
-static uint64_t hash(const uintptr_t *pc, unsigned n)
+static uint64_t hash(const uintptr_t *pc, unsigned n, uint64_t seed)
 {
-    uint64_t h = n;
+    uint64_t h = seed + n;
     for (unsigned i = 0; i < n; i++)
         h = (h ^ pc[i]) * UINT64_C(0x9e3779b97f4a7c15), h ^= h >> 29;
     return h ? h : 1;
@@ -58,12 +58,12 @@ int32_t site_here(void)
     last_near = last_far = 0;
     if (n == 0 || (!keys && !(keys = calloc(KEYS, sizeof *keys))))
         return -1;
-    last_near = hash(pc, n);
+    last_near = hash(pc, n, NEAR);
     const int32_t found = find(last_near);
     if (found >= 0 && found != DEEP)
         return found;
     n = v8_where(pc, FAR);
-    last_far = n ? hash(pc, n) : 0;
+    last_far = n ? hash(pc, n, FAR << 8) : 0;
     return found == DEEP && n ? find(last_far) : -1;
 }
 

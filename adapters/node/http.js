@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: ISC
+// HTTP: a request that comes in is a promise, and what is done for it hangs under it; so is one that goes out. node tells
+// of both on channels of its own.
+'use strict';
+
+const channels = require('diagnostics_channel');
+const hooks = require('async_hooks');
+
+const FULFILLED = 1, FAILED = 2, CANCELLED = 3;
+let native, core, resources;
+const rows = new WeakMap(); // by the request
+
+const path = (url) => String(url || '/').split('?')[0].slice(0, 120);
+
+function onRequest({ request, response }) {
+  const r = resources.row('request', core.loop, `${request.method} ${path(request.url)}`);
+  if (!r.own) return;
+  native.should(r.id);
+  rows.set(request, r);
+  // What its parser calls from now on is for it.
+  resources.known.set(hooks.executionAsyncId(), r);
+  core.turnInto(r);
+  resources.watch(response, r, (it) => it.destroyed && !it.writableFinished);
+}
+
+function onAnswer({ request, response }) {
+  const r = rows.get(request);
+  if (!r || r.done) return;
+  r.done = true;
+  const status = response.statusCode;
+  native.label(r.id, `${request.method} ${path(request.url)} ${status}`);
+  native.end(r.id, status >= 500 ? FAILED : FULFILLED, status >= 500 ? `status ${status}` : '', r.id);
+  if (status >= 500) native.read(0, r.id); // the client has seen it
+}
+
+function onSend({ request }) {
+  const r = resources.row('http', core.running(), `${request.method} ${request.host}${path(request.path)}`);
+  if (r.own) rows.set(request, r);
+}
+
+function end(request, how, why) {
+  const r = rows.get(request);
+  if (!r || r.done) return;
+  r.done = true;
+  native.end(r.id, how, why, r.id);
+}
+
+function onFetch({ request }) {
+  let host = String(request.origin || '').replace(/^https?:\/\//, '');
+  const r = resources.row('http', core.running(), `${request.method} ${host}${path(request.path)}`);
+  if (r.own) rows.set(request, r);
+}
+
+const listeners = [
+  ['http.server.request.start', onRequest],
+  ['http.server.response.finish', onAnswer],
+  ['http.client.request.start', onSend],
+  ['http.client.response.finish', ({ request }) => end(request, FULFILLED, '')],
+  ['http.client.request.error', ({ request, error }) => end(request, FAILED, String(error && error.message))],
+  ['undici:request:create', onFetch],
+  ['undici:request:trailers', ({ request }) => end(request, FULFILLED, '')],
+  ['undici:request:error', ({ request, error }) => end(request, error && error.name === 'AbortError' ? CANCELLED : FAILED, String(error && error.message))],
+].map(([name, listen]) => [
+  name,
+  (message) => {
+    try {
+      listen(message);
+    } catch (e) {
+      core.stepAside(e);
+    }
+  },
+]);
+
+function start() {
+  for (const [name, listen] of listeners) channels.subscribe ? channels.subscribe(name, listen) : channels.channel(name).subscribe(listen);
+  return () => {
+    for (const [name, listen] of listeners)
+      channels.unsubscribe ? channels.unsubscribe(name, listen) : channels.channel(name).unsubscribe(listen);
+  };
+}
+
+function install(addon, promises, things) {
+  native = addon;
+  core = promises;
+  core.rowOf = (request) => rows.get(request);
+  resources = things;
+}
+
+module.exports = { install, start };

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: ISC
+// What node itself waits for: timers, files, names, connections, processes. async_hooks says when such a thing begins, and
+// when node calls back for it; who has begun it, and where, is what runs then.
+'use strict';
+
+const hooks = require('async_hooks');
+const { basename } = require('path');
+const { INTERNAL, caller, place } = require('./places.js');
+
+const RESOURCE = 40;
+
+// [type, one call back ends it]; what is not here runs as whoever has made it.
+const KINDS = new Map([
+  ['Timeout', ['timer', true]],
+  ['FSREQCALLBACK', ['fs', true]],
+  ['GETADDRINFOREQWRAP', ['dns', true]],
+  ['GETNAMEINFOREQWRAP', ['dns', true]],
+  ['QUERYWRAP', ['dns', true]],
+  ['TCPCONNECTWRAP', ['connect', true]],
+  ['PIPECONNECTWRAP', ['connect', true]],
+  ['PROCESSWRAP', ['process', true]],
+  ['ZLIB', ['zlib', true]],
+  ['WORKER', ['worker', false]],
+  ['TCPSERVERWRAP', ['server', false]],
+  ['PIPESERVERWRAP', ['server', false]],
+  ['TCPWRAP', ['socket', false]],
+  ['TLSWRAP', ['socket', false]],
+  ['UDPWRAP', ['socket', false]],
+]);
+for (const name of ['RANDOMBYTES', 'RANDOMPRIME', 'CHECKPRIME', 'PBKDF2', 'SCRYPT', 'HKDF', 'KEYPAIRGEN', 'KEYGEN', 'KEYEXPORT',
+  'SIGN', 'VERIFY', 'CIPHER', 'HASH', 'DERIVEBITS'])
+  KINDS.set(`${name}REQUEST`, ['crypto', true]);
+
+// Types of node's own, which the loop calls; others are functions that somebody has run later.
+const OF_NODE = /^[A-Z0-9_]+$/;
+
+let native, core;
+const NAMES = new Map([['asyncBufferWrapper', 'zlib'], ['processChunk', 'zlib']]);
+const known = new Map(); // by the number that async_hooks gives them
+const late = []; // what is named once the function that makes it has returned
+const watched = []; // what may be given up without a word: [what it is, its row, whether it is over]
+let hand = 0;
+let owner; // node's own name for whose handle it is
+
+const sites = [], sitesByKey = new Map();
+
+function learn() {
+  const { user, called, list } = caller();
+  const outer = called && called.file === 'node:timers/promises' ? 'promise' : called ? called.name : '';
+  const key = `${user ? place(user, user.line) : ''} ${outer} ${user ? user.file : ''} ${list.length > 0 && list[0].name}`;
+  let s = sitesByKey.get(key);
+  if (!s) {
+    s = { index: native.site('', ''), user, called: outer, where: user ? place(user, user.line) : '' };
+    // Node's own timers, for sockets and dates, are none of the program's.
+    const inner = list.find((f) => f.file && f.file !== 'node:internal/async_hooks');
+    s.direct = !!called && called.owner === INTERNAL && !!user;
+    s.own = !!inner && /^node:(internal\/)?timers$/.test(inner.file) && !!called && /^node:timers$/.test(called.file);
+    sites[s.index] = s;
+    sitesByKey.set(key, s);
+  }
+  native.learn(s.index, 1);
+  return s;
+}
+
+function row(type, parent, label) {
+  const id = native.make(parent.id, type, label);
+  return { id, own: id !== 0, kind: RESOURCE, site: undefined, done: false, once: false, parts: 1, type };
+}
+
+function watch(thing, r, over) {
+  watched.push([thing, r, over]);
+  look(2);
+}
+
+// Looks at some of those that may have been given up.
+function look(most) {
+  for (let n = 0; n < most && watched.length > 0; n++) {
+    if (hand >= watched.length) hand = 0;
+    const [thing, r, over] = watched[hand];
+    if (!r.done && !over(thing)) {
+      hand++;
+      continue;
+    }
+    if (!r.done) {
+      r.done = true;
+      native.end(r.id, 3, '', core.running().id);
+    }
+    watched[hand] = watched[watched.length - 1];
+    watched.pop();
+  }
+}
+
+function onInit(id, type, trigger, resource) {
+  try {
+    const who = core.running();
+    const kind = KINDS.get(type);
+    if (kind === undefined) {
+      if (type === 'PROMISE') return; // the program uses async_hooks itself
+      if (type === 'HTTPCLIENTREQUEST') known.set(id, core.rowOf(resource.req) || who);
+      else known.set(id, OF_NODE.test(type) ? core.loop : who);
+      return;
+    }
+    const index = native.here();
+    const s = index >= 0 ? sites[index] : learn();
+    known.set(id, made(kind[0], kind[1], s, who, resource) || core.loop);
+  } catch (e) {
+    core.stepAside(e);
+  }
+}
+
+function made(type, once, s, who, resource) {
+  if (type === 'timer') return timer(s, who, resource);
+  if (type === 'fs' && !s.user) {
+    if (who.type === 'fs') who.parts++;
+    return who;
+  }
+  if (type === 'socket') return null;
+  if (type === 'server') {
+    core.serves();
+    const r = row(type, who, 'server');
+    native.background(r.id);
+    return named(r, resource, (server) => {
+      const at = server && server.address && server.address();
+      return !at ? '' : typeof at === 'string' ? `server ${at}` : `server :${at.port}`;
+    });
+  }
+  if (!s.user && type !== 'connect' && type !== 'dns') return null;
+  const r = row(type, who, s.user ? `${NAMES.get(s.called) || s.called || type} ${s.where}` : type);
+  r.once = once;
+  if (type === 'worker') native.background(r.id);
+  if (type === 'dns') return named(r, resource, () => resource.hostname && `lookup ${resource.hostname}`);
+  if (type === 'connect')
+    return named(r, resource, () =>
+      resource.address ? `connect ${resource.address}${resource.port ? `:${resource.port}` : ''}` : '');
+  if (type === 'process')
+    return named(r, resource, (child) =>
+      child && child.spawnfile ? [basename(child.spawnfile), ...(child.spawnargs || []).slice(1)].join(' ').slice(0, 80) : '');
+  return r;
+}
+
+function timer(s, who, resource) {
+  if (s.called === 'promise') {
+    // timers/promises: what it returns has just been made.
+    core.renameLast(`${resource._idleTimeout} ms ${s.where}`);
+    return null;
+  }
+  if (!s.own) return core.loop;
+  const r = row('timer', who, `${resource._idleTimeout} ms ${s.where}`);
+  if (resource._repeat) native.background(r.id);
+  else r.once = true;
+  watch(resource, r, (t) => t._destroyed);
+  return r;
+}
+
+function named(r, resource, name) {
+  late.push([r, resource, name]);
+  core.dirty();
+  return r;
+}
+
+function nameLate() {
+  for (const [r, resource, name] of late.splice(0)) {
+    if (owner === undefined) owner = Object.getOwnPropertySymbols(resource).find((s) => String(s) === 'Symbol(owner_symbol)');
+    let label = '';
+    try {
+      label = name(owner && resource[owner]);
+    } catch {
+      // it is gone already
+    }
+    if (label) native.label(r.id, label);
+  }
+}
+
+function onBefore(id) {
+  try {
+    const r = known.get(id);
+    if (r !== undefined) core.enter(r);
+  } catch (e) {
+    core.stepAside(e);
+  }
+}
+
+function onAfter(id) {
+  try {
+    const r = known.get(id);
+    if (r === undefined) return;
+    core.leave();
+    if (r.kind !== RESOURCE) return;
+    if (r.once && --r.parts <= 0 && !r.done) {
+      r.done = true;
+      native.end(r.id, r.type === 'timer' ? 1 : 0, '', r.id);
+    }
+    if (r.once) known.delete(id);
+  } catch (e) {
+    core.stepAside(e);
+  }
+}
+
+// async_hooks sees promises, too, which costs thrice what V8 says of them does, and marks them for all to see. Newer versions
+// can leave them out; in older ones the hooks of V8 are set again to ours alone, until the program asks for others.
+function start(ours) {
+  const hook = hooks.createHook({ init: onInit, before: onBefore, after: onAfter, destroy: onDestroy, trackPromises: false });
+  hook.enable();
+  const major = Number(process.versions.node.split('.')[0]);
+  if (major < 24) {
+    const before = process.noDeprecation;
+    try {
+      process.noDeprecation = true;
+      process.binding('async_wrap').setPromiseHooks(...ours);
+    } finally {
+      if (before === undefined) delete process.noDeprecation;
+      else process.noDeprecation = before;
+    }
+  }
+  return () => hook.disable();
+}
+
+function onDestroy(id) {
+  known.delete(id);
+}
+
+function install(addon, promises) {
+  native = addon;
+  core = promises;
+}
+
+module.exports = { install, start, known, row, watch, look, nameLate, RESOURCE };
