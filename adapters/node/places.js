@@ -38,7 +38,8 @@ function frames() {
     else delete Error.stackTraceLimit;
   }
   if (!Array.isArray(list)) return [];
-  const all = list.map(frameOf);
+  const waiting = list.findIndex((c) => c.isAsync && c.isAsync()); // those are no callers
+  const all = (waiting < 0 ? list : list.slice(0, waiting)).map(frameOf);
   // Ours, and what of node calls us.
   while (all.length > 0 && (all[0].file.startsWith(ours) || HOOKS.test(all[0].file))) all.shift();
   return all;
@@ -60,6 +61,7 @@ function frameOf(c) {
     name: name && name.replace(/^(Object|exports|module\.exports)\./, '').replace(/^async /, ''),
     file: file || '',
     line: c.getLineNumber() || 0,
+    column: c.getColumnNumber() || 0,
     start: line,
     // The same for all calls of a function, and another one for another function.
     fn: `${file}:${line}:${c.getEnclosingColumnNumber ? c.getEnclosingColumnNumber() : name}`,
@@ -83,7 +85,7 @@ function describeCall(list) {
   let k = 1;
   while (k < list.length && !list[k].file) k++;
   const caller = list[k];
-  const s = { kind: CALL, fn: f.fn, owner: f.owner, type: 'call', deep: k > 1, visible: true, label: '', top: false };
+  const s = { kind: CALL, fn: f.fn, owner: f.owner, type: 'call', deep: k > 1, visible: true, label: '', top: false, wraps: 0, swallows: false };
   s.top = f.owner === PROGRAM && !!caller && caller.owner === PROGRAM && caller.top;
   if (f.owner === PROGRAM) {
     s.main = f.top && f.start === 1 && (!caller || caller.owner === INTERNAL);
@@ -101,7 +103,7 @@ function describeBuiltin(list) {
   let k = 0;
   while (k < list.length && !list[k].file) k++;
   const inner = list[0].name, outer = k > 0 ? list[k - 1].name : null;
-  const s = { kind: HIDDEN, fn: '', owner: INTERNAL, type: 'promise', deep: true, visible: false, label: '', top: false };
+  const s = { kind: HIDDEN, fn: '', owner: INTERNAL, type: 'promise', deep: true, visible: false, label: '', top: false, wraps: 0, swallows: false };
   if (inner === 'Promise' || inner === 'withResolvers') s.kind = NEW;
   else if (inner === 'then') s.kind = k > 1 && COMBINATORS.has(list[1].name) ? MEMBER : THEN;
   else if (COMBINATORS.has(inner)) s.kind = COMBINE;
@@ -117,8 +119,21 @@ function describeBuiltin(list) {
   else if (s.kind === NEW) s.label = named(out.user.name, where);
   else if (s.kind === NEXT) s.label = named('next', where);
   else s.label = named(s.kind === COMBINE ? `Promise.${inner}` : outer, where);
+  s.swallows = s.kind === THEN && outer === 'catch' && isEmpty(out.user);
   s.type = s.kind === THEN ? 'then' : s.kind === COMBINE ? inner : 'promise';
   return s;
+}
+
+// Whether a catch has a handler that does nothing, by its source text.
+const EMPTY = /^(?:catch)?\s*\(\s*(?:async\s+)?(?:(?:\([\w\s]*\)|\w+)\s*=>\s*(?:\{\s*\}|null|undefined|void 0|false)|function\s*\w*\s*\([\w\s]*\)\s*\{\s*\}|(?:_\.)?noop)\s*\)/;
+
+function isEmpty(f) {
+  try {
+    const lines = require('fs').readFileSync(f.file, 'utf8').split('\n').slice(f.line - 1, f.line + 2);
+    return EMPTY.test(lines.join('\n').slice(f.column - 1));
+  } catch {
+    return false;
+  }
 }
 
 function describe() {

@@ -10,6 +10,7 @@ const http = require('./http.js');
 
 const AWAIT = 20, WRAPPER = 21, JOB = 22;
 const NOBODY = 0;
+const SURE = 16; // so many awaits tell what a function does
 
 // What is known of a promise stands in the promise, where nobody else can see it, and goes with it.
 class Known extends class { constructor(object) { return object; } } {
@@ -35,6 +36,7 @@ const loop = { id: NOBODY, own: false, kind: 0, done: false };
 
 let lastEnded; // of which it is not known yet how
 let lastId = 0, lastBy = 0;
+let wrapper = null; // what has just been made for an await
 let turn = 0;
 let lastMade = null; // by new Promise
 let lastMember = null; // what Promise.all and the like are making
@@ -57,6 +59,7 @@ function running() {
 
 // How a promise has ended is known only after V8 has said that it ends.
 function settle() {
+  if (wrapper !== null) wasNone();
   const promise = lastEnded;
   if (promise === undefined) return;
   lastEnded = undefined;
@@ -79,7 +82,7 @@ function learn() {
 }
 
 function make(promise, s, parent) {
-  const r = { id: parent.id, own: false, kind: s.kind, site: s, done: false, fn: s.fn, on: undefined };
+  const r = { id: parent.id, own: false, kind: s.kind, site: s, done: false, fn: s.fn, on: undefined, waiter: null };
   if (s.visible && !(s.owner !== PROGRAM && parent.kind === CALL && parent.site.owner !== PROGRAM)) {
     r.id = native.create(parent.id, s.index);
     r.own = r.id !== 0;
@@ -109,7 +112,7 @@ function mayHang(r) {
 function begun(promise, s) {
   const parent = running();
   if (s.main) {
-    modules.set(s.fn, { id: NOBODY, own: false, kind: CALL, site: s, done: false, fn: s.fn, waits: false });
+    modules.set(s.fn, { id: NOBODY, own: false, kind: CALL, site: s, done: false, fn: s.fn, waits: false, waiter: null });
     return;
   }
   const r = make(promise, s, parent);
@@ -158,8 +161,9 @@ function onInit(promise, parent) {
   try {
     settle();
     const q = parent === undefined ? undefined : Known.of(parent), who = running();
-    if (q !== undefined && q === who && (q.kind === CALL || q.kind === NEXT)) {
-      new Known(promise, { kind: WRAPPER, id: 0, own: false, done: true }); // await of no promise
+    const inside = q !== undefined && q === who && (q.kind === CALL || q.kind === NEXT);
+    if (inside && q.site.wraps > SURE) {
+      wrap(promise, q);
       return;
     }
     if (q !== undefined && q.kind === WRAPPER) {
@@ -169,7 +173,10 @@ function onInit(promise, parent) {
     }
     const index = native.here();
     const s = index >= 0 ? sites[index] : learn();
-    if (parent === undefined) {
+    if (inside && s.kind === CALL && (s.fn === q.fn || q.kind === NEXT)) {
+      wrap(promise, q);
+      q.site.wraps++;
+    } else if (parent === undefined) {
       if (s.kind === CALL || s.kind === NEXT) begun(promise, s);
       else if (s.kind === COMBINE) lastMember = make(promise, s, who);
       else make(promise, s, who);
@@ -180,8 +187,35 @@ function onInit(promise, parent) {
   }
 }
 
+// An await of no promise, in the call that runs: V8 makes a promise for it, which hangs on the call's own, and ends at once.
+// What a call has returned that has given a promise back looks the same, but for the place: so that is asked for until
+// the function is known for its awaits. Even then what follows must be the end.
+function wrap(promise, q) {
+  const r = { kind: WRAPPER, id: 0, own: false, done: true, owner: q, on: 0, main: false };
+  new Known(promise, r);
+  if (q.site.wraps <= SURE) return;
+  wrapper = r;
+  shared[0] = 1;
+}
+
+function wasNone() {
+  const r = wrapper, q = r.owner;
+  wrapper = null;
+  q.site.wraps = -1e9;
+  const at = calls.lastIndexOf(q);
+  if (at >= base) calls.length = at;
+  const owner = running();
+  r.kind = AWAIT;
+  r.done = false;
+  r.owner = owner;
+  r.id = owner.id;
+  r.on = numberFor(q, owner);
+  if (r.on && owner.id) native.wait(owner.id, r.on);
+}
+
 // A call is suspended until q has ended.
 function suspend(promise, owner, q, main) {
+  if (q !== undefined) q.waiter = owner;
   const on = q === undefined ? 0 : numberFor(q, owner);
   new Known(promise, { kind: AWAIT, id: owner.id, own: false, done: false, owner, on, main: main === true });
   const next = running().id;
@@ -198,14 +232,21 @@ function hangOn(promise, s, who, q) {
   if (s.kind === MEMBER) owner = lastMember;
   // It has been resolved with a promise, and becomes what that becomes.
   else if (s.kind === THEN && !s.visible && who.own && current === who) owner = who;
+  if (q !== undefined) q.waiter = owner;
   if (owner) {
     const on = q === undefined ? 0 : numberFor(q, owner);
     new Known(promise, { kind: s.kind === MEMBER ? MEMBER : JOB, id: owner.id, own: false, done: false, owner, on });
     if (on) native.wait(owner.id, on);
     return;
   }
+  if (s.swallows) {
+    // Who throws a failure away has not looked at it.
+    new Known(promise, { kind: THEN, id: NOBODY, own: false, done: false, site: undefined, on: 0, waiter: null });
+    return;
+  }
   const r = make(promise, s, who);
   if (q === undefined) return;
+  q.waiter = r;
   r.on = numberFor(q, r);
   if (r.on && r.id) native.wait(r.id, r.on);
 }
@@ -267,8 +308,9 @@ function onAfter(promise) {
 }
 
 function onSettled(promise) {
-  settle();
   const r = Known.of(promise);
+  if (wrapper !== null && r === wrapper) wrapper = null;
+  settle();
   if (r === undefined || r.done) return;
   r.done = true;
   if (r.kind >= AWAIT || r.kind === MEMBER) return;
@@ -301,7 +343,7 @@ function guard(hook) {
 let stops = [];
 function stepAside(e) {
   off();
-  require('fs').writeSync(2, `weft: ${e && e.message}; the program runs on without recording\n`);
+  require('fs').writeSync(2, `weft: node ${process.versions.node}: ${e && e.message}; the program runs on without recording\n`);
 }
 
 function start() {
@@ -354,6 +396,16 @@ const core = {
   },
 };
 
+// The program ends itself: what does that, and what waits for it, does not hang.
+function exits(code) {
+  let r = running();
+  for (let n = 0; r && n < 1000; n++, r = r.waiter) {
+    if (r.own && !r.done) native.end(r.id, 0, '', r.id);
+    r.done = true;
+  }
+  if (code === undefined || Number(code) === 0) for (const id of roots) native.background(id);
+}
+
 // The end of the program: what has ended in its last turn is said before it is too late.
 function watchEnd() {
   for (const name of ['reallyExit', '_fatalException']) {
@@ -361,7 +413,10 @@ function watchEnd() {
     if (typeof was !== 'function') continue;
     process[name] = function (...args) {
       try {
-        if (on) flush(true);
+        if (on) {
+          flush(true);
+          if (name === 'reallyExit') exits(args[0]);
+        }
       } catch {
         // it ends
       }

@@ -74,7 +74,7 @@ function watch(thing, r, over) {
 
 // Looks at some of those that may have been given up.
 function look(most) {
-  for (let n = 0; n < most && watched.length > 0; n++) {
+  for (let n = Math.min(most, watched.length); n > 0 && watched.length > 0; n--) {
     if (hand >= watched.length) hand = 0;
     const [thing, r, over] = watched[hand];
     if (!r.done && !over(thing)) {
