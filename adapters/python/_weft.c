@@ -11,6 +11,7 @@
 #include "jobs.h"
 #include "locks.h"
 #include "loops.h"
+#include "requests.h"
 
 static uint64_t gc_begun_ns;
 
@@ -114,6 +115,7 @@ static PyMethodDef functions[] = {
     {"function", hooks_function, METH_VARARGS, NULL},
     {"acquire", locks_acquire, METH_VARARGS, NULL},
     {"watch", imports_watch, METH_VARARGS, NULL},
+    {"send", requests_send, METH_VARARGS, NULL},
     {"init_jobs", jobs_init, METH_VARARGS, NULL},
     {"modified", modified, METH_O, NULL},
     {"code", tell_code, METH_VARARGS, NULL},

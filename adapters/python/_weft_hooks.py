@@ -16,7 +16,7 @@ from asyncio import base_events, events, futures, locks, queues, runners, tasks,
 
 import _weft
 
-PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, WRAP, SERVE, HIDDEN, RUN = range(13)
+PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, WRAP, SERVE, HIDDEN, RUN, AIOHTTP, TORNADO, UVICORN = range(16)
 
 # Of functions that create futures, or call back: as enum code_kind in codes.h.
 KINDS = {
@@ -98,11 +98,36 @@ def hook_processes(module):
     replace("init_process_item", module._WorkItem, "__init__")
 
 
+def tell_request(function, kind, variable):
+    code = function.__code__
+    if variable not in code.co_varnames[: code.co_argcount]:
+        raise AttributeError(f"{function.__qualname__} has no argument {variable}")
+    _weft.code(code, function.__qualname__, kind)
+
+
+def hook_aiohttp(module):
+    tell_request(module.RequestHandler._handle_request, AIOHTTP, "request")
+
+
+def hook_tornado(module):
+    tell_request(module.RequestHandler._execute, TORNADO, "self")
+
+
+def hook_uvicorn(module):
+    cycle = module.RequestResponseCycle
+    tell_request(cycle.run_asgi, UVICORN, "self")
+    cycle.send = _weft.send(types.MethodType, cycle.send)
+
+
 def watch_imports():
     replace_function("find_and_load", _frozen_importlib, "_find_and_load")
     for name, look in (
         ("concurrent.futures.thread", hook_threads),
         ("concurrent.futures.process", hook_processes),
+        ("aiohttp.web_protocol", hook_aiohttp),
+        ("tornado.web", hook_tornado),
+        ("uvicorn.protocols.http.h11_impl", hook_uvicorn),
+        ("uvicorn.protocols.http.httptools_impl", hook_uvicorn),
     ):
         _weft.watch(name, sys.modules.get(name), look)
 

@@ -24,6 +24,9 @@ enum code_kind { /* of asyncio's functions that create a future: what it stands 
                  CODE_SERVE,     /* serves until the program ends */
                  CODE_HIDDEN,    /* a task of the loop's own */
                  CODE_RUN,       /* the loop calls from here */
+                 CODE_AIOHTTP,   /* answers a request: "request" */
+                 CODE_TORNADO,   /* … "self", its handler */
+                 CODE_UVICORN,   /* … "self", which has its scope */
 };
 
 enum code_owner { CODE_PROGRAM, CODE_LIBRARY, CODE_ASYNCIO };

@@ -2,8 +2,10 @@
 /* A task is a promise; so is a future, and each coroutine that a task waits in. Those are found by a look at the chain
  * of coroutines when a task stops: what is new in it was called, what is gone has returned. */
 #include "futures.h"
+#include "describe.h"
 
 #include "jobs.h"
+#include "requests.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -79,18 +81,6 @@ void copy_text(char *to, size_t size, PyObject *text)
     snprintf(to, size, "%s", bytes ? PyBytes_AsString(bytes) : "?");
     Py_XDECREF(bytes);
     PyErr_Clear();
-}
-
-/* As it would stand in a traceback: ValueError('bad row 7'). */
-void describe(char *to, size_t size, PyObject *exception)
-{
-    PyObject *text = PyObject_Repr(exception);
-    if (!text) {
-        PyErr_Clear();
-        text = PyObject_GetAttr((PyObject *)Py_TYPE(exception), s___name__);
-    }
-    copy_text(to, size, text);
-    Py_XDECREF(text);
 }
 
 static const char *base_name(const char *file)
@@ -334,10 +324,19 @@ struct promise *of_task(PyObject *task)
     if (!coroutine)
         return NULL;
     const struct code *c = code_of_coroutine(coroutine);
-    if (c->kind != CODE_HIDDEN)
-        p = add(task, create_at(place_of(c, c->line, c, FOR_TASK), "task", c->name), false);
-    if (p)
+    PyObject *answer = NULL;
+    weft_promise id = 0;
+    if (c->kind >= CODE_AIOHTTP)
+        id = request_of(coroutine, c, &answer);
+    const bool is_request = id != 0;
+    if (c->kind != CODE_HIDDEN && !id)
+        id = create_at(place_of(c, c->line, c, FOR_TASK), "task", c->name);
+    p = add(task, id, false);
+    if (p) {
         p->coroutine = coroutine;
+        p->is_request = is_request;
+        p->answer = answer;
+    }
     Py_DECREF(coroutine); /* the task has it */
     return p;
 }
@@ -549,7 +548,9 @@ static void task_ended(struct promise *p, PyObject *task, PyObject *state)
         return;
     }
     PyObject *exception = get(task, s__exception);
-    if (exception && exception != Py_None) {
+    if (p->is_request && exception == Py_None) {
+        request_ended(p, task);
+    } else if (exception && exception != Py_None) {
         describe(text, sizeof text, exception);
         weft_fail(p->id, text);
         note_failure(p);

@@ -29,9 +29,6 @@ PyObject *get(PyObject *object, PyObject *name);
 /* A text of Python's; "?" if it is none. */
 void copy_text(char *to, size_t size, PyObject *text);
 
-/* An exception, as it would stand in a traceback: ValueError('bad row 7'). */
-void describe(char *to, size_t size, PyObject *exception);
-
 /* What runs on this thread. */
 weft_promise running(void);
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "futures.h"
+#include "describe.h"
 #include "hooks.h"
 
 static PyObject *wanted; /* by name of a module: what is to be called once it is there */
@@ -34,11 +35,11 @@ static void is_there(PyObject *name, PyObject *module)
         PyErr_Clear();
         return;
     }
+    copy_text(text, sizeof text, name);
     Py_INCREF(look);
     PyDict_DelItem(wanted, name);
     result = PyObject_CallFunctionObjArgs(look, module, NULL);
     if (!result) {
-        copy_text(text, sizeof text, name);
         snprintf(what, sizeof what, "nothing is recorded of %.200s, which is not as expected",
                  text);
         say(what);

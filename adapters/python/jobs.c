@@ -6,6 +6,7 @@
 #include <sys/prctl.h>
 
 #include "futures.h"
+#include "describe.h"
 #include "hooks.h"
 
 enum { TEXT_BYTES = 400, NAME_BYTES = 16, WRAPS_MAX = 8 };

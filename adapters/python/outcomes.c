@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* How futures end, and who looks. */
 #include "futures.h"
+#include "describe.h"
 #include "hooks.h"
 
 enum { TEXT_BYTES = 400 };

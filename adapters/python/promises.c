@@ -38,6 +38,7 @@ static void release(struct promise *p)
         Py_XDECREF(p->calls[i].ref);
     free(p->calls);
     free(p->label);
+    Py_XDECREF(p->answer);
     Py_DECREF(p->ref);
     free(p);
 }

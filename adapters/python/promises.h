@@ -18,16 +18,19 @@ struct promise {
     PyObject *ref;    /* weak */
     weft_promise id;
     bool ended;
-    bool shared;         /* it is that of another object, as of the event that a future waits for */
-    bool failed;         /* and nobody is known to have looked */
-    bool of_job;         /* of a job for which a future of asyncio's stands, or of that future */
+    bool shared; /* it is that of another object, as of the event that a future waits for */
+    bool failed; /* and nobody is known to have looked */
+    bool of_job; /* of a job for which a future of asyncio's stands, or of that future */
+    bool is_request;
     bool unread;         /* of a job: it has failed and nobody has looked */
     weft_promise by;     /* who asked for it to be cancelled; 0: nobody */
     weft_promise waits;  /* for what a task waits; 0: nothing */
     PyObject *coroutine; /* of a task; its address */
     struct call *calls;  /* from the outermost on */
     unsigned count, room;
-    char *label; /* of a lock or the like, or NULL */
+    PyObject *answer; /* of a request: a weak reference to what knows its status, or NULL */
+    long status;      /* of what answers a request, once it is sent */
+    char *label;      /* of a lock or the like, or NULL */
 };
 
 /* 0 or -1 with an exception. */

@@ -50,6 +50,21 @@ async def fail():
 async def never():
     pass
 
+class Loud(Exception):
+    def __repr__(self):
+        print("somebody wants to know")
+        return "Loud()"
+    __str__ = __repr__
+
+class Key:
+    def __repr__(self):
+        print("somebody wants to know")
+        return "Key()"
+
+async def fail_loudly(*args):
+    await asyncio.sleep(0)
+    raise Loud(*args)
+
 async def main():
     loop = asyncio.get_running_loop()
     order = []
@@ -77,6 +92,7 @@ async def main():
     print(inspect.signature(loop.create_task), inspect.signature(asyncio.Future.cancel))
     print(asyncio.Future.set_result, [p for p in sys.path if "adapters" in p],
           [m for m in sys.modules if "weft" in m], sys.meta_path[0])
+    await asyncio.gather(fail_loudly(7), fail_loudly(Key(), "x"), return_exceptions=True)
     lock = asyncio.Lock()
     async with lock:
         w = asyncio.create_task(lock.acquire())
@@ -93,6 +109,8 @@ async def main():
 asyncio.run(main())
 END
 alike 3 same.weft same.py
+equal 'why loud ones failed' "['\"Loud(7)\"', '\"Loud(<Key>, \'x\')\"']" \
+    "$(facts same.weft 'sorted(f["exception"] for k, f in events if k == "fails" and name(f, "p") == "fail_loudly")')"
 equal 'failures of tasks' 2 "$(facts same.weft 'len([r for r in p if r == ("task", "fail", "fails")])')"
 
 # ---- Its own sitecustomize ----

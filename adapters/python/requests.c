@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: ISC */
+#include "requests.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "futures.h"
+
+enum { TEXT_BYTES = 400, FAILED = 400 };
+
+static PyObject *bind;       /* makes bound methods */
+static PyObject *send_was;   /* uvicorn's */
+static PyObject *sends_type; /* of what stands for it, bound */
+
+/* ---- Looking ---- */
+
+/* An attribute of an attribute; a new reference, or NULL. Takes the reference to object. */
+static PyObject *of(PyObject *object, const char *name)
+{
+    PyObject *value = object ? PyObject_GetAttrString(object, name) : NULL;
+    if (!value)
+        PyErr_Clear();
+    Py_XDECREF(object);
+    return value;
+}
+
+static PyObject *item(PyObject *dictionary, const char *key)
+{
+    PyObject *value =
+        dictionary && PyDict_Check(dictionary) ? PyDict_GetItemString(dictionary, key) : NULL;
+    Py_XINCREF(value);
+    return value;
+}
+
+static PyObject *local_of(PyObject *coroutine, const char *name)
+{
+    Py_INCREF(coroutine);
+    PyObject *locals = of(of(coroutine, "cr_frame"), "f_locals");
+    PyObject *value = locals ? PyMapping_GetItemString(locals, name) : NULL;
+    if (!value)
+        PyErr_Clear();
+    Py_XDECREF(locals);
+    return value;
+}
+
+static PyObject *object_of(PyObject *ref)
+{
+    PyObject *object = ref ? PyObject_CallFunctionObjArgs(ref, NULL) : NULL;
+    if (object != Py_None)
+        return object;
+    Py_DECREF(object);
+    return NULL;
+}
+
+static long number_of(PyObject *object)
+{
+    const long n = object && PyLong_Check(object) ? PyLong_AsLong(object) : 0;
+    PyErr_Clear();
+    Py_XDECREF(object);
+    return n;
+}
+
+/* ---- The beginning ---- */
+
+struct asked {
+    PyObject *method, *path; /* owned, or NULL */
+    bool upgrade;            /* to something that is no answer, and may last */
+};
+
+static void ask_aiohttp(PyObject *request, struct asked *a)
+{
+    PyObject *message = request ? PyObject_GetAttrString(request, "_message") : NULL;
+    if (!message) {
+        PyErr_Clear();
+        return;
+    }
+    for (unsigned i = 0; i < 3; i++)
+        Py_INCREF(message);
+    a->method = of(message, "method");
+    a->path = of(message, "path");
+    PyObject *upgrade = of(message, "upgrade");
+    a->upgrade = upgrade == Py_True;
+    Py_XDECREF(upgrade);
+    Py_DECREF(message);
+}
+
+static void ask_tornado(PyObject *handler, struct asked *a)
+{
+    Py_XINCREF(handler);
+    PyObject *request = of(handler, "request");
+    Py_XINCREF(request);
+    Py_XINCREF(request);
+    a->method = of(request, "method");
+    a->path = of(request, "path");
+    PyObject *headers = of(request, "headers");
+    PyObject *upgrade = headers ? PyMapping_GetItemString(headers, "Upgrade") : NULL;
+    if (!upgrade)
+        PyErr_Clear();
+    a->upgrade = upgrade != NULL;
+    Py_XDECREF(upgrade);
+    Py_XDECREF(headers);
+}
+
+static void ask_uvicorn(PyObject *cycle, struct asked *a)
+{
+    Py_XINCREF(cycle);
+    PyObject *scope = of(cycle, "scope");
+    a->method = item(scope, "method");
+    a->path = item(scope, "path");
+    Py_XDECREF(scope);
+}
+
+weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **answer)
+{
+    char method[32], path[TEXT_BYTES - 40], label[TEXT_BYTES];
+    struct asked a = {NULL, NULL, false};
+    weft_promise id = 0;
+    PyObject *who = local_of(coroutine, c->kind == CODE_AIOHTTP ? "request" : "self");
+    if (c->kind == CODE_AIOHTTP)
+        ask_aiohttp(who, &a);
+    else if (c->kind == CODE_TORNADO)
+        ask_tornado(who, &a);
+    else
+        ask_uvicorn(who, &a);
+    *answer = NULL;
+    if (a.method && PyUnicode_Check(a.method) && a.path && PyUnicode_Check(a.path)) {
+        copy_text(method, sizeof method, a.method);
+        copy_text(path, sizeof path, a.path);
+        path[strcspn(path, "?#")] = 0;
+        snprintf(label, sizeof label, "%s %s", method, path);
+        id = weft_impl_create(&place_of(c, c->line, c, FOR_LABELLED)->site, "request", label);
+        if (a.upgrade)
+            weft_background(id);
+        else
+            weft_should_resolve(id);
+        if (c->kind != CODE_AIOHTTP && !(*answer = PyWeakref_NewRef(who, NULL)))
+            PyErr_Clear();
+    }
+    Py_XDECREF(a.method);
+    Py_XDECREF(a.path);
+    Py_XDECREF(who);
+    return id;
+}
+
+/* ---- The end ---- */
+
+/* 0: it is not known. */
+static long status_of(const struct promise *p, PyObject *task)
+{
+    PyObject *answer = object_of(p->answer), *response;
+    long status = 0;
+    if (answer) {
+        const struct promise *sent = promise_find(answer);
+        if (sent) { /* uvicorn's */
+            status = sent->status;
+            Py_DECREF(answer);
+        } else {
+            status = number_of(of(answer, "_status_code"));
+        }
+        return status;
+    }
+    Py_INCREF(task);
+    PyObject *result =
+        of(task, "_result"); /* aiohttp's: (response, whether the connection is lost) */
+    if (result && PyTuple_Check(result) && PyTuple_Size(result) > 0) {
+        response = PyTuple_GetItem(result, 0);
+        Py_INCREF(response);
+        status = number_of(of(response, "_status"));
+    }
+    Py_XDECREF(result);
+    return status;
+}
+
+void request_ended(struct promise *p, PyObject *task)
+{
+    char text[32];
+    const long status = status_of(p, task);
+    if (status < FAILED) {
+        weft_fulfill(p->id);
+        return;
+    }
+    snprintf(text, sizeof text, "%ld", status);
+    weft_fail(p->id, text);
+    weft_read(WEFT_LOOP, p->id); /* whoever asked sees it */
+}
+
+/* ---- What uvicorn sends ---- */
+
+/* The status is known to nobody but the one who calls send(message). So they get something that is called in its place,
+ * looks at the message, and otherwise is that bound method, whatever one asks it. */
+struct sends {
+    PyObject_HEAD PyObject *bound, *cycle;
+};
+
+static void look_at(PyObject *cycle, PyObject *args)
+{
+    PyObject *message = PyTuple_Size(args) == 1 ? PyTuple_GetItem(args, 0) : NULL;
+    PyObject *type = item(message, "type");
+    struct promise *p = NULL;
+    if (type && PyUnicode_Check(type) &&
+        PyUnicode_CompareWithASCIIString(type, "http.response.start") == 0)
+        p = promise_find(cycle);
+    if (p)
+        p->status = number_of(item(message, "status"));
+    Py_XDECREF(type);
+}
+
+static PyObject *sends_call(PyObject *self, PyObject *args, PyObject *names)
+{
+    const struct sends *s = (const struct sends *)self;
+    if (on())
+        look_at(s->cycle, args);
+    return PyObject_Call(s->bound, args, names);
+}
+
+static PyObject *sends_get(PyObject *self, PyObject *name)
+{
+    return PyObject_GetAttr(((const struct sends *)self)->bound, name);
+}
+
+static PyObject *sends_repr(PyObject *self)
+{
+    return PyObject_Repr(((const struct sends *)self)->bound);
+}
+
+static int sends_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((struct sends *)self)->bound);
+    Py_VISIT(((struct sends *)self)->cycle);
+    return 0;
+}
+
+static int sends_clear(PyObject *self)
+{
+    Py_CLEAR(((struct sends *)self)->bound);
+    Py_CLEAR(((struct sends *)self)->cycle);
+    return 0;
+}
+
+static void sends_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    sends_clear(self);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+/* As cycle.send is looked up. */
+static PyObject *get_send(PyObject *self, PyObject *cycle, PyObject *class)
+{
+    PyObject *bound;
+    (void)self;
+    (void)class;
+    if (!cycle || cycle == Py_None) {
+        Py_INCREF(send_was);
+        return send_was;
+    }
+    bound = PyObject_CallFunctionObjArgs(bind, send_was, cycle, NULL);
+    if (!bound || !on())
+        return bound;
+    if (!promise_find(cycle)) {
+        struct promise *p = promise_add(cycle, current ? current->id : 0);
+        if (p)
+            p->shared = true;
+    }
+    struct sends *s = PyObject_GC_New(struct sends, (PyTypeObject *)sends_type);
+    if (!s) {
+        PyErr_Clear();
+        return bound;
+    }
+    Py_INCREF(cycle);
+    s->bound = bound;
+    s->cycle = cycle;
+    PyObject_GC_Track(s);
+    return (PyObject *)s;
+}
+
+PyObject *requests_send(PyObject *self, PyObject *args)
+{
+    static PyType_Slot bound_slots[] = {{Py_tp_call, (void *)sends_call},
+                                        {Py_tp_getattro, (void *)sends_get},
+                                        {Py_tp_repr, (void *)sends_repr},
+                                        {Py_tp_traverse, (void *)sends_traverse},
+                                        {Py_tp_clear, (void *)sends_clear},
+                                        {Py_tp_dealloc, (void *)sends_dealloc},
+                                        {0, NULL}};
+    static PyType_Spec bound_spec = {"weft.method", sizeof(struct sends), 0,
+                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, bound_slots};
+    static PyType_Slot slots[] = {{Py_tp_descr_get, (void *)get_send}, {0, NULL}};
+    static PyType_Spec spec = {"weft.function", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
+    static PyObject *type;
+    PyObject *function;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "OO", &bind, &function))
+        return NULL;
+    Py_INCREF(bind);
+    Py_INCREF(function);
+    send_was = function;
+    if (!sends_type && !(sends_type = PyType_FromSpec(&bound_spec)))
+        return NULL;
+    if (!type && !(type = PyType_FromSpec(&spec)))
+        return NULL;
+    return (PyObject *)PyObject_New(PyObject, (PyTypeObject *)type);
+}

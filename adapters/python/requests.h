@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: ISC */
+/* Requests that a server answers, each in a task of its own: of aiohttp, Tornado and uvicorn. */
+#ifndef WEFT_PYTHON_REQUESTS_H
+#define WEFT_PYTHON_REQUESTS_H
+
+#include "codes.h"
+#include "promises.h"
+
+/* The promise of a task whose coroutine answers a request, by the kind of its code. 0: it cannot be told which one.
+ * *answer: a weak reference to what will know the status, or NULL; the caller owns it. */
+weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **answer);
+
+/* The task of a request is over, without an exception. Ends its promise. */
+void request_ended(struct promise *p, PyObject *task);
+
+/* send(type of bound methods, function): what is to stand in the class of uvicorn's answers for its "send". */
+PyObject *requests_send(PyObject *self, PyObject *args);
+
+#endif
