@@ -85,7 +85,7 @@ function describeCall(list) {
   let k = 1;
   while (k < list.length && !list[k].file) k++;
   const caller = list[k];
-  const s = { kind: CALL, fn: f.fn, owner: f.owner, type: 'call', deep: k > 1, visible: true, label: '', top: false, wraps: 0, swallows: false };
+  const s = { kind: CALL, fn: f.fn, owner: f.owner, type: 'call', deep: k > 1, visible: true, label: '', top: false, wraps: 0, awaits: 0, swallows: false };
   s.top = f.owner === PROGRAM && !!caller && caller.owner === PROGRAM && caller.top;
   if (f.owner === PROGRAM) {
     s.main = f.top && f.start === 1 && (!caller || caller.owner === INTERNAL);
@@ -103,7 +103,7 @@ function describeBuiltin(list) {
   let k = 0;
   while (k < list.length && !list[k].file) k++;
   const inner = list[0].name, outer = k > 0 ? list[k - 1].name : null;
-  const s = { kind: HIDDEN, fn: '', owner: INTERNAL, type: 'promise', deep: true, visible: false, label: '', top: false, wraps: 0, swallows: false };
+  const s = { kind: HIDDEN, fn: '', owner: INTERNAL, type: 'promise', deep: true, visible: false, label: '', top: false, wraps: 0, awaits: 0, swallows: false };
   if (inner === 'Promise' || inner === 'withResolvers') s.kind = NEW;
   else if (inner === 'then') s.kind = k > 1 && COMBINATORS.has(list[1].name) ? MEMBER : THEN;
   else if (COMBINATORS.has(inner)) s.kind = COMBINE;

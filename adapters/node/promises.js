@@ -32,7 +32,7 @@ let on = false;
 // Who runs: a call that has not been suspended, else what the loop has called.
 let calls = [], base = 0, current = null;
 const bases = [], currents = [];
-const loop = { id: NOBODY, own: false, kind: 0, done: false };
+const loop = { id: NOBODY, own: false, kind: 0, done: false, steps: 0, waiter: null };
 
 let lastEnded; // of which it is not known yet how
 let lastId = 0, lastBy = 0;
@@ -82,7 +82,7 @@ function learn() {
 }
 
 function make(promise, s, parent) {
-  const r = { id: parent.id, own: false, kind: s.kind, site: s, done: false, fn: s.fn, on: undefined, waiter: null };
+  const r = { id: parent.id, own: false, kind: s.kind, site: s, done: false, fn: s.fn, on: undefined, waiter: null, steps: 0 };
   if (s.visible && !(s.owner !== PROGRAM && parent.kind === CALL && parent.site.owner !== PROGRAM)) {
     r.id = native.create(parent.id, s.index);
     r.own = r.id !== 0;
@@ -112,7 +112,7 @@ function mayHang(r) {
 function begun(promise, s) {
   const parent = running();
   if (s.main) {
-    modules.set(s.fn, { id: NOBODY, own: false, kind: CALL, site: s, done: false, fn: s.fn, waits: false, waiter: null });
+    modules.set(s.fn, { id: NOBODY, own: false, kind: CALL, site: s, done: false, fn: s.fn, waits: false, waiter: null, steps: 0 });
     return;
   }
   const r = make(promise, s, parent);
@@ -171,17 +171,29 @@ function onInit(promise, parent) {
       suspend(promise, who, undefined);
       return;
     }
+    // What has ended already holds nobody up. Where a call has done nothing but await, it is not asked for the place.
+    if (parent !== undefined && (q === undefined || q.done) && who.kind === CALL && who.site.awaits > SURE && !who.site.main) {
+      calls.pop();
+      suspend(promise, who, q, false).guessed = who.steps;
+      return;
+    }
     const index = native.here();
     const s = index >= 0 ? sites[index] : learn();
     if (inside && s.kind === CALL && (s.fn === q.fn || q.kind === NEXT)) {
       wrap(promise, q);
       q.site.wraps++;
+      q.site.awaits++;
     } else if (parent === undefined) {
       if (s.kind === CALL || s.kind === NEXT) begun(promise, s);
       else if (s.kind === COMBINE) lastMember = make(promise, s, who);
       else make(promise, s, who);
-    } else if (s.kind === CALL) suspend(promise, suspended(s) || (s.owner === PROGRAM ? who : loop), q, s.main);
-    else hangOn(promise, s, who, q);
+    } else if (s.kind === CALL) {
+      if (who.fn === s.fn) who.site.awaits++;
+      suspend(promise, suspended(s) || (s.owner === PROGRAM ? who : loop), q, s.main);
+    } else {
+      if (who.kind === CALL) who.site.awaits = -1e9;
+      hangOn(promise, s, who, q);
+    }
   } catch (e) {
     stepAside(e);
   }
@@ -191,7 +203,7 @@ function onInit(promise, parent) {
 // What a call has returned that has given a promise back looks the same, but for the place: so that is asked for until
 // the function is known for its awaits. Even then what follows must be the end.
 function wrap(promise, q) {
-  const r = { kind: WRAPPER, id: 0, own: false, done: true, owner: q, on: 0, main: false };
+  const r = { kind: WRAPPER, id: 0, own: false, done: true, owner: q, on: 0, main: false, guessed: -1 };
   new Known(promise, r);
   if (q.site.wraps <= SURE) return;
   wrapper = r;
@@ -217,13 +229,16 @@ function wasNone() {
 function suspend(promise, owner, q, main) {
   if (q !== undefined) q.waiter = owner;
   const on = q === undefined ? 0 : numberFor(q, owner);
-  new Known(promise, { kind: AWAIT, id: owner.id, own: false, done: false, owner, on, main: main === true });
+  const r = { kind: AWAIT, id: owner.id, own: false, done: false, owner, on, main: main === true, guessed: -1 };
+  owner.steps++;
+  new Known(promise, r);
   const next = running().id;
   if (on) {
     native.suspend(owner.id, on, next);
     said = next;
     saidTurn = shared[1];
   } else runs(next);
+  return r;
 }
 
 // What then makes, or what the like of it is made for.
@@ -304,7 +319,10 @@ function onBefore(promise) {
 function onAfter(promise) {
   leave();
   const r = Known.of(promise);
-  if (r !== undefined && r.kind === AWAIT && r.main) moduleRan(r.owner);
+  if (r === undefined || r.kind !== AWAIT) return;
+  if (r.main) moduleRan(r.owner);
+  // It was no await, but a then: the call has not gone on.
+  if (r.guessed >= 0 && r.guessed === r.owner.steps && !r.owner.done) r.owner.site.awaits = -1e9;
 }
 
 function onSettled(promise) {
