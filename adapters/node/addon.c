@@ -284,6 +284,24 @@ static napi_value do_background(napi_env env, napi_callback_info info)
     return NULL;
 }
 
+/* counter(name): its index, or -1 */
+static napi_value do_counter(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    char name[64];
+    napi_value value = NULL;
+    napi_create_int32(env, counter_add(text(&c, 0, name, sizeof name)), &value);
+    return value;
+}
+
+/* count(index, value, add): by so much, or to that, which JavaScript has made a safe integer */
+static napi_value do_count(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    counter_change((int32_t)number(&c, 0), (int64_t)number(&c, 1), number(&c, 2) != 0);
+    return NULL;
+}
+
 /* ---- The beginning ---- */
 
 /* start(path, bytes): in a process that weft record has not started itself. Returns whether it records. */
@@ -348,6 +366,8 @@ static const struct {
     {"settle", do_settle},
     {"end", do_end},
     {"label", do_label},
+    {"counter", do_counter},
+    {"count", do_count},
     {"should", do_should},
     {"start", do_start},
     {"background", do_background},

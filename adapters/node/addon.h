@@ -54,6 +54,12 @@ void site_learn(int32_t index, bool deep);
 int32_t site_add(const char *type, const char *label);
 weft_promise site_create(int32_t index, weft_promise parent, weft_promise running);
 
+/* ---- counters.c: of the program's own ---- */
+
+/* The index of the counter of that name, which is copied; -1: there are too many. */
+int32_t counter_add(const char *name);
+void counter_change(int32_t index, int64_t value, bool add);
+
 /* ---- loop.c ---- */
 
 /* Has the loop's sleep recorded. Returns false if it cannot be. */

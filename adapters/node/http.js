@@ -3,7 +3,7 @@
 // of both on channels of its own.
 'use strict';
 
-const channels = require('diagnostics_channel');
+const { listen } = require('./channels.js');
 const hooks = require('async_hooks');
 
 const FULFILLED = 1, FAILED = 2, CANCELLED = 3;
@@ -60,23 +60,10 @@ const listeners = [
   ['undici:request:create', onFetch],
   ['undici:request:trailers', ({ request }) => end(request, FULFILLED, '')],
   ['undici:request:error', ({ request, error }) => end(request, error && error.name === 'AbortError' ? CANCELLED : FAILED, String(error && error.message))],
-].map(([name, listen]) => [
-  name,
-  (message) => {
-    try {
-      listen(message);
-    } catch (e) {
-      core.stepAside(e);
-    }
-  },
-]);
+];
 
 function start() {
-  for (const [name, listen] of listeners) channels.subscribe ? channels.subscribe(name, listen) : channels.channel(name).subscribe(listen);
-  return () => {
-    for (const [name, listen] of listeners)
-      channels.unsubscribe ? channels.unsubscribe(name, listen) : channels.channel(name).unsubscribe(listen);
-  };
+  return listen(listeners, core.stepAside);
 }
 
 function install(addon, promises, things) {

@@ -7,6 +7,7 @@ const { promiseHooks } = require('v8');
 const { CALL, NEW, THEN, COMBINE, MEMBER, NEXT, PROGRAM, INTERNAL, describe } = require('./places.js');
 const resources = require('./resources.js');
 const http = require('./http.js');
+const program = require('./said.js');
 
 const AWAIT = 20, WRAPPER = 21, JOB = 22;
 const NOBODY = 0;
@@ -40,6 +41,7 @@ let wrapper = null; // what has just been made for an await
 let turn = 0;
 let lastMade = null; // by new Promise
 let lastMember = null; // what Promise.all and the like are making
+let nextRequest = null; // what the program calls the call that it is about to make
 let serving = false;
 const roots = [], modules = new Map();
 
@@ -81,9 +83,16 @@ function learn() {
   return known;
 }
 
+function toRequest(r, parent) {
+  r.id = native.make(parent.id, 'request', nextRequest);
+  r.own = r.id !== 0;
+  nextRequest = null;
+  native.should(r.id);
+}
+
 function make(promise, s, parent) {
   const r = { id: parent.id, own: false, kind: s.kind, site: s, done: false, fn: s.fn, on: undefined, waiter: null, steps: 0 };
-  if (s.visible && !(s.owner !== PROGRAM && parent.kind === CALL && parent.site.owner !== PROGRAM)) {
+  if (nextRequest === null && s.visible && !(s.owner !== PROGRAM && parent.kind === CALL && parent.site.owner !== PROGRAM)) {
     r.id = native.create(parent.id, s.index);
     r.own = r.id !== 0;
   }
@@ -116,6 +125,7 @@ function begun(promise, s) {
     return;
   }
   const r = make(promise, s, parent);
+  if (nextRequest !== null) toRequest(r, parent);
   if (r.own) {
     if (s.top && (parent.id === NOBODY || parent.site.main)) mayHang(r);
     runs(r.id);
@@ -369,7 +379,7 @@ function start() {
   on = true;
   const ours = [onInit, guard(onBefore), guard(onAfter), guard(onSettled)];
   const [init, before, after, settled] = ours;
-  stops = [promiseHooks.createHook({ init, before, after, settled }), resources.start(ours), http.start()];
+  stops = [promiseHooks.createHook({ init, before, after, settled }), resources.start(ours), http.start(), program.start()];
 }
 
 function off() {
@@ -406,6 +416,17 @@ const core = {
   },
   renameLast(label) {
     if (lastMade && lastMade.own) native.label(lastMade.id, label);
+  },
+  known: (promise) => Known.of(promise),
+  nameNext(text) {
+    nextRequest = text;
+  },
+  // From now on r has that number of its own.
+  own(r, id) {
+    r.id = id;
+    r.own = id !== 0;
+    if (running() === r) runs(id);
+    return r.own;
   },
   // What the loop has called runs for r.
   turnInto(r) {
@@ -448,6 +469,7 @@ function install(addon) {
   current = loop;
   resources.install(native, core);
   http.install(native, core, resources);
+  program.install(native, core);
   const buffer = native.watch(flush, (is) => (is ? start() : off()));
   if (!buffer) throw new Error('its event loop cannot be watched');
   shared = new Uint32Array(buffer);

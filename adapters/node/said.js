@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: ISC
+// What a program says itself, by the package in bindings/node: it publishes on channels, and knows nothing of us.
+'use strict';
+
+const { listen } = require('./channels.js');
+
+let native, core;
+const counters = new Map(); // by name
+
+// Who is meant: that promise, or else who runs. It gets a number of its own, if it is to have a name of its own.
+function meant(promise, type, text) {
+  const r = promise === undefined ? core.running() : core.known(promise);
+  if (r === undefined || r.done || r === core.loop) return 0;
+  if (r.own) {
+    if (text !== '') native.label(r.id, text);
+  } else if (!core.own(r, native.make(r.id, type, text))) return 0;
+  return r.id;
+}
+
+function onCounter({ name, value, add }) {
+  let index = counters.get(name);
+  if (index === undefined) counters.set(name, (index = native.counter(name)));
+  const whole = Math.trunc(value);
+  if (Number.isSafeInteger(whole)) native.count(index, whole, add ? 1 : 0);
+}
+
+const listeners = [
+  ['weft:label', ({ text, promise }) => void meant(promise, 'promise', text)],
+  ['weft:mark', ({ promise }) => {
+    const id = meant(promise, 'promise', '');
+    if (id) native.should(id);
+  }],
+  ['weft:request', ({ text }) => core.nameNext(text)],
+  ['weft:counter', onCounter],
+];
+
+function start() {
+  return listen(listeners, core.stepAside);
+}
+
+function install(addon, theCore) {
+  native = addon;
+  core = theCore;
+}
+
+module.exports = { install, start };

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: ISC
+
+/** Whether somebody records. Nothing below has any effect otherwise. */
+export const recording: boolean;
+
+/** Says what a promise does now, beside its name: that one, or else the call of an async function that runs. */
+export function label(text: string, promise?: Promise<unknown>): void;
+
+/** It is an error if that promise, or else the call that runs, is never resolved. */
+export function mark(promise?: Promise<unknown>): void;
+
+/**
+ * Runs work at once, as one request of that name, which must be resolved: whatever is done for it hangs under it.
+ * Ends as work does, with a recording and without.
+ */
+export function request<T>(text: string, work: () => T | PromiseLike<T>): Promise<T>;
+
+export interface Counter {
+  /** By that much more; 1 if it is not said. */
+  add(amount?: number): void;
+  set(value: number): void;
+}
+
+/** A number that is drawn over time. Only whole numbers are kept. */
+export function counter(name: string): Counter;

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: ISC
+// Tells weft record more than a program shows by itself. What is said goes to channels on which only a recording listens, so
+// without one a call does nothing.
+'use strict';
+
+const { channel } = require('diagnostics_channel');
+
+const labels = channel('weft:label');
+const marks = channel('weft:mark');
+const requests = channel('weft:request');
+const counters = channel('weft:counter');
+
+function label(text, promise) {
+  if (labels.hasSubscribers) labels.publish({ text: String(text), promise });
+}
+
+function mark(promise) {
+  if (marks.hasSubscribers) marks.publish({ promise });
+}
+
+async function run(work) {
+  return await work();
+}
+
+function request(text, work) {
+  // The next call of an async function is what is meant.
+  if (requests.hasSubscribers) requests.publish({ text: String(text) });
+  return run(work);
+}
+
+function counter(name) {
+  const change = (value, add) => {
+    if (counters.hasSubscribers) counters.publish({ name, value: Number(value), add });
+  };
+  name = String(name);
+  return {
+    add: (amount = 1) => change(amount, true),
+    set: (value) => change(value, false),
+  };
+}
+
+module.exports = {
+  get recording() {
+    return labels.hasSubscribers;
+  },
+  label,
+  mark,
+  request,
+  counter,
+};

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: ISC
+'use strict';
+const assert = require('node:assert');
+const test = require('node:test');
+const { subscribe, unsubscribe } = require('node:diagnostics_channel');
+const weft = require('./index.js');
+
+test('without a recording nothing happens', async () => {
+  const order = [];
+  assert.strictEqual(weft.recording, false);
+  weft.label('x');
+  weft.mark(Promise.resolve());
+  weft.counter('n').add();
+  const r = weft.request('GET /', () => order.push('work'));
+  order.push('after');
+  assert.ok(r instanceof Promise);
+  assert.strictEqual(await r, 1);
+  assert.deepStrictEqual(order, ['work', 'after']);
+});
+
+test('a request ends as its work', async () => {
+  await assert.rejects(weft.request('GET /', () => { throw new Error('at once'); }), /at once/);
+  await assert.rejects(weft.request('GET /', async () => { throw new Error('later'); }), /later/);
+  assert.strictEqual(await weft.request('GET /', async () => 7), 7);
+});
+
+test('a recording hears what is said', async () => {
+  const heard = [];
+  const listen = (message, name) => heard.push([name, message]);
+  const names = ['label', 'mark', 'request', 'counter'].map((n) => `weft:${n}`);
+  const p = Promise.resolve();
+  names.forEach((n) => subscribe(n, listen));
+  assert.strictEqual(weft.recording, true);
+  weft.label(5, p);
+  weft.mark();
+  await weft.request('GET /', () => 1);
+  const queued = weft.counter('queued');
+  queued.add();
+  queued.set(3);
+  names.forEach((n) => unsubscribe(n, listen));
+  queued.add();
+  assert.deepStrictEqual(heard, [
+    ['weft:label', { text: '5', promise: p }],
+    ['weft:mark', { promise: undefined }],
+    ['weft:request', { text: 'GET /' }],
+    ['weft:counter', { name: 'queued', value: 1, add: true }],
+    ['weft:counter', { name: 'queued', value: 3, add: false }],
+  ]);
+});
