@@ -229,17 +229,21 @@ static void describe(napi_env env, napi_value error, char *to, size_t size)
         napi_get_and_clear_last_exception(env, &string);
 }
 
-/* settle(p, promise, by): as that promise has ended. Returns whether it has failed. */
+enum { SAY, HOLD, UNHANDLED };
+
+/* settle(p, promise, by, what to do with a failure): as that promise has ended. Returns whether it has failed. */
 static napi_value do_settle(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
-    char reason[TEXT_BYTES];
+    char reason[TEXT_BYTES] = "unhandled rejection: ";
     napi_value failed = NULL;
     const int state = v8_state(c.arg[1]);
-    if (state == 2) {
-        describe(env, v8_result(c.arg[1]), reason, sizeof reason);
+    const int how = (int)number(&c, 3);
+    if (state == 2 && how != HOLD) {
+        const size_t n = how == UNHANDLED ? strlen(reason) : 0;
+        describe(env, v8_result(c.arg[1]), reason + n, sizeof reason - n);
         weft_resolve_by(actor(&c, 2), promise(&c, 0), WEFT_BY_ERROR, reason);
-    } else {
+    } else if (state != 2) {
         weft_resolve_by(actor(&c, 2), promise(&c, 0), state == 1 ? WEFT_BY_VALUE : WEFT_BY_UNKNOWN,
                         NULL);
     }
@@ -348,6 +352,62 @@ static napi_value do_watch(napi_env env, napi_callback_info info)
     return buffer;
 }
 
+/* ---- Standing in for a function of node's ---- */
+
+enum { PASSED_MAX = 8 };
+
+struct stand_in {
+    napi_ref original, before, after;
+};
+
+static void tell(napi_env env, napi_ref function, size_t count, const napi_value *args)
+{
+    napi_value f = NULL, self = NULL, result;
+    bool thrown = false;
+    napi_get_reference_value(env, function, &f);
+    napi_get_undefined(env, &self);
+    if (f)
+        napi_call_function(env, self, f, count, args, &result);
+    if (napi_is_exception_pending(env, &thrown) == 0 && thrown)
+        napi_get_and_clear_last_exception(env, &result);
+}
+
+static napi_value stand_in(napi_env env, napi_callback_info info)
+{
+    napi_value args[PASSED_MAX + 1], self = NULL, original = NULL, result = NULL;
+    size_t count = PASSED_MAX;
+    void *data = NULL;
+    napi_get_cb_info(env, info, &count, args + 1, &self, &data);
+    const struct stand_in *s = data;
+    count = count < PASSED_MAX ? count : PASSED_MAX;
+    tell(env, s->before, count, args + 1);
+    napi_get_reference_value(env, s->original, &original);
+    if (napi_call_function(env, self, original, count, args + 1, &result) != 0)
+        return NULL; /* what it has thrown goes on */
+    args[0] = result;
+    tell(env, s->after, count + 1, args);
+    return result;
+}
+
+/* wrap(function, name, before, after): one of C's, which stands in no stack. before is called with its arguments, after
+ * with the result and those. */
+static napi_value do_wrap(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    char name[64];
+    napi_value f = NULL;
+    struct stand_in *s = calloc(1, sizeof *s);
+    if (!s || napi_create_reference(env, c.arg[0], 1, &s->original) != 0 ||
+        napi_create_reference(env, c.arg[2], 1, &s->before) != 0 ||
+        napi_create_reference(env, c.arg[3], 1, &s->after) != 0) {
+        free(s);
+        return NULL;
+    }
+    text(&c, 1, name, sizeof name);
+    napi_create_function(env, name, NAPI_AUTO_LENGTH, stand_in, s, &f);
+    return f;
+}
+
 static const struct {
     const char *name;
     napi_callback call;
@@ -373,6 +433,7 @@ static const struct {
     {"background", do_background},
     {"recording", do_recording},
     {"watch", do_watch},
+    {"wrap", do_wrap},
 };
 
 __attribute__((visibility("default"))) int32_t node_api_module_get_api_version_v1(void);

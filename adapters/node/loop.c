@@ -77,10 +77,8 @@ static void closed(void *handle)
 
 static void at_end(napi_async_cleanup_hook_handle handle, void *data)
 {
-    struct thread *t = data;
+    (void)data;
     cleanup = handle;
-    if (t->shared && t->shared[SHARED_DIRTY])
-        call_back(t, t->flush, true);
     me = NULL;
     close_handle(prepare, closed);
     close_handle(check, closed);

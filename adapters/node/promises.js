@@ -11,6 +11,7 @@ const program = require('./said.js');
 
 const AWAIT = 20, WRAPPER = 21, JOB = 22;
 const NOBODY = 0;
+const SAY = 0, HOLD = 1, UNHANDLED = 2; // what to do with a failure
 const SURE = 16; // so many awaits tell what a function does
 
 // What is known of a promise stands in the promise, where nobody else can see it, and goes with it.
@@ -36,6 +37,7 @@ const bases = [], currents = [];
 const loop = { id: NOBODY, own: false, kind: 0, done: false, steps: 0, waiter: null };
 
 let lastEnded; // of which it is not known yet how
+const failed = []; // of late
 let lastId = 0, lastBy = 0;
 let wrapper = null; // what has just been made for an await
 let turn = 0;
@@ -65,7 +67,31 @@ function settle() {
   const promise = lastEnded;
   if (promise === undefined) return;
   lastEnded = undefined;
-  native.settle(lastId, promise, lastBy);
+  const r = Known.of(promise);
+  if (!native.settle(lastId, promise, lastBy, r.waiter === null ? HOLD : SAY)) {
+    if (r.request) native.read(r.request, r.id);
+    return;
+  }
+  if (r.waiter !== null) return;
+  r.failed = { promise, by: lastBy };
+  failed.push(r);
+}
+
+// Once the loop goes on, node calls a failure unhandled that nothing has waited for.
+function lookAtFailed() {
+  for (const r of failed.splice(0)) tellFailure(r, UNHANDLED);
+}
+
+function tellFailure(r, how) {
+  if (r.failed === null) return;
+  const { promise, by } = r.failed;
+  r.failed = null;
+  native.settle(r.id, promise, by, how);
+}
+
+function isWaitedFor(q, reader) {
+  q.waiter = reader;
+  if (q.failed) tellFailure(q, SAY);
 }
 
 // The caller is to have asked native.here().
@@ -91,7 +117,7 @@ function toRequest(r, parent) {
 }
 
 function make(promise, s, parent) {
-  const r = { id: parent.id, own: false, kind: s.kind, site: s, done: false, fn: s.fn, on: undefined, waiter: null, steps: 0 };
+  const r = { id: parent.id, own: false, kind: s.kind, site: s, done: false, fn: s.fn, on: undefined, waiter: null, steps: 0, failed: null, request: 0 };
   if (nextRequest === null && s.visible && !(s.owner !== PROGRAM && parent.kind === CALL && parent.site.owner !== PROGRAM)) {
     r.id = native.create(parent.id, s.index);
     r.own = r.id !== 0;
@@ -127,7 +153,11 @@ function begun(promise, s) {
   const r = make(promise, s, parent);
   if (nextRequest !== null) toRequest(r, parent);
   if (r.own) {
-    if (s.top && (parent.id === NOBODY || parent.site.main)) mayHang(r);
+    if (parent.type === 'request') { // which is answered by what is called for it
+      r.request = parent.id;
+      native.wait(parent.id, r.id);
+    }
+    if (s.top && (parent.id === NOBODY || (parent.site && parent.site.main))) mayHang(r);
     runs(r.id);
   }
   calls.push(r);
@@ -237,7 +267,7 @@ function wasNone() {
 
 // A call is suspended until q has ended.
 function suspend(promise, owner, q, main) {
-  if (q !== undefined) q.waiter = owner;
+  if (q !== undefined) isWaitedFor(q, owner);
   const on = q === undefined ? 0 : numberFor(q, owner);
   const r = { kind: AWAIT, id: owner.id, own: false, done: false, owner, on, main: main === true, guessed: -1 };
   owner.steps++;
@@ -257,7 +287,7 @@ function hangOn(promise, s, who, q) {
   if (s.kind === MEMBER) owner = lastMember;
   // It has been resolved with a promise, and becomes what that becomes.
   else if (s.kind === THEN && !s.visible && who.own && current === who) owner = who;
-  if (q !== undefined) q.waiter = owner;
+  if (q !== undefined && (owner || s.swallows)) isWaitedFor(q, owner || loop);
   if (owner) {
     const on = q === undefined ? 0 : numberFor(q, owner);
     new Known(promise, { kind: s.kind === MEMBER ? MEMBER : JOB, id: owner.id, own: false, done: false, owner, on });
@@ -271,7 +301,7 @@ function hangOn(promise, s, who, q) {
   }
   const r = make(promise, s, who);
   if (q === undefined) return;
-  q.waiter = r;
+  isWaitedFor(q, r);
   r.on = numberFor(q, r);
   if (r.on && r.id) native.wait(r.id, r.on);
 }
@@ -395,6 +425,7 @@ function off() {
 function flush(last) {
   shared[0] = 0;
   settle();
+  lookAtFailed();
   resources.nameLate();
   if (last) resources.look(1e9);
 }
@@ -445,23 +476,39 @@ function exits(code) {
   if (code === undefined || Number(code) === 0) for (const id of roots) native.background(id);
 }
 
-// The end of the program: what has ended in its last turn is said before it is too late.
-function watchEnd() {
-  for (const name of ['reallyExit', '_fatalException']) {
-    const was = process[name];
-    if (typeof was !== 'function') continue;
-    process[name] = function (...args) {
-      try {
-        if (on) {
-          flush(true);
-          if (name === 'reallyExit') exits(args[0]);
-        }
-      } catch {
-        // it ends
-      }
-      return was.apply(this, args);
-    };
+// What is under way when an exception ends the program does not hang; who has thrown it has failed.
+function dies(error, rejected) {
+  const r = running();
+  if (r.own && !r.done && !rejected) {
+    r.done = true;
+    native.end(r.id, 2, `uncaught ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}`, r.id);
+    native.read(NOBODY, r.id); // node prints it
   }
+  for (const id of roots) native.background(id);
+  roots.length = 0;
+}
+
+function quietly(what, ...args) {
+  try {
+    if (on) what(...args);
+  } catch {
+    // it ends
+  }
+}
+
+// The end of the program: what has ended in its last turn is said before it is too late. Without a listener that others
+// would see.
+function watchEnd() {
+  const none = () => {};
+  const replace = (name, before, after) => {
+    const was = Object.getOwnPropertyDescriptor(process, name);
+    if (typeof process[name] !== 'function') return;
+    const value = native.wrap(process[name], name, before, after);
+    if (value) Object.defineProperty(process, name, { value, writable: true, configurable: true, enumerable: !!was && was.enumerable });
+  };
+  replace('emit', (event) => event === 'exit' && quietly(flush, true), none);
+  replace('reallyExit', (code) => (quietly(flush, true), quietly(exits, code)), none);
+  replace('_fatalException', () => quietly(flush, true), (handled, ...args) => handled || quietly(dies, ...args));
 }
 
 function install(addon) {

@@ -77,7 +77,7 @@ function look(most) {
   for (let n = Math.min(most, watched.length); n > 0 && watched.length > 0; n--) {
     if (hand >= watched.length) hand = 0;
     const [thing, r, over] = watched[hand];
-    if (!r.done && !over(thing)) {
+    if (!r.done && (!over(thing) || core.running() === r)) {
       hand++;
       continue;
     }

@@ -359,13 +359,13 @@ static bool is_program(const struct finder *f, uint32_t p)
                    weft__has_word(f->m, p, weft__words_programs));
 }
 
-static bool says_cancelled(const struct weft_model *m, uint32_t p)
+static bool reason_has(const struct weft_model *m, uint32_t p, const char *words)
 {
     uint32_t size, reason = weft_model_reason(m, p);
     if (reason == WEFT_NONE)
         return false;
     const char *text = weft_model_text(m, reason, &size);
-    return weft__text_has_word(text, size, weft__words_cancelled);
+    return weft__text_has_word(text, size, words);
 }
 
 /* What speaks against it, or NULL. */
@@ -378,9 +378,11 @@ static const char *guard(const struct finder *f, uint32_t p, enum looked looked)
     int64_t time = m->promise[p].end_ns;
     bool given_up = creator->outcome == WEFT_FAILED || creator->outcome == WEFT_CANCELLED ||
                     creator->outcome == WEFT_FORGOTTEN;
+    if (looked == NOT_LOOKED && reason_has(m, p, weft__words_unhandled))
+        return NULL; /* the program's own runtime says that nobody does */
     if (looked == LEFT)
         return "somebody had waited for it, and went on without it before it failed";
-    if (says_cancelled(m, p))
+    if (reason_has(m, p, weft__words_cancelled))
         return "its reason says that it was meant to be cancelled";
     if (given_up && creator->end_ns <= time)
         return "the one that created it had been given up before";

@@ -40,6 +40,7 @@ const char weft__words_general[] = " task promise future fiber coroutine wait pr
 const char weft__words_outside[] = " connection conn client session peer socket visitor subscriber "
                                    "request handler rpc ";
 const char weft__words_doors[] = " accept acceptor listen listener ";
+const char weft__words_unhandled[] = " unhandled ";
 const char weft__words_programs[] = " main program root app application test ";
 const char weft__words_cancelled[] =
     " cancel canceled cancelled canceling cancelling cancellation abort "

@@ -41,9 +41,10 @@ extern const char weft__words_news[];
 extern const char weft__words_lasting[], weft__words_idle[], weft__words_reused[];
 extern const char weft__words_general[]; /* types that say nothing */
 
-/* failure.c: who stands for somebody outside, and is created by whom; the program itself; reasons that are none. */
+/* failure.c: who stands for somebody outside, and is created by whom; the program itself; reasons that are none; what nobody looks
+ * at, as its runtime says. */
 extern const char weft__words_outside[], weft__words_doors[];
-extern const char weft__words_programs[], weft__words_cancelled[];
+extern const char weft__words_programs[], weft__words_cancelled[], weft__words_unhandled[];
 
 /* graph.c, hang.c, owner.c: what ends a wait when its time has come; what may well be waited for for long; locks. */
 extern const char *const weft__parts_limits[], *const weft__parts_patient[],
