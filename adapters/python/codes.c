@@ -115,6 +115,47 @@ const struct code *code_of(PyObject *object, PyObject *name)
     return object ? find_code(object, name) : &unknown;
 }
 
+const struct code *code_known(PyObject *object)
+{
+    return table_find(&codes, &(struct code){.object = object});
+}
+
+struct line {
+    const struct code *code;
+    unsigned instruction, line;
+};
+
+static size_t hash_line(const void *entry)
+{
+    const struct line *l = entry;
+    return table_mix(l->code, NULL, l->instruction);
+}
+
+static bool same_line(const void *entry, const void *wanted)
+{
+    const struct line *l = entry, *w = wanted;
+    return l->code == w->code && l->instruction == w->instruction;
+}
+
+static struct table lines = {.hash = hash_line, .same = same_line};
+
+unsigned code_line(const struct code *c, unsigned instruction)
+{
+    const struct line *l =
+        table_find(&lines, &(struct line){.code = c, .instruction = instruction});
+    return l ? l->line : 0;
+}
+
+void code_set_line(const struct code *c, unsigned instruction, unsigned line)
+{
+    struct line *l = c != &unknown && lines.used < PLACES_MAX ? malloc(sizeof *l) : NULL;
+    if (!l)
+        return;
+    *l = (struct line){.code = c, .instruction = instruction, .line = line};
+    if (!table_insert(&lines, l))
+        free(l);
+}
+
 int code_tell(PyObject *object, PyObject *name, int kind)
 {
     struct code *c = find_code(object, name);

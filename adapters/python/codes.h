@@ -44,6 +44,13 @@ struct code {
  * code itself must say. Leaves no exception. */
 const struct code *code_of(PyObject *object, PyObject *name);
 
+/* The same, of what has been asked for before; else NULL. */
+const struct code *code_known(PyObject *object);
+
+/* The line of an instruction of a code; 0: it has not been set. */
+unsigned code_line(const struct code *c, unsigned instruction);
+void code_set_line(const struct code *c, unsigned instruction, unsigned line);
+
 /* Says before anything else what a code object is. Returns 0 or -1 with an exception. */
 int code_tell(PyObject *object, PyObject *name, int kind);
 

@@ -28,6 +28,7 @@ enum { DEPTH_MAX = 64, FRAMES_MAX = 16, FAILED_MAX = 256, TEXT_BYTES = 400, NUMB
     X(__qualname__)                                                                                \
     X(__name__)                                                                                    \
     X(f_back)                                                                                      \
+    X(f_lasti)                                                                                     \
     X(f_locals)                                                                                    \
     X(_children)                                                                                   \
     X(_tasks)                                                                                      \
@@ -107,6 +108,21 @@ static const struct code *code_of_frame(PyObject *frame)
     return c;
 }
 
+/* Python decodes a table for it, which takes longer the longer the function is: so it is kept by instruction. */
+static unsigned line_of(const struct code *c, PyObject *frame)
+{
+    PyObject *lasti = get(frame, s_f_lasti);
+    const long at = lasti ? PyLong_AsLong(lasti) : -1;
+    unsigned line;
+    Py_XDECREF(lasti);
+    if (at >= 0 && (line = code_line(c, (unsigned)at)))
+        return line;
+    line = (unsigned)PyFrame_GetLineNumber((PyFrameObject *)frame);
+    if (at >= 0)
+        code_set_line(c, (unsigned)at, line);
+    return line;
+}
+
 static void find_maker(struct maker *m)
 {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
@@ -130,7 +146,7 @@ static void find_maker(struct maker *m)
         m->where = c;
     }
     if (frame && frame != Py_None && m->where->owner != CODE_ASYNCIO)
-        m->line = (unsigned)PyFrame_GetLineNumber((PyFrameObject *)frame);
+        m->line = line_of(m->where, frame);
     else {
         m->where = m->what;
         m->line = m->what->line;
@@ -305,11 +321,17 @@ struct promise *add_future(PyObject *future)
 
 static const struct code *code_of_coroutine(PyObject *coroutine)
 {
-    PyObject *name = get(coroutine, s___qualname__);
-    PyObject *object = get(coroutine, s_cr_code);
-    if (!object)
+    PyObject *object = NULL, *name = NULL;
+    /* An attribute that is not there costs more than all the rest. */
+    if (Py_TYPE(coroutine) != generator_type)
+        object = get(coroutine, s_cr_code);
+    if (!object && Py_TYPE(coroutine) != coroutine_type)
         object = get(coroutine, s_gi_code);
-    const struct code *c = code_of(object, name);
+    const struct code *c = object ? code_known(object) : NULL;
+    if (!c) {
+        name = get(coroutine, s___qualname__);
+        c = code_of(object, name);
+    }
     Py_XDECREF(object);
     Py_XDECREF(name);
     return c;
@@ -630,7 +652,7 @@ int futures_init(PyObject *const classes[6])
         *types[i] = (PyTypeObject *)classes[i];
     }
     promise_gone = on_gone;
-    return intern_names() < 0 || promises_init() < 0 ? -1 : 0;
+    return intern_names() < 0 || promises_init() < 0 || requests_init() < 0 ? -1 : 0;
 }
 
 void futures_forked(void)

@@ -62,6 +62,23 @@ PyObject *call_one(const struct hook *h, PyObject *self, PyObject *const *args, 
     return result;
 }
 
+PyObject *call_named(const struct hook *h, PyObject *self, PyObject *const *args, Py_ssize_t count,
+                     PyObject *names)
+{
+    const Py_ssize_t n = names ? PyTuple_Size(names) : 0;
+    if (n == 0)
+        return call_one(h, self, args, count);
+    PyObject *all = tuple_of(args, count), *named = PyDict_New(), *result = NULL;
+    bool failed = !all || !named;
+    for (Py_ssize_t i = 0; !failed && i < n; i++)
+        failed = PyDict_SetItem(named, PyTuple_GetItem(names, i), args[count + i]) < 0;
+    if (!failed)
+        result = call_all(h, self, all, named);
+    Py_XDECREF(all);
+    Py_XDECREF(named);
+    return result;
+}
+
 static struct hook *find(const char *name)
 {
     struct hook *const *const lists[] = {hooks_of_loops, hooks_of_futures, hooks_of_locks,

@@ -29,12 +29,15 @@ struct hook {
                                       NULL};                                                       \
     static PyObject *do_##name(__VA_ARGS__)
 
-/* By what the method takes: nothing, one thing, several by place, anything. */
+/* By what the method takes: nothing, one thing, several by place, several by place or name, anything. */
 #define HOOK(name)                                                                                 \
     HOOK_IMPL(name, METH_NOARGS, PyObject *self, __attribute__((unused)) PyObject *none)
 #define HOOK_ONE(name) HOOK_IMPL(name, METH_O, PyObject *self, PyObject *one)
 #define HOOK_FAST(name)                                                                            \
     HOOK_IMPL(name, METH_FASTCALL, PyObject *self, PyObject *const *args, Py_ssize_t count)
+#define HOOK_NAMED(name)                                                                           \
+    HOOK_IMPL(name, METH_FASTCALL | METH_KEYWORDS, PyObject * self, PyObject *const *args,         \
+              Py_ssize_t count, PyObject *names)
 #define HOOK_ALL(name)                                                                             \
     HOOK_IMPL(name, METH_VARARGS | METH_KEYWORDS, PyObject * self, PyObject * args,                \
               PyObject * names)
@@ -51,6 +54,10 @@ PyObject *call_all(const struct hook *h, PyObject *self, PyObject *args, PyObjec
 
 /* The function that was there. */
 PyObject *call_some(const struct hook *h, PyObject *const *args, Py_ssize_t count);
+
+/* With names for the last arguments, or NULL. */
+PyObject *call_named(const struct hook *h, PyObject *self, PyObject *const *args, Py_ssize_t count,
+                     PyObject *names);
 
 /* Where one argument is right; else the one that was there says what is wrong. */
 PyObject *call_one(const struct hook *h, PyObject *self, PyObject *const *args, Py_ssize_t count);

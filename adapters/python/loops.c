@@ -33,21 +33,16 @@ HOOK(run)
     return result;
 }
 
-static bool is_zero(PyObject *args)
-{
-    PyObject *first = PyTuple_Size(args) == 1 ? PyTuple_GetItem(args, 0) : NULL;
-    return first && PyLong_CheckExact(first) && PyLong_AsLong(first) == 0;
-}
-
-HOOK_ALL(select)
+HOOK_NAMED(select)
 {
     struct raised raised;
     /* A task that selects itself blocks the loop; where something is ready, it is a mere look. */
-    if (!on() || current || is_zero(args))
-        return call_all(&hook_select, self, args, names);
+    if (!on() || current ||
+        (count == 1 && PyLong_CheckExact(args[0]) && PyLong_AsLong(args[0]) == 0))
+        return call_named(&hook_select, self, args, count, names);
     look_at_failed(8);
     weft_suspend(WEFT_WAIT_FOR_WORK);
-    PyObject *result = call_all(&hook_select, self, args, names);
+    PyObject *result = call_named(&hook_select, self, args, count, names);
     put_aside(&raised);
     weft_resume();
     put_back(&raised);
@@ -62,16 +57,16 @@ HOOK(create_future)
     return future;
 }
 
-HOOK_ALL(create_task)
+HOOK_NAMED(create_task)
 {
-    PyObject *task = call_all(&hook_create_task, self, args, names);
+    PyObject *task = call_named(&hook_create_task, self, args, count, names);
     if (!task || !on())
         return task;
     if (!thread_is_named)
         thread_named();
     if (!of_object(task))
         return task;
-    PyObject *coroutine = PyTuple_Size(args) > 0 ? PyTuple_GetItem(args, 0) : NULL;
+    PyObject *coroutine = count > 0 ? args[0] : NULL;
     struct promise *p = promise_find(task);
     if (main_coroutine && coroutine == main_coroutine) {
         main_id = p->id;

@@ -8,6 +8,24 @@
 
 enum { TEXT_BYTES = 400, FAILED = 400 };
 
+#define ATTRIBUTES(X)                                                                              \
+    X(_message)                                                                                    \
+    X(_result)                                                                                     \
+    X(_status)                                                                                     \
+    X(_status_code)                                                                                \
+    X(cr_frame)                                                                                    \
+    X(f_locals)                                                                                    \
+    X(headers)                                                                                     \
+    X(method)                                                                                      \
+    X(path)                                                                                        \
+    X(request)                                                                                     \
+    X(scope)                                                                                       \
+    X(upgrade)
+
+#define NAME(name) static PyObject *s_##name;
+ATTRIBUTES(NAME)
+#undef NAME
+
 static PyObject *bind;       /* makes bound methods */
 static PyObject *send_was;   /* uvicorn's */
 static PyObject *sends_type; /* of what stands for it, bound */
@@ -15,11 +33,9 @@ static PyObject *sends_type; /* of what stands for it, bound */
 /* ---- Looking ---- */
 
 /* An attribute of an attribute; a new reference, or NULL. Takes the reference to object. */
-static PyObject *of(PyObject *object, const char *name)
+static PyObject *of(PyObject *object, PyObject *name)
 {
-    PyObject *value = object ? PyObject_GetAttrString(object, name) : NULL;
-    if (!value)
-        PyErr_Clear();
+    PyObject *value = object ? get(object, name) : NULL;
     Py_XDECREF(object);
     return value;
 }
@@ -35,7 +51,7 @@ static PyObject *item(PyObject *dictionary, const char *key)
 static PyObject *local_of(PyObject *coroutine, const char *name)
 {
     Py_INCREF(coroutine);
-    PyObject *locals = of(of(coroutine, "cr_frame"), "f_locals");
+    PyObject *locals = of(of(coroutine, s_cr_frame), s_f_locals);
     PyObject *value = locals ? PyMapping_GetItemString(locals, name) : NULL;
     if (!value)
         PyErr_Clear();
@@ -69,16 +85,14 @@ struct asked {
 
 static void ask_aiohttp(PyObject *request, struct asked *a)
 {
-    PyObject *message = request ? PyObject_GetAttrString(request, "_message") : NULL;
-    if (!message) {
-        PyErr_Clear();
+    PyObject *message = request ? get(request, s__message) : NULL;
+    if (!message)
         return;
-    }
     for (unsigned i = 0; i < 3; i++)
         Py_INCREF(message);
-    a->method = of(message, "method");
-    a->path = of(message, "path");
-    PyObject *upgrade = of(message, "upgrade");
+    a->method = of(message, s_method);
+    a->path = of(message, s_path);
+    PyObject *upgrade = of(message, s_upgrade);
     a->upgrade = upgrade == Py_True;
     Py_XDECREF(upgrade);
     Py_DECREF(message);
@@ -87,12 +101,12 @@ static void ask_aiohttp(PyObject *request, struct asked *a)
 static void ask_tornado(PyObject *handler, struct asked *a)
 {
     Py_XINCREF(handler);
-    PyObject *request = of(handler, "request");
+    PyObject *request = of(handler, s_request);
     Py_XINCREF(request);
     Py_XINCREF(request);
-    a->method = of(request, "method");
-    a->path = of(request, "path");
-    PyObject *headers = of(request, "headers");
+    a->method = of(request, s_method);
+    a->path = of(request, s_path);
+    PyObject *headers = of(request, s_headers);
     PyObject *upgrade = headers ? PyMapping_GetItemString(headers, "Upgrade") : NULL;
     if (!upgrade)
         PyErr_Clear();
@@ -104,7 +118,7 @@ static void ask_tornado(PyObject *handler, struct asked *a)
 static void ask_uvicorn(PyObject *cycle, struct asked *a)
 {
     Py_XINCREF(cycle);
-    PyObject *scope = of(cycle, "scope");
+    PyObject *scope = of(cycle, s_scope);
     a->method = item(scope, "method");
     a->path = item(scope, "path");
     Py_XDECREF(scope);
@@ -155,17 +169,17 @@ static long status_of(const struct promise *p, PyObject *task)
             status = sent->status;
             Py_DECREF(answer);
         } else {
-            status = number_of(of(answer, "_status_code"));
+            status = number_of(of(answer, s__status_code));
         }
         return status;
     }
     Py_INCREF(task);
     PyObject *result =
-        of(task, "_result"); /* aiohttp's: (response, whether the connection is lost) */
+        of(task, s__result); /* aiohttp's: (response, whether the connection is lost) */
     if (result && PyTuple_Check(result) && PyTuple_Size(result) > 0) {
         response = PyTuple_GetItem(result, 0);
         Py_INCREF(response);
-        status = number_of(of(response, "_status"));
+        status = number_of(of(response, s__status));
     }
     Py_XDECREF(result);
     return status;
@@ -275,6 +289,16 @@ static PyObject *get_send(PyObject *self, PyObject *cycle, PyObject *class)
     s->cycle = cycle;
     PyObject_GC_Track(s);
     return (PyObject *)s;
+}
+
+int requests_init(void)
+{
+#define INTERN(name)                                                                               \
+    if (!(s_##name = PyUnicode_InternFromString(#name)))                                           \
+        return -1;
+    ATTRIBUTES(INTERN)
+#undef INTERN
+    return 0;
 }
 
 PyObject *requests_send(PyObject *self, PyObject *args)
