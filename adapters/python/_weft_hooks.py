@@ -12,11 +12,11 @@ import selectors
 import sys
 import threading
 import types
-from asyncio import base_events, events, futures, locks, queues, runners, tasks, unix_events
+from asyncio import base_events, base_subprocess, events, futures, locks, queues, runners, tasks, unix_events
 
 import _weft
 
-PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, WRAP, SERVE, HIDDEN, RUN, AIOHTTP, TORNADO, UVICORN = range(16)
+PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, WRAP, PROCESS, CONNECT, READ, SERVE, HIDDEN, RUN, AIOHTTP, TORNADO, UVICORN = range(19)
 
 # Of functions that create futures, or call back: as enum code_kind in codes.h.
 KINDS = {
@@ -32,6 +32,9 @@ KINDS = {
     "TaskGroup._aexit": GROUP,
     "shield": ONE,
     "wrap_future": WRAP,
+    "BaseSubprocessTransport._wait": PROCESS,
+    "BaseSelectorEventLoop.sock_connect": CONNECT,
+    "StreamReader._wait_for_data": READ,
     "Server.serve_forever": SERVE,
     "BaseEventLoop.shutdown_asyncgens": HIDDEN,
     "BaseEventLoop.shutdown_default_executor": HIDDEN,
@@ -172,6 +175,8 @@ def install():
         ("set_event", locks.Event, "set"),
         ("notify", locks.Condition, "notify"),
         ("run", events.Handle, "_run"),
+        ("init_process", base_subprocess.BaseSubprocessTransport, "__init__"),
+        ("process_exited", base_subprocess.BaseSubprocessTransport, "_process_exited"),
         ("job_set_result", JobFuture, "set_result"),
         ("job_set_exception", JobFuture, "set_exception"),
         ("job_cancel", JobFuture, "cancel"),

@@ -21,6 +21,9 @@ enum code_kind { /* of asyncio's functions that create a future: what it stands 
                  CODE_GROUP,     /* TaskGroup: waits for self._tasks */
                  CODE_ONE,       /* stands for "inner" */
                  CODE_WRAP,      /* the same as "future", a job */
+                 CODE_PROCESS,   /* the same as "self", a process */
+                 CODE_CONNECT,   /* to "address" */
+                 CODE_READ,      /* "self" waits for bytes */
                  CODE_SERVE,     /* serves until the program ends */
                  CODE_HIDDEN,    /* a task of the loop's own */
                  CODE_RUN,       /* the loop calls from here */

@@ -6,13 +6,14 @@
 
 #include "jobs.h"
 #include "requests.h"
+#include "streams.h"
 
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 64, FRAMES_MAX = 16, FAILED_MAX = 256, TEXT_BYTES = 400, NUMBERS_MAX = 100 };
+enum { DEPTH_MAX = 64, FRAMES_MAX = 16, TEXT_BYTES = 400, NUMBERS_MAX = 100 };
 
 #define ATTRIBUTES(X)                                                                              \
     X(_callback)                                                                                   \
@@ -32,12 +33,12 @@ enum { DEPTH_MAX = 64, FRAMES_MAX = 16, FAILED_MAX = 256, TEXT_BYTES = 400, NUMB
     X(f_locals)                                                                                    \
     X(_children)                                                                                   \
     X(_tasks)                                                                                      \
-    X(_log_traceback)                                                                              \
     X(self)                                                                                        \
     X(delay)                                                                                       \
     X(fs)                                                                                          \
     X(inner)                                                                                       \
-    X(future)
+    X(future)                                                                                      \
+    X(address)
 
 #define NAME(name) static PyObject *s_##name;
 ATTRIBUTES(NAME)
@@ -141,7 +142,8 @@ static void find_maker(struct maker *m)
         const struct code *c = frame && frame != Py_None ? code_of_frame(frame) : NULL;
         if (!c || c->kind == CODE_RUN)
             break;
-        if (c->owner == CODE_ASYNCIO && (m->kind == CODE_PLAIN || m->kind == CODE_MANY))
+        if (c->owner == CODE_ASYNCIO && (m->kind == CODE_PLAIN || m->kind == CODE_MANY ||
+                                         m->kind == CODE_CONNECT || m->kind == CODE_READ))
             m->what = c;
         m->where = c;
     }
@@ -257,14 +259,32 @@ static struct promise *add_of_self(PyObject *future, const struct maker *m)
     return p;
 }
 
-static struct promise *add_of_job(PyObject *future, const struct maker *m)
+/* The same as what is done elsewhere: a job, a process. */
+static struct promise *add_same(PyObject *future, const struct maker *m)
 {
-    PyObject *job = local(m->frame, s_future);
-    struct promise *of = job ? job_wrapped(job) : NULL;
-    struct promise *p = of ? add(future, of->id, true) : NULL;
+    PyObject *other = local(m->frame, m->kind == CODE_WRAP ? s_future : s_self);
+    struct promise *of = NULL, *p;
+    if (other)
+        of = m->kind == CODE_WRAP ? job_wrapped(other) : promise_find(other);
+    p = of ? add(future, of->id, true) : NULL;
     if (p)
-        p->of_job = true;
-    Py_XDECREF(job);
+        p->of_job = m->kind == CODE_WRAP;
+    Py_XDECREF(other);
+    return p;
+}
+
+static struct promise *add_of_stream(PyObject *future, const struct maker *m)
+{
+    char label[TEXT_BYTES];
+    const bool connects = m->kind == CODE_CONNECT;
+    PyObject *whom = local(m->frame, connects ? s_address : s_self);
+    struct promise *p = NULL;
+    if (whom && (connects ? label_connect(label, sizeof label, whom)
+                          : label_read(label, sizeof label, whom))) {
+        struct place *at = place_of(m->where, m->line, m->what, FOR_LABELLED);
+        p = add(future, create_at(at, connects ? "connect" : "read", label), false);
+    }
+    Py_XDECREF(whom);
     return p;
 }
 
@@ -293,8 +313,10 @@ struct promise *add_future(PyObject *future)
     else if (m.kind == CODE_ACQUIRE || m.kind == CODE_OF_SELF || m.kind == CODE_EVENT ||
              m.kind == CODE_CONDITION)
         p = add_of_self(future, &m);
-    else if (m.kind == CODE_WRAP)
-        p = add_of_job(future, &m);
+    else if (m.kind == CODE_WRAP || m.kind == CODE_PROCESS)
+        p = add_same(future, &m);
+    else if (m.kind == CODE_CONNECT || m.kind == CODE_READ)
+        p = add_of_stream(future, &m);
     if (!p) {
         p = add(future, create_unnamed(&m), false);
     }
@@ -392,68 +414,13 @@ weft_promise of_object(PyObject *future)
     return p ? p->id : 0;
 }
 
-/* ---- Failures at which somebody looks, or nobody ---- */
-
-/* asyncio knows it, and says it when the future is gone. Those that are still there are looked at now and then. */
-static struct promise *failed[FAILED_MAX];
-static unsigned faileds, next_failed;
-
-/* Gone, but asyncio has not spoken yet. */
-static struct {
-    PyObject *object;
-    weft_promise id;
-} gone[FAILED_MAX];
-static unsigned gones;
-
-void note_failure(struct promise *p)
-{
-    if (faileds < FAILED_MAX) {
-        failed[faileds++] = p;
-        p->failed = true;
-    }
-}
-
-void looked_at(struct promise *p)
-{
-    for (unsigned i = 0; i < faileds && p->failed; i++)
-        if (failed[i] == p) {
-            failed[i] = failed[--faileds];
-            p->failed = false;
-        }
-}
-
-static void settle_gone(void)
-{
-    for (unsigned i = 0; i < gones; i++)
-        weft_read(WEFT_LOOP, gone[i].id);
-    gones = 0;
-}
-
-void look_at_failed(unsigned most)
-{
-    settle_gone();
-    for (unsigned n = 0; n < most && n < faileds; n++) {
-        struct promise *p = failed[next_failed % faileds];
-        PyObject *unseen = get(p->object, s__log_traceback);
-        if (unseen == Py_False) {
-            weft_read(WEFT_LOOP, p->id);
-            looked_at(p);
-        } else {
-            next_failed++;
-        }
-        Py_XDECREF(unseen);
-    }
-}
+/* ---- What is gone ---- */
 
 static void on_gone(struct promise *p)
 {
     if (p == current)
         current = NULL;
-    if (p->failed && gones < FAILED_MAX) {
-        gone[gones].object = p->object;
-        gone[gones++].id = p->id;
-    }
-    looked_at(p);
+    failure_gone(p);
     if (!on() || p->shared || p->ended || !p->id)
         return;
     for (unsigned i = p->count; i-- > 0;)
@@ -652,19 +619,14 @@ int futures_init(PyObject *const classes[6])
         *types[i] = (PyTypeObject *)classes[i];
     }
     promise_gone = on_gone;
-    return intern_names() < 0 || promises_init() < 0 || requests_init() < 0 ? -1 : 0;
+    return intern_names() < 0 || promises_init() < 0 || requests_init() < 0 || streams_init() < 0
+               ? -1
+               : 0;
 }
 
 void futures_forked(void)
 {
     current = NULL;
-    faileds = gones = 0;
+    failures_forked();
     promises_drop();
-}
-
-void never_looked_at(PyObject *future)
-{
-    for (unsigned i = 0; i < gones; i++)
-        if (gone[i].object == future)
-            gone[i] = gone[--gones];
 }

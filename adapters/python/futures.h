@@ -54,6 +54,10 @@ void note_failure(struct promise *p);
 void looked_at(struct promise *p);
 void never_looked_at(PyObject *future);
 
+/* Its object is gone; in the child of a fork. */
+void failure_gone(struct promise *p);
+void failures_forked(void);
+
 /* Looks whether somebody has looked, at so many of them. */
 void look_at_failed(unsigned most);
 

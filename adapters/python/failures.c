@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: ISC */
+/* Failures at which somebody looks, or nobody. */
+#include "futures.h"
+
+enum { FAILED_MAX = 256 };
+
+/* asyncio knows it, and says it when the future is gone. Those that are still there are looked at now and then. */
+static struct promise *failed[FAILED_MAX];
+static unsigned faileds, next_failed;
+
+/* Gone, but asyncio has not spoken yet. */
+static struct {
+    PyObject *object;
+    weft_promise id;
+} gone[FAILED_MAX];
+static unsigned gones;
+
+void note_failure(struct promise *p)
+{
+    if (faileds < FAILED_MAX) {
+        failed[faileds++] = p;
+        p->failed = true;
+    }
+}
+
+void looked_at(struct promise *p)
+{
+    for (unsigned i = 0; i < faileds && p->failed; i++)
+        if (failed[i] == p) {
+            failed[i] = failed[--faileds];
+            p->failed = false;
+        }
+}
+
+static void settle_gone(void)
+{
+    for (unsigned i = 0; i < gones; i++)
+        weft_read(WEFT_LOOP, gone[i].id);
+    gones = 0;
+}
+
+void look_at_failed(unsigned most)
+{
+    static PyObject *log_traceback;
+    settle_gone();
+    if (!log_traceback && !(log_traceback = PyUnicode_InternFromString("_log_traceback")))
+        PyErr_Clear();
+    if (!log_traceback)
+        return;
+    for (unsigned n = 0; n < most && n < faileds; n++) {
+        struct promise *p = failed[next_failed % faileds];
+        PyObject *unseen = get(p->object, log_traceback);
+        if (unseen == Py_False) {
+            weft_read(WEFT_LOOP, p->id);
+            looked_at(p);
+        } else {
+            next_failed++;
+        }
+        Py_XDECREF(unseen);
+    }
+}
+
+void failure_gone(struct promise *p)
+{
+    if (p->failed && gones < FAILED_MAX) {
+        gone[gones].object = p->object;
+        gone[gones++].id = p->id;
+    }
+    looked_at(p);
+}
+
+void failures_forked(void)
+{
+    faileds = gones = 0;
+}
+
+/* Of a cycle of garbage the promise is gone before asyncio speaks; else asyncio speaks first. */
+void never_looked_at(PyObject *future)
+{
+    struct promise *p = promise_find(future);
+    if (p)
+        looked_at(p); /* we need not look any more */
+    for (unsigned i = 0; i < gones; i++)
+        if (gone[i].object == future)
+            gone[i] = gone[--gones];
+}
