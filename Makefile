@@ -72,6 +72,7 @@ bench: packages-bench configured $(BUILD)/with-peers build
 	bench/run-view $(BUILD)
 	bench/run-record $(BUILD)
 	bench/run-sample $(BUILD)
+	bench/run-runtimes $(BUILD)
 
 torture: build
 	tests/torture/run $(BUILD)
