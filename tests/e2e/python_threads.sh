@@ -28,6 +28,7 @@ async def later():
 
 async def main():
     loop = asyncio.get_running_loop()
+    loop.set_default_executor(concurrent.futures.ThreadPoolExecutor(1, "asyncio"))
     print(await asyncio.to_thread(work, 1))
     try:
         await loop.run_in_executor(None, work, 2)
