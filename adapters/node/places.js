@@ -70,6 +70,7 @@ function frameOf(c) {
   };
 }
 
+const SLEEPS = (f) => f.file === 'node:timers/promises' && f.name === 'setTimeout';
 const place = (f, line) => `${basename(f.file)}:${line}`;
 const named = (name, where) => (name ? `${name} ${where}` : where);
 
@@ -115,12 +116,12 @@ function describeBuiltin(list) {
   const where = place(out.user, out.user.line);
   s.visible = true;
   s.deep = out.at > 1;
-  if (out.at !== k) s.label = named(out.called.name, where);
+  if (out.at !== k) s.label = SLEEPS(out.called) ? '' : named(out.called.name, where); // its timer names it
   else if (s.kind === NEW) s.label = named(out.user.name, where);
   else if (s.kind === NEXT) s.label = named('next', where);
   else s.label = named(s.kind === COMBINE ? `Promise.${inner}` : outer, where);
   s.swallows = s.kind === THEN && outer === 'catch' && isEmpty(out.user);
-  s.type = s.kind === THEN ? 'then' : s.kind === COMBINE ? inner : 'promise';
+  s.type = s.label === '' ? 'timer' : s.kind === THEN ? 'then' : s.kind === COMBINE ? inner : 'promise';
   return s;
 }
 

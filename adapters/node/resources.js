@@ -9,6 +9,9 @@ const { INTERNAL, caller, place } = require('./places.js');
 
 const RESOURCE = 40;
 
+// What is named when it is known, and not before: the first name is the one that is shown.
+const LATE = new Set(['dns', 'connect', 'process']);
+
 // [type, one call back ends it]; what is not here runs as whoever has made it.
 const KINDS = new Map([
   ['Timeout', ['timer', true]],
@@ -117,7 +120,7 @@ function made(type, once, s, who, resource) {
   if (type === 'socket') return null;
   if (type === 'server') {
     core.serves();
-    const r = row(type, who, 'server');
+    const r = row(type, who, '');
     native.background(r.id);
     return named(r, resource, (server) => {
       const at = server && server.address && server.address();
@@ -125,7 +128,9 @@ function made(type, once, s, who, resource) {
     });
   }
   if (!s.user && type !== 'connect' && type !== 'dns') return null;
-  const r = row(type, who, s.user ? `${NAMES.get(s.called) || s.called || type} ${s.where}` : type);
+  const label = s.user ? `${NAMES.get(s.called) || s.called || type} ${s.where}` : type;
+  const r = row(type, who, LATE.has(type) ? '' : label);
+  r.label = label;
   r.once = once;
   if (type === 'worker') native.background(r.id);
   if (type === 'dns') return named(r, resource, () => resource.hostname && `lookup ${resource.hostname}`);
@@ -167,7 +172,7 @@ function nameLate() {
     } catch {
       // it is gone already
     }
-    if (label) native.label(r.id, label);
+    native.label(r.id, label || r.label || r.type);
   }
 }
 

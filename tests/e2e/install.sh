@@ -53,7 +53,7 @@ print(f"{count} links")
 END
 equal 'links of documents' "$(tail -n 1 links)" "$(cat links)"
 says links '^[1-9][0-9]+ links$'
-for document in README guide python diagnoses model format xen; do
+for document in README guide python node diagnoses model format xen; do
     checks=$((checks + 1))
     [ -s "$doc/$document.md" ] || fail "$document.md is not installed"
 done
