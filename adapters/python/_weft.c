@@ -65,8 +65,12 @@ static PyObject *collected(PyObject *self, PyObject *args)
         return NULL;
     if (strcmp(phase, "start") == 0)
         gc_begun_ns = now_ns();
-    else if (gc_begun_ns && on())
-        weft_gc(now_ns() - gc_begun_ns);
+    else if (gc_begun_ns && on()) {
+        const uint64_t took_ns = now_ns() - gc_begun_ns;
+        thread_named();
+        if (thread_is_named) /* else the thread has just begun, and would be called otherwise for ever */
+            weft_gc(took_ns);
+    }
     Py_RETURN_NONE;
 }
 

@@ -423,6 +423,7 @@ static void on_gone(struct promise *p)
     failure_gone(p);
     if (!on() || p->shared || p->ended || !p->id)
         return;
+    thread_named();
     for (unsigned i = p->count; i-- > 0;)
         if (p->calls[i].id)
             weft_forget(p->calls[i].id);

@@ -53,9 +53,9 @@ void thread_named(void)
     char name[NAME_BYTES], before[NAME_BYTES];
     if (thread_is_named)
         return;
-    thread_is_named = true;
     PyObject *number = PyLong_FromUnsignedLong(PyThread_get_thread_ident());
     PyObject *thread = number ? PyObject_GetItem(threads, number) : NULL;
+    thread_is_named = thread != NULL; /* else it has just begun, or is none of Python's */
     PyObject *text = thread ? get(thread, s_name) : NULL;
     PyObject *bytes = text && PyUnicode_Check(text) ? PyUnicode_AsUTF8String(text) : NULL;
     if (bytes && strcmp(PyBytes_AsString(bytes), "MainThread") != 0 &&

@@ -12,7 +12,7 @@ PyObject *jobs_init(PyObject *self, PyObject *args);
 
 /* Has this thread's stream called as Python calls the thread. */
 void thread_named(void);
-extern __thread bool thread_is_named; /* or at least it was tried */
+extern __thread bool thread_is_named; /* or at least Python knows it */
 
 /* The promise of a job for which a future of asyncio's is about to stand; NULL: it is none. */
 struct promise *job_wrapped(PyObject *job);
