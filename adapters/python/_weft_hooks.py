@@ -64,6 +64,13 @@ def replace(hook, owner, name):
         _weft.modified(owner)
 
 
+def replace_inherited(hook, owner, name):
+    """Of a class of Python's that has the method from one of C."""
+    original = getattr(owner, name)
+    doc = (getattr(original, "__doc__", None) or "").strip()
+    setattr(owner, name, _weft.method(hook, owner, name, original, doc))
+
+
 def replace_function(hook, module, name):
     original = getattr(module, name, None)
     if original is not None:
@@ -122,6 +129,19 @@ def hook_uvicorn(module):
     cycle.send = _weft.send(types.MethodType, cycle.send)
 
 
+def hook_uvloop(module):
+    for name in (
+        "call_soon",
+        "create_future",
+        "create_task",
+        "run_until_complete",
+        "create_server",
+        "add_signal_handler",
+        "call_exception_handler",
+    ):
+        replace_inherited("uv_" + name, module.Loop, name)
+
+
 def watch_imports():
     replace_function("find_and_load", _frozen_importlib, "_find_and_load")
     for name, look in (
@@ -129,6 +149,7 @@ def watch_imports():
         ("concurrent.futures.process", hook_processes),
         ("aiohttp.web_protocol", hook_aiohttp),
         ("tornado.web", hook_tornado),
+        ("uvloop", hook_uvloop),
         ("uvicorn.protocols.http.h11_impl", hook_uvicorn),
         ("uvicorn.protocols.http.httptools_impl", hook_uvicorn),
     ):

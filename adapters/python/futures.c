@@ -7,6 +7,7 @@
 #include "jobs.h"
 #include "requests.h"
 #include "streams.h"
+#include "uvloops.h"
 
 #include <stdint.h>
 #include <stdio.h>
@@ -571,21 +572,27 @@ void task_stopped(struct promise *p, PyObject *task)
     Py_XDECREF(future);
 }
 
-/* The task whose step a handle is, or NULL; a new reference. */
-PyObject *task_of(PyObject *handle)
+PyObject *task_of_callback(PyObject *callback)
 {
-    PyObject *callback = get(handle, s__callback), *owner = NULL;
-    if (callback && PyCFunction_Check(callback)) {
+    PyObject *owner = NULL;
+    if (PyCFunction_Check(callback)) {
         owner = PyCFunction_GetSelf(callback);
         Py_XINCREF(owner);
-    } else if (callback && (Py_TYPE(callback) == step_type || Py_TYPE(callback) == wakeup_type)) {
+    } else if (Py_TYPE(callback) == step_type || Py_TYPE(callback) == wakeup_type) {
         owner = get(callback, s___self__);
     }
-    Py_XDECREF(callback);
     if (owner && PyObject_TypeCheck(owner, task_type))
         return owner;
     Py_XDECREF(owner);
     return NULL;
+}
+
+PyObject *task_of(PyObject *handle)
+{
+    PyObject *callback = get(handle, s__callback);
+    PyObject *task = callback ? task_of_callback(callback) : NULL;
+    Py_XDECREF(callback);
+    return task;
 }
 
 void task_goes_on(struct promise *p)
@@ -620,7 +627,8 @@ int futures_init(PyObject *const classes[6])
         *types[i] = (PyTypeObject *)classes[i];
     }
     promise_gone = on_gone;
-    return intern_names() < 0 || promises_init() < 0 || requests_init() < 0 || streams_init() < 0
+    return intern_names() < 0 || promises_init() < 0 || requests_init() < 0 || streams_init() < 0 ||
+                   uvloops_init() < 0
                ? -1
                : 0;
 }

@@ -46,6 +46,7 @@ weft_promise id_of_primitive(struct promise *p, const char *type);
 
 /* The task whose step a handle of the loop is; a new reference, or NULL. */
 PyObject *task_of(PyObject *handle);
+PyObject *task_of_callback(PyObject *callback); /* the same, of what it calls */
 void task_goes_on(struct promise *p);
 void task_stopped(struct promise *p, PyObject *task);
 

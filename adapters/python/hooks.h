@@ -46,7 +46,8 @@ struct hook {
 extern struct hook *const hooks_of_loops[],
     *const hooks_of_futures[], *const hooks_of_locks[], *const hooks_of_jobs[],
                                                             *const hooks_of_imports[],
-                                                                *const hooks_of_streams[];
+                                                                *const hooks_of_streams[],
+                                                                    *const hooks_of_uvloops[];
 
 /* What was there, with self in front; self may be NULL, where it is no method. */
 PyObject *call(const struct hook *h, PyObject *self);

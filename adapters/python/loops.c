@@ -49,17 +49,23 @@ HOOK_NAMED(select)
     return result;
 }
 
-HOOK(create_future)
+PyObject *loop_future(const struct hook *h, PyObject *loop)
 {
-    PyObject *future = call(&hook_create_future, self);
+    PyObject *future = call(h, loop);
     if (future && on() && !promise_find(future))
         add_future(future);
     return future;
 }
 
-HOOK_NAMED(create_task)
+HOOK(create_future)
 {
-    PyObject *task = call_named(&hook_create_task, self, args, count, names);
+    return loop_future(&hook_create_future, self);
+}
+
+PyObject *loop_task(const struct hook *h, PyObject *loop, PyObject *const *args, Py_ssize_t count,
+                    PyObject *names)
+{
+    PyObject *task = call_named(h, loop, args, count, names);
     if (!task || !on())
         return task;
     if (!thread_is_named)
@@ -75,8 +81,12 @@ HOOK_NAMED(create_task)
     return task;
 }
 
-/* The program waits for it, so it is one that must end: unless it serves. */
-HOOK_ALL(run_until_complete)
+HOOK_NAMED(create_task)
+{
+    return loop_task(&hook_create_task, self, args, count, names);
+}
+
+PyObject *loop_runs(const struct hook *h, PyObject *loop, PyObject *args, PyObject *names)
 {
     PyObject *coroutine = main_coroutine, *result;
     const weft_promise id = main_id;
@@ -88,40 +98,48 @@ HOOK_ALL(run_until_complete)
         main_id = p->id;
         weft_should_resolve(main_id);
     }
-    result = call_all(&hook_run_until_complete, self, args, names);
+    result = call_all(h, loop, args, names);
     main_coroutine = coroutine;
     main_id = id;
     return result;
 }
 
-/* What serves, or ends when it gets a signal, is meant to wait for long. */
-static void goes_on_for_ever(void)
+HOOK_ALL(run_until_complete)
+{
+    return loop_runs(&hook_run_until_complete, self, args, names);
+}
+
+PyObject *loop_serves(const struct hook *h, PyObject *self, PyObject *args, PyObject *names)
 {
     if (main_id && on())
         weft_background(main_id);
+    return call_all(h, self, args, names);
 }
 
 HOOK_ALL(init_server)
 {
-    goes_on_for_ever();
-    return call_all(&hook_init_server, self, args, names);
+    return loop_serves(&hook_init_server, self, args, names);
 }
 
 HOOK_ALL(add_signal_handler)
 {
-    goes_on_for_ever();
-    return call_all(&hook_add_signal_handler, self, args, names);
+    return loop_serves(&hook_add_signal_handler, self, args, names);
+}
+
+PyObject *loop_complains(const struct hook *h, PyObject *loop, PyObject *context)
+{
+    static const char *const keys[] = {"task", "future"};
+    for (unsigned i = 0; i < 2 && PyDict_Check(context); i++) {
+        PyObject *future = PyDict_GetItemString(context, keys[i]);
+        if (future)
+            never_looked_at(future);
+    }
+    return call_with(h, loop, context);
 }
 
 HOOK_ONE(call_exception_handler)
 {
-    static const char *const keys[] = {"task", "future"};
-    for (unsigned i = 0; i < 2 && PyDict_Check(one); i++) {
-        PyObject *future = PyDict_GetItemString(one, keys[i]);
-        if (future)
-            never_looked_at(future);
-    }
-    return call_with(&hook_call_exception_handler, self, one);
+    return loop_complains(&hook_call_exception_handler, self, one);
 }
 
 /* What a loop cancels before it is closed was pending until then. */

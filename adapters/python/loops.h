@@ -1,6 +1,22 @@
 /* SPDX-License-Identifier: ISC */
+/* What methods of loops do, whoever has made the loop; h is what was there. */
 #ifndef WEFT_PYTHON_LOOPS_H
 #define WEFT_PYTHON_LOOPS_H
+
+#include "hooks.h"
+
+PyObject *loop_future(const struct hook *h, PyObject *loop);
+PyObject *loop_task(const struct hook *h, PyObject *loop, PyObject *const *args, Py_ssize_t count,
+                    PyObject *names);
+
+/* The program waits for that task, so it is one that must end: unless it serves. */
+PyObject *loop_runs(const struct hook *h, PyObject *loop, PyObject *args, PyObject *names);
+
+/* What serves, or ends when it gets a signal, is meant to wait for long. */
+PyObject *loop_serves(const struct hook *h, PyObject *self, PyObject *args, PyObject *names);
+
+/* The context may speak of a failure that nobody has seen. */
+PyObject *loop_complains(const struct hook *h, PyObject *loop, PyObject *context);
 
 /* In the child of a fork. */
 void loops_forked(void);

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: ISC */
+/* The loops of uvloop. They call tasks without anything of Python's in between, but tasks have the loop do it by
+ * call_soon: what they give it there is replaced by something that says when they run. When the loop sleeps is not seen, so
+ * that it does from one task to the next. */
+#include "uvloops.h"
+
+#include "futures.h"
+#include "hooks.h"
+#include "loops.h"
+
+struct step {
+    PyObject_HEAD PyObject *callback;
+};
+
+static PyObject *step_type;
+
+static PyObject *step_call(PyObject *self, PyObject *args, PyObject *names)
+{
+    PyObject *callback = ((const struct step *)self)->callback, *result;
+    PyObject *task = on() ? task_of_callback(callback) : NULL;
+    struct promise *p = task ? of_task(task) : NULL, *before = current;
+    struct raised raised;
+    if (!p) {
+        Py_XDECREF(task);
+        return PyObject_Call(callback, args, names);
+    }
+    current = p;
+    task_goes_on(p);
+    result = PyObject_Call(callback, args, names);
+    put_aside(&raised);
+    if (on() && current == p)
+        task_stopped(p, task);
+    current = before;
+    if (on() && !before)
+        weft_suspend(WEFT_WAIT_FOR_WORK);
+    else if (on())
+        weft_run(before->id);
+    Py_DECREF(task);
+    put_back(&raised);
+    return result;
+}
+
+/* Whatever one asks it, it is what it stands for. */
+static PyObject *step_get(PyObject *self, PyObject *name)
+{
+    return PyObject_GetAttr(((const struct step *)self)->callback, name);
+}
+
+static PyObject *step_repr(PyObject *self)
+{
+    return PyObject_Repr(((const struct step *)self)->callback);
+}
+
+static int step_traverse(PyObject *self, visitproc visit, void *arg)
+{
+    Py_VISIT(Py_TYPE(self));
+    Py_VISIT(((struct step *)self)->callback);
+    return 0;
+}
+
+static int step_clear(PyObject *self)
+{
+    Py_CLEAR(((struct step *)self)->callback);
+    return 0;
+}
+
+static void step_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    PyObject_GC_UnTrack(self);
+    step_clear(self);
+    PyObject_GC_Del(self);
+    Py_DECREF(type);
+}
+
+static PyObject *step_of(PyObject *callback)
+{
+    struct step *s = PyObject_GC_New(struct step, (PyTypeObject *)step_type);
+    if (!s) {
+        PyErr_Clear();
+        return NULL;
+    }
+    Py_INCREF(callback);
+    s->callback = callback;
+    PyObject_GC_Track(s);
+    return (PyObject *)s;
+}
+
+HOOK_NAMED(uv_call_soon)
+{
+    enum { FEW = 4 };
+    PyObject *all[FEW];
+    const Py_ssize_t more = names ? PyTuple_Size(names) : 0;
+    PyObject *task = on() && count > 0 && count + more <= FEW ? task_of_callback(args[0]) : NULL;
+    PyObject *step = task ? step_of(args[0]) : NULL;
+    Py_XDECREF(task);
+    if (!step)
+        return call_named(&hook_uv_call_soon, self, args, count, names);
+    all[0] = step;
+    for (Py_ssize_t i = 1; i < count + more; i++)
+        all[i] = args[i];
+    PyObject *result = call_named(&hook_uv_call_soon, self, all, count, names);
+    Py_DECREF(step);
+    return result;
+}
+
+HOOK(uv_create_future)
+{
+    return loop_future(&hook_uv_create_future, self);
+}
+
+HOOK_NAMED(uv_create_task)
+{
+    return loop_task(&hook_uv_create_task, self, args, count, names);
+}
+
+HOOK_ALL(uv_run_until_complete)
+{
+    return loop_runs(&hook_uv_run_until_complete, self, args, names);
+}
+
+HOOK_ALL(uv_create_server)
+{
+    return loop_serves(&hook_uv_create_server, self, args, names);
+}
+
+HOOK_ALL(uv_add_signal_handler)
+{
+    return loop_serves(&hook_uv_add_signal_handler, self, args, names);
+}
+
+HOOK_ONE(uv_call_exception_handler)
+{
+    return loop_complains(&hook_uv_call_exception_handler, self, one);
+}
+
+int uvloops_init(void)
+{
+    static PyType_Slot slots[] = {{Py_tp_call, (void *)step_call},
+                                  {Py_tp_getattro, (void *)step_get},
+                                  {Py_tp_repr, (void *)step_repr},
+                                  {Py_tp_traverse, (void *)step_traverse},
+                                  {Py_tp_clear, (void *)step_clear},
+                                  {Py_tp_dealloc, (void *)step_dealloc},
+                                  {0, NULL}};
+    static PyType_Spec spec = {"weft.step", sizeof(struct step), 0,
+                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+    step_type = PyType_FromSpec(&spec);
+    return step_type ? 0 : -1;
+}
+
+struct hook *const hooks_of_uvloops[] = {
+    &hook_uv_call_soon,
+    &hook_uv_create_future,
+    &hook_uv_create_task,
+    &hook_uv_run_until_complete,
+    &hook_uv_create_server,
+    &hook_uv_add_signal_handler,
+    &hook_uv_call_exception_handler,
+    NULL,
+};
