@@ -8,7 +8,7 @@ const hooks = require('async_hooks');
 
 const FULFILLED = 1, FAILED = 2, CANCELLED = 3;
 let native, core, resources;
-const rows = new WeakMap(); // by the request
+const rows = new Map(); // by the request, until it is answered
 
 const path = (url) => String(url || '/').split('?')[0].slice(0, 120);
 
@@ -20,11 +20,12 @@ function onRequest({ request, response }) {
   // What its parser calls from now on is for it.
   resources.known.set(hooks.executionAsyncId(), r);
   core.turnInto(r);
-  resources.watch(response, r, (it) => it.destroyed && !it.writableFinished);
+  resources.watch(response, r, (it) => it.destroyed && !it.writableFinished && (rows.delete(request), true));
 }
 
 function onAnswer({ request, response }) {
   const r = rows.get(request);
+  rows.delete(request);
   if (!r || r.done) return;
   r.done = true;
   const status = response.statusCode;
@@ -40,6 +41,7 @@ function onSend({ request }) {
 
 function end(request, how, why) {
   const r = rows.get(request);
+  rows.delete(request);
   if (!r || r.done) return;
   r.done = true;
   native.end(r.id, how, why, r.id);

@@ -100,7 +100,12 @@ function onInit(id, type, trigger, resource) {
     if (kind === undefined) {
       if (type === 'PROMISE') return; // the program uses async_hooks itself
       if (type === 'HTTPCLIENTREQUEST') known.set(id, core.rowOf(resource.req) || who);
-      else known.set(id, OF_NODE.test(type) ? core.loop : who);
+      else known.set(id, type !== 'TickObject' && OF_NODE.test(type) ? core.loop : who);
+      return;
+    }
+    // A timer that keeps no loop alive from the beginning is one of node's own, for a socket or a date.
+    if (type === 'Timeout' && resource.hasRef && !resource.hasRef()) {
+      known.set(id, core.loop);
       return;
     }
     const index = native.here();
