@@ -190,6 +190,11 @@ static void name_self(struct promise *p, PyObject *object, const struct maker *m
     struct place *at = place_of(m->where, m->line, m->what, FOR_COUNT);
     copy_text(name, sizeof name, type_name);
     Py_XDECREF(type_name);
+    if (p->inner) {
+        const size_t n = strlen(name);
+        snprintf(name + n, sizeof name - n, " of %.*s", (int)strcspn(m->what->name, "."),
+                 m->what->name);
+    }
     snprintf(text, sizeof text, "%.100s %.200s:%u", name, base_name(m->where->file), m->line);
     if (++at->made > 1 && at->made <= NUMBERS_MAX) {
         const size_t n = strlen(text);
@@ -208,6 +213,7 @@ struct promise *of_primitive(PyObject *object)
     p = promise_add(object, 0);
     if (p) {
         find_maker(&m);
+        p->inner = m.what != m.where && m.what->owner == CODE_ASYNCIO;
         name_self(p, object, &m);
         Py_XDECREF(m.frame);
     }

@@ -72,10 +72,12 @@ INITS(init_event)
 INITS(init_condition)
 INITS(init_queue)
 
+/* A queue sets its event when nobody has any interest in it yet: that is no signal that could be lost. */
 HOOK(set_event)
 {
-    if (on())
-        weft_notify(id_of_primitive(of_primitive(self), "event"));
+    struct promise *p = on() ? of_primitive(self) : NULL;
+    if (p && (p->id || !p->inner))
+        weft_notify(id_of_primitive(p, "event"));
     return call(&hook_set_event, self);
 }
 

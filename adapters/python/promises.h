@@ -21,6 +21,7 @@ struct promise {
     bool shared; /* it is that of another object, as of the event that a future waits for */
     bool failed; /* and nobody is known to have looked */
     bool of_job; /* of a job for which a future of asyncio's stands, or of that future */
+    bool inner;  /* of a lock or the like: it belongs to a queue or something else of asyncio's */
     bool is_request;
     bool unread;         /* of a job: it has failed and nobody has looked */
     weft_promise by;     /* who asked for it to be cancelled; 0: nobody */

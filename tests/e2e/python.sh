@@ -158,4 +158,27 @@ says "$tmp/err" '^weft record: --runtimes: "cobol" is neither none nor'
 run 0 "$WEFT" record --list-runtimes
 says "$tmp/out" '^python  CPython 3.9'
 says "$tmp/out" "^        $adapter\$"
+# ---- What is waited for of a queue is not what it said before anybody used it ----
+cat >join.py <<'END'
+import asyncio
+
+async def worker(queue):
+    while True:
+        if await queue.get() != 3:
+            queue.task_done()
+
+async def main():
+    queue = asyncio.Queue()
+    task = asyncio.create_task(worker(queue))
+    for n in range(5):
+        queue.put_nowait(n)
+    await queue.join()
+    task.cancel()
+
+asyncio.run(main())
+END
+"$WEFT" record --force -o join.weft -- "$python" "$SOURCE_ROOT/tests/e2e/until_hung.py" join.py >"$tmp/out" 2>&1 || :
+run 0 "$WEFT" explain --json join.weft
+equal 'of a queue that is never done' 'hang-root Event of Queue join.py:9' \
+    "$(json "$tmp/out" '"{name} {label}".format(**d["findings"][0])')"
 finish
