@@ -18,8 +18,8 @@ static const struct runtime {
     const char *sees;
 } runtimes[] = {
     {"python", "sitecustomize.py", "_weft.abi3.so", "PYTHONPATH", NULL,
-     "CPython 3.9 to 3.13, asyncio: tasks, coroutines, futures, locks, queues, when the loop "
-     "sleeps"},
+     "CPython 3.9 to 3.13, asyncio: tasks, coroutines, futures, locks, queues, threads, processes, "
+     "requests of aiohttp, uvicorn, Tornado, when the loop sleeps; tasks of uvloop"},
     {"node", "weft.js", "weft.node", "NODE_OPTIONS", "--require",
      "Node.js 18 and later: calls of async functions, promises, timers, files, names, connections, "
      "requests, when the loop sleeps"},
