@@ -60,21 +60,22 @@ static napi_value give(napi_env env, weft_promise p)
     return value;
 }
 
-void call_back(struct thread *t, napi_ref function, bool argument)
+bool call_back(struct thread *t, napi_ref function, bool argument)
 {
     napi_handle_scope scope;
     napi_value f = NULL, self = NULL, result, given = NULL;
-    bool thrown = false;
+    bool thrown = false, fine = false;
     if (!function || napi_open_handle_scope(t->env, &scope) != 0)
-        return;
+        return false;
     napi_get_reference_value(t->env, function, &f);
     napi_get_undefined(t->env, &self);
     napi_get_boolean(t->env, argument, &given);
     if (f)
-        napi_call_function(t->env, self, f, 1, &given, &result);
+        fine = napi_call_function(t->env, self, f, 1, &given, &result) == 0;
     if (napi_is_exception_pending(t->env, &thrown) == 0 && thrown)
         napi_get_and_clear_last_exception(t->env, &result);
     napi_close_handle_scope(t->env, scope);
+    return fine;
 }
 
 /* ---- What runs ---- */

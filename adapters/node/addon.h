@@ -25,8 +25,8 @@ struct thread {
 
 extern __thread struct thread *me; /* NULL: this thread runs no JavaScript of ours */
 
-/* Calls a function of ours. Nothing of what it does reaches the program. */
-void call_back(struct thread *t, napi_ref function, bool argument);
+/* Calls a function of ours. Nothing of what it does reaches the program. False: it could not be called, or has failed. */
+bool call_back(struct thread *t, napi_ref function, bool argument);
 
 /* ---- v8.c: what Node-API does not offer; each is there only if node exports it ---- */
 

@@ -36,8 +36,8 @@ static void look_for_switch(struct thread *t)
     const bool on = WEFT_IMPL_ON() != 0;
     if (on == t->recording)
         return;
-    t->recording = on;
-    call_back(t, t->switch_, on);
+    if (call_back(t, t->switch_, on))
+        t->recording = on;
 }
 
 static void before_poll(void *handle)

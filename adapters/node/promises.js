@@ -414,8 +414,7 @@ function start() {
 
 function off() {
   on = false;
-  for (const stop of stops) stop();
-  stops = [];
+  for (const stop of stops.splice(0)) stop();
   calls = [];
   base = bases.length = currents.length = 0;
   current = loop;
