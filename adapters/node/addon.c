@@ -119,7 +119,10 @@ static napi_value do_wake(napi_env env, napi_callback_info info)
 static napi_value do_create(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
-    return give(env, site_create((int32_t)number(&c, 1), actor(&c, 0), running));
+    const weft_promise p = site_create((int32_t)number(&c, 1), actor(&c, 0), running);
+    if (!p && me)
+        me->paused = true;
+    return give(env, p);
 }
 
 /* begin(parent, site): it runs at once */
@@ -129,6 +132,8 @@ static napi_value do_begin(napi_env env, napi_callback_info info)
     const weft_promise p = site_create((int32_t)number(&c, 1), actor(&c, 0), running);
     if (p)
         now_runs(p);
+    else if (me)
+        me->paused = true;
     return give(env, p);
 }
 

@@ -20,6 +20,7 @@ struct thread {
     napi_ref flush;   /* a function: says what SHARED_DIRTY is about */
     napi_ref switch_; /* a function: recording has been switched (true or false) */
     bool recording;   /* as JavaScript was last told */
+    bool paused;      /* though calls are asked for: a promise has got no number */
     bool asleep;      /* the loop sleeps */
 };
 

@@ -32,8 +32,14 @@ static void find(void *function, const char *name, bool *all)
 /* A call that weft may notice a request by, from weft ctl; JavaScript hears of what came of it. */
 static void look_for_switch(struct thread *t)
 {
+    static struct weft_site site = {.file = NULL};
     weft_run(WEFT_LOOP);
-    const bool on = WEFT_IMPL_ON() != 0;
+    if (t->paused && WEFT_IMPL_ON()) { /* is it still? */
+        const weft_promise p = weft_impl_create_from(&site, WEFT_LOOP, "recording", "on again");
+        t->paused = !p;
+        weft_fulfill(p);
+    }
+    const bool on = WEFT_IMPL_ON() != 0 && !t->paused;
     if (on == t->recording)
         return;
     if (call_back(t, t->switch_, on))
