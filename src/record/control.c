@@ -146,15 +146,23 @@ static void serve(void)
     } while (__atomic_load_n(&c->request.number, __ATOMIC_SEQ_CST) != r.number);
 }
 
-void weft__asked(void)
+/* Whether neither weft ctl nor a child of a fork wants anything, nor a byte of weft ctl's has come too late. */
+static bool is_settled(void)
 {
     const struct weft__control *c = &weft__control;
+    const uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_ACQUIRE);
+    const uint32_t word = wanted().word;
+    return __atomic_load_n(c->bell, __ATOMIC_RELAXED) != WEFT__RING &&
+           (!number || number == c->answer.number) && !weft__follow_is_due() &&
+           __atomic_load_n(&weft_impl_state, __ATOMIC_RELAXED) == word &&
+           (!c->old_word || __atomic_load_n(c->old_word, __ATOMIC_RELAXED) == word);
+}
+
+void weft__asked(void)
+{
     const int error = errno;
-    uint64_t number = __atomic_load_n(&c->request.number, __ATOMIC_ACQUIRE);
-    bool rung = __atomic_load_n(c->bell, __ATOMIC_RELAXED) == WEFT__RING;
     const bool orphan = weft__is_orphan(); /* who had the lock is not here */
-    if (!orphan && ((!rung && (!number || number == c->answer.number) && !weft__follow_is_due()) ||
-                    weft__is_locked()))
+    if (!orphan && (is_settled() || weft__is_locked()))
         return;
     sigset_t all, before;
     sigfillset(&all); /* no handler leaves this by longjmp */

@@ -131,6 +131,10 @@ static void test_nonsense(void **state)
     assert_int_equal(*weft__control.word, WEFT__STANDBY);
     weft_standby(0);
     assert_false(is_there("b"));
+    /* The second byte of a ring that was answered after the first: calls are to cost nothing again */
+    *weft__control.word |= WEFT__CALL_US;
+    call();
+    assert_int_equal(*weft__control.word, 0);
 }
 
 static volatile int ended;
