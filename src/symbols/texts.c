@@ -105,6 +105,47 @@ bool weft__kallsyms_load(struct weft__symbol_table *t, const char *path)
     return ok;
 }
 
+/* Where a place in a path begins whose folder says nothing new. */
+static const char *base_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && strncmp(path, "node:", 5) != 0 ? slash + 1 : path;
+}
+
+/* Cuts ":22" off the end. */
+static size_t without_column(const char *place)
+{
+    const size_t n = strlen(place);
+    size_t digits = 0;
+    while (digits < n && place[n - 1 - digits] >= '0' && place[n - 1 - digits] <= '9')
+        digits++;
+    return digits > 0 && digits < n && place[n - 1 - digits] == ':' ? n - 1 - digits : n;
+}
+
+/* As the program calls its function, and the same however it was compiled: V8's "JS:*handle /srv/pool.js:34:22" and
+ * "JS:~handle /srv/pool.js:34:22" are "handle pool.js:34", CPython's "py::handle:/srv/pool.py" is "handle pool.py". Others
+ * stay as they are. */
+static const char *plain_name(const char *name, char *to, size_t size)
+{
+    if (strncmp(name, "JS:", 3) == 0) {
+        const char *function = name + 3 + strspn(name + 3, "*~^+'");
+        const char *place = strchr(function, ' ');
+        if (!place)
+            return function;
+        const bool named = place > function;
+        const char *base = base_of(place + 1);
+        snprintf(to, size, "%.*s %.*s", named ? (int)(place - function) : 11,
+                 named ? function : "(anonymous)", (int)without_column(base), base);
+        return to;
+    }
+    if (strncmp(name, "py::", 4) == 0 && strchr(name + 4, ':')) {
+        const size_t n = strcspn(name + 4, ":");
+        snprintf(to, size, "%.*s %s", (int)n, name + 4, base_of(name + 4 + n + 1));
+        return to;
+    }
+    return name;
+}
+
 /* "7f3a01000000 40 Interpreter:~loop file.js:1": start, size, name up to the end of the line. */
 static bool generated_line(struct weft__symbol_table *t, char *line)
 {
@@ -113,7 +154,10 @@ static bool generated_line(struct weft__symbol_table *t, char *line)
     rest = rest ? hexadecimal(rest, &size) : NULL;
     if (!rest || size == 0 || size > UINT64_MAX - start)
         return true;
-    return weft__symbol_table_add(t, start, size, 1, rest, strcspn(rest, "\r"));
+    rest[strcspn(rest, "\r")] = 0;
+    char plain[1024];
+    const char *name = plain_name(rest, plain, sizeof plain);
+    return weft__symbol_table_add(t, start, size, 1, name, strlen(name));
 }
 
 bool weft__perf_map_read(struct weft__symbol_table *t, int fd)

@@ -641,6 +641,45 @@ static void generated(void **state)
     unlink(path);
 }
 
+/* Of one function there is one name, as the program has it, however it was compiled. */
+static void names_of_runtimes(void **state)
+{
+    static const struct {
+        const char *line, *name;
+    } names[] = {
+        {"JS:*handle /srv/app/pool.js:34:22", "handle pool.js:34"},
+        {"JS:~handle /srv/app/pool.js:34:22", "handle pool.js:34"},
+        {"JS:^Pool.acquire /srv/a b/pool.js:7:1", "Pool.acquire pool.js:7"},
+        {"JS:+ file:///srv/app.mjs:2:101", "(anonymous) app.mjs:2"},
+        {"JS:*run node:internal/timers:545:22", "run node:internal/timers:545"},
+        {"JS:~later", "later"},
+        {"JS:*odd [eval]:x:", "odd [eval]:x:"},
+        {"py::parse.<locals>.<genexpr>:/srv/app.py", "parse.<locals>.<genexpr> app.py"},
+        {"py::<module>:<string>", "<module> <string>"},
+        {"py::", "py::"},
+        {"Builtin:Call", "Builtin:Call"},
+    };
+    char path[64];
+    struct weft__symbol_table t;
+    (void)state;
+    snprintf(path, sizeof path, "/tmp/perf-%u.map", (unsigned)getpid());
+    unlink(path);
+    FILE *f = fopen(path, "w");
+    if (!f)
+        skip();
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        fprintf(f, "%x 10 %s\n", 0x1000 + 0x10 * i, names[i].line);
+    fclose(f);
+    assert_true(weft__perf_map_load(&t, (uint32_t)getpid()));
+    unlink(path);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
+        const struct weft__symbol *found = weft__symbol_table_find(&t, 0x1000 + 0x10 * i);
+        assert_non_null(found);
+        assert_string_equal(t.names + found->name, names[i].name);
+    }
+    weft__symbol_table_free(&t);
+}
+
 /* ---- Files that are no good, and what becomes of a worker ---- */
 
 static void no_elf(void **state)
@@ -932,6 +971,7 @@ int main(void)
         cmocka_unit_test(kernel_file),
         cmocka_unit_test(vdso),
         cmocka_unit_test(generated),
+        cmocka_unit_test(names_of_runtimes),
         cmocka_unit_test(no_elf),
         cmocka_unit_test(workers),
         cmocka_unit_test(cut_off),
