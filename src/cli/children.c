@@ -153,7 +153,15 @@ unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_
     return count;
 }
 
-bool weft__children_adopt(const char *pattern, uint64_t since_ns, const char *path)
+void weft__children_each(const char *pattern, pid_t program, uint64_t since_ns, void (*call)(pid_t))
+{
+    struct child found[TOLD_MAX];
+    const unsigned count = find(pattern, program, since_ns, found);
+    for (unsigned i = 0; i < count; i++)
+        call((pid_t)found[i].pid);
+}
+
+pid_t weft__children_adopt(const char *pattern, uint64_t since_ns, const char *path)
 {
     char name[PATH_MAX];
     struct child found[TOLD_MAX];
@@ -162,5 +170,7 @@ bool weft__children_adopt(const char *pattern, uint64_t since_ns, const char *pa
     for (unsigned i = 0; i < count; i++)
         if (!first || found[i].begun_ns < first->begun_ns)
             first = &found[i];
-    return first && expand(name, sizeof name, pattern, first->pid) && rename(name, path) == 0;
+    return first && expand(name, sizeof name, pattern, first->pid) && rename(name, path) == 0
+               ? (pid_t)first->pid
+               : 0;
 }

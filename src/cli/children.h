@@ -19,8 +19,13 @@ bool weft__children_there(const char *path);
  * program itself. Returns how many. */
 unsigned weft__children_tell(const char *pattern, pid_t program, uint64_t since_ns);
 
-/* The first of them that began since then becomes path. False: there is none, or it cannot be renamed. */
-bool weft__children_adopt(const char *pattern, uint64_t since_ns, const char *path);
+/* Calls the function for each of their processes. */
+void weft__children_each(const char *pattern, pid_t program, uint64_t since_ns,
+                         void (*call)(pid_t));
+
+/* The trace of the first of them that began since then becomes path. Returns its process; 0: there is none, or it cannot
+ * be renamed. */
+pid_t weft__children_adopt(const char *pattern, uint64_t since_ns, const char *path);
 
 /* A name as it is told: without the folder, if that is the present one. */
 const char *weft__children_shown(const char *path);

@@ -453,7 +453,7 @@ static void prepare_child(void *data)
         if (!r->memory &&
             weft__children_pattern(place->children, sizeof place->children, place->path, r->output))
             setenv("WEFT_TRACE_FORK", place->children, 1);
-        weft__runtimes_set(r->runtimes, r->argv);
+        weft__runtimes_set(r->runtimes, r->hz != 0, r->argv);
     }
 }
 
@@ -601,6 +601,17 @@ static void tell_samples(const struct place *place, const struct weft__sampled *
     weft__sampling_advise(c, place->name);
 }
 
+/* The samples have them. */
+static void drop_names(const struct place *place, pid_t adopted)
+{
+    weft__runtimes_drop_names(place->pid);
+    if (adopted)
+        weft__runtimes_drop_names(adopted);
+    if (*place->children)
+        weft__children_each(place->children, place->pid, place->begun_ns,
+                            weft__runtimes_drop_names);
+}
+
 static void tell_nothing(const struct request *r, bool sampled)
 {
     struct weft__why why = weft__program_why(r->argv[0]);
@@ -621,12 +632,16 @@ static void tell(const struct request *r, const struct place *place, int memory,
     if (memory >= 0 && !write_memory(place, memory) && weft__facts_read(memory, &facts))
         return;
     /* What the program starts may have recorded, and not itself. */
+    pid_t adopted = 0;
     const bool traced =
-        is_its_own(place) || (*place->children && !strstr(r->output, "%p") &&
-                              weft__children_adopt(place->children, place->begun_ns, place->path));
+        is_its_own(place) ||
+        (*place->children && !strstr(r->output, "%p") &&
+         (adopted = weft__children_adopt(place->children, place->begun_ns, place->path)) != 0);
     if (traced)
         weft__ending_note(place->path, place->name, place->pid, status);
     const bool sampled = s->sampler && keep_samples(s, place, traced, &counts);
+    if (r->hz && weft__runtimes_names(r->runtimes))
+        drop_names(place, adopted);
     bool forked = false;
     if (traced)
         tell_trace(place, status, &forked);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/common.h"
@@ -26,6 +27,10 @@ static const struct runtime {
 };
 enum { PYTHON, NODE };
 #define RUNTIMES (sizeof runtimes / sizeof *runtimes)
+
+/* What has a runtime say in /tmp/perf-PID.map which of its functions lies where; Python's since 3.12. */
+#define NODE_NAMES "--perf-basic-prof --interpreted-frames-native-stack"
+#define PYTHON_NAMES "PYTHONPERFSUPPORT"
 
 /* The folder of an adapter: beside this program where it was built, else where it is installed. */
 static bool find_folder(const struct runtime *r, char *folder, size_t size)
@@ -84,33 +89,39 @@ static void put_in_front(const char *variable, const char *folder)
     free(list);
 }
 
-/* Puts an option in front of others, unless it is among them. In double quotes: a folder may have a space. */
-static void put_option(const struct runtime *r, const char *folder)
+/* Puts options in front of others, unless they are among them. */
+static void put_options(const char *variable, const char *options)
 {
-    const char *before = getenv(r->variable);
-    const size_t size = 2 * strlen(folder) + (before ? strlen(before) : 0) + 64;
-    char *list = malloc(size), *at = list;
-    if (!list)
+    const char *before = getenv(variable);
+    const size_t size = strlen(options) + (before ? strlen(before) : 0) + 2;
+    char *list = malloc(size);
+    if (!list || (before && strstr(before, options))) {
+        free(list);
         return;
+    }
+    snprintf(list, size, "%s%s%s", options, before && *before ? " " : "", before ? before : "");
+    setenv(variable, list, 1);
+    free(list);
+}
+
+/* In double quotes: a folder may have a space. */
+static void put_first(const struct runtime *r, const char *folder)
+{
+    char text[2 * PATH_MAX + 64], *at = text;
     at += sprintf(at, "%s \"", r->option);
     for (const char *c = folder; *c; c++) {
         if (*c == '"' || *c == '\\')
             *at++ = '\\';
         *at++ = *c;
     }
-    at += sprintf(at, "/%s\"", r->begins);
-    if (!before || !strstr(before, list)) {
-        if (before && *before)
-            sprintf(at, " %s", before);
-        setenv(r->variable, list, 1);
-    }
-    free(list);
+    sprintf(at, "/%s\"", r->begins);
+    put_options(r->variable, text);
 }
 
 static void put_into(const struct runtime *r, const char *folder)
 {
     if (r->option)
-        put_option(r, folder);
+        put_first(r, folder);
     else
         put_in_front(r->variable, folder);
 }
@@ -193,14 +204,38 @@ static bool is_locked_node(char **argv)
     return false;
 }
 
-void weft__runtimes_set(unsigned chosen, char **argv)
+void weft__runtimes_set(unsigned chosen, bool sampled, char **argv)
 {
     char folder[PATH_MAX];
     for (unsigned i = 0; i < RUNTIMES; i++)
         if (chosen & 1u << i && find_folder(&runtimes[i], folder, sizeof folder) &&
             !(i == NODE && is_locked_node(argv)))
             put_into(&runtimes[i], folder);
+    if (sampled && chosen & 1u << NODE)
+        put_options("NODE_OPTIONS", NODE_NAMES);
+    if (sampled && chosen & 1u << PYTHON)
+        setenv(PYTHON_NAMES, "1", 0);
 }
+
+/* ---- The names of functions ---- */
+
+bool weft__runtimes_names(unsigned chosen)
+{
+    const char *options = getenv("NODE_OPTIONS");
+    return chosen & (1u << NODE | 1u << PYTHON) && !getenv(PYTHON_NAMES) &&
+           !(options && strstr(options, "--perf-basic-prof"));
+}
+
+void weft__runtimes_drop_names(pid_t pid)
+{
+    char path[64];
+    struct stat st;
+    snprintf(path, sizeof path, "/tmp/perf-%d.map", (int)pid);
+    if (lstat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_uid == geteuid())
+        unlink(path);
+}
+
+/* ---- What was not recorded ---- */
 
 static void why_python(char **options, struct weft__why *why)
 {
@@ -216,12 +251,25 @@ static void why_python(char **options, struct weft__why *why)
             "is a Python program that has not imported asyncio, or of a Python older than 3.9");
 }
 
+/* As adapters/node/weft.js says. */
+static bool is_tool(const char *program)
+{
+    static const char *const tools[] = {"npm", "npx", "yarn", "pnpm", "corepack"};
+    const char *slash = strrchr(program, '/');
+    for (unsigned i = 0; i < sizeof tools / sizeof *tools; i++)
+        if (strcmp(slash ? slash + 1 : program, tools[i]) == 0)
+            return true;
+    return false;
+}
+
 static void why_node(char **argv, struct weft__why *why)
 {
     if (is_locked_node(argv))
         snprintf(why->text, sizeof why->text,
                  "is a Node.js program that is run with --experimental-permission: then node may "
                  "not load what records it");
+    else if (is_tool(argv[0]))
+        snprintf(why->text, sizeof why->text, "only starts others, and none of those was recorded");
     else
         snprintf(why->text, sizeof why->text,
                  "is a Node.js program, but its node is older than 18, or may not load addons");

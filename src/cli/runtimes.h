@@ -5,6 +5,7 @@
 #define WEFT_CLI_RUNTIMES_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include "cli/program.h"
 
@@ -13,8 +14,14 @@ bool weft__runtimes_parse(const char *list, unsigned *chosen);
 
 #define WEFT__RUNTIMES_ALL (~0u)
 
-/* Sets what the chosen ones need; what is there already stays. In the child, before it becomes the program (argv). */
-void weft__runtimes_set(unsigned chosen, char **argv);
+/* Sets what the chosen ones need; what is there already stays. sampled: they are to tell the names of their functions,
+ * too. In the child, before it becomes the program (argv). */
+void weft__runtimes_set(unsigned chosen, bool sampled, char **argv);
+
+/* Whether it was weft__runtimes_set alone that had them tell these names, and not the user as well; then weft__runtimes_drop_names removes
+ * what a process has written of them, once they are known. */
+bool weft__runtimes_names(unsigned chosen);
+void weft__runtimes_drop_names(pid_t pid);
 
 /* Prints what is installed, and what each can see. */
 void weft__runtimes_list(void);
