@@ -12,6 +12,7 @@
 #include "locks.h"
 #include "loops.h"
 #include "requests.h"
+#include "said.h"
 
 static uint64_t gc_begun_ns;
 
@@ -120,6 +121,9 @@ static PyMethodDef functions[] = {
     {"acquire", locks_acquire, METH_VARARGS, NULL},
     {"watch", imports_watch, METH_VARARGS, NULL},
     {"send", requests_send, METH_VARARGS, NULL},
+    {"label", said_label, METH_VARARGS, NULL},
+    {"mark", said_mark, METH_VARARGS, NULL},
+    {"count", said_count, METH_VARARGS, NULL},
     {"init_jobs", jobs_init, METH_VARARGS, NULL},
     {"modified", modified, METH_O, NULL},
     {"code", tell_code, METH_VARARGS, NULL},

@@ -129,6 +129,13 @@ def hook_uvicorn(module):
     cycle.send = _weft.send(types.MethodType, cycle.send)
 
 
+def hook_weft(module):
+    """The package of bindings/python, if it is that one."""
+    if hasattr(module, "_recorder"):
+        names = ("recording", "label", "mark", "count")
+        module._recorder = types.SimpleNamespace(**{name: getattr(_weft, name) for name in names})
+
+
 def hook_uvloop(module):
     for name in (
         "call_soon",
@@ -150,6 +157,7 @@ def watch_imports():
         ("aiohttp.web_protocol", hook_aiohttp),
         ("tornado.web", hook_tornado),
         ("uvloop", hook_uvloop),
+        ("weft", hook_weft),
         ("uvicorn.protocols.http.h11_impl", hook_uvicorn),
         ("uvicorn.protocols.http.httptools_impl", hook_uvicorn),
     ):

@@ -421,6 +421,19 @@ weft_promise of_object(PyObject *future)
     return p ? p->id : 0;
 }
 
+weft_promise of_pending(PyObject *future)
+{
+    struct promise *p = promise_find(future);
+    if (p)
+        return p->ended || p->label ? 0 : p->id;
+    if (!PyObject_TypeCheck(future, task_type) && !PyObject_TypeCheck(future, future_type))
+        return 0;
+    PyObject *state = get(future, s__state);
+    const weft_promise id = is_text(state, "PENDING") ? of_object(future) : 0;
+    Py_XDECREF(state);
+    return id;
+}
+
 /* ---- What is gone ---- */
 
 static void on_gone(struct promise *p)

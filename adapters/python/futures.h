@@ -36,6 +36,9 @@ weft_promise running(void);
 weft_promise of_object(PyObject *future);
 struct promise *of_task(PyObject *task); /* NULL: there is none */
 
+/* The same, but of what is pending, and is no lock or the like. */
+weft_promise of_pending(PyObject *future);
+
 /* Of one that has just been created by the frame that runs. */
 struct promise *add_future(PyObject *future);
 
