@@ -160,10 +160,28 @@ static bool generated_line(struct weft__symbol_table *t, char *line)
     return weft__symbol_table_add(t, start, size, 1, name, strlen(name));
 }
 
+/* Of code that lies where other code lay, the later is what is there: the earlier is gone, all of it. By start, in place;
+ * names are in the order of the lines. */
+static void drop_replaced(struct weft__symbol_table *t)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < t->symbols; i++) {
+        const struct weft__symbol s = t->symbol[i];
+        const struct weft__symbol *last;
+        while (kept > 0 && (last = &t->symbol[kept - 1], last->start + last->size > s.start) &&
+               last->name < s.name)
+            kept--;
+        if (kept == 0 || t->symbol[kept - 1].start + t->symbol[kept - 1].size <= s.start)
+            t->symbol[kept++] = s;
+    }
+    t->symbols = kept;
+}
+
 bool weft__perf_map_read(struct weft__symbol_table *t, int fd)
 {
     bool ok = each_line(fd, PERF_MAP_MAX, generated_line, t);
     weft__symbol_table_sort(t);
+    drop_replaced(t);
     return ok;
 }
 
