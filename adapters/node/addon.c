@@ -280,6 +280,16 @@ static napi_value do_label(napi_env env, napi_callback_info info)
     return NULL;
 }
 
+/* path(object): of node's operation on files that is under way; '' if none is known */
+static napi_value do_path(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    napi_value value = NULL;
+    const char *path = loop_path(v8_native(c.arg[0]));
+    napi_create_string_utf8(env, path ? path : "", NAPI_AUTO_LENGTH, &value);
+    return value;
+}
+
 static napi_value do_should(napi_env env, napi_callback_info info)
 {
     struct call c = call_of(env, info);
@@ -434,6 +444,7 @@ static const struct {
     {"label", do_label},
     {"counter", do_counter},
     {"count", do_count},
+    {"path", do_path},
     {"should", do_should},
     {"start", do_start},
     {"background", do_background},

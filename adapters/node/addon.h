@@ -37,6 +37,9 @@ void v8_find(void);
 int v8_state(napi_value promise);
 napi_value v8_result(napi_value promise); /* or NULL */
 
+/* What of node's stands behind an object of its own; or NULL. */
+void *v8_native(napi_value object);
+
 /* Where the machine is: the calls of JavaScript from the innermost on. Returns how many; 0: not known. */
 unsigned v8_where(uintptr_t *pc, unsigned most);
 
@@ -65,5 +68,9 @@ void counter_change(int32_t index, int64_t value, bool add);
 
 /* Has the loop's sleep recorded. Returns false if it cannot be. */
 bool loop_watch(struct thread *t);
+
+/* The path of an operation on files that the loop has been asked for and that has not called back yet; NULL: none is known.
+ * request: what stands behind node's object for it. */
+const char *loop_path(const void *request);
 
 #endif

@@ -7,7 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { UV_CHECK = 2, UV_PREPARE = 9 };
+enum { UV_CHECK = 2, UV_PREPARE = 9, UV_FS = 6 };
+enum { REQUEST_LOOP = 9, REQUEST_FAR = 32 }; /* in words */
 
 typedef void (*uv_callback)(void *handle);
 static size_t (*handle_size)(int type);
@@ -17,6 +18,8 @@ static int (*prepare_start)(void *handle, uv_callback call),
 static void (*unref)(void *handle);
 static void (*close_handle)(void *handle, uv_callback closed);
 static int (*backend_timeout)(const void *loop);
+
+static const char *(*fs_path)(const void *request);
 
 static __thread void *loop, *prepare, *check;
 static __thread unsigned open_handles;
@@ -101,6 +104,7 @@ bool loop_watch(struct thread *t)
     find(&unref, "uv_unref", &all);
     find(&close_handle, "uv_close", &all);
     find(&backend_timeout, "uv_backend_timeout", &all);
+    find(&fs_path, "uv_fs_get_path", &(bool){true});
     if (!all || napi_get_uv_event_loop(t->env, &loop) != 0)
         return false;
     prepare = calloc(1, handle_size(UV_PREPARE));
@@ -115,4 +119,15 @@ bool loop_watch(struct thread *t)
     unref(check);
     open_handles = 2;
     return napi_add_async_cleanup_hook(t->env, at_end, t, &cleanup) == 0;
+}
+
+/* libuv's part of it is within node's, some words from the beginning, and begins with a pointer to the whole and its type. */
+const char *loop_path(const void *request)
+{
+    const uintptr_t *word = request;
+    for (unsigned i = 0; fs_path && word && i < REQUEST_FAR; i++)
+        if (word[i] == (uintptr_t)request && (uint32_t)word[i + 1] == UV_FS &&
+            word[i + REQUEST_LOOP] == (uintptr_t)loop)
+            return fs_path(word + i);
+    return NULL;
 }

@@ -36,6 +36,8 @@ napi_status napi_get_boolean(napi_env env, bool value, napi_value *result);
 napi_status napi_get_undefined(napi_env env, napi_value *result);
 napi_status napi_get_value_string_utf8(napi_env env, napi_value value, char *to, size_t size,
                                        size_t *length);
+napi_status napi_create_string_utf8(napi_env env, const char *text, size_t length,
+                                    napi_value *result);
 napi_status napi_coerce_to_string(napi_env env, napi_value value, napi_value *result);
 napi_status napi_is_error(napi_env env, napi_value value, bool *result);
 napi_status napi_create_reference(napi_env env, napi_value value, uint32_t count, napi_ref *result);

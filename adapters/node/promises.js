@@ -458,6 +458,12 @@ const core = {
     if (running() === r) runs(id);
     return r.own;
   },
+  // The innermost call with a number of its own; what runs is within it.
+  shownCall() {
+    let i = calls.length - 1;
+    while (i > base && !calls[i].own) i--;
+    return i >= base ? calls[i] : null;
+  },
   // What the loop has called runs for r.
   turnInto(r) {
     current = r;

@@ -10,7 +10,7 @@ const { INTERNAL, caller, place } = require('./places.js');
 const RESOURCE = 40;
 
 // What is named when it is known, and not before: the first name is the one that is shown.
-const LATE = new Set(['dns', 'connect', 'process']);
+const LATE = new Set(['fs', 'dns', 'connect', 'process']);
 
 // [type, one call back ends it]; what is not here runs as whoever has made it.
 const KINDS = new Map([
@@ -99,6 +99,7 @@ function onInit(id, type, trigger, resource) {
     const kind = KINDS.get(type);
     if (kind === undefined) {
       if (type === 'PROMISE') return; // the program uses async_hooks itself
+      if (type === 'FSREQPROMISE') nameCall(resource);
       if (type === 'HTTPCLIENTREQUEST') known.set(id, core.rowOf(resource.req) || who);
       else known.set(id, type !== 'TickObject' && OF_NODE.test(type) ? core.loop : who);
       return;
@@ -138,6 +139,11 @@ function made(type, once, s, who, resource) {
   r.label = label;
   r.once = once;
   if (type === 'worker') native.background(r.id);
+  if (type === 'fs')
+    return named(r, resource, () => {
+      const path = native.path(resource);
+      return path && `${s.called || type} ${short(path)}`;
+    });
   if (type === 'dns') return named(r, resource, () => resource.hostname && `lookup ${resource.hostname}`);
   if (type === 'connect')
     return named(r, resource, () =>
@@ -146,6 +152,19 @@ function made(type, once, s, who, resource) {
     return named(r, resource, (child) =>
       child && child.spawnfile ? [basename(child.spawnfile), ...(child.spawnargs || []).slice(1)].join(' ').slice(0, 80) : '');
   return r;
+}
+
+const short = (path) => (path.length > 80 ? `…${path.slice(-79)}` : path);
+
+// fs.promises: the program's call of it has been made already, by the name of the function and the line.
+function nameCall(resource) {
+  const r = core.shownCall();
+  if (r === null || !r.own || r.site.owner !== INTERNAL || r.named) return;
+  r.named = true;
+  named(r, resource, () => {
+    const path = native.path(resource);
+    return path ? `${r.site.label.split(' ')[0]} ${short(path)}` : r.site.label;
+  });
 }
 
 function timer(s, who, resource) {

@@ -9,6 +9,8 @@
 
 static int (*promise_state)(napi_value promise);
 static napi_value (*promise_result)(napi_value promise);
+static int (*field_count)(napi_value object);
+static void *(*field)(napi_value object, int index, uint16_t tag); /* older ones have no tag */
 static void *(*current_isolate)(void);
 static void (*stack_sample)(void *isolate, const void *registers, void **frames, size_t most,
                             void *info);
@@ -31,6 +33,10 @@ void v8_find(void)
 {
     find(&promise_state, "_ZN2v87Promise5StateEv");
     find(&promise_result, "_ZN2v87Promise6ResultEv");
+    find(&field_count, "_ZNK2v86Object18InternalFieldCountEv");
+    find(&field, "_ZN2v86Object38SlowGetAlignedPointerFromInternalFieldEi");
+    if (!field)
+        find(&field, "_ZN2v86Object38SlowGetAlignedPointerFromInternalFieldEit");
     find(&current_isolate, "_ZN2v87Isolate10GetCurrentEv");
     find(&stack_sample,
          "_ZN2v87Isolate14GetStackSampleERKNS_13RegisterStateEPPvmPNS_10SampleInfoE");
@@ -48,6 +54,15 @@ int v8_state(napi_value promise)
 napi_value v8_result(napi_value promise)
 {
     return promise_result ? promise_result(promise) : NULL;
+}
+
+void *v8_native(napi_value object)
+{
+    if (!field_count || !field)
+        return NULL;
+    const int n =
+        field_count(object); /* before the pointer stands whose it is, in newer versions */
+    return n > 0 ? field(object, n > 1, 0) : NULL; /* newer ones say first whose it is */
 }
 
 unsigned v8_where(uintptr_t *pc, unsigned most)

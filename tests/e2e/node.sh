@@ -110,6 +110,20 @@ equal 'what is pending' "[('worker', 'Worker same.mjs:27')]" "$(facts same.weft 
 run 0 "$WEFT" explain --json same.weft
 says "$tmp/out" "'fail same.mjs:14' .* with 'unhandled rejection: TypeError: no'"
 
+# ---- Files ----
+cat >files.js <<'END'
+const fs = require('fs');
+fs.stat('config.json', () => {});
+fs.open(__filename, (e, fd) => fs.fstat(fd, () => {}));
+fs.promises.readdir('/none').catch(() => fs.promises.rename('old', 'new').catch(() => {}));
+fs.access(`/${'x'.repeat(100)}`, () => {});
+(async () => await fs.promises.truncate('package.json'))().catch(() => {});
+END
+run 0 record files.weft files.js
+equal 'operations on files' \
+    "['access …$(printf 'x%.0s' {1..79})', 'fstat files.js:3', 'open $tmp/files.js', 'readdir /none', 'rename old', 'stat config.json', 'truncate package.json']" \
+    "$(facts files.weft 'sorted(r[1] for r in p if r[0] in ("fs", "call") and r[1] != "files.js:6")')"
+
 # ---- How a program ends ----
 cat >ends.js <<'END'
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
