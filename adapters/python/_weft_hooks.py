@@ -12,11 +12,11 @@ import selectors
 import sys
 import threading
 import types
-from asyncio import base_events, base_subprocess, events, futures, locks, queues, runners, tasks, unix_events
+from asyncio import base_events, base_subprocess, events, exceptions, futures, locks, queues, runners, tasks, unix_events
 
 import _weft
 
-PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, WRAP, PROCESS, CONNECT, READ, SERVE, HIDDEN, RUN, AIOHTTP, TORNADO, UVICORN = range(19)
+PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, WRAP, PROCESS, CONNECT, READ, SERVE, HIDDEN, RUN, SAID, AIOHTTP, TORNADO, UVICORN = range(20)
 
 # Of functions that create futures, or call back: as enum code_kind in codes.h.
 KINDS = {
@@ -132,7 +132,9 @@ def hook_uvicorn(module):
 def hook_weft(module):
     """The package of bindings/python, if it is that one."""
     if hasattr(module, "_recorder"):
-        names = ("recording", "label", "mark", "count")
+        names = ("recording", "label", "mark", "count", "begin", "end")
+        _weft.code(module.request.__code__, "request", SAID)
+        _weft.init_said(exceptions.CancelledError)
         module._recorder = types.SimpleNamespace(**{name: getattr(_weft, name) for name in names})
 
 

@@ -27,6 +27,7 @@ enum code_kind { /* of asyncio's functions that create a future: what it stands 
                  CODE_SERVE,     /* serves until the program ends */
                  CODE_HIDDEN,    /* a task of the loop's own */
                  CODE_RUN,       /* the loop calls from here */
+                 CODE_SAID,      /* is a request that the program names: "number" */
                  CODE_AIOHTTP,   /* answers a request: "request" */
                  CODE_TORNADO,   /* … "self", its handler */
                  CODE_UVICORN,   /* … "self", which has its scope */

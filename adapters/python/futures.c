@@ -161,7 +161,7 @@ static void find_maker(struct maker *m)
 
 weft_promise running(void)
 {
-    return current ? current->id : WEFT_LOOP;
+    return current ? promise_works_at(current) : WEFT_LOOP;
 }
 
 static weft_promise create_at(struct place *at, const char *type, const char *label)
@@ -447,12 +447,14 @@ static void on_gone(struct promise *p)
     for (unsigned i = p->count; i-- > 0;)
         if (p->calls[i].id)
             weft_forget(p->calls[i].id);
+    if (p->whole)
+        weft_forget(p->whole);
     weft_forget(p->id);
 }
 
 /* ---- The coroutines of a task ---- */
 
-static void end_calls(struct promise *p, unsigned from)
+void end_calls(struct promise *p, unsigned from)
 {
     while (p->count > from) {
         struct call *c = &p->calls[--p->count];
@@ -480,8 +482,12 @@ static bool add_call(struct promise *p, PyObject *coroutine, const struct code *
         PyErr_Clear();
         return false;
     }
-    if (!c->inlined &&
-        (c->owner == CODE_PROGRAM || (c->owner == CODE_LIBRARY && outer->owner == CODE_PROGRAM))) {
+    if (c->kind == CODE_SAID) {
+        call.id = request_said(p, coroutine);
+        if (call.id)
+            weft_wait_by(promise_inner(p), call.id);
+    } else if (!c->inlined && (c->owner == CODE_PROGRAM ||
+                               (c->owner == CODE_LIBRARY && outer->owner == CODE_PROGRAM))) {
         const weft_promise who = promise_inner(p);
         struct place *at = place_of(c, c->line, c, FOR_CALL);
         call.id = weft_impl_create_from(&at->site, who, "call", c->name);
@@ -526,6 +532,9 @@ static void follow_calls(struct promise *p)
     unsigned depth = 0;
     if (!at)
         return;
+    if (p->requests_count && !p->whole && code_of_coroutine(at)->kind == CODE_SAID &&
+        (p->whole = request_said(p, at)))
+        weft_wait_by(p->id, p->whole);
     Py_INCREF(at);
     for (; depth < DEPTH_MAX && (inner = inner_of(at)); depth++) {
         if (depth >= p->count || !is_call_of(&p->calls[depth], inner)) {
@@ -623,6 +632,8 @@ void task_goes_on(struct promise *p)
         weft_wake(p->id, p->waits);
     else
         weft_run(p->id);
+    if (p->requests_count)
+        weft_run(promise_works_at(p));
 }
 
 /* ---- The beginning ---- */

@@ -51,6 +51,9 @@ weft_promise id_of_primitive(struct promise *p, const char *type);
 PyObject *task_of(PyObject *handle);
 PyObject *task_of_callback(PyObject *callback); /* the same, of what it calls */
 void task_goes_on(struct promise *p);
+
+/* What a task is in, from so many calls on, has returned. */
+void end_calls(struct promise *p, unsigned from);
 void task_stopped(struct promise *p, PyObject *task);
 
 /* It has failed; somebody has looked at that; nobody ever has, and it is gone. */

@@ -199,7 +199,7 @@ HOOK(run_item)
     if (on() && !before)
         weft_suspend(WEFT_WAIT_FOR_WORK);
     else if (on())
-        weft_run(before->id);
+        weft_run(running());
     Py_DECREF(future);
     put_back(&raised);
     return result;

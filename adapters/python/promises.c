@@ -37,6 +37,7 @@ static void release(struct promise *p)
     for (unsigned i = 0; i < p->count; i++)
         Py_XDECREF(p->calls[i].ref);
     free(p->calls);
+    free(p->requests);
     free(p->label);
     Py_XDECREF(p->answer);
     Py_DECREF(p->ref);
@@ -101,10 +102,31 @@ void promises_drop(void)
     by_object.room = by_object.used = by_ref.room = by_ref.used = 0;
 }
 
+weft_promise promise_works_at(const struct promise *p)
+{
+    return p->requests_count ? p->requests[p->requests_count - 1] : p->id;
+}
+
+bool promise_has_request(const struct promise *p, weft_promise request)
+{
+    for (unsigned i = 0; i < p->requests_count; i++)
+        if (p->requests[i] == request)
+            return true;
+    return false;
+}
+
+struct promise *promise_of_request(weft_promise request)
+{
+    for (size_t i = 0; i < by_object.room; i++)
+        if (by_object.at[i] && promise_has_request(by_object.at[i], request))
+            return by_object.at[i];
+    return NULL;
+}
+
 weft_promise promise_inner(const struct promise *p)
 {
     for (unsigned i = p->count; i-- > 0;)
         if (p->calls[i].id)
             return p->calls[i].id;
-    return p->id;
+    return p->whole ? p->whole : p->id;
 }

@@ -32,6 +32,10 @@ struct promise {
     PyObject *answer; /* of a request: a weak reference to what knows its status, or NULL */
     long status;      /* of what answers a request, once it is sent */
     char *label;      /* of a lock or the like, or NULL */
+    weft_promise
+        *requests; /* of a task: those it works at by weft.request, from the outermost on */
+    unsigned requests_count, requests_room;
+    weft_promise whole; /* of a task whose own coroutine is weft.request: its request; else 0 */
 };
 
 /* 0 or -1 with an exception. */
@@ -48,6 +52,14 @@ void promises_drop(void);
 
 /* Called when the object of a promise is gone, before *p is. */
 extern void (*promise_gone)(struct promise *p);
+
+/* The innermost of its requests, or its own. */
+weft_promise promise_works_at(const struct promise *p);
+
+bool promise_has_request(const struct promise *p, weft_promise request);
+
+/* The task that works at a request, or NULL. */
+struct promise *promise_of_request(weft_promise request);
 
 /* The innermost of its calls that has a promise, or its own. */
 weft_promise promise_inner(const struct promise *p);

@@ -156,6 +156,12 @@ weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **an
     return id;
 }
 
+weft_promise request_said(const struct promise *p, PyObject *coroutine)
+{
+    const weft_promise id = (weft_promise)number_of(local_of(coroutine, "number"));
+    return promise_has_request(p, id) ? id : 0;
+}
+
 /* ---- The end ---- */
 
 /* 0: it is not known. */

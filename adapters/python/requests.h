@@ -16,6 +16,9 @@ weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **an
 /* The task of a request is over, without an exception. Ends its promise. */
 void request_ended(struct promise *p, PyObject *task);
 
+/* What weft.request of the program's has got for its request by said_begin, as long as p works at it; else 0. */
+weft_promise request_said(const struct promise *p, PyObject *coroutine);
+
 /* send(type of bound methods, function): what is to stand in the class of uvicorn's answers for its "send". */
 PyObject *requests_send(PyObject *self, PyObject *args);
 

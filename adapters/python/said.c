@@ -6,9 +6,10 @@
 #include <string.h>
 
 #include "futures.h"
+#include "describe.h"
 #include "jobs.h"
 
-enum { COUNTERS = 1024 };
+enum { COUNTERS = 1024, TEXT_BYTES = 400 };
 
 static struct weft_counter *counters[COUNTERS];
 static unsigned counters_used;
@@ -57,6 +58,117 @@ PyObject *said_mark(PyObject *self, PyObject *args)
     const weft_promise id = on() ? meant(future) : 0;
     if (id)
         weft_should_resolve(id);
+    Py_RETURN_NONE;
+}
+
+/* ---- Requests ---- */
+
+static PyObject *cancelled_type;
+
+static bool add_request(struct promise *p, weft_promise id)
+{
+    if (p->requests_count == p->requests_room) {
+        const unsigned room = p->requests_room ? 2 * p->requests_room : 2;
+        weft_promise *requests = realloc(p->requests, room * sizeof *requests);
+        if (!requests)
+            return false;
+        p->requests = requests;
+        p->requests_room = room;
+    }
+    p->requests[p->requests_count++] = id;
+    return true;
+}
+
+static void remove_request(struct promise *p, weft_promise id)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < p->requests_count; i++)
+        if (p->requests[i] != id)
+            p->requests[kept++] = p->requests[i];
+    p->requests_count = kept;
+}
+
+PyObject *said_begin(PyObject *self, PyObject *text)
+{
+    static struct weft_site site = {.file = NULL};
+    weft_promise id = 0;
+    (void)self;
+    PyObject *bytes = on() && current && current->id ? bytes_of(text) : NULL;
+    if (bytes && (id = weft_impl_create(&site, "request", PyBytes_AsString(bytes)))) {
+        weft_should_resolve(id);
+        if (add_request(current, id)) {
+            weft_run(id);
+        } else {
+            weft_forget(id);
+            id = 0;
+        }
+    }
+    Py_XDECREF(bytes);
+    return PyLong_FromUnsignedLongLong(id);
+}
+
+/* What was called for it, and its own coroutine, of a task that is in them; returns who has called that. */
+static weft_promise leave(struct promise *p, weft_promise id)
+{
+    if (p->whole == id) {
+        end_calls(p, 0);
+        p->whole = 0;
+        return p->id;
+    }
+    for (unsigned i = 0; i < p->count; i++) {
+        if (p->calls[i].id == id) {
+            end_calls(p, i + 1);
+            p->count = i;
+            Py_XDECREF(p->calls[i].ref);
+            return promise_inner(p);
+        }
+    }
+    return promise_works_at(p); /* it has never stopped */
+}
+
+static void request_over(struct promise *p, weft_promise id, PyObject *exception)
+{
+    char text[TEXT_BYTES];
+    const weft_promise caller = leave(p, id);
+    if (exception == Py_None) {
+        weft_fulfill(id);
+    } else if (PyErr_GivenExceptionMatches(exception, cancelled_type) ||
+               PyErr_GivenExceptionMatches(exception, PyExc_GeneratorExit)) {
+        weft_resolve_by(p->by ? p->by : id, id, WEFT_BY_CANCEL, NULL);
+    } else {
+        describe(text, sizeof text, exception);
+        weft_fail(id, text);
+    }
+    weft_read(caller, id);
+    if (p == current)
+        weft_run(running());
+}
+
+PyObject *said_end(PyObject *self, PyObject *args)
+{
+    unsigned long long number;
+    PyObject *exception;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "KO", &number, &exception))
+        return NULL;
+    const weft_promise id = (weft_promise)number;
+    struct promise *p =
+        current && promise_has_request(current, id) ? current : promise_of_request(id);
+    if (p) {
+        remove_request(p, id);
+        if (on())
+            request_over(p, id, exception);
+        else if (p->whole == id)
+            p->whole = 0;
+    }
+    Py_RETURN_NONE;
+}
+
+PyObject *said_init(PyObject *self, PyObject *cancelled)
+{
+    (void)self;
+    Py_INCREF(cancelled);
+    cancelled_type = cancelled;
     Py_RETURN_NONE;
 }
 

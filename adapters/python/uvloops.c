@@ -34,7 +34,7 @@ static PyObject *step_call(PyObject *self, PyObject *args, PyObject *names)
     if (on() && !before)
         weft_suspend(WEFT_WAIT_FOR_WORK);
     else if (on())
-        weft_run(before->id);
+        weft_run(running());
     Py_DECREF(task);
     put_back(&raised);
     return result;

@@ -96,4 +96,76 @@ run 0 record n.weft -c 'import asyncio, weft
 asyncio.run(asyncio.sleep(0))
 print([n for n in vars(weft) if not n.startswith("__")])'
 equal 'another weft' "['x']" "$(cat "$tmp/out")"
+
+# ---- Requests: what is done for one hangs under it ----
+export PYTHONPATH=$package/src
+cat >requests.py <<'END'
+import asyncio
+
+import weft
+
+
+async def query(n):
+    await asyncio.sleep(0)
+    return n
+
+
+async def job(n):
+    started = asyncio.create_task(query(n))
+    await asyncio.sleep(0)
+    later = asyncio.create_task(query(n))
+    return await query(n) + await started + await later
+
+
+async def nightly():
+    await job(1)
+    await weft.request("inner", lambda: job(2))
+    await asyncio.create_task(query(3))
+
+
+async def bad():
+    raise ValueError("oops")
+
+
+async def at_once():
+    return 5
+
+
+async def hang():
+    await asyncio.get_running_loop().create_future()
+
+
+async def main():
+    await weft.request("nightly", nightly)
+    print(await weft.request("at once", at_once))
+    try:
+        await weft.request("bad", bad)
+    except ValueError as e:
+        print(e)
+    await asyncio.create_task(query(4))
+    task = asyncio.create_task(weft.request("cancelled", hang))
+    await asyncio.sleep(0)
+    task.cancel()
+    both = weft.request("one", lambda: job(5)), weft.request("two", lambda: job(6))
+    print(await asyncio.gather(task, *both, return_exceptions=True))
+    asyncio.create_task(weft.request("lost", hang))
+    await asyncio.sleep(0)
+
+
+asyncio.run(main())
+END
+alike 0 requests.weft requests.py
+run 0 "$WEFT" promises requests.weft
+equal 'requests' 'nightly fulfilled;inner fulfilled;at once fulfilled;bad failed;cancelled cancelled;one fulfilled;two fulfilled;lost pending;' \
+    "$(awk -F '\t' '$2 == "request" { printf "%s %s;", $8, $6 }' "$tmp/out")"
+# Each task and call of query, and each sleep, by the innermost request.
+equal 'what is done for each' '1 -,3 inner,4 nightly,3 one,3 two,' "$(awk -F '\t' '
+    { type[$1] = $2; parent[$1] = $3; label[$1] = $8 }
+    $8 == "query" { for (p = $3; type[p] && type[p] != "request"; p = parent[p]); print type[p] ? label[p] : "-" }' "$tmp/out" |
+    LC_ALL=C sort | uniq -c | sort -k2 | awk '{ printf "%s %s,", $1, $2 }')"
+equal 'what job was called for' 'inner nightly one two' "$(awk -F '\t' '
+    { type[$1] = $2; parent[$1] = $3; label[$1] = $8 }
+    $8 == "job" { for (p = $3; type[p] && type[p] != "request"; p = parent[p]); print label[p] }' "$tmp/out" | sort | xargs)"
+run 0 "$WEFT" explain --json requests.weft
+says "$tmp/out" '"lost"'
 finish

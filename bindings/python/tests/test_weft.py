@@ -9,6 +9,10 @@ class Heard:
     def __init__(self):
         self.said = []
 
+    def begin(self, text):
+        self.said.append(("begin", text))
+        return 9
+
     def recording(self):
         return True
 
@@ -28,6 +32,22 @@ class Alone(unittest.TestCase):
             return weft.recording()
 
         self.assertIs(asyncio.run(main()), False)
+
+    def test_a_request_ends_as_its_work(self):
+        async def work():
+            await asyncio.sleep(0)
+            return 7
+
+        async def fail():
+            raise ValueError("later")
+
+        def fail_at_once():
+            raise ValueError("at once")
+
+        self.assertEqual(asyncio.run(weft.request("GET /", work)), 7)
+        for wrong, why in (fail, "later"), (fail_at_once, "at once"):
+            with self.assertRaisesRegex(ValueError, why):
+                asyncio.run(weft.request("GET /", wrong))
 
 
 class Recorded(unittest.TestCase):
@@ -51,6 +71,22 @@ class Recorded(unittest.TestCase):
                 ("count", "queued", 1, True),
                 ("count", "queued", 3, False),
             ],
+        )
+
+    def test_a_request_is_heard(self):
+        async def work():
+            self.heard.said.append("work")
+
+        async def fail():
+            raise error
+
+        error = ValueError("x")
+        asyncio.run(weft.request(5, work))
+        with self.assertRaises(ValueError):
+            asyncio.run(weft.request("bad", fail))
+        self.assertEqual(
+            self.heard.said,
+            [("begin", "5"), "work", ("end", 9, None), ("begin", "bad"), ("end", 9, error)],
         )
 
 

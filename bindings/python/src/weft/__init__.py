@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: ISC
 """Tells weft record more than a program shows by itself. Without a recording nothing here has any effect."""
 
-from typing import Any, Optional
+from typing import Any, Awaitable, Callable, Optional, TypeVar
 
-__all__ = ["counter", "label", "mark", "recording"]
+__all__ = ["counter", "label", "mark", "recording", "request"]
+
+T = TypeVar("T")
 
 # weft record puts its own here, as soon as this module and asyncio are imported.
 _recorder: Any = None
@@ -24,6 +26,21 @@ def mark(future: Optional[Any] = None) -> None:
     """It is an error if that task or future, or else the task that runs, is never resolved."""
     if _recorder is not None:
         _recorder.mark(future)
+
+
+async def request(text: str, work: Callable[[], Awaitable[T]]) -> T:
+    """Awaits work() as one request of that name, which must end: what is done for it hangs under it."""
+    # The recorder looks for this variable.
+    number = _recorder.begin(str(text)) if _recorder is not None else 0
+    try:
+        result = await work()
+    except BaseException as e:
+        if number:
+            _recorder.end(number, e)
+        raise
+    if number:
+        _recorder.end(number, None)
+    return result
 
 
 class Counter:
