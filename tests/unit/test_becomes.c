@@ -253,30 +253,6 @@ static void many_become_one(void **state)
     weft_fulfill(late);
 }
 
-/* The same, while somebody waits for the first of a chain: the others of it are needed, too, though nobody waits for them. */
-static void a_chain_among_many(void **state)
-{
-    enum { COUNT = 5 };
-    (void)state;
-    weft_promise loop = create("bind"), who = create("request"), p[COUNT];
-    for (unsigned i = 0; i < COUNT; i++)
-        p[i] = create("bind");
-    weft_wait_by(who, p[0]);
-    for (unsigned i = 0; i + 1 < COUNT; i++) {
-        weft_become(p[i], p[i + 1]);
-        go_round();
-    }
-    for (unsigned i = 0; i < 30000; i++) {
-        weft_promise turn = create("bind");
-        weft_fulfill(create("other"));
-        weft_become(turn, loop);
-    }
-    go_round();
-    read_ring();
-    assert_waits(who, p[COUNT - 1]);
-    assert_nothing_lacks();
-}
-
 /* They end soon, as most do: there is always room. */
 static void short_lives(void **state)
 {
@@ -360,8 +336,8 @@ static void many_wait(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(waits_are_inherited), BOTH(chains),      BOTH(circles),  BOTH(many_become_one),
-        BOTH(a_chain_among_many),  BOTH(short_lives), BOTH(too_many), BOTH(many_wait),
+        BOTH(waits_are_inherited), BOTH(chains),   BOTH(circles),   BOTH(many_become_one),
+        BOTH(short_lives),         BOTH(too_many), BOTH(many_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
