@@ -35,7 +35,8 @@ says "$tmp/err" '^KeyboardInterrupt$'
 run 0 "$WEFT" explain --json pool.weft
 equal 'the first finding' 'swallowed-failure certain handle' \
     "$(json "$tmp/out" '"{name} {confidence} {label}".format(**d["findings"][0])')"
-equal 'findings' 1 "$(json "$tmp/out" 'len([f for f in d["findings"] if f["confidence"] != "possible"])')"
+# What is judged by the clock may be found on a busy machine.
+equal 'findings' 1 "$(json "$tmp/out" 'len([f for f in d["findings"] if f["confidence"] != "possible" and f["name"] not in ("loop-blocked", "slow-wake", "spin")])')"
 says "$tmp/out" "has waited ever since for 'Semaphore pool.py:17' .*, which it was to resolve"
 says "$tmp/out" "ValueError\('bad row 3'\)"
 
