@@ -9,6 +9,7 @@
 /* Flags in struct weft_pending_header, unsure. */
 #define WEFT_UNSURE 1u /* there are such promises */
 #define WEFT_LISTED 2u /* … and all that are pending have cells, or stand on the roll */
+#define WEFT_LET_GO 4u /* it is not kept of all promises what they became */
 
 /* The index of no sort: nothing has been overwritten yet that tells of the promise. */
 #define WEFT_ROLL_FRESH (WEFT_ROLL_SORTS_MAX - 1)

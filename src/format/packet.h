@@ -59,6 +59,17 @@ struct weft_events_header {
     uint64_t counts;      /* see WEFT_COUNTS_BITS */
 };
 
+/* An ended byte; odd if an event says that the promise has ended. */
+enum weft_ended_byte {
+    WEFT_BYTE_PENDING = 0,
+    WEFT_BYTE_ENDED = 1,
+    WEFT_BYTE_BECAME =
+        3, /* it became another: what waits for it is kept as long as that one is pending */
+    WEFT_BYTE_LET_GO = 5, /* … for which there was no room */
+    WEFT_BYTE_LINKED =
+        7, /* its cell says what it became, if it has one; the event has been overwritten */
+};
+
 #define WEFT_EVENTS_HEADER_V1_0 160u /* without ended_at and what follows */
 
 /* counts: events overwritten in this place of the pool << WEFT_COUNTS_BITS | events in this packet, known

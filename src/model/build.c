@@ -240,9 +240,13 @@ static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64
         m->contradictions.circles++;
         return 0;
     }
+    if (ev->promoted && has_ended(b, p))
+        return 0;
     if (m->promise[p].outcome != WEFT_PENDING)
         m->contradictions.resolved_twice++;
-    struct weft_running *s = weft__model_stream(b, ev->stream);
+    /* Of a promoted one it is not known where it was. */
+    const uint32_t stream = ev->stream == WEFT_STREAM_NONE ? 0 : ev->stream;
+    struct weft_running *s = weft__model_stream(b, stream);
     if (has_ended(b, p))
         return interact(b, now, WEFT_RESOLVES_AGAIN,
                         s->promise == WEFT_NONE ? WEFT_ROOT : s->promise, p);
@@ -250,7 +254,7 @@ static int on_becomes(struct weft_builder *b, const struct weft_event *ev, int64
     m->promise[p].end_ns = now;
     m->promise[p].becomes = q;
     m->promise[p].reason_or_final = q;
-    return s->promise == p ? weft__model_switch(b, s, now, q) : 0;
+    return s->promise == p && !ev->promoted ? weft__model_switch(b, s, now, q) : 0;
 }
 
 /* p runs from now on, on the event's stream. */
@@ -604,6 +608,7 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     if (rc == 0)
         rc = weft__add_given_up(&b);
     b.m->losses = losses(r);
+    b.m->losses.pending |= b.unsure;
     free(b.counter_of);
     free(b.site);
     free(b.stream);

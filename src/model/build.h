@@ -63,6 +63,7 @@ struct weft_builder {
     struct weft_model *m;
     uint32_t promise_room, label_room, interaction_room, run_room, sleep_room, pause_room,
         change_room, counter_room, origin_room, run_stream_room, again_room, missing_room;
+    bool unsure;          /* what somebody waits for counts as resolved, but may be pending */
     bool labels_late;     /* there are labels that belong before others of the promise */
     uint32_t *counter_of; /* from texts to counters; WEFT_NONE */
     uint32_t counter_of_room;

@@ -282,6 +282,26 @@ static int trim(struct weft_builder *b)
     return done ? 0 : weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
 
+/* Whether the recorder may have let it go, as it had become another one. */
+static bool may_be_let_go(const struct weft_promise *p)
+{
+    return p->outcome == WEFT_RESOLVED || (p->outcome == WEFT_PENDING && !p->created);
+}
+
+/* Whether somebody still waits for such a promise, which may be pending. */
+static bool waits_for_unsure(const struct weft_builder *b)
+{
+    const struct weft_model *m = b->m;
+    for (uint32_t i = 0; i < m->interactions && b->facts->promotion.let_go; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        const uint32_t actor = weft_model_final(m, x->actor), other = weft_model_final(m, x->other);
+        if (x->kind == WEFT_WAITS && !x->replaced && m->promise[actor].outcome == WEFT_PENDING &&
+            other != WEFT_ROOT && may_be_let_go(&m->promise[other]))
+            return true;
+    }
+    return false;
+}
+
 int weft__model_finish(struct weft_builder *b)
 {
     int rc = weft__model_rest(b);
@@ -291,6 +311,7 @@ int weft__model_finish(struct weft_builder *b)
     chain(b);
     join_missing(b->m);
     rc = judge(b);
+    b->unsure = waits_for_unsure(b);
     if (rc == 0)
         rc = finish_counters(b);
     return rc < 0 ? rc : trim(b);

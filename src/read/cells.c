@@ -161,7 +161,7 @@ int weft__emptied_take(struct emptieds *e, const struct weft_input *in, uint64_t
 {
     uint64_t header = h->packet.header_bytes;
     struct weft_events_header again;
-    if (h->sequence || !h->ended_count || header > size || h->ended_at < sizeof *h ||
+    if (h->sequence || !h->base || !h->ended_count || header > size || h->ended_at < sizeof *h ||
         h->ended_at > header || h->ended_count > header - h->ended_at)
         return 0;
     unsigned char *bytes = malloc(h->ended_count);
@@ -179,7 +179,7 @@ int weft__emptied_take(struct emptieds *e, const struct weft_input *in, uint64_t
         weft_error_set(err, rc, at, "out of memory for its promises");
     ptrdiff_t got = rc < 0 ? rc : weft_input_read(in, bytes, h->ended_count, at + h->ended_at, err);
     for (ptrdiff_t i = 0; i < got; i++)
-        new.bits[i / 64] |= (uint64_t)(bytes[i] & 1) << i % 64;
+        new.bits[i / 64] |= (uint64_t)((bytes[i] & WEFT_BYTE_BECAME) == WEFT_BYTE_ENDED) << i % 64;
     /* Its next owner clears the bytes, then changes the base. */
     if (got > 0)
         got = weft_input_read(in, &again, sizeof again, at, err);

@@ -464,9 +464,12 @@ static void find_first(struct weft_file *f)
         }
 }
 
-/* Adds a promoted event to the batch. False: no memory. */
+/* Adds a promoted event to the batch, unless an event has told it. False: no memory. */
 static bool put_promoted(struct weft_file *f, const struct promoted *p, uint64_t ns, size_t *count)
 {
+    if (p->kind == WEFT_EVENT_CREATES &&
+        weft__pending_was_created(f->pending_events.endings, p->id))
+        return true;
     struct weft_event *ev = &f->common.batch[*count];
     bool of_first = weft_event_kinds[p->kind].fields < 2 || p->kind == WEFT_EVENT_LABEL;
     *ev = (struct weft_event){

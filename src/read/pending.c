@@ -10,7 +10,12 @@
  * its promise, and what is left is handed out after all events.
  *
  * Where numbers are the program's own, a promise has ended that was created and neither has a cell nor stands on
- * the roll. */
+ * the roll.
+ *
+ * A promise that became another has a cell as long as that one is pending, or longer: the recorder looks at it only when it
+ * wants room. So such a cell is left out if what the promise became has ended, and been overwritten.
+ *
+ * All of this looks at the same few tables, and stands in one file for that reason. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +28,7 @@ enum {
     BLOCK = 64 << 10, /* bytes read at once: as large as the reader's window */
     COUNT_MIN = 64,   /* ended bytes of a packet */
     COUNT_MAX = 1 << 26,
+    CHAIN_MAX = 64, /* promises, each of which became the next one, that are followed */
 };
 
 /* A packet that is there and has ended bytes: numbers base to base + count - 1 are of its promises. */
@@ -31,8 +37,8 @@ struct home {
     uint32_t created; /* so many of them have been seen */
 };
 
-/* One whose ending the recorder knew. */
-struct resolved {
+/* A promise of which the recorder says that it has ended, or when it was created. */
+struct told_of {
     uint64_t id;
     bool seen; /* an event says so */
 };
@@ -49,11 +55,14 @@ struct endings {
     uint32_t *slot;       /* hash table: index plus 1; 0: free */
     uint64_t slots;       /* a power of two, more than twice the homes */
     uint64_t factor;
-    uint32_t count; /* a power of two */
-    unsigned shift; /* its logarithm */
+    struct ids became; /* promises with homes that became others */
+    uint32_t count;    /* a power of two */
+    unsigned shift;    /* its logarithm */
 
-    struct resolved *resolved; /* sorted by id */
+    struct told_of *resolved; /* sorted by id */
     uint64_t resolveds;
+    struct told_of *kept; /* … of those created by a cell, where numbers are the program's */
+    uint64_t kepts;
 
     uint64_t first,
         end;     /* numbers from first to before end are the recording's own, as far as is sure */
@@ -146,9 +155,27 @@ static void sort_ids(struct ids *s)
         qsort(s->id, s->count, sizeof *s->id, by_id);
 }
 
+/* A roll_take_fn. */
+static bool list_id(void *data, uint64_t id)
+{
+    return add_id(data, id);
+}
+
 static bool has_id(const struct ids *s, uint64_t id)
 {
     return s->count && bsearch(&id, s->id, s->count, sizeof *s->id, by_id);
+}
+
+static struct told_of *find_told_of(struct told_of *all, uint64_t count, uint64_t id)
+{
+    return count ? bsearch(&id, all, count, sizeof *all, by_id) : NULL;
+}
+
+/* A promise on the roll may have got its cell after the packet with its creation was read. */
+bool weft__pending_was_created(const struct endings *e, uint64_t id)
+{
+    const struct told_of *kept = e ? find_told_of(e->kept, e->kepts, id) : NULL;
+    return kept && kept->seen;
 }
 
 bool weft__pending_see(struct endings *e, const struct weft_event *ev)
@@ -164,11 +191,14 @@ bool weft__pending_see(struct endings *e, const struct weft_event *ev)
             e->bits[at] &= ~(UINT64_C(1) << i % 64);
         else if (h->created <= i)
             h->created = i + 1;
-    } else if (e->resolveds && !creates) {
-        struct resolved *r = bsearch(&id, e->resolved, e->resolveds, sizeof *r, by_id);
+    } else if (!creates) {
+        struct told_of *r = find_told_of(e->resolved, e->resolveds, id);
         if (r)
             r->seen = true;
     }
+    struct told_of *kept = find_told_of(e->kept, e->kepts, id);
+    if (kept)
+        kept->seen = creates;
     if (!e->concludes)
         return true;
     return creates ? has_id(&e->listed, id) || add_id(&e->created, id) : add_id(&e->ended, id);
@@ -192,7 +222,7 @@ bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns)
         }
     }
     while (e->next_resolved < e->resolveds) {
-        const struct resolved *r = &e->resolved[e->next_resolved++];
+        const struct told_of *r = &e->resolved[e->next_resolved++];
         if (!r->seen) {
             *id = r->id;
             *ns = e->ns;
@@ -219,6 +249,8 @@ static void free_endings(struct endings *e)
     free(e->bits);
     free(e->slot);
     free(e->resolved);
+    free(e->kept);
+    free(e->became.id);
     free(e->listed.id);
     free(e->created.id);
     free(e->ended.id);
@@ -242,6 +274,15 @@ static bool check_ended(struct weft_file *f, struct packet *p, uint32_t count)
     return p->ended_count > 0;
 }
 
+/* Lists promises that became others, of which 8 ended bytes are in word. */
+static bool list_became(struct ids *became, uint64_t id, uint64_t word)
+{
+    for (unsigned i = 0; i < 8 && word & UINT64_C(0x0202020202020202); i++, word >>= 8)
+        if ((word & WEFT_BYTE_BECAME) == WEFT_BYTE_BECAME && !add_id(became, id + i))
+            return false;
+    return true;
+}
+
 /* Reads a packet's ended bytes into bits. */
 static int read_ended(struct weft_file *f, const struct packet *p, uint64_t *bits, uint32_t count,
                       struct weft_error *err)
@@ -255,6 +296,8 @@ static int read_ended(struct weft_file *f, const struct packet *p, uint64_t *bit
         memset(f->window + got, 0, size - (size_t)got);
         for (size_t i = 0; i < size; i += 8, at += 8) {
             memcpy(&word, f->window + i, 8);
+            if (!list_became(&f->pending_events.endings->became, p->base + at, word))
+                return no_memory(err);
             word = (word & UINT64_C(0x0101010101010101)) * UINT64_C(0x0102040810204080) >> 56;
             bits[at / 64] |= word << at % 64;
         }
@@ -345,6 +388,7 @@ static int load_endings(struct weft_file *f, struct endings *e, struct weft_erro
             return rc;
         *slot = (uint32_t)++e->homes;
     }
+    sort_ids(&e->became);
     return 0;
 }
 
@@ -419,14 +463,20 @@ static bool is_known(struct weft_file *f, const struct loading *l, uint64_t id)
     return !l->complete || id == WEFT_ID_LOOP || home_of(e, id) || has_cell(&l->c, id);
 }
 
-/* Whether a promise for which somebody waits is pending. What has ended may have been overwritten with all that says so. */
+static bool is_ended(const struct endings *e, const struct home *h, uint64_t id)
+{
+    const uint64_t i = id - h->base;
+    return e->bits[(uint64_t)(h - e->home) * (e->count / 64) + i / 64] >> i % 64 & 1;
+}
+
+/* Whether a promise for which somebody waits is pending, or became one that may be. What has ended may have been overwritten
+ * with all that says so. */
 static bool is_pending(struct weft_file *f, const struct loading *l, uint64_t id)
 {
     struct endings *e = f->pending_events.endings;
     const struct home *h = home_of(e, id);
-    uint64_t i = h ? id - h->base : 0;
     if (h)
-        return !(e->bits[(uint64_t)(h - e->home) * (e->count / 64) + i / 64] >> i % 64 & 1);
+        return !is_ended(e, h, id) || has_id(&e->became, id);
     return has_id(&e->listed, id) || has_cell(&l->c, id);
 }
 
@@ -446,6 +496,15 @@ static bool add_note(struct weft_file *f, const struct loading *l, const struct 
     if (is_present(l, c->note_tag[n], c->note_ticks[n]) ||
         (kind == WEFT_EVENT_TRY_READ && !is_known(f, l, other)))
         return true;
+    if (kind == WEFT_EVENT_BECOMES) {
+        ev = (struct promoted){.id = other, .other = k->id, .stream = WEFT_STREAM_NONE};
+        ev.kind = WEFT_EVENT_BECOMES;
+        ev.order = 3;
+        ev.ns = time_of(f, c->note_ticks[n], hint);
+        return weft__pending_see(f->pending_events.endings,
+                                 &(struct weft_event){.a = k->id, .b = other, .kind = ev.kind}) &&
+               add_event(&f->pending_events, ev);
+    }
     if (kind == WEFT_NOTE_WAITS_FOR) {
         ev = (struct promoted){.id = other, .other = k->id, .stream = WEFT_STREAM_NONE};
         if (!is_pending(f, l, other))
@@ -481,6 +540,8 @@ static bool add_cell(struct weft_file *f, struct loading *l, const struct known 
         ev.stream = weft__streams_find(&f->streams, c->stream);
         if (!add_event(p, ev))
             return false;
+        if (p->endings->kept)
+            p->endings->kept[p->endings->kepts++] = (struct told_of){.id = k->id};
     }
     ev.site = ev.text = 0;
     ev.stream = WEFT_STREAM_NONE;
@@ -543,7 +604,7 @@ static bool list_resolved(struct endings *e, const struct loading *l)
         return false;
     for (uint64_t i = 0; i < l->c.knowns; i++)
         if (l->c.known[i].resolved && !l->c.known[i].again && !home_of(e, l->c.known[i].id))
-            e->resolved[e->resolveds++] = (struct resolved){.id = l->c.known[i].id};
+            e->resolved[e->resolveds++] = (struct told_of){.id = l->c.known[i].id};
     return true;
 }
 
@@ -556,6 +617,97 @@ static int by_cell(const void *a, const void *b)
     if (unborn[0] != unborn[1])
         return unborn[0] - unborn[1];
     return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* What a promise became, as a cell says, or 0. */
+static uint64_t link_of(const struct weft_pending_cell *c)
+{
+    for (unsigned n = 0; n < WEFT_PENDING_NOTES; n++)
+        if (c->note_tag[n] >> WEFT_NOTE_BITS == WEFT_EVENT_BECOMES)
+            return c->note_other[n];
+    return 0;
+}
+
+/* What the cells of a promise say together. */
+struct told {
+    uint64_t id;
+    uint64_t link;  /* what it became, or 0 */
+    uint64_t cells; /* how many there are */
+    bool resolved;  /* all say that it has ended */
+};
+
+/* What is known of promises. */
+struct known_ids {
+    struct told *told; /* by id */
+    uint64_t tolds;
+    struct ids roll;
+    uint64_t first;
+    bool sure; /* of others, from first on, it is known that they have ended */
+};
+
+/* Puts together what the cells say, which are sorted by id. */
+static void find_told(struct known_ids *known, const struct cells *c)
+{
+    for (uint64_t i = 0; i < c->knowns; i++) {
+        const struct known *k = &c->known[i];
+        if (!i || k->id != c->known[i - 1].id)
+            known->told[known->tolds++] = (struct told){.id = k->id, .resolved = true};
+        struct told *t = &known->told[known->tolds - 1];
+        t->link = t->link ? t->link : link_of(&k->cell);
+        t->resolved &= k->resolved;
+        t->cells++;
+    }
+}
+
+/* Whether the promise, or what it became, has ended so long ago that nothing tells of it. */
+static bool is_gone(struct endings *e, const struct known_ids *known, uint64_t id)
+{
+    for (unsigned i = 0; i < CHAIN_MAX; i++) {
+        const struct told *t = bsearch(&id, known->told, known->tolds, sizeof *t, by_id);
+        if (!t && home_of(e, id))
+            return false;
+        if (!t)
+            return known->sure && id != WEFT_ID_LOOP && id >= known->first &&
+                   !has_id(&known->roll, id);
+        if (t->resolved || !t->link)
+            return false;
+        id = t->link;
+    }
+    return false;
+}
+
+/* Leaves out promises that became others which have ended. */
+static int leave_out_links(struct weft_file *f, struct loading *l, struct weft_error *err)
+{
+    struct endings *e = f->pending_events.endings;
+    const struct weft_reader_facts *facts = &f->common.facts;
+    const bool listed = l->c.h.unsure & WEFT_LISTED;
+    struct known_ids known = {.first = listed ? 1 : e->first};
+    uint64_t links = 0, kept = 0, at = 0;
+    for (uint64_t i = 0; i < l->c.knowns; i++)
+        links += link_of(&l->c.known[i].cell) != 0;
+    if (!links)
+        return 0;
+    known.sure = (!(l->c.h.unsure & WEFT_UNSURE) || listed) && !facts->discarded_events &&
+                 !facts->missing_packets;
+    known.told = calloc(l->c.knowns, sizeof *known.told);
+    int rc = known.told ? weft__roll_numbers(f, list_id, &known.roll, err) : no_memory(err);
+    if (rc >= 0) {
+        sort_ids(&known.roll);
+        qsort(l->c.known, l->c.knowns, sizeof *l->c.known, by_cell);
+        find_told(&known, &l->c);
+    }
+    for (uint64_t i = 0; i < known.tolds; i++) {
+        const struct told *t = &known.told[i];
+        const bool gone = t->link && is_gone(e, &known, t->link);
+        for (uint64_t n = 0; n < t->cells; n++, at++)
+            if (!gone)
+                l->c.known[kept++] = l->c.known[at];
+    }
+    l->c.knowns = rc >= 0 ? kept : l->c.knowns;
+    free(known.told);
+    free(known.roll.id);
+    return rc < 0 ? rc : 0;
 }
 
 /* Sorts them by number, and leaves out those whose creation should be in a packet, but is in none. Should a
@@ -590,6 +742,9 @@ static int make_events(struct weft_file *f, struct loading *l, struct weft_error
                   !facts->missing_packets;
     if (!list_present(f, l) || !list_resolved(p->endings, l))
         return no_memory(err);
+    if (l->c.h.unsure & WEFT_UNSURE &&
+        !(p->endings->kept = calloc(l->c.knowns + 1, sizeof *p->endings->kept)))
+        return no_memory(err);
     for (uint64_t i = 0; i < l->c.knowns; i++)
         if (!add_cell(f, l, &l->c.known[i]))
             return no_memory(err);
@@ -609,11 +764,6 @@ static uint64_t to_ns(const struct weft_file *f, uint64_t ticks)
     uint64_t hz = f->common.facts.clock_hz;
     double ns = f->clock.plain || !hz ? (double)ticks : (double)ticks * 1e9 / (double)hz;
     return ns < 9e18 ? (uint64_t)ns : UINT64_MAX / 2;
-}
-
-static bool list_id(void *data, uint64_t id)
-{
-    return add_id(data, id);
 }
 
 /* Who is pending, where numbers are the program's own: those that have cells, and those on the roll. */
@@ -650,9 +800,12 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
     facts->ever = l->c.h.kept;
     facts->given_up = l->c.h.given_up;
     facts->skipped = l->c.h.skipped;
+    facts->let_go = l->c.h.unsure & WEFT_LET_GO;
     facts->pauses = l->c.h.pauses;
     facts->longest_pause_ns = to_ns(f, l->c.h.longest_pause_ticks);
-    rc = l->c.h.unsure & WEFT_LISTED ? list_pending(f, l, err) : 0;
+    rc = leave_out_links(f, l, err);
+    if (rc == 0 && l->c.h.unsure & WEFT_LISTED)
+        rc = list_pending(f, l, err);
     if (rc == 0)
         rc = make_events(f, l, err);
     facts->complete = !l->c.h.given_up && !(l->c.h.unsure & WEFT_UNSURE);
@@ -687,7 +840,8 @@ int weft__pending_load(struct weft_file *f, struct weft_error *err)
         weft__cells_fini(&l.c);
         free(l.present);
     }
-    if (rc == 0 && !p->endings->homes && !p->endings->resolveds && !p->endings->concludes) {
+    if (rc == 0 && !p->endings->homes && !p->endings->resolveds && !p->endings->kepts &&
+        !p->endings->concludes) {
         free_endings(p->endings);
         p->endings = NULL;
     }

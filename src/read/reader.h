@@ -150,7 +150,9 @@ struct weft_promotion {
     uint64_t
         skipped; /* notes that were left out at one time or another, also of promises that have ended since */
     uint64_t pauses, longest_pause_ns; /* of threads that needed a new packet */
-    bool lacks;    /* something is pending, or may be, of which not all that matters is known */
+    bool lacks; /* something is pending, or may be, of which not all that matters is known */
+    bool
+        let_go; /* promises that became others were let go: they count as resolved, but may not be */
     bool complete; /* a promise of which neither creation nor end is there has been resolved */
 };
 

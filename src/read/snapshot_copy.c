@@ -55,7 +55,7 @@ static int put_packet(struct weft_snapshot *s, uint64_t bytes)
     return rc < 0 ? rc : put(s, zeros, padding);
 }
 
-/* Makes a note where the copy of a packet has ended bytes that were not set before the moment. */
+/* Makes a note where the copy of a packet has ended bytes that were not so before the moment. */
 static int compare_ended(struct weft_snapshot *s, const struct piece *p,
                          const struct weft_events_header *h, uint64_t bytes)
 {
@@ -66,7 +66,8 @@ static int compare_ended(struct weft_snapshot *s, const struct piece *p,
     if (e && e->sequence != p->sequence)
         e = NULL;
     uint32_t same = 0;
-    while (same < h->ended_count && (s->buffer[h->ended_at + same] & 1) == weft__ended_bit(e, same))
+    while (same < h->ended_count &&
+           (s->buffer[h->ended_at + same] & 3) == weft__ended_bits(e, same))
         same++;
     if (same == h->ended_count)
         return 0;
@@ -436,7 +437,7 @@ static int put_ended_again(struct weft_snapshot *s, off_t start)
         const struct late *l = &s->late[i];
         rc = weft__snapshot_reserve(s, l->count);
         for (uint32_t n = 0; n < l->count && rc == 0; n++)
-            s->buffer[n] = weft__ended_bit(l->before, n);
+            s->buffer[n] = weft__ended_bits(l->before, n);
         if (rc == 0)
             rc = put_at(s, start + (off_t)l->at, s->buffer, l->count);
     }

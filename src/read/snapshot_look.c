@@ -88,14 +88,14 @@ static int note_bytes(struct weft_snapshot *s, const struct spot *p)
         return (int)n;
     /* (If it changes hands meanwhile, the header found later has another sequence.) */
     struct ended *e;
-    rc = add_ended(s, p->at, (uint64_t)n, (uint64_t)n / 64 + 1, &e);
+    rc = add_ended(s, p->at, (uint64_t)n, (uint64_t)n / 32 + 1, &e);
     if (rc < 0)
         return rc;
     e->sequence = h.sequence;
     e->end_ticks = h.end_ticks;
     e->overwritten = weft__overwritten_in(&h) + (h.sequence ? h.events : 0);
     for (size_t i = 0; i < (size_t)n; i++)
-        e->word[i / 64] |= (uint64_t)(s->buffer[i] & 1) << i % 64;
+        e->word[i / 32] |= (uint64_t)(s->buffer[i] & 3) << i % 32 * 2;
     return 0;
 }
 

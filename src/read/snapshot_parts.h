@@ -28,7 +28,7 @@ struct ended {
     uint64_t at, sequence, end_ticks;
     uint64_t overwritten; /* in its place, once it is overwritten; if it was closed */
     uint64_t count;
-    uint64_t *word;
+    uint64_t *word; /* numbers of cells; or two bits for each ended byte, its lowest */
 };
 
 /* Ended bytes in the copy that were read late. */
@@ -130,9 +130,9 @@ static inline bool weft__has_ended(const struct weft_events_header *h)
            h->ended_count <= header - h->ended_at;
 }
 
-static inline uint8_t weft__ended_bit(const struct ended *e, uint64_t i)
+static inline uint8_t weft__ended_bits(const struct ended *e, uint64_t i)
 {
-    return (uint8_t)(e && i < e->count ? e->word[i / 64] >> i % 64 & 1 : 0);
+    return (uint8_t)(e && i < e->count ? e->word[i / 32] >> i % 32 * 2 & 3 : 0);
 }
 
 /* ---- Copying ---- */

@@ -206,6 +206,9 @@ int weft__pending_load(struct weft_file *f, struct weft_error *err);
 /* Takes note of a creation or an ending; only if there are endings. False: no memory. */
 bool weft__pending_see(struct endings *e, const struct weft_event *ev);
 
+/* Whether an event has told of the creation of the promise, which a cell tells, too. e may be NULL. */
+bool weft__pending_was_created(const struct endings *e, uint64_t id);
+
 /* The next promise that has ended, though no event says so; only after the last event. False: there is none. */
 bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns);
 

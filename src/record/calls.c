@@ -196,22 +196,52 @@ HOT void concerns(const struct pen *pen, unsigned kind, uint64_t p, uint64_t oth
     if (o && o->id == p && o->other == other && o->kind == kind)
         o->at = (uint16_t)((w->at - (unsigned char *)w->packet) / 4);
     else
-        weft__pending_note(w, kind, p, other);
+        weft__pending_note(w, kind, p, other, w->at);
+}
+
+/* An ended byte of that promise's home is about to be stored. */
+HOT void touch(const struct pen *pen, uint64_t p)
+{
+    __atomic_store_n(&pen->t->hazard[pen->w != &pen->t->writer[0]], home_of(p) + 1,
+                     __ATOMIC_RELEASE); /* (Q) the byte of the one before */
+    if (__builtin_expect(weft__rec.fenced, 0))
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__threads_barrier */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
 }
 
 /* The event that was published last, at that place, says that p is resolved. NULL: there was no room for it. */
 HOT void ended(const struct pen *pen, unsigned kind, uint64_t p, const unsigned char *at)
 {
     uint64_t packet;
-    __atomic_store_n(&pen->t->hazard[pen->w != &pen->t->writer[0]], home_of(p) + 1,
-                     __ATOMIC_RELEASE); /* (Q) the byte of the one before */
-    if (__builtin_expect(weft__rec.fenced, 0))
-        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__threads_barrier */
-    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    touch(pen, p);
     if (__builtin_expect(find_home(p, &packet), 1))
         __atomic_store_n(&ended_bytes(packet)[index_of(p)], 1, __ATOMIC_RELEASE); /* the event */
     else
         weft__pending_resolved(pen->w, kind, p, at);
+}
+
+/* The event that was published last, at that place, says that p became q: it stays pending until q has ended, which is seen
+ * when the event is overwritten, or later. */
+static __attribute__((noinline)) void became(const struct pen *pen, uint64_t p, uint64_t q,
+                                             const unsigned char *at)
+{
+    uint64_t packet;
+    if (p == WEFT_LOOP || q == WEFT_LOOP || p == q) {
+        ended(pen, WEFT_EVENT_BECOMES, p, at);
+        return;
+    }
+    if (p < pen->w->low || p > pen->w->high)
+        weft__pending_note(pen->w, WEFT_EVENT_BECOMES, p, q, at);
+    touch(pen, p);
+    if (p < pen->w->base || p >= pen->w->ids_end)
+        weft__pending_links(pen->w);
+    if (find_home(p, &packet)) {
+        unsigned char pending = WEFT_BYTE_PENDING;
+        __atomic_compare_exchange_n(&ended_bytes(packet)[index_of(p)], &pending, WEFT_BYTE_BECAME,
+                                    false, __ATOMIC_RELEASE, __ATOMIC_RELAXED); /* the event */
+    } else {
+        weft__pending_became(pen->w, p, q, pen->ticks);
+    }
 }
 
 HOT bool short_id(const struct writer *w, uint64_t id, uint32_t *out)
@@ -349,8 +379,12 @@ void weft_impl_event_by(unsigned kind, weft_promise actor, weft_promise p)
             concerns(&pen, kind, p, actor);
         put_pair(&pen, kind, false, actor, p);
         pen_publish(&pen);
-        if (ENDINGS >> kind & 1)
-            ended(&pen, kind, kind == WEFT_IMPL_BECOME ? actor : p, at);
+        if (ENDINGS >> kind & 1) {
+            if (kind == WEFT_IMPL_BECOME)
+                became(&pen, actor, p, at);
+            else
+                ended(&pen, kind, p, at);
+        }
     } else if (ENDINGS >> kind & 1) {
         ended(&pen, kind, kind == WEFT_IMPL_BECOME ? actor : p, NULL);
     }

@@ -21,7 +21,14 @@
  * roll how many cells that sort has. So sorts share the table, and a rare one never loses a cell to a common one.
  * A promise is important that is marked should_resolve, or that an important one waits for; it counts a sixteenth.
  * Of one sort those go first that nobody waits for, and of them the newer ones, since what has been pending longest
- * is what hangs; but not the very newest, of which it will only be seen who waits for them. */
+ * is what hangs; but not the very newest, of which it will only be seen who waits for them.
+ *
+ * A promise that became another is pending as long as that one is, and keeps its cell, with a note of what it became.
+ * Nobody tells it that the other one has ended: that is looked at when room is wanted (forget_links). Such a promise does
+ * not go on the roll, from which nobody would take it: where there is no room it is let go, those first for which nobody
+ * waits.
+ *
+ * (The file is a long one, so that all that changes cells stands together.) */
 #include "record/cells.h"
 
 #include "format/events.h"
@@ -32,12 +39,15 @@
 enum {
     CELLS_OF_SET = 24,
     LOCK_TRIES = 1000,
+    LINK_TRIES = 4,
+    AT_ONCE = 8,    /* promises that are let go */
     WALK = 16,      /* promises looked at for an important one that waits */
     EXTRA_MAX = 16, /* cells of one promise; each set has others */
 };
 
 /* A cell's tag: its sort, and what is known of it. Only a hint: threads may race. */
 #define TAG_SORT (WEFT_ROLL_SORTS_MAX - 1)
+#define TAG_BECAME 0x1000u /* it says what the promise became */
 #define TAG_EXTRA 0x2000u
 #define TAG_WAITED 0x4000u
 #define TAG_IMPORTANT 0x8000u
@@ -263,6 +273,91 @@ static struct new_cell lock_free(const struct sets *s)
     return (struct new_cell){NULL, NULL};
 }
 
+/* Promises that became others */
+
+/* What the promise of a cell became, or 0. The cell need not be locked. */
+static uint64_t link_in(const struct weft_pending_cell *c)
+{
+    for (int tries = 0; tries < LINK_TRIES; tries++) {
+        uint64_t link = 0;
+        uint32_t v = __atomic_load_n(&c->version, __ATOMIC_ACQUIRE);
+        for (int n = 0; n < WEFT_PENDING_NOTES; n++)
+            if (__atomic_load_n(&c->note_tag[n], __ATOMIC_RELAXED) >> WEFT_NOTE_BITS ==
+                WEFT_EVENT_BECOMES)
+                link = __atomic_load_n(&c->note_other[n], __ATOMIC_RELAXED);
+        __atomic_thread_fence(__ATOMIC_ACQUIRE);
+        if (!(v & 1) && __atomic_load_n(&c->version, __ATOMIC_RELAXED) == v)
+            return link;
+    }
+    return 0;
+}
+
+uint64_t weft__cells_link(uint64_t id)
+{
+    uint64_t link = 0;
+    if (!weft__cells_any(home_of(id)))
+        return 0;
+    struct sets s = sets_of(id);
+    for (uint32_t k = 0; k < 2 * CELLS_OF_SET && !link; k++) {
+        const struct weft_pending_cell *c = cell_of(&s, k);
+        if (load_id(&s, k) == id && load_tag(c) & TAG_BECAME)
+            link = link_in(c);
+        link = load_id(&s, k) == id ? link : 0;
+    }
+    return link;
+}
+
+bool weft__cells_linked(uint64_t id)
+{
+    bool linked = false;
+    if (!weft__cells_any(home_of(id)))
+        return false;
+    struct sets s = sets_of(id);
+    FOR_PLACES(k)
+    linked |= load_id(&s, k) == id && load_tag(cell_of(&s, k)) & TAG_BECAME;
+    return linked;
+}
+
+void weft__cell_set_needed(struct weft_pending_cell *c)
+{
+    __atomic_fetch_or(tag_of(c), (uint16_t)TAG_WAITED, __ATOMIC_RELAXED);
+}
+
+void weft__cells_let_go(void)
+{
+    __atomic_fetch_or(&weft__rec.pending->unsure, WEFT_LET_GO, __ATOMIC_RELAXED);
+}
+
+void weft__cells_forget(uint64_t id)
+{
+    weft__cells_resolve(id);
+    weft__cells_drop(id | WEFT_PENDING_RESOLVED);
+}
+
+/* Empties the cells of promises that became one that has ended. Returns whether there were any. */
+static bool forget_ended_links(const struct sets *s)
+{
+    bool any = false;
+    uint64_t pending = 0; /* many may have become this one */
+    FOR_PLACES(k)
+    {
+        const uint64_t id = load_id(s, k);
+        const struct weft_pending_cell *c = cell_of(s, k);
+        if (!id || id & WEFT_PENDING_RESOLVED || !(load_tag(c) & TAG_BECAME))
+            continue;
+        const uint64_t link = link_in(c);
+        if (!link || link == pending || load_id(s, k) != id || weft__pending_unlinked(id))
+            continue;
+        if (weft__pending_gone(link)) {
+            weft__cells_forget(id);
+            any = true;
+        } else {
+            pending = link;
+        }
+    }
+    return any;
+}
+
 /* Who loses a cell */
 
 bool weft__cells_give_up(uint64_t id, unsigned sort)
@@ -333,22 +428,40 @@ static bool drop_born(const struct weft_pending_cell *c, uint64_t *place, uint64
     return false;
 }
 
+/* How much goes with a locked cell of a promise that became another: waits for it, and its mark; at least 1. */
+static uint64_t count_links(const struct weft_pending_cell *c)
+{
+    uint64_t notes = c->dropped + (c->flags & WEFT_PENDING_SHOULD_RESOLVE ? 1u : 0u);
+    for (int n = 0; n < WEFT_PENDING_NOTES; n++)
+        notes += c->note_tag[n] >> WEFT_NOTE_BITS == WEFT_EVENT_TRY_READ;
+    return notes ? notes : 1; /* another one became it */
+}
+
 /* Empties a cell for another promise. */
 static void drive_out(const struct sets *s, uint32_t k, uint64_t id)
 {
     struct weft_pending_cell *c = cell_of(s, k);
     uint64_t notes = 0;
-    bool given_up = false;
+    bool given_up = false, let_go = false;
     if (!lock(c))
         return;
-    const unsigned sort = load_tag(c) & TAG_SORT;
-    if (load_id(s, k) == id && c->flags & WEFT_PENDING_UNBORN)
+    const unsigned tag = load_tag(c), sort = tag & TAG_SORT;
+    if (load_id(s, k) == id && tag & TAG_BECAME) {
+        let_go = !weft__pending_unlinked(id); /* else in a moment */
+        notes = let_go ? count_links(c) : 0;
+    } else if (load_id(s, k) == id && c->flags & WEFT_PENDING_UNBORN) {
         notes = drop_unborn(c, id_at(s, k), id);
-    else if (load_id(s, k) == id)
+    } else if (load_id(s, k) == id) {
         given_up = drop_born(c, id_at(s, k), id);
+    }
     weft__cell_unlock(c);
-    if (notes)
+    if (let_go) {
+        weft__cells_let_go();
+        weft__roll_leave_out(sort, notes);
+        weft__cells_forget(id);
+    } else if (notes) {
         weft__cells_leave_out(id, sort, notes);
+    }
     if (given_up)
         drop_extras(s, id);
 }
@@ -424,6 +537,61 @@ static bool choose(const struct sets *s, uint64_t limit, uint32_t *k, uint64_t *
     return true;
 }
 
+/* Whether the event that says what a promise became has been overwritten, about: so have those before it, and it is known
+ * who waited. */
+static bool is_old_link(const struct weft_pending_cell *c)
+{
+    const struct recorder *r = &weft__rec;
+    uint32_t sequence = (uint32_t)__atomic_load_n(&r->sequence, __ATOMIC_RELAXED);
+    for (int n = 0; n < WEFT_PENDING_NOTES; n++) {
+        const uint32_t tag = __atomic_load_n(&c->note_tag[n], __ATOMIC_RELAXED);
+        if (tag >> WEFT_NOTE_BITS == WEFT_EVENT_BECOMES)
+            return ((sequence - tag) & ((1u << WEFT_NOTE_BITS) - 1)) >= r->packets;
+    }
+    return false;
+}
+
+static bool is_needless_link(const struct sets *s, uint32_t k)
+{
+    const uint64_t id = load_id(s, k);
+    const struct weft_pending_cell *c = cell_of(s, k);
+    return id && !(id & WEFT_PENDING_RESOLVED) &&
+           (load_tag(c) & (TAG_BECAME | TAG_WAITED | TAG_IMPORTANT)) == TAG_BECAME &&
+           !(__atomic_load_n(&c->flags, __ATOMIC_RELAXED) & WEFT_PENDING_SHOULD_RESOLVE) &&
+           !weft__pending_unlinked(id) && load_id(s, k) == id;
+}
+
+static void let_go_of(uint64_t id)
+{
+    weft__cells_let_go();
+    weft__cells_forget(id);
+}
+
+/* Lets promises go that became others and for which nobody waits: some where that is known, so that it need not be done
+ * each time; else one of which it has not been seen. Returns whether there were any. */
+static bool forget_needless_links(const struct sets *s)
+{
+    uint8_t needless[2 * CELLS_OF_SET];
+    uint32_t count = 0;
+    unsigned old = 0;
+    for (uint32_t k = 0; k < 2 * CELLS_OF_SET && old < AT_ONCE; k++) {
+        const uint64_t id = load_id(s, k);
+        if (!is_needless_link(s, k))
+            continue;
+        needless[count++] = (uint8_t)k;
+        if (!is_old_link(cell_of(s, k)) || load_id(s, k) != id)
+            continue;
+        let_go_of(id);
+        old++;
+    }
+    if (!count || old)
+        return old;
+    const uint64_t id = load_id(s, oldest_of_newest(s, needless, count));
+    if (id && !(id & WEFT_PENDING_RESOLVED))
+        let_go_of(id);
+    return true;
+}
+
 static bool drop_resolved(const struct sets *s)
 {
     FOR_PLACES(k)
@@ -441,7 +609,7 @@ static bool make_room(const struct sets *s, unsigned sort, bool important)
 {
     uint32_t k;
     uint64_t id;
-    if (drop_resolved(s))
+    if (drop_resolved(s) || forget_ended_links(s) || forget_needless_links(s))
         return true;
     for (unsigned tries = 0; tries < 2 * CELLS_OF_SET; tries++) {
         if (!choose(s, important ? 0 : commonness(sort), &k, &id))
@@ -471,7 +639,8 @@ struct new_cell weft__cell_take(uint64_t id, uint64_t ticks, unsigned sort, bool
     c->stream = c->site = c->text = c->packet = 0;
     c->creator = UINT64_MAX;
     c->dropped = 0;
-    memset(c->note_tag, 0, sizeof c->note_tag);
+    for (int n = 0; n < WEFT_PENDING_NOTES; n++)
+        __atomic_store_n(&c->note_tag[n], 0, __ATOMIC_RELAXED);
     __atomic_store_n(tag_of(c), (uint16_t)(sort | (important ? TAG_IMPORTANT : 0)),
                      __ATOMIC_RELAXED);
     __atomic_store_n(&c->created_ticks, ticks, __ATOMIC_RELAXED);
@@ -593,7 +762,7 @@ static void set_note(struct weft_pending_cell *c, int i, uint32_t tag, uint64_t 
     __atomic_store_n(&c->note_tag[i], 0, __ATOMIC_RELAXED);
     __atomic_thread_fence(__ATOMIC_RELEASE);
     c->note_ticks[i] = ticks;
-    c->note_other[i] = other;
+    __atomic_store_n(&c->note_other[i], other, __ATOMIC_RELAXED);
     __atomic_store_n(&c->note_tag[i], tag, __ATOMIC_RELEASE);
 }
 
@@ -602,8 +771,22 @@ static bool is_wait(unsigned kind)
     return kind == WEFT_EVENT_TRY_READ || kind == WEFT_NOTE_WAITS_FOR;
 }
 
+static bool is_over(unsigned kind, uint64_t other)
+{
+    return kind == WEFT_EVENT_TRY_READ ? weft__pending_over(other)
+                                       : kind == WEFT_NOTE_WAITS_FOR && weft__pending_gone(other);
+}
+
+static int find_note(const struct weft_pending_cell *c, unsigned kind)
+{
+    int at = WEFT_PENDING_NOTES - 1;
+    while (at >= 0 && c->note_tag[at] >> WEFT_NOTE_BITS != kind)
+        at--;
+    return at;
+}
+
 /* Where a note goes: in place of one that it replaces; of none, but waits leave room for a label and a notification; or of
- * a wait that is over. -1: nowhere. */
+ * a wait that is over. What the promise became goes in place of a notification or a label, too. -1: nowhere. */
 static int place_of_note(const struct weft_pending_cell *c, const struct note *n, bool extra)
 {
     const bool wait = is_wait(n->kind);
@@ -618,8 +801,11 @@ static int place_of_note(const struct weft_pending_cell *c, const struct note *n
     if (none >= 0 && room > 0)
         return none;
     for (int i = 0; i < WEFT_PENDING_NOTES && wait; i++)
-        if (is_wait(c->note_tag[i] >> WEFT_NOTE_BITS) && weft__pending_over(c->note_other[i]))
+        if (is_over(c->note_tag[i] >> WEFT_NOTE_BITS, c->note_other[i]))
             return i;
+    const int notified = find_note(c, WEFT_EVENT_NOTIFIES);
+    if (n->kind == WEFT_EVENT_BECOMES)
+        return notified >= 0 ? notified : find_note(c, WEFT_EVENT_LABEL);
     return -1;
 }
 
@@ -627,7 +813,7 @@ bool weft__cell_note(struct weft_pending_cell *c, const struct note *n)
 {
     int at = place_of_note(c, n, load_tag(c) & TAG_EXTRA);
     if (at < 0)
-        return false;
+        return !is_wait(n->kind); /* of a promise that became another, it can be missed */
     bool same = c->note_tag[at] >> WEFT_NOTE_BITS == n->kind &&
                 (!is_wait(n->kind) || c->note_other[at] == n->other);
     if (same && c->note_ticks[at] > n->ticks)
@@ -636,6 +822,8 @@ bool weft__cell_note(struct weft_pending_cell *c, const struct note *n)
              n->ticks, n->other);
     if (n->kind == WEFT_EVENT_TRY_READ)
         __atomic_fetch_or(tag_of(c), (uint16_t)TAG_WAITED, __ATOMIC_RELAXED);
+    if (n->kind == WEFT_EVENT_BECOMES)
+        __atomic_fetch_or(tag_of(c), (uint16_t)TAG_BECAME, __ATOMIC_RELAXED);
     return true;
 }
 

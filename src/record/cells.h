@@ -54,6 +54,15 @@ bool weft__cells_give_up(uint64_t id, unsigned sort);
 void weft__cell_set_sort(struct weft_pending_cell *c, unsigned sort);
 void weft__cell_set_important(struct weft_pending_cell *c);
 
+/* … or that another promise became it. */
+void weft__cell_set_needed(struct weft_pending_cell *c);
+
+/* What the promise became, as a cell of it says. 0: none does. */
+uint64_t weft__cells_link(uint64_t id);
+
+/* … whether one does. */
+bool weft__cells_linked(uint64_t id);
+
 /* Returns true if the promise has a cell and is known to be important. */
 bool weft__cells_important(uint64_t id);
 
@@ -85,6 +94,14 @@ bool weft__cells_resolve(uint64_t id);
 
 /* Empties all cells with that number, which may be marked. */
 void weft__cells_drop(uint64_t id);
+
+/* Nothing that is known of the promise is needed any more, or there is no room for it: it has no cells, and is not on the
+ * roll. */
+void weft__cells_forget(uint64_t id);
+
+/* What a promise became that may be pending is kept no longer: who begins to wait for it later waits for nothing that is
+ * known. */
+void weft__cells_let_go(void);
 
 #pragma GCC visibility pop
 

@@ -6,7 +6,14 @@
  *
  * Numbers of the program's own tell nothing of packets. Such a promise is put on the roll when it is created, as
  * one whose packet is there, and taken off when it ends; every packet is walked through, and who is on the roll
- * then gets a cell, or a sort. */
+ * then gets a cell, or a sort.
+ *
+ * A promise that became another stays pending as long as that one: who waits for it waits for the other. Its ended byte
+ * says WEFT_BYTE_BECAME until the event that says so is about to be overwritten. Then the event is kept in its cell, and
+ * the byte says WEFT_BYTE_LINKED; or the other promise has ended, and so has this one; or there is no room, and it is let
+ * go: a wait for it that is found later is counted as lost.
+ *
+ * (The file is a long one: all of it is one walk, and what is written down for it.) */
 #include "format/events.h"
 #include "format/listed.h"
 #include "record/cells.h"
@@ -16,6 +23,8 @@
 enum {
     NEAR_HOMES = 64, /* what is said of older promises is listed one by one */
     RANGE_MAX = 512, /* homes to be looked at, rather than all events */
+    NEEDED = 255,    /* kind of what is said of a promise that another one became */
+    CHAIN_MAX = 16,  /* of promises, each of which became the next one, that is followed */
 };
 
 /* The packet that is being retired, as it is walked through. */
@@ -24,14 +33,16 @@ struct walk {
     uint64_t packet;
     uint64_t begin_ticks;
     uint64_t running;
+    uint64_t *hazard; /* of the thread, of which no byte is being stored */
     uint32_t stream;
-    bool all;      /* also the endings of promises with cells */
-    bool unborn;   /* there are cells of promises that were created in it */
-    bool held;     /* somebody else has a cell that is needed */
-    bool own;      /* numbers are the program's own */
-    bool again;    /* it must be walked through once more, for promises of its own … */
-    bool second;   /* … which have got cells after all */
-    uint64_t kept; /* promises */
+    bool all;       /* also the endings of promises with cells */
+    bool unborn;    /* there are cells of promises that were created in it */
+    bool held;      /* somebody else has a cell that is needed */
+    bool own;       /* numbers are the program's own */
+    bool again;     /* it must be walked through once more, for promises of its own … */
+    bool second;    /* … which have got cells after all */
+    uint64_t kept;  /* promises */
+    uint64_t alive; /* promise that others became, and that had not ended a moment ago; or 0 */
     /* Texts that stand before an event. */
     const unsigned char *before[2];
     uint32_t before_size[2];
@@ -45,37 +56,96 @@ struct seen {
     uint32_t site, text;
 };
 
+static unsigned char byte_of(uint64_t packet, uint64_t id)
+{
+    return __atomic_load_n(&ended_bytes(packet)[index_of(id)], __ATOMIC_ACQUIRE);
+}
+
+/* Whether a promise with that byte has ended, and so has what it became, as far as is known. */
+static bool says_ended(unsigned char byte, uint64_t id)
+{
+    return byte == WEFT_BYTE_LINKED ? !weft__cells_linked(id)
+                                    : byte != WEFT_BYTE_PENDING && byte != WEFT_BYTE_BECAME;
+}
+
 static bool is_ended(uint64_t packet, uint64_t id)
 {
-    return __atomic_load_n(&ended_bytes(packet)[index_of(id)], __ATOMIC_ACQUIRE) != 0;
+    return says_ended(byte_of(packet, id), id);
+}
+
+/* The ended byte of a promise whose packet may be another thread's to retire: it is believed only if the packet was
+ * not retired, and perhaps begun again, before it was read. False: there is none. */
+static bool find_byte(uint64_t id, uint64_t *packet, unsigned char *byte)
+{
+    uint64_t again;
+    if (!find_home(id, packet))
+        return false;
+    *byte = byte_of(*packet, id);
+    return find_home(id, &again);
 }
 
 enum place { GONE, PENDING, ENDED };
 
-/* Where a promise is whose packet may be another thread's to retire: the byte is believed only if the packet was
- * not retired, and perhaps begun again, before it was read. */
 static enum place look_up(uint64_t id, uint64_t *packet)
 {
-    uint64_t again;
-    if (!find_home(id, packet))
+    unsigned char byte;
+    if (!find_byte(id, packet, &byte))
         return GONE;
-    bool ended = is_ended(*packet, id);
-    if (!find_home(id, &again))
-        return GONE;
-    return ended ? ENDED : PENDING;
+    return says_ended(byte, id) ? ENDED : PENDING;
+}
+
+/* Whether a promise whose packet is gone has ended if nothing is known of it. */
+static bool is_sure(uint64_t id)
+{
+    const uint64_t unsure = __atomic_load_n(&weft__rec.pending->unsure, __ATOMIC_RELAXED);
+    return tracks() ? id >= weft__rec.pending->first_number && !(unsure & WEFT_UNSURE)
+                    : unsure & WEFT_LISTED;
 }
 
 bool weft__pending_over(uint64_t id)
 {
     uint64_t packet;
+    unsigned char byte;
     if (id == UINT64_MAX)
         return false;
-    enum place place = look_up(id, &packet);
-    if (place != GONE)
-        return place == ENDED;
-    const uint64_t unsure = __atomic_load_n(&weft__rec.pending->unsure, __ATOMIC_RELAXED);
-    bool sure = tracks() ? id >= weft__rec.pending->first_number && !unsure : unsure & WEFT_LISTED;
-    return sure && !weft__cells_listed(id);
+    if (find_byte(id, &packet, &byte))
+        return byte != WEFT_BYTE_PENDING;
+    return is_sure(id) && (!weft__cells_listed(id) || weft__cells_linked(id));
+}
+
+bool weft__pending_gone(uint64_t id)
+{
+    uint64_t packet;
+    for (int steps = 0; steps < CHAIN_MAX && id != UINT64_MAX; steps++) {
+        enum place place = look_up(id, &packet);
+        if (place == ENDED)
+            return true;
+        const uint64_t link = weft__cells_link(id);
+        if (!link)
+            return place == GONE && is_sure(id) && !weft__cells_listed(id);
+        id = link;
+    }
+    return false;
+}
+
+bool weft__pending_unlinked(uint64_t id)
+{
+    uint64_t packet;
+    unsigned char byte;
+    return find_byte(id, &packet, &byte) && byte == WEFT_BYTE_BECAME;
+}
+
+/* Whether the promise became one that may be pending, and was let go. */
+static bool was_let_go(uint64_t id)
+{
+    uint64_t packet;
+    unsigned char byte;
+    if (!(__atomic_load_n(&weft__rec.pending->unsure, __ATOMIC_RELAXED) & WEFT_LET_GO))
+        return false;
+    if (!find_byte(id, &packet, &byte))
+        return is_sure(id) && (!tracks() || id < weft__pool_next_number()) &&
+               !weft__cells_listed(id);
+    return byte == WEFT_BYTE_LET_GO || (byte == WEFT_BYTE_LINKED && !weft__cells_linked(id));
 }
 
 /* A cell was added for a promise of a packet that is not ours. If it has been resolved meanwhile, nobody
@@ -111,7 +181,7 @@ static struct new_cell cell_for_note(struct walk *w, const struct seen *e, uint6
         return new;
     new = weft__cell_take(id, e->ticks, sort, important);
     *counted = !new.cell;
-    if (!new.cell && e->kind != WEFT_EVENT_LABEL)
+    if (!new.cell && e->kind != WEFT_EVENT_LABEL && e->kind != WEFT_EVENT_BECOMES)
         weft__roll_leave_out(sort, 1);
     if (new.cell && on_roll &&place == GONE) { /* that is all that is left of it */
         new.cell->site = weft__roll_site(sort);
@@ -131,6 +201,8 @@ static bool add_note(const struct walk *w, const struct seen *e, struct weft_pen
         __atomic_fetch_or(&c->flags, WEFT_PENDING_SHOULD_RESOLVE, __ATOMIC_RELAXED);
     else if (e->kind == WEFT_EVENT_BACKGROUND)
         __atomic_fetch_or(&c->flags, WEFT_PENDING_BACKGROUND, __ATOMIC_RELAXED);
+    else if (e->kind == NEEDED)
+        weft__cell_set_needed(c);
     else
         done = weft__cell_note(c, &(struct note){e->kind, e->ticks, other, w->p->sequence});
     if (important)
@@ -139,7 +211,8 @@ static bool add_note(const struct walk *w, const struct seen *e, struct weft_pen
 }
 
 enum said {
-    SAID,   /* it is kept, or counted */
+    SAID,   /* it is kept, or to be said again */
+    LEFT,   /* there is no cell for the promise: it is counted */
     FULL,   /* it is a wait for which there is no room in the promise's cell */
     NOBODY, /* the promise has ended, or has no cell */
     AGAIN,  /* it has been given one meanwhile, or has ended */
@@ -161,7 +234,7 @@ static enum said try_to_say(struct walk *w, const struct seen *e, uint64_t id, u
         c = new.cell;
     }
     if (!c)
-        return w->held || counted ? SAID : NOBODY;
+        return w->held ? SAID : counted ? LEFT : NOBODY;
     enum said said = add_note(w, e, c, other, important) ? SAID : FULL;
     if (!new.cell) {
         weft__cell_unlock(c);
@@ -202,12 +275,30 @@ static void keep_wait(struct walk *w, const struct seen *e, uint64_t source, uin
         return;
     other_way.kind = WEFT_NOTE_WAITS_FOR;
     bool has_cell = who != UINT64_MAX && (look_up(who, &packet) == PENDING || weft__cells_has(who));
-    if (has_cell && say(w, &other_way, who, source, false) == SAID)
+    enum said said = has_cell ? say(w, &other_way, who, source, false) : NOBODY;
+    if (said == SAID || said == LEFT)
         return;
     if (weft__cells_note_more(source, &n, false, &w->held))
         check_again(source);
     else if (!w->held)
         weft__cells_leave_out(source, 0, 1);
+}
+
+/* Another promise became this one: it must not be let go before that one. Who tells that it has gone cannot tell that from
+ * its having ended. */
+static void need(struct walk *w, const struct seen *e, uint64_t id, bool important)
+{
+    const struct seen needed = {.kind = NEEDED, .ticks = e->ticks};
+    say(w, &needed, id, 0, important);
+}
+
+/* A promise that became another is kept no longer. Where it was on the roll, nobody knows whether others became it. */
+static void let_go(uint64_t id)
+{
+    unsigned sort;
+    weft__cells_let_go();
+    if (weft__roll_find(id, &sort) && sort != WEFT_ROLL_FRESH)
+        weft__roll_leave_out(sort, 1);
 }
 
 static void keep_note(struct walk *w, const struct seen *e, uint64_t id, uint64_t other)
@@ -216,8 +307,55 @@ static void keep_note(struct walk *w, const struct seen *e, uint64_t id, uint64_
     if (id == UINT64_MAX || (wait && weft__pending_over(other)))
         return;
     bool important = e->kind == WEFT_EVENT_SHOULD_RESOLVE || (wait && weft__cells_important(other));
-    if (say(w, e, id, other, important) == FULL)
+    const enum said said = say(w, e, id, other, important);
+    if (said == FULL)
         keep_wait(w, e, id, other);
+    if (said == NOBODY && wait && was_let_go(id))
+        weft__roll_leave_out(0, 1);
+    const uint64_t link = important ? weft__cells_link(id) : 0;
+    if (link)
+        need(w, e, link, true);
+}
+
+/* Stores the ended byte of a promise that became another, if its packet is there. Returns whether it was. */
+static bool store_byte(const struct walk *w, uint64_t id, unsigned char byte)
+{
+    uint64_t packet;
+    bool stored = false;
+    unsigned char became = WEFT_BYTE_BECAME;
+    __atomic_store_n(w->hazard, home_of(id) + 1, __ATOMIC_RELEASE); /* as who ends a promise: (Q) */
+    if (weft__rec.fenced)
+        __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of weft__threads_barrier */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    if (find_home(id, &packet))
+        stored = __atomic_compare_exchange_n(&ended_bytes(packet)[index_of(id)], &became, byte,
+                                             false, __ATOMIC_RELEASE, __ATOMIC_RELAXED);
+    __atomic_store_n(w->hazard, 0, __ATOMIC_RELEASE);
+    return stored;
+}
+
+/* The event that says that a promise became another is about to be overwritten. */
+static void keep_became(struct walk *w, const struct seen *e)
+{
+    const uint64_t id = e->a, other = e->b;
+    if (id == UINT64_MAX || other == UINT64_MAX || id == other)
+        return;
+    const bool ends = other != w->alive && weft__pending_gone(other);
+    const enum said said = ends ? NOBODY : say(w, e, id, other, false);
+    if (w->held)
+        return; /* later */
+    if (said == SAID) {
+        store_byte(w, id, WEFT_BYTE_LINKED); /* (S) the cell */
+        const bool important = weft__cells_important(id);
+        if (other != w->alive || important)
+            need(w, e, other, important);
+        w->alive = other;
+        return;
+    }
+    if (!ends && (weft__pending_unlinked(id) || weft__cells_listed(id)))
+        let_go(id);
+    store_byte(w, id, ends ? WEFT_BYTE_ENDED : WEFT_BYTE_LET_GO);
+    weft__cells_forget(id);
 }
 
 /* A text that an event names, as the number of one that lasts. */
@@ -260,6 +398,11 @@ static bool try_to_create(struct walk *w, const struct seen *e)
             return true;
         __atomic_fetch_sub(&weft__rec.pending->given_up, 1, __ATOMIC_RELAXED);
         return weft__roll_find(id, &sort) && sort != WEFT_ROLL_FRESH;
+    }
+    if (!c && byte_of(w->packet, id) != WEFT_BYTE_PENDING) { /* nobody would take it off the roll */
+        weft__cells_let_go();
+        store_byte(w, id, WEFT_BYTE_LET_GO);
+        return true;
     }
     if (!c) {
         if (!weft__rec.notes[w->packet].held || !weft__roll_find(id, &sort))
@@ -313,12 +456,12 @@ static void keep_event(struct walk *w, const struct seen *e)
     case WEFT_EVENT_NOTIFIES:
         keep_note(w, e, e->b, e->a);
         break;
+    case WEFT_EVENT_BECOMES:
+        keep_became(w, e);
+        break;
     default: /* an ending: it is about to be overwritten */
-        if (w->all) {
-            uint64_t id =
-                e->kind == WEFT_EVENT_FORGETS || e->kind == WEFT_EVENT_BECOMES ? e->a : e->b;
-            weft__cells_drop(id | WEFT_PENDING_RESOLVED);
-        }
+        if (w->all)
+            weft__cells_drop((e->kind == WEFT_EVENT_FORGETS ? e->a : e->b) | WEFT_PENDING_RESOLVED);
     }
 }
 
@@ -418,10 +561,11 @@ static bool matters(unsigned kind, bool all)
 {
     const uint32_t kept = 1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_LABEL |
                           1u << WEFT_EVENT_TRY_READ | 1u << WEFT_EVENT_NOTIFIES |
-                          1u << WEFT_EVENT_SHOULD_RESOLVE | 1u << WEFT_EVENT_BACKGROUND;
+                          1u << WEFT_EVENT_SHOULD_RESOLVE | 1u << WEFT_EVENT_BACKGROUND |
+                          1u << WEFT_EVENT_BECOMES;
     const uint32_t endings = 1u << WEFT_EVENT_FULFILLS | 1u << WEFT_EVENT_FAILS |
-                             1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_RESOLVES |
-                             1u << WEFT_EVENT_CANCELS | 1u << WEFT_EVENT_FORGETS;
+                             1u << WEFT_EVENT_RESOLVES | 1u << WEFT_EVENT_CANCELS |
+                             1u << WEFT_EVENT_FORGETS;
     return (all ? kept | endings : kept) >> kind & 1;
 }
 
@@ -480,7 +624,7 @@ static bool is_nothing(const struct walk *w, unsigned code, const unsigned char 
         return false; /* wide */
     uint32_t index = word(at + (creates ? words == 4 : !single && words == 2) * 4);
     return index < weft__rec.notes[w->packet].created &&
-           __atomic_load_n(&ended_bytes(w->packet)[index], __ATOMIC_RELAXED);
+           __atomic_load_n(&ended_bytes(w->packet)[index], __ATOMIC_RELAXED) == WEFT_BYTE_ENDED;
 }
 
 static void walk_events(struct walk *w, uint32_t at, uint32_t end)
@@ -503,7 +647,7 @@ static void walk_parts(struct walk *w, const struct notes *n)
     for (uint32_t k = 0; k < n->marks; k++) {
         bool last = k + 1 == n->marks;
         uint32_t until = last ? n->created : n->mark[k + 1].created, i = n->mark[k].low;
-        while (i < until && __atomic_load_n(&ended[i], __ATOMIC_RELAXED))
+        while (i < until && __atomic_load_n(&ended[i], __ATOMIC_RELAXED) == WEFT_BYTE_ENDED)
             i++;
         if (i == until)
             continue;
@@ -512,6 +656,33 @@ static void walk_parts(struct walk *w, const struct notes *n)
         walk_events(w, n->mark[k].at,
                     last ? (uint32_t)(w->p->packet.content_bits / 8) : n->mark[k + 1].at);
     }
+}
+
+/* Promises of this packet that became others which have ended have ended, too: so nothing of them need be kept. */
+static void end_became(const struct walk *w, uint32_t at, uint32_t end)
+{
+    const unsigned char *p = (const unsigned char *)w->p;
+    while (at < end) {
+        const unsigned code = p[at + 7], words = code / 32;
+        struct seen e = {.kind = code % 32};
+        if (e.kind == WEFT_EVENT_BECOMES && (words == 2 || words == 4)) {
+            read_pair(w, &e, p + at + 8, words);
+            if (weft__pending_unlinked(e.a) && weft__pending_gone(e.b))
+                store_byte(w, e.a, WEFT_BYTE_ENDED);
+        }
+        at += code == WEFT_FORM_TEXT_FOLLOWS ? 12 + 4 * word(p + at + 8) : 8 + 4 * words;
+    }
+}
+
+static bool any_became(uint64_t packet)
+{
+    const struct notes *n = &weft__rec.notes[packet];
+    const unsigned char *ended = ended_bytes(packet);
+    const uint32_t created = __atomic_load_n(&n->created, __ATOMIC_RELAXED);
+    uint64_t any = 0; /* bytes after those of the created ones are 0 */
+    for (uint32_t i = 0; i < created; i += 8)
+        any |= __atomic_load_n((const uint64_t *)(const void *)(ended + i), __ATOMIC_RELAXED);
+    return any & UINT64_C(0x0202020202020202);
 }
 
 /* Keeps what has been listed. */
@@ -539,8 +710,10 @@ static uint32_t count_pending(uint64_t packet)
             UINT64_C(0x0101010101010101))
             break;
     __atomic_store_n(&n->ended, i, __ATOMIC_RELAXED);
-    for (; i < created; i++)
-        count += !__atomic_load_n(&ended[i], __ATOMIC_RELAXED);
+    for (; i < created; i++) {
+        const unsigned char byte = __atomic_load_n(&ended[i], __ATOMIC_RELAXED);
+        count += byte == WEFT_BYTE_PENDING || byte == WEFT_BYTE_BECAME;
+    }
     return count;
 }
 
@@ -565,7 +738,7 @@ static bool may_concern_others(const struct notes *n)
     return false;
 }
 
-uint32_t weft__pending_keep(uint64_t packet)
+uint32_t weft__pending_keep(uint64_t packet, uint64_t *hazard)
 {
     struct notes *n = &weft__rec.notes[packet];
     const bool own = !tracks();
@@ -578,14 +751,17 @@ uint32_t weft__pending_keep(uint64_t packet)
         .packet = packet,
         .begin_ticks = p->begin_ticks,
         .running = p->running,
+        .hazard = hazard,
         .stream = p->stream,
         .all = n->olds > OLD_MAX || own,
         .own = own,
     };
+    if (!own && any_became(packet))
+        end_became(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
     uint32_t pending = own ? 0 : count_pending(packet);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of check_again */
     w.unborn = !own && weft__cells_any(n->home);
-    if (own || w.unborn || may_concern_others(n))
+    if (own || w.unborn || n->links || may_concern_others(n))
         walk_events(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
     else if (pending)
         walk_parts(&w, n);
@@ -607,14 +783,20 @@ uint32_t weft__pending_keep(uint64_t packet)
 void weft__pending_recheck(uint64_t packet, uint32_t pending)
 {
     const struct notes *n = &weft__rec.notes[packet];
-    if (n->home == NO_HOME || !pending || count_pending(packet) == pending)
+    if (n->home == NO_HOME || !pending)
         return;
-    uint64_t base = (n->home << weft__rec.id_bits) + 1;
-    for (uint32_t i = 0; i < n->created; i++)
-        if (is_ended(packet, base + i)) {
-            weft__cells_drop(base + i);
-            weft__roll_drop(base + i);
+    const bool some = count_pending(packet) != pending, became = any_became(packet);
+    const uint64_t base = (n->home << weft__rec.id_bits) + 1;
+    unsigned sort;
+    for (uint64_t id = base; id < base + n->created && (some || became); id++) {
+        if (some && is_ended(packet, id)) {
+            weft__cells_drop(id);
+            weft__roll_drop(id);
+        } else if (byte_of(packet, id) == WEFT_BYTE_BECAME && weft__roll_find(id, &sort)) {
+            let_go(id); /* nobody would take it off */
+            weft__roll_drop(id);
         }
+    }
 }
 
 /* While events are recorded */
@@ -623,6 +805,11 @@ static struct notes *notes_of(const struct weft_events_header *p)
 {
     const struct recorder *r = &weft__rec;
     return &r->notes[(uint64_t)((const unsigned char *)p - r->pool) >> r->packet_bits];
+}
+
+void weft__pending_links(const struct writer *w)
+{
+    notes_of(w->packet)->links = true;
 }
 
 /* Leaves out waits of promises that have ended. */
@@ -667,13 +854,14 @@ static void list(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
         n->olds = OLD_MAX + 1;
 }
 
-void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other)
+void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
+                        const unsigned char *at)
 {
     uint64_t own = home_of(w->base), home = home_of(id);
     if (id == UINT64_MAX || !tracks())
         return;
     if (own >= NEAR_HOMES && home < own - NEAR_HOMES) {
-        list(w, kind, id, other, w->at);
+        list(w, kind, id, other, at);
         return;
     }
     struct notes *n = notes_of(w->packet);
@@ -694,6 +882,25 @@ void weft__pending_resolved(struct writer *w, unsigned kind, uint64_t id, const 
         list(w, kind, id, 0, at);
     else if (!at)
         weft__cells_drop(id | WEFT_PENDING_RESOLVED);
+}
+
+void weft__pending_became(const struct writer *writer, uint64_t p, uint64_t q, uint64_t ticks)
+{
+    const struct weft_events_header *packet = writer->packet;
+    const uint64_t offset = (uint64_t)((const unsigned char *)packet - weft__rec.pool);
+    struct walk w = {.p = packet, .packet = offset >> weft__rec.packet_bits, .own = !tracks()};
+    const struct seen e = {.kind = WEFT_EVENT_BECOMES, .ticks = ticks, .a = p, .b = q};
+    unsigned sort;
+    /* That is done again when the event is overwritten; but then its cell can be had as soon as q has ended. */
+    const enum said said = say(&w, &e, p, q, false);
+    if (said == NOBODY && !w.own && !w.held && weft__roll_find(p, &sort)) {
+        let_go(p);
+        weft__cells_forget(p);
+    }
+    if (said == SAID && !w.held && !weft__pending_gone(q))
+        need(&w, &e, q, weft__cells_important(p));
+    if (w.kept)
+        __atomic_fetch_add(&weft__rec.pending->kept, w.kept, __ATOMIC_RELAXED);
 }
 
 /* Numbers of the program's own */

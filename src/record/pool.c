@@ -29,6 +29,9 @@
  *   5. a packet that is named so is not taken now, but put back into the queue;
  *   6. promises kept in 1 that were resolved through the directory before 3 are let go again.
  *
+ * (Who retires a packet that says of a promise of another one what it became stores the byte of that promise once more,
+ * and has its home as a hazard meanwhile, like one who ends it.)
+ *
  * Then nobody can store a byte in it any more: it is clean. A thread pays the barrier for several packets
  * at once, its stock. Nobody ever waits: a thread that is interrupted anywhere here holds back its own
  * stock and the packet that its hazard names.
@@ -309,7 +312,7 @@ static void begin_packet(struct thread *t, struct writer *w, struct weft_events_
     struct notes *n = &r->notes[number_of(p)];
     n->home = NO_HOME;
     n->olds = n->marks = 0;
-    n->held = false;
+    n->held = n->links = false;
     __atomic_store_n(&n->created, 0, __ATOMIC_RELAXED);
     __atomic_store_n(&n->ended, 0, __ATOMIC_RELAXED);
     uint64_t *ended = (uint64_t *)(void *)((unsigned char *)p + p->ended_at);
@@ -421,12 +424,12 @@ static bool touched(uint64_t home)
 }
 
 /* Retires a packet, but for the barrier. False: it cannot be done now. */
-static bool begin_to_retire(uint64_t packet)
+static bool begin_to_retire(uint64_t packet, uint64_t *hazard)
 {
     struct notes *n = &weft__rec.notes[packet];
     if (n->state == RETIRED || n->state == CLEAN)
         return true;
-    n->pending = weft__pending_keep(packet);
+    n->pending = weft__pending_keep(packet, hazard);
     if (n->pending == WEFT_PENDING_HELD)
         return false;
     empty(packet_at(packet));
@@ -473,9 +476,9 @@ static uint32_t batch(void)
     return most < STOCK_MAX ? (uint32_t)most : STOCK_MAX;
 }
 
-/* Takes packets out of the queue and retires them. Returns how many are clean now: the first ones of
+/* Takes packets out of the queue and retires them. hazard: the caller's. Returns how many are clean now: the first ones of
  * packet. *taken: there were any. */
-static uint32_t take_oldest(uint32_t packet[STOCK_MAX], bool *taken)
+static uint32_t take_oldest(uint32_t packet[STOCK_MAX], uint64_t *hazard, bool *taken)
 {
     struct recorder *r = &weft__rec;
     uint32_t count = 0;
@@ -487,7 +490,7 @@ static uint32_t take_oldest(uint32_t packet[STOCK_MAX], bool *taken)
         *taken = true;
         if (r->notes[oldest].state == OPEN) /* it was left */
             set_state(&r->notes[oldest], LET_GO);
-        if (!begin_to_retire(oldest)) {
+        if (!begin_to_retire(oldest, hazard)) {
             queue_put(oldest);
             continue;
         }
@@ -510,9 +513,10 @@ static bool take_clean(struct thread *t, struct writer *w, uint64_t *packet)
     if (pop(&weft__rec.clean, packet))
         return true;
     /* What this thread resolves it has not come to, but in the event that it has interrupted. */
-    __atomic_store_n(&t->hazard[w != &t->writer[0]], 0, __ATOMIC_RELAXED);
+    uint64_t *hazard = &t->hazard[w != &t->writer[0]];
+    __atomic_store_n(hazard, 0, __ATOMIC_RELAXED);
     for (int tries = 0; !count && taken && tries < PUT_BACK_MAX; tries++)
-        count = take_oldest(oldest, &taken);
+        count = take_oldest(oldest, hazard, &taken);
     if (!count)
         return false;
     *packet = oldest[0];

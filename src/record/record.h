@@ -105,7 +105,8 @@ struct notes {
     uint8_t state;      /* enum notes_state */
     uint8_t olds;       /* OLD_MAX + 1: there are more */
     uint8_t marks;
-    bool held; /* it could not be retired at once: some of its promises may be on the roll */
+    bool held;  /* it could not be retired at once: some of its promises may be on the roll */
+    bool links; /* it says of promises of other packets what they became */
     struct mark mark[MARKS_MAX];
     struct old_event old[OLD_MAX];
 };
@@ -297,8 +298,9 @@ uint64_t weft__pending_bytes(uint32_t cells);
 /* Sets up the packet, of which what every packet begins with is written. */
 void weft__pending_init(struct weft_pending_header *p, uint32_t cells);
 
-/* w is about to say something of a promise whose number is not from low to high. */
-void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other);
+/* w says something of a promise whose number is not from low to high, in an event at at. */
+void weft__pending_note(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
+                        const unsigned char *at);
 
 /* The program has numbers of its own from here on: see pending.c. w: of the first one. */
 void weft__pending_own(const struct writer *w);
@@ -310,13 +312,25 @@ void weft__pending_created(uint64_t id, uint32_t site);
  * room to say it. */
 void weft__pending_resolved(struct writer *w, unsigned kind, uint64_t id, const unsigned char *at);
 
-/* Whether the promise has ended: who waits for it, or what it waits for, is of no interest any more. */
+/* w says of a promise of another packet what it became. */
+void weft__pending_links(const struct writer *w);
+
+/* w has just said that p, whose home is not found, became q. */
+void weft__pending_became(const struct writer *w, uint64_t p, uint64_t q, uint64_t ticks);
+
+/* Whether the promise has ended, or has become another: what it waits for is of no interest any more. */
 bool weft__pending_over(uint64_t id);
 
-/* Keeps what the packet says of pending promises. Returns how many of its own may be pending, or that another
- * thread has a cell which is needed: to be tried again later. */
+/* Whether the promise has ended, and so has what it became: who waits for it is of no interest any more. */
+bool weft__pending_gone(uint64_t id);
+
+/* The promise's home is there, and the event that says what it became has not been overwritten. */
+bool weft__pending_unlinked(uint64_t id);
+
+/* Keeps what the packet says of pending promises. hazard: of the thread and writer that ask. Returns how many of its own
+ * may be pending, or that another thread has a cell which is needed: to be tried again later. */
 #define WEFT_PENDING_HELD UINT32_MAX
-uint32_t weft__pending_keep(uint64_t packet);
+uint32_t weft__pending_keep(uint64_t packet, uint64_t *hazard);
 
 /* Lets those go that have been resolved since; pending: what weft__pending_keep said. */
 void weft__pending_recheck(uint64_t packet, uint32_t pending);

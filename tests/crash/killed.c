@@ -249,6 +249,7 @@ static bool any_crash(enum ending ending, bool full)
     truth->plan = (struct truth_plan){
         .threads = 1 + (unsigned)below(8),
         .own = below(3) == 0,
+        .late = below(2),
         .cells = cells,
         .old = (uint32_t)below(cells),
         .share = 1u << below(11),
@@ -302,8 +303,9 @@ int main(int argc, char **argv)
     printf("%lu killed, %lu ended otherwise; %" PRIu64 " events compared, %" PRIu64
            " lost between, %" PRIu64 " promises pending, %" PRIu64
            " of them older than all events, "
-           "%" PRIu64 " given up, %" PRIu64 " notes skipped; creations within %" PRIu64 " ns\n",
+           "%" PRIu64 " given up, %" PRIu64 " notes skipped; %" PRIu64
+           " inherited waits; creations within %" PRIu64 " ns\n",
            done, ends, verified.events, verified.missing, verified.pending, verified.promoted,
-           verified.given_up, verified.skipped, verified.off_ns);
+           verified.given_up, verified.skipped, verified.inherited, verified.off_ns);
     return !ok;
 }

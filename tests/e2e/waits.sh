@@ -39,7 +39,8 @@ all() {
     checks=$((checks + 1))
 }
 
-for how in 'star 4' 'star 1000' 'often 300' 'own 4' 'own 1000'; do
+for how in 'star 4' 'star 1000' 'often 300' 'own 4' 'own 1000' 'becomes 4' 'becomes 1000' 'late 4' 'loop 4' \
+    'own-becomes 4' 'own-late 4' 'own-loop 4'; do
     # shellcheck disable=SC2086 # words
     all $how
     says out '^1\. deadlock \(likely\)$'

@@ -5,7 +5,9 @@
  *   dense     N that wait for each of N others
  *   often     as star, but A and each other one waits for B again and again, among the jobs
  *   becomes   as star, but A waits for what becomes B later, by way of another one
- *   own       as star, with numbers of the program's own */
+ *   late      as becomes, but A begins to wait only then
+ *   loop      as becomes, and what each job is waited for becomes C, which stays pending, as in a loop of Lwt
+ *   own       as star, with numbers of the program's own; also own-becomes, own-late, own-loop */
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,8 +22,8 @@ static weft_promise last = 0x7f3210;
 static weft_promise new (const char *type, const char *label)
 {
     last += 48; /* as addresses are */
-    return strcmp(how, "own") == 0 ? weft_create_id(WEFT_LOOP, last, type, label)
-                                   : weft_create(type, label);
+    return strncmp(how, "own", 3) == 0 ? weft_create_id(WEFT_LOOP, last, type, label)
+                                       : weft_create(type, label);
 }
 
 static weft_promise new_marked(const char *type, const char *label)
@@ -31,13 +33,17 @@ static weft_promise new_marked(const char *type, const char *label)
     return p;
 }
 
+static weft_promise loop; /* or 0 */
+
 static void work(long jobs)
 {
     for (long i = 0; i < jobs; i++) {
-        weft_promise p = new ("job", NULL);
+        weft_promise turn = loop ? new ("bind", NULL) : 0, p = new ("job", NULL);
         weft_run(p);
         weft_fulfill(p);
         weft_run(WEFT_LOOP);
+        if (turn)
+            weft_become(turn, loop);
     }
 }
 
@@ -52,13 +58,21 @@ int main(int argc, char **argv)
     if (!waiter)
         return 1;
     weft_promise a = new_marked("task", "A"), b = new_marked("task", "B");
-    if (strcmp(how, "becomes") == 0) {
+    const bool late = strstr(how, "late"), looping = strstr(how, "loop");
+    if (looping)
+        loop = new ("bind", "C");
+    if (late || looping || strstr(how, "becomes")) {
         weft_promise x = new ("bind", "x"), y = new ("bind", "y");
-        weft_wait_by(a, x);
+        if (!late)
+            weft_wait_by(a, x);
         work(jobs / 3);
         weft_become(x, y);
         work(jobs / 3);
         weft_become(y, b);
+        if (late) {
+            work(jobs / 3);
+            weft_wait_by(a, x);
+        }
     } else {
         weft_wait_by(a, b);
     }

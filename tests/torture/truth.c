@@ -252,6 +252,50 @@ static void take_step(struct truth *w, unsigned t, struct truth_cell *c, unsigne
     done(w, t);
 }
 
+/* What waits for the promise, which is about to become another one. */
+static struct truth_link *new_link(struct truth_thread *me, const struct truth_cell *c,
+                                   uint64_t other)
+{
+    struct truth_link *l = &me->link[me->links % TRUTH_LINKS];
+    PUT(l->done, false);
+    l->id = c->id;
+    l->became = other;
+    memcpy(l->waiter, c->waiter, sizeof c->waiter);
+    l->waiter[TRUTH_WAITERS] = 0;
+    PUT(l->waits, (uint16_t)(c->done / STEP_WAIT));
+    PUT(me->links, me->links + 1);
+    return l;
+}
+
+const struct truth_link *truth_link(const struct truth_thread *t, uint64_t n)
+{
+    return n < t->links && n + TRUTH_LINKS > t->links ? &t->link[n % TRUTH_LINKS] : NULL;
+}
+
+/* Somebody waits for what became another one long ago. */
+static bool wait_late(struct truth *w, unsigned t, uint64_t n)
+{
+    struct truth_thread *me = &w->thread[t];
+    struct truth_link *l = &me->link[n % TRUTH_LINKS];
+    if (!truth_link(me, n) || l->waiter[TRUTH_WAITERS])
+        return false;
+    const uint64_t who = anybody(w, t);
+    bool twice = who == l->id || who == l->became;
+    for (unsigned i = 0; i < TRUTH_WAITERS; i++)
+        twice |= l->waits >> i & 1 && l->waiter[i] == who;
+    if (twice)
+        return false;
+    l->waiter[TRUTH_WAITERS] = who;
+    begin(w, t, WEFT_EVENT_TRY_READ, who, l->id);
+    if (who == me->running)
+        weft_wait(l->id);
+    else
+        weft_wait_by(who, l->id);
+    PUT(l->waits, (uint16_t)(l->waits | 1u << TRUTH_WAITERS));
+    done(w, t);
+    return true;
+}
+
 static void end(struct truth *w, unsigned t, struct truth_cell *c)
 {
     uint64_t running = w->thread[t].running, r = truth_dice(&w->thread[t].dice);
@@ -282,12 +326,15 @@ static void end(struct truth *w, unsigned t, struct truth_cell *c)
         begin(w, t, WEFT_EVENT_FULFILLS, other, c->id);
         weft_resolve_by(other, c->id, WEFT_BY_VALUE, NULL);
         break;
-    case 5:
+    case 5: {
+        struct truth_link *l = new_link(&w->thread[t], c, other);
         begin(w, t, WEFT_EVENT_BECOMES, c->id, other);
         weft_become(c->id, other);
+        PUT(l->done, true);
         if (w->thread[t].running == c->id)
             w->thread[t].running = other;
         break;
+    }
     default:
         begin(w, t, WEFT_EVENT_FULFILLS, running, c->id);
         weft_fulfill(c->id);
@@ -347,7 +394,9 @@ void truth_begin(struct truth *w, unsigned t)
 void truth_step(struct truth *w, unsigned t)
 {
     uint64_t r = truth_dice(&w->thread[t].dice);
-    if (r % 1024 < w->plan.share && truth_step_cell(w, t))
+    if (r % 1024 < w->plan.share && (r >> 20 & 7 || !w->plan.late || !w->thread[t].links
+                                         ? truth_step_cell(w, t)
+                                         : wait_late(w, t, (r >> 23) % w->thread[t].links)))
         dawdle(t);
     else if (r / 1024 % 4 == 0)
         filler(w, t);
@@ -435,9 +484,13 @@ void truth_snap(struct truth_snapshot *out, struct truth *w, bool live)
     out->cell = calloc(w->plan.cells + 1, sizeof *out->cell);
     if (!out->cell)
         abort();
-    for (unsigned t = 0; t < out->threads; t++)
-        out->thread[t] = (struct truth_thread){.made = GET(w->thread[t].made),
-                                               .filler_open = GET(w->thread[t].filler_open)};
+    for (unsigned t = 0; t < out->threads; t++) {
+        if (!live) /* else it is not known when they came */
+            memcpy(out->thread[t].link, w->thread[t].link, sizeof out->thread[t].link);
+        out->thread[t].links = live ? 0 : w->thread[t].links;
+        out->thread[t].made = GET(w->thread[t].made);
+        out->thread[t].filler_open = GET(w->thread[t].filler_open);
+    }
     for (uint32_t i = 0; i < out->cells; i++)
         snap_cell(&out->cell[i], &w->cell[i], live);
 }

@@ -24,6 +24,7 @@ enum {
     TRUTH_THREADS = 16,
     TRUTH_LOG = 1 << 20,   /* calls of each thread that are remembered */
     TRUTH_CELLS = 1 << 16, /* promises at once, at most */
+    TRUTH_LINKS = 1 << 10, /* promises of each thread that became others that are remembered */
     TRUTH_ALARM = 1700,    /* seconds after which a program of a test ends by itself */
 };
 
@@ -60,7 +61,18 @@ struct truth_call {
     uint8_t kind;
 };
 
+/* A promise of the table that became another one of it: who waits for it waits for that one. */
+struct truth_link {
+    uint64_t id, became;
+    uint64_t waiter[TRUTH_WAITERS +
+                    1]; /* those that had begun to wait by then; and one that began later, or 0 */
+    uint16_t waits;     /* which of them, by bits: their calls have returned */
+    bool done;          /* the call that says what it became has returned */
+};
+
 struct truth_thread {
+    uint64_t links;
+    struct truth_link link[TRUTH_LINKS]; /* link n is in place n % TRUTH_LINKS */
     uint32_t tid;
     uint64_t begun, done;   /* calls */
     uint64_t made;          /* promises of the table that it has begun to create */
@@ -75,6 +87,7 @@ struct truth_thread {
 struct truth_plan {
     unsigned threads;
     bool own;           /* numbers of its own (weft_create_id) */
+    bool late;          /* who waits may begin to when that has become another one */
     unsigned few_waits; /* not so many of TRUTH_WAITERS wait for a promise */
     uint32_t cells;     /* promises in the table */
     uint32_t old;       /* the first of them are never resolved */
@@ -122,6 +135,9 @@ struct truth_snapshot {
     uint32_t cells;
     unsigned threads;
 };
+
+/* The link with that number of a thread which has it, if it is not too long ago; or NULL. */
+const struct truth_link *truth_link(const struct truth_thread *t, uint64_t n);
 void truth_snap(struct truth_snapshot *out, struct truth *w, bool live);
 
 uint64_t truth_now_ns(void);

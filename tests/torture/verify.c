@@ -329,6 +329,7 @@ struct check {
     uint32_t *cell_of;    /* by promise: cell of before plus 1 */
     struct weft_pending_header header;
     bool remembers;     /* there is a packet of pending promises */
+    bool concludes;     /* what is not in it has ended: nothing is missing or was given up */
     bool has_lost;      /* texts */
     uint64_t lost;      /* promises that need not be there */
     uint64_t skipped;   /* promises of which something is not shown */
@@ -426,6 +427,19 @@ static bool waits_twice(const struct check *k, const struct truth_cell *c, unsig
     return twice;
 }
 
+/* Whether it may have waited once more, for one that became this one. */
+static bool waits_late(const struct check *k, uint64_t who)
+{
+    const uint32_t p = weft_model_find(k->m, who);
+    bool late = false;
+    for (unsigned t = 0; t < k->before->threads && p != NONE; t++)
+        for (unsigned n = 0; n < TRUTH_LINKS && !late; n++) {
+            const uint64_t other = k->before->thread[t].link[n].waiter[TRUTH_WAITERS];
+            late = other && is_one(k->m, p, other);
+        }
+    return late;
+}
+
 /* Whether the waits are shown. Nobody needs to know that one has waited who is resolved, once the events are
  * overwritten. */
 static bool waits_shown(const struct check *k, const struct shown *s, uint32_t i)
@@ -434,6 +448,7 @@ static bool waits_shown(const struct check *k, const struct shown *s, uint32_t i
     bool ok = true;
     for (unsigned n = 0; n < TRUTH_WAITERS; n++)
         ok = ok && (times(s->waits[n], a, b, (unsigned)STEP_WAIT << n) || waits_twice(k, b, n) ||
+                    (s->waits[n] && waits_late(k, b->waiter[n])) ||
                     (s->waits[n] == 0 && !waits_still(k, b->waiter[n])));
     return ok;
 }
@@ -498,8 +513,12 @@ static bool check_pending(struct check *k, uint32_t i, struct verified *v, uint6
     v->promoted += p->start_ns < 0;
     if (strcmp(weft_model_type(k->m, index), "cell"))
         return complain(k, weft_model_type(k->m, index), c->id, c);
-    if (!is_one(k->m, p->creator, c->creator))
+    if (!is_one(k->m, p->creator, c->creator)) {
+        if (p->creator == WEFT_ROOT &&
+            ++*gone <= k->lost) /* it lost its cell, and has got one again */
+            return true;
         return complain(k, "another creator", c->id, c);
+    }
     uint64_t start = k->m->first_ns + (uint64_t)p->start_ns;
     uint64_t off = start < c->before_ns  ? c->before_ns - start
                    : start > c->after_ns ? start - c->after_ns
@@ -507,6 +526,81 @@ static bool check_pending(struct check *k, uint32_t i, struct verified *v, uint6
     if (off > v->off_ns)
         v->off_ns = off;
     return check_steps(k, i);
+}
+
+/* The place of a promise that lasts, or NONE. */
+static uint32_t lasting(const struct check *k, uint64_t id)
+{
+    const struct truth_cell *c = cell_with(&k->first, id);
+    const uint32_t i = c ? (uint32_t)(c - k->before->cell) : NONE;
+    return c && lasts(k, i) ? i : NONE;
+}
+
+/* What the promise is by now: the links of all threads lead from smaller numbers to larger ones. */
+static uint64_t final_of(const struct check *k, uint64_t id)
+{
+    for (bool found = true; found;) {
+        found = false;
+        for (unsigned t = 0; t < k->before->threads && !found; t++)
+            for (uint64_t n = k->before->thread[t].links; n-- > 0 && !found;) {
+                const struct truth_link *l = truth_link(&k->before->thread[t], n);
+                if (!l)
+                    break;
+                found = l->done && l->id == id;
+                id = found ? l->became : id;
+            }
+    }
+    return id;
+}
+
+static bool shows_wait(const struct weft_model *m, uint64_t who, uint32_t source)
+{
+    const uint32_t actor = weft_model_find(m, who);
+    for (uint32_t i = 0; i < m->interactions && actor != NONE; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (x->kind == WEFT_WAITS && weft_model_final(m, x->other) == source &&
+            weft_model_final(m, x->actor) == weft_model_final(m, actor))
+            return true;
+    }
+    return false;
+}
+
+/* Who waited for a promise that became one that lasts waits for that one. */
+static bool check_link(struct check *k, const struct truth_link *l, struct verified *v)
+{
+    const uint32_t at = l->done ? lasting(k, final_of(k, l->became)) : NONE;
+    const uint32_t source = at == NONE ? NONE : k->promise_of[at];
+    for (unsigned i = 0; i <= TRUTH_WAITERS && source != NONE; i++) {
+        if (!(l->waits >> i & 1) || l->waiter[i] == UINT64_MAX || lasting(k, l->waiter[i]) == NONE)
+            continue;
+        v->inherited++;
+        if (shows_wait(k->m, l->waiter[i], weft_model_final(k->m, source)))
+            continue;
+        if (k->skipped < k->header.skipped + k->discarded) { /* it is counted */
+            k->skipped++;
+            continue;
+        }
+        char text[160];
+        snprintf(text, sizeof text,
+                 "has no waiter %" PRIu64 ", which waited for %" PRIu64
+                 " (%u) that became %" PRIu64,
+                 l->waiter[i], l->id, i, l->became);
+        return complain(k, text, k->before->cell[at].id, NULL);
+    }
+    return true;
+}
+
+static bool check_links(struct check *k, struct verified *v)
+{
+    bool ok = true;
+    for (unsigned t = 0; t < k->before->threads; t++)
+        for (uint64_t n = k->before->thread[t].links; n-- > 0;) {
+            const struct truth_link *l = truth_link(&k->before->thread[t], n);
+            if (!l)
+                break;
+            ok &= check_link(k, l, v);
+        }
+    return ok;
 }
 
 /* Returns true if this recording has not handed out the number: it is older, or made up. Whether its promise has ended is
@@ -530,7 +624,7 @@ static bool may_be_pending(struct check *k, uint32_t p, uint64_t *unborn, uint64
         (b && (b->unknown || b->stage != STAGE_FREE)))
         return true;
     if (!k->m->promise[p].created)
-        return k->lost > 0 || !k->header.cells || is_foreign(k, id); /* it may be anything */
+        return !k->concludes || !k->header.cells || is_foreign(k, id); /* it may be anything */
     if (!strcmp(weft_model_type(k->m, p), "filler"))
         return (*fillers)-- > 0;
     if (strcmp(weft_model_type(k->m, p), "cell"))
@@ -591,6 +685,7 @@ bool verify_promises(const struct truth_snapshot *before, struct truth *live, co
         truth_snap(&now, live, true);
     const struct weft_reader_facts *f = weft_reader_facts(reader);
     k.remembers = verify_pending_header(path, &k.header) || !f->wrapped;
+    k.concludes = f->promotion.complete;
     k.has_lost = f->lost_texts > 0;
     k.discarded = f->discarded_events;
     k.lost = k.discarded + k.header.given_up;
@@ -602,7 +697,7 @@ bool verify_promises(const struct truth_snapshot *before, struct truth *live, co
     for (uint32_t i = 0; i < before->cells && k.remembers; i++)
         if (lasts(&k, i))
             ok &= check_pending(&k, i, v, &gone);
-    ok &= !k.remembers || check_shown(&k);
+    ok &= !k.remembers || (check_shown(&k) && check_links(&k, v));
     if (k.complaints > COMPLAINTS)
         printf("… and %u more\n", k.complaints - COMPLAINTS);
     free(now.cell);

@@ -12,8 +12,9 @@ struct verified {
     uint64_t traces, events, missing; /* missing: calls between others that were overwritten */
     uint64_t pending, promoted; /* promises found pending; … of which the creation was promoted */
     uint64_t given_up,
-        skipped;     /* promises, and notes about them, that the recorder says it gave up */
-    uint64_t off_ns; /* creations are outside of the calls by at most that */
+        skipped;        /* promises, and notes about them, that the recorder says it gave up */
+    uint64_t inherited; /* waits for promises that became others which were pending */
+    uint64_t off_ns;    /* creations are outside of the calls by at most that */
 };
 
 /* The header of the packet of pending promises. False: the trace has none. */

@@ -287,6 +287,43 @@ static void a_copy(void **state)
     assert_int_equal(unlisted_copy, unlisted);
 }
 
+/* The packets of events of a ring as it was earlier, and what else is there now: as it may be read while it is written. */
+static void take_events(unsigned char *bytes, const unsigned char *earlier)
+{
+    const struct weft_packet_header *h;
+    for (size_t at = 0; at + sizeof *h < BYTES; at += 4096) {
+        h = (const void *)(earlier + at);
+        if (h->magic == WEFT_PACKET_MAGIC && h->class == WEFT_PACKET_EVENTS)
+            memcpy(bytes + at, h, h->packet_bits / 8);
+    }
+}
+
+/* A promise on the roll gets a cell, since it matters, when its packet has been read, and the one that says so has not. */
+static void read_before_its_cell(void **state)
+{
+    enum { COUNT = 1500, MATTERS = 50 };
+    static alignas(8) unsigned char earlier[BYTES], bytes[BYTES];
+    (void)state;
+    for (uint64_t i = 1; i <= COUNT; i++)
+        weft_create_id(WEFT_LOOP, i * 16, "connection", NULL);
+    memcpy(earlier, ring, BYTES);
+    for (uint64_t lap = 0, other = UINT64_C(1) << 40; lap < 2; lap++) {
+        for (unsigned i = 0; i < LAPS; i++, other += 16)
+            weft_fulfill(weft_create_id(WEFT_LOOP, other, "other", NULL));
+        for (uint64_t i = MATTERS; i <= COUNT && !lap; i += MATTERS)
+            weft_should_resolve(i * 16);
+    }
+    weft_stop();
+    memcpy(bytes, ring, BYTES);
+    take_events(bytes, earlier);
+    read_bytes(bytes, BYTES);
+    assert_int_equal(model->contradictions.created_twice, 0);
+    for (uint64_t i = 1; i <= COUNT; i++) {
+        assert_whole(i * 16, "connection", NULL);
+        assert_true(model->promise[weft_model_find(model, i * 16)].start_ns < COUNT * 10);
+    }
+}
+
 static struct weft_roll_header *find_roll(unsigned char *bytes)
 {
     for (size_t at = 0; at + sizeof(struct weft_roll_header) < BYTES; at += 4096) {
@@ -348,6 +385,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(sorts_share, start, end),
         cmocka_unit_test_setup_teardown(large_numbers, start, end),
         cmocka_unit_test_setup_teardown(a_copy, start, end),
+        cmocka_unit_test_setup_teardown(read_before_its_cell, start, end),
         cmocka_unit_test_setup_teardown(hostile_rolls, start, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
