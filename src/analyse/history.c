@@ -7,6 +7,8 @@
 #include "model/alloc.h"
 #include "model/seed.h"
 
+enum { NAP_NS = 20000 }; /* a shorter idle time is none: the loop only asked what is new */
+
 struct maker {
     struct weft_history *h;
     const struct weft_model *m;
@@ -360,6 +362,7 @@ static bool begin_wait(struct maker *k, uint32_t interaction)
                                              .source = x->other,
                                              .begun_by = interaction,
                                              .ended_by = WEFT_NONE,
+                                             .notified_by = WEFT_NONE,
                                              .end = WEFT_WAIT_OPEN};
     return true;
 }
@@ -396,8 +399,8 @@ static bool find_waits(struct maker *k)
     return true;
 }
 
-/* When what a wait is for was there: resolved, or notified after it began. INT64_MAX: never. */
-static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
+/* When the reader of a wait may first have gone on: it was resolved, or notified after it began. INT64_MAX: never. */
+static int64_t earliest_ns(const struct weft_history *h, const struct weft_wait *w)
 {
     int64_t resolved = weft_history_resolved_ns(h, w->source);
     if (resolved != INT64_MAX)
@@ -430,7 +433,7 @@ static void settle(const struct weft_history *h, struct weft_wait *w, uint32_t n
 {
     const struct weft_model *m = h->m;
     const struct weft_promise *reader = &m->promise[weft_model_final(m, w->reader)];
-    int64_t there = there_ns(h, w);
+    int64_t there = earliest_ns(h, w);
     bool resolved = weft_history_resolved_ns(h, w->source) != INT64_MAX;
     uint32_t run = there == INT64_MAX ? WEFT_NONE : reader_run(h, w->reader, there);
     if (run != WEFT_NONE && m->run[run].start_ns == w->from_ns) /* the one in which it began */
@@ -463,6 +466,104 @@ static void settle_waits(struct weft_history *h)
                 settle(h, w, i + 1 < end ? last : WEFT_NONE);
         }
     }
+}
+
+/* ---- Turns ---- */
+
+/* A wait for a condition after which its reader went on. */
+struct gone {
+    int64_t until_ns;
+    uint32_t ended_by, wait;
+};
+
+static int by_end(const void *a, const void *b)
+{
+    const struct gone *x = a, *y = b;
+    if (x->until_ns != y->until_ns)
+        return x->until_ns < y->until_ns ? -1 : 1;
+    return x->ended_by < y->ended_by ? -1 : x->ended_by > y->ended_by;
+}
+
+static bool is_before(const struct weft_history *h, uint32_t notified, const struct gone *g)
+{
+    int64_t time = h->m->interaction[notified].time_ns;
+    return time < g->until_ns || (time == g->until_ns && notified < g->ended_by);
+}
+
+/* Whether a notification may have let a reader go on: it waited, and its thread did not fall asleep in between, as none does
+ * on which something is ready. */
+static bool is_turn(const struct weft_history *h, uint32_t notified, const struct weft_wait *w)
+{
+    int64_t time = h->m->interaction[notified].time_ns;
+    uint32_t run = weft_history_run_before(h, w->reader, w->until_ns);
+    if (w->begun_by > notified || time < w->from_ns)
+        return false;
+    if (run == WEFT_NONE)
+        return true;
+    uint32_t stream = weft_history_stream(h, run), end = h->idle_first[stream + 1];
+    for (uint32_t i = weft_history_idle_from(h, stream, time);
+         i < end && h->idle[i].start_ns < w->until_ns; i++)
+        if (h->idle[i].start_ns > time && h->idle[i].end_ns - h->idle[i].start_ns >= NAP_NS)
+            return false;
+    return true;
+}
+
+/* By which notification each of them went on: the last before that. But each is for one, as long as there are enough: the
+ * last for the last, and so on back. Returns the last that nobody needed, or WEFT_NONE. */
+static uint32_t give_turns(struct weft_history *h, const struct gone *gone, uint32_t count,
+                           uint32_t condition)
+{
+    uint32_t first = h->notified_first[condition], seen = count, next = count, spare = WEFT_NONE;
+    for (uint32_t i = h->notified_first[condition + 1]; i-- > first;) {
+        uint32_t x = h->notified[i];
+        bool needed = false;
+        for (; seen > 0 && is_before(h, x, &gone[seen - 1]); seen--) {
+            struct weft_wait *w = &h->wait[gone[seen - 1].wait];
+            if (w->begun_by < x)
+                w->notified_by = x;
+            needed = true;
+        }
+        while (next > seen) {
+            struct weft_wait *w = &h->wait[gone[--next].wait];
+            if (is_turn(h, x, w)) {
+                w->notified_by = x;
+                needed = true;
+                break;
+            }
+        }
+        spare = needed || spare != WEFT_NONE ? spare : x;
+    }
+    return spare;
+}
+
+static bool find_turns(struct weft_history *h)
+{
+    struct gone *gone = NULL;
+    uint32_t room = 0;
+    bool ok = true;
+    for (uint32_t c = 0; c < h->m->promises && ok; c++) {
+        uint32_t count = 0, end = h->waits_for_first[c + 1];
+        if (h->notified_first[c] == h->notified_first[c + 1])
+            continue;
+        for (uint32_t i = h->waits_for_first[c]; i < end && ok; i++) {
+            const struct weft_wait *w = &h->wait[h->waits_for[i]];
+            if (w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN)
+                continue;
+            ok = weft__reserve(&gone, count, &room, sizeof *gone);
+            if (ok)
+                gone[count++] = (struct gone){w->until_ns, w->ended_by, h->waits_for[i]};
+        }
+        if (ok && count)
+            qsort(gone, count, sizeof *gone, by_end);
+        uint32_t spare = ok ? give_turns(h, gone, count, c) : WEFT_NONE;
+        for (uint32_t i = h->waits_for_first[c]; i < end && spare != WEFT_NONE; i++) {
+            struct weft_wait *w = &h->wait[h->waits_for[i]];
+            if (w->end == WEFT_WAIT_OPEN && w->begun_by < spare)
+                w->notified_by = spare;
+        }
+    }
+    free(gone);
+    return ok;
 }
 
 /* ---- All of it ---- */
@@ -507,6 +608,7 @@ static int make(struct maker *k, weft_progress_fn *progress, void *data)
     STEP(0.95, sort_by(k, &h->notified_first, &h->notified, m->promises, m->interactions, 1,
                        notified_key));
     settle_waits(h);
+    STEP(0.97, find_turns(h));
     STEP(1.0,
          sort_by(k, &h->children_first, &h->children, m->promises, m->promises, 1, creator_key));
 #undef STEP

@@ -33,6 +33,8 @@ struct weft_wait {
     uint32_t reader, source;   /* as the events named them; source is not WEFT_ROOT */
     uint32_t begun_by;         /* interaction */
     uint32_t ended_by;         /* interaction, or WEFT_NONE */
+    uint32_t
+        notified_by; /* of a condition: the interaction by which it was this reader's turn, or WEFT_NONE */
     enum weft_wait_end end;
 };
 
@@ -91,6 +93,11 @@ void weft_history_free(struct weft_history *h);
 /* When a promise was resolved: its end (that of what it became), or INT64_MAX if it is pending or was
  * forgotten: then nobody will resolve it. */
 int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise);
+
+/* When the reader of a wait could go on: its source was resolved or, of a condition, notified for it, but not before the wait
+ * began. INT64_MAX: never, or it went on before. by may be NULL; *by is the interaction, WEFT_NONE: it is not known. */
+int64_t weft_history_there_ns(const struct weft_history *h, const struct weft_wait *w,
+                              uint32_t *by);
 
 /* Places in the lists: the first one of the list at or after a time, or its end. Logarithmic. */
 uint32_t weft_history_run_from(const struct weft_history *h, uint32_t promise, int64_t time_ns);

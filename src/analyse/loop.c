@@ -144,14 +144,6 @@ static void publish(struct weft__loops *l)
 
 /* ---- Questions ---- */
 
-/* The last NOTIFIES of a promise no later than a time, or WEFT_NONE. */
-static uint32_t notified_before(const struct weft_history *h, uint32_t promise, int64_t time_ns)
-{
-    uint32_t first = h->notified_first[promise];
-    uint32_t low = weft_history_notified_from(h, promise, time_ns + 1);
-    return low > first ? h->notified[low - 1] : WEFT_NONE;
-}
-
 /* Whether only one promise ever waits for another, as far as one looks: else a signal may be for others. */
 static bool has_one_reader(const struct weft_history *h, uint32_t promise)
 {
@@ -167,10 +159,8 @@ int64_t weft__ready_ns(const struct weft_history *h, const struct weft_wait *w)
 {
     int64_t ready = weft_history_resolved_ns(h, w->source);
     if (ready > w->until_ns) {
-        uint32_t i =
-            w->end == WEFT_WAIT_READ ? notified_before(h, w->source, w->until_ns) : WEFT_NONE;
-        if (i == WEFT_NONE || h->m->interaction[i].time_ns < w->from_ns ||
-            !has_one_reader(h, w->source))
+        uint32_t i = w->end == WEFT_WAIT_READ ? w->notified_by : WEFT_NONE;
+        if (i == WEFT_NONE || !has_one_reader(h, w->source))
             return INT64_MAX;
         ready = h->m->interaction[i].time_ns;
     }

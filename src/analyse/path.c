@@ -122,16 +122,19 @@ static void rest(struct weft__walk *k)
     }
 }
 
-/* When a wait began, as far as it kept the reader from running: who ran since then was not kept. */
-static int64_t kept_since(const struct weft__walk *k, uint32_t reader, uint32_t wait,
-                          uint32_t previous)
+/* Since when the reader of a run needed source, which was there: since it began to wait for it. Runs since then do not
+ * count: they took note of something else, as where several are waited for at once, and source was not there yet. */
+static int64_t kept_since(struct weft__walk *k, uint32_t wait, uint32_t source, uint32_t previous,
+                          int64_t there_ns)
 {
-    int64_t ran =
-        previous == WEFT_NONE ? k->m->promise[reader].start_ns : k->m->run[previous].end_ns;
-    if (wait == WEFT_NONE)
-        return ran;
-    int64_t from = k->h->wait[wait].from_ns;
-    return previous != WEFT_NONE && from < k->m->run[previous].start_ns ? ran : from;
+    const struct weft_promise *p = &k->m->promise[source];
+    uint32_t reader = k->promise;
+    if (previous == WEFT_NONE)
+        return wait == WEFT_NONE ? k->m->promise[reader].start_ns : k->h->wait[wait].from_ns;
+    const struct weft_run *r = &k->m->run[previous];
+    bool began = p->created && p->creator == reader && p->start_ns < r->start_ns;
+    int64_t from = wait != WEFT_NONE ? k->h->wait[wait].from_ns : began ? p->start_ns : r->end_ns;
+    return from < r->start_ns && there_ns <= r->end_ns ? r->end_ns : from;
 }
 
 /* The time before a run is explained: goes on with the run before it. */
@@ -148,7 +151,7 @@ static void served(struct weft__walk *k, uint32_t wait, uint32_t source, uint32_
                    const struct weft__there *t)
 {
     uint32_t x = k->promise;
-    int64_t from = kept_since(k, x, wait, previous);
+    int64_t from = kept_since(k, wait, source, previous, t->time_ns);
     uint32_t before = wait != WEFT_NONE ? k->h->wait[wait].begun_by : k->before;
     weft__walk_ready(k, weft_history_stream(k->h, k->run), weft__later(t->time_ns, from), x);
     if (t->time_ns > from) {
@@ -161,25 +164,28 @@ static void served(struct weft__walk *k, uint32_t wait, uint32_t source, uint32_
 /* A run that an event has begun: its reader read something, or was signalled. */
 static void begun_by(struct weft__walk *k, uint32_t cause, uint32_t previous)
 {
+    const struct weft_history *h = k->h;
     const struct weft_interaction *x = &k->m->interaction[cause];
     uint32_t reader = k->promise, source = x->kind == WEFT_READS ? x->other : x->actor;
-    uint32_t wait = weft__walk_ended_wait(k, reader, cause, previous), run = WEFT_NONE;
+    uint32_t wait = weft__walk_ended_wait(k, source, cause), run = WEFT_NONE;
     struct weft__there t;
-    bool found = source != WEFT_ROOT && weft__walk_there(k, source, cause, &t);
+    bool found = source != WEFT_ROOT && weft__walk_there(k, source, wait, cause, &t);
+    if (found && x->kind == WEFT_READS)
+        wait = weft__walk_last_read(k, wait, &t);
+    source = wait == WEFT_NONE ? source : h->wait[wait].source;
     k->before = cause;
     if (source != WEFT_ROOT && source != reader &&
         (!found || (x->kind == WEFT_SIGNALS && !t.is_signalled)))
         run = weft__walk_run_now(k, source); /* it signalled, itself */
-    int64_t from = kept_since(k, reader, wait, previous);
     if (run != WEFT_NONE) {
-        weft__walk_push(k, reader, from, source,
-                        wait != WEFT_NONE ? k->h->wait[wait].begun_by : cause);
+        weft__walk_push(k, reader, kept_since(k, wait, source, previous, k->now_ns), source,
+                        wait != WEFT_NONE ? h->wait[wait].begun_by : cause);
         go_run(k, run);
     } else if (found)
         served(k, wait, source, previous, &t);
     else {
-        weft__walk_step(k, WEFT_STEP_OUTSIDE, from, source == WEFT_ROOT ? reader : source,
-                        WEFT_NONE);
+        weft__walk_step(k, WEFT_STEP_OUTSIDE, kept_since(k, wait, source, previous, k->now_ns),
+                        source == WEFT_ROOT ? reader : source, WEFT_NONE);
         go_previous(k, previous);
     }
 }
@@ -201,8 +207,9 @@ static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
     uint32_t x = k->promise, stream = weft_history_stream(h, k->run);
     int64_t start = k->m->run[k->run].start_ns;
     int64_t since = previous == WEFT_NONE ? INT64_MIN : k->m->run[previous].start_ns;
-    struct weft__there t;
+    struct weft__there t = {.time_ns = INT64_MIN};
     uint32_t wait = weft__walk_last_served(k, x, &start, since, &t);
+    wait = weft__walk_last_read(k, wait, &t);
     if (wait != WEFT_NONE) {
         served(k, wait, h->wait[wait].source, previous, &t);
         return;
@@ -342,7 +349,7 @@ static void begin_pending(struct weft__walk *k, uint32_t promise)
         const struct weft_wait *w = &k->h->wait[wait];
         struct weft__there t;
         bool resolved = weft_history_resolved_ns(k->h, w->source) != INT64_MAX;
-        if (resolved && weft__walk_there(k, w->source, k->before, &t)) {
+        if (resolved && weft__walk_there(k, w->source, wait, k->before, &t)) {
             k->promise = final;
             t.time_ns = weft__later(t.time_ns, w->from_ns);
             weft__walk_ready(

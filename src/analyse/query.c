@@ -11,6 +11,23 @@ int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise)
     return never ? INT64_MAX : p->end_ns;
 }
 
+int64_t weft_history_there_ns(const struct weft_history *h, const struct weft_wait *w, uint32_t *by)
+{
+    int64_t there = weft_history_resolved_ns(h, w->source);
+    uint32_t x = WEFT_NONE;
+    if (there <= w->until_ns) {
+        x = h->resolution[w->source];
+    } else if (w->notified_by != WEFT_NONE) {
+        x = w->notified_by;
+        there = h->m->interaction[x].time_ns;
+    } else {
+        there = w->end == WEFT_WAIT_READ ? w->until_ns : INT64_MAX; /* whatever it was */
+    }
+    if (by)
+        *by = x;
+    return there > w->from_ns ? there : w->from_ns;
+}
+
 /* at: whether the item in the middle lies before the one that is looked for. */
 #define FROM(name, of, item_first, at)                                                             \
     uint32_t weft_history_##name(const struct weft_history *h, uint32_t of, int64_t time_ns)       \

@@ -5,28 +5,18 @@
 #include <string.h>
 
 #include "analyse/names.h"
+#include "analyse/spent.h"
 #include "analyse/times.h"
 #include "format/utf8.h"
 #include "model/alloc.h"
 #include "model/seed.h"
 
-enum {
-    STEP = 65536,      /* promises between two calls of progress */
-    LOOK_BACK = 64,    /* runs before one */
-    LONG_NS = 1000000, /* the loop itself may have slept */
-};
-
-/* A time in the life of one promise. What has more weight hides the others. */
-struct span {
-    int64_t from_ns, to_ns;
-    enum { WAITING, READY, RUNNING } kind;
-};
+enum { STEP = 65536 }; /* promises between two calls of progress */
 
 struct maker {
     const struct weft_history *h;
     const struct weft_model *m;
     struct weft_stats *out;
-    bool raw;
     uint32_t row_room;
     uint32_t *row_of; /* by promise */
     struct slot {
@@ -35,10 +25,7 @@ struct maker {
     uint32_t mask;
     uint64_t seed;
 
-    struct span *span; /* of the promise that is looked at */
-    size_t spans, span_room;
-    int64_t *begin, *end; /* when promises stood ready */
-    size_t readies, begin_room, end_room;
+    struct weft_meter meter;
     int64_t *spare; /* for sorting */
     weft_progress_fn *progress;
     void *data;
@@ -196,7 +183,7 @@ static bool latency_of(const struct maker *k, uint32_t promise, int64_t *ns)
     if (!p->created || (final->outcome != WEFT_FULFILLED && final->outcome != WEFT_FAILED &&
                         final->outcome != WEFT_RESOLVED))
         return false;
-    int64_t from = k->raw ? p->start_ns : weft_model_wake(m, p);
+    int64_t from = k->meter.raw ? p->start_ns : weft_model_wake(m, p);
     int64_t to = final->end_ns > p->end_ns ? final->end_ns : p->end_ns;
     *ns = at_least_0(to - from);
     return true;
@@ -283,198 +270,15 @@ uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_ro
 
 /* ---- What each promise did ---- */
 
-static bool add_span(struct maker *k, int64_t from, int64_t to, unsigned kind)
-{
-    if (to <= from)
-        return true;
-    if (!weft__room(&k->span, k->spans, &k->span_room, sizeof *k->span))
-        return false;
-    k->span[k->spans++] = (struct span){from, to, kind};
-    return true;
-}
-
-/* When what a wait is for was there, within the wait. Of a condition that was notified several times, the last time
- * counts: that is what it was woken by. */
-static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
-{
-    int64_t resolved = weft_history_resolved_ns(h, w->source);
-    bool ended = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
-    if (resolved <= w->until_ns)
-        return resolved > w->from_ns ? resolved : w->from_ns;
-    uint32_t first = h->notified_first[w->source];
-    uint32_t low = ended ? weft_history_notified_from(h, w->source, w->until_ns + 1) : first;
-    int64_t last = low > first ? h->m->interaction[h->notified[low - 1]].time_ns : w->from_ns - 1;
-    return last >= w->from_ns && last <= w->until_ns ? last : w->until_ns;
-}
-
-static int by_end(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-    if (x->to_ns != y->to_ns)
-        return x->to_ns < y->to_ns ? -1 : 1;
-    return x->from_ns > y->from_ns ? -1 : x->from_ns < y->from_ns;
-}
-
-static int by_begin(const void *a, const void *b)
-{
-    const struct span *x = a, *y = b;
-    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
-}
-
-/* Most promises have one or two. */
-static void sort_spans(struct maker *k, int compare(const void *, const void *))
-{
-    for (size_t i = 1; i < k->spans; i++)
-        if (compare(&k->span[i - 1], &k->span[i]) > 0) {
-            qsort(k->span, k->spans, sizeof *k->span, compare);
-            return;
-        }
-}
-
-/* A loop does not sleep while something is ready: what ran after it slept was woken by the outside, and stood ready
- * since then. Not all loops say that they sleep: if one itself ran for long, it may have. */
-static int64_t ready_since(const struct maker *k, uint32_t stream, uint32_t run, int64_t from)
-{
-    const struct weft_history *h = k->h;
-    int64_t start = k->m->run[run].start_ns;
-    uint32_t first = h->idle_first[stream], low = first, high = h->idle_first[stream + 1];
-    while (low < high) { /* the first idle time that begins later */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->idle[middle].start_ns < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    from = low > first && h->idle[low - 1].end_ns > from ? h->idle[low - 1].end_ns : from;
-    first = h->stream_first[stream];
-    low = weft_history_stream_from(h, stream, start);
-    for (uint32_t i = 0; i < LOOK_BACK && low > first; i++) {
-        uint32_t before = h->stream_run[--low];
-        const struct weft_run *r = &k->m->run[before];
-        if (r->end_ns <= from)
-            break;
-        if (h->run_promise[before] == WEFT_ROOT && r->end_ns - r->start_ns >= LONG_NS)
-            return r->end_ns;
-    }
-    return from;
-}
-
-/* From when on a promise stood ready that had not waited when it first ran. */
-static int64_t ready_to_start(const struct maker *k, uint32_t promise, uint32_t run)
-{
-    const struct weft_history *h = k->h;
-    const struct weft_promise *p = &k->m->promise[promise];
-    int64_t start = k->m->run[run].start_ns, from = k->raw ? p->start_ns : weft_model_wake(k->m, p);
-    uint32_t cause = h->run_cause[run], stream = weft_history_stream(h, run);
-    if (!p->created || (cause != WEFT_NONE && k->m->interaction[cause].kind == WEFT_SIGNALS))
-        return start;
-    if (cause != WEFT_NONE) { /* it has waited, though nothing said so */
-        int64_t resolved = weft_history_resolved_ns(h, k->m->interaction[cause].other);
-        return resolved > start ? start : resolved > from ? resolved : from;
-    }
-    return ready_since(k, stream, run, from);
-}
-
-/* Of waits that ended at the same moment, the reader stood ready since the last of their sources was there. What it
- * had given up by then does not count. */
-static bool add_ready(struct maker *k, uint32_t promise)
-{
-    const struct weft_history *h = k->h;
-    uint32_t first = h->waits_of_first[promise], last = h->waits_of_first[promise + 1];
-    bool runs = h->runs_of_first[promise] < h->runs_of_first[promise + 1];
-    for (uint32_t i = first; i < last; i++) {
-        const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        /* One that never runs in the trace may well run, only that nothing says so. */
-        bool counts = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN ||
-                      (w->end == WEFT_WAIT_OPEN && runs);
-        int64_t there = there_ns(h, w);
-        if (counts && w->until_ns >= there) {
-            if (!weft__room(&k->span, k->spans, &k->span_room, sizeof *k->span))
-                return false;
-            k->span[k->spans++] = (struct span){there, w->until_ns, READY}; /* may be empty */
-        }
-    }
-    sort_spans(k, by_end);
-    size_t kept = 0;
-    for (size_t i = 0; i < k->spans; i++)
-        if (kept == 0 || k->span[kept - 1].to_ns != k->span[i].to_ns)
-            k->span[kept++] = k->span[i];
-    k->spans = 0;
-    for (size_t i = 0; i < kept; i++)
-        if (k->span[i].from_ns < k->span[i].to_ns)
-            k->span[k->spans++] = k->span[i];
-    if (!runs)
-        return true;
-    uint32_t run = h->runs_of[h->runs_of_first[promise]];
-    int64_t start = k->m->run[run].start_ns;
-    if (first < last && h->wait[h->waits_of[first]].from_ns < start)
-        return true;
-    return add_span(k, ready_to_start(k, promise, run), start, READY);
-}
-
-static bool add_waits_and_runs(struct maker *k, uint32_t promise)
-{
-    const struct weft_history *h = k->h;
-    for (uint32_t i = h->waits_of_first[promise]; i < h->waits_of_first[promise + 1]; i++) {
-        const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        if (!add_span(k, w->from_ns, there_ns(h, w), WAITING))
-            return false;
-    }
-    for (uint32_t i = h->runs_of_first[promise]; i < h->runs_of_first[promise + 1]; i++) {
-        const struct weft_run *r = &k->m->run[h->runs_of[i]];
-        if (!add_span(k, r->start_ns, r->end_ns, RUNNING))
-            return false;
-    }
-    return true;
-}
-
-static bool stood_ready(struct maker *k, int64_t from, int64_t to)
-{
-    if (!weft__room(&k->begin, k->readies, &k->begin_room, sizeof *k->begin) ||
-        !weft__room(&k->end, k->readies, &k->end_room, sizeof *k->end))
-        return false;
-    k->begin[k->readies] = from;
-    k->end[k->readies++] = to;
-    return true;
-}
-
-/* How much time the spans of at least that kind cover; what is new of it is ready if ready is set, and without
- * collections if those are. */
-static bool cover(struct maker *k, unsigned least, bool collections, int64_t *sum)
-{
-    int64_t until = INT64_MIN;
-    *sum = 0;
-    for (size_t i = 0; i < k->spans; i++) {
-        const struct span *s = &k->span[i];
-        if (s->kind < least || s->to_ns <= until)
-            continue;
-        int64_t from = s->from_ns > until ? s->from_ns : until;
-        add(sum, s->to_ns - from);
-        if (collections && k->m->pauses)
-            *sum -= weft_history_collecting(k->h, from, s->to_ns);
-        if (s->kind == READY && least == READY && !stood_ready(k, from, s->to_ns))
-            return false;
-        until = s->to_ns;
-    }
-    return true;
-}
-
 static bool measure(struct maker *k, uint32_t promise)
 {
     struct weft_stats_row *r = &k->out->row[k->row_of[promise]];
-    int64_t running, net, ready, all;
-    k->spans = 0;
-    if (!add_ready(k, promise) || !add_waits_and_runs(k, promise))
+    struct weft_spent spent;
+    if (weft_spent_find(&spent, &k->meter, promise) < 0)
         return false;
-    if (k->spans == 0)
-        return true;
-    sort_spans(k, by_begin);
-    if (!cover(k, RUNNING, false, &running) || !cover(k, RUNNING, true, &net) ||
-        !cover(k, READY, false, &ready) || !cover(k, WAITING, false, &all))
-        return false;
-    add(&r->running_ns, net);
-    add(&r->ready_ns, ready - running);
-    add(&r->waiting_ns, all - ready);
+    add(&r->running_ns, spent.running_ns);
+    add(&r->ready_ns, spent.ready_ns);
+    add(&r->waiting_ns, spent.waiting_ns);
     return true;
 }
 
@@ -483,21 +287,21 @@ static bool find_depth(struct maker *k)
 {
     struct weft_stats *s = k->out;
     uint64_t depth = 0;
-    k->spare = weft__resize(NULL, (uint64_t)k->readies + 1, sizeof *k->spare);
+    k->spare = weft__resize(NULL, (uint64_t)k->meter.readies + 1, sizeof *k->spare);
     if (!k->spare)
         return false;
-    for (size_t i = 0; i < k->readies; i++)
-        s->ready_mean += (double)(k->end[i] - k->begin[i]);
+    for (size_t i = 0; i < k->meter.readies; i++)
+        s->ready_mean += (double)(k->meter.end[i] - k->meter.begin[i]);
     s->ready_mean = s->span_ns > 0 ? s->ready_mean / (double)s->span_ns : 0;
-    weft__sort_times(k->begin, k->readies, k->spare);
-    weft__sort_times(k->end, k->readies, k->spare);
-    for (size_t i = 0, gone = 0; i < k->readies; i++) {
-        while (k->end[gone] <= k->begin[i])
+    weft__sort_times(k->meter.begin, k->meter.readies, k->spare);
+    weft__sort_times(k->meter.end, k->meter.readies, k->spare);
+    for (size_t i = 0, gone = 0; i < k->meter.readies; i++) {
+        while (k->meter.end[gone] <= k->meter.begin[i])
             gone++;
         depth = i + 1 - gone;
         if (depth > s->ready_max) {
             s->ready_max = (uint32_t)depth;
-            s->ready_max_ns = k->begin[i];
+            s->ready_max_ns = k->meter.begin[i];
         }
     }
     return true;
@@ -543,7 +347,7 @@ int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsign
     struct maker k = {.h = h,
                       .m = h->m,
                       .out = out,
-                      .raw = by & WEFT_STATS_RAW,
+                      .meter = {.h = h, .raw = by & WEFT_STATS_RAW},
                       .seed = weft_seed(),
                       .progress = progress,
                       .data = data};
@@ -551,9 +355,7 @@ int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsign
     int rc = make(&k, by & ~WEFT_STATS_RAW);
     free(k.row_of);
     free(k.table);
-    free(k.span);
-    free(k.begin);
-    free(k.end);
+    weft_meter_fini(&k.meter);
     free(k.spare);
     if (rc < 0)
         weft_stats_fini(out);

@@ -22,37 +22,13 @@ static int64_t earlier(int64_t a, int64_t b)
 
 /* ---- Waits ---- */
 
-/* When and by whom what a wait is for was resolved, or first signalled after it began. */
+/* When and by whom it was brought about that a wait could end. */
 static struct weft_story_wait told(const struct weft_history *h, uint32_t wait)
 {
-    const struct weft_model *m = h->m;
-    const struct weft_wait *w = &h->wait[wait];
-    struct weft_story_wait out = {wait, INT64_MAX, WEFT_NONE};
-    int64_t resolved = weft_history_resolved_ns(h, w->source);
-    uint32_t by = WEFT_NONE;
-    if (resolved != INT64_MAX) {
-        out.there_ns = later(resolved, w->from_ns);
-        by = h->resolution[w->source];
-    } else {
-        uint32_t low = h->notified_first[w->source], end = h->notified_first[w->source + 1];
-        uint32_t high = end;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (h->notified[middle] < w->begun_by)
-                low = middle + 1;
-            else
-                high = middle;
-        }
-        if (low < end) {
-            by = h->notified[low];
-            out.there_ns = later(m->interaction[by].time_ns, w->from_ns);
-        }
-    }
-    if (by != WEFT_NONE)
-        out.waker = m->interaction[by].actor;
-    if (out.there_ns == INT64_MAX && w->end == WEFT_WAIT_READ)
-        out.there_ns = w->until_ns;
-    return out;
+    uint32_t by;
+    int64_t there = weft_history_there_ns(h, &h->wait[wait], &by);
+    return (struct weft_story_wait){wait, there,
+                                    by == WEFT_NONE ? WEFT_NONE : h->m->interaction[by].actor};
 }
 
 static int64_t length_of(const struct weft_history *h, const struct weft_story_wait *w)
@@ -87,29 +63,16 @@ static int by_time(const void *a, const void *b)
     return x->ready_ns < y->ready_ns ? -1 : x->ready_ns > y->ready_ns;
 }
 
-static int64_t end_of_run_at(const struct weft_history *h, uint32_t promise, int64_t time_ns)
-{
-    uint32_t run = weft_history_run_at(h, promise, time_ns);
-    return run == WEFT_NONE ? time_ns : h->m->run[run].end_ns;
-}
-
 /* Its waits; turn gets one entry for each that made it run. Returns how many. */
 static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, struct turn *turn)
 {
     uint32_t turns = 0;
-    int64_t covered = s->start_ns;
     for (uint32_t i = h->waits_of_first[s->promise]; i < h->waits_of_first[s->promise + 1]; i++) {
         struct weft_story_wait told_of = told(h, h->waits_of[i]);
         const struct weft_wait *w = &h->wait[told_of.wait];
         keep_wait(h, s->wait, &s->kept_waits, told_of);
         s->waits++;
         s->waits_open += w->end == WEFT_WAIT_OPEN;
-        int64_t until = earlier(told_of.there_ns, w->until_ns);
-        int64_t from = later(covered, end_of_run_at(h, s->promise, w->from_ns));
-        if (until > from) {
-            s->waiting_ns += until - from;
-            covered = until;
-        }
         if (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN)
             turn[turns++] = (struct turn){w->until_ns, earlier(told_of.there_ns, w->until_ns)};
     }
@@ -178,14 +141,8 @@ static void tell_runs(struct weft_story *s, const struct weft_history *h, const 
         if (ready != INT64_MIN && from > later(ready, ran))
             r.ready_ns = from - later(ready, ran);
         ran = later(ran, to);
-        s->ready_ns += r.ready_ns;
         s->runs++;
         keep_run(h, s, r);
-        if (to <= from)
-            continue;
-        int64_t collecting = weft_history_collecting(h, from, to);
-        s->collecting_ns += collecting;
-        s->running_ns += to - from - collecting;
         s->longest_run_ns = later(s->longest_run_ns, to - from);
     }
 }
@@ -210,9 +167,14 @@ int weft_story_find(struct weft_story *out, const struct weft_history *h, uint32
          promise != WEFT_ROOT && c != WEFT_ROOT && out->creators < WEFT_STORY_CREATORS;
          c = m->promise[c].creator)
         out->creator[out->creators++] = c;
+    struct weft_meter meter = {.h = h};
+    int rc = weft_spent_find(&out->spent, &meter, promise);
+    weft_meter_fini(&meter);
     struct turn *turn = weft__resize(NULL, (uint64_t)waits + 1, sizeof *turn);
-    if (!turn)
+    if (!turn || rc < 0) {
+        free(turn);
         return WEFT_E_NOMEM;
+    }
     tell_runs(out, h, turn, tell_waits(out, h, turn));
     tell_readers(out, h);
     free(turn);

@@ -10,16 +10,15 @@
 #ifndef WEFT_ANALYSE_STORY_H
 #define WEFT_ANALYSE_STORY_H
 
-#include "analyse/history.h"
+#include "analyse/spent.h"
 
 #define WEFT_STORY_KEPT 20
 #define WEFT_STORY_CREATORS 16
 
 struct weft_story_wait {
-    uint32_t wait; /* of the history */
-    int64_t
-        there_ns; /* when the source was resolved or signalled, not before from_ns; INT64_MAX: never */
-    uint32_t waker; /* who did that: WEFT_ROOT is the event loop; WEFT_NONE: not known */
+    uint32_t wait;    /* of the history */
+    int64_t there_ns; /* see weft_history_there_ns */
+    uint32_t waker;   /* who did that: WEFT_ROOT is the event loop; WEFT_NONE: not known */
 };
 
 struct weft_story_run {
@@ -46,10 +45,7 @@ struct weft_story {
     uint32_t kept_readers;
     uint64_t readers, readers_open;
 
-    int64_t waiting_ns;    /* it did not run, and something that it waited for was not there */
-    int64_t ready_ns;      /* that was there, and it did not run yet */
-    int64_t running_ns;    /* without garbage collections */
-    int64_t collecting_ns; /* garbage collections while it ran */
+    struct weft_spent spent;
     int64_t longest_run_ns;
 };
 

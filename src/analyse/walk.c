@@ -5,7 +5,10 @@
 
 #include "model/alloc.h"
 
-enum { PAUSES_OPEN = 8 }; /* collections that end later than one looks, on several threads */
+enum {
+    PAUSES_OPEN = 8,   /* collections that end later than one looks, on several threads */
+    LOOK_FURTHER = 64, /* at waits, beyond those that must be looked at */
+};
 
 /* ---- Steps ---- */
 
@@ -210,7 +213,7 @@ int64_t weft__result_ns(const struct weft_history *h, uint32_t promise)
                                                             : weft__later(resolved, p->end_ns);
 }
 
-bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t before,
+bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t wait, uint32_t before,
                       struct weft__there *out)
 {
     const struct weft_history *h = k->h;
@@ -222,9 +225,11 @@ bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t befo
         *out = (struct weft__there){.time_ns = result, .by = by};
     if (at == first)
         return found;
-    int64_t notified = k->m->interaction[h->notified[at - 1]].time_ns;
+    uint32_t turn = wait == WEFT_NONE ? WEFT_NONE : h->wait[wait].notified_by;
+    turn = turn < before ? turn : h->notified[at - 1];
+    int64_t notified = k->m->interaction[turn].time_ns;
     if (notified <= k->now_ns && (!found || notified > result)) {
-        *out = (struct weft__there){notified, h->notified[at - 1], true};
+        *out = (struct weft__there){notified, turn, true};
         found = true;
     }
     return found;
@@ -233,7 +238,6 @@ bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t befo
 uint32_t weft__walk_last_served(struct weft__walk *k, uint32_t promise, const int64_t *at_ns,
                                 int64_t since_ns, struct weft__there *out)
 {
-    enum { LOOK_FURTHER = 64 };
     const struct weft_history *h = k->h;
     uint32_t first = h->waits_of_first[promise], found = WEFT_NONE, further = 0;
     uint32_t low = weft_history_wait_from(h, promise, k->now_ns);
@@ -245,7 +249,7 @@ uint32_t weft__walk_last_served(struct weft__walk *k, uint32_t promise, const in
         further += w->from_ns < since_ns;
         if (at_ns && (w->end != WEFT_WAIT_RAN || w->until_ns != *at_ns))
             continue;
-        if (!weft__walk_there(k, w->source, k->before, &t) || w->begun_by >= k->before)
+        if (!weft__walk_there(k, w->source, i, k->before, &t) || w->begun_by >= k->before)
             continue;
         t.time_ns = weft__later(t.time_ns, w->from_ns);
         if (found == WEFT_NONE || t.time_ns > out->time_ns) {
@@ -256,21 +260,50 @@ uint32_t weft__walk_last_served(struct weft__walk *k, uint32_t promise, const in
     return found;
 }
 
-uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t reader, uint32_t cause,
-                               uint32_t previous)
+uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t source, uint32_t cause)
 {
     const struct weft_history *h = k->h;
-    uint32_t first = h->waits_of_first[reader];
-    uint32_t low = weft_history_wait_from(h, reader, k->now_ns + 1);
-    int64_t since = previous == WEFT_NONE ? INT64_MIN : k->m->run[previous].start_ns;
-    for (; low > first && k->looks < WEFT__LOOKS_MAX; k->looks++) {
-        uint32_t wait = h->waits_of[--low];
-        if (h->wait[wait].from_ns < since)
-            break;
-        if (h->wait[wait].ended_by == cause)
-            return wait;
+    uint32_t final = weft_model_final(k->m, source), found = WEFT_NONE, further = 0;
+    uint32_t first = h->waits_for_first[final], low = first, high = h->waits_for_first[final + 1];
+    while (low < high) { /* the first that begins later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->wait[h->waits_for[middle]].begun_by < cause)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return WEFT_NONE;
+    while (low > first && k->looks < WEFT__LOOKS_MAX && further < LOOK_FURTHER) {
+        const struct weft_wait *w = &h->wait[h->waits_for[--low]];
+        k->looks++;
+        further += found != WEFT_NONE;
+        if (found == WEFT_NONE
+                ? w->ended_by == cause
+                : w->reader == h->wait[found].reader && w->until_ns >= h->wait[found].from_ns)
+            found = h->waits_for[low];
+    }
+    return found;
+}
+
+uint32_t weft__walk_last_read(struct weft__walk *k, uint32_t wait, struct weft__there *there)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_run *run = &k->m->run[k->run];
+    uint32_t first = h->waits_of_first[k->promise], further = 0;
+    uint32_t low = weft_history_wait_from(h, k->promise, run->start_ns);
+    int64_t since = wait == WEFT_NONE ? run->start_ns : h->wait[wait].from_ns;
+    while (low > first && k->looks < WEFT__LOOKS_MAX && further < LOOK_FURTHER) {
+        uint32_t i = h->waits_of[--low];
+        const struct weft_wait *w = &h->wait[i];
+        struct weft__there t;
+        k->looks++;
+        further += w->from_ns < since;
+        if (w->ended_by == WEFT_NONE || w->until_ns < run->start_ns || w->until_ns > run->end_ns ||
+            !weft__walk_there(k, w->source, i, w->ended_by, &t) || t.time_ns <= there->time_ns)
+            continue;
+        *there = t;
+        wait = i;
+    }
+    return wait;
 }
 
 uint32_t weft__walk_open_wait(struct weft__walk *k, uint32_t promise)

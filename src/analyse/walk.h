@@ -97,8 +97,9 @@ void weft__walk_push(struct weft__walk *k, uint32_t reader, int64_t from, uint32
 /* When a promise had its result, also by becoming one that had it. */
 int64_t weft__result_ns(const struct weft_history *h, uint32_t promise);
 
-/* The resolution, or the last signal, no later than now and before an interaction. */
-bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t before,
+/* The resolution, or the last signal, or that by which it was a wait's turn (wait may be WEFT_NONE), no later than now and
+ * before an interaction. */
+bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t wait, uint32_t before,
                       struct weft__there *out);
 
 /* The wait of a promise that begins before now, and that was the last to be served by now. With at_ns, only those that
@@ -106,9 +107,13 @@ bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t befo
 uint32_t weft__walk_last_served(struct weft__walk *k, uint32_t promise, const int64_t *at_ns,
                                 int64_t since_ns, struct weft__there *out);
 
-/* The wait for source that an interaction ended, begun since the run before; or WEFT_NONE. */
-uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t reader, uint32_t cause,
-                               uint32_t previous);
+/* The wait for source that an interaction ended; of waits that overlap it, of the same for the same, the first. WEFT_NONE:
+ * there is none. */
+uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t source, uint32_t cause);
+
+/* Of the waits that end by reading in the run that begins now, the last to be served, if that is later than *there; else
+ * the given one. *there is of what is returned. */
+uint32_t weft__walk_last_read(struct weft__walk *k, uint32_t wait, struct weft__there *there);
 
 /* What a promise waits for when the trace ends: the last one of its waits that is open; not if it ran since and still
  * runs. */

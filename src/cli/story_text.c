@@ -133,16 +133,16 @@ static void print_sums(const struct weft_story *s)
         snprintf(more + n, sizeof more - (size_t)n, ", %s still when the trace ended",
                  weft__grouped(s->waits_open).text);
     if (s->waits)
-        print_sum("waiting", s->waiting_ns, whole, more);
-    if (s->ready_ns)
-        print_sum("ready", s->ready_ns, whole, "it could have gone on, but did not run yet");
+        print_sum("waiting", s->spent.waiting_ns, whole, more);
+    if (s->spent.ready_ns)
+        print_sum("ready", s->spent.ready_ns, whole, "it could have gone on, but did not run yet");
     weft_format_duration(longest, sizeof longest, s->longest_run_ns);
     snprintf(more, sizeof more, "%s time%s%s%s", weft__grouped(s->runs).text, weft__plural(s->runs),
              s->runs > 1 ? ", the longest " : "", s->runs > 1 ? longest : "");
-    print_sum("running", s->running_ns, whole,
+    print_sum("running", s->spent.running_ns, whole,
               s->runs ? more : "the trace does not say that it ran");
-    if (s->collecting_ns)
-        print_sum("paused", s->collecting_ns, whole, "by garbage collections while it ran");
+    if (s->spent.collecting_ns)
+        print_sum("paused", s->spent.collecting_ns, whole, "by garbage collections while it ran");
 }
 
 /* What became of a wait for something. */

@@ -41,6 +41,7 @@ static void fini_pane(struct weft__pane *p)
     weft_model_free(p->model);
     weft_geometry_fini(&p->geometry);
     weft_analysis_free(p->analysis);
+    weft_history_free(p->history);
     free(p->mark);
     free(p->counter_off);
 }

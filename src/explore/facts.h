@@ -32,6 +32,8 @@ struct weft__facts {
     struct weft__target *target; /* beside fact */
     uint32_t count;
     const char *trace; /* if not NULL: said of a promise, as there are several traces */
+    const struct weft_history
+        *history; /* of the scene's model; NULL: nothing is said of waits (yet) */
     const struct weft_analysis *analysis; /* of the trace, or NULL … */
     bool analysing;                       /* … yet */
     const char *axis;                     /* if not NULL: said of a trace's time axis */
@@ -47,7 +49,7 @@ struct weft__facts {
 
 /* Each begins anew. Returns 0 or WEFT_E_NOMEM; there are no facts then. */
 
-/* Some tens of milliseconds for ten million events. */
+/* Some tens of milliseconds for ten million events, once there is a history. */
 int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, uint32_t promise);
 
 /* Of what happens from from_ns to to_ns, both included. The first time for a scene as long as for a promise,
@@ -74,7 +76,7 @@ void weft__put_share(struct weft__text *t, const struct weft_model *m, const str
 
 /* Where keys lead to; WEFT_NONE: nowhere, or to the loop, which has no line. */
 uint32_t weft__walk_creator(const struct weft_scene *s, uint32_t promise);
-uint32_t weft__walk_waited_for(const struct weft_scene *s, uint32_t promise); /* the longest */
+uint32_t weft__walk_waited_for(const struct weft_history *h, uint32_t promise); /* the longest */
 uint32_t weft__walk_resolver(const struct weft_scene *s, uint32_t promise);
 uint32_t weft__walk_became(const struct weft_scene *s, uint32_t promise);
 

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "explore/dealings.h"
 #include "explore/fact.h"
 #include "explore/hot.h"
-#include "explore/waits.h"
 
 enum { LABELS_SHOWN = 12, FEW = 4 };
 
@@ -17,7 +17,6 @@ struct about {
     const struct weft_promise *p;
     uint32_t promise;
     struct weft__dealings d;
-    bool missed_looked;
 
     /* Found in one pass over the promises. */
     struct weft__top children; /* the longest ones */
@@ -180,57 +179,61 @@ static void add_labels(struct about *a)
 
 /* ---- What it waited for, and who for it ---- */
 
-static int64_t weight(const struct weft__wait *w)
+static int64_t wait_length(const struct weft_wait *w)
 {
-    return w->end == WEFT__WAIT_OPEN ? INT64_MAX : weft__wait_length(w);
+    return w->until_ns > w->from_ns ? w->until_ns - w->from_ns : 0;
 }
 
-static void longest_waits(const struct weft__waits *w, struct weft__top *top)
+static void longest_waits(const struct weft_history *h, const struct weft__waits *w,
+                          struct weft__top *top)
 {
     *top = (struct weft__top){.room = WEFT__TOP_MAX};
-    for (uint32_t i = 0; i < w->count; i++)
-        weft__top_add(top, i, weight(&w->wait[i]), weft__wait_length(&w->wait[i]));
+    for (uint32_t i = 0; i < w->count; i++) {
+        const struct weft_wait *x = &h->wait[w->wait[i]];
+        weft__top_add(top, w->wait[i], x->end == WEFT_WAIT_OPEN ? INT64_MAX : wait_length(x),
+                      wait_length(x));
+    }
 }
 
 /* A wait that began too late: what is waited for had been notified, for the last time before. */
-static void what_was_missed(struct about *a, const struct weft__wait *w, bool mine,
+static void what_was_missed(const struct about *a, const struct weft_wait *w,
                             char text[2 * WEFT__FACT_NUMBER])
 {
     char number[WEFT__FACT_NUMBER];
-    const struct weft_interaction *x = NULL;
-    uint32_t awaited = weft_model_final(a->m, mine ? w->peer : a->promise);
+    const struct weft_history *h = a->f->history;
+    uint32_t c = weft_model_final(a->m, w->source), end = h->notified_first[c + 1];
     text[0] = '\0';
-    if (a->missed_looked) /* it looks at all interactions: for the longest wait only */
+    if (end == h->notified_first[c])
         return;
-    a->missed_looked = true;
-    for (uint32_t i = a->m->interactions; i-- > 0 && !x;)
-        if (a->m->interaction[i].other == awaited && a->m->interaction[i].kind == WEFT_NOTIFIES)
-            x = &a->m->interaction[i];
-    if (x && x->time_ns <= w->from_ns)
+    int64_t last = a->m->interaction[h->notified[end - 1]].time_ns;
+    if (last <= w->from_ns)
         snprintf(text, 2 * WEFT__FACT_NUMBER, ", %s after it was last notified",
-                 weft__lasting(number, w->from_ns - x->time_ns));
+                 weft__lasting(number, w->from_ns - last));
 }
 
-static void add_wait(struct about *a, const struct weft__wait *w, const char *name, bool mine)
+static void add_wait(struct about *a, const struct weft_wait *w, const char *name, bool mine)
 {
     static const char *const how[] = {
-        [WEFT__WAIT_READ] = "",
-        [WEFT__WAIT_SIGNALLED] = ", until signalled",
-        [WEFT__WAIT_ENDED] = ", until it ended itself",
-        [WEFT__WAIT_UNUSED] = ", resolved, but that was not used",
+        [WEFT_WAIT_READ] = "",
+        [WEFT_WAIT_RAN] = "",
+        [WEFT_WAIT_ENDED] = ", until it ended itself",
+        [WEFT_WAIT_LEFT] = ", and went on without it",
     };
     char from[WEFT__FACT_NUMBER], number[WEFT__FACT_NUMBER], missed[2 * WEFT__FACT_NUMBER];
+    uint32_t peer = mine ? w->source : w->reader;
     weft__moment(from, w->from_ns);
-    weft__lasting(number, weft__wait_length(w));
-    if (w->end == WEFT__WAIT_OPEN) {
-        what_was_missed(a, w, mine, missed);
-        weft__fact_named(a->f, name, a->s, w->peer, ": still waits, since %s (%s)%s", from, number,
+    weft__lasting(number, wait_length(w));
+    if (w->end == WEFT_WAIT_OPEN) {
+        what_was_missed(a, w, missed);
+        weft__fact_named(a->f, name, a->s, peer, ": still waits, since %s (%s)%s", from, number,
                          missed);
-        if (!a->m->promise[mine ? a->promise : w->peer].background)
+        if (!a->m->promise[w->reader].background)
             weft__fact_bad(a->f);
     } else {
-        weft__fact_named(a->f, name, a->s, w->peer, ": waited %s from %s%s", number, from,
-                         how[w->end]);
+        bool signalled =
+            w->ended_by != WEFT_NONE && a->m->interaction[w->ended_by].kind == WEFT_SIGNALS;
+        weft__fact_named(a->f, name, a->s, peer, ": waited %s from %s%s", number, from,
+                         signalled ? ", until signalled" : how[w->end]);
     }
 }
 
@@ -248,28 +251,33 @@ static void add_acts(struct about *a, const char *name, const struct weft__acts 
 
 static void add_waits(struct about *a, const struct weft__waits *w, const char *heading)
 {
+    const struct weft_history *h = a->f->history;
     struct weft__top top;
     char number[WEFT__FACT_NUMBER], share[WEFT__FACT_NUMBER], times[WEFT__FACT_NUMBER];
-    if (!w->all)
-        return;
     bool mine = w == &a->d.mine;
-    weft__fact_heading(a->f, "%s", heading);
-    weft__share(share, (uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0);
-    weft__fact_text(a->f, "in all", "%s in %s wait%s%s%s%s", weft__lasting(number, w->total_ns),
-                    weft__count(times, w->all), w->all == 1 ? "" : "s", share[0] ? ", " : "", share,
-                    share[0] ? " of its life" : "");
-    longest_waits(w, &top);
-    for (uint32_t i = 0; i < top.count; i++)
-        add_wait(a, &w->wait[top.promise[i]], i ? "" : mine ? "for" : "by", mine);
-    weft__fact_more(a->f, w->all, top.count);
+    if (w->count) {
+        weft__fact_heading(a->f, "%s", heading);
+        weft__share(share, (uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0);
+        weft__fact_text(a->f, "in all", "%s in %s wait%s%s%s%s", weft__lasting(number, w->total_ns),
+                        weft__count(times, w->count), w->count == 1 ? "" : "s",
+                        share[0] ? ", " : "", share, share[0] ? " of its life" : "");
+        longest_waits(h, w, &top);
+        for (uint32_t i = 0; i < top.count; i++)
+            add_wait(a, &h->wait[top.promise[i]], i ? "" : mine ? "for" : "by", mine);
+        weft__fact_more(a->f, w->count, top.count);
+    }
     if (w->late_ns <= 0)
         return;
     /* What was there was used late: something else ran, or the loop was slow. */
-    const struct weft__wait *latest = &w->wait[w->latest];
-    weft__fact_text(a->f, mine ? "used late" : "was used late", "%s after it was resolved, in all",
-                    weft__lasting(number, w->late_ns));
-    if (w->all > 1)
-        weft__fact_named(a->f, "at the latest", a->s, latest->peer, ": %s late",
+    if (mine)
+        weft__fact_text(a->f, "ready", "%s: it could have gone on, but did not run yet",
+                        weft__lasting(number, w->late_ns));
+    else
+        weft__fact_text(a->f, "was used late", "%s after it was there, in all",
+                        weft__lasting(number, w->late_ns));
+    if (w->count > 1 && w->latest_ns)
+        weft__fact_named(a->f, "at the latest", a->s,
+                         mine ? h->wait[w->latest].source : h->wait[w->latest].reader, ": %s late",
                          weft__lasting(number, w->latest_ns));
 }
 
@@ -361,7 +369,8 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
     struct about a = {.f = f, .s = s, .m = s->m, .p = &s->m->promise[promise], .promise = promise};
     char label[WEFT__FACT_LABEL], type[WEFT__FACT_LABEL];
     weft__fact_begin(f);
-    int rc = weft__dealings_find(&a.d, a.m, promise);
+    a.d.resolution = WEFT_NONE;
+    int rc = f->history ? weft__dealings_find(&a.d, f->history, promise) : 0;
     if (rc < 0)
         goto out;
     look_at_promises(&a);
@@ -381,6 +390,10 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
     }
     if (f->path)
         weft__fact_path(f, s, f->path);
+    if (!f->history) {
+        weft__fact_heading(f, "Waits");
+        weft__fact_text(f, "", "looking for them \xe2\x80\xa6");
+    }
     add_waits(&a, &a.d.mine, a.d.mine.open ? "Waits for" : "Waited for");
     add_waits(&a, &a.d.others, a.d.others.open ? "Is waited for" : "Was waited for");
     add_signals(&a);
@@ -398,7 +411,6 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
     weft__fact_hot_promise(f, s, promise);
     add_children(&a);
 out:
-    weft__dealings_fini(&a.d);
     if (rc < 0)
         f->failed = true;
     return weft__fact_end(f);
@@ -416,18 +428,14 @@ uint32_t weft__walk_creator(const struct weft_scene *s, uint32_t promise)
     return not_the_loop(s->m->promise[promise].creator);
 }
 
-uint32_t weft__walk_waited_for(const struct weft_scene *s, uint32_t promise)
+uint32_t weft__walk_waited_for(const struct weft_history *h, uint32_t promise)
 {
-    struct weft__dealings d;
+    uint32_t first = h->waits_of_first[promise];
+    struct weft__waits w = {.wait = h->waits_of + first,
+                            .count = h->waits_of_first[promise + 1] - first};
     struct weft__top top;
-    uint32_t found = WEFT_NONE;
-    if (weft__dealings_find(&d, s->m, promise) == 0) {
-        longest_waits(&d.mine, &top);
-        for (uint32_t i = 0; i < top.count && found == WEFT_NONE; i++)
-            found = not_the_loop(d.mine.wait[top.promise[i]].peer);
-    }
-    weft__dealings_fini(&d);
-    return found;
+    longest_waits(h, &w, &top);
+    return top.count ? h->wait[top.promise[0]].source : WEFT_NONE;
 }
 
 uint32_t weft__walk_resolver(const struct weft_scene *s, uint32_t promise)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "explore/dealings.h"
 #include "explore/fact.h"
 #include "explore/hot.h"
-#include "explore/waits.h"
 
 enum { FEW = 6, LINKS_MAX = 64, FINDINGS_SHOWN = 30 };
 
@@ -14,28 +14,29 @@ enum { FEW = 6, LINKS_MAX = 64, FINDINGS_SHOWN = 30 };
 struct census {
     const struct weft_scene *s;
     const struct weft_model *m;
-    uint32_t *
-        wait; /* of each promise: the interaction with which it began the wait in which the trace ends;
-                     * AWAKE or WEFT_NONE: none */
+    const struct weft_history *h;
+    uint32_t
+        *wait; /* of each promise: the wait in which the trace ends; AWAKE or WEFT_NONE: none */
     uint64_t outcome[WEFT_OUTCOME_COUNT], all_overdue, waiting;
     struct weft__top overdue, failed, longest; /* the longest ones; failed: the first ones */
     struct weft__top waits;                    /* that wait still, since when */
 };
 
-/* From the end backwards: who waits and neither reads nor is signalled later waits still. */
-static int find_waits(struct census *c)
+/* Without a history nothing is said of waits. */
+static int find_waits(struct census *c, const struct weft_history *h)
 {
-    const struct weft_model *m = c->m;
-    c->wait = malloc(m->promises * sizeof *c->wait);
+    c->wait = malloc(c->m->promises * sizeof *c->wait);
     if (!c->wait)
         return WEFT_E_NOMEM;
-    memset(c->wait, 0xff, m->promises * sizeof *c->wait);
-    for (uint32_t i = m->interactions; i-- > 0;) {
-        const struct weft_interaction *x = &m->interaction[i];
-        uint32_t who = x->kind == WEFT_SIGNALS ? x->other : x->actor;
-        bool says = x->kind == WEFT_SIGNALS || x->kind == WEFT_READS || x->kind == WEFT_WAITS;
-        if (says && c->wait[who] == WEFT_NONE)
-            c->wait[who] = x->kind == WEFT_WAITS ? i : AWAKE;
+    memset(c->wait, 0xff, c->m->promises * sizeof *c->wait);
+    c->h = h;
+    for (uint32_t i = 0; h && i < h->waits; i++) {
+        const struct weft_wait *w = &h->wait[i];
+        uint32_t *last = &c->wait[w->reader];
+        if (w->end == WEFT_WAIT_OPEN)
+            *last = i;
+        else if (*last >= AWAKE || w->until_ns >= h->wait[*last].from_ns)
+            *last = AWAKE;
     }
     return 0;
 }
@@ -44,13 +45,12 @@ static int find_waits(struct census *c)
  * seen. */
 static uint32_t waits_for(const struct census *c, uint32_t promise, int64_t *since)
 {
-    const struct weft_model *m = c->m;
-    if (m->promise[promise].outcome != WEFT_PENDING || c->wait[promise] >= AWAKE)
+    if (c->m->promise[promise].outcome != WEFT_PENDING || c->wait[promise] >= AWAKE)
         return WEFT_NONE;
-    const struct weft_interaction *x = &m->interaction[c->wait[promise]];
-    uint32_t other = weft_model_final(m, x->other);
-    *since = x->time_ns;
-    return m->promise[other].outcome == WEFT_PENDING ? other : WEFT_NONE;
+    const struct weft_wait *w = &c->h->wait[c->wait[promise]];
+    uint32_t other = weft_model_final(c->m, w->source);
+    *since = w->from_ns;
+    return c->m->promise[other].outcome == WEFT_PENDING ? other : WEFT_NONE;
 }
 
 static void take(struct census *c)
@@ -108,11 +108,10 @@ static void add_hang(struct weft__facts *f, const struct census *c)
     if (last != other)
         weft__fact_promise(f, "and that in the end for", c->s, last, "%s", "");
     struct weft__dealings d;
-    if (weft__dealings_find(&d, c->m, last) < 0)
+    if (weft__dealings_find(&d, c->h, last) < 0)
         f->failed = true;
     else if (d.notified_in_vain)
         weft__fact_in_vain(f, "which was notified", &d);
-    weft__dealings_fini(&d);
 }
 
 /* Where there are findings, they say what hangs and why. */
@@ -218,7 +217,7 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
     struct census c = {.s = s, .m = m};
     char number[WEFT__FACT_NUMBER];
     weft__fact_begin(f);
-    if (find_waits(&c) < 0) {
+    if (find_waits(&c, f->history) < 0) {
         f->failed = true;
         return weft__fact_end(f);
     }

@@ -43,6 +43,21 @@ static void drop_path(struct weft_explorer *e)
     e->path_promise = WEFT_NONE;
 }
 
+static void drop_history(struct weft__pane *p)
+{
+    weft_history_free(p->history);
+    p->history = NULL;
+}
+
+const struct weft_history *weft__waits(struct weft__pane *p)
+{
+    if (p->analysis)
+        return p->analysis->history;
+    if (!p->history && !p->analysing)
+        weft_history_new(&p->history, p->model, NULL, NULL);
+    return p->history;
+}
+
 static void findings_changed(struct weft_explorer *e)
 {
     e->marks_stale = true;
@@ -71,6 +86,7 @@ void weft_explorer_analysed(struct weft_explorer *e, unsigned pane, struct weft_
     drop_path(e);
     weft__facts_fini(&e->finding_facts);
     weft_analysis_free(p->analysis);
+    drop_history(p);
     p->analysis = a;
     findings_changed(e);
     weft__finding_come(e);
@@ -111,6 +127,7 @@ void weft__findings_forget(struct weft_explorer *e, unsigned pane, bool gone)
         e->diff_moves = false;
     }
     weft_analysis_free(p->analysis);
+    drop_history(p);
     p->analysis = NULL;
     p->analysing = false;
     p->marks = 0;

@@ -60,6 +60,7 @@ static void fill(struct weft_explorer *e)
         p = &e->pane[e->selected_pane];
         e->selection_facts.trace = e->panes > 1 ? p->title : NULL;
         e->selection_facts.path = weft__path(e);
+        e->selection_facts.history = weft__waits(&e->pane[e->selected_pane]);
         weft__facts_of_promise(&e->selection_facts, p->scene, e->selected);
         e->selection_is_stale = false;
     }
@@ -73,6 +74,7 @@ static void fill(struct weft_explorer *e)
         return;
     if (e->trace_is_stale) {
         p = &e->pane[e->active];
+        e->trace_facts.history = p->analysis ? p->analysis->history : p->history;
         e->trace_facts.analysis = p->analysis;
         e->trace_facts.analysing = p->analysing;
         e->trace_facts.axis = weft__clocks_say(e, e->active, axis, sizeof axis);

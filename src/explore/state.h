@@ -33,6 +33,7 @@ struct weft__pane {
     double begin, end;              /* of the trace; what was promoted begins before 0 */
     struct weft_analysis *analysis; /* NULL: there is none … */
     bool analysing;                 /* … yet */
+    struct weft_history *history;   /* made where one was needed before that */
     struct weft_mark *mark;         /* WEFT_MARKS_MAX, or NULL */
     uint32_t marks;
     char title[256];
@@ -289,6 +290,8 @@ void weft__select(struct weft_explorer *e, unsigned pane, uint32_t promise);
 void weft__reveal(struct weft_explorer *e);
 
 /* A jump: leave before it, arrive after it. */
+/* Of a pane's model: the analysis's, or one that is made now. NULL: the analysis is still to come, or there is no memory. */
+const struct weft_history *weft__waits(struct weft__pane *p);
 void weft__history_leave(struct weft_explorer *e);
 void weft__history_arrive(struct weft_explorer *e);
 bool weft__history_go(struct weft_explorer *e, int step);

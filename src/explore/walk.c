@@ -213,6 +213,12 @@ static bool begin(struct weft_explorer *e)
                       in_row(p, p->geometry.shown_row[0], weft__round((w.from + w.to) / 2)));
 }
 
+static uint32_t waited_for(struct weft__pane *p, uint32_t promise)
+{
+    const struct weft_history *h = weft__waits(p);
+    return h ? weft__walk_waited_for(h, promise) : WEFT_NONE;
+}
+
 bool weft__walk(struct weft_explorer *e, enum weft_command command)
 {
     if (weft__refresh(e) < 0)
@@ -234,7 +240,7 @@ bool weft__walk(struct weft_explorer *e, enum weft_command command)
     case WEFT_COMMAND_CREATOR:
         return weft__jump(e, pane, weft__walk_creator(p->scene, e->selected));
     case WEFT_COMMAND_WAITED_FOR:
-        return weft__jump(e, pane, weft__walk_waited_for(p->scene, e->selected));
+        return weft__jump(e, pane, waited_for(&e->pane[pane], e->selected));
     case WEFT_COMMAND_RESOLVER:
         return weft__jump(e, pane, weft__walk_resolver(p->scene, e->selected));
     case WEFT_COMMAND_BECAME:

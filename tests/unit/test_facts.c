@@ -2,7 +2,9 @@
 /* What is said of promises, ranges and traces, and which promises a list for screen readers has. */
 #include <inttypes.h>
 
-#include "explore/facts.h"
+#include "analyse/stats.h"
+#include "analyse/story.h"
+#include "explore/fact.h"
 #include "explore/visible.h"
 #include "packets.h"
 #include "model/duration.h"
@@ -15,6 +17,7 @@
 struct subject {
     struct weft_model *m;
     struct weft_scene *s;
+    struct weft_history *h;
     struct weft__facts f;
 };
 
@@ -26,6 +29,8 @@ static struct subject take_file(const char *path)
     assert_int_equal(weft_model_build(&x.m, r, NULL, NULL, NULL), 0);
     weft_reader_close(r);
     assert_int_equal(weft_scene_new(&x.s, x.m, false, NULL, NULL), 0);
+    assert_int_equal(weft_history_new(&x.h, x.m, NULL, NULL), 0);
+    x.f.history = x.h;
     return x;
 }
 
@@ -50,6 +55,7 @@ static struct subject build(const struct weft_event *ev, size_t count)
 static void leave(struct subject *x)
 {
     weft__facts_fini(&x->f);
+    weft_history_free(x->h);
     weft_scene_free(x->s);
     weft_model_free(x->m);
 }
@@ -146,10 +152,10 @@ static void waits_and_resolution(void **state)
                                       "last sign of life: at 12 ms <t 12000000>\n"
                                       "pending for: 19 ms\n"
                                       "[Waits for]\n"
-                                      "in all: 16 ms in 2 waits, 84 % of its life\n"
+                                      "in all: 14 ms in 2 waits, 74 % of its life\n"
                                       "for: #3 wait: still waits, since 12 ms (7 ms) ! <p 3>\n"
                                       ": #2 wait reply: waited 9 ms from 2 ms <p 2>\n"
-                                      "used late: 2 ms after it was resolved, in all\n"
+                                      "ready: 2 ms: it could have gone on, but did not run yet\n"
                                       "at the latest: #2 wait reply: 2 ms late <p 2>\n"
                                       "[Labels]\n"
                                       "0 ns: request <t 0>\n"
@@ -168,14 +174,14 @@ static void waits_and_resolution(void **state)
                 "resolved by: #3 wait, 18 ms, pending <p 3>\n");
     expect(two, "[Was waited for]\nin all: 9 ms in 1 wait\n"
                 "by: #1 task request: waited 9 ms from 2 ms <p 1>\n"
-                "was used late: 2 ms after it was resolved, in all\n");
+                "was used late: 2 ms after it was there, in all\n");
     const char *three = about(&x, 3);
     expect(three, "[Did]\nresolved: #2 wait reply, at 9 ms <p 2>\n");
     expect(three, "in all: 7 ms in 2 waits\n");
     expect(three, "by: #1 task request: still waits, since 12 ms (7 ms) ! <p 1>\n");
     /* Keys. */
     uint32_t one = weft_model_find(x.m, 1), other = weft_model_find(x.m, 2);
-    assert_int_equal(id_of(&x, weft__walk_waited_for(x.s, one)), 3);
+    assert_int_equal(id_of(&x, weft__walk_waited_for(x.h, one)), 3);
     assert_int_equal(id_of(&x, weft__walk_creator(x.s, other)), 1);
     assert_int_equal(weft__walk_creator(x.s, one), WEFT_NONE);
     assert_int_equal(id_of(&x, weft__walk_resolver(x.s, other)), 3);
@@ -197,16 +203,16 @@ static void waits_end_in_many_ways(void **state)
               becomes(MS(13), 6, 4), fulfills(MS(14), LOOP, 4), reads(MS(15), 5, 6), /* as 4 */
               read_later(MS(16), 5, 3));
     const char *one = about(&x, 1);
-    expect(one, "in all: 7 ms in 3 waits, 70 % of its life\n");
-    expect(one, "for: #3 wait: waited 4 ms from 4 ms, resolved, but that was not used <p 3>");
+    expect(one, "in all: 2 ms in 3 waits, 20 % of its life\n"); /* from 3 ms on it runs */
+    expect(one, "for: #3 wait: waited 6 ms from 4 ms, until it ended itself <p 3>");
     expect(one, ": #2 condition: waited 2 ms from 1 ms, until signalled <p 2>\n");
     expect(one, ": #4 wait: waited 1 ms from 9 ms, until it ended itself <p 4>\n");
     expect(one, "signalled by: #2 condition, at 3 ms <p 2>\n");
     expect_not(one, "!");
     const char *five = about(&x, 5);
-    expect(five, "in all: 4 ms in 1 wait");
+    expect(five, "in all: 3 ms in 1 wait");
     expect(five, "for: #6 wait: waited 4 ms from 11 ms <p 6>\n"
-                 "used late: 1 ms after it was resolved, in all\n");
+                 "ready: 1 ms: it could have gone on, but did not run yet\n");
     expect(five, "used: #3 wait, at 16 ms <p 3>\n");
     expect(about(&x, 6), "became: at 13 ms <t 13000000>\nlasted: 13 ms\n"
                          "what it became: #4 wait, 14 ms <p 4>\n");
@@ -215,6 +221,82 @@ static void waits_end_in_many_ways(void **state)
     expect(about(&x, 2), "[Signals]\nsignalled: #1 task, at 3 ms <p 1>\n");
     assert_int_equal(id_of(&x, weft__walk_became(x.s, weft_model_find(x.m, 6))), 4);
     leave(&x);
+}
+
+static uint64_t random_state;
+
+static uint64_t below(uint64_t limit) /* xorshift64* */
+{
+    random_state ^= random_state >> 12;
+    random_state ^= random_state << 25;
+    random_state ^= random_state >> 27;
+    return (random_state * UINT64_C(0x2545f4914f6cdd1d) >> 32) * limit >> 32;
+}
+
+static struct weft_event any_event(uint64_t now)
+{
+    uint64_t a = 1 + below(8), b = 1 + below(8);
+    switch (below(9)) {
+    case 0:
+        return creates(now, a, b, WAIT + (unsigned)below(3));
+    case 1:
+        return reads(now, a, b);
+    case 2:
+        return fulfills(now, below(3) ? a : LOOP, b);
+    case 3:
+        return below(4) ? switches(now, a) : becomes(now, a, b);
+    case 4:
+        return signals(now, a, b);
+    case 5:
+    case 6:
+        return switches(now, LOOP);
+    default:
+        return try_read(now, a, b);
+    }
+}
+
+/* The panel, the story of weft explain and weft stats say the same of each promise. */
+static void all_say_the_same(void **state)
+{
+    (void)state;
+    for (uint64_t seed = 1; seed <= 200; seed++) {
+        struct trace t = {.fd = -1};
+        uint64_t now = MS(1);
+        struct weft_spent sum = {0};
+        struct weft_stats stats;
+        random_state = seed * UINT64_C(0x9e3779b97f4a7c15);
+        trace_begin(&t, 0);
+        for (unsigned i = 0; i < 120; i++)
+            trace_add(&t, any_event(now += MS(below(4))));
+        struct subject x = take(&t);
+        for (uint32_t p = 1; p < x.m->promises; p++) {
+            struct weft_story story;
+            char wanted[200], waiting[WEFT__FACT_NUMBER];
+            assert_int_equal(weft_story_find(&story, x.h, p), 0);
+            sum.waiting_ns += story.spent.waiting_ns;
+            sum.ready_ns += story.spent.ready_ns;
+            sum.running_ns += story.spent.running_ns;
+            const char *found = about(&x, x.m->promise[p].id);
+            snprintf(wanted, sizeof wanted, "[%s]\nin all: %s in %" PRIu64 " wait",
+                     story.waits_open ? "Waits for" : "Waited for",
+                     weft__lasting(waiting, story.spent.waiting_ns), story.waits);
+            if (story.waits)
+                expect(found, wanted);
+            snprintf(wanted, sizeof wanted, "\nready: %s: it could",
+                     weft__lasting(waiting, story.spent.ready_ns));
+            if (story.spent.ready_ns)
+                expect(found, wanted);
+        }
+        assert_int_equal(weft_stats_find(&stats, x.h, WEFT_BY_TYPE, NULL, NULL), 0);
+        for (uint32_t i = 0; i < stats.rows; i++) {
+            sum.waiting_ns -= stats.row[i].waiting_ns;
+            sum.ready_ns -= stats.row[i].ready_ns;
+            sum.running_ns -= stats.row[i].running_ns;
+        }
+        assert_true(sum.waiting_ns == 0 && sum.ready_ns == 0 && sum.running_ns == 0);
+        weft_stats_fini(&stats);
+        leave(&x);
+    }
 }
 
 static void failures_and_marks(void **state)
@@ -638,7 +720,7 @@ static void real_traces(void **state)
         for (uint32_t p = 0; p < x.m->promises; p++) {
             assert_int_equal(weft__facts_of_promise(&x.f, x.s, p), 0);
             check(&x);
-            weft__walk_waited_for(x.s, p);
+            weft__walk_waited_for(x.h, p);
             weft__walk_resolver(x.s, p);
         }
         assert_int_equal(weft__facts_of_trace(&x.f, x.s, path), 0);
@@ -661,6 +743,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_and_resolution),
         cmocka_unit_test(waits_end_in_many_ways),
+        cmocka_unit_test(all_say_the_same),
         cmocka_unit_test(failures_and_marks),
         cmocka_unit_test(simplified),
         cmocka_unit_test(lists_are_bounded),

@@ -142,6 +142,57 @@ static void one_wait_told_twice_is_one(void **state)
                  "1>2 11-20 left, 1>2 21-30 open");
 }
 
+/* Of each wait for a condition: when its reader could go on; -1: never. */
+static void expect_turns(const struct step *step, size_t count, const char *wanted)
+{
+    struct weft_model *m = build(step, count);
+    struct weft_history *h = history_of(m);
+    char found[512] = "";
+    size_t used = 0;
+    for (uint32_t i = 0; i < h->waits; i++) {
+        int64_t there = weft_history_there_ns(h, &h->wait[i], NULL);
+        used += (size_t)snprintf(found + used, sizeof found - used, "%s%" PRId64, i ? " " : "",
+                                 there == INT64_MAX ? -1 : there);
+    }
+    expect_text(found, wanted);
+    weft_history_free(h);
+    weft_model_free(m);
+}
+
+#define QUEUE                                                                                      \
+    TASKS, E(switches(10, 1)), E(try_read(11, 1, 4)), E(switches(12, 2)), E(try_read(13, 2, 4)),   \
+        E(switches(14, LOOP))
+
+static void turns_at_a_condition(void **state)
+{
+    (void)state;
+    /* One after the other: each has its own turn. */
+    expect_turns(STEPS(QUEUE, E(notifies(50, LOOP, 4)), E(signals(51, 1, 4)), E(switches(52, LOOP)),
+                       E(notifies(150, LOOP, 4)), E(signals(151, 2, 4))),
+                 "50 150");
+    /* The loop comes to it later. */
+    expect_turns(STEPS(QUEUE, E(notifies(50, LOOP, 4)), E(notifies(60, LOOP, 4)),
+                       E(signals(100, 1, 4)), E(signals(110, 2, 4))),
+                 "50 60");
+    /* All at once. */
+    expect_turns(
+        STEPS(QUEUE, E(notifies(50, LOOP, 4)), E(signals(100, 1, 4)), E(signals(110, 2, 4))),
+        "50 50");
+    /* Somebody else, who had not waited, had the first one: the loop slept since. */
+    expect_turns(STEPS(QUEUE, E(notifies(50, 3, 4)), E(suspends(60)), E(resumes(90000)),
+                       E(notifies(90001, 3, 4)), E(signals(90002, 1, 4)), E(signals(90003, 2, 4))),
+                 "90001 90001");
+    /* Only one has gone on; the other one still stands in line, or does not come to run. */
+    expect_turns(
+        STEPS(QUEUE, E(notifies(50, LOOP, 4)), E(signals(51, 1, 4)), E(switches(99, LOOP))),
+        "50 -1");
+    expect_turns(STEPS(QUEUE, E(notifies(50, LOOP, 4)), E(signals(51, 1, 4)),
+                       E(notifies(60, LOOP, 4)), E(switches(99, LOOP))),
+                 "50 60");
+    /* Nothing was said of the signal but that it came. */
+    expect_turns(STEPS(QUEUE, E(signals(51, 1, 4)), E(switches(99, LOOP))), "51 -1");
+}
+
 /* ---- Runs and idle times ---- */
 
 static void why_runs_begin(void **state)
@@ -303,6 +354,7 @@ int main(void)
         cmocka_unit_test(who_became_another_runs_as_that),
         cmocka_unit_test(losers_are_left),
         cmocka_unit_test(one_wait_told_twice_is_one),
+        cmocka_unit_test(turns_at_a_condition),
         cmocka_unit_test(why_runs_begin),
         cmocka_unit_test(when_streams_are_idle),
         cmocka_unit_test(which_streams_are_loops),

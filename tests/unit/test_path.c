@@ -331,11 +331,11 @@ static void story(void **state)
     assert_int_equal(s.kept_waits, 1);
     assert_int_equal(s.wait[0].there_ns, 210);
     assert_int_equal(s.wait[0].waker, WEFT_ROOT);
-    assert_int_equal(s.waiting_ns, 210 - 60); /* it ran until 60 */
-    assert_int_equal(s.ready_ns, 10);
+    assert_int_equal(s.spent.waiting_ns, 210 - 60); /* it ran until 60 */
+    assert_int_equal(s.spent.ready_ns, 20 + 10);    /* since it was created, and since 210 */
     assert_int_equal(s.runs, 2);
-    assert_int_equal(s.running_ns, 30 + 30 - 5);
-    assert_int_equal(s.collecting_ns, 5);
+    assert_int_equal(s.spent.running_ns, 30 + 30 - 5);
+    assert_int_equal(s.spent.collecting_ns, 5);
     assert_int_equal(s.longest_run_ns, 30);
     assert_int_equal(s.run[1].because, find(h, 3));
     assert_int_equal(s.run[1].ready_ns, 10);
@@ -507,7 +507,7 @@ static void check_story(const struct weft_history *h, uint32_t promise)
     struct weft_story s;
     assert_int_equal(weft_story_find(&s, h, promise), 0);
     assert_true(s.kept_waits <= s.waits && s.kept_runs <= s.runs && s.kept_readers <= s.readers);
-    assert_true(s.waiting_ns >= 0 && s.ready_ns >= 0 && s.running_ns >= 0);
+    assert_true(s.spent.waiting_ns >= 0 && s.spent.ready_ns >= 0 && s.spent.running_ns >= 0);
 }
 
 static void check_any(uint64_t seed, bool backwards)
@@ -545,6 +545,320 @@ static void any_trace_with_times_that_run_backwards(void **state)
     (void)state;
     for (uint64_t seed = 1; seed <= 500; seed++)
         check_any(seed, true);
+}
+
+/* ---- Paths that are known ---- */
+
+/* How a task is told that waits for several at once. */
+enum style {
+    EACH,     /* it runs at each arrival, and notes it */
+    AGAIN,    /* it runs at each arrival, and waits again for what is missing */
+    ALL,      /* it waits for a promise that waits for them all */
+    LAST,     /* it runs when the last one is there */
+    READ,     /* … and reads them all, in the order in which it began them */
+    UNWAITED, /* it reads each as it comes, and says nothing of waiting */
+    ANY,      /* it goes on with the first one */
+    STYLES
+};
+
+enum {
+    NODES = 4000,
+    MANY = 5,       /* side by side */
+    UNIT = 1000000, /* what is waited for takes some of that; what is done, a few nanoseconds */
+    WORKERS = 40,   /* streams beside the loop's */
+    LOCKS = 2,
+    DEPTH = 3,
+};
+
+enum kind { LEAF, WORK, INNER, ALL_OF };
+
+/* A task, or what it waits for: made by the task above it at a time, done at another. */
+struct node {
+    uint64_t id, from, until;
+    struct node *above, *next_in_line;
+    /* What it went on with: kept from at[i] until then[i] by what[i]. */
+    struct node *what[64];
+    uint64_t at[64], then[64];
+    uint32_t segments, phases, missing, stream, lock;
+    enum kind kind;
+    struct node *part[MANY], *all;
+    uint32_t parts, depth;
+    bool wants_lock, done;
+};
+
+struct world {
+    enum style style;
+    struct node node[NODES];
+    uint32_t nodes;
+    struct node *agenda[NODES]; /* what ends by itself, and when */
+    uint32_t agendas;
+    struct step *step;
+    size_t steps, room;
+    uint64_t now;
+    struct node *holder[LOCKS], *line[LOCKS]; /* of locks: who has it, who stands in line */
+    uint32_t busy;                            /* workers */
+};
+
+static void say(struct world *w, uint32_t stream, struct weft_event ev)
+{
+    if (w->steps == w->room)
+        w->step = realloc(w->step, (w->room = 2 * w->room + 1000) * sizeof *w->step);
+    assert_non_null(w->step);
+    ev.time_ns = w->now++;
+    w->step[w->steps++] = on(stream, ev);
+}
+
+#define SAY(...) say(w, 0, __VA_ARGS__)
+
+static struct node *new_node(struct world *w, struct node *above, enum kind kind)
+{
+    assert_true(w->nodes < NODES);
+    struct node *n = &w->node[w->nodes++];
+    *n = (struct node){.id = 100 + w->nodes, .above = above, .kind = kind, .from = w->now};
+    SAY(creates(0, above ? above->id : LOOP, n->id, 0));
+    return n;
+}
+
+/* What a task begins: the outside, a worker, or another task. */
+static struct node *begin_part(struct world *w, struct node *task)
+{
+    uint64_t what = task->depth < DEPTH ? below(4) : below(2);
+    if (what > 1) {
+        struct node *n = new_node(w, task, INNER);
+        n->depth = task->depth + 1;
+        n->phases = 1 + (uint32_t)below(3);
+        return n;
+    }
+    struct node *n = new_node(w, task, what && w->busy < WORKERS ? WORK : LEAF);
+    if (n->kind == WORK)
+        say(w, n->stream = ++w->busy, switches(0, n->id));
+    n->until = w->now + UNIT + below(100) * UNIT;
+    w->agenda[w->agendas++] = n;
+    return n;
+}
+
+static void await(struct world *w, struct node *n, struct node *what)
+{
+    if (w->style != UNWAITED)
+        SAY(try_read(0, n->id, what->id));
+}
+
+static void kept(struct node *n, struct node *by, uint64_t from, uint64_t until)
+{
+    assert_true(n->segments < COUNT(n->what));
+    n->what[n->segments] = by;
+    n->at[n->segments] = from;
+    n->then[n->segments++] = until;
+}
+
+/* It runs. */
+static void begin_phase(struct world *w, struct node *n)
+{
+    uint64_t side_by_side = 1 + below(MANY);
+    n->phases--;
+    n->parts = 0;
+    if (n->depth == DEPTH && !n->wants_lock && below(2)) {
+        n->lock = (uint32_t)below(LOCKS);
+        n->wants_lock = true;
+        if (w->holder[n->lock]) {
+            struct node **end = &w->line[n->lock];
+            while (*end)
+                end = &(*end)->next_in_line;
+            *end = n;
+            SAY(try_read(0, n->id, 1 + n->lock));
+            n->phases++;
+            n->from = w->now; /* since then it stands in line */
+            return;
+        }
+        w->holder[n->lock] = n;
+    }
+    n->from = w->now;
+    if (w->style == ALL && side_by_side > 1) {
+        n->all = new_node(w, n, ALL_OF);
+        SAY(try_read(0, n->id, n->all->id));
+    }
+    for (uint64_t i = 0; i < side_by_side; i++)
+        n->part[n->parts++] = begin_part(w, n);
+    n->missing = n->parts;
+    for (uint32_t i = 0; i < n->parts; i++)
+        await(w, n->all ? n->all : n, n->part[i]);
+    for (uint32_t i = 0; i < n->parts; i++)
+        if (n->part[i]->kind == INNER && n->part[i]->segments == 0 && !n->part[i]->parts) {
+            SAY(switches(0, n->part[i]->id));
+            begin_phase(w, n->part[i]);
+        }
+}
+
+static void arrive(struct world *w, struct node *n, struct node *part);
+
+/* It runs and has all: on, or done. */
+static void go_on(struct world *w, struct node *n)
+{
+    if (n->phases) {
+        begin_phase(w, n);
+        return;
+    }
+    n->done = true;
+    n->until = w->now;
+    if (n->wants_lock) { /* the next in line has it, once the loop comes to that */
+        struct node *next = w->line[n->lock];
+        SAY(notifies(0, n->id, 1 + n->lock));
+        w->holder[n->lock] = next;
+        w->line[n->lock] = next ? next->next_in_line : NULL;
+        SAY(fulfills(0, n->id, n->id));
+        if (next) {
+            kept(next, n, next->from, w->now);
+            SAY(signals(0, next->id, 1 + n->lock));
+            begin_phase(w, next);
+        }
+    } else
+        SAY(fulfills(0, n->id, n->id));
+    if (n->above)
+        arrive(w, n->above, n);
+}
+
+static void arrive(struct world *w, struct node *n, struct node *part)
+{
+    uint32_t its = 0;
+    while (its < n->parts && n->part[its] != part)
+        its++;
+    if (its == n->parts)
+        return; /* it went on without it */
+    bool last = --n->missing == 0 || w->style == ANY;
+    switch (w->style) {
+    case EACH:
+    case AGAIN:
+    case UNWAITED:
+        SAY(reads(0, n->id, part->id));
+        for (uint32_t i = 0; i < n->parts && w->style == AGAIN; i++)
+            if (!n->part[i]->done)
+                SAY(try_read(0, n->id, n->part[i]->id));
+        break;
+    case ALL:
+        if (n->all) {
+            SAY(reads(0, n->all->id, part->id));
+            if (last) {
+                SAY(fulfills(0, n->all->id, n->all->id));
+                SAY(reads(0, n->id, n->all->id));
+            }
+        } else
+            SAY(reads(0, n->id, part->id));
+        break;
+    case READ:
+        if (last)
+            SAY(switches(0, n->id));
+        for (uint32_t i = 0; i < n->parts && last; i++)
+            SAY(reads(0, n->id, n->part[i]->id));
+        break;
+    default:
+        if (last)
+            SAY(reads(0, n->id, part->id));
+        break;
+    }
+    if (!last)
+        return;
+    kept(n, part, n->from, w->now);
+    n->parts = 0;
+    n->missing = 0;
+    n->all = NULL;
+    go_on(w, n);
+}
+
+/* Until nothing happens any more: the loop sleeps, and what is done next wakes it. */
+static void run_world(struct world *w)
+{
+    while (w->agendas) {
+        uint32_t first = 0;
+        for (uint32_t i = 1; i < w->agendas; i++)
+            if (w->agenda[i]->until < w->agenda[first]->until)
+                first = i;
+        struct node *n = w->agenda[first];
+        w->agenda[first] = w->agenda[--w->agendas];
+        SAY(suspends(0));
+        w->now = n->until > w->now ? n->until : w->now;
+        n->done = true;
+        if (n->kind == WORK) {
+            say(w, n->stream, fulfills(0, n->id, n->id));
+            say(w, n->stream, switches(0, LOOP));
+        }
+        SAY(resumes(0));
+        if (n->kind == LEAF)
+            SAY(fulfills(0, LOOP, n->id));
+        arrive(w, n->above, n);
+        SAY(switches(0, LOOP));
+    }
+}
+
+/* How much of the time from low to high a path gives to whom the truth gives it. */
+static uint64_t agreed(const struct weft_history *h, const struct weft_path *path,
+                       const struct node *n, uint64_t low, uint64_t high)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < n->segments; i++) {
+        uint64_t from = n->at[i] > low ? n->at[i] : low,
+                 until = n->then[i] < high ? n->then[i] : high;
+        const struct node *by = n->what[i];
+        if (from >= until)
+            continue;
+        if (by->kind == INNER) {
+            sum += agreed(h, path, by, from, until);
+            continue;
+        }
+        for (uint32_t k = 0; k < path->count; k++) {
+            const struct weft_step *s = &path->step[k];
+            int64_t a = s->from_ns > (int64_t)from ? s->from_ns : (int64_t)from;
+            int64_t b = s->to_ns < (int64_t)until ? s->to_ns : (int64_t)until;
+            if (b > a && h->m->promise[s->promise].id == by->id)
+                sum += (uint64_t)(b - a);
+        }
+    }
+    return sum;
+}
+
+static void check_known(enum style style, uint64_t seed)
+{
+    struct world *w = calloc(1, sizeof *w);
+    struct weft_path path = {0};
+    assert_non_null(w);
+    w->style = style;
+    random_state = (seed * STYLES + style + 1) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint64_t lock = 0; lock < LOCKS; lock++)
+        SAY(creates(0, LOOP, 1 + lock, 0));
+    struct node *request = new_node(w, NULL, INNER);
+    request->phases = 1 + (uint32_t)below(4);
+    uint64_t from = request->from;
+    SAY(switches(0, request->id));
+    begin_phase(w, request);
+    SAY(switches(0, LOOP));
+    run_world(w);
+    assert_true(request->done);
+    struct weft_history *h = build(w->step, w->steps);
+    int64_t origin = 0; /* of the model's times */
+    uint32_t p = find(h, request->id);
+    origin = (int64_t)from - h->m->promise[p].start_ns;
+    assert_int_equal(weft_path_find(&path, h, p), 0);
+    for (uint32_t i = 0; i < path.count; i++) {
+        path.step[i].from_ns += origin;
+        path.step[i].to_ns += origin;
+    }
+    uint64_t whole = request->until - from, right = agreed(h, &path, request, from, request->until);
+    if (whole - right > UNIT / 2)
+        print_error("style %d, seed %" PRIu64 ": %" PRIu64 " ns of %" PRIu64 " are told wrongly\n",
+                    (int)style, seed, whole - right, whole);
+    assert_true(whole - right <= UNIT / 2);
+    weft_path_fini(&path);
+    drop(h);
+    free(w->step);
+    free(w);
+}
+
+static void known_paths(void **state)
+{
+    (void)state;
+    const char *more = getenv("WEFT_TEST_SEEDS"); /* by hand: thousands */
+    for (uint64_t seed = 1; seed <= (more ? strtoull(more, NULL, 10) : 40); seed++)
+        for (int style = 0; style < STYLES; style++)
+            check_known((enum style)style, seed);
 }
 
 /* Each waits for the next one. Resolved from the end, or not. */
@@ -664,6 +978,7 @@ int main(void)
         cmocka_unit_test(crowd),
         cmocka_unit_test(any_trace),
         cmocka_unit_test(any_trace_with_times_that_run_backwards),
+        cmocka_unit_test(known_paths),
         cmocka_unit_test(long_chains),
         cmocka_unit_test(without_memory),
     };

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/spent.h"
+
+#include <stdlib.h>
+
+#include "analyse/times.h"
+
+enum {
+    LOOK_BACK = 64,    /* runs before one */
+    LONG_NS = 1000000, /* the loop itself may have slept */
+};
+
+/* A time in the life of one promise. What has more weight hides the others. */
+struct weft_meter_span {
+    int64_t from_ns, to_ns;
+    enum { WAITING, READY, RUNNING } kind;
+};
+
+static void add(int64_t *sum, int64_t n)
+{
+    if (__builtin_add_overflow(*sum, n, sum))
+        *sum = INT64_MAX;
+}
+
+static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned kind)
+{
+    if (to <= from)
+        return true;
+    if (!weft__room(&k->span, k->spans, &k->span_room, sizeof *k->span))
+        return false;
+    k->span[k->spans++] = (struct weft_meter_span){from, to, kind};
+    return true;
+}
+
+/* When what a wait is for was there, or until when its reader waited. */
+static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
+{
+    int64_t there = weft_history_there_ns(h, w, NULL);
+    return there < w->until_ns ? there : w->until_ns;
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct weft_meter_span *x = a, *y = b;
+    if (x->to_ns != y->to_ns)
+        return x->to_ns < y->to_ns ? -1 : 1;
+    return x->from_ns > y->from_ns ? -1 : x->from_ns < y->from_ns;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct weft_meter_span *x = a, *y = b;
+    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+/* Most promises have one or two. */
+static void sort_spans(struct weft_meter *k, int compare(const void *, const void *))
+{
+    for (size_t i = 1; i < k->spans; i++)
+        if (compare(&k->span[i - 1], &k->span[i]) > 0) {
+            qsort(k->span, k->spans, sizeof *k->span, compare);
+            return;
+        }
+}
+
+/* A loop does not sleep while something is ready: what ran after it slept was woken by the outside, and stood ready
+ * since then. Not all loops say that they sleep: if one itself ran for long, it may have. */
+static int64_t ready_since(const struct weft_meter *k, uint32_t stream, uint32_t run, int64_t from)
+{
+    const struct weft_history *h = k->h;
+    int64_t start = k->h->m->run[run].start_ns;
+    uint32_t first = h->idle_first[stream], low = first, high = h->idle_first[stream + 1];
+    while (low < high) { /* the first idle time that begins later */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->idle[middle].start_ns < start)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    from = low > first && h->idle[low - 1].end_ns > from ? h->idle[low - 1].end_ns : from;
+    first = h->stream_first[stream];
+    low = weft_history_stream_from(h, stream, start);
+    for (uint32_t i = 0; i < LOOK_BACK && low > first; i++) {
+        uint32_t before = h->stream_run[--low];
+        const struct weft_run *r = &k->h->m->run[before];
+        if (r->end_ns <= from)
+            break;
+        if (h->run_promise[before] == WEFT_ROOT && r->end_ns - r->start_ns >= LONG_NS)
+            return r->end_ns;
+    }
+    return from;
+}
+
+/* From when on a promise stood ready that had not waited when it first ran. */
+static int64_t ready_to_start(const struct weft_meter *k, uint32_t promise, uint32_t run)
+{
+    const struct weft_history *h = k->h;
+    const struct weft_promise *p = &k->h->m->promise[promise];
+    int64_t start = k->h->m->run[run].start_ns,
+            from = k->raw ? p->start_ns : weft_model_wake(k->h->m, p);
+    uint32_t cause = h->run_cause[run], stream = weft_history_stream(h, run);
+    if (!p->created || (cause != WEFT_NONE && k->h->m->interaction[cause].kind == WEFT_SIGNALS))
+        return start;
+    if (cause != WEFT_NONE) { /* it has waited, though nothing said so */
+        int64_t resolved = weft_history_resolved_ns(h, k->h->m->interaction[cause].other);
+        return resolved > start ? start : resolved > from ? resolved : from;
+    }
+    return ready_since(k, stream, run, from);
+}
+
+/* Of waits that ended at the same moment, the reader stood ready since the last of their sources was there. What it
+ * had given up by then does not count. */
+static bool add_ready(struct weft_meter *k, uint32_t promise)
+{
+    const struct weft_history *h = k->h;
+    uint32_t first = h->waits_of_first[promise], last = h->waits_of_first[promise + 1];
+    bool runs = h->runs_of_first[promise] < h->runs_of_first[promise + 1];
+    for (uint32_t i = first; i < last; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        /* One that never runs in the trace may well run, only that nothing says so. */
+        bool counts = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN ||
+                      (w->end == WEFT_WAIT_OPEN && runs);
+        int64_t there = there_ns(h, w);
+        if (counts && w->until_ns >= there) {
+            if (!weft__room(&k->span, k->spans, &k->span_room, sizeof *k->span))
+                return false;
+            k->span[k->spans++] =
+                (struct weft_meter_span){there, w->until_ns, READY}; /* may be empty */
+        }
+    }
+    sort_spans(k, by_end);
+    size_t kept = 0;
+    for (size_t i = 0; i < k->spans; i++)
+        if (kept == 0 || k->span[kept - 1].to_ns != k->span[i].to_ns)
+            k->span[kept++] = k->span[i];
+    k->spans = 0;
+    for (size_t i = 0; i < kept; i++)
+        if (k->span[i].from_ns < k->span[i].to_ns)
+            k->span[k->spans++] = k->span[i];
+    if (!runs)
+        return true;
+    uint32_t run = h->runs_of[h->runs_of_first[promise]];
+    int64_t start = k->h->m->run[run].start_ns;
+    if (first < last && h->wait[h->waits_of[first]].from_ns < start)
+        return true;
+    return add_span(k, ready_to_start(k, promise, run), start, READY);
+}
+
+static bool add_waits_and_runs(struct weft_meter *k, uint32_t promise)
+{
+    const struct weft_history *h = k->h;
+    for (uint32_t i = h->waits_of_first[promise]; i < h->waits_of_first[promise + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        if (!add_span(k, w->from_ns, there_ns(h, w), WAITING))
+            return false;
+    }
+    for (uint32_t i = h->runs_of_first[promise]; i < h->runs_of_first[promise + 1]; i++) {
+        const struct weft_run *r = &k->h->m->run[h->runs_of[i]];
+        if (!add_span(k, r->start_ns, r->end_ns, RUNNING))
+            return false;
+    }
+    return true;
+}
+
+static bool stood_ready(struct weft_meter *k, int64_t from, int64_t to)
+{
+    if (!weft__room(&k->begin, k->readies, &k->begin_room, sizeof *k->begin) ||
+        !weft__room(&k->end, k->readies, &k->end_room, sizeof *k->end))
+        return false;
+    k->begin[k->readies] = from;
+    k->end[k->readies++] = to;
+    return true;
+}
+
+/* How much time the spans of at least that kind cover; what is new of it is ready if ready is set, and without
+ * collections if those are. */
+static bool cover(struct weft_meter *k, unsigned least, bool collections, int64_t *sum)
+{
+    int64_t until = INT64_MIN;
+    *sum = 0;
+    for (size_t i = 0; i < k->spans; i++) {
+        const struct weft_meter_span *s = &k->span[i];
+        if (s->kind < least || s->to_ns <= until)
+            continue;
+        int64_t from = s->from_ns > until ? s->from_ns : until;
+        add(sum, s->to_ns - from);
+        if (collections && k->h->m->pauses)
+            *sum -= weft_history_collecting(k->h, from, s->to_ns);
+        if (s->kind == READY && least == READY && !stood_ready(k, from, s->to_ns))
+            return false;
+        until = s->to_ns;
+    }
+    return true;
+}
+
+int weft_spent_find(struct weft_spent *out, struct weft_meter *k, uint32_t promise)
+{
+    int64_t running, net, ready, all;
+    *out = (struct weft_spent){0};
+    k->spans = 0;
+    if (!add_ready(k, promise) || !add_waits_and_runs(k, promise))
+        return WEFT_E_NOMEM;
+    if (k->spans == 0)
+        return 0;
+    sort_spans(k, by_begin);
+    if (!cover(k, RUNNING, false, &running) || !cover(k, RUNNING, true, &net) ||
+        !cover(k, READY, false, &ready) || !cover(k, WAITING, false, &all))
+        return WEFT_E_NOMEM;
+    *out = (struct weft_spent){all - ready, ready - running, net, running - net};
+    return 0;
+}
+
+void weft_meter_fini(struct weft_meter *k)
+{
+    free(k->span);
+    free(k->begin);
+    free(k->end);
+    *k = (struct weft_meter){0};
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: ISC */
+/* Who acted on a promise and whom it acted on; inside of facts. Waits are the history's. */
+#ifndef WEFT_EXPLORE_DEALINGS_H
+#define WEFT_EXPLORE_DEALINGS_H
+
+#include "analyse/spent.h"
+#include "explore/facts.h"
+
+#define WEFT__ACTS_KEPT 8
+
+/* Waits of the promise, or for it. */
+struct weft__waits {
+    const uint32_t *wait; /* of the history, in the order of beginning */
+    uint32_t count, open;
+    int64_t total_ns;  /* of the promise: when it waited; for it: when at least one did */
+    int64_t late_ns;   /* after that they were ready: of the promise in all, for it the sum … */
+    int64_t latest_ns; /* … and longest */
+    uint32_t latest;   /* wait */
+};
+
+/* Other interactions of one sort: the first ones. */
+struct weft__acts {
+    uint32_t interaction[WEFT__ACTS_KEPT];
+    uint32_t kept;
+    uint64_t all;
+};
+
+struct weft__dealings {
+    struct weft__waits mine, others;
+    struct weft__acts used, used_by; /* reads without a wait before */
+    struct weft__acts resolved, signalled, signalled_by, notified, notified_by;
+    struct weft__acts again;   /* ends of it after it had ended */
+    uint64_t notified_in_vain; /* of notified_by: nobody waited then … */
+    int64_t in_vain_ns;        /* … the last time */
+    uint32_t resolution;       /* the last interaction that resolved it, or WEFT_NONE */
+};
+
+/* Returns 0 or WEFT_E_NOMEM. There is nothing to be released. */
+int weft__dealings_find(struct weft__dealings *out, const struct weft_history *h, uint32_t promise);
+
+/* "once, when nobody waited: at 20 ms"; bad if somebody waits still. notified_in_vain is not 0. */
+void weft__fact_in_vain(struct weft__facts *f, const char *name, const struct weft__dealings *d);
+
+#endif
