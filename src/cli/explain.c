@@ -357,20 +357,28 @@ static bool is_accepted(const struct request *r, const struct weft_model *m,
     return is;
 }
 
-/* Which findings are to be told. Returns whether one of them lets --check fail. */
+/* Which findings are to be told: if there are no better ones, the first of those that are only possible. Returns whether one
+ * of them lets --check fail. */
 static bool choose(struct weft__explained *x, const struct request *r)
 {
-    bool fails = false;
+    enum { POSSIBLE_SHOWN = 3 };
+    bool fails = false, any = false;
     for (uint32_t i = 0; i < x->found.count; i++) {
         const struct weft_finding *f = &x->found.finding[i];
         if (is_accepted(r, x->model, f)) {
             x->accepted++;
-        } else if (f->confidence < r->least) {
-            x->below++;
-        } else {
-            x->shown[i] = true;
-            fails |= r->check && f->confidence >= r->check_level;
+            continue;
         }
+        x->shown[i] = f->confidence >= r->least;
+        x->below += !x->shown[i];
+        any |= x->shown[i];
+        fails |= r->check && x->shown[i] && f->confidence >= r->check_level;
+    }
+    for (uint32_t i = 0, n = 0; i < x->found.count && !any && n < POSSIBLE_SHOWN; i++) {
+        x->shown[i] = !is_accepted(r, x->model, &x->found.finding[i]);
+        n += x->shown[i];
+        x->below -= x->shown[i];
+        x->only_possible |= x->shown[i];
     }
     return fails;
 }

@@ -15,6 +15,7 @@ struct weft__explained {
     struct weft_findings found;
     bool *shown;              /* beside the findings: whether it is to be told */
     uint64_t accepted, below; /* findings that are not: accepted, or not likely enough */
+    bool only_possible;       /* there is nothing better */
 };
 
 /* The first label of a promise, as clean UTF-8, or NULL if it has none (or there is no memory). The caller frees

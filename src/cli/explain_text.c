@@ -269,8 +269,11 @@ void weft__explained_print(const struct weft__explained *x)
         if (!x->shown[i])
             continue;
         if (count++ == 0)
-            printf("%s%s%s\n", prose_style(PROSE_BOLD), weft__shown(x->path).text,
-                   prose_style(PROSE_PLAIN));
+            printf("%s%s%s%s\n", prose_style(PROSE_BOLD), weft__shown(x->path).text,
+                   prose_style(PROSE_PLAIN),
+                   x->only_possible
+                       ? ": nothing certain or likely; this is possible, and may be as it should be"
+                       : "");
         putchar('\n');
         print_finding(x->model, &x->found.finding[i], count);
     }
