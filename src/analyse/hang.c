@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What hangs: which groups of the graph are findings, and how sure that is. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/graph.h"
 #include "analyse/words.h"
@@ -169,6 +170,44 @@ static bool is_patient(const struct weft_model *m, uint32_t p)
     return weft__is_called(m, p, weft__parts_patient);
 }
 
+/* The first promise of the trace, a task, which only waits for what it has made itself, by what it has called. */
+static bool waits_apart(const struct weft__graph *g, const struct weft__hang *x)
+{
+    const struct weft_model *m = g->s->m;
+    const struct weft__group *gr = &g->groups[x->group];
+    uint32_t first = 1;
+    while (first < m->promises && !m->promise[first].created)
+        first++;
+    if (x->near != first || m->promise[first].creator != WEFT_ROOT ||
+        gr->first_under != WEFT_NONE || strcmp(weft_model_type(m, first), "task") != 0)
+        return false;
+    for (uint32_t i = gr->first; i < gr->first + gr->count; i++) {
+        uint32_t p = g->order[i];
+        bool is_call = strcmp(weft_model_type(m, p), "call") == 0;
+        if (g->in_first[p + 1] - g->in_first[p] > 1 || (p != gr->node && p != first && !is_call))
+            return false;
+    }
+    return true;
+}
+
+/* A program may wait, until somebody ends it, for what nobody will ever tell it. Then others go on meanwhile. */
+static bool is_on_purpose(const struct weft__graph *g, const struct weft__hang *x)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t ended = 0;
+    int64_t from, last = 0;
+    if (x->kind != WEFT_FINDING_HANG_ROOT || x->near == WEFT_NONE || x->wait == WEFT_NONE ||
+        g->habit[x->family].resolved || !waits_apart(g, x))
+        return false;
+    from = g->s->h->wait[x->wait].from_ns;
+    for (uint32_t p = 1; p < m->promises; p++)
+        if (m->promise[p].created && m->promise[p].start_ns >= from && !weft__is_pending(m, p)) {
+            ended++;
+            last = m->promise[p].end_ns > last ? m->promise[p].end_ns : last;
+        }
+    return ended >= FAMILY_ENOUGH && last - from > (m->end_ns - from) / 2;
+}
+
 static void judge_end(const struct weft__graph *g, struct weft__hang *x, int64_t still_ns)
 {
     const struct weft_model *m = g->s->m;
@@ -305,6 +344,9 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
         lower_by_one(x, "it also waits for something that may yet come");
     if (g->mark[who] & WEFT__LIMITED)
         lower(x, WEFT_POSSIBLE, "it also waits for a time limit, and the program still ran");
+    if (is_on_purpose(g, x))
+        lower(x, WEFT_POSSIBLE,
+              "others went on meanwhile: it may wait on purpose, until the program is ended");
     judge_end(g, x, still_ns);
     if (x->kind == WEFT_FINDING_LOST_WAKEUP)
         judge_lost(g, x);
