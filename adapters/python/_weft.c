@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: ISC */
-/* The module that _weft_hooks.py puts into asyncio with: see hooks.h. */
+/* The module that _weft_asyncio.py and _weft_trio.py put hooks into these with: see hooks.h. */
 #include <limits.h>
 #include <stdint.h>
 #include <string.h>
 #include <time.h>
 
+#include "eager.h"
 #include "futures.h"
 #include "hooks.h"
 #include "imports.h"
@@ -13,6 +14,7 @@
 #include "loops.h"
 #include "requests.h"
 #include "said.h"
+#include "trio.h"
 
 static uint64_t gc_begun_ns;
 
@@ -34,17 +36,40 @@ static PyObject *tell_code(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
-/* init(folder of the library, of asyncio, Task, Future, coroutine, generator, two of a task's steps) */
+/* init(folder of the library, gc.get_referents, types: see futures_init). Returns whether that is the first time. */
 static PyObject *init(PyObject *self, PyObject *args)
 {
-    const char *library, *asyncio;
-    PyObject *types[6];
+    static bool done;
+    const char *library;
+    PyObject *types[5], *referents;
     (void)self;
-    if (!PyArg_ParseTuple(args, "ssOOOOOO", &library, &asyncio, &types[0], &types[1], &types[2],
-                          &types[3], &types[4], &types[5]))
+    if (!PyArg_ParseTuple(args, "sOOOOOO", &library, &referents, &types[0], &types[1], &types[2],
+                          &types[3], &types[4]))
         return NULL;
-    code_folders(library, asyncio);
-    if (futures_init(types) < 0)
+    if (done)
+        Py_RETURN_FALSE;
+    done = true;
+    code_library(library);
+    if (futures_init(types, referents) < 0)
+        return NULL;
+    Py_RETURN_TRUE;
+}
+
+/* init_asyncio(its folder, whether tasks may be eager, CancelledError, Task, Future, two of a task's steps, concurrent.futures.Future) */
+static PyObject *init_asyncio(PyObject *self, PyObject *args)
+{
+    const char *folder;
+    PyObject *types[4], *job, *cancelled;
+    int eager;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "spOOOOOO", &folder, &eager, &cancelled, &types[0], &types[1],
+                          &types[2], &types[3], &job))
+        return NULL;
+    code_runtime(folder);
+    may_be_eager = eager;
+    cancelled_add(cancelled);
+    jobs_asyncio(job);
+    if (futures_asyncio(types) < 0)
         return NULL;
     Py_RETURN_NONE;
 }
@@ -125,12 +150,14 @@ static PyMethodDef functions[] = {
     {"mark", said_mark, METH_VARARGS, NULL},
     {"begin", said_begin, METH_O, NULL},
     {"end", said_end, METH_VARARGS, NULL},
-    {"init_said", said_init, METH_O, NULL},
     {"count", said_count, METH_VARARGS, NULL},
     {"init_jobs", jobs_init, METH_VARARGS, NULL},
     {"modified", modified, METH_O, NULL},
     {"code", tell_code, METH_VARARGS, NULL},
     {"init", init, METH_VARARGS, NULL},
+    {"init_asyncio", init_asyncio, METH_VARARGS, NULL},
+    {"pausable", loops_pausable, METH_O, NULL},
+    {"init_trio", trio_init, METH_VARARGS, NULL},
     {"collected", collected, METH_VARARGS, NULL},
     {"forked", forked, METH_NOARGS, NULL},
     {"stop", stop, METH_NOARGS, NULL},

@@ -1,45 +1,28 @@
 # SPDX-License-Identifier: ISC
-"""Puts the methods of _weft into asyncio, which has just been imported. Python 3.9 and later."""
+"""What _weft_asyncio and _weft_trio put the methods of _weft into these with. Python 3.9 and later."""
 
-import _frozen_importlib
 import atexit
-import concurrent.futures
-import contextvars
 import functools
 import gc
 import os
-import selectors
 import sys
 import threading
 import types
-from asyncio import base_events, base_subprocess, events, exceptions, futures, locks, queues, runners, tasks, unix_events
+from contextvars import Context
 
+import _frozen_importlib
 import _weft
 
-PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, WRAP, PROCESS, CONNECT, READ, SERVE, HIDDEN, RUN, SAID, AIOHTTP, TORNADO, UVICORN = range(20)
+FOLDER = os.path.dirname(os.path.abspath(__file__))
 
-# Of functions that create futures, or call back: as enum code_kind in codes.h.
-KINDS = {
-    "sleep": SLEEP,
-    "Lock.acquire": ACQUIRE,
-    "Semaphore.acquire": ACQUIRE,
-    "Queue.get": OF_SELF,
-    "Queue.put": OF_SELF,
-    "Event.wait": EVENT,
-    "Condition.wait": CONDITION,
-    "_wait": MANY,
-    "TaskGroup.__aexit__": GROUP,
-    "TaskGroup._aexit": GROUP,
-    "shield": ONE,
-    "wrap_future": WRAP,
-    "BaseSubprocessTransport._wait": PROCESS,
-    "BaseSelectorEventLoop.sock_connect": CONNECT,
-    "StreamReader._wait_for_data": READ,
-    "Server.serve_forever": SERVE,
-    "BaseEventLoop.shutdown_asyncgens": HIDDEN,
-    "BaseEventLoop.shutdown_default_executor": HIDDEN,
-    "Handle._run": RUN,
-}
+# As enum code_kind in codes.h.
+(PLAIN, SLEEP, ACQUIRE, OF_SELF, EVENT, CONDITION, MANY, GROUP, ONE, WRAP, PROCESS, CONNECT, READ, SERVE, HIDDEN, RUN, JOB,
+ SAID, AIOHTTP, TORNADO, UVICORN) = range(21)  # fmt: skip
+
+
+# Hooks that stay while recording is paused.
+KEPT = {"select", "run_until_complete", "init_server", "add_signal_handler", "on_sigint", "close_runner"}
+replaced = []
 
 
 def signature_of(name, method):
@@ -57,11 +40,25 @@ def replace(hook, owner, name):
     if original is None:
         return
     method = _weft.method(hook, owner, name, original, signature_of(name, original))
+    put(owner, name, method)
+    if hook not in KEPT:
+        replaced.append((owner, name, original, method))
+
+
+def put(owner, name, method):
     try:
         setattr(owner, name, method)
     except TypeError:  # a class of C
         gc.get_referents(owner.__dict__)[0][name] = method
         _weft.modified(owner)
+
+
+def swap(recording):
+    """While recording is paused, the program's methods are as they were. What it has replaced itself stays."""
+    for owner, name, original, method in replaced:
+        before, after = (original, method) if recording else (method, original)
+        if owner.__dict__.get(name) is before:
+            put(owner, name, after)
 
 
 def replace_inherited(hook, owner, name):
@@ -78,154 +75,23 @@ def replace_function(hook, module, name):
         setattr(module, name, _weft.function(hook, name, original, doc))
 
 
-def functions_of(module):
-    for value in vars(module).values():
-        if isinstance(value, types.FunctionType):
-            yield value
-        elif isinstance(value, type) and value.__module__ == module.__name__:
-            yield from (f for f in vars(value).values() if isinstance(f, types.FunctionType))
-
-
-def tell_codes():
-    for name, module in list(sys.modules.items()):
-        if name.startswith("asyncio."):
-            for f in functions_of(module):
-                _weft.code(f.__code__, f.__qualname__, KINDS.get(f.__qualname__, PLAIN))
-
-
-def types_of_steps():
-    """Of what a loop calls to let a task of C go on, where that is no built-in method."""
-    found = {t.__name__: t for t in object.__subclasses__()}
-    return [found.get(name, object) for name in ("TaskStepMethWrapper", "TaskWakeupMethWrapper")]
-
-
-def hook_threads(module):
-    replace("init_item", module._WorkItem, "__init__")
-    replace("run_item", module._WorkItem, "run")
-
-
-def hook_processes(module):
-    replace("init_process_item", module._WorkItem, "__init__")
-
-
-def tell_request(function, kind, variable):
-    code = function.__code__
-    if variable not in code.co_varnames[: code.co_argcount]:
-        raise AttributeError(f"{function.__qualname__} has no argument {variable}")
-    _weft.code(code, function.__qualname__, kind)
-
-
-def hook_aiohttp(module):
-    tell_request(module.RequestHandler._handle_request, AIOHTTP, "request")
-
-
-def hook_tornado(module):
-    tell_request(module.RequestHandler._execute, TORNADO, "self")
-
-
-def hook_uvicorn(module):
-    cycle = module.RequestResponseCycle
-    tell_request(cycle.run_asgi, UVICORN, "self")
-    cycle.send = _weft.send(types.MethodType, cycle.send)
-
-
 def hook_weft(module):
     """The package of bindings/python, if it is that one."""
     if hasattr(module, "_recorder"):
         names = ("recording", "label", "mark", "count", "begin", "end")
         _weft.code(module.request.__code__, "request", SAID)
-        _weft.init_said(exceptions.CancelledError)
         module._recorder = types.SimpleNamespace(**{name: getattr(_weft, name) for name in names})
 
 
-def hook_uvloop(module):
-    for name in (
-        "call_soon",
-        "create_future",
-        "create_task",
-        "run_until_complete",
-        "create_server",
-        "add_signal_handler",
-        "call_exception_handler",
-    ):
-        replace_inherited("uv_" + name, module.Loop, name)
-
-
-def watch_imports():
-    replace_function("find_and_load", _frozen_importlib, "_find_and_load")
-    for name, look in (
-        ("concurrent.futures.thread", hook_threads),
-        ("concurrent.futures.process", hook_processes),
-        ("aiohttp.web_protocol", hook_aiohttp),
-        ("tornado.web", hook_tornado),
-        ("uvloop", hook_uvloop),
-        ("weft", hook_weft),
-        ("uvicorn.protocols.http.h11_impl", hook_uvicorn),
-        ("uvicorn.protocols.http.httptools_impl", hook_uvicorn),
-    ):
-        _weft.watch(name, sys.modules.get(name), look)
-
-
-def install():
-    Task, Future, JobFuture = tasks.Task, futures.Future, concurrent.futures.Future
-    library = os.path.dirname(os.__file__) + os.sep
-    asyncio = os.path.dirname(events.__file__) + os.sep
-    coroutine = types.CoroutineType
-    _weft.init(library, asyncio, Task, Future, coroutine, types.GeneratorType, *types_of_steps())
-    _weft.init_jobs(
-        threading._active,
-        types.FunctionType,
-        types.MethodType,
-        functools.partial,
-        contextvars.Context,
-        JobFuture,
-    )
-    tell_codes()
-    Loop = base_events.BaseEventLoop
-    for hook, owner, name in (
-        ("create_future", Loop, "create_future"),
-        ("create_task", Loop, "create_task"),
-        ("run_until_complete", Loop, "run_until_complete"),
-        ("call_exception_handler", Loop, "call_exception_handler"),
-        ("init_server", base_events.Server, "__init__"),
-        ("add_signal_handler", unix_events._UnixSelectorEventLoop, "add_signal_handler"),
-        ("select", selectors.DefaultSelector, "select"),
-        ("set_result", Future, "set_result"),
-        ("set_exception", Future, "set_exception"),
-        ("future_cancel", Future, "cancel"),
-        ("future_result", Future, "result"),
-        ("future_exception", Future, "exception"),
-        ("task_cancel", Task, "cancel"),
-        ("task_result", Task, "result"),
-        ("task_exception", Task, "exception"),
-        ("init_lock", locks.Lock, "__init__"),
-        ("init_semaphore", locks.Semaphore, "__init__"),
-        ("init_event", locks.Event, "__init__"),
-        ("init_condition", locks.Condition, "__init__"),
-        ("init_queue", queues.Queue, "__init__"),
-        ("set_event", locks.Event, "set"),
-        ("notify", locks.Condition, "notify"),
-        ("run", events.Handle, "_run"),
-        ("init_process", base_subprocess.BaseSubprocessTransport, "__init__"),
-        ("process_exited", base_subprocess.BaseSubprocessTransport, "_process_exited"),
-        ("job_set_result", JobFuture, "set_result"),
-        ("job_set_exception", JobFuture, "set_exception"),
-        ("job_cancel", JobFuture, "cancel"),
-        ("job_result", JobFuture, "result"),
-        ("job_exception", JobFuture, "exception"),
-    ):
-        replace(hook, owner, name)
-    for lock in (locks.Lock, locks.Semaphore):
-        lock.acquire = _weft.acquire(lock.__name__ + ".acquire", lock.acquire, types.MethodType)
-    replace_function("cancel_all_tasks", runners, "_cancel_all_tasks")
-    replace_function("chain_future", futures, "_chain_future")
-    if hasattr(runners, "Runner"):
-        replace("on_sigint", runners.Runner, "_on_sigint")
-        replace("close_runner", runners.Runner, "close")
-    watch_imports()
-    gc.callbacks.append(_weft.collected)
-    atexit.register(_weft.stop)
-    os.register_at_fork(after_in_child=_weft.forked)
+def load(name):
+    """The hooks of asyncio or trio, which is there."""
+    sys.path.insert(0, FOLDER)
+    try:
+        __import__("_weft_" + name)
+    finally:
+        sys.path.remove(FOLDER)
+        for ours in ("_weft_" + name, "_weft_hooks", "_weft"):
+            sys.modules.pop(ours, None)
 
 
 def begin():
@@ -239,5 +105,29 @@ def begin():
     return _weft.start(pattern, int(os.environ.get("WEFT_TRACE_SIZE") or 0))
 
 
-if begin():
-    install()
+def types_of_async():
+    """Of an asynchronous generator, and of what makes one go on."""
+
+    async def generator():
+        yield
+
+    one = generator()
+    steps = [one.asend(None), one.athrow(GeneratorExit)]
+    for step in steps:
+        step.close()
+    return [type(one)] + [type(step) for step in steps]
+
+
+def install(name):
+    """What asyncio and trio have in common. The other one may be imported later."""
+    library = os.path.dirname(os.__file__) + os.sep
+    if not _weft.init(library, gc.get_referents, types.CoroutineType, types.GeneratorType, *types_of_async()):
+        return
+    _weft.init_jobs(threading._active, types.FunctionType, types.MethodType, functools.partial, Context)
+    replace_function("find_and_load", _frozen_importlib, "_find_and_load")
+    other = "trio" if name == "asyncio" else "asyncio"
+    _weft.watch(other, sys.modules.get(other), lambda module: load(other))
+    _weft.watch("weft", sys.modules.get("weft"), hook_weft)
+    gc.callbacks.append(_weft.collected)
+    atexit.register(_weft.stop)
+    os.register_at_fork(after_in_child=_weft.forked)

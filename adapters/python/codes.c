@@ -9,7 +9,8 @@
 enum { CODES_MAX = 1 << 16, PLACES_MAX = 1 << 17, NAME_MAX_BYTES = 512 };
 
 static struct code unknown = {.name = "?", .file = ""};
-static char *library, *asyncio;
+enum { RUNTIMES = 2 };
+static char *library, *runtimes[RUNTIMES];
 
 static size_t hash_code(const void *entry)
 {
@@ -66,8 +67,9 @@ static bool is_below(const char *file, const char *folder)
 
 static enum code_owner owner_of(const char *file)
 {
-    if (is_below(file, asyncio))
-        return CODE_ASYNCIO;
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (is_below(file, runtimes[i]))
+            return CODE_RUNTIME;
     if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
         is_below(file, library) || strncmp(file, "<frozen", 7) == 0)
         return CODE_LIBRARY;
@@ -167,10 +169,18 @@ int code_tell(PyObject *object, PyObject *name, int kind)
     return 0;
 }
 
-void code_folders(const char *of_library, const char *of_asyncio)
+void code_library(const char *folder)
 {
-    library = strdup(of_library);
-    asyncio = strdup(of_asyncio);
+    library = strdup(folder);
+}
+
+void code_runtime(const char *folder)
+{
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (!runtimes[i]) {
+            runtimes[i] = strdup(folder);
+            return;
+        }
 }
 
 struct place *place_of(const struct code *where, unsigned line, const struct code *what,

@@ -10,7 +10,7 @@
 
 #include <weft/weft.h>
 
-enum code_kind { /* of asyncio's functions that create a future: what it stands for */
+enum code_kind { /* of asyncio's and trio's functions that create a future: what it stands for */
                  CODE_PLAIN,
                  CODE_SLEEP,     /* the local variable "delay" */
                  CODE_ACQUIRE,   /* of a lock or a semaphore: "self" */
@@ -24,16 +24,17 @@ enum code_kind { /* of asyncio's functions that create a future: what it stands 
                  CODE_PROCESS,   /* the same as "self", a process */
                  CODE_CONNECT,   /* to "address" */
                  CODE_READ,      /* "self" waits for bytes */
-                 CODE_SERVE,     /* serves until the program ends */
+                 CODE_SERVE,     /* serves, or is meant to wait, until the program ends */
                  CODE_HIDDEN,    /* a task of the loop's own */
                  CODE_RUN,       /* the loop calls from here */
+                 CODE_JOB,       /* a thread does "sync_fn" */
                  CODE_SAID,      /* is a request that the program names: "number" */
                  CODE_AIOHTTP,   /* answers a request: "request" */
                  CODE_TORNADO,   /* … "self", its handler */
                  CODE_UVICORN,   /* … "self", which has its scope */
 };
 
-enum code_owner { CODE_PROGRAM, CODE_LIBRARY, CODE_ASYNCIO };
+enum code_owner { CODE_PROGRAM, CODE_LIBRARY, CODE_RUNTIME /* asyncio, trio */ };
 
 struct code {
     PyObject *object; /* kept: its address stays its own */
@@ -58,8 +59,9 @@ void code_set_line(const struct code *c, unsigned instruction, unsigned line);
 /* Says before anything else what a code object is. Returns 0 or -1 with an exception. */
 int code_tell(PyObject *object, PyObject *name, int kind);
 
-/* Where the standard library and asyncio lie. */
-void code_folders(const char *library, const char *asyncio);
+/* Where the standard library lies; where one of asyncio and trio does. */
+void code_library(const char *folder);
+void code_runtime(const char *folder);
 
 enum place_use { FOR_TASK, FOR_CALL, FOR_FUTURE, FOR_LABELLED, FOR_COUNT, FOR_JOB };
 
@@ -69,6 +71,7 @@ struct place {
     unsigned line;
     enum place_use use;
     unsigned made; /* for FOR_COUNT */
+    char *label;   /* of all that is made there, or NULL */
     struct weft_site site;
 };
 

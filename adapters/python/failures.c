@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
-/* Failures at which somebody looks, or nobody. */
+/* Failures at which somebody looks, or nobody; and what only says that somebody has cancelled. */
 #include "futures.h"
 
-enum { FAILED_MAX = 256 };
+enum { FAILED_MAX = 256, RUNTIMES = 2, DEEP = 8 };
 
 /* asyncio knows it, and says it when the future is gone. Those that are still there are looked at now and then. */
 static struct promise *failed[FAILED_MAX];
@@ -83,4 +83,43 @@ void never_looked_at(PyObject *future)
     for (unsigned i = 0; i < gones; i++)
         if (gone[i].object == future)
             gone[i] = gone[--gones];
+}
+
+/* ---- Cancellation ---- */
+
+static PyObject *cancelled[RUNTIMES];
+
+void cancelled_add(PyObject *class)
+{
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (!cancelled[i]) {
+            Py_INCREF(class);
+            cancelled[i] = class;
+            return;
+        }
+}
+
+static bool is_cancelled(PyObject *exception, unsigned depth)
+{
+    static PyObject *exceptions; /* of a group */
+    for (unsigned i = 0; i < RUNTIMES; i++)
+        if (cancelled[i] && PyErr_GivenExceptionMatches(exception, cancelled[i]))
+            return true;
+    if (!exceptions)
+        exceptions = PyUnicode_InternFromString("exceptions");
+    PyObject *all = depth < DEEP && exceptions && PyExceptionInstance_Check(exception)
+                        ? get(exception, exceptions)
+                        : NULL;
+    const Py_ssize_t n = all && PyTuple_Check(all) ? PyTuple_Size(all) : 0;
+    bool is = n > 0;
+    for (Py_ssize_t i = 0; i < n && is; i++)
+        is = is_cancelled(PyTuple_GetItem(all, i), depth + 1);
+    Py_XDECREF(all);
+    PyErr_Clear();
+    return is;
+}
+
+bool says_cancelled(PyObject *exception)
+{
+    return is_cancelled(exception, 0);
 }

@@ -4,6 +4,7 @@
 #include "futures.h"
 #include "describe.h"
 
+#include "eager.h"
 #include "jobs.h"
 #include "requests.h"
 #include "streams.h"
@@ -23,8 +24,12 @@ enum { DEPTH_MAX = 64, FRAMES_MAX = 16, TEXT_BYTES = 400, NUMBERS_MAX = 100 };
     X(_state)                                                                                      \
     X(_exception)                                                                                  \
     X(_coro)                                                                                       \
+    X(ag_await)                                                                                    \
+    X(ag_code)                                                                                     \
+    X(ag_frame)                                                                                    \
     X(cr_await)                                                                                    \
     X(cr_code)                                                                                     \
+    X(cr_frame)                                                                                    \
     X(gi_yieldfrom)                                                                                \
     X(gi_code)                                                                                     \
     X(__qualname__)                                                                                \
@@ -45,8 +50,9 @@ enum { DEPTH_MAX = 64, FRAMES_MAX = 16, TEXT_BYTES = 400, NUMBERS_MAX = 100 };
 ATTRIBUTES(NAME)
 #undef NAME
 
-static PyTypeObject *task_type, *future_type, *coroutine_type, *generator_type, *step_type,
-    *wakeup_type;
+static PyTypeObject *task_type, *future_type, *step_type, *wakeup_type;
+static PyTypeObject *coroutine_type, *generator_type, *async_type, *next_type, *throw_type;
+static PyObject *referents; /* gc.get_referents */
 
 __thread struct promise *current;
 __thread bool ending;
@@ -68,7 +74,7 @@ static bool is_text(PyObject *text, const char *wanted)
     return text && PyUnicode_Check(text) && PyUnicode_CompareWithASCIIString(text, wanted) == 0;
 }
 
-static PyObject *local(PyObject *frame, PyObject *name)
+PyObject *local(PyObject *frame, PyObject *name)
 {
     PyObject *locals = get(frame, s_f_locals);
     PyObject *value = locals ? PyObject_GetItem(locals, name) : NULL;
@@ -86,7 +92,15 @@ void copy_text(char *to, size_t size, PyObject *text)
     PyErr_Clear();
 }
 
-static const char *base_name(const char *file)
+PyObject *local_of(PyObject *coroutine, PyObject *name)
+{
+    PyObject *frame = get(coroutine, s_cr_frame);
+    PyObject *value = frame ? local(frame, name) : NULL;
+    Py_XDECREF(frame);
+    return value;
+}
+
+const char *base_name(const char *file)
 {
     const char *slash = strrchr(file, '/');
     return slash ? slash + 1 : file;
@@ -125,6 +139,14 @@ static unsigned line_of(const struct code *c, PyObject *frame)
     return line;
 }
 
+unsigned line_in(const struct code *c, PyObject *coroutine)
+{
+    PyObject *frame = get(coroutine, Py_TYPE(coroutine) == async_type ? s_ag_frame : s_cr_frame);
+    const unsigned line = frame && frame != Py_None ? line_of(c, frame) : c->line;
+    Py_XDECREF(frame);
+    return line;
+}
+
 static void find_maker(struct maker *m)
 {
     PyObject *frame = (PyObject *)PyEval_GetFrame();
@@ -136,19 +158,19 @@ static void find_maker(struct maker *m)
     m->frame = frame;
     m->what = m->where = code_of_frame(frame);
     m->kind = m->where->kind;
-    for (unsigned i = 0; i < FRAMES_MAX && m->where->owner == CODE_ASYNCIO; i++) {
+    for (unsigned i = 0; i < FRAMES_MAX && m->where->owner == CODE_RUNTIME; i++) {
         PyObject *back = get(frame, s_f_back);
         Py_DECREF(frame);
         frame = back;
         const struct code *c = frame && frame != Py_None ? code_of_frame(frame) : NULL;
         if (!c || c->kind == CODE_RUN)
             break;
-        if (c->owner == CODE_ASYNCIO && (m->kind == CODE_PLAIN || m->kind == CODE_MANY ||
+        if (c->owner == CODE_RUNTIME && (m->kind == CODE_PLAIN || m->kind == CODE_MANY ||
                                          m->kind == CODE_CONNECT || m->kind == CODE_READ))
             m->what = c;
         m->where = c;
     }
-    if (frame && frame != Py_None && m->where->owner != CODE_ASYNCIO)
+    if (frame && frame != Py_None && m->where->owner != CODE_RUNTIME)
         m->line = line_of(m->where, frame);
     else {
         m->where = m->what;
@@ -183,13 +205,11 @@ static void wait_for_all(weft_promise who, PyObject *list)
     Py_XDECREF(all);
 }
 
-static void name_self(struct promise *p, PyObject *object, const struct maker *m)
+static void name_self(struct promise *p, const struct maker *m, const char *type)
 {
     char text[TEXT_BYTES], name[128];
-    PyObject *type_name = get((PyObject *)Py_TYPE(object), s___name__);
     struct place *at = place_of(m->where, m->line, m->what, FOR_COUNT);
-    copy_text(name, sizeof name, type_name);
-    Py_XDECREF(type_name);
+    snprintf(name, sizeof name, "%s", type);
     if (p->inner) {
         const size_t n = strlen(name);
         snprintf(name + n, sizeof name - n, " of %.*s", (int)strcspn(m->what->name, "."),
@@ -203,9 +223,9 @@ static void name_self(struct promise *p, PyObject *object, const struct maker *m
     p->label = strdup(text);
 }
 
-/* A lock, semaphore, event, condition or queue. */
-struct promise *of_primitive(PyObject *object)
+struct promise *of_primitive(PyObject *object, const char *name)
 {
+    char text[128];
     struct promise *p = promise_find(object);
     if (p)
         return p;
@@ -213,8 +233,13 @@ struct promise *of_primitive(PyObject *object)
     p = promise_add(object, 0);
     if (p) {
         find_maker(&m);
-        p->inner = m.what != m.where && m.what->owner == CODE_ASYNCIO;
-        name_self(p, object, &m);
+        p->inner = !name && m.what != m.where && m.what->owner == CODE_RUNTIME;
+        if (!name) {
+            PyObject *type_name = get((PyObject *)Py_TYPE(object), s___name__);
+            copy_text(text, sizeof text, type_name);
+            Py_XDECREF(type_name);
+        }
+        name_self(p, &m, name ? name : text);
         Py_XDECREF(m.frame);
     }
     return p;
@@ -254,7 +279,7 @@ static struct promise *add_sleep(PyObject *future, const struct maker *m)
 static struct promise *add_of_self(PyObject *future, const struct maker *m)
 {
     PyObject *self = local(m->frame, s_self);
-    struct promise *owner = self ? of_primitive(self) : NULL, *p = NULL;
+    struct promise *owner = self ? of_primitive(self, NULL) : NULL, *p = NULL;
     if (owner && (m->kind == CODE_EVENT || m->kind == CODE_CONDITION)) {
         p = add(future, id_of_primitive(owner, m->kind == CODE_EVENT ? "event" : "condition"),
                 true);
@@ -300,13 +325,17 @@ static weft_promise create_unnamed(const struct maker *m)
 {
     char label[TEXT_BYTES];
     struct place *at;
-    if (m->what->owner == CODE_ASYNCIO) {
+    if (m->what->owner == CODE_RUNTIME) {
         at = place_of(m->where, m->line, m->what, FOR_FUTURE);
         return create_at(at, "future", m->what->name);
     }
-    at = place_of(m->where, m->line, m->what, FOR_LABELLED);
+    at = place_of(m->where, m->line, m->what, FOR_FUTURE);
+    if (at->label)
+        return create_at(at, "future", at->label);
     snprintf(label, sizeof label, "%.300s:%u", m->what->name, m->line);
-    return create_at(at, "future", label);
+    if (at->site.literal)
+        at->label = strdup(label);
+    return create_at(at, "future", at->label ? at->label : label);
 }
 
 /* A future that has just been created by the frame that runs. */
@@ -348,11 +377,13 @@ struct promise *add_future(PyObject *future)
     return p;
 }
 
-static const struct code *code_of_coroutine(PyObject *coroutine)
+const struct code *code_of_coroutine(PyObject *coroutine)
 {
     PyObject *object = NULL, *name = NULL;
     /* An attribute that is not there costs more than all the rest. */
-    if (Py_TYPE(coroutine) != generator_type)
+    if (Py_TYPE(coroutine) == async_type)
+        object = get(coroutine, s_ag_code);
+    else if (Py_TYPE(coroutine) != generator_type)
         object = get(coroutine, s_cr_code);
     if (!object && Py_TYPE(coroutine) != coroutine_type)
         object = get(coroutine, s_gi_code);
@@ -366,14 +397,9 @@ static const struct code *code_of_coroutine(PyObject *coroutine)
     return c;
 }
 
-struct promise *of_task(PyObject *task)
+/* object: the coroutine, or its task. */
+static struct promise *add_task(PyObject *object, PyObject *coroutine)
 {
-    struct promise *p = promise_find(task);
-    if (p)
-        return p;
-    PyObject *coroutine = get(task, s__coro);
-    if (!coroutine)
-        return NULL;
     const struct code *c = code_of_coroutine(coroutine);
     PyObject *answer = NULL;
     weft_promise id = 0;
@@ -382,12 +408,50 @@ struct promise *of_task(PyObject *task)
     const bool is_request = id != 0;
     if (c->kind != CODE_HIDDEN && !id)
         id = create_at(place_of(c, c->line, c, FOR_TASK), "task", c->name);
-    p = add(task, id, false);
+    struct promise *p = add(object, id, false);
     if (p) {
         p->coroutine = coroutine;
         p->is_request = is_request;
         p->answer = answer;
     }
+    return p;
+}
+
+struct promise *add_begun(PyObject *coroutine)
+{
+    struct promise *p = add_task(coroutine, coroutine);
+    if (p)
+        p->shared = true;
+    return p;
+}
+
+struct promise *take_over(PyObject *task, struct promise *begun)
+{
+    struct promise *p = promise_find(task);
+    if (p || !(p = add(task, begun->id, false)))
+        return p;
+    PyObject *object = p->object, *ref = p->ref;
+    *p = *begun;
+    p->object = object;
+    p->ref = ref;
+    p->shared = false;
+    *begun = (struct promise){
+        .object = begun->object, .ref = begun->ref, .id = begun->id, .shared = true, .ended = true};
+    return p;
+}
+
+struct promise *of_task(PyObject *task)
+{
+    struct promise *p = promise_find(task), *begun;
+    if (p)
+        return p;
+    PyObject *coroutine = eager_coroutine(get(task, s__coro));
+    if (!coroutine || coroutine == Py_None) { /* it ended before anybody told of it */
+        Py_XDECREF(coroutine);
+        return NULL;
+    }
+    begun = promise_find(coroutine);
+    p = begun ? take_over(task, begun) : add_task(task, coroutine);
     Py_DECREF(coroutine); /* the task has it */
     return p;
 }
@@ -497,6 +561,22 @@ static bool add_call(struct promise *p, PyObject *coroutine, const struct code *
     return true;
 }
 
+/* The asynchronous generator that something is to make go on; takes the reference to that. Only the garbage collector
+ * knows. */
+static PyObject *async_of(PyObject *next)
+{
+    PyObject *all = PyObject_CallFunctionObjArgs(referents, next, NULL), *found = NULL;
+    const Py_ssize_t n = all ? PyList_Size(all) : 0;
+    for (Py_ssize_t i = 0; i < n && !found; i++)
+        if (Py_TYPE(PyList_GetItem(all, i)) == async_type)
+            found = PyList_GetItem(all, i);
+    Py_XINCREF(found);
+    PyErr_Clear();
+    Py_XDECREF(all);
+    Py_DECREF(next);
+    return found;
+}
+
 /* What a coroutine or generator waits in: a new reference, or NULL. */
 static PyObject *inner_of(PyObject *coroutine)
 {
@@ -505,27 +585,24 @@ static PyObject *inner_of(PyObject *coroutine)
         inner = get(coroutine, s_cr_await);
     else if (Py_TYPE(coroutine) == generator_type)
         inner = get(coroutine, s_gi_yieldfrom);
-    if (inner && Py_TYPE(inner) != coroutine_type && Py_TYPE(inner) != generator_type) {
-        Py_DECREF(inner);
-        inner = NULL;
-    }
-    return inner;
+    else if (Py_TYPE(coroutine) == async_type)
+        inner = get(coroutine, s_ag_await);
+    if (!inner || Py_TYPE(inner) == coroutine_type || Py_TYPE(inner) == generator_type)
+        return inner;
+    if (Py_TYPE(inner) == next_type || Py_TYPE(inner) == throw_type)
+        return async_of(inner);
+    Py_DECREF(inner);
+    return NULL;
 }
 
 /* Whether it is the same one, and not another one at its address. */
 static bool is_call_of(const struct call *c, PyObject *coroutine)
 {
-    if (c->coroutine != coroutine)
-        return false;
-    PyObject *then = PyObject_CallFunctionObjArgs(c->ref, NULL);
-    if (!then)
-        PyErr_Clear();
-    Py_XDECREF(then);
-    return then == coroutine;
+    return c->coroutine == coroutine && promise_referent(c->ref) == coroutine;
 }
 
 /* A task has stopped: in which coroutines? */
-static void follow_calls(struct promise *p)
+void follow_calls(struct promise *p)
 {
     PyObject *at = p->coroutine, *inner;
     const struct code *outer = NULL;
@@ -556,9 +633,15 @@ static void follow_calls(struct promise *p)
 
 /* ---- Steps of tasks ---- */
 
-static void task_ended(struct promise *p, PyObject *task, PyObject *state)
+void failed_with(struct promise *p, PyObject *exception)
 {
     char text[TEXT_BYTES];
+    describe(text, sizeof text, exception);
+    weft_fail(p->id, text);
+}
+
+static void task_ended(struct promise *p, PyObject *task, PyObject *state)
+{
     end_calls(p, 0);
     p->ended = true;
     p->coroutine = NULL;
@@ -570,8 +653,7 @@ static void task_ended(struct promise *p, PyObject *task, PyObject *state)
     if (p->is_request && exception == Py_None) {
         request_ended(p, task);
     } else if (exception && exception != Py_None) {
-        describe(text, sizeof text, exception);
-        weft_fail(p->id, text);
+        failed_with(p, exception);
         note_failure(p);
     } else {
         weft_fulfill(p->id);
@@ -648,19 +730,30 @@ static int intern_names(void)
     return 0;
 }
 
-int futures_init(PyObject *const classes[6])
+static void keep(PyTypeObject **const to[], PyObject *const classes[], unsigned n)
 {
-    PyTypeObject **const types[] = {&task_type,      &future_type, &coroutine_type,
-                                    &generator_type, &step_type,   &wakeup_type};
-    for (unsigned i = 0; i < sizeof types / sizeof *types; i++) {
+    for (unsigned i = 0; i < n; i++) {
         Py_INCREF(classes[i]);
-        *types[i] = (PyTypeObject *)classes[i];
+        *to[i] = (PyTypeObject *)classes[i];
     }
+}
+
+int futures_init(PyObject *const classes[5], PyObject *get_referents)
+{
+    PyTypeObject **const types[] = {&coroutine_type, &generator_type, &async_type, &next_type,
+                                    &throw_type};
+    keep(types, classes, sizeof types / sizeof *types);
+    Py_INCREF(get_referents);
+    referents = get_referents;
     promise_gone = on_gone;
-    return intern_names() < 0 || promises_init() < 0 || requests_init() < 0 || streams_init() < 0 ||
-                   uvloops_init() < 0
-               ? -1
-               : 0;
+    return intern_names() < 0 || promises_init() < 0 || requests_init() < 0 ? -1 : 0;
+}
+
+int futures_asyncio(PyObject *const classes[4])
+{
+    PyTypeObject **const types[] = {&task_type, &future_type, &step_type, &wakeup_type};
+    keep(types, classes, sizeof types / sizeof *types);
+    return streams_init() < 0 || uvloops_init() < 0 || eager_init() < 0 ? -1 : 0;
 }
 
 void futures_forked(void)

@@ -16,9 +16,10 @@ static inline bool on(void)
     return WEFT_IMPL_ON() && !ending && !aside;
 }
 
-/* The classes: asyncio's Task and Future, those of coroutines and generators, two of a task's steps. Returns 0, or -1
- * with an exception. */
-int futures_init(PyObject *const classes[6]);
+/* The classes of coroutines, generators, asynchronous ones, and of what makes these go on, by a value or an exception; asyncio's
+ * Task and Future, two of a task's steps. Return 0, or -1 with an exception. */
+int futures_init(PyObject *const classes[5], PyObject *get_referents);
+int futures_asyncio(PyObject *const classes[4]);
 
 /* In the child of a fork. */
 void futures_forked(void);
@@ -26,8 +27,15 @@ void futures_forked(void);
 /* An attribute: a new reference, or NULL. */
 PyObject *get(PyObject *object, PyObject *name);
 
+/* A local variable of a frame, or of a coroutine: a new reference, or NULL. */
+PyObject *local(PyObject *frame, PyObject *name);
+PyObject *local_of(PyObject *coroutine, PyObject *name);
+
 /* A text of Python's; "?" if it is none. */
 void copy_text(char *to, size_t size, PyObject *text);
+
+/* What follows the last slash. */
+const char *base_name(const char *file);
 
 /* What runs on this thread. */
 weft_promise running(void);
@@ -36,6 +44,13 @@ weft_promise running(void);
 weft_promise of_object(PyObject *future);
 struct promise *of_task(PyObject *task); /* NULL: there is none */
 
+/* Of a coroutine that runs before there is its task; once there is: that has what the coroutine had. NULL: there is none. */
+struct promise *add_begun(PyObject *coroutine);
+struct promise *take_over(PyObject *task, struct promise *begun);
+
+/* What a promise failed with. */
+void failed_with(struct promise *p, PyObject *exception);
+
 /* The same, but of what is pending, and is no lock or the like. */
 weft_promise of_pending(PyObject *future);
 
@@ -43,8 +58,9 @@ weft_promise of_pending(PyObject *future);
 struct promise *add_future(PyObject *future);
 
 /* Of a lock, semaphore, event, condition or queue; NULL: there is no memory. It has a number (id) once that was asked
- * for: of a lock, one that stays pending, and is there to say who has it. */
-struct promise *of_primitive(PyObject *object);
+ * for: of a lock, one that stays pending, and is there to say who has it. name: what it is called, or NULL for its class.
+ */
+struct promise *of_primitive(PyObject *object, const char *name);
 weft_promise id_of_primitive(struct promise *p, const char *type);
 
 /* The task whose step a handle of the loop is; a new reference, or NULL. */
@@ -52,9 +68,19 @@ PyObject *task_of(PyObject *handle);
 PyObject *task_of_callback(PyObject *callback); /* the same, of what it calls */
 void task_goes_on(struct promise *p);
 
+/* The code of a coroutine or generator, and the line in it that is to go on. */
+const struct code *code_of_coroutine(PyObject *coroutine);
+unsigned line_in(const struct code *c, PyObject *coroutine);
+
+/* A task has stopped: finds the coroutines that it is in, its calls. */
+void follow_calls(struct promise *p);
+
 /* What a task is in, from so many calls on, has returned. */
 void end_calls(struct promise *p, unsigned from);
 void task_stopped(struct promise *p, PyObject *task);
+
+/* The promise of a future, or of a job, that this call ends; NULL: of none, or it is that of another object. */
+struct promise *ends(PyObject *future);
 
 /* It has failed; somebody has looked at that; nobody ever has, and it is gone. */
 void note_failure(struct promise *p);
@@ -64,6 +90,10 @@ void never_looked_at(PyObject *future);
 /* Its object is gone; in the child of a fork. */
 void failure_gone(struct promise *p);
 void failures_forked(void);
+
+/* A class of exceptions that cancel. Whether this is one, or a group of nothing else. */
+void cancelled_add(PyObject *class);
+bool says_cancelled(PyObject *exception);
 
 /* Looks whether somebody has looked, at so many of them. */
 void look_at_failed(unsigned most);

@@ -43,11 +43,15 @@ struct hook {
               PyObject * names)
 
 /* All there are, up to NULL. */
-extern struct hook *const hooks_of_loops[],
-    *const hooks_of_futures[], *const hooks_of_locks[], *const hooks_of_jobs[],
-                                                            *const hooks_of_imports[],
-                                                                *const hooks_of_streams[],
-                                                                    *const hooks_of_uvloops[];
+extern struct hook *const hooks_of_loops[];
+extern struct hook *const hooks_of_futures[];
+extern struct hook *const hooks_of_locks[];
+extern struct hook *const hooks_of_jobs[];
+extern struct hook *const hooks_of_imports[];
+extern struct hook *const hooks_of_streams[];
+extern struct hook *const hooks_of_uvloops[];
+extern struct hook *const hooks_of_trio[];
+extern struct hook *const hooks_of_eager[];
 
 /* What was there, with self in front; self may be NULL, where it is no method. */
 PyObject *call(const struct hook *h, PyObject *self);

@@ -117,7 +117,7 @@ static void name_builtin(char *to, size_t size, PyObject *function)
     Py_XDECREF(text);
 }
 
-static weft_promise create_job(PyObject *wrapped, PyObject *args)
+weft_promise job_create(PyObject *wrapped, PyObject *args)
 {
     static struct weft_site site = {.file = NULL};
     char label[TEXT_BYTES];
@@ -163,7 +163,7 @@ static PyObject *item_made(const struct hook *h, PyObject *self, PyObject *args,
     }
     if (what && on() && !promise_find(future)) {
         thread_named();
-        const weft_promise id = create_job(what, with);
+        const weft_promise id = job_create(what, with);
         if (id)
             promise_add(future, id);
     }
@@ -205,16 +205,6 @@ HOOK(run_item)
     return result;
 }
 
-/* The promise of a job that this call ends, or NULL. */
-static struct promise *ended(PyObject *future)
-{
-    struct promise *p = on() ? promise_find(future) : NULL;
-    if (!p || p->ended)
-        return NULL;
-    p->ended = true;
-    return p->shared ? NULL : p;
-}
-
 /* Of (task, future): run_coroutine_threadsafe gives out the future for the task, so they are the same. */
 HOOK_FAST(chain_future)
 {
@@ -237,7 +227,7 @@ HOOK_FAST(chain_future)
 /* It is resolved before it is: somebody else may go on at once. */
 HOOK_FAST(job_set_result)
 {
-    struct promise *p = count == 1 ? ended(self) : NULL;
+    struct promise *p = count == 1 ? ends(self) : NULL;
     if (p)
         weft_fulfill(p->id);
     return call_one(&hook_job_set_result, self, args, count);
@@ -246,7 +236,7 @@ HOOK_FAST(job_set_result)
 HOOK_FAST(job_set_exception)
 {
     char text[TEXT_BYTES];
-    struct promise *p = count == 1 ? ended(self) : NULL;
+    struct promise *p = count == 1 ? ends(self) : NULL;
     if (p) {
         describe(text, sizeof text, args[0]);
         weft_fail(p->id, text);
@@ -258,7 +248,7 @@ HOOK_FAST(job_set_exception)
 HOOK(job_cancel)
 {
     PyObject *result = call(&hook_job_cancel, self);
-    struct promise *p = result == Py_True ? ended(self) : NULL;
+    struct promise *p = result == Py_True ? ends(self) : NULL;
     if (p)
         weft_cancel(p->id);
     return result;
@@ -302,12 +292,10 @@ HOOK_ALL(job_exception)
 
 PyObject *jobs_init(PyObject *self, PyObject *args)
 {
-    PyObject *types[5];
-    PyTypeObject **const to[] = {&function_type, &method_type, &partial_type, &context_type,
-                                 &job_type};
+    PyObject *types[4];
+    PyTypeObject **const to[] = {&function_type, &method_type, &partial_type, &context_type};
     (void)self;
-    if (!PyArg_ParseTuple(args, "OOOOOO", &threads, &types[0], &types[1], &types[2], &types[3],
-                          &types[4]))
+    if (!PyArg_ParseTuple(args, "OOOOO", &threads, &types[0], &types[1], &types[2], &types[3]))
         return NULL;
     Py_INCREF(threads);
     for (unsigned i = 0; i < sizeof to / sizeof *to; i++) {
@@ -320,6 +308,12 @@ PyObject *jobs_init(PyObject *self, PyObject *args)
     ATTRIBUTES(INTERN)
 #undef INTERN
     Py_RETURN_NONE;
+}
+
+void jobs_asyncio(PyObject *job)
+{
+    Py_INCREF(job);
+    job_type = (PyTypeObject *)job;
 }
 
 struct hook *const hooks_of_jobs[] = {

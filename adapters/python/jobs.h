@@ -6,9 +6,14 @@
 #include "codes.h"
 #include "promises.h"
 
-/* init_jobs(threads by their numbers, types: function, method, functools.partial, contextvars.Context,
- * concurrent.futures.Future) */
+/* init_jobs(threads by their numbers, types: function, method, functools.partial, contextvars.Context) */
 PyObject *jobs_init(PyObject *self, PyObject *args);
+
+/* The type concurrent.futures.Future. */
+void jobs_asyncio(PyObject *job);
+
+/* What a thread is to do: the function, and its arguments or NULL. */
+weft_promise job_create(PyObject *function, PyObject *args);
 
 /* Has this thread's stream called as Python calls the thread. */
 void thread_named(void);

@@ -12,7 +12,7 @@ static void acquires(PyObject *lock, const char *type)
 {
     PyObject *locked = on() && current ? PyObject_CallMethod(lock, "locked", NULL) : NULL;
     if (locked == Py_False)
-        weft_signal(running(), id_of_primitive(of_primitive(lock), type));
+        weft_signal(running(), id_of_primitive(of_primitive(lock, NULL), type));
     if (!locked)
         PyErr_Clear();
     Py_XDECREF(locked);
@@ -63,7 +63,7 @@ PyObject *locks_acquire(PyObject *self, PyObject *args)
     HOOK_ALL(name)                                                                                 \
     {                                                                                              \
         if (on())                                                                                  \
-            of_primitive(self);                                                                    \
+            of_primitive(self, NULL);                                                              \
         return call_all(&hook_##name, self, args, names);                                          \
     }
 INITS(init_lock)
@@ -75,7 +75,7 @@ INITS(init_queue)
 /* A queue sets its event when nobody has any interest in it yet: that is no signal that could be lost. */
 HOOK(set_event)
 {
-    struct promise *p = on() ? of_primitive(self) : NULL;
+    struct promise *p = on() ? of_primitive(self, NULL) : NULL;
     if (p && (p->id || !p->inner))
         weft_notify(id_of_primitive(p, "event"));
     return call(&hook_set_event, self);
@@ -84,7 +84,7 @@ HOOK(set_event)
 HOOK_ALL(notify)
 {
     if (on())
-        weft_notify(id_of_primitive(of_primitive(self), "condition"));
+        weft_notify(id_of_primitive(of_primitive(self, NULL), "condition"));
     return call_all(&hook_notify, self, args, names);
 }
 

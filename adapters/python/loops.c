@@ -2,6 +2,7 @@
 /* Event loops: what they call, what they make, when they sleep, and how they end. */
 #include "loops.h"
 
+#include "eager.h"
 #include "futures.h"
 #include "hooks.h"
 #include "jobs.h"
@@ -33,9 +34,43 @@ HOOK(run)
     return result;
 }
 
+/* ---- While recording is paused ---- */
+
+enum { PAUSED_TURNS = 100 };
+
+static PyObject *swap; /* puts the hooks of most methods in (True), or takes them out */
+static bool are_out;
+static unsigned paused_turns;
+
+PyObject *loops_pausable(PyObject *self, PyObject *function)
+{
+    (void)self;
+    Py_INCREF(function);
+    swap = function;
+    Py_RETURN_NONE;
+}
+
+/* In each turn of a loop. A request to record again lets calls be asked for. */
+static void look_for_pause(void)
+{
+    const bool is_on = WEFT_IMPL_ON();
+    struct raised raised;
+    paused_turns = is_on ? 0 : paused_turns + 1;
+    if (!swap || (is_on ? !are_out : are_out || paused_turns < PAUSED_TURNS))
+        return;
+    put_aside(&raised);
+    are_out = !is_on;
+    PyObject *result = PyObject_CallFunctionObjArgs(swap, is_on ? Py_True : Py_False, NULL);
+    if (!result)
+        PyErr_Clear();
+    Py_XDECREF(result);
+    put_back(&raised);
+}
+
 HOOK_NAMED(select)
 {
     struct raised raised;
+    look_for_pause();
     /* A task that selects itself blocks the loop; where something is ready, it is a mere look. */
     if (!on() || current ||
         (count == 1 && PyLong_CheckExact(args[0]) && PyLong_AsLong(args[0]) == 0))
@@ -65,14 +100,18 @@ HOOK(create_future)
 PyObject *loop_task(const struct hook *h, PyObject *loop, PyObject *const *args, Py_ssize_t count,
                     PyObject *names)
 {
+    PyObject *coroutine = count > 0 ? args[0] : NULL;
+    struct promise *before = current;
+    struct promise *begun = on() && may_be_eager ? eager_begin(loop, coroutine) : NULL;
     PyObject *task = call_named(h, loop, args, count, names);
+    if (begun)
+        eager_end(begun, task, before);
     if (!task || !on())
         return task;
     if (!thread_is_named)
         thread_named();
     if (!of_object(task))
         return task;
-    PyObject *coroutine = count > 0 ? args[0] : NULL;
     struct promise *p = promise_find(task);
     if (main_coroutine && coroutine == main_coroutine) {
         main_id = p->id;

@@ -18,6 +18,9 @@ PyObject *loop_serves(const struct hook *h, PyObject *self, PyObject *args, PyOb
 /* The context may speak of a failure that nobody has seen. */
 PyObject *loop_complains(const struct hook *h, PyObject *loop, PyObject *context);
 
+/* pausable(function): is called with False once recording has been paused for a while, and with True when it goes on. */
+PyObject *loops_pausable(PyObject *self, PyObject *function);
+
 /* In the child of a fork. */
 void loops_forked(void);
 

@@ -6,8 +6,7 @@
 
 enum { TEXT_BYTES = 400 };
 
-/* The promise of a future that this call ends; NULL: of none. */
-static struct promise *ended(PyObject *future)
+struct promise *ends(PyObject *future)
 {
     struct promise *p = on() ? promise_find(future) : NULL;
     if (!p || p->ended)
@@ -19,7 +18,7 @@ static struct promise *ended(PyObject *future)
 HOOK_FAST(set_result)
 {
     PyObject *result = call_one(&hook_set_result, self, args, count);
-    struct promise *p = result ? ended(self) : NULL;
+    struct promise *p = result ? ends(self) : NULL;
     if (p)
         weft_fulfill(p->id);
     return result;
@@ -29,7 +28,7 @@ HOOK_FAST(set_exception)
 {
     char text[TEXT_BYTES];
     PyObject *result = call_one(&hook_set_exception, self, args, count);
-    struct promise *p = result ? ended(self) : NULL;
+    struct promise *p = result ? ends(self) : NULL;
     if (p) {
         describe(text, sizeof text, args[0]);
         weft_fail(p->id, text);
@@ -42,7 +41,7 @@ HOOK_FAST(set_exception)
 HOOK_ALL(future_cancel)
 {
     PyObject *result = call_all(&hook_future_cancel, self, args, names);
-    struct promise *p = result == Py_True ? ended(self) : NULL;
+    struct promise *p = result == Py_True ? ends(self) : NULL;
     if (p)
         weft_cancel(p->id);
     return result;

@@ -65,6 +65,15 @@ int promises_init(void)
     return callback ? 0 : -1;
 }
 
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored                                                                     \
+    "-Wdeprecated-declarations" /* since 3.13; what is new there is in no older one */
+PyObject *promise_referent(PyObject *ref)
+{
+    return PyWeakref_GetObject(ref);
+}
+#pragma GCC diagnostic pop
+
 struct promise *promise_find(PyObject *object)
 {
     return table_find(&by_object, &(struct promise){.object = object});

@@ -27,7 +27,11 @@ struct promise {
     weft_promise by;     /* who asked for it to be cancelled; 0: nobody */
     weft_promise waits;  /* for what a task waits; 0: nothing */
     PyObject *coroutine; /* of a task; its address */
-    struct call *calls;  /* from the outermost on */
+    /* Of a task of trio's: */
+    bool waits_alone; /* nobody else waits for that, so that it is over when the task is to go on */
+    bool naps;        /* until some time */
+    PyObject *nursery;  /* for whose tasks it waits; its address */
+    struct call *calls; /* from the outermost on */
     unsigned count, room;
     PyObject *answer; /* of a request: a weak reference to what knows its status, or NULL */
     long status;      /* of what answers a request, once it is sent */
@@ -43,6 +47,9 @@ int promises_init(void);
 
 /* NULL: there is none. */
 struct promise *promise_find(PyObject *object);
+
+/* What a weak reference refers to, borrowed; None if that is gone. */
+PyObject *promise_referent(PyObject *ref);
 
 /* The caller has looked that there is none. NULL: there is no memory, or it can have no weak references. */
 struct promise *promise_add(PyObject *object, weft_promise id);

@@ -13,13 +13,13 @@ enum { TEXT_BYTES = 400, FAILED = 400 };
     X(_result)                                                                                     \
     X(_status)                                                                                     \
     X(_status_code)                                                                                \
-    X(cr_frame)                                                                                    \
-    X(f_locals)                                                                                    \
     X(headers)                                                                                     \
     X(method)                                                                                      \
+    X(number)                                                                                      \
     X(path)                                                                                        \
     X(request)                                                                                     \
     X(scope)                                                                                       \
+    X(self)                                                                                        \
     X(upgrade)
 
 #define NAME(name) static PyObject *s_##name;
@@ -27,8 +27,7 @@ ATTRIBUTES(NAME)
 #undef NAME
 
 static PyObject *bind;       /* makes bound methods */
-static PyObject *send_was;   /* uvicorn's */
-static PyObject *sends_type; /* of what stands for it, bound */
+static PyObject *sends_type; /* of what stands for uvicorn's send, bound */
 
 /* ---- Looking ---- */
 
@@ -45,17 +44,6 @@ static PyObject *item(PyObject *dictionary, const char *key)
     PyObject *value =
         dictionary && PyDict_Check(dictionary) ? PyDict_GetItemString(dictionary, key) : NULL;
     Py_XINCREF(value);
-    return value;
-}
-
-static PyObject *local_of(PyObject *coroutine, const char *name)
-{
-    Py_INCREF(coroutine);
-    PyObject *locals = of(of(coroutine, s_cr_frame), s_f_locals);
-    PyObject *value = locals ? PyMapping_GetItemString(locals, name) : NULL;
-    if (!value)
-        PyErr_Clear();
-    Py_XDECREF(locals);
     return value;
 }
 
@@ -129,7 +117,7 @@ weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **an
     char method[32], path[TEXT_BYTES - 40], label[TEXT_BYTES];
     struct asked a = {NULL, NULL, false};
     weft_promise id = 0;
-    PyObject *who = local_of(coroutine, c->kind == CODE_AIOHTTP ? "request" : "self");
+    PyObject *who = local_of(coroutine, c->kind == CODE_AIOHTTP ? s_request : s_self);
     if (c->kind == CODE_AIOHTTP)
         ask_aiohttp(who, &a);
     else if (c->kind == CODE_TORNADO)
@@ -158,43 +146,15 @@ weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **an
 
 weft_promise request_said(const struct promise *p, PyObject *coroutine)
 {
-    const weft_promise id = (weft_promise)number_of(local_of(coroutine, "number"));
+    const weft_promise id = (weft_promise)number_of(local_of(coroutine, s_number));
     return promise_has_request(p, id) ? id : 0;
 }
 
 /* ---- The end ---- */
 
-/* 0: it is not known. */
-static long status_of(const struct promise *p, PyObject *task)
-{
-    PyObject *answer = object_of(p->answer), *response;
-    long status = 0;
-    if (answer) {
-        const struct promise *sent = promise_find(answer);
-        if (sent) { /* uvicorn's */
-            status = sent->status;
-            Py_DECREF(answer);
-        } else {
-            status = number_of(of(answer, s__status_code));
-        }
-        return status;
-    }
-    Py_INCREF(task);
-    PyObject *result =
-        of(task, s__result); /* aiohttp's: (response, whether the connection is lost) */
-    if (result && PyTuple_Check(result) && PyTuple_Size(result) > 0) {
-        response = PyTuple_GetItem(result, 0);
-        Py_INCREF(response);
-        status = number_of(of(response, s__status));
-    }
-    Py_XDECREF(result);
-    return status;
-}
-
-void request_ended(struct promise *p, PyObject *task)
+static void ended_with(struct promise *p, long status)
 {
     char text[32];
-    const long status = status_of(p, task);
     if (status < FAILED) {
         weft_fulfill(p->id);
         return;
@@ -202,6 +162,34 @@ void request_ended(struct promise *p, PyObject *task)
     snprintf(text, sizeof text, "%ld", status);
     weft_fail(p->id, text);
     weft_read(WEFT_LOOP, p->id); /* whoever asked sees it */
+}
+
+/* aiohttp's: (response, whether the connection is lost) */
+void request_answered(struct promise *p, PyObject *result)
+{
+    long status = 0; /* it is not known */
+    if (result && PyTuple_Check(result) && PyTuple_Size(result) > 0) {
+        PyObject *response = PyTuple_GetItem(result, 0);
+        Py_INCREF(response);
+        status = number_of(of(response, s__status));
+    }
+    ended_with(p, status);
+}
+
+void request_ended(struct promise *p, PyObject *task)
+{
+    PyObject *answer = object_of(p->answer);
+    const struct promise *sent = answer ? promise_find(answer) : NULL;
+    if (sent) { /* uvicorn's */
+        ended_with(p, sent->status);
+        Py_DECREF(answer);
+    } else if (answer) {
+        ended_with(p, number_of(of(answer, s__status_code)));
+    } else {
+        PyObject *result = get(task, s__result);
+        request_answered(p, result);
+        Py_XDECREF(result);
+    }
 }
 
 /* ---- What uvicorn sends ---- */
@@ -267,17 +255,29 @@ static void sends_dealloc(PyObject *self)
     Py_DECREF(type);
 }
 
+/* What stands in a class for its function; uvicorn has a class for each of its parsers. */
+struct stands {
+    PyObject_HEAD PyObject *function;
+};
+
+static void stands_dealloc(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    Py_DECREF(((struct stands *)self)->function);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
 /* As cycle.send is looked up. */
 static PyObject *get_send(PyObject *self, PyObject *cycle, PyObject *class)
 {
-    PyObject *bound;
-    (void)self;
+    PyObject *bound, *function = ((struct stands *)self)->function;
     (void)class;
     if (!cycle || cycle == Py_None) {
-        Py_INCREF(send_was);
-        return send_was;
+        Py_INCREF(function);
+        return function;
     }
-    bound = PyObject_CallFunctionObjArgs(bind, send_was, cycle, NULL);
+    bound = PyObject_CallFunctionObjArgs(bind, function, cycle, NULL);
     if (!bound || !on())
         return bound;
     if (!promise_find(cycle)) {
@@ -318,19 +318,24 @@ PyObject *requests_send(PyObject *self, PyObject *args)
                                         {0, NULL}};
     static PyType_Spec bound_spec = {"weft.method", sizeof(struct sends), 0,
                                      Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, bound_slots};
-    static PyType_Slot slots[] = {{Py_tp_descr_get, (void *)get_send}, {0, NULL}};
-    static PyType_Spec spec = {"weft.function", sizeof(PyObject), 0, Py_TPFLAGS_DEFAULT, slots};
+    static PyType_Slot slots[] = {
+        {Py_tp_descr_get, (void *)get_send}, {Py_tp_dealloc, (void *)stands_dealloc}, {0, NULL}};
+    static PyType_Spec spec = {"weft.function", sizeof(struct stands), 0, Py_TPFLAGS_DEFAULT,
+                               slots};
     static PyObject *type;
     PyObject *function;
+    struct stands *s;
     (void)self;
     if (!PyArg_ParseTuple(args, "OO", &bind, &function))
         return NULL;
     Py_INCREF(bind);
-    Py_INCREF(function);
-    send_was = function;
     if (!sends_type && !(sends_type = PyType_FromSpec(&bound_spec)))
         return NULL;
     if (!type && !(type = PyType_FromSpec(&spec)))
         return NULL;
-    return (PyObject *)PyObject_New(PyObject, (PyTypeObject *)type);
+    if (!(s = PyObject_New(struct stands, (PyTypeObject *)type)))
+        return NULL;
+    Py_INCREF(function);
+    s->function = function;
+    return (PyObject *)s;
 }

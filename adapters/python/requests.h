@@ -13,8 +13,9 @@ int requests_init(void);
  * *answer: a weak reference to what will know the status, or NULL; the caller owns it. */
 weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **answer);
 
-/* The task of a request is over, without an exception. Ends its promise. */
+/* The task of a request is over, without an exception; or aiohttp's coroutine has given that. Ends its promise. */
 void request_ended(struct promise *p, PyObject *task);
+void request_answered(struct promise *p, PyObject *result);
 
 /* What weft.request of the program's has got for its request by said_begin, as long as p works at it; else 0. */
 weft_promise request_said(const struct promise *p, PyObject *coroutine);

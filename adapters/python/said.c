@@ -63,8 +63,6 @@ PyObject *said_mark(PyObject *self, PyObject *args)
 
 /* ---- Requests ---- */
 
-static PyObject *cancelled_type;
-
 static bool add_request(struct promise *p, weft_promise id)
 {
     if (p->requests_count == p->requests_room) {
@@ -132,7 +130,7 @@ static void request_over(struct promise *p, weft_promise id, PyObject *exception
     const weft_promise caller = leave(p, id);
     if (exception == Py_None) {
         weft_fulfill(id);
-    } else if (PyErr_GivenExceptionMatches(exception, cancelled_type) ||
+    } else if (says_cancelled(exception) ||
                PyErr_GivenExceptionMatches(exception, PyExc_GeneratorExit)) {
         weft_resolve_by(p->by ? p->by : id, id, WEFT_BY_CANCEL, NULL);
     } else {
@@ -161,14 +159,6 @@ PyObject *said_end(PyObject *self, PyObject *args)
         else if (p->whole == id)
             p->whole = 0;
     }
-    Py_RETURN_NONE;
-}
-
-PyObject *said_init(PyObject *self, PyObject *cancelled)
-{
-    (void)self;
-    Py_INCREF(cancelled);
-    cancelled_type = cancelled;
     Py_RETURN_NONE;
 }
 

@@ -10,10 +10,9 @@ PyObject *said_label(PyObject *self, PyObject *args);
 PyObject *said_mark(PyObject *self, PyObject *args);
 
 /* begin(text): the task that runs works at a request from now on. Returns its number; 0: there is none.
- * end(number, what it failed with, or None): it is over. init_said(the class of cancellations) comes before. */
+ * end(number, what it failed with, or None): it is over. */
 PyObject *said_begin(PyObject *self, PyObject *text);
 PyObject *said_end(PyObject *self, PyObject *args);
-PyObject *said_init(PyObject *self, PyObject *cancelled);
 
 /* count(name, number, whether it is added): not what is no whole number. */
 PyObject *said_count(PyObject *self, PyObject *args);

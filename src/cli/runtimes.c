@@ -20,7 +20,8 @@ static const struct runtime {
 } runtimes[] = {
     {"python", "sitecustomize.py", "_weft.abi3.so", "PYTHONPATH", NULL,
      "CPython 3.9 to 3.13, asyncio: tasks, coroutines, futures, locks, queues, threads, processes, "
-     "requests of aiohttp, uvicorn, Tornado, when the loop sleeps; tasks of uvloop"},
+     "requests of aiohttp, uvicorn, Tornado, when the loop sleeps; tasks of uvloop; trio: tasks, "
+     "nurseries, what they wait for, when the loop sleeps"},
     {"node", "weft.js", "weft.node", "NODE_OPTIONS", "--require",
      "Node.js 18 and later: calls of async functions, promises, timers, files, names, connections, "
      "requests, when the loop sleeps"},
@@ -246,9 +247,9 @@ static void why_python(char **options, struct weft__why *why)
                  "puts into its environment",
                  deaf);
     else
-        snprintf(
-            why->text, sizeof why->text,
-            "is a Python program that has not imported asyncio, or of a Python older than 3.9");
+        snprintf(why->text, sizeof why->text,
+                 "is a Python program that has imported neither asyncio nor trio, or of a Python "
+                 "older than 3.9");
 }
 
 /* As adapters/node/weft.js says. */

@@ -80,6 +80,21 @@ run 0 "$WEFT" explain --json app.weft
 equal 'what was marked' "never-resolved certain lose:30" \
     "$(json "$tmp/out" '" ".join("{name} {confidence} {label}".format(**f) for f in d["findings"])')"
 
+# ---- pip ----
+if "$python" -c 'import ensurepip, pip, setuptools, wheel' 2>/dev/null; then
+    cp -r "$package" package
+    (
+        unset PYTHONPATH
+        "$python" -m venv --system-site-packages env
+        env/bin/python -m pip install -q --no-build-isolation --no-index --disable-pip-version-check ./package
+    ) >"$tmp/out" 2>&1 || fail "pip install: $(cat "$tmp/out")"
+    equal 'what pip installs' "$(realpath env)" "$(cd / && PYTHONPATH='' "$tmp/env/bin/python" -c '
+import os, sys, weft
+print(os.path.realpath(weft.__file__.split("/lib/")[0]))')"
+else
+    echo "pip install is not tried: $python has no pip, setuptools, wheel or ensurepip (python3-pip, python3-venv)"
+fi
+
 # Whichever is imported first; and another module of that name is left alone.
 for first in 'import weft, asyncio' 'import asyncio, weft'; do
     run 0 record o.weft -c "$first"'

@@ -40,6 +40,30 @@ equal 'findings' 1 "$(json "$tmp/out" 'len([f for f in d["findings"] if f["confi
 says "$tmp/out" "has waited ever since for 'Semaphore pool.py:17' .*, which it was to resolve"
 says "$tmp/out" "ValueError\('bad row 3'\)"
 
+# ---- A main task may wait on purpose, while others work ----
+cat >forever.py <<'END'
+import asyncio, os, signal, sys
+
+async def work():
+    for n in range(20):
+        await asyncio.sleep(0.001)
+    os.kill(os.getpid(), signal.SIGINT)
+
+async def main():
+    working = asyncio.create_task(work()) if "alone" not in sys.argv else None
+    await asyncio.Event().wait()
+
+asyncio.run(main())
+END
+# confidence ARGUMENT...: how sure it is that the main task of what is recorded so hangs
+confidence() {
+    run 130 record forever.weft "$@"
+    run 0 "$WEFT" explain --all --json forever.weft
+    json "$tmp/out" '" ".join(f["confidence"] for f in d["findings"] if f["name"] == "hang-root")'
+}
+equal 'it is meant to' possible "$(confidence forever.py)"
+equal 'it hangs' certain "$(confidence "$SOURCE_ROOT/tests/e2e/until_hung.py" forever.py alone)"
+
 # ---- The program is the same ----
 cat >same.py <<'END'
 import asyncio, sys, gc, weakref, inspect, traceback
@@ -144,9 +168,53 @@ run 0 "$WEFT" record --force --size 1M -o script.weft -- ./script
 says "$tmp/err" '^weft: script.weft: [0-9]+ events, 1 promise'
 equal 'traces of a script' script.weft "$(echo script*.weft)"
 
+# ---- On and off: while it is off, asyncio is as it was ----
+cat >switched.py <<'END'
+import asyncio, os
+
+methods = "asyncio.Handle._run", "asyncio.Future.set_result", "asyncio.BaseEventLoop.create_task"
+
+def tell(name):
+    with open(name + ".tmp", "w") as file:
+        print(os.getpid(), *(eval(m) for m in methods), file=file)
+    os.rename(name + ".tmp", name)
+
+async def tick():
+    await asyncio.sleep(0.001)
+
+async def until(there):
+    is_there = isinstance(asyncio.Handle.__dict__["_run"], type(tick))
+    while is_there != there:
+        await tick()
+        is_there = isinstance(asyncio.Handle.__dict__["_run"], type(tick))
+
+async def last():
+    await asyncio.sleep(0)
+
+async def main():
+    tell("first")
+    await until(True)
+    tell("off")
+    await until(False)
+    tell("on")
+    await asyncio.create_task(last())
+
+asyncio.run(main())
+END
+record switched.weft switched.py 2>err &
+wait_for test -e first
+read -r pid _ <first
+run 0 "$WEFT" ctl "$pid" off
+wait_for test -e off
+run 0 "$WEFT" ctl "$pid" on
+wait
+equal 'what is there while it is off' 2 "$(grep -o '<function ' off | wc -l)"
+same 'what is there when it goes on' first on
+equal 'a task after that' "[('task', 'last', 'fulfills')]" "$(facts switched.weft '[r for r in p if r[1] == "last"]')"
+
 # ---- What cannot be recorded, and what shall not ----
 run 0 record n.weft -c 'pass'
-says "$tmp/err" 'nothing was recorded: it is a Python program that has not imported asyncio'
+says "$tmp/err" 'nothing was recorded: it is a Python program that has imported neither asyncio nor trio'
 for how in -I -E -S -uE; do
     run 0 record n.weft "$how" -c 'import asyncio'
     says "$tmp/err" "nothing was recorded: it is a Python program that is run with -${how: -1}:"

@@ -211,6 +211,43 @@ equal 'what becomes of the tasks' "[('main', 'fulfills'), ('lost', 'forgets'), (
 run 0 "$WEFT" explain --json forgotten.weft
 equal 'nobody looked at' 'swallowed-failure fails' "$(json "$tmp/out" '" ".join(f["name"] + " " + f["label"] for f in d["findings"] if f["name"] == "swallowed-failure")')"
 
+# ---- Tasks that begin before they are there ----
+cat >eager.py <<'END'
+import asyncio
+
+async def nap():
+    await asyncio.sleep(0.001)
+
+async def quick(n):
+    return n
+
+async def slow(n):
+    await nap()
+    await asyncio.create_task(quick(n))
+    return n
+
+async def fails():
+    raise KeyError("no")
+
+async def main():
+    asyncio.get_running_loop().set_task_factory(asyncio.eager_task_factory)
+    print(await asyncio.gather(quick(1), slow(2), fails(), return_exceptions=True))
+    task = asyncio.create_task(slow(3))
+    await asyncio.sleep(0)
+    task.cancel()
+    print(await asyncio.gather(task, return_exceptions=True))
+
+asyncio.run(main())
+END
+if "$python" -c 'import asyncio; asyncio.eager_task_factory' 2>/dev/null; then
+    alike 0 eager.weft eager.py
+    equal 'eager tasks' "[('fails', 'fails'), ('quick', 'fulfills'), ('quick', 'fulfills'), ('slow', 'cancels'), ('slow', 'fulfills')]" \
+        "$(facts eager.weft 'sorted(r[1:] for r in p if r[0] == "task" and r[1] != "main")')"
+    equal 'in what they wait' 2 "$(facts eager.weft 'waits.count(("slow", "nap"))')"
+    run 0 "$WEFT" explain eager.weft
+    says "$tmp/out" 'nothing found'
+fi
+
 # ---- What may wait for ever ----
 cat >serves.py <<'END'
 import asyncio, signal

@@ -21,31 +21,11 @@ record() {
     "$WEFT" record --force --size 1M -o "$trace" -- "$python" "$@"
 }
 
-# facts TRACE EXPRESSION: with p for the promises, as rows of type, label and outcome; waits as pairs of labels
+# facts TRACE EXPRESSION: see facts.py
 facts() {
     "$WEFT" dump "$1" >dump
-    python3 - "$2" <<'END_FACTS'
-import re, sys
-rows = {}
-events = []
-for line in open("dump"):
-    time, stream, kind, *rest = re.findall(r'[a-z_]+="(?:[^"\\]|\\.)*"|\S+', line.strip())
-    f = dict(part.split("=", 1) for part in rest if "=" in part)
-    events.append((kind, f))
-    if kind == "creates":
-        rows[f["child"]] = [f["type"], f.get("label", "").strip('"'), "pending"]
-    elif kind in ("fulfills", "fails", "resolves", "cancels", "forgets"):
-        p = rows.get(f.get("p") or f.get("promise") or f.get("child"))
-        if p:
-            p[2] = kind
-def name(f, key):
-    return rows[f[key]][1] if f.get(key) in rows else "loop"
-p = [tuple(r) for r in rows.values()]
-waits = [(name(f, "reader"), name(f, "source")) for kind, f in events if kind == "try_read"]
-print(eval(sys.argv[1]))
-END_FACTS
+    python3 "$SOURCE_ROOT/tests/e2e/facts.py" "$2" <dump
 }
-
 
 # alike STATUS TRACE ARGUMENT...: a Python program does the same alone and recorded, but for addresses and times
 alike() {

@@ -7,7 +7,7 @@ __all__ = ["counter", "label", "mark", "recording", "request"]
 
 T = TypeVar("T")
 
-# weft record puts its own here, as soon as this module and asyncio are imported.
+# weft record puts its own here, as soon as this module and one of asyncio and trio are imported.
 _recorder: Any = None
 
 
