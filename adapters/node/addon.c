@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ARGS_MAX = 4, TEXT_BYTES = 400 };
+enum { ARGS_MAX = 5, TEXT_BYTES = 400 };
 enum how { BY_UNKNOWN, BY_VALUE, BY_ERROR, BY_CANCEL };
 
 __thread struct thread *me;
@@ -44,6 +44,13 @@ static weft_promise actor(const struct call *c, unsigned i)
 {
     const weft_promise p = promise(c, i);
     return p ? p : WEFT_LOOP;
+}
+
+static bool truth(const struct call *c, unsigned i)
+{
+    bool value = false;
+    napi_get_value_bool(c->env, c->arg[i], &value);
+    return value;
 }
 
 static const char *text(const struct call *c, unsigned i, char *to, size_t size)
@@ -137,7 +144,7 @@ static napi_value do_begin(napi_env env, napi_callback_info info)
     return give(env, p);
 }
 
-/* make(parent, type, label) */
+/* make(parent, type, label, whether it should end) */
 static napi_value do_make(napi_env env, napi_callback_info info)
 {
     static struct weft_site site = {.file = NULL};
@@ -147,7 +154,10 @@ static napi_value do_make(napi_env env, napi_callback_info info)
     text(&c, 2, label, sizeof label);
     if (!WEFT_IMPL_ON())
         return give(env, 0);
-    return give(env, weft_impl_create_from(&site, actor(&c, 0), type, *label ? label : NULL));
+    const weft_promise p = weft_impl_create_from(&site, actor(&c, 0), type, *label ? label : NULL);
+    if (truth(&c, 3))
+        weft_should_resolve(p);
+    return give(env, p);
 }
 
 /* site(type, label): its index */
@@ -257,14 +267,16 @@ static napi_value do_settle(napi_env env, napi_callback_info info)
     return failed;
 }
 
-/* end(p, how, reason, by) */
+/* end(p, how, reason, by, what it is called at the end, if that is known only then) */
 static napi_value do_end(napi_env env, napi_callback_info info)
 {
     static const enum weft_ending endings[] = {WEFT_BY_UNKNOWN, WEFT_BY_VALUE, WEFT_BY_ERROR,
                                                WEFT_BY_CANCEL};
     struct call c = call_of(env, info);
-    char reason[TEXT_BYTES];
+    char reason[TEXT_BYTES], label[TEXT_BYTES];
     text(&c, 2, reason, sizeof reason);
+    if (*text(&c, 4, label, sizeof label))
+        weft_label(promise(&c, 0), label);
     weft_resolve_by(actor(&c, 3), promise(&c, 0), endings[(unsigned)number(&c, 1) & 3],
                     *reason ? reason : NULL);
     return NULL;
@@ -342,6 +354,15 @@ static napi_value do_recording(napi_env env, napi_callback_info info)
     napi_value value = NULL;
     (void)info;
     napi_get_boolean(env, WEFT_IMPL_ON() != 0, &value);
+    return value;
+}
+
+/* watched(): whether this thread is watched already, since node has been told twice to load us */
+static napi_value do_watched(napi_env env, napi_callback_info info)
+{
+    napi_value value = NULL;
+    (void)info;
+    napi_get_boolean(env, me != NULL, &value);
     return value;
 }
 
@@ -450,6 +471,7 @@ static const struct {
     {"background", do_background},
     {"recording", do_recording},
     {"watch", do_watch},
+    {"watched", do_watched},
     {"wrap", do_wrap},
 };
 

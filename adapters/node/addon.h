@@ -40,11 +40,24 @@ napi_value v8_result(napi_value promise); /* or NULL */
 /* What of node's stands behind an object of its own; or NULL. */
 void *v8_native(napi_value object);
 
-/* Where the machine is: the calls of JavaScript from the innermost on. Returns how many; 0: not known. */
+/* Where the machine is: the calls of JavaScript from the innermost on. Returns how many; 0: not known. v8_where may take it
+ * from the stack itself; v8_sample asks V8. */
 unsigned v8_where(uintptr_t *pc, unsigned most);
+unsigned v8_sample(uintptr_t *pc, unsigned most);
 
 /* Has garbage collections recorded. moved: called after one that moves code. */
 void v8_watch_gc(void (*moved)(void));
+
+/* ---- frames.c: calls of JavaScript, from the stack itself ---- */
+
+enum { FRAMES_MOST = 16 };
+
+/* Returns how many, from the innermost on; 0: not known. */
+unsigned frames_walk(uintptr_t *pc, unsigned most);
+
+/* V8 has said what is on this stack: so many of at most that many. most <= FRAMES_MOST; zeros follow. Where that is what
+ * frames_walk says, or V8 has only said more of C++, it becomes that. Returns how many. */
+unsigned frames_learn(const void *isolate, uintptr_t *said, unsigned count, unsigned most);
 
 /* ---- sites.c: places in the program ---- */
 

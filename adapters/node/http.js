@@ -10,15 +10,17 @@ const FULFILLED = 1, FAILED = 2, CANCELLED = 3;
 let native, core, resources;
 const rows = new Map(); // by the request, until it is answered
 
-const path = (url) => String(url || '/').split('?')[0].slice(0, 120);
+function path(url) {
+  const text = String(url || '/'), end = text.indexOf('?');
+  return text.slice(0, Math.min(end < 0 ? text.length : end, 120));
+}
 
 function onRequest({ request, response }) {
-  const r = resources.row('request', core.loop, `${request.method} ${path(request.url)}`);
+  const r = resources.row('request', core.loop, `${request.method} ${path(request.url)}`, true);
   if (!r.own) return;
-  native.should(r.id);
   rows.set(request, r);
   // What its parser calls from now on is for it.
-  resources.known.set(hooks.executionAsyncId(), r);
+  resources.Mine.set(hooks.executionAsyncResource(), r);
   core.turnInto(r);
   resources.watch(response, r, (it) => it.destroyed && !it.writableFinished && (rows.delete(request), true));
 }
@@ -29,8 +31,8 @@ function onAnswer({ request, response }) {
   if (!r || r.done) return;
   r.done = true;
   const status = response.statusCode;
-  native.label(r.id, `${request.method} ${path(request.url)} ${status}`);
-  native.end(r.id, status >= 500 ? FAILED : FULFILLED, status >= 500 ? `status ${status}` : '', r.id);
+  native.end(r.id, status >= 500 ? FAILED : FULFILLED, status >= 500 ? `status ${status}` : '', r.id,
+    `${request.method} ${path(request.url)} ${status}`);
   if (status >= 500) native.read(0, r.id); // the client has seen it
 }
 

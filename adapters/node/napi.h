@@ -33,6 +33,7 @@ napi_status napi_get_value_double(napi_env env, napi_value value, double *result
 napi_status napi_create_int32(napi_env env, int32_t value, napi_value *result);
 napi_status napi_get_value_int32(napi_env env, napi_value value, int32_t *result);
 napi_status napi_get_boolean(napi_env env, bool value, napi_value *result);
+napi_status napi_get_value_bool(napi_env env, napi_value value, bool *result);
 napi_status napi_get_undefined(napi_env env, napi_value *result);
 napi_status napi_get_value_string_utf8(napi_env env, napi_value value, char *to, size_t size,
                                        size_t *length);

@@ -4,6 +4,7 @@
 'use strict';
 
 const { promiseHooks } = require('v8');
+const { executionAsyncId } = require('async_hooks');
 const { CALL, NEW, THEN, COMBINE, MEMBER, NEXT, PROGRAM, INTERNAL, describe } = require('./places.js');
 const resources = require('./resources.js');
 const http = require('./http.js');
@@ -13,6 +14,7 @@ const AWAIT = 20, WRAPPER = 21, JOB = 22;
 const NOBODY = 0;
 const SAY = 0, HOLD = 1, UNHANDLED = 2; // what to do with a failure
 const SURE = 16; // so many awaits tell what a function does
+const NESTED = 1024;
 
 // What is known of a promise stands in the promise, where nobody else can see it, and goes with it.
 class Known extends class { constructor(object) { return object; } } {
@@ -33,7 +35,7 @@ let on = false;
 
 // Who runs: a call that has not been suspended, else what the loop has called.
 let calls = [], base = 0, current = null;
-const bases = [], currents = [];
+const bases = [], currents = [], entered = []; // entered: the number by which async_hooks knows it, or 0
 const loop = { id: NOBODY, own: false, kind: 0, done: false, steps: 0, waiter: null };
 
 let lastEnded; // of which it is not known yet how
@@ -51,12 +53,17 @@ let said = -1, saidTurn = 0; // who runs, as weft was told last, and in which tu
 
 function runs(id) {
   if (id === said && saidTurn === shared[1]) return;
-  said = id;
-  saidTurn = shared[1];
+  isSaid(id);
   native.run(id);
 }
 
+function isSaid(id) {
+  said = id;
+  saidTurn = shared[1];
+}
+
 function running() {
+  if (entered.length > 0) lookForReturned();
   while (calls.length > base && calls[calls.length - 1].done) calls.pop();
   return calls.length > base ? calls[calls.length - 1] : current;
 }
@@ -79,6 +86,7 @@ function settle() {
 
 // Once the loop goes on, node calls a failure unhandled that nothing has waited for.
 function lookAtFailed() {
+  if (failed.length === 0) return;
   for (const r of failed.splice(0)) tellFailure(r, UNHANDLED);
 }
 
@@ -110,17 +118,17 @@ function learn() {
 }
 
 function toRequest(r, parent) {
-  r.id = native.make(parent.id, 'request', nextRequest);
+  r.id = native.make(parent.id, 'request', nextRequest, true);
   r.own = r.id !== 0;
   nextRequest = null;
-  native.should(r.id);
 }
 
-function make(promise, s, parent) {
+function make(promise, s, parent, starts = false) {
   const r = { id: parent.id, own: false, kind: s.kind, site: s, done: false, fn: s.fn, on: undefined, waiter: null, steps: 0, failed: null, request: 0 };
   if (nextRequest === null && s.visible && !(s.owner !== PROGRAM && parent.kind === CALL && parent.site.owner !== PROGRAM)) {
-    r.id = native.create(parent.id, s.index);
+    r.id = starts ? native.begin(parent.id, s.index) : native.create(parent.id, s.index);
     r.own = r.id !== 0;
+    if (starts && r.own) isSaid(r.id);
   }
   if (s.kind === NEW) lastMade = r;
   new Known(promise, r);
@@ -150,7 +158,7 @@ function begun(promise, s) {
     modules.set(s.fn, { id: NOBODY, own: false, kind: CALL, site: s, done: false, fn: s.fn, waits: false, waiter: null, steps: 0 });
     return;
   }
-  const r = make(promise, s, parent);
+  const r = make(promise, s, parent, true);
   if (nextRequest !== null) toRequest(r, parent);
   if (r.own) {
     if (parent.type === 'request') { // which is answered by what is called for it
@@ -187,7 +195,7 @@ function suspended(s) {
   for (let i = calls.length - 1; i >= base; i--) {
     const r = calls[i];
     if (!r.done && (r.fn === s.fn || r.kind === NEXT)) {
-      calls.length = i;
+      while (calls.length > i) calls.pop();
       if (s.main) r.waits = true;
       return r;
     }
@@ -255,7 +263,7 @@ function wasNone() {
   wrapper = null;
   q.site.wraps = -1e9;
   const at = calls.lastIndexOf(q);
-  if (at >= base) calls.length = at;
+  if (at >= base) while (calls.length > at) calls.pop();
   const owner = running();
   r.kind = AWAIT;
   r.done = false;
@@ -275,8 +283,7 @@ function suspend(promise, owner, q, main) {
   const next = running().id;
   if (on) {
     native.suspend(owner.id, on, next);
-    said = next;
-    saidTurn = shared[1];
+    isSaid(next);
   } else runs(next);
   return r;
 }
@@ -307,35 +314,60 @@ function hangOn(promise, s, who, q) {
 }
 
 // From now on r runs, called by the loop.
-function enter(r) {
+function enter(r, id) {
   settle();
-  push();
+  push(id);
   current = r;
   runs(r.id);
 }
 
-function push() {
-  if (shared[1] !== turn) { // what an exception has left there
+function push(id) {
+  if (shared[1] !== turn) { // what has returned since, or what an exception has left there
     turn = shared[1];
-    calls.length = base = bases.length = currents.length = 0;
+    while (entered.length > 0) drop();
+    if (calls.length > 0) calls = [];
+    base = 0;
     current = loop;
   }
+  if (entered.length === NESTED) forgetHalf();
   bases.push(base);
   currents.push(current);
+  entered.push(id);
   base = calls.length;
 }
 
-function leave() {
-  settle();
-  if (calls.length > base) calls.length = base;
-  base = bases.pop() || 0;
-  current = currents.pop() || loop;
-  if (currents.length > 0) runs(running().id);
+function drop() {
+  const r = current;
+  while (calls.length > base) calls.pop();
+  base = bases.pop();
+  current = currents.pop();
+  if (entered.pop() !== 0) resources.returned(r);
+}
+
+// Nothing is nested so deep: these have returned.
+function forgetHalf() {
+  const gone = bases[NESTED / 2];
+  calls.splice(0, gone);
+  for (const list of [bases, currents, entered]) list.splice(0, NESTED / 2);
+  for (let i = 0; i < bases.length; i++) bases[i] -= gone;
+  base -= gone;
+}
+
+// Mostly async_hooks is not asked to say when node's call back has returned: another one has been begun then, or none.
+function lookForReturned() {
+  const id = executionAsyncId();
+  let top = entered[entered.length - 1];
+  if (top === 0 || top === id) return;
+  do {
+    drop();
+    top = entered.length > 0 ? entered[entered.length - 1] : 0;
+  } while (entered.length > 0 && top !== 0 && top !== id);
+  if (entered.length > 0) runs(running().id);
 }
 
 function onBefore(promise) {
   settle();
-  push();
+  push(0);
   const r = Known.of(promise);
   if (r === undefined) {
     current = loop;
@@ -351,13 +383,15 @@ function onBefore(promise) {
   }
   if (r.on) {
     native.wake(r.id, r.on);
-    said = r.id;
-    saidTurn = shared[1];
+    isSaid(r.id);
   } else runs(r.id);
 }
 
 function onAfter(promise) {
-  leave();
+  settle();
+  while (entered.length > 0 && entered[entered.length - 1] !== 0) drop();
+  if (entered.length > 0) drop();
+  if (entered.length > 0) runs(running().id);
   const r = Known.of(promise);
   if (r === undefined || r.kind !== AWAIT) return;
   if (r.main) moduleRan(r.owner);
@@ -372,6 +406,7 @@ function onSettled(promise) {
   if (r === undefined || r.done) return;
   r.done = true;
   if (r.kind >= AWAIT || r.kind === MEMBER) return;
+  if (entered.length > 0) lookForReturned();
   const top = calls.length > base ? calls[calls.length - 1] : null;
   if (r.own) {
     lastEnded = promise;
@@ -414,9 +449,10 @@ function start() {
 
 function off() {
   on = false;
+  while (entered.length > 0) drop();
   for (const stop of stops.splice(0)) stop();
   calls = [];
-  base = bases.length = currents.length = 0;
+  base = 0;
   current = loop;
   lastEnded = undefined;
 }
@@ -434,7 +470,14 @@ const core = {
   loop,
   running,
   enter,
-  leave,
+  // node's call back has returned.
+  leave(id) {
+    const at = entered.lastIndexOf(id);
+    if (at < 0) return;
+    settle();
+    while (entered.length > at) drop();
+    if (entered.length > 0) runs(running().id);
+  },
   stepAside,
   dirty() {
     shared[0] = 1;
@@ -447,7 +490,7 @@ const core = {
   renameLast(label) {
     if (lastMade && lastMade.own) native.label(lastMade.id, label);
   },
-  known: (promise) => Known.of(promise),
+  known: (thing) => (typeof thing === 'object' && thing !== null ? Known.of(thing) : undefined),
   nameNext(text) {
     nextRequest = text;
   },

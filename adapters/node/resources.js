@@ -39,7 +39,24 @@ const OF_NODE = /^[A-Z0-9_]+$/;
 
 let native, core;
 const NAMES = new Map([['asyncBufferWrapper', 'zlib'], ['processChunk', 'zlib']]);
-const known = new Map(); // by the number that async_hooks gives them
+
+// Who runs when node calls back for it stands in the thing itself, where nobody else can see it, and goes with it.
+class Mine extends class { constructor(object) { return object; } } {
+  #of;
+  static of(thing) {
+    return typeof thing === 'object' && thing !== null && #of in thing ? thing.#of : undefined;
+  }
+  static set(thing, r) {
+    if (!Object.isExtensible(thing)) return;
+    if (!(#of in thing)) new Mine(thing);
+    thing.#of = r;
+  }
+}
+
+// What runs once, and soon, has a place by its number if that is free.
+const SOON = 1024;
+const soonIds = new Float64Array(SOON), soon = new Array(SOON).fill(undefined);
+
 const late = []; // what is named once the function that makes it has returned
 const watched = []; // what may be given up without a word: [what it is, its row, whether it is over]
 let hand = 0;
@@ -65,8 +82,8 @@ function learn() {
   return s;
 }
 
-function row(type, parent, label) {
-  const id = native.make(parent.id, type, label);
+function row(type, parent, label, should = false) {
+  const id = native.make(parent.id, type, label, should);
   return { id, own: id !== 0, kind: RESOURCE, site: undefined, done: false, once: false, parts: 1, type };
 }
 
@@ -96,22 +113,25 @@ function look(most) {
 function onInit(id, type, trigger, resource) {
   try {
     const who = core.running();
+    if ((type === 'TickObject' || type === 'Immediate') && soonIds[id % SOON] === 0) {
+      soonIds[id % SOON] = id;
+      soon[id % SOON] = who;
+      return;
+    }
     const kind = KINDS.get(type);
     if (kind === undefined) {
       if (type === 'PROMISE') return; // the program uses async_hooks itself
       if (type === 'FSREQPROMISE') nameCall(resource);
-      if (type === 'HTTPCLIENTREQUEST') known.set(id, core.rowOf(resource.req) || who);
-      else known.set(id, type !== 'TickObject' && OF_NODE.test(type) ? core.loop : who);
+      if (type === 'HTTPCLIENTREQUEST') Mine.set(resource, core.rowOf(resource.req) || who);
+      else if (!OF_NODE.test(type)) Mine.set(resource, who);
       return;
     }
     // A timer that keeps no loop alive from the beginning is one of node's own, for a socket or a date.
-    if (type === 'Timeout' && resource.hasRef && !resource.hasRef()) {
-      known.set(id, core.loop);
-      return;
-    }
+    if (type === 'Timeout' && resource.hasRef && !resource.hasRef()) return;
     const index = native.here();
     const s = index >= 0 ? sites[index] : learn();
-    known.set(id, made(kind[0], kind[1], s, who, resource) || core.loop);
+    const r = made(kind[0], kind[1], s, who, resource);
+    if (r !== null) Mine.set(resource, r);
   } catch (e) {
     core.stepAside(e);
   }
@@ -188,6 +208,7 @@ function named(r, resource, name) {
 }
 
 function nameLate() {
+  if (late.length === 0) return;
   for (const [r, resource, name] of late.splice(0)) {
     if (owner === undefined) owner = Object.getOwnPropertySymbols(resource).find((s) => String(s) === 'Symbol(owner_symbol)');
     let label = '';
@@ -202,8 +223,18 @@ function nameLate() {
 
 function onBefore(id) {
   try {
-    const r = known.get(id);
-    if (r !== undefined) core.enter(r);
+    if (soonIds[id % SOON] === id) {
+      const r = soon[id % SOON];
+      soonIds[id % SOON] = 0;
+      soon[id % SOON] = undefined;
+      core.enter(r, id);
+      return;
+    }
+    const thing = hooks.executionAsyncResource();
+    if (thing instanceof Promise && core.known(thing) !== undefined) return;
+    const r = Mine.of(thing) || core.loop;
+    core.enter(r, id);
+    entered(r);
   } catch (e) {
     core.stepAside(e);
   }
@@ -211,41 +242,60 @@ function onBefore(id) {
 
 function onAfter(id) {
   try {
-    const r = known.get(id);
-    if (r === undefined) return;
-    core.leave();
-    if (r.kind !== RESOURCE) return;
-    if (r.once && --r.parts <= 0 && !r.done) {
-      r.done = true;
-      native.end(r.id, r.type === 'timer' ? 1 : 0, '', r.id);
-    }
-    if (r.once) known.delete(id);
+    core.leave(id);
   } catch (e) {
     core.stepAside(e);
   }
 }
 
+// What one call back ends has ended when that returns: only then async_hooks is to say it.
+let returns = null, ask = 0; // its counts of who asks for what, and which of them
+let asking = 0;
+
+function entered(r) {
+  if (r.kind === RESOURCE && r.once && returns !== null && asking++ === 0) returns[ask]++;
+}
+
+function returned(r) {
+  if (r.kind !== RESOURCE || !r.once) return;
+  if (returns !== null && --asking === 0) returns[ask]--;
+  if (--r.parts > 0 || r.done) return;
+  r.done = true;
+  native.end(r.id, r.type === 'timer' ? 1 : 0, '', r.id);
+}
+
 // async_hooks sees promises, too, which costs thrice what V8 says of them does, and marks them for all to see. Newer versions
 // can leave them out; in older ones the hooks of V8 are set again to ours alone, until the program asks for others.
 function start(ours) {
-  const hook = hooks.createHook({ init: onInit, before: onBefore, after: onAfter, destroy: onDestroy, trackPromises: false });
+  const hook = hooks.createHook({ init: onInit, before: onBefore, after: onAfter, trackPromises: false });
+  const wrap = binding();
+  const { async_hook_fields: counts, constants } = wrap || {};
+  const before = counts && counts[constants.kAfter];
   hook.enable();
-  const major = Number(process.versions.node.split('.')[0]);
-  if (major < 24) {
-    const before = process.noDeprecation;
-    try {
-      process.noDeprecation = true;
-      process.binding('async_wrap').setPromiseHooks(...ours);
-    } finally {
-      if (before === undefined) delete process.noDeprecation;
-      else process.noDeprecation = before;
-    }
+  if (counts && counts[constants.kAfter] === before + 1) {
+    returns = counts;
+    ask = constants.kAfter;
+    returns[ask]--;
   }
-  return () => hook.disable();
+  if (Number(process.versions.node.split('.')[0]) < 24) wrap.setPromiseHooks(...ours);
+  return () => {
+    if (returns !== null) returns[ask]++;
+    returns = null;
+    hook.disable();
+  };
 }
 
-function onDestroy(id) {
-  known.delete(id);
+function binding() {
+  const before = process.noDeprecation;
+  try {
+    process.noDeprecation = true;
+    return process.binding('async_wrap');
+  } catch {
+    return null;
+  } finally {
+    if (before === undefined) delete process.noDeprecation;
+    else process.noDeprecation = before;
+  }
 }
 
 function install(addon, promises) {
@@ -253,4 +303,4 @@ function install(addon, promises) {
   core = promises;
 }
 
-module.exports = { install, start, known, row, watch, look, nameLate, RESOURCE };
+module.exports = { install, start, returned, Mine, row, watch, look, nameLate, RESOURCE };

@@ -1,13 +1,19 @@
 /* SPDX-License-Identifier: ISC */
-/* Places in the program. To ask V8 for a stack with names takes some microseconds, to ask it where the machine is a
- * tenth of that: so what was found out about a place is kept by the addresses of code. They hold until a garbage
+/* Places in the program. To ask V8 for a stack with names takes some microseconds, and where the machine is takes
+ * little: so what was found out about a place is kept by the addresses of code. They hold until a garbage
  * collection moves code; then all is forgotten. */
 #include "addon.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-enum { SITES_MAX = 16384, KEYS = 8192 /* a power of two */, NEAR = 4, FAR = 16, DEEP = INT32_MAX };
+enum {
+    SITES_MAX = 16384,
+    KEYS = 8192 /* a power of two */,
+    NEAR = 4,
+    FAR = FRAMES_MOST,
+    DEEP = INT32_MAX
+};
 
 struct site {
     struct weft_site place;
@@ -51,20 +57,32 @@ static void keep(uint64_t of, int32_t index)
     k[0] = (struct key){of, index};
 }
 
+static uint64_t near_of(const uintptr_t *pc, unsigned n)
+{
+    return hash(pc, n < NEAR ? n : NEAR, NEAR);
+}
+
+static uint64_t far_of(const uintptr_t *pc, unsigned n)
+{
+    return hash(pc, n, FAR << 8);
+}
+
 int32_t site_here(void)
 {
     uintptr_t pc[FAR];
-    unsigned n = v8_where(pc, NEAR);
     last_near = last_far = 0;
-    if (n == 0 || (!keys && !(keys = calloc(KEYS, sizeof *keys))))
+    if (!keys && !(keys = calloc(KEYS, sizeof *keys)))
         return -1;
-    last_near = hash(pc, n, NEAR);
-    const int32_t found = find(last_near);
-    if (found >= 0 && found != DEEP)
+    unsigned n = v8_where(pc, NEAR);
+    int32_t found = n ? find(near_of(pc, n)) : -1;
+    if (found == DEEP)
+        found = (n = v8_where(pc, FAR)) ? find(far_of(pc, n)) : -1;
+    if (found >= 0 || (n = v8_sample(pc, FAR)) == 0)
         return found;
-    n = v8_where(pc, FAR);
-    last_far = n ? hash(pc, n, FAR << 8) : 0;
-    return found == DEEP && n ? find(last_far) : -1;
+    last_near = near_of(pc, n); /* what is learnt now is what V8 says */
+    last_far = far_of(pc, n);
+    found = find(last_near);
+    return found == DEEP ? find(last_far) : found;
 }
 
 void site_learn(int32_t index, bool deep)

@@ -65,7 +65,7 @@ void *v8_native(napi_value object)
     return n > 0 ? field(object, n > 1, 0) : NULL; /* newer ones say first whose it is */
 }
 
-unsigned v8_where(uintptr_t *pc, unsigned most)
+unsigned v8_sample(uintptr_t *pc, unsigned most)
 {
     /* Larger than V8's, which begin with these. */
     struct {
@@ -78,8 +78,17 @@ unsigned v8_where(uintptr_t *pc, unsigned most)
     void *isolate;
     if (!stack_sample || !gc_epilogue || !current_isolate || !(isolate = current_isolate()))
         return 0;
+    memset(pc, 0, most * sizeof *pc);
     stack_sample(isolate, &registers, (void **)pc, most, &info);
-    return info.count <= most ? (unsigned)info.count : 0;
+    if (info.count > most)
+        return 0;
+    return frames_learn(isolate, pc, (unsigned)info.count, most);
+}
+
+unsigned v8_where(uintptr_t *pc, unsigned most)
+{
+    const unsigned n = frames_walk(pc, most);
+    return n ? n : v8_sample(pc, most);
 }
 
 static uint64_t now_ns(void)

@@ -40,6 +40,7 @@
       say('node loads no addons here (' + (e.code || String(e.message).split('\n')[0]) + ')');
       return;
     }
+    if (addon.exports.watched()) return;
     if (!addon.exports.recording() &&
         (own || !addon.exports.start(env.WEFT_TRACE_FORK, Number(env.WEFT_TRACE_SIZE) || 0)))
       return;

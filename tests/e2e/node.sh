@@ -2,14 +2,9 @@
 # SPDX-License-Identifier: ISC
 # Node.js programs that nobody changed: weft record tells of them what it would of others, and they notice nothing.
 . "$(dirname "$0")/lib.sh"
+. "$(dirname "$0")/node_lib.sh"
 adapter=$BUILD_ROOT/adapters/node
-node=${NODE:-$(command -v node || :)}
-[ -e "$adapter/weft.node" ] || skip 'Node.js programs are not recorded by this build'
-[ -n "$node" ] && [ -x "$node" ] || missing 'node'
-[ "$("$node" -p 'process.versions.node.split(".")[0] >= 18')" = true ] || skip 'node is older than 18'
-unset WEFT_TRACE WEFT_TRACE_SIZE WEFT_TRACE_FOR WEFT_TRACE_FORK NODE_OPTIONS
 bugs=$SOURCE_ROOT/examples/bugs/node
-cd "$tmp"
 
 # record TRACE ARGUMENT...: of node
 record() {
@@ -18,25 +13,10 @@ record() {
     "$WEFT" record --force --size 1M -o "$trace" -- "$node" "$@"
 }
 
-# facts TRACE EXPRESSION: with p for the promises, as rows of type, label and outcome
+# facts TRACE EXPRESSION: see facts.py
 facts() {
     "$WEFT" dump "$1" >dump
-    python3 - "$2" <<'END_FACTS'
-import re, sys
-rows = {}
-for line in open("dump"):
-    time, stream, kind, *rest = re.findall(r'[a-z_]+="(?:[^"\\]|\\.)*"|\S+', line.strip())
-    f = dict(part.split("=", 1) for part in rest if "=" in part)
-    number = f.get("p") or f.get("promise") or f.get("child")
-    if kind == "creates":
-        rows[f["child"]] = [f["type"], f.get("label", "").strip('"'), "pending"]
-    elif kind == "label" and number in rows:
-        rows[number][1] = f.get("label", f.get("text", "")).strip('"')
-    elif kind in ("fulfills", "fails", "resolves", "cancels", "forgets") and number in rows:
-        rows[number][2] = kind
-p = [tuple(r) for r in rows.values()]
-print(eval(sys.argv[1]))
-END_FACTS
+    python3 "$SOURCE_ROOT/tests/e2e/facts.py" --renamed "$2" <dump
 }
 
 # ---- What hangs is explained ----
@@ -200,6 +180,8 @@ printf '#!/usr/bin/env node\nrequire("./children.js");\n' >script
 chmod +x script
 run 0 env PATH="$(dirname "$node"):$PATH" "$WEFT" record --force --size 1M -o script.weft -- ./script child
 says "$tmp/err" '^weft: script.weft: [0-9]+ events, 1 promise'
+run 0 record twice.weft --require "$adapter/weft.js" children.js child
+equal 'lines, though its node was told twice to load us, as by node --test' 1 "$(grep -c '^' "$tmp/err")"
 
 # ---- On and off ----
 cat >switched.js <<'END'

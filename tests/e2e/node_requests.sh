@@ -2,12 +2,7 @@
 # SPDX-License-Identifier: ISC
 # Requests that a Node.js program answers: what is done for them hangs under them, and they wait for it.
 . "$(dirname "$0")/lib.sh"
-node=${NODE:-$(command -v node || :)}
-[ -e "$BUILD_ROOT/adapters/node/weft.node" ] || skip 'Node.js programs are not recorded by this build'
-[ -n "$node" ] && [ -x "$node" ] || missing 'node'
-[ "$("$node" -p 'process.versions.node.split(".")[0] >= 18')" = true ] || skip 'node is older than 18'
-unset WEFT_TRACE WEFT_TRACE_SIZE WEFT_TRACE_FOR WEFT_TRACE_FORK NODE_OPTIONS
-cd "$tmp"
+. "$(dirname "$0")/node_lib.sh"
 
 cat >server.js <<'END'
 const http = require('http');
