@@ -598,15 +598,39 @@ static void vdso(void **state)
     weft_profile_free(p);
 }
 
-static void generated(void **state)
+/* Begins the file in which this process says what it has generated; skips the test where that cannot be. */
+static FILE *begin_map(char path[64])
 {
-    char path[64];
-    (void)state;
-    snprintf(path, sizeof path, "/tmp/perf-%u.map", (unsigned)getpid());
+    snprintf(path, 64, "/tmp/perf-%u.map", (unsigned)getpid());
     unlink(path);
     FILE *f = fopen(path, "w");
     if (!f)
         skip();
+    return f;
+}
+
+/* Ends it, and loads what it says. */
+static struct weft__symbol_table load_map(FILE *f, const char *path)
+{
+    struct weft__symbol_table t;
+    fclose(f);
+    assert_true(weft__perf_map_load(&t, (uint32_t)getpid()));
+    unlink(path);
+    return t;
+}
+
+/* The name at an address of it. */
+static const char *generated_at(const struct weft__symbol_table *t, uint64_t address)
+{
+    const struct weft__symbol *s = weft__symbol_table_find(t, address);
+    return s ? t->names + s->name : "nothing";
+}
+
+static void generated(void **state)
+{
+    char path[64];
+    (void)state;
+    FILE *f = begin_map(path);
     fputs("1000 100 first thing js:1\nzz\n1080 20\n7f00 0 empty\nffffffffffffffff 2 over\n"
           "2000 10 old\n2000 10 new\n",
           f);
@@ -648,33 +672,22 @@ static void generated_again(void **state)
         uint64_t at;
         const char *name;
     } expected[] = {
-        {0x1000, "big"}, {0x1080, "big"},  {0x10ff, "big"},   {0x2000, NULL},   {0x2040, "middle"},
-        {0x2090, NULL},  {0x3000, "left"}, {0x3080, "right"}, {0x4010, "last"},
+        {0x1000, "big"},     {0x1080, "big"},    {0x10ff, "big"},
+        {0x2000, "nothing"}, {0x2040, "middle"}, {0x2090, "nothing"},
+        {0x3000, "left"},    {0x3080, "right"},  {0x4010, "last"},
     };
     char path[64];
-    struct weft__symbol_table t;
     (void)state;
-    snprintf(path, sizeof path, "/tmp/perf-%u.map", (unsigned)getpid());
-    unlink(path);
-    FILE *f = fopen(path, "w");
-    if (!f)
-        skip();
+    FILE *f = begin_map(path);
     /* Small ones under a later big one; a big one under a later small one; neighbours; the same place thrice */
     fputs("1080 10 small\n10f0 20 at the end\n1000 100 big\n"
           "2000 100 whole\n2040 10 middle\n"
           "3000 80 left\n3080 80 right\n"
           "4000 20 first\n4000 40 second\n4008 10 last\n",
           f);
-    fclose(f);
-    assert_true(weft__perf_map_load(&t, (uint32_t)getpid()));
-    unlink(path);
-    for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++) {
-        const struct weft__symbol *s = weft__symbol_table_find(&t, expected[i].at);
-        if (expected[i].name)
-            assert_string_equal(s ? t.names + s->name : "nothing", expected[i].name);
-        else
-            assert_null(s);
-    }
+    struct weft__symbol_table t = load_map(f, path);
+    for (unsigned i = 0; i < sizeof expected / sizeof *expected; i++)
+        assert_string_equal(generated_at(&t, expected[i].at), expected[i].name);
     weft__symbol_table_free(&t);
 }
 
@@ -697,23 +710,13 @@ static void names_of_runtimes(void **state)
         {"Builtin:Call", "Builtin:Call"},
     };
     char path[64];
-    struct weft__symbol_table t;
     (void)state;
-    snprintf(path, sizeof path, "/tmp/perf-%u.map", (unsigned)getpid());
-    unlink(path);
-    FILE *f = fopen(path, "w");
-    if (!f)
-        skip();
+    FILE *f = begin_map(path);
     for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
         fprintf(f, "%x 10 %s\n", 0x1000 + 0x10 * i, names[i].line);
-    fclose(f);
-    assert_true(weft__perf_map_load(&t, (uint32_t)getpid()));
-    unlink(path);
-    for (unsigned i = 0; i < sizeof names / sizeof *names; i++) {
-        const struct weft__symbol *found = weft__symbol_table_find(&t, 0x1000 + 0x10 * i);
-        assert_non_null(found);
-        assert_string_equal(t.names + found->name, names[i].name);
-    }
+    struct weft__symbol_table t = load_map(f, path);
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        assert_string_equal(generated_at(&t, 0x1000 + 0x10 * i), names[i].name);
     weft__symbol_table_free(&t);
 }
 
