@@ -246,7 +246,7 @@ perf_record() {
     for _ in 1 2 3 4 5; do
         env -u MALLOC_PERTURB_ perf record -q -B -N -F 997 -o "$to" "$@" >piped 2>said || continue
         [ "$to" != - ] || mv piped "$name.data"
-        env -u MALLOC_PERTURB_ perf script -i "$name.data" -F tid,period,ip >"$name.script" 2>said || continue
+        env -u MALLOC_PERTURB_ perf script --no-inline -i "$name.data" -F tid,period,ip >"$name.script" 2>said || continue
         env -u MALLOC_PERTURB_ perf report -i "$name.data" --stdio --no-children --call-graph none --no-inline \
             --no-demangle -F sample,sym >"$name.report" 2>said && return 0
     done
@@ -270,7 +270,7 @@ compare() {
 
 perf_record frames -g -e cpu-clock:u "$PROFILES/dozen" 1000
 compare frames
-perf_record dwarf --call-graph dwarf,4096 -e cpu-clock:u "$PROFILES/burn_no_fp" 500
+perf_record dwarf --call-graph dwarf,4096 -e cpu-clock:u "$PROFILES/burn_no_fp" 1000
 compare dwarf dwarf
 perf_record through - -g -e cpu-clock:u "$PROFILES/burn" 500
 compare through
