@@ -112,14 +112,43 @@ static const char *base_of(const char *path)
     return slash && strncmp(path, "node:", 5) != 0 ? slash + 1 : path;
 }
 
-/* Cuts ":22" off the end. */
+/* Up to where ":22" begins that a text of so many bytes ends with; all of it if it does not. */
+static size_t before_number(const char *text, size_t n)
+{
+    size_t i = n;
+    while (i > 0 && text[i - 1] >= '0' && text[i - 1] <= '9')
+        i--;
+    return i > 0 && i < n && text[i - 1] == ':' ? i - 1 : n;
+}
+
+/* Cuts ":22" off "pool.js:34:22". */
 static size_t without_column(const char *place)
 {
-    const size_t n = strlen(place);
-    size_t digits = 0;
-    while (digits < n && place[n - 1 - digits] >= '0' && place[n - 1 - digits] <= '9')
-        digits++;
-    return digits > 0 && digits < n && place[n - 1 - digits] == ':' ? n - 1 - digits : n;
+    const size_t n = strlen(place), line = before_number(place, n);
+    return before_number(place, line) < line ? line : n;
+}
+
+/* Behind what V8 says of how it came to a function: "JS:", up to Node.js 18 another word, then a mark for its compiler. Else
+ * NULL. */
+static const char *v8_function(const char *name)
+{
+    static const char *const tags[] = {"JS:", "LazyCompile:", "Function:", "Eval:", "Script:"};
+    for (unsigned i = 0; i < sizeof tags / sizeof *tags; i++) {
+        const size_t n = strlen(tags[i]);
+        if (strncmp(name, tags[i], n) == 0)
+            return name + n + strspn(name + n, "*~^+'");
+    }
+    return NULL;
+}
+
+/* Where the name of a function ends and its place begins: "get size /srv/a b.js:7". Or NULL. */
+static const char *v8_place(const char *function)
+{
+    const bool accessor = strncmp(function, "get ", 4) == 0 || strncmp(function, "set ", 4) == 0;
+    const char *space = strchr(function, ' ');
+    if (accessor && function[4 + strcspn(function + 4, " /:")] == ' ')
+        space = strchr(function + 4, ' ');
+    return space;
 }
 
 /* As the program calls its function, and the same however it was compiled: V8's "JS:*handle /srv/pool.js:34:22" and
@@ -127,9 +156,9 @@ static size_t without_column(const char *place)
  * stay as they are. */
 static const char *plain_name(const char *name, char *to, size_t size)
 {
-    if (strncmp(name, "JS:", 3) == 0) {
-        const char *function = name + 3 + strspn(name + 3, "*~^+'");
-        const char *place = strchr(function, ' ');
+    const char *function = v8_function(name);
+    if (function) {
+        const char *place = v8_place(function);
         if (!place)
             return function;
         const bool named = place > function;

@@ -703,6 +703,12 @@ static void names_of_runtimes(void **state)
         {"JS:+ file:///srv/app.mjs:2:101", "(anonymous) app.mjs:2"},
         {"JS:*run node:internal/timers:545:22", "run node:internal/timers:545"},
         {"JS:~later", "later"},
+        {"JS:*set size /srv/app/pool.js:34:22", "set size pool.js:34"},
+        {"JS:*get /srv/a b/pool.js:34:22", "get pool.js:34"},
+        /* Node.js 18 */
+        {"LazyCompile:*handle /srv/app/pool.js:34", "handle pool.js:34"},
+        {"Function:^get size node:internal/util:7", "get size node:internal/util:7"},
+        {"Eval:~ /srv/app/pool.js:1", "(anonymous) pool.js:1"},
         {"JS:*odd [eval]:x:", "odd [eval]:x:"},
         {"py::parse.<locals>.<genexpr>:/srv/app.py", "parse.<locals>.<genexpr> app.py"},
         {"py::<module>:<string>", "<module> <string>"},
