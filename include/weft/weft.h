@@ -110,6 +110,8 @@ weft_promise weft_impl_create_id(struct weft_site *site, weft_promise parent, we
 weft_promise weft_impl_run(weft_promise p);
 void weft_impl_event(unsigned kind, weft_promise p);
 void weft_impl_event_by(unsigned kind, weft_promise actor, weft_promise p);
+void weft_impl_hold(unsigned kind, weft_promise resource);
+void weft_impl_hold_by(unsigned kind, weft_promise holder, weft_promise resource);
 void weft_impl_label(struct weft_text *place, weft_promise p, const char *text);
 void weft_impl_fail(struct weft_text *place, weft_promise p, const char *reason);
 void weft_impl_resolve_by(struct weft_text *place, weft_promise resolver, weft_promise p,
@@ -131,7 +133,10 @@ enum { /* kinds for weft_impl_event and weft_impl_event_by: ids of src/format/ev
        WEFT_IMPL_FORGET = 16,
        WEFT_IMPL_NOTIFY = 17,
        WEFT_IMPL_SHOULD_RESOLVE = 18,
-       WEFT_IMPL_BACKGROUND = 19
+       WEFT_IMPL_BACKGROUND = 19,
+       /* … for weft_impl_hold and weft_impl_hold_by */
+       WEFT_IMPL_ACQUIRE = 22,
+       WEFT_IMPL_RELEASE = 23
 };
 
 #ifndef WEFT_DISABLE
@@ -428,6 +433,37 @@ WEFT_IMPL_CALL void weft_notify_by(weft_promise notifier, weft_promise condition
 {
     if (WEFT_IMPL_ON())
         weft_impl_event_by(WEFT_IMPL_NOTIFY, notifier, condition);
+}
+
+/* ---- Holding ---- */
+
+/* What runs, or holder, has the resource from now on: a lock, a permit of a semaphore, a connection of a pool, a place in
+ * a queue. The resource is a promise that stays pending, like a condition; whoever waits for it waits until somebody gives it
+ * back. Several may hold it, and one may hold several of it: each by a call. */
+WEFT_IMPL_CALL void weft_acquire(weft_promise resource)
+{
+    if (WEFT_IMPL_ON())
+        weft_impl_hold(WEFT_IMPL_ACQUIRE, resource);
+}
+
+WEFT_IMPL_CALL void weft_acquire_by(weft_promise holder, weft_promise resource)
+{
+    if (WEFT_IMPL_ON())
+        weft_impl_hold_by(WEFT_IMPL_ACQUIRE, holder, resource);
+}
+
+/* What runs, or holder, gives one of it back. One that it does not hold is taken for that of whoever has held it for
+ * longest; then nobody is blamed for holding it. */
+WEFT_IMPL_CALL void weft_release(weft_promise resource)
+{
+    if (WEFT_IMPL_ON())
+        weft_impl_hold(WEFT_IMPL_RELEASE, resource);
+}
+
+WEFT_IMPL_CALL void weft_release_by(weft_promise holder, weft_promise resource)
+{
+    if (WEFT_IMPL_ON())
+        weft_impl_hold_by(WEFT_IMPL_RELEASE, holder, resource);
 }
 
 /* ---- Saying more ---- */

@@ -232,6 +232,8 @@ static void tell_downgrade(const char *path, const struct weft_downgrade *d,
     } list[] = {
         {d->left_out[WEFT_EVENT_NOTIFIES], "notifications were left out"},
         {d->left_out[WEFT_EVENT_BACKGROUND], "marks as background were left out"},
+        {d->left_out[WEFT_EVENT_ACQUIRES] + d->left_out[WEFT_EVENT_RELEASES],
+         "events of who holds what were left out"},
         {d->left_out[WEFT_EVENT_RESUME], "resumptions of the event loop were left out"},
         {d->endings,
          "promises that were resolved, cancelled or forgotten are written as fulfilled"},

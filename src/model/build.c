@@ -447,6 +447,9 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t 
         return runs_on(b, ev, WEFT_ROOT);
     case WEFT_EVENT_GC:
         return on_gc(b, ev, now);
+    case WEFT_EVENT_ACQUIRES:
+    case WEFT_EVENT_RELEASES:
+        return weft__on_holds(b, ev, now);
     case WEFT_EVENT_KINDS:
         break;
     }
@@ -551,6 +554,20 @@ static void extend(struct weft_builder *b)
         b->m->end_ns = end;
 }
 
+/* Since when all events are there, but for those that were discarded. */
+static void find_known(struct weft_builder *b)
+{
+    const struct weft_reader_facts *f = b->facts;
+    struct weft_model *m = b->m;
+    m->known_ns = INT64_MIN;
+    if (!f->wrapped && !f->overwritten_packets && !f->overwritten_events)
+        return;
+    m->known_ns = f->overwritten_ns ? weft_model_time(f->overwritten_ns, m->first_ns) : 0;
+    for (uint32_t i = 0; f->stream && i < f->streams && i < b->streams; i++)
+        if (f->stream[i].overwritten && b->stream[i].begun && b->stream[i].first_ns > m->known_ns)
+            m->known_ns = b->stream[i].first_ns;
+}
+
 /* Says of which thread each stream is. */
 static int name_threads(struct weft_builder *b)
 {
@@ -601,6 +618,7 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     if (rc == 0) {
         extend(&b);
         find_wall(&b);
+        find_known(&b);
         rc = weft__model_finish(&b);
     }
     if (rc == 0)

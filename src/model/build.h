@@ -61,6 +61,7 @@ struct weft_site_known {
 
 struct weft_builder {
     struct weft_model *m;
+    uint32_t hold_room;
     uint32_t promise_room, label_room, interaction_room, run_room, sleep_room, pause_room,
         change_room, counter_room, origin_room, run_stream_room, again_room, missing_room;
     bool unsure;          /* what somebody waits for counts as resolved, but may be pending */
@@ -134,6 +135,11 @@ int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool 
 
 /* Creations; create.c */
 int weft__on_creates(struct weft_builder *b, const struct weft_event *ev, int64_t now);
+
+/* Who holds what; holds.c. The second one is for the end, once it is known what each promise became, and before resources
+ * of which not all is known are asked for. */
+int weft__on_holds(struct weft_builder *b, const struct weft_event *ev, int64_t now);
+int weft__finish_holds(struct weft_builder *b);
 
 /* What runs; running.c */
 

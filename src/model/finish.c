@@ -274,6 +274,7 @@ static int trim(struct weft_builder *b)
     bool done = weft__trim(&m->promise, m->promises, sizeof *m->promise) &&
                 weft__trim(&m->label, m->labels, sizeof *m->label) &&
                 weft__trim(&m->interaction, m->interactions, sizeof *m->interaction) &&
+                weft__trim(&m->hold, m->holds, sizeof *m->hold) &&
                 weft__trim(&m->run, m->runs, sizeof *m->run) &&
                 weft__trim(&m->sleep, m->sleeps, sizeof *m->sleep) &&
                 weft__trim(&m->missing, m->missings, sizeof *m->missing) &&
@@ -308,6 +309,9 @@ int weft__model_finish(struct weft_builder *b)
     if (rc < 0)
         return rc;
     settle(b->m);
+    rc = weft__finish_holds(b);
+    if (rc < 0)
+        return rc;
     chain(b);
     join_missing(b->m);
     rc = judge(b);

@@ -27,6 +27,7 @@ void weft_model_free(struct weft_model *m)
     free(m->promise);
     free(m->label);
     free(m->interaction);
+    free(m->hold);
     free(m->run);
     free(m->run_stream);
     free(m->stream_thread);

@@ -107,6 +107,15 @@ struct weft_interaction {
     uint32_t next;         /* of the same actor, or WEFT_NONE */
 } WEFT_CLOSE;
 
+/* A promise held a resource (a lock, a permit, a connection of a pool), in the order of acquiring. What the two became
+ * stands for them. */
+struct weft_hold {
+    int64_t from_ns, to_ns; /* held still: the trace's end */
+    uint32_t holder; /* WEFT_NONE: nobody held the resource when it was released, at from_ns */
+    uint32_t resource;
+    uint32_t released_by; /* WEFT_NONE: it is held still */
+} WEFT_CLOSE;
+
 /* A promise ran, on one of the streams; in the order of their ends. */
 struct weft_run {
     int64_t start_ns, end_ns;
@@ -192,6 +201,7 @@ struct weft_model {
     struct weft_promise *promise; /* [0] is the loop, then by first mention */
     struct weft_label *label;
     struct weft_interaction *interaction; /* in the order of recording */
+    struct weft_hold *hold;
     struct weft_run *run;
     struct weft_sleep *sleep;
     struct weft_missing *missing;
@@ -200,6 +210,7 @@ struct weft_model {
     struct weft_counter_info *counter; /* sorted by name */
     struct weft_scale *scale;
     struct weft_place *origin; /* see weft_model_origin */
+    uint32_t holds;
     uint32_t promises, labels, interactions, runs, sleeps, pauses, changes, counters, scales;
     uint32_t missings;
     uint32_t origins;
@@ -228,6 +239,7 @@ struct weft_model {
         end_ns; /* latest event that is not promoted; or later, where the trace says how long was recorded */
     bool end_known;        /* the trace says how long was recorded; else it ends with an event */
     bool asleep;           /* the process sleeps when the trace ends */
+    int64_t known_ns;      /* events before it may have been overwritten; INT64_MIN: none were */
     int64_t begin_ns;      /* when the recording began: not after 0; 0 where that is not known */
     uint64_t first_ns;     /* the clock at the first one */
     bool has_wall;         /* when that was is known: */

@@ -834,6 +834,7 @@ int weft__pending_load(struct weft_file *f, struct weft_error *err)
     if (!p->endings)
         return no_memory(err);
     int rc = load_endings(f, p->endings, err);
+    f->common.facts.overwritten_ns = p->endings->ns;
     if (rc == 0 && f->pending.content) {
         struct loading l = {.presents = 0};
         rc = load_pending(f, &l, err);

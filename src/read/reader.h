@@ -186,6 +186,7 @@ struct weft_reader_facts {
                                              * call of weft_reader_next */
     uint64_t streams_recorded;              /* with those of which nothing is left */
     uint64_t overwritten_events, missing_events, discarded_events;
+    uint64_t overwritten_ns; /* what was overwritten is older, about; 0: not known */
     bool
         refused; /* of the discarded ones some interrupted two others, which perhaps never ended (longjmp) */
     /* … of these: those of streams of which nothing is left, and those that are in no stream's facts. */

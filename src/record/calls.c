@@ -395,6 +395,30 @@ void weft_impl_event_by(unsigned kind, weft_promise actor, weft_promise p)
     pen_down(&pen);
 }
 
+void weft_impl_hold(unsigned kind, weft_promise resource)
+{
+    struct pen pen;
+    if (!pen_up_for(&pen, resource != 0))
+        return;
+    if (pen_room(&pen, 0, resource)) {
+        put_pair(&pen, kind, implicit(&pen), running(&pen), resource);
+        pen_publish(&pen);
+    }
+    pen_down(&pen);
+}
+
+void weft_impl_hold_by(unsigned kind, weft_promise holder, weft_promise resource)
+{
+    struct pen pen;
+    if (!pen_up_for(&pen, resource && holder))
+        return;
+    if (pen_room(&pen, 0, resource)) {
+        put_pair(&pen, kind, false, holder, resource);
+        pen_publish(&pen);
+    }
+    pen_down(&pen);
+}
+
 weft_promise weft_impl_run(weft_promise p)
 {
     struct pen pen;

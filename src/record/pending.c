@@ -609,10 +609,10 @@ static bool is_nothing(const struct walk *w, unsigned code, const unsigned char 
 {
     const uint32_t nothing =
         ~(1u << WEFT_EVENT_SWITCH | 1u << WEFT_EVENT_READ | 1u << WEFT_EVENT_SIGNAL |
-          1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_SUSPEND | 1u << WEFT_EVENT_RESUME |
-          1u << (WEFT_FORM_STREAM_BEGINS % 32));
+          1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_SUSPEND | 1u << WEFT_EVENT_RESUME);
     unsigned kind = code % 32, words = code / 32;
-    if (w->own || code == WEFT_FORM_TEXT_FOLLOWS || !(nothing >> kind & 1) || w->befores)
+    if (w->own || code == WEFT_FORM_TEXT_FOLLOWS || code == WEFT_FORM_STREAM_BEGINS ||
+        !(nothing >> kind & 1) || w->befores)
         return false;
     if (!matters(kind, w->all))
         return true;

@@ -102,6 +102,8 @@ unsigned weft_downgrade(struct weft_downgrade *d, struct weft_event out[WEFT_DOW
     case WEFT_EVENT_NOTIFIES:
     case WEFT_EVENT_BACKGROUND:
     case WEFT_EVENT_RESUME:
+    case WEFT_EVENT_ACQUIRES:
+    case WEFT_EVENT_RELEASES:
         d->left_out[ev->kind]++;
         return 0;
     default:

@@ -43,6 +43,10 @@ void use_all(const char *text, weft_promise p, weft_promise q)
     weft_resolve_by(p, q, WEFT_BY_ERROR, text);
     weft_notify(p);
     weft_notify_by(p, q);
+    weft_acquire(q);
+    weft_acquire_by(p, q);
+    weft_release(q);
+    weft_release_by(p, q);
     weft_label(p, "literal");
     weft_label(p, buffer);
     if (text)

@@ -242,6 +242,8 @@ EVENT_OF_ONE(background, BACKGROUND)
 EVENT_OF_TWO(resolves, RESOLVES)
 EVENT_OF_TWO(cancels, CANCELS)
 EVENT_OF_TWO(notifies, NOTIFIES)
+EVENT_OF_TWO(acquires, ACQUIRES)
+EVENT_OF_TWO(releases, RELEASES)
 #undef EVENT_OF_TWO
 
 static inline struct weft_event suspends(uint64_t t)

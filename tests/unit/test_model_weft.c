@@ -279,6 +279,68 @@ static void notifying_is_a_sign_of_life(void **state)
     expect_model(m, "1 task -1 0 20 pending - -\n2 task -1 1 20 pending - -\n");
 }
 
+/* holder resource from to released_by, - for nobody. */
+static void expect_holds(struct weft_model *m, const char *wanted)
+{
+    char found[512] = "", *at = found;
+    for (uint32_t i = 0; i < m->holds; i++) {
+        const struct weft_hold *x = &m->hold[i];
+        const uint32_t who[] = {x->holder, x->released_by};
+        char name[2][8];
+        for (int k = 0; k < 2; k++)
+            snprintf(name[k], sizeof name[k], who[k] == WEFT_NONE ? "-" : "%" PRId64,
+                     who[k] == WEFT_NONE ? 0 : (int64_t)m->promise[who[k]].id);
+        at += sprintf(at, "%s %" PRIu64 " %" PRId64 " %" PRId64 " %s\n", name[0],
+                      m->promise[x->resource].id, x->from_ns, x->to_ns, name[1]);
+    }
+    assert_string_equal(found, wanted);
+    weft_model_free(m);
+}
+
+static void who_holds_what(void **state)
+{
+    (void)state;
+    expect_holds(BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
+                       first(creates(2, LOOP, 3, 0)), first(creates(2, LOOP, 4, 0)),
+                       first(acquires(3, 1, 3)), first(acquires(4, 2, 3)), first(acquires(5, 1, 3)),
+                       first(acquires(6, 1, 4)), first(releases(7, 1, 3)), first(releases(8, 2, 3)),
+                       first(fulfills(9, LOOP, 1)), first(switches(20, LOOP))),
+                 "1 3 3 7 1\n2 3 4 8 2\n1 3 5 20 -\n1 4 6 20 -\n");
+}
+
+/* The oldest goes; of a release for which there is nothing, that is kept. The loop may hold, too, and be held by nobody. */
+static void others_may_give_it_back(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
+              first(creates(2, LOOP, 3, 0)), first(releases(3, 1, 3)), first(acquires(4, 1, 3)),
+              first(acquires(5, LOOP, 3)), first(releases(6, 2, 3)), first(releases(7, 99, 3)),
+              first(releases(8, LOOP, 3)), first(acquires(9, 1, LOOP)));
+    assert_int_equal(m->contradictions.on_loop, 1);
+    expect_holds(m, "- 3 3 3 1\n1 3 4 6 2\n-1 3 5 8 -1\n");
+}
+
+static void what_they_became_holds_it(void **state)
+{
+    (void)state;
+    expect_holds(BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
+                       first(creates(2, LOOP, 3, 0)), first(creates(2, LOOP, 4, 0)),
+                       first(acquires(3, 1, 3)), first(becomes(4, 1, 2)), first(becomes(5, 3, 4)),
+                       first(releases(6, 2, 4)), first(acquires(7, 1, 3))),
+                 "1 3 3 6 2\n2 4 7 7 -\n");
+}
+
+static void holding_is_a_sign_of_life(void **state)
+{
+    (void)state;
+    struct weft_model *m =
+        BUILD(first(creates(0, LOOP, 1, 0)), first(creates(1, LOOP, 2, 0)),
+              first(acquires(10, 1, 2)), first(releases(20, 1, 2)), first(switches(30, LOOP)));
+    assert_int_equal(m->interactions, 0);
+    expect_model(m, "1 task -1 0 20 pending - -\n2 task -1 1 20 pending - -\n");
+}
+
 static void totals_are_right_although_the_beginning_is_gone(void **state)
 {
     (void)state;
@@ -467,6 +529,10 @@ int main(void)
         cmocka_unit_test(what_another_one_became_ends_once),
         cmocka_unit_test(marks),
         cmocka_unit_test(notifying_is_a_sign_of_life),
+        cmocka_unit_test(who_holds_what),
+        cmocka_unit_test(others_may_give_it_back),
+        cmocka_unit_test(what_they_became_holds_it),
+        cmocka_unit_test(holding_is_a_sign_of_life),
         cmocka_unit_test(totals_are_right_although_the_beginning_is_gone),
         cmocka_unit_test(each_stream_runs_by_itself),
         cmocka_unit_test(the_header_says_what_runs),

@@ -155,6 +155,10 @@ static void test_every_call(void **state)
     weft_resolve_by(b, c, WEFT_BY_CANCEL, NULL);
     weft_notify(c);
     weft_notify_by(b, c);
+    weft_acquire(b);
+    weft_acquire_by(b, c);
+    weft_release(c);
+    weft_release_by(c, b);
     weft_label(a, "busy");
     weft_should_resolve(a);
     weft_background(b);
@@ -192,6 +196,10 @@ static void test_every_call(void **state)
     next("cancels %" PRId64 " 77", B);
     next("notifies %" PRId64 " 77", A);
     next("notifies %" PRId64 " 77", B);
+    next("acquires %" PRId64 " %" PRId64, A, B);
+    next("acquires %" PRId64 " 77", B);
+    next("releases %" PRId64 " 77", A);
+    next("releases 77 %" PRId64, B);
     next("label %" PRId64 " \"busy\"", A);
     next("should_resolve %" PRId64, A);
     next("background %" PRId64, B);
@@ -207,7 +215,7 @@ static void test_every_call(void **state)
     next("gc 1500");
     next("fulfills -1 %" PRId64, A);
     end();
-    adds_up(35);
+    adds_up(39);
 }
 
 /* Returned by weft_run: what ran, which can always be given back. */
@@ -256,6 +264,12 @@ static void test_untracked(void **state)
     weft_resolve_by(1, 2, (enum weft_ending)99, "x");
     weft_notify(0);
     weft_notify_by(1, 0);
+    weft_acquire(0);
+    weft_acquire_by(0, 1);
+    weft_acquire_by(1, 0);
+    weft_release(0);
+    weft_release_by(0, 1);
+    weft_release_by(1, 0);
     weft_label(0, "x");
     weft_label(1, NULL);
     weft_should_resolve(0);
