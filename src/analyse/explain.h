@@ -53,6 +53,7 @@ const char *weft_confidence_name(enum weft_confidence c); /* "possible" … */
     X(SIGNALLED, "signalled", "%o signals %p", "%p is signalled")                                  \
     X(SIGNALLED_NOBODY, "signalled_nobody", "%o signals %p: nobody waits for it",                  \
       "%p is signalled: nobody waits for it")                                                      \
+    X(ACQUIRED, "acquired", "%p gets %o, and holds it", "%p gets itself, and holds it")            \
     X(READ, "read", "%p uses the result of %o", "%p is used")                                      \
     X(PENDING, "pending", "%p is pending when the trace ends",                                     \
       "%p is pending when the trace ends")                                                         \

@@ -188,7 +188,7 @@ static uint32_t spread(struct weft__graph *g, uint32_t *queue, uint32_t head, ui
         unsigned behind = g->mark[node] & WEFT__BEHIND_BACKGROUND;
         /* A condition is always pending; who missed its signal waits for no other one. */
         const struct weft__group *group = &g->groups[g->group[node]];
-        if (g->s->m->promise[node].background && !(group->lost_clear && group->node == node))
+        if (weft__is_meant(g, node) && !(group->lost_clear && group->node == node))
             behind = WEFT__BEHIND_BACKGROUND;
         for (uint32_t i = g->in_first[node]; i < g->in_first[node + 1]; i++) {
             uint32_t reader = weft__reader(g, g->in[i]);
@@ -214,8 +214,9 @@ static bool add_roots(struct weft__graph *g, bool weak, uint32_t *queue, uint32_
         struct weft__group *group = add_group(g, p);
         if (!group)
             return false;
-        weft__find_lost(g, group);
-        if (!weak && m->promise[p].background && !group->lost) {
+        if (!(g->mark[p] & WEFT__HELD)) /* else who waits for it waits for those */
+            weft__find_lost(g, group);
+        if (!weak && weft__is_meant(g, p) && !group->lost) {
             g->group[p] = WEFT_NONE;
             g->count--;
             continue;
@@ -248,7 +249,8 @@ static void mark_free(struct weft__graph *g, unsigned char mark, uint32_t *queue
     uint32_t tail = 0;
     for (uint32_t p = 1; p < m->promises; p++) {
         if (waits(g, p) || !is_waited_for(g, p) || !is_missing(m, p) ||
-            !(mark == WEFT__LIMITED ? is_limit(m, p) : m->promise[p].background != 0))
+            !(mark == WEFT__LIMITED ? is_limit(m, p)
+                                    : weft__is_meant(g, p) || (g->mark[p] & WEFT__IDLE)))
             continue;
         g->mark[p] |= mark;
         queue[tail++] = p;
@@ -276,7 +278,7 @@ static void mark_should(struct weft__graph *g, uint32_t *queue)
     for (uint32_t head = 0; head < tail; head++)
         for (uint32_t i = g->out_first[queue[head]]; i < g->out_first[queue[head] + 1]; i++) {
             uint32_t source = weft__source(g, g->out[i]);
-            if ((g->mark[source] & WEFT__SHOULD) || m->promise[source].background)
+            if ((g->mark[source] & WEFT__SHOULD) || weft__is_meant(g, source))
                 continue;
             g->mark[source] |= WEFT__SHOULD;
             queue[tail++] = source;
@@ -437,7 +439,7 @@ static void find_sleep(struct weft__graph *g)
 
 bool weft__graph_init(struct weft__graph *g, struct weft__search *s)
 {
-    uint32_t promises = s->m->promises, tail = 0;
+    uint32_t promises = s->m->promises, tail = 0, rounds = 16; /* more of them only waits longer */
     *g = (struct weft__graph){.s = s, .budget = (uint64_t)promises + s->m->interactions};
     find_sleep(g);
     g->next = weft__resize(NULL, promises, sizeof *g->next);
@@ -448,7 +450,10 @@ bool weft__graph_init(struct weft__graph *g, struct weft__search *s)
     if (ok) {
         memset(g->next, 0xff, promises * sizeof *g->next);
         memset(g->group, 0xff, promises * sizeof *g->group);
-        mark_free(g, WEFT__CAN_BE_FREED, queue);
+        weft__mark_held(g);
+        do
+            mark_free(g, WEFT__CAN_BE_FREED, queue);
+        while (--rounds && weft__free_held(g));
         if (s->m->losses.ended != WEFT_ENDED_STOPPED)
             mark_free(g, WEFT__LIMITED, queue);
         mark_should(g, queue);

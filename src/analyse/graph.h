@@ -24,6 +24,7 @@ enum weft__why {
     WEFT__AS_CREATOR, /* created it, and most like it were resolved by their creators */
     WEFT__AS_HOLDER,  /* got the one before it (a lock), and has not passed it on since */
     WEFT__AS_BEFORE,  /* resolved most like it */
+    WEFT__HOLDS,      /* the trace says that it holds the root, perhaps with others */
 };
 
 struct weft__group {
@@ -46,7 +47,8 @@ struct weft__group {
     uint32_t told_by; /* who did, or WEFT_NONE */
     bool vain;        /* … when nobody waited for it */
 
-    /* Who would resolve the root; of promises like it, of many were resolved so out of all. */
+    /* Who would resolve the root; of promises like it, of many were resolved so out of all. Of one that is held: of all
+     * its holds, of many are those of promises that have ended; the owner is one of these, or has held it for longest. */
     uint32_t owner;
     enum weft__why why;
     uint32_t of, all;
@@ -64,6 +66,9 @@ enum {
     WEFT__CAN_BE_FREED = 2,
     WEFT__SHOULD = 4,
     WEFT__LIMITED = 8,
+    WEFT__HELD = 16, /* somebody holds it, and the trace says who they all are */
+    WEFT__IDLE =
+        32, /* … of whom one waits for something that is meant to come at some time or never */
 };
 
 struct weft__graph {
@@ -93,6 +98,13 @@ struct weft__graph {
 static inline bool weft__is_pending(const struct weft_model *m, uint32_t promise)
 {
     return m->promise[promise].outcome == WEFT_PENDING;
+}
+
+/* It is meant to be pending: marked so, and if it is held, then by somebody who may well hold it for long. */
+static inline bool weft__is_meant(const struct weft__graph *g, uint32_t promise)
+{
+    return g->s->m->promise[promise].background &&
+           (g->mark[promise] & (WEFT__HELD | WEFT__IDLE)) != WEFT__HELD;
 }
 
 static inline uint32_t weft__reader(const struct weft__graph *g, uint32_t wait)
@@ -138,6 +150,31 @@ int64_t weft__slept_before_last(const struct weft_history *h, uint32_t stream);
 
 /* wakeup.c: whether a wake-up was lost by which the first that waits for the group's root would have gone on. */
 void weft__find_lost(struct weft__graph *g, struct weft__group *group);
+
+/* held.c */
+
+/* Marks what is held. */
+void weft__mark_held(struct weft__graph *g);
+
+/* Marks as idle what is held by those who can be freed. Returns true if there was any more. */
+bool weft__free_held(struct weft__graph *g);
+
+/* The groups whose roots are held: who holds them, and in which group these hang. False: no memory. */
+bool weft__find_held(struct weft__graph *g);
+
+/* … and those that are held by one root alone, for which others wait as well: that one is to be looked at. Once it is known
+ * who hangs where. */
+void weft__follow_holders(struct weft__graph *g);
+
+/* The next hold of a resource that has not ended; at begins with the first of its places in holds_for. WEFT_NONE: it was
+ * the last. */
+uint32_t weft__next_holder(const struct weft__graph *g, uint32_t resource, uint32_t *at);
+
+/* Whose hold that is. */
+uint32_t weft__holder(const struct weft__graph *g, uint32_t hold);
+
+/* Whether others give the resource back than those who have got it: then nothing says who will. */
+bool weft__is_passed(const struct weft_history *h, uint32_t resource);
 
 /* owner.c: who would resolve the roots. False: no memory. */
 bool weft__find_owners(struct weft__graph *g);

@@ -190,6 +190,41 @@ static bool waits_apart(const struct weft__graph *g, const struct weft__hang *x)
     return true;
 }
 
+/* The trace itself says how all groups that are told together hang together: each that is a part of another one, or of the
+ * circle, is held by somebody who hangs there. */
+static bool is_told(const struct weft__graph *g, uint32_t start)
+{
+    for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
+        if (g->groups[at].why != WEFT__HOLDS && (at != start || g->groups[at].closed))
+            return false;
+    return true;
+}
+
+/* Somebody who holds the root, or one of the parts, runs when the trace ends. */
+static bool holder_runs(const struct weft__graph *g, uint32_t resource)
+{
+    uint32_t at = g->s->h->holds_for_first[resource], hold;
+    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE)
+        if (weft__is_pending(g->s->m, weft__holder(g, hold)) && runs_on(g, weft__holder(g, hold)))
+            return true;
+    return false;
+}
+
+/* … since when none of those who hold it has moved. */
+static int64_t holders_still_since(const struct weft__graph *g, uint32_t resource)
+{
+    uint32_t at = g->s->h->holds_for_first[resource], hold;
+    int64_t since = INT64_MIN;
+    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE) {
+        const uint32_t holder = weft__holder(g, hold);
+        if (holder == WEFT_ROOT || !weft__is_pending(g->s->m, holder))
+            continue;
+        const int64_t life = last_life(g, holder);
+        since = life > since ? life : since;
+    }
+    return since;
+}
+
 /* A program may wait, until somebody ends it, for what nobody will ever tell it. Then others go on meanwhile. */
 static bool is_on_purpose(const struct weft__graph *g, const struct weft__hang *x)
 {
@@ -197,7 +232,8 @@ static bool is_on_purpose(const struct weft__graph *g, const struct weft__hang *
     uint32_t ended = 0;
     int64_t from, last = 0;
     if (x->kind != WEFT_FINDING_HANG_ROOT || x->near == WEFT_NONE || x->wait == WEFT_NONE ||
-        g->habit[x->family].resolved || !waits_apart(g, x))
+        (g->mark[g->groups[x->group].node] & WEFT__HELD) || g->habit[x->family].resolved ||
+        !waits_apart(g, x))
         return false;
     from = g->s->h->wait[x->wait].from_ns;
     for (uint32_t p = 1; p < m->promises; p++)
@@ -281,7 +317,8 @@ static bool judge_need(const struct weft__graph *g, struct weft__hang *x, uint32
     if (x->wait != WEFT_NONE)
         from = g->s->h->wait[x->wait].from_ns;
     x->confidence = WEFT_CERTAIN;
-    if (gr->closed)
+    const bool told = is_told(g, x->group);
+    if (gr->closed && !told)
         lower(
             x,
             x->near == WEFT_NONE && !(g->mark[gr->node] & WEFT__SHOULD) ? WEFT_POSSIBLE
@@ -290,14 +327,15 @@ static bool judge_need(const struct weft__graph *g, struct weft__hang *x, uint32
             "or who resolved the ones before it");
     if (g->mark[gr->node] & WEFT__SHOULD)
         return true;
-    if (x->near != WEFT_NONE && m->promise[gr->node].background) {
+    if (x->near != WEFT_NONE && weft__is_meant(g, gr->node)) {
         lower(x, WEFT_LIKELY, "what it waits for is marked as meant to be pending for long");
         return true;
     }
     if (x->near != WEFT_NONE) {
-        lower(x, WEFT_LIKELY,
-              "the trace does not say who is to resolve what: that is concluded from who resolved "
-              "the ones before it");
+        if (!told)
+            lower(x, WEFT_LIKELY,
+                  "the trace does not say who is to resolve what: that is concluded from who "
+                  "resolved the ones before it");
         return true;
     }
     if (near_behind != WEFT_NONE) {
@@ -307,10 +345,11 @@ static bool judge_need(const struct weft__graph *g, struct weft__hang *x, uint32
     }
     /* That somebody was not told of a result is wrong whoever he is. */
     bool untold = gr->lost == WEFT__LOST_RESULT && m->end_ns - gr->lost_ns >= g->s->o->hang_ns;
-    lower(x, (gr->members && alive) || untold ? WEFT_LIKELY : WEFT_POSSIBLE,
+    lower(x,
+          ((gr->members || (gr->closed && told)) && alive) || untold ? WEFT_LIKELY : WEFT_POSSIBLE,
           "nothing that waits here is marked as something that should be resolved");
     return x->kind == WEFT_FINDING_DEADLOCK ||
-           (!m->promise[gr->node].background && alive && m->end_ns - from >= g->s->o->hang_ns);
+           (!weft__is_meant(g, gr->node) && alive && m->end_ns - from >= g->s->o->hang_ns);
 }
 
 /* Returns true if what makes this a hang was kept of the promise when its events were overwritten: that it is pending,
@@ -336,11 +375,17 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
                                               : gr->node;
     if (x->near == WEFT_NONE && x->wait != WEFT_NONE && (g->mark[gr->node] & WEFT__SHOULD))
         who = weft__reader(g, x->wait);
-    int64_t still_ns = m->end_ns - still_since(g, who, &runs);
+    int64_t since = still_since(g, who, &runs);
+    if (gr->why == WEFT__HOLDS && !gr->closed) {
+        const int64_t life = holders_still_since(g, gr->node);
+        since = life > since ? life : since;
+        runs |= holder_runs(g, gr->node);
+    }
+    int64_t still_ns = m->end_ns - since;
     if ((runs && x->kind != WEFT_FINDING_DEADLOCK) || !judge_need(g, x, near_behind, alive))
         return false;
     if ((x->near != WEFT_NONE || near_behind == WEFT_NONE) && (g->mark[who] & WEFT__CAN_BE_FREED) &&
-        !m->promise[gr->node].background)
+        !weft__is_meant(g, gr->node))
         lower_by_one(x, "it also waits for something that may yet come");
     if (g->mark[who] & WEFT__LIMITED)
         lower(x, WEFT_POSSIBLE, "it also waits for a time limit, and the program still ran");

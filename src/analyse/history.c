@@ -80,6 +80,21 @@ static uint32_t notified_key(const struct maker *k, uint32_t interaction)
     return x->kind == WEFT_NOTIFIES ? (uint32_t)x->other : WEFT_NONE;
 }
 
+/* Each hold is there twice, if its holder has become another one. */
+static uint32_t holder_key(const struct maker *k, uint32_t twice)
+{
+    uint32_t holder = k->m->hold[twice / 2].holder;
+    uint32_t final = holder == WEFT_NONE ? WEFT_NONE : weft_model_final(k->m, holder);
+    return twice % 2 == 0 ? holder : final != holder ? final : WEFT_NONE;
+}
+
+/* … or its resource. */
+static uint32_t resource_key(const struct maker *k, uint32_t twice)
+{
+    uint32_t resource = k->m->hold[twice / 2].resource, final = weft_model_final(k->m, resource);
+    return twice % 2 == 0 ? resource : final != resource ? final : WEFT_NONE;
+}
+
 static uint32_t creator_key(const struct maker *k, uint32_t promise)
 {
     return promise == WEFT_ROOT ? WEFT_NONE : k->m->promise[promise].creator;
@@ -607,6 +622,10 @@ static int make(struct maker *k, weft_progress_fn *progress, void *data)
                       source_key));
     STEP(0.95, sort_by(k, &h->notified_first, &h->notified, m->promises, m->interactions, 1,
                        notified_key));
+    STEP(0.96, sort_by(k, &h->holds_of_first, &h->holds_of, m->promises, 2 * (uint64_t)m->holds, 2,
+                       holder_key) &&
+                   sort_by(k, &h->holds_for_first, &h->holds_for, m->promises,
+                           2 * (uint64_t)m->holds, 2, resource_key));
     settle_waits(h);
     STEP(0.97, find_turns(h));
     STEP(1.0,
@@ -656,6 +675,10 @@ void weft_history_free(struct weft_history *h)
     free(h->collection);
     free(h->preemption);
     free(h->preemption_first);
+    free(h->holds_of_first);
+    free(h->holds_of);
+    free(h->holds_for_first);
+    free(h->holds_for);
     free(h->notified_first);
     free(h->notified);
     free(h->children_first);

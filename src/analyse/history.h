@@ -80,6 +80,10 @@ struct weft_history {
     struct weft_collection *preemption;
     uint32_t *preemption_first; /* by stream, streams + 1 */
 
+    uint32_t *holds_of_first,
+        *holds_of; /* the model's holds by holder: as named, and by what it became */
+    uint32_t *holds_for_first, *holds_for; /* … by resource, likewise; with those of nobody */
+
     uint32_t *notified_first, *notified; /* NOTIFIES of a promise: interactions */
     uint32_t *children_first, *children; /* promises by creator, in order of creation */
 };

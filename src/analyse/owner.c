@@ -134,6 +134,8 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
     for (uint32_t i = 0; i < g->count; i++) {
         struct weft__group *group = &g->groups[i];
         struct lock *l = is_plain(g, group) ? lock_of(g, lock, kept, group->node) : NULL;
+        if (group->why == WEFT__HOLDS)
+            continue;
         /* The first one who gives it away may have got it while it was free; or it was free, and given by
          * nobody. */
         if (!l || l->holder == WEFT_NONE || 2 * l->passed + 1 < l->given ||
@@ -162,6 +164,8 @@ static void find_owner(const struct weft__graph *g, struct weft__group *group)
     uint32_t p = group->node, creator = weft_model_final(m, m->promise[p].creator);
     const struct weft__habit *b = &g->habit[g->s->families->of[p]];
     bool own = creator != WEFT_ROOT && creator != p && !waits_for(g, creator, p);
+    if (group->why == WEFT__HOLDS)
+        return;
     if (own && b->resolved && b->own > b->resolved - b->own) {
         group->owner = creator;
         group->why = WEFT__AS_CREATOR;
@@ -245,7 +249,8 @@ static bool find_work(struct weft__graph *g, struct work *work)
 static void find_up(struct weft__graph *g, struct weft__group *group, const struct work *work)
 {
     uint32_t owner = group->owner;
-    if (owner == WEFT_NONE || owner == WEFT_ROOT || g->next[owner] == WEFT_NONE)
+    if (group->why == WEFT__HOLDS || owner == WEFT_NONE || owner == WEFT_ROOT ||
+        g->next[owner] == WEFT_NONE)
         return;
     uint32_t up = g->group[owner];
     const struct weft__group *held = &g->groups[up];
@@ -254,7 +259,7 @@ static void find_up(struct weft__graph *g, struct weft__group *group, const stru
     /* … unless the job is what it was not told of. */
     if (idle && !(held->lost && held->lost_ns >= g->s->m->promise[group->node].start_ns))
         return;
-    if (g->s->m->promise[held->node].background && !held->lost)
+    if (weft__is_meant(g, held->node) && !held->lost)
         return;
     group->up = up;
 }
@@ -310,7 +315,7 @@ bool weft__find_owners(struct weft__graph *g)
     bool *has_root = calloc(f->count, sizeof *has_root);
     uint32_t *seen = calloc((size_t)g->count + 1, sizeof *seen);
     struct work *work = weft__resize(NULL, f->count, sizeof *work);
-    bool ok = has_root && seen && work && find_habits(g);
+    bool ok = has_root && seen && work && find_habits(g) && weft__find_held(g);
     for (uint32_t i = 0; ok && i < g->count; i++)
         if (is_plain(g, &g->groups[i]))
             has_root[f->of[g->groups[i].node]] = true;
@@ -323,6 +328,7 @@ bool weft__find_owners(struct weft__graph *g)
         if (is_plain(g, &g->groups[i]))
             find_up(g, &g->groups[i], work);
     if (ok) {
+        weft__follow_holders(g);
         close_circles(g, seen);
         link_groups(g);
     }

@@ -7,6 +7,7 @@
 
 enum {
     CIRCLE_NAMES = 4, /* of a circle that are named */
+    HOLDERS = 3,      /* of those who hold something that are named */
     PATH_SHOWN = 5,   /* waits on the way to the root that are evidence */
     LISTED = 5,       /* of those that are affected */
 };
@@ -80,6 +81,17 @@ static void prove_last_run(const struct weft__graph *g, struct proof *p, uint32_
         prove(p, m->run[run].end_ns, WEFT_EVIDENCE_STOPS, promise, WEFT_NONE);
     else
         prove(p, m->end_ns, WEFT_EVIDENCE_RUNS_STILL, promise, WEFT_NONE);
+}
+
+/* When the owner of a group got its root. */
+static void prove_hold(const struct weft__graph *g, struct proof *p, const struct weft__group *gr)
+{
+    uint32_t at = g->s->h->holds_for_first[gr->node], hold;
+    while ((hold = weft__next_holder(g, gr->node, &at)) != WEFT_NONE)
+        if (weft__holder(g, hold) == gr->owner) {
+            prove(p, g->s->m->hold[hold].from_ns, WEFT_EVIDENCE_ACQUIRED, gr->owner, gr->node);
+            return;
+        }
 }
 
 /* The waits from a blocked promise to its root: its own, and the last few. */
@@ -172,6 +184,118 @@ static void put_share(struct weft__text *t, const struct weft__group *gr)
     weft__put_count(t, gr->all);
 }
 
+/* How a promise ended, if it has: ", which failed at 1.2 s ('bad record'),". */
+static bool put_ending(const struct weft__graph *g, struct weft__text *t, uint32_t promise)
+{
+    const struct weft_model *m = g->s->m;
+    const struct weft_promise *p = &m->promise[promise];
+    if (promise == WEFT_ROOT || p->outcome == WEFT_PENDING)
+        return false;
+    weft__put(t, ", which %s", weft__outcome_verb(m, promise));
+    at_time(t, p->end_ns);
+    uint32_t reason = p->outcome == WEFT_FAILED ? weft_model_reason(m, promise) : WEFT_NONE;
+    if (reason != WEFT_NONE)
+        weft__put(t, " ('%.100s')", weft_model_text(m, reason, NULL));
+    weft__put(t, ",");
+    return true;
+}
+
+/* One who holds a resource, since when, and what has become of it. */
+static void put_holder(const struct weft__graph *g, struct weft__text *t, struct proof *proof,
+                       uint32_t hold, bool alone)
+{
+    const struct weft_hold *x = &g->s->m->hold[hold];
+    const uint32_t holder = weft__holder(g, hold);
+    const uint32_t resource = weft_model_final(g->s->m, x->resource);
+    weft__put(t, alone ? " " : "by ");
+    weft__put_full(t, g->s->m, holder);
+    const bool ended = put_ending(g, t, holder);
+    weft__put(t, !alone ? " since " : ended ? " still holds it, since " : " has held it since ");
+    weft__put_time(t, x->from_ns);
+    prove(proof, x->from_ns, WEFT_EVIDENCE_ACQUIRED, holder, resource);
+    if (ended) {
+        prove_end(g, proof, holder);
+    } else if (holder != WEFT_ROOT && g->next[holder] != WEFT_NONE) {
+        const uint32_t ahead = weft__ahead(g, holder);
+        weft__put(t, alone ? ", and waits for " : ", which waits for ");
+        if (ahead == resource)
+            weft__put(t, alone ? "it" : "one more");
+        else
+            weft__put_full(t, g->s->m, ahead);
+        weft__put(t, alone ? " itself" : "");
+        prove_wait(g, proof, g->next[holder]);
+    }
+}
+
+/* Names some of those who hold the resource: who has ended, or who has not. Returns how many. */
+static uint32_t name_holders(const struct weft__graph *g, struct weft__text *t, struct proof *proof,
+                             uint32_t resource, bool ended, uint32_t named)
+{
+    uint32_t at = g->s->h->holds_for_first[resource], hold;
+    while (named < HOLDERS && (hold = weft__next_holder(g, resource, &at)) != WEFT_NONE) {
+        const uint32_t holder = weft__holder(g, hold);
+        if ((holder != WEFT_ROOT && !weft__is_pending(g->s->m, holder)) != ended)
+            continue;
+        weft__put(t, named ? "; " : "");
+        put_holder(g, t, proof, hold, false);
+        named++;
+    }
+    return named;
+}
+
+/* All who hold what a group waits for. */
+static void put_holders(const struct weft__graph *g, struct weft__text *t, struct proof *proof,
+                        const struct weft__group *gr)
+{
+    uint32_t at = g->s->h->holds_for_first[gr->node];
+    if (gr->all == 1) {
+        put_holder(g, t, proof, weft__next_holder(g, gr->node, &at), true);
+        weft__put(t, ".");
+        return;
+    }
+    weft__put(t, " It is held ");
+    put_number(t, gr->all, "time", "times");
+    if (gr->of && gr->of < gr->all) {
+        weft__put(t, ", ");
+        weft__put_count(t, gr->of);
+        weft__put(t, gr->of == 1 ? " of them by one that has ended"
+                                 : " of them by some that have ended");
+    }
+    weft__put(t, ": ");
+    uint32_t named = name_holders(g, t, proof, gr->node, true, 0);
+    named = name_holders(g, t, proof, gr->node, false, named);
+    if (gr->all > named) {
+        weft__put(t, "; and ");
+        weft__put_count(t, gr->all - named);
+        weft__put(t, " more");
+    }
+    weft__put(t, ".");
+}
+
+/* Of a resource of which the trace does not tell all: who holds it for sure. */
+static void put_some_holders(const struct weft__graph *g, struct weft__text *t, struct proof *proof,
+                             uint32_t resource)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t at = g->s->h->holds_for_first[resource], hold, count = 0, first = WEFT_NONE;
+    if (weft__is_passed(g->s->h, resource))
+        return;
+    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE)
+        if (m->hold[hold].from_ns >= m->known_ns) {
+            first = count++ ? first : hold;
+        }
+    if (!count)
+        return;
+    weft__put(t, " As far as the trace tells, it is held ");
+    put_holder(g, t, proof, first, false);
+    if (count > 1) {
+        weft__put(t, "; and by ");
+        weft__put_count(t, count - 1);
+        weft__put(t, " more");
+    }
+    weft__put(t, ".");
+}
+
 /* The one from whom a result was expected, and what became of him. */
 static void put_owner(const struct weft__graph *g, struct weft__text *t, struct proof *proof,
                       const struct weft__group *gr, bool creator_named)
@@ -180,6 +304,10 @@ static void put_owner(const struct weft__graph *g, struct weft__text *t, struct 
     uint32_t owner = gr->owner, reason;
     if (owner == WEFT_NONE)
         return;
+    if (gr->why == WEFT__HOLDS) {
+        put_holders(g, t, proof, gr);
+        return;
+    }
     const struct weft_promise *o = &m->promise[owner];
     bool ended = o->outcome != WEFT_PENDING && owner != WEFT_ROOT;
     if (gr->why == WEFT__CREATED && !gr->closed &&
@@ -305,6 +433,35 @@ static void tell_circle(const struct weft__graph *g, struct weft__text *t, struc
         put_behind(g, t, x);
 }
 
+/* Who holds the resource waits for more of it. */
+static void tell_held_by_waiters(const struct weft__graph *g, struct weft__text *t,
+                                 struct proof *proof, const struct weft__hang *x)
+{
+    const struct weft__group *gr = &g->groups[x->group];
+    put_subject(g, t, gr->node);
+    weft__put(t, gr->all == 1 ? "can never be given back: " : "can never be given back.");
+    if (gr->all == 1) {
+        weft__put_full(t, g->s->m, gr->owner);
+        weft__put(t, ", which has held it since ");
+        uint32_t at = g->s->h->holds_for_first[gr->node];
+        weft__put_time(t, g->s->m->hold[weft__next_holder(g, gr->node, &at)].from_ns);
+        prove_hold(g, proof, gr);
+        if (weft__ahead(g, gr->owner) == gr->node)
+            weft__put(t, ", has waited for it itself since ");
+        else {
+            weft__put(t, ", waits for it by way of ");
+            weft__put_full(t, g->s->m, weft__ahead(g, gr->owner));
+            weft__put(t, ", since ");
+        }
+        weft__put_time(t, g->s->h->wait[g->next[gr->owner]].from_ns);
+        weft__put(t, ".");
+        prove_path(g, proof, gr->owner);
+    } else {
+        put_holders(g, t, proof, gr);
+    }
+    put_behind(g, t, x);
+}
+
 /* Owners in a circle: who waits for what whose owner waits … */
 static void tell_owners(const struct weft__graph *g, struct weft__text *t, struct proof *proof,
                         const struct weft__hang *x)
@@ -312,6 +469,10 @@ static void tell_owners(const struct weft__graph *g, struct weft__text *t, struc
     const struct weft_model *m = g->s->m;
     uint32_t at = x->group, named = 0;
     bool owns = false;
+    if (g->groups[at].up == at && g->groups[at].why == WEFT__HOLDS) {
+        tell_held_by_waiters(g, t, proof, x);
+        return;
+    }
     weft__put(t, "Each of these waits for what another one of them holds: ");
     do {
         const struct weft__group *gr = &g->groups[at];
@@ -320,7 +481,8 @@ static void tell_owners(const struct weft__graph *g, struct weft__text *t, struc
         if (named < CIRCLE_NAMES) {
             weft__put(t, "%s", named == 0 ? "" : "; ");
             weft__put_full(t, m, gr->owner);
-            weft__put(t, gr->why == WEFT__AS_HOLDER   ? ", which is to pass on "
+            weft__put(t, gr->why == WEFT__HOLDS       ? ", which holds "
+                         : gr->why == WEFT__AS_HOLDER ? ", which is to pass on "
                          : gr->why == WEFT__AS_BEFORE ? ", which is to resolve "
                                                       : ", which created ");
             weft__put_full(t, m, gr->node);
@@ -329,6 +491,8 @@ static void tell_owners(const struct weft__graph *g, struct weft__text *t, struc
             weft__put(t, " since ");
             weft__put_time(t, g->s->h->wait[g->next[gr->owner]].from_ns);
             prove_creation(g, proof, gr->node);
+            if (gr->why == WEFT__HOLDS)
+                prove_hold(g, proof, gr);
             prove_path(g, proof, gr->owner);
         }
         named++;
@@ -357,7 +521,9 @@ static void tell_root(const struct weft__graph *g, struct weft__text *t, struct 
         prove(proof, gr->told_ns,
               gr->vain ? WEFT_EVIDENCE_SIGNALLED_NOBODY : WEFT_EVIDENCE_SIGNALLED, gr->node,
               gr->told_by);
-    } else
+    } else if (gr->why == WEFT__HOLDS)
+        weft__put(t, gr->of ? "was never given back" : "is held");
+    else
         weft__put(t, strncmp(weft_model_type(m, gr->node), "cond", 4) == 0 ? "was never signalled"
                                                                            : "was never resolved");
     if (reader != WEFT_NONE) {
@@ -376,6 +542,8 @@ static void tell_root(const struct weft__graph *g, struct weft__text *t, struct 
     if (x->top != reader)
         put_behind(g, t, x);
     put_owner(g, t, proof, gr, true);
+    if (gr->why != WEFT__HOLDS)
+        put_some_holders(g, t, proof, gr->node);
 }
 
 /* Those that are expected from somebody who hangs here. */
@@ -389,7 +557,7 @@ static void tell_parts(const struct weft__graph *g, struct weft__text *t, struct
     if (part == WEFT_NONE)
         return;
     const struct weft__group *gr = &g->groups[part];
-    weft__put(t, " So nobody resolves ");
+    weft__put(t, gr->why == WEFT__HOLDS ? " So nobody gives back " : " So nobody resolves ");
     weft__put_full(t, m, gr->node);
     weft__put(t, ".");
     put_owner(g, t, proof, gr, false);

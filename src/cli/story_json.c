@@ -98,6 +98,22 @@ static json_t *waits_json(const struct weft_history *h, const struct weft_story_
     return out;
 }
 
+/* The newest of what the promise held, or of who held it. */
+static json_t *holds_json(const struct weft_history *h, const uint32_t *list, uint32_t count,
+                          bool holders)
+{
+    json_t *out = json_array();
+    for (uint32_t i = count > WEFT_STORY_KEPT ? count - WEFT_STORY_KEPT : 0; i < count; i++) {
+        const struct weft_hold *x = &h->m->hold[list[i]];
+        json_t *o = named(h->m, holders ? x->holder : x->resource);
+        json_object_set_new(o, "from_ns", json_integer(x->from_ns));
+        json_object_set_new(o, "to_ns", json_integer(x->to_ns));
+        json_object_set_new(o, "released_by", weft__json_id(h->m, x->released_by));
+        json_array_append_new(out, o);
+    }
+    return out;
+}
+
 static json_t *runs_json(const struct weft_history *h, const struct weft_story *s)
 {
     json_t *out = json_array();
@@ -183,6 +199,11 @@ static json_t *story_json(const struct weft_history *h, uint32_t promise)
     json_object_set_new(o, "readers", weft__json_number(s.readers));
     json_object_set_new(o, "readers_open", weft__json_number(s.readers_open));
     json_object_set_new(o, "waited_for_by", waits_json(h, s.reader, s.kept_readers, true));
+    const uint32_t *of = h->holds_of_first + promise, *by = h->holds_for_first + promise;
+    json_object_set_new(o, "holds", weft__json_number(of[1] - of[0]));
+    json_object_set_new(o, "held", holds_json(h, h->holds_of + of[0], of[1] - of[0], false));
+    json_object_set_new(o, "holders", weft__json_number(by[1] - by[0]));
+    json_object_set_new(o, "held_by", holds_json(h, h->holds_for + by[0], by[1] - by[0], true));
     json_object_set_new(o, "runs", weft__json_number(s.runs));
     json_object_set_new(o, "longest_runs", runs_json(h, &s));
     json_object_set_new(o, "path", path);

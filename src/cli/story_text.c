@@ -228,6 +228,43 @@ static int print_waits(const struct weft_history *h, const struct weft_story_wai
     return rc;
 }
 
+/* What the promise held, or (holders) who held it. */
+static int print_holds(const struct weft_history *h, const uint32_t *list, uint32_t count,
+                       bool holders)
+{
+    enum { BEFORE = 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2 };
+    const struct weft_model *m = h->m;
+    int rc = 0;
+    if (count)
+        weft__text_heading(holders ? "Who held it: since when, how long"
+                                   : "What it held: since when, how long");
+    for (uint32_t i = count > LISTED ? count - LISTED : 0; i < count; i++) {
+        const struct weft_hold *x = &m->hold[list[i]];
+        struct weft__text t = {0};
+        printf("  ");
+        weft__text_moment(x->from_ns);
+        printf("  ");
+        weft__text_length(x->to_ns - x->from_ns);
+        printf("  ");
+        if (x->holder == WEFT_NONE)
+            weft__put(&t, "nobody");
+        else
+            weft__put_full(&t, m, holders ? x->holder : x->resource);
+        if (x->released_by == WEFT_NONE) {
+            weft__put(&t, ": still, when the trace ended");
+        } else if (x->released_by != x->holder) {
+            weft__put(&t, ", given back by ");
+            weft__put_full(&t, m, x->released_by);
+        }
+        rc |= weft__text_behind(&t, BEFORE);
+    }
+    if (count > LISTED)
+        printf("  %*s  %s… %s before%s\n", WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH, "",
+               prose_style(PROSE_FAINT), weft__grouped(count - LISTED).text,
+               prose_style(PROSE_PLAIN));
+    return rc;
+}
+
 /* What made it run, where no waits were recorded: the longest of these runs. */
 static int print_runs(const struct weft_history *h, const struct weft_story *s)
 {
@@ -273,6 +310,10 @@ int weft__story_text(const struct weft_history *h, uint32_t promise)
         weft__text_heading("Who waited for it");
         rc |= print_waits(h, s.reader, s.kept_readers, s.readers, true);
     }
+    rc |= print_holds(h, h->holds_of + h->holds_of_first[promise],
+                      h->holds_of_first[promise + 1] - h->holds_of_first[promise], false);
+    rc |= print_holds(h, h->holds_for + h->holds_for_first[promise],
+                      h->holds_for_first[promise + 1] - h->holds_for_first[promise], true);
     weft__text_heading(s.pending
                            ? "Critical path: what it waits for in the end, and where the time went"
                            : "Critical path: what kept it from being done earlier");

@@ -58,6 +58,21 @@ bug spin 0 'print page'
 bug swallowed_failure 0 'letter.txt'
 judge 0 nothing '' "$bugs/healthy"
 
+# Who holds what is waited for: in the findings, and in the stories of both.
+judge 0 nothing '' "$bugs/still_held" good
+judge 1 hang-root 'catalogue lock' "$bugs/still_held" bad
+run 0 "$WEFT" explain "$tmp/bug.weft"
+tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+says "$tmp/text" "'catalogue lock' \(lock [0-9]+\), created by 'main', was never given back; 'reader' \(task [0-9]+\) has waited"
+says "$tmp/text" "'importer' \(task [0-9]+\), which failed at 40\.[0-9]+ ms \('bad record'\), still holds it, since [0-9.]+ µs\."
+run 0 "$WEFT" explain --promise importer "$tmp/bug.weft"
+says "$tmp/out" "^What it held: since when, how long$"
+says "$tmp/out" "250 ms  'catalogue lock' \(lock [0-9]+\): still, when the trace ended$"
+run 0 "$WEFT" explain --json --promise 'catalogue lock' "$tmp/bug.weft"
+says "$tmp/out" '"holders": 1'
+run 0 "$WEFT" dump "$tmp/bug.weft"
+says "$tmp/out" ' acquires holder='
+
 # Each kind of finding has its program.
 sed -nE 's/^X\([A-Z_]+, "([a-z-]+)".*/\1/p' "$SOURCE_ROOT/src/analyse/finding.def" | sort >"$tmp/kinds"
 sed -nE 's/^bug ([a-z_]+) .*/\1/p' "$0" | tr _ - | sort >"$tmp/tried"

@@ -523,6 +523,231 @@ static void locks_that_were_read(void **state)
            "'a' (task 2), which is to pass on 'first' (lock 4), has waited for 'second' (lock 5)");
 }
 
+/* ---- What is held ---- */
+
+/* main waits for 2 and 3, which use the lock 4. */
+static void one_lock(struct recording *r)
+{
+    locks(r);
+    create(r, 1, 4, LOCK_, "catalogue");
+    add(r, background(0, 4));
+}
+
+static void who_failed_still_holds_it(void **state)
+{
+    (void)state;
+    struct recording r;
+    one_lock(&r);
+    add(&r, acquires(0, 2, 4));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 1);
+    add(&r, fails(0, 2, 2, "bad record"));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 4 x1: 3 1\n",
+           "'catalogue' (lock 4), created by 'main', was never given back; 'b' (task 3) has waited",
+           "'a' (task 2), which failed at 1.012 ms ('bad record'), still holds it, since 8 µs.");
+}
+
+static void who_holds_it_waits_for_something_else(void **state)
+{
+    (void)state;
+    struct recording r;
+    one_lock(&r);
+    create(&r, 2, 5, REPLY_, "answer");
+    add(&r, acquires(0, 2, 4));
+    add(&r, try_read(0, 3, 4));
+    add(&r, try_read(0, 2, 5));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 5 x1: 2 4 3 1\n", "'answer' (reply 5)",
+           "So nobody gives back 'catalogue' (lock 4). 'a' (task 2) has held it since 9 µs, and "
+           "waits for 'answer' (reply 5) itself.");
+}
+
+static void who_holds_it_runs(void **state)
+{
+    (void)state;
+    struct recording r;
+    one_lock(&r);
+    add(&r, acquires(0, 2, 4));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 2 x1: 1 4 3\n",
+           "So nobody gives back 'catalogue' (lock 4). 'a' (task 2) has held it since 8 µs.");
+    begin_as(&r, WEFT_TRACE_RECORDING, false);
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    create(&r, 1, 2, TASK_, "a");
+    create(&r, 1, 4, LOCK_, "catalogue");
+    add(&r, acquires(0, 2, 4));
+    add(&r, try_read(0, 1, 4));
+    sleep_ms(&r, 200);
+    add(&r, switches(0, 2));
+    r.now += 500 * MS;
+    add(&r, counter(0, 2, 1, "x"));
+    NOTHING(&r);
+}
+
+static void a_circle_over_what_is_held(void **state)
+{
+    (void)state;
+    struct recording r;
+    one_lock(&r);
+    create(&r, 1, 5, LOCK_, "orders");
+    add(&r, background(0, 5));
+    add(&r, acquires(0, 2, 4));
+    add(&r, acquires(0, 3, 5));
+    add(&r, try_read(0, 2, 5));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 200);
+    EXPECT(
+        &r, "deadlock certain 4 x1: 3 1 5 2\n",
+        "Each of these waits for what another one of them holds: 'a' (task 2), which holds "
+        "'catalogue' (lock 4), has waited for 'orders' (lock 5) since 12 µs; 'b' (task 3), which "
+        "holds 'orders' (lock 5), has waited for 'catalogue' (lock 4) since 13 µs.");
+}
+
+static void who_holds_it_waits_for_it(void **state)
+{
+    (void)state;
+    struct recording r;
+    one_lock(&r);
+    add(&r, acquires(0, 2, 4));
+    add(&r, try_read(0, 2, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "deadlock certain 4 x1: 2\nhang-root certain 3 x1: 1\n",
+           "can never be given back: 'a' (task 2), which has held it since 8 µs, has waited for it "
+           "itself since 9 µs.");
+    one_lock(&r);
+    add(&r, acquires(0, 2, 4));
+    add(&r, try_read(0, 2, 3));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "deadlock certain 4 x1: 3 1 2\n", "waits for it by way of 'b' (task 3)");
+}
+
+/* A pool of two: only if both are lost to the circle it is one. */
+static void a_pool_is_stuck_when_all_who_hold_it_are(void **state)
+{
+    (void)state;
+    for (int free = 0; free < 2; free++) {
+        struct recording r;
+        one_lock(&r);
+        create(&r, 1, 5, TASK_, "c");
+        create(&r, 1, 6, TASK_, "d");
+        add(&r, acquires(0, 2, 4));
+        add(&r, acquires(0, 3, 4));
+        add(&r, try_read(0, 2, 4));
+        add(&r, try_read(0, 5, 4));
+        if (!free)
+            add(&r, try_read(0, 3, 4));
+        sleep_ms(&r, 200);
+        if (free)
+            EXPECT(&r, "hang-root certain 4 x1: 2 5\nhang-root certain 3 x1: 1\n",
+                   "It is held 2 times: by 'a' (task 2) since 10 µs, which waits for one more; by "
+                   "'b' (task 3) since 11 µs.");
+        else
+            EXPECT(
+                &r, "deadlock certain 4 x1: 2 3 5 1\n",
+                "can never be given back. It is held 2 times: by 'a' (task 2) since 10 µs, which "
+                "waits for one more; by 'b' (task 3) since 11 µs, which waits for one more.");
+    }
+}
+
+static void an_empty_pool_names_who_has_it(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    create(&r, LOOP, 2, LOCK_, "pool");
+    for (uint64_t i = 10; i < 20; i++) {
+        create(&r, LOOP, i, JOB_, "job");
+        add(&r, acquires(0, i, 2));
+        if (i < 12)
+            add(&r, cancels(0, LOOP, i));
+    }
+    add(&r, try_read(0, 1, 2));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 2 x1: 1\n", "'pool' (lock 2) was never given back; ",
+           "It is held 10 times, 2 of them by some that have ended: by 'job' (job 10), which was "
+           "cancelled at 5 µs, since 4 µs; by 'job' (job 11), which was cancelled at 8 µs, since "
+           "7 µs; by 'job' (job 12) since 10 µs; and 7 more.");
+}
+
+/* A signal when nobody waited is none that was lost, if it is held since. */
+static void who_holds_it_has_taken_the_signal(void **state)
+{
+    (void)state;
+    struct recording r;
+    one_lock(&r);
+    add(&r, acquires(0, 3, 4));
+    add(&r, releases(0, 3, 4));
+    add(&r, notifies(0, 3, 4));
+    add(&r, acquires(0, 2, 4));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 2 x1: 1 4 3\n", "'a' (task 2) has held it since 11 µs.");
+}
+
+/* What others give back than those who have got it: nothing is concluded. */
+static void what_is_passed_on_is_nobodys(void **state)
+{
+    (void)state;
+    struct recording r;
+    one_lock(&r);
+    add(&r, releases(0, 3, 4));
+    add(&r, acquires(0, 2, 4));
+    add(&r, fulfills(0, 2, 2));
+    add(&r, try_read(0, 3, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root likely 4 x1: 3 1\n",
+           "was never resolved; 'b' (task 3) has waited for it "
+           "since 11 µs, for 200 ms.");
+}
+
+/* … nor of what is older than the events that are there. */
+static void what_is_not_known_of_all_is_said_so(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin_as(&r, WEFT_TRACE_STOPPED, true);
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    add(&r, acquires(0, 1, 4));
+    add(&r, try_read(0, 1, 4));
+    sleep_ms(&r, 200);
+    EXPECT(
+        &r, "hang-root likely 4 x1: 1\n",
+        "As far as the trace tells, it is held by 'main' (task 1) since 2 µs, which waits for one "
+        "more.");
+}
+
+/* Who holds it waits for what may come at any time, as in a server that accepts. */
+static void who_holds_it_may_be_idle(void **state)
+{
+    (void)state;
+    for (int idle = 0; idle < 2; idle++) {
+        struct recording r;
+        begin(&r);
+        create(&r, LOOP, 1, TASK_, "worker");
+        create(&r, LOOP, 2, TASK_, "worker");
+        create(&r, LOOP, 3, TASK_, "accept");
+        create(&r, LOOP, 4, LOCK_, "accept lock");
+        add(&r, background(0, 4));
+        if (idle)
+            add(&r, background(0, 3));
+        add(&r, acquires(0, 1, 4));
+        add(&r, try_read(0, 1, 3));
+        add(&r, try_read(0, 2, 4));
+        sleep_ms(&r, 200);
+        if (idle)
+            NOTHING(&r);
+        else
+            EXPECT(&r, "hang-root possible 3 x1: 1 4 2\n", "'accept' (task 3)");
+    }
+}
+
 /* main has created what its child waits for: that does not say that main would resolve it. */
 static void a_creator_alone_is_no_circle(void **state)
 {
@@ -1075,6 +1300,17 @@ int main(void)
         cmocka_unit_test(becoming_is_no_circle),
         cmocka_unit_test(locks_that_their_holders_created),
         cmocka_unit_test(locks_that_were_read),
+        cmocka_unit_test(who_failed_still_holds_it),
+        cmocka_unit_test(who_holds_it_waits_for_something_else),
+        cmocka_unit_test(who_holds_it_runs),
+        cmocka_unit_test(a_circle_over_what_is_held),
+        cmocka_unit_test(who_holds_it_waits_for_it),
+        cmocka_unit_test(a_pool_is_stuck_when_all_who_hold_it_are),
+        cmocka_unit_test(an_empty_pool_names_who_has_it),
+        cmocka_unit_test(who_holds_it_has_taken_the_signal),
+        cmocka_unit_test(what_is_passed_on_is_nobodys),
+        cmocka_unit_test(what_is_not_known_of_all_is_said_so),
+        cmocka_unit_test(who_holds_it_may_be_idle),
         cmocka_unit_test(a_creator_alone_is_no_circle),
         cmocka_unit_test(the_one_who_would_resolve_it_is_held_up),
         cmocka_unit_test(a_worker_with_nothing_to_do_is_not_held_up),

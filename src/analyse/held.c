@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: ISC */
+/* What is held when the trace ends, and who hangs for that reason. The trace says it: nothing is guessed here, and where it
+ * does not say all, nothing is concluded. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/graph.h"
+#include "model/alloc.h"
+
+enum { ROUNDS = 16 }; /* what is not settled after so many is taken for what may go on */
+
+uint32_t weft__next_holder(const struct weft__graph *g, uint32_t resource, uint32_t *at)
+{
+    const struct weft_history *h = g->s->h;
+    for (; *at < h->holds_for_first[resource + 1]; (*at)++) {
+        const struct weft_hold *x = &h->m->hold[h->holds_for[*at]];
+        if (x->released_by == WEFT_NONE)
+            return h->holds_for[(*at)++];
+    }
+    return WEFT_NONE;
+}
+
+uint32_t weft__holder(const struct weft__graph *g, uint32_t hold)
+{
+    return weft_model_final(g->s->m, g->s->m->hold[hold].holder);
+}
+
+bool weft__is_passed(const struct weft_history *h, uint32_t resource)
+{
+    const struct weft_model *m = h->m;
+    for (uint32_t i = h->holds_for_first[resource]; i < h->holds_for_first[resource + 1]; i++) {
+        const struct weft_hold *x = &m->hold[h->holds_for[i]];
+        if (x->holder == WEFT_NONE ||
+            (x->released_by != WEFT_NONE &&
+             weft_model_final(m, x->released_by) != weft_model_final(m, x->holder)))
+            return true;
+    }
+    return false;
+}
+
+/* All that was said of the resource is there. */
+static bool is_known(const struct weft_model *m, uint32_t resource)
+{
+    const struct weft_promise *p = &m->promise[resource];
+    return p->created && !p->promoted && p->start_ns >= m->known_ns;
+}
+
+void weft__mark_held(struct weft__graph *g)
+{
+    const struct weft_history *h = g->s->h;
+    for (uint32_t p = 1; p < h->m->promises && h->m->holds; p++) {
+        uint32_t at = h->holds_for_first[p];
+        if (weft__is_pending(h->m, p) && weft__next_holder(g, p, &at) != WEFT_NONE &&
+            is_known(h->m, p) && !weft__is_passed(h, p))
+            g->mark[p] |= WEFT__HELD;
+    }
+}
+
+bool weft__free_held(struct weft__graph *g)
+{
+    const struct weft_model *m = g->s->m;
+    bool any = false;
+    for (uint32_t i = 0; i < m->holds; i++) {
+        const struct weft_hold *x = &m->hold[i];
+        const uint32_t resource = weft_model_final(m, x->resource);
+        if (x->released_by != WEFT_NONE || !(g->mark[resource] & WEFT__HELD) ||
+            (g->mark[resource] & WEFT__IDLE))
+            continue;
+        const uint32_t holder = weft__holder(g, i);
+        if (weft__is_pending(m, holder) && (g->mark[holder] & WEFT__CAN_BE_FREED)) {
+            g->mark[resource] |= WEFT__IDLE;
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* Who holds the root of a group. */
+struct holders {
+    bool ended;     /* … one of them has ended */
+    bool free;      /* one of them does not hang */
+    bool together;  /* all of them hang in one group: */
+    uint32_t group; /* that of the oldest hold */
+};
+
+static struct holders look_at(const struct weft__graph *g, uint32_t resource)
+{
+    struct holders s = {.together = true, .group = WEFT_NONE};
+    uint32_t at = g->s->h->holds_for_first[resource], hold;
+    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE) {
+        const uint32_t holder = weft__holder(g, hold);
+        const bool hangs = holder != WEFT_ROOT && g->next[holder] != WEFT_NONE;
+        s.ended |= holder != WEFT_ROOT && !weft__is_pending(g->s->m, holder);
+        s.free |= !hangs;
+        if (!hangs)
+            continue;
+        s.group = s.group == WEFT_NONE ? g->group[holder] : s.group;
+        s.together &= g->group[holder] == s.group;
+    }
+    return s;
+}
+
+/* Whether all who hold the root hang in groups that are stuck. */
+static bool is_stuck(const struct weft__graph *g, const bool *stuck, uint32_t resource)
+{
+    uint32_t at = g->s->h->holds_for_first[resource], hold;
+    while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE)
+        if (!stuck[g->group[weft__holder(g, hold)]])
+            return false;
+    return true;
+}
+
+/* Of the groups that may be stuck, leaves those whose holders all hang in such groups: nobody can ever go on. */
+static void find_stuck(const struct weft__graph *g, bool *stuck)
+{
+    bool changed = true;
+    for (unsigned round = 0; changed; round++) {
+        changed = false;
+        for (uint32_t i = 0; i < g->count; i++)
+            if (stuck[i] && (round == ROUNDS || !is_stuck(g, stuck, g->groups[i].node))) {
+                stuck[i] = false;
+                changed = true;
+            }
+    }
+}
+
+/* Whether the group counts on something that may come at any time. */
+static bool may_come(const struct weft__graph *g, const struct weft__group *group)
+{
+    return weft__is_meant(g, group->node) && !group->lost;
+}
+
+static void count_holders(const struct weft__graph *g, struct weft__group *group)
+{
+    uint32_t at = g->s->h->holds_for_first[group->node], hold;
+    group->why = WEFT__HOLDS;
+    group->owner = WEFT_NONE;
+    group->of = group->all = 0;
+    while ((hold = weft__next_holder(g, group->node, &at)) != WEFT_NONE) {
+        const uint32_t holder = weft__holder(g, hold);
+        const bool ended = holder != WEFT_ROOT && !weft__is_pending(g->s->m, holder);
+        if (group->all == 0 || (ended && group->of == 0))
+            group->owner = holder;
+        group->of += ended;
+        group->all++;
+    }
+}
+
+bool weft__find_held(struct weft__graph *g)
+{
+    bool *stuck = calloc((size_t)g->count + 1, sizeof *stuck);
+    if (!stuck)
+        return false;
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct weft__group *group = &g->groups[i];
+        if (!(g->mark[group->node] & WEFT__HELD) || group->members || group->lost)
+            continue;
+        count_holders(g, group);
+        stuck[i] = !look_at(g, group->node).free;
+    }
+    find_stuck(g, stuck);
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct weft__group *group = &g->groups[i];
+        if (group->why != WEFT__HOLDS)
+            continue;
+        const struct holders s = look_at(g, group->node);
+        if (s.free || (!stuck[i] && (!s.together || may_come(g, &g->groups[s.group]))))
+            continue;
+        group->up = s.group;
+    }
+    free(stuck);
+    return true;
+}
+
+void weft__follow_holders(struct weft__graph *g)
+{
+    for (uint32_t i = 0; i < g->count; i++) {
+        struct weft__group *group = &g->groups[i];
+        if (group->why != WEFT__HOLDS || group->up != WEFT_NONE || group->of || group->all != 1 ||
+            group->owner == WEFT_ROOT)
+            continue;
+        const uint32_t at = g->group[group->owner];
+        if (at == WEFT_NONE || at == i || g->groups[at].node != group->owner ||
+            g->groups[at].up != WEFT_NONE || g->groups[at].members || may_come(g, &g->groups[at]))
+            continue;
+        group->up = at;
+    }
+}
