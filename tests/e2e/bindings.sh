@@ -48,7 +48,5 @@ equal 'what is done for it' 'job app.js:5 job app.js:5' "$(awk -F '\t' '
 run 0 "$WEFT" dump app.weft
 says "$tmp/out" ' label p=[0-9]+ text="number 2"'
 says "$tmp/out" ' counter="jobs" .*value=20$'
-run 0 "$WEFT" explain --json app.weft
-equal 'what was marked' 'never-resolved certain main app.js:13' \
-    "$(json "$tmp/out" '"{name} {confidence} {label}".format(**d["findings"][0])')"
+equal 'what was marked' 'never-resolved certain main app.js:13' "$(findings app.weft | head -n 1)"
 finish

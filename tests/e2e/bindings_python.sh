@@ -76,9 +76,7 @@ equal 'labels' "[('job', 'named \\\\\\\\udc80'), ('main', 'number 1'), ('job', '
     "$(facts app.weft '[(name(f, "p"), f["text"].strip("\"")) for k, f in events if k == "label"]')"
 equal 'counters' "['1', '2', '10', '12', '20', '22']" \
     "$(facts app.weft '[f["value"] for k, f in events if f.get("counter") == "\"jobs\""]')"
-run 0 "$WEFT" explain --json app.weft
-equal 'what was marked' "never-resolved certain lose:30" \
-    "$(json "$tmp/out" '" ".join("{name} {confidence} {label}".format(**f) for f in d["findings"])')"
+equal 'what was marked' "never-resolved certain lose:30" "$(findings app.weft)"
 
 # ---- pip ----
 if "$python" -c 'import ensurepip, pip, setuptools, wheel' 2>/dev/null; then

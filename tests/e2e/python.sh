@@ -32,11 +32,8 @@ END
 run 130 record pool.weft "$SOURCE_ROOT/tests/e2e/until_hung.py" pool.py
 says "$tmp/err" '^weft: pool.weft: [0-9]+ events, .*; killed by signal 2 .*$'
 says "$tmp/err" '^KeyboardInterrupt$'
+equal 'the only finding' 'swallowed-failure certain handle' "$(findings pool.weft)"
 run 0 "$WEFT" explain --json pool.weft
-equal 'the first finding' 'swallowed-failure certain handle' \
-    "$(json "$tmp/out" '"{name} {confidence} {label}".format(**d["findings"][0])')"
-# What is judged by the clock may be found on a busy machine.
-equal 'findings' 1 "$(json "$tmp/out" 'len([f for f in d["findings"] if f["confidence"] != "possible" and f["name"] not in ("loop-blocked", "slow-wake", "spin")])')"
 says "$tmp/out" "has waited ever since for 'Semaphore pool.py:17' .*, which it was to resolve"
 says "$tmp/out" "ValueError\('bad row 3'\)"
 
@@ -247,7 +244,5 @@ async def main():
 asyncio.run(main())
 END
 "$WEFT" record --force -o join.weft -- "$python" "$SOURCE_ROOT/tests/e2e/until_hung.py" join.py >"$tmp/out" 2>&1 || :
-run 0 "$WEFT" explain --json join.weft
-equal 'of a queue that is never done' 'hang-root Event of Queue join.py:9' \
-    "$(json "$tmp/out" '"{name} {label}".format(**d["findings"][0])')"
+equal 'of a queue that is never done' 'hang-root certain Event of Queue join.py:9' "$(findings join.weft | head -n 1)"
 finish

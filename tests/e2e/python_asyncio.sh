@@ -244,8 +244,7 @@ if "$python" -c 'import asyncio; asyncio.eager_task_factory' 2>/dev/null; then
     equal 'eager tasks' "[('fails', 'fails'), ('quick', 'fulfills'), ('quick', 'fulfills'), ('slow', 'cancels'), ('slow', 'fulfills')]" \
         "$(facts eager.weft 'sorted(r[1:] for r in p if r[0] == "task" and r[1] != "main")')"
     equal 'in what they wait' 2 "$(facts eager.weft 'waits.count(("slow", "nap"))')"
-    run 0 "$WEFT" explain eager.weft
-    says "$tmp/out" 'nothing found'
+    equal 'what is wrong with eager' '' "$(findings eager.weft)"
 fi
 
 # ---- What may wait for ever ----
@@ -258,6 +257,5 @@ async def main():
 asyncio.run(main())
 END
 run 130 record serves.weft "$SOURCE_ROOT/tests/e2e/until_hung.py" serves.py
-run 0 "$WEFT" explain --json serves.weft
-equal 'what is wrong with it' '' "$(json "$tmp/out" '" ".join(f["name"] for f in d["findings"] if f["confidence"] != "possible")')"
+equal 'what is wrong with it' '' "$(findings serves.weft)"
 finish

@@ -133,8 +133,7 @@ for server in aiohttp uvicorn tornado; do
         "$(facts "$server.weft" '{name(f, "parent") for k, f in events if k == "creates" and rows[f["child"]][1] == "find"} >= {"GET /users/7", "GET /users/8"}')"
     equal "$server's requests must end" 4 \
         "$(facts "$server.weft" 'sum(k == "should_resolve" and rows[f["p"]][0] == "request" for k, f in events)')"
-    run 0 "$WEFT" explain --json "$server.weft"
-    equal "what is wrong with $server" '' "$(json "$tmp/out" '" ".join(f["name"] for f in d["findings"] if f["name"] not in ("loop-blocked", "slow-wake", "spin"))')"
+    equal "what is wrong with $server" '' "$(findings "$server.weft")"
 done
 
 # ---- Another version, in which nothing is where it was ----

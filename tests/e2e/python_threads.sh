@@ -70,8 +70,7 @@ for name in asyncio_0 'pool-0_0' 'a loop ..ts own'; do
     checks=$((checks + 1))
     grep -aq "$name" threads.weft || fail "no thread is called $name"
 done
-run 0 "$WEFT" explain --all --json threads.weft
-equal 'nobody looked at' "swallowed-failure work" "$(json "$tmp/out" '" ".join(f["name"] + " " + f["label"] for f in d["findings"] if f["confidence"] != "possible" and f["name"] not in ("loop-blocked", "slow-wake", "spin"))')"
+equal 'nobody looked at' "swallowed-failure likely work" "$(findings threads.weft)"
 
 # ---- A pool that waits for itself ----
 cat >full.py <<'END'

@@ -111,8 +111,7 @@ equal 'through an asynchronous generator' 2 "$(facts same.weft 'waits.count(("nu
 equal 'what a connection waits for' True "$(facts same.weft 'any(w[1] == "SocketStream.receive_some" for w in waits)')"
 equal 'what is left' "[]" "$(facts same.weft '[r for r in p if r[2] == "pending" and r[0] not in ("condition", "event") and not r[0].endswith(".acquire")]')"
 equal 'the loop sleeps' True "$(facts same.weft 'any(k == "suspend" for k, f in events)')"
-run 0 "$WEFT" explain same.weft
-says "$tmp/out" 'nothing found'
+equal 'what is wrong with same' '' "$(findings same.weft)"
 
 # ---- A server, killed ----
 cat >serve.py <<'END'
@@ -135,8 +134,7 @@ async def main():
 trio.run(main)
 END
 run 137 record serve.weft serve.py
-run 0 "$WEFT" explain serve.weft
-says "$tmp/out" 'nothing found'
+equal 'what is wrong with serve' '' "$(findings serve.weft)"
 
 # ---- trio and asyncio, one after the other ----
 cat >both.py <<'END'
