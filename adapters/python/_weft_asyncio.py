@@ -145,6 +145,8 @@ def hook_asyncio():
         ("init_queue", queues.Queue, "__init__"),
         ("set_event", locks.Event, "set"),
         ("notify", locks.Condition, "notify"),
+        ("release_lock", locks.Lock, "release"),
+        ("release_semaphore", locks.Semaphore, "release"),
         ("run", events.Handle, "_run"),
         ("init_process", base_subprocess.BaseSubprocessTransport, "__init__"),
         ("process_exited", base_subprocess.BaseSubprocessTransport, "_process_exited"),

@@ -52,6 +52,8 @@ def hook_trio():
         ("trio_acquire_lock", _sync._LockImpl, "acquire_nowait"),
         ("trio_acquire_semaphore", trio.Semaphore, "acquire_nowait"),
         ("trio_acquire_limiter", trio.CapacityLimiter, "acquire_on_behalf_of_nowait"),
+        ("trio_release_lock", _sync._LockImpl, "release"),
+        ("trio_release_semaphore", trio.Semaphore, "release"),
         ("trio_set_event", trio.Event, "set"),
         ("trio_notify", trio.Condition, "notify"),
         ("trio_notify_all", trio.Condition, "notify_all"),

@@ -6,6 +6,7 @@
 
 #include "eager.h"
 #include "jobs.h"
+#include "locks.h"
 #include "requests.h"
 #include "streams.h"
 #include "uvloops.h"
@@ -20,6 +21,7 @@ enum { DEPTH_MAX = 64, FRAMES_MAX = 16, TEXT_BYTES = 400, NUMBERS_MAX = 100 };
 #define ATTRIBUTES(X)                                                                              \
     X(_callback)                                                                                   \
     X(__self__)                                                                                    \
+    X(_must_cancel)                                                                                \
     X(_fut_waiter)                                                                                 \
     X(_state)                                                                                      \
     X(_exception)                                                                                  \
@@ -116,7 +118,7 @@ struct maker {
     enum code_kind kind;      /* of the innermost one */
 };
 
-static const struct code *code_of_frame(PyObject *frame)
+const struct code *code_of_frame(PyObject *frame)
 {
     PyObject *object = (PyObject *)PyFrame_GetCode((PyFrameObject *)frame);
     const struct code *c = code_of(object, NULL);
@@ -286,6 +288,12 @@ static struct promise *add_of_self(PyObject *future, const struct maker *m)
     } else if (owner) {
         struct place *at = place_of(m->where, m->line, m->what, FOR_LABELLED);
         p = add(future, create_at(at, m->what->name, owner->label), false);
+        if (p && m->kind == CODE_ACQUIRE && holds_are_told()) {
+            const weft_promise lock = id_of_primitive(owner, m->what->name);
+            weft_wait_by(p->id, lock);
+            /* A task that does nothing else gets it for another one, which is not known. */
+            p->lock = m->where->owner != CODE_RUNTIME ? lock : 0;
+        }
     }
     Py_XDECREF(self);
     return p;
@@ -665,10 +673,12 @@ static void task_ended(struct promise *p, PyObject *task, PyObject *state)
 void task_stopped(struct promise *p, PyObject *task)
 {
     PyObject *future = get(task, s__fut_waiter);
-    p->waits = 0;
+    p->waits = p->lock = 0;
     if (future && future != Py_None) {
         follow_calls(p);
         p->waits = of_object(future);
+        const struct promise *of_future = promise_find(future);
+        p->lock = of_future ? of_future->lock : 0;
         if (p->waits)
             weft_wait_by(promise_inner(p), p->waits);
     } else {
@@ -705,15 +715,30 @@ PyObject *task_of(PyObject *handle)
     return task;
 }
 
-void task_goes_on(struct promise *p)
+/* Whether a task that waited for a lock has got it, and goes on with it. */
+static bool got_it(PyObject *task)
 {
-    const weft_promise inner = promise_inner(p);
+    PyObject *future = get(task, s__fut_waiter), *cancelled = get(task, s__must_cancel);
+    PyObject *state = future && future != Py_None ? get(future, s__state) : NULL;
+    const bool got = is_text(state, "FINISHED") && cancelled == Py_False;
+    Py_XDECREF(state);
+    Py_XDECREF(cancelled);
+    Py_XDECREF(future);
+    return got;
+}
+
+void task_goes_on(struct promise *p, PyObject *task)
+{
+    const weft_promise inner = promise_inner(p), lock = p->lock;
+    p->lock = 0;
     if (p->waits && inner != p->id)
         weft_read(inner, p->waits);
     if (p->waits)
         weft_wake(p->id, p->waits);
     else
         weft_run(p->id);
+    if (lock && got_it(task))
+        weft_acquire_by(p->id, lock);
     if (p->requests_count)
         weft_run(promise_works_at(p));
 }

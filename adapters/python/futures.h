@@ -40,6 +40,9 @@ const char *base_name(const char *file);
 /* What runs on this thread. */
 weft_promise running(void);
 
+/* Borrowed, and never NULL, as code_of. */
+const struct code *code_of_frame(PyObject *frame);
+
 /* The promise of a task or future; creates it if nobody has seen it come. 0: there is none. */
 weft_promise of_object(PyObject *future);
 struct promise *of_task(PyObject *task); /* NULL: there is none */
@@ -66,7 +69,7 @@ weft_promise id_of_primitive(struct promise *p, const char *type);
 /* The task whose step a handle of the loop is; a new reference, or NULL. */
 PyObject *task_of(PyObject *handle);
 PyObject *task_of_callback(PyObject *callback); /* the same, of what it calls */
-void task_goes_on(struct promise *p);
+void task_goes_on(struct promise *p, PyObject *task);
 
 /* The code of a coroutine or generator, and the line in it that is to go on. */
 const struct code *code_of_coroutine(PyObject *coroutine);

@@ -2,17 +2,56 @@
 /* Locks, semaphores, events, conditions and queues. */
 #include "locks.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "futures.h"
 #include "hooks.h"
 
+/* Whether it is known who gets a lock. Before 3.11 whoever was woken looked again whether it was free. */
+bool holds_are_told(void)
+{
+    static int told = -1;
+    if (told < 0)
+        told = strncmp(Py_GetVersion(), "3.", 2) != 0 || atoi(Py_GetVersion() + 2) >= 11;
+    return told;
+}
+
+/* Whether somebody queues at a lock, and will have it before whoever comes now. */
+static bool has_queue(PyObject *lock)
+{
+    PyObject *waiters = PyObject_GetAttrString(lock, "_waiters");
+    PyObject *all = waiters && waiters != Py_None ? PySequence_List(waiters) : NULL;
+    bool any = false;
+    for (Py_ssize_t i = 0; all && i < PyList_Size(all) && !any; i++) {
+        PyObject *cancelled = PyObject_CallMethod(PyList_GetItem(all, i), "cancelled", NULL);
+        any = cancelled == Py_False;
+        Py_XDECREF(cancelled);
+    }
+    PyErr_Clear();
+    Py_XDECREF(all);
+    Py_XDECREF(waiters);
+    return any;
+}
+
+/* Whether the method is called at once. A condition only keeps that of its lock. */
+static bool is_called(void)
+{
+    PyObject *frame = (PyObject *)PyEval_GetFrame();
+    const struct code *c = frame ? code_of_frame(frame) : NULL;
+    return c && (c->owner != CODE_RUNTIME || strstr(c->name, "__aenter__"));
+}
+
 /* Whoever takes the method is about to call it; where the lock is free, they have it from now on. */
 static void acquires(PyObject *lock, const char *type)
 {
     PyObject *locked = on() && current ? PyObject_CallMethod(lock, "locked", NULL) : NULL;
-    if (locked == Py_False)
-        weft_signal(running(), id_of_primitive(of_primitive(lock, NULL), type));
+    if (locked == Py_False) {
+        const weft_promise id = id_of_primitive(of_primitive(lock, NULL), type);
+        weft_signal(running(), id);
+        if (holds_are_told() && is_called() && !has_queue(lock))
+            weft_acquire_by(current->id, id);
+    }
     if (!locked)
         PyErr_Clear();
     Py_XDECREF(locked);
@@ -59,6 +98,24 @@ PyObject *locks_acquire(PyObject *self, PyObject *args)
     return (PyObject *)t;
 }
 
+static PyObject *released(PyObject *lock, PyObject *result)
+{
+    const struct promise *p = result && on() ? promise_find(lock) : NULL;
+    if (p && p->id && holds_are_told())
+        weft_release_by(current ? current->id : WEFT_LOOP, p->id);
+    return result;
+}
+
+HOOK(release_lock)
+{
+    return released(self, call(&hook_release_lock, self));
+}
+
+HOOK(release_semaphore)
+{
+    return released(self, call(&hook_release_semaphore, self));
+}
+
 #define INITS(name)                                                                                \
     HOOK_ALL(name)                                                                                 \
     {                                                                                              \
@@ -89,6 +146,14 @@ HOOK_ALL(notify)
 }
 
 struct hook *const hooks_of_locks[] = {
-    &hook_init_lock,  &hook_init_semaphore, &hook_init_event, &hook_init_condition,
-    &hook_init_queue, &hook_set_event,      &hook_notify,     NULL,
+    &hook_init_lock,
+    &hook_init_semaphore,
+    &hook_init_event,
+    &hook_init_condition,
+    &hook_init_queue,
+    &hook_set_event,
+    &hook_notify,
+    &hook_release_lock,
+    &hook_release_semaphore,
+    NULL,
 };

@@ -7,4 +7,6 @@
 /* acquire(type, function, type of bound methods): what is to stand in a class for its coroutine function "acquire". */
 PyObject *locks_acquire(PyObject *self, PyObject *args);
 
+bool holds_are_told(void);
+
 #endif

@@ -21,7 +21,7 @@ HOOK(run)
         return call(&hook_run, self);
     }
     current = p;
-    task_goes_on(p);
+    task_goes_on(p, task);
     result = call(&hook_run, self);
     put_aside(&raised);
     if (on() && current == p)

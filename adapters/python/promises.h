@@ -23,9 +23,11 @@ struct promise {
     bool of_job; /* of a job for which a future of asyncio's stands, or of that future */
     bool inner;  /* of a lock or the like: it belongs to a queue or something else of asyncio's */
     bool is_request;
-    bool unread;         /* of a job: it has failed and nobody has looked */
-    weft_promise by;     /* who asked for it to be cancelled; 0: nobody */
-    weft_promise waits;  /* for what a task waits; 0: nothing */
+    bool unread;        /* of a job: it has failed and nobody has looked */
+    weft_promise by;    /* who asked for it to be cancelled; 0: nobody */
+    weft_promise waits; /* for what a task waits; 0: nothing */
+    weft_promise
+        lock; /* of a future, or of the task that waits for it: what there is to be got by it; or 0 */
     PyObject *coroutine; /* of a task; its address */
     /* Of a task of trio's: */
     bool waits_alone; /* nobody else waits for that, so that it is over when the task is to go on */

@@ -183,7 +183,11 @@ static weft_promise wait_for_self(const struct wait *w, struct promise *p)
         p->waits_alone = false;
         return id_of_primitive(owner, w->code->kind == CODE_EVENT ? "event" : "condition");
     }
-    return create(w, w->code->name, owner ? owner->label : NULL);
+    const weft_promise id = create(w, w->code->name, owner ? owner->label : NULL);
+    if (owner && w->code->kind == CODE_ACQUIRE && owner->id &&
+        strcmp(w->code->name, "CapacityLimiter.acquire") != 0) /* of that nobody says who has it */
+        weft_wait_by(id, owner->id);
+    return id;
 }
 
 static weft_promise wait_for_tasks(const struct wait *w, struct promise *p)
@@ -318,6 +322,8 @@ static void task_over(PyObject *task, PyObject *outcome)
 
 /* ---- What the instrument is told ---- */
 
+static __thread weft_promise handed; /* what is being released; or 0 */
+
 #define TOLD(name) static PyObject *name(__attribute__((unused)) PyObject *self, PyObject *task)
 
 static void wakes_up(void)
@@ -349,6 +355,8 @@ TOLD(task_scheduled)
     if (p) {
         wakes_up();
         wait_over(p, task);
+        if (handed)
+            weft_acquire_by(p->id, handed);
     }
     Py_RETURN_NONE;
 }
@@ -358,7 +366,7 @@ TOLD(before_task_step)
     current = on() ? of(task) : NULL;
     if (current) {
         thread_named();
-        task_goes_on(current);
+        task_goes_on(current, NULL);
         current->waits = 0;
     }
     Py_RETURN_NONE;
@@ -457,27 +465,54 @@ INITS(trio_init_condition, NULL)
 INITS(trio_init_channel, "channel")
 
 /* Where it was free, whoever has called this has it from now on. */
-static PyObject *acquired(PyObject *lock, PyObject *result, const char *type)
+static PyObject *acquired(PyObject *lock, PyObject *result, const char *type, bool told)
 {
-    if (result && on() && current)
-        weft_signal(running(), id_of_primitive(of_primitive(lock, NULL), type));
+    if (result && on() && current) {
+        const weft_promise id = id_of_primitive(of_primitive(lock, NULL), type);
+        weft_signal(running(), id);
+        if (told)
+            weft_acquire_by(current->id, id);
+    }
     return result;
 }
 
 HOOK(trio_acquire_lock)
 {
-    return acquired(self, call(&hook_trio_acquire_lock, self), "Lock.acquire");
+    return acquired(self, call(&hook_trio_acquire_lock, self), "Lock.acquire", true);
 }
 
 HOOK(trio_acquire_semaphore)
 {
-    return acquired(self, call(&hook_trio_acquire_semaphore, self), "Semaphore.acquire");
+    return acquired(self, call(&hook_trio_acquire_semaphore, self), "Semaphore.acquire", true);
+}
+
+/* Whoever is scheduled meanwhile gets it. */
+static PyObject *released(const struct hook *hook, PyObject *lock)
+{
+    const struct promise *p = on() ? promise_find(lock) : NULL;
+    const weft_promise before = handed, id = p ? p->id : 0;
+    handed = id;
+    PyObject *result = call(hook, lock);
+    handed = before;
+    if (result && id)
+        weft_release_by(current ? current->id : WEFT_LOOP, id);
+    return result;
+}
+
+HOOK(trio_release_lock)
+{
+    return released(&hook_trio_release_lock, self);
+}
+
+HOOK(trio_release_semaphore)
+{
+    return released(&hook_trio_release_semaphore, self);
 }
 
 HOOK_ONE(trio_acquire_limiter)
 {
     return acquired(self, call_with(&hook_trio_acquire_limiter, self, one),
-                    "CapacityLimiter.acquire");
+                    "CapacityLimiter.acquire", false);
 }
 
 /* Of what is trio's own, and nobody has any interest in yet, it is no signal that could be lost. */
@@ -505,6 +540,8 @@ static void wait_for_lock(PyObject *condition, weft_promise told)
         p->waits = weft_impl_create(&site, "Lock.acquire", of_lock->label);
         p->waits_alone = true;
         weft_wait_by(promise_inner(p), p->waits);
+        if (of_lock->id)
+            weft_wait_by(p->waits, of_lock->id);
     }
     PyErr_Clear();
     Py_XDECREF(all);
@@ -572,5 +609,6 @@ struct hook *const hooks_of_trio[] = {
     &hook_trio_init_channel,      &hook_trio_acquire_lock,
     &hook_trio_acquire_semaphore, &hook_trio_acquire_limiter,
     &hook_trio_set_event,         &hook_trio_notify,
-    &hook_trio_notify_all,        NULL,
+    &hook_trio_notify_all,        &hook_trio_release_lock,
+    &hook_trio_release_semaphore, NULL,
 };

@@ -25,7 +25,7 @@ static PyObject *step_call(PyObject *self, PyObject *args, PyObject *names)
         return PyObject_Call(callback, args, names);
     }
     current = p;
-    task_goes_on(p);
+    task_goes_on(p, task);
     result = PyObject_Call(callback, args, names);
     put_aside(&raised);
     if (on() && current == p)

@@ -59,6 +59,8 @@ static void look_at(const struct weft__graph *g, struct weft__hang *x, uint32_t 
         x->cost_ns = cost > x->cost_ns ? cost : x->cost_ns;
     }
     x->affected += gr->count;
+    for (uint32_t i = gr->first; i < gr->first + gr->count; i++)
+        x->affected -= weft__is_place(g, g->order[i]);
 }
 
 /* ---- Signs of life ---- */
@@ -573,7 +575,8 @@ static void add_finding(const struct weft__graph *g, const struct weft__hang *x,
             uint32_t first = part->first + (at == x[i].group);
             for (uint32_t k = first;
                  k < part->first + part->count && f->affecteds < WEFT_AFFECTED_MAX; k++)
-                weft__finding_affects(s, f, g->order[k]);
+                if (!weft__is_place(g, g->order[k]))
+                    weft__finding_affects(s, f, g->order[k]);
         }
         f->affected_total = total + x[i].affected;
     }

@@ -38,6 +38,17 @@ bool weft__is_passed(const struct weft_history *h, uint32_t resource)
     return false;
 }
 
+bool weft__is_place(const struct weft__graph *g, uint32_t promise)
+{
+    const struct weft_model *m = g->s->m;
+    if (g->next[promise] == WEFT_NONE)
+        return false;
+    const uint32_t resource = weft__ahead(g, promise), name = weft_model_name(m, resource);
+    return (g->mark[resource] & WEFT__HELD) && name != WEFT_NONE && resource != promise &&
+           weft_model_name(m, promise) == name &&
+           m->promise[promise].type == m->promise[resource].type;
+}
+
 /* All that was said of the resource is there. */
 static bool is_known(const struct weft_model *m, uint32_t resource)
 {

@@ -45,20 +45,38 @@ static uint32_t waiter(const struct weft_finding *hang)
     return WEFT_NONE;
 }
 
+/* The evidence that the one who failed holds what is hung for, or NULL. */
+static const struct weft_evidence *held(const struct weft_finding *hang)
+{
+    const uint32_t failed = weft__hang_failure(hang);
+    for (uint32_t i = 0; i < hang->evidences; i++)
+        if (hang->evidence[i].event == WEFT_EVIDENCE_ACQUIRED &&
+            hang->evidence[i].promise == failed && hang->evidence[i].other == hang->promise)
+            return &hang->evidence[i];
+    return NULL;
+}
+
 static void extend_text(struct weft__search *s, struct weft_finding *f,
                         const struct weft_finding *hang)
 {
     struct weft__text t = {0};
     uint32_t reader = waiter(hang);
+    const struct weft_evidence *got = held(hang);
+    const char *owes = got ? "which it still holds" : "which it was to resolve";
     weft__put(&t, "%s ", f->text ? f->text : "");
     if (reader != WEFT_NONE) {
         weft__put_full(&t, s->m, reader);
         weft__put(&t, " has waited ever since for ");
         weft__put_full(&t, s->m, hang->promise);
-        weft__put(&t, ", which it was to resolve.");
+        weft__put(&t, ", %s", owes);
+        if (got) {
+            weft__put(&t, ", since ");
+            weft__put_time(&t, got->time_ns);
+        }
+        weft__put(&t, ".");
     } else {
         weft__put_full(&t, s->m, hang->promise);
-        weft__put(&t, ", which it was to resolve, was never resolved.");
+        weft__put(&t, ", %s, was never resolved.", owes);
     }
     weft__finding_text(s, f, &t);
 }
@@ -73,6 +91,9 @@ static void take_over(struct weft__search *s, struct weft_finding *f,
             !shows(f, WEFT_EVIDENCE_WAITS_STILL))
             weft__finding_evidence(s, f, hang->evidence[i].time_ns, WEFT_EVIDENCE_WAITS_STILL,
                                    hang->evidence[i].promise, hang->evidence[i].other);
+    const struct weft_evidence *got = held(hang);
+    if (got)
+        weft__finding_evidence(s, f, got->time_ns, got->event, got->promise, got->other);
     if (!lists(f, hang->promise))
         weft__finding_affects(s, f, hang->promise);
     for (uint32_t i = 0; i < hang->affecteds; i++)

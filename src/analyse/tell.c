@@ -83,6 +83,15 @@ static void prove_last_run(const struct weft__graph *g, struct proof *p, uint32_
         prove(p, m->end_ns, WEFT_EVIDENCE_RUNS_STILL, promise, WEFT_NONE);
 }
 
+/* The wait, or where its reader is only a place in a queue, one for that. */
+static uint32_t behind_place(const struct weft__graph *g, uint32_t wait)
+{
+    const uint32_t reader = weft__reader(g, wait);
+    return weft__is_place(g, reader) && g->in_first[reader] < g->in_first[reader + 1]
+               ? g->in[g->in_first[reader]]
+               : wait;
+}
+
 /* When the owner of a group got its root. */
 static void prove_hold(const struct weft__graph *g, struct proof *p, const struct weft__group *gr)
 {
@@ -487,7 +496,8 @@ static void tell_owners(const struct weft__graph *g, struct weft__text *t, struc
                                                       : ", which created ");
             weft__put_full(t, m, gr->node);
             weft__put(t, ", has waited for ");
-            weft__put_full(t, m, weft__ahead(g, gr->owner));
+            const uint32_t ahead = weft__ahead(g, gr->owner);
+            weft__put_full(t, m, weft__is_place(g, ahead) ? weft__ahead(g, ahead) : ahead);
             weft__put(t, " since ");
             weft__put_time(t, g->s->h->wait[g->next[gr->owner]].from_ns);
             prove_creation(g, proof, gr->node);
@@ -528,7 +538,7 @@ static void tell_root(const struct weft__graph *g, struct weft__text *t, struct 
                                                                            : "was never resolved");
     if (reader != WEFT_NONE) {
         weft__put(t, "; ");
-        weft__put_full(t, m, reader);
+        weft__put_full(t, m, weft__reader(g, behind_place(g, x->wait)));
         weft__put(t, " has waited for it since ");
         weft__put_time(t, g->s->h->wait[x->wait].from_ns);
         weft__put(t, ", for ");
@@ -573,8 +583,9 @@ void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
     const struct weft__group *gr = &g->groups[x->group];
     prove_creation(g, &proof, gr->node);
     if (x->wait != WEFT_NONE) {
-        prove_wait(g, &proof, x->wait);
-        prove(&proof, g->s->m->end_ns, WEFT_EVIDENCE_WAITS_STILL, weft__reader(g, x->wait),
+        const uint32_t wait = behind_place(g, x->wait);
+        prove_wait(g, &proof, wait);
+        prove(&proof, g->s->m->end_ns, WEFT_EVIDENCE_WAITS_STILL, weft__reader(g, wait),
               weft__source(g, x->wait));
     }
     if (!gr->lost) {

@@ -23,15 +23,36 @@ hung=130 loop=
 # Since 3.11 Ctrl-C cancels the main task, which ends in peace here.
 cancelled=$("$python" -c 'import sys; print(0 if sys.version_info >= (3, 11) else 130)')
 bug pool $hung hang-root 'Semaphore pool.py:27' certain
+if "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then
+    judge $hung pool bad hang-root 'Semaphore pool.py:27' certain
+    run 0 "$WEFT" explain bug.weft
+    tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+    says "$tmp/text" "was never given back; 'handle' \(task [0-9]+\) has waited for it since"
+    says "$tmp/text" "It is held 2 times: by 'handle' \(task [0-9]+\), which failed at [0-9.]+ m?s \('ValueError\('bad row 3'\)'\), since"
+    says "$tmp/text" "by 'handle' \(task [0-9]+\), which failed at [0-9.]+ m?s \('ValueError\('bad row 6'\)'\), since"
+    judge $hung deadlock bad deadlock 'Lock deadlock.py:12*' certain
+    run 0 "$WEFT" explain bug.weft
+    tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+    says "$tmp/text" "'transfer' \(task [0-9]+\), which holds 'Lock deadlock.py:12' \(Lock.acquire [0-9]+\), has waited for 'Lock deadlock.py:12 #2'"
+    says "$tmp/text" "'transfer' \(task [0-9]+\), which holds 'Lock deadlock.py:12 #2' \(Lock.acquire [0-9]+\), has waited for 'Lock deadlock.py:12' "
+fi
 bug callback $hung hang-root 'lookup:19' certain
 bug cancelled $cancelled hang-root 'main:27' certain
-bug deadlock $hung deadlock 'Lock deadlock.py:12 #2'
+bug deadlock $hung deadlock 'Lock deadlock.py:12*'
 bug event $hung lost-wakeup 'Condition event.py:21' certain
 bug swallowed 0 swallowed-failure write_report
 if "$python" -c 'import trio' 2>/dev/null; then
     loop=--trio
     bug trio_pool $hung hang-root 'Semaphore trio_pool.py:36' certain
     bug trio_deadlock $hung deadlock 'Lock trio_deadlock.py:13*'
+    judge $hung trio_pool bad hang-root 'Semaphore trio_pool.py:36' certain
+    run 0 "$WEFT" explain bug.weft
+    tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+    says "$tmp/text" "was never given back; 'handle' \(call [0-9]+\) has waited for it since .* by 'answer' \(task [0-9]+\), which was fulfilled at"
+    judge $hung trio_deadlock bad deadlock 'Lock trio_deadlock.py:13*' certain
+    run 0 "$WEFT" explain bug.weft
+    tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+    says "$tmp/text" "which holds 'Lock trio_deadlock.py:13.*which holds 'Lock trio_deadlock.py:13"
     loop=
 fi
 bug nplus1 0 serial-waits show_orders
