@@ -61,6 +61,51 @@ PyObject *said_mark(PyObject *self, PyObject *args)
     Py_RETURN_NONE;
 }
 
+/* ---- What is held ---- */
+
+/* The resource of that name, which is there as long as the process; 0: there is no memory. */
+static weft_promise resource_of(PyObject *name)
+{
+    static struct weft_site site = {.file = NULL};
+    static PyObject *ids; /* by name */
+    weft_promise id = 0;
+    if (ids || (ids = PyDict_New())) {
+        PyObject *known = PyDict_GetItemWithError(ids, name), *bytes = NULL, *number;
+        if (known)
+            id = PyLong_AsUnsignedLongLong(known);
+        else if ((bytes = bytes_of(name)))
+            id = weft_impl_create_from(&site, WEFT_LOOP, "resource", PyBytes_AsString(bytes));
+        if (!known && id && (number = PyLong_FromUnsignedLongLong(id))) {
+            PyDict_SetItem(ids, name, number);
+            Py_DECREF(number);
+        }
+        Py_XDECREF(bytes);
+    }
+    PyErr_Clear();
+    return id;
+}
+
+/* (name, "acquire" or "release" or "wait", future or None) */
+PyObject *said_hold(PyObject *self, PyObject *args)
+{
+    PyObject *name, *future;
+    const char *what;
+    (void)self;
+    if (!PyArg_ParseTuple(args, "UsO", &name, &what, &future))
+        return NULL;
+    weft_promise who = on() ? meant(future) : 0;
+    if (!who && future == Py_None)
+        who = WEFT_LOOP; /* a callback */
+    const weft_promise id = on() && who ? resource_of(name) : 0;
+    if (strcmp(what, "acquire") == 0)
+        weft_acquire_by(who, id);
+    else if (strcmp(what, "release") == 0)
+        weft_release_by(who, id);
+    else if (who != WEFT_LOOP)
+        weft_wait_by(who, id);
+    Py_RETURN_NONE;
+}
+
 /* ---- Requests ---- */
 
 static bool add_request(struct promise *p, weft_promise id)

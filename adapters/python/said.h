@@ -8,6 +8,7 @@
 /* label(text, future or None), mark(future or None): None is the task that runs. */
 PyObject *said_label(PyObject *self, PyObject *args);
 PyObject *said_mark(PyObject *self, PyObject *args);
+PyObject *said_hold(PyObject *self, PyObject *args);
 
 /* begin(text): the task that runs works at a request from now on. Returns its number; 0: there is none.
  * end(number, what it failed with, or None): it is over. */

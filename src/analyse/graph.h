@@ -176,6 +176,9 @@ uint32_t weft__holder(const struct weft__graph *g, uint32_t hold);
 /* Whether a promise that hangs is only a place in the queue for what is held: of the same type and label as that. */
 bool weft__is_place(const struct weft__graph *g, uint32_t promise);
 
+/* Whether all is there that was said of who holds the resource. */
+bool weft__holds_known(const struct weft_model *m, uint32_t resource);
+
 /* Whether others give the resource back than those who have got it: then nothing says who will. */
 bool weft__is_passed(const struct weft_history *h, uint32_t resource);
 

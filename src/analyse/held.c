@@ -49,8 +49,7 @@ bool weft__is_place(const struct weft__graph *g, uint32_t promise)
            m->promise[promise].type == m->promise[resource].type;
 }
 
-/* All that was said of the resource is there. */
-static bool is_known(const struct weft_model *m, uint32_t resource)
+bool weft__holds_known(const struct weft_model *m, uint32_t resource)
 {
     const struct weft_promise *p = &m->promise[resource];
     return p->created && !p->promoted && p->start_ns >= m->known_ns;
@@ -62,7 +61,7 @@ void weft__mark_held(struct weft__graph *g)
     for (uint32_t p = 1; p < h->m->promises && h->m->holds; p++) {
         uint32_t at = h->holds_for_first[p];
         if (weft__is_pending(h->m, p) && weft__next_holder(g, p, &at) != WEFT_NONE &&
-            is_known(h->m, p) && !weft__is_passed(h, p))
+            weft__holds_known(h->m, p) && !weft__is_passed(h, p))
             g->mark[p] |= WEFT__HELD;
     }
 }

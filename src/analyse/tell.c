@@ -293,6 +293,9 @@ static void put_some_holders(const struct weft__graph *g, struct weft__text *t, 
         if (m->hold[hold].from_ns >= m->known_ns) {
             first = count++ ? first : hold;
         }
+    if (!count && !weft__holds_known(m, resource) &&
+        g->s->h->holds_for_first[resource] < g->s->h->holds_for_first[resource + 1])
+        weft__put(t, " Who holds it is not known: not all events about it are there.");
     if (!count)
         return;
     weft__put(t, " As far as the trace tells, it is held ");

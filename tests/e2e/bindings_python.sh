@@ -78,6 +78,48 @@ equal 'counters' "['1', '2', '10', '12', '20', '22']" \
     "$(facts app.weft '[f["value"] for k, f in events if f.get("counter") == "\"jobs\""]')"
 equal 'what was marked' "never-resolved certain lose:30" "$(findings app.weft)"
 
+# ---- Who holds what ----
+cat >held.py <<'END'
+import asyncio
+
+import weft
+
+pool = weft.resource("connections")
+free, queue = 1, []
+
+
+async def get():
+    global free
+    if free == 0:
+        place = asyncio.get_running_loop().create_future()
+        queue.append(place)
+        pool.wait(place)
+        await place
+    free -= 1
+    pool.acquire()
+
+
+async def importer():
+    await get()
+    raise ValueError("bad record")
+
+
+async def reader():
+    await get()
+
+
+async def main():
+    print(await asyncio.gather(importer(), reader(), return_exceptions=True))
+
+
+asyncio.run(main())
+END
+run 130 record held.weft "$SOURCE_ROOT/tests/e2e/until_hung.py" held.py
+run 0 "$WEFT" explain held.weft
+tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+says "$tmp/text" "'connections' \(resource [0-9]+\) was never given back; "
+says "$tmp/text" "'importer' \(task [0-9]+\), which failed at [0-9.]+ .?s \('ValueError\('bad record'\)'\), still holds it, since"
+
 # ---- pip ----
 if "$python" -c 'import ensurepip, pip, setuptools, wheel' 2>/dev/null; then
     cp -r "$package" package

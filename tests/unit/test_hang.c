@@ -721,6 +721,15 @@ static void what_is_not_known_of_all_is_said_so(void **state)
         &r, "hang-root likely 4 x1: 1\n",
         "As far as the trace tells, it is held by 'main' (task 1) since 2 µs, which waits for one "
         "more.");
+    begin_as(&r, WEFT_TRACE_STOPPED, true);
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    add(&r, acquires(0, 1, 4));
+    add(&r, releases(0, 1, 4));
+    add(&r, try_read(0, 1, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root likely 4 x1: 1\n",
+           "Who holds it is not known: not all events about it are there.");
 }
 
 /* Who holds it waits for what may come at any time, as in a server that accepts. */

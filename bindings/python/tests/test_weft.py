@@ -29,6 +29,9 @@ class Alone(unittest.TestCase):
             weft.mark(asyncio.current_task())
             weft.counter("n").add()
             weft.counter("n").set("no number")
+            weft.resource("pool").acquire()
+            weft.resource("pool").wait(asyncio.current_task())
+            weft.resource("pool").release()
             return weft.recording()
 
         self.assertIs(asyncio.run(main()), False)
@@ -62,6 +65,10 @@ class Recorded(unittest.TestCase):
         queued = weft.counter("queued")
         queued.add()
         queued.set(3)
+        pool = weft.resource("pool")
+        pool.acquire()
+        pool.wait(future)
+        pool.release(future)
         self.assertIs(weft.recording(), True)
         self.assertEqual(
             self.heard.said,
@@ -70,6 +77,9 @@ class Recorded(unittest.TestCase):
                 ("mark", None),
                 ("count", "queued", 1, True),
                 ("count", "queued", 3, False),
+                ("hold", "pool", "acquire", None),
+                ("hold", "pool", "wait", future),
+                ("hold", "pool", "release", future),
             ],
         )
 

@@ -3,7 +3,7 @@
 
 from typing import Any, Awaitable, Callable, Optional, TypeVar
 
-__all__ = ["counter", "label", "mark", "recording", "request"]
+__all__ = ["counter", "label", "mark", "recording", "request", "resource"]
 
 T = TypeVar("T")
 
@@ -41,6 +41,37 @@ async def request(text: str, work: Callable[[], Awaitable[T]]) -> T:
     if number:
         _recorder.end(number, None)
     return result
+
+
+class Resource:
+    """What tasks get and give back: a lock of the program's own, the connections of a pool. Each call is for one of it."""
+
+    __slots__ = ("_name",)
+
+    def __init__(self, name: str) -> None:
+        self._name = str(name)
+
+    def _say(self, what: str, future: Optional[Any]) -> None:
+        hold = getattr(_recorder, "hold", None)  # an older recorder has none
+        if hold is not None:
+            hold(self._name, what, future)
+
+    def acquire(self, task: Optional[Any] = None) -> None:
+        """That task, or else the task that runs, has one of it from now on."""
+        self._say("acquire", task)
+
+    def release(self, task: Optional[Any] = None) -> None:
+        """It gives one back."""
+        self._say("release", task)
+
+    def wait(self, future: Optional[Any] = None) -> None:
+        """That task or future, or else the task that runs, waits until there is one."""
+        self._say("wait", future)
+
+
+def resource(name: str) -> Resource:
+    """The resource of that name; there is one for each name."""
+    return Resource(name)
 
 
 class Counter:
