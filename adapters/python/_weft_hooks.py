@@ -26,12 +26,13 @@ replaced = []
 
 
 def signature_of(name, method):
-    """What inspect finds in a method of C, and the documentation."""
+    """What inspect finds in a method of C, and the documentation. There is no place for annotations in it."""
     text = getattr(method, "__text_signature__", None)
     if text is None:
-        import inspect
+        from inspect import Signature, signature
 
-        text = str(inspect.signature(method)).replace("(self", "($self", 1)
+        bare = [p.replace(annotation=p.empty) for p in signature(method).parameters.values()]
+        text = str(Signature(bare)).replace("(self", "($self", 1)
     return f"{name}{text}\n--\n\n{method.__doc__ or ''}"
 
 

@@ -84,7 +84,7 @@ async def main():
         print(type(e))
     with trio.move_on_after(0.001) as scope:
         await trio.Event().wait()
-    print(scope.cancelled_caught, trio.Event.set.__name__, inspect.signature(trio.Condition().notify))
+    print(scope.cancelled_caught, trio.Event.set.__name__, list(inspect.signature(trio.Condition().notify).parameters.items())[0][1].default)
     print(inspect.iscoroutinefunction(trio.Lock.acquire), [m for m in sys.modules if "weft" in m])
 
 trio.run(main)
