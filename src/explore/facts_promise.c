@@ -281,6 +281,40 @@ static void add_waits(struct about *a, const struct weft__waits *w, const char *
                          weft__lasting(number, w->latest_ns));
 }
 
+static void add_hold(struct about *a, const struct weft_hold *x, const char *name, bool mine)
+{
+    char number[WEFT__FACT_NUMBER], when[WEFT__FACT_NUMBER];
+    const uint32_t holder = x->holder == WEFT_NONE ? WEFT_ROOT : x->holder;
+    const uint32_t peer = mine ? x->resource : holder;
+    weft__lasting(number, x->to_ns - x->from_ns);
+    weft__moment(when, x->from_ns);
+    if (x->released_by != WEFT_NONE) {
+        weft__fact_named(a->f, name, a->s, peer, ": %s from %s", number, when);
+        return;
+    }
+    weft__fact_named(a->f, name, a->s, peer, ": still, since %s (%s)", when, number);
+    if (a->m->promise[weft_model_final(a->m, holder)].outcome != WEFT_PENDING)
+        weft__fact_bad(a->f); /* it has ended */
+}
+
+/* What the promise held, or (mine: false) who held it: what is held still, then the newest. */
+static void add_holds(struct about *a, bool mine)
+{
+    const struct weft_history *h = a->f->history;
+    const uint32_t *first = !h ? NULL : mine ? h->holds_of_first : h->holds_for_first;
+    const uint32_t from = first ? first[a->promise] : 0, end = first ? first[a->promise + 1] : 0;
+    uint32_t shown = 0;
+    if (from < end)
+        weft__fact_heading(a->f, mine ? "Held" : "Was held");
+    for (int over = 0; over < 2; over++)
+        for (uint32_t i = end; i-- > from && shown < FEW;) {
+            const struct weft_hold *x = &a->m->hold[(mine ? h->holds_of : h->holds_for)[i]];
+            if ((x->released_by != WEFT_NONE) == over)
+                add_hold(a, x, shown++ || mine ? "" : "by", mine);
+        }
+    weft__fact_more(a->f, end - from, shown);
+}
+
 void weft__fact_in_vain(struct weft__facts *f, const char *name, const struct weft__dealings *d)
 {
     char number[WEFT__FACT_NUMBER], all[WEFT__FACT_NUMBER], when[WEFT__FACT_NUMBER];
@@ -396,6 +430,8 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
     }
     add_waits(&a, &a.d.mine, a.d.mine.open ? "Waits for" : "Waited for");
     add_waits(&a, &a.d.others, a.d.others.open ? "Is waited for" : "Was waited for");
+    add_holds(&a, true);
+    add_holds(&a, false);
     add_signals(&a);
     add_labels(&a);
     if (a.d.used.all || a.d.resolved.all) {

@@ -410,6 +410,32 @@ static void own_trace(void **state)
     leave(&x);
 }
 
+static void what_is_held(void **state)
+{
+    (void)state;
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    uint32_t task = strings_site(&s, strings_text(&s, "task"), strings_text(&s, "importer"), 0, 0);
+    uint32_t lock = strings_site(&s, strings_text(&s, "lock"), strings_text(&s, "catalogue"), 0, 0);
+    facts_packet(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    strings_packet(&t, &s);
+    events_begin(&t, (struct weft_events_header){.sequence = 1, .running = LOOP});
+    events_put(&t, creates(0, LOOP, 1, 0), task);
+    events_put(&t, creates(0, LOOP, 2, 0), lock);
+    events_put(&t, acquires(MS(1), 1, 2), 0);
+    events_put(&t, releases(MS(3), 1, 2), 0);
+    events_put(&t, acquires(MS(4), 1, 2), 0);
+    events_put(&t, fails(MS(5), 1, 1, "bad record"), 0);
+    events_put(&t, switches(MS(10), LOOP), 0);
+    struct subject x = take(&t);
+    expect(about(&x, 1), "[Held]\n: #2 lock catalogue: still, since 4 ms (6 ms) ! <p 2>\n"
+                         ": #2 lock catalogue: 2 ms from 1 ms <p 2>\n");
+    expect(about(&x, 2),
+           "[Was held]\nby: #1 task importer, failed: still, since 4 ms (6 ms) ! <p 1>\n"
+           ": #1 task importer, failed: 2 ms from 1 ms <p 1>\n");
+    leave(&x);
+}
+
 /* ---- Traces ---- */
 
 static void a_hanging_trace(void **state)
@@ -748,6 +774,7 @@ int main(void)
         cmocka_unit_test(simplified),
         cmocka_unit_test(lists_are_bounded),
         cmocka_unit_test(own_trace),
+        cmocka_unit_test(what_is_held),
         cmocka_unit_test(a_hanging_trace),
         cmocka_unit_test(an_empty_trace),
         cmocka_unit_test(a_range),
