@@ -4,6 +4,7 @@
 #include "futures.h"
 #include "hooks.h"
 #include "requests.h"
+#include "stand_in.h"
 
 #define ATTRIBUTES(X)                                                                              \
     X(close)                                                                                       \
@@ -65,17 +66,13 @@ void eager_end(struct promise *p, PyObject *task, struct promise *before)
 /* ---- What stands for a coroutine ---- */
 
 /* aiohttp gives it to a task that begins at once, of which nobody tells us. To asyncio it is a coroutine. */
-struct begun {
-    PyObject_HEAD PyObject *inner;
-};
-
 static PyObject *begun_type;
 
 PyObject *eager_coroutine(PyObject *coroutine)
 {
     if (!coroutine || (PyObject *)Py_TYPE(coroutine) != begun_type)
         return coroutine;
-    PyObject *inner = ((const struct begun *)coroutine)->inner;
+    PyObject *inner = stands_for(coroutine);
     Py_INCREF(inner);
     Py_DECREF(coroutine);
     return inner;
@@ -106,7 +103,7 @@ static void stopped(struct promise *p, PyObject *waits_for, struct raised *r)
 
 static PyObject *goes_on(PyObject *self, PyObject *how, PyObject *with)
 {
-    PyObject *inner = ((const struct begun *)self)->inner;
+    PyObject *inner = stands_for(self);
     struct promise *p = on() ? promise_find(inner) : NULL, *before = current;
     struct raised raised;
     if (!p || p->ended || (before && before->id == p->id))
@@ -136,7 +133,7 @@ static PyObject *begun_send(PyObject *self, PyObject *value)
 
 static PyObject *begun_throw(PyObject *self, PyObject *args)
 {
-    PyObject *method = PyObject_GetAttr(((const struct begun *)self)->inner, s_throw);
+    PyObject *method = PyObject_GetAttr(stands_for(self), s_throw);
     PyObject *result = method ? PyObject_CallObject(method, args) : NULL;
     Py_XDECREF(method);
     return result;
@@ -145,7 +142,7 @@ static PyObject *begun_throw(PyObject *self, PyObject *args)
 static PyObject *begun_close(PyObject *self, PyObject *none)
 {
     (void)none;
-    return PyObject_CallMethodObjArgs(((const struct begun *)self)->inner, s_close, NULL);
+    return PyObject_CallMethodObjArgs(stands_for(self), s_close, NULL);
 }
 
 static PyObject *begun_self(PyObject *self)
@@ -160,41 +157,13 @@ static PyObject *begun_await(PyObject *self, PyObject *none)
     return begun_self(self);
 }
 
-/* Whatever one asks it, it is what it stands for. */
 static PyObject *begun_get(PyObject *self, PyObject *name)
 {
     static const char *const own[] = {"send", "throw", "close", "__await__"};
     for (unsigned i = 0; i < sizeof own / sizeof *own; i++)
         if (PyUnicode_CompareWithASCIIString(name, own[i]) == 0)
             return PyObject_GenericGetAttr(self, name);
-    return PyObject_GetAttr(((const struct begun *)self)->inner, name);
-}
-
-static PyObject *begun_repr(PyObject *self)
-{
-    return PyObject_Repr(((const struct begun *)self)->inner);
-}
-
-static int begun_traverse(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((struct begun *)self)->inner);
-    return 0;
-}
-
-static int begun_clear(PyObject *self)
-{
-    Py_CLEAR(((struct begun *)self)->inner);
-    return 0;
-}
-
-static void begun_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    begun_clear(self);
-    PyObject_GC_Del(self);
-    Py_DECREF(type);
+    return stand_in_get(self, name);
 }
 
 /* aiohttp makes a coroutine that answers a request, and then a task of it. */
@@ -203,14 +172,7 @@ HOOK_ALL(handle_request)
     PyObject *coroutine = call_all(&hook_handle_request, self, args, names);
     if (!coroutine || !on() || !add_begun(coroutine))
         return coroutine;
-    struct begun *b = PyObject_GC_New(struct begun, (PyTypeObject *)begun_type);
-    if (!b) {
-        PyErr_Clear();
-        return coroutine;
-    }
-    b->inner = coroutine;
-    PyObject_GC_Track(b);
-    return (PyObject *)b;
+    return stand_in_for(begun_type, coroutine, NULL);
 }
 
 int eager_init(void)
@@ -220,23 +182,17 @@ int eager_init(void)
                                     {"close", begun_close, METH_NOARGS, NULL},
                                     {"__await__", begun_await, METH_NOARGS, NULL},
                                     {NULL, NULL, 0, NULL}};
-    static PyType_Slot slots[] = {{Py_tp_methods, (void *)methods},
-                                  {Py_tp_iter, (void *)begun_self},
-                                  {Py_tp_iternext, (void *)begun_next},
-                                  {Py_tp_getattro, (void *)begun_get},
-                                  {Py_tp_repr, (void *)begun_repr},
-                                  {Py_tp_traverse, (void *)begun_traverse},
-                                  {Py_tp_clear, (void *)begun_clear},
-                                  {Py_tp_dealloc, (void *)begun_dealloc},
-                                  {0, NULL}};
-    static PyType_Spec spec = {"weft.coroutine", sizeof(struct begun), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
+    static const PyType_Slot slots[] = {{Py_tp_methods, (void *)methods},
+                                        {Py_tp_iter, (void *)begun_self},
+                                        {Py_tp_iternext, (void *)begun_next},
+                                        {Py_tp_getattro, (void *)begun_get},
+                                        {0, NULL}};
 #define INTERN(name)                                                                               \
     if (!(s_##name = PyUnicode_InternFromString(#name)))                                           \
         return -1;
     ATTRIBUTES(INTERN)
 #undef INTERN
-    begun_type = PyType_FromSpec(&spec);
+    begun_type = stand_in_type("weft.coroutine", slots);
     return begun_type ? 0 : -1;
 }
 

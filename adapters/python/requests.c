@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "futures.h"
+#include "stand_in.h"
 
 enum { TEXT_BYTES = 400, FAILED = 400 };
 
@@ -195,11 +196,7 @@ void request_ended(struct promise *p, PyObject *task)
 /* ---- What uvicorn sends ---- */
 
 /* The status is known to nobody but the one who calls send(message). So they get something that is called in its place,
- * looks at the message, and otherwise is that bound method, whatever one asks it. */
-struct sends {
-    PyObject_HEAD PyObject *bound, *cycle;
-};
-
+ * and looks at the message; it has the cycle. */
 static void look_at(PyObject *cycle, PyObject *args)
 {
     PyObject *message = PyTuple_Size(args) == 1 ? PyTuple_GetItem(args, 0) : NULL;
@@ -215,44 +212,9 @@ static void look_at(PyObject *cycle, PyObject *args)
 
 static PyObject *sends_call(PyObject *self, PyObject *args, PyObject *names)
 {
-    const struct sends *s = (const struct sends *)self;
     if (on())
-        look_at(s->cycle, args);
-    return PyObject_Call(s->bound, args, names);
-}
-
-static PyObject *sends_get(PyObject *self, PyObject *name)
-{
-    return PyObject_GetAttr(((const struct sends *)self)->bound, name);
-}
-
-static PyObject *sends_repr(PyObject *self)
-{
-    return PyObject_Repr(((const struct sends *)self)->bound);
-}
-
-static int sends_traverse(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((struct sends *)self)->bound);
-    Py_VISIT(((struct sends *)self)->cycle);
-    return 0;
-}
-
-static int sends_clear(PyObject *self)
-{
-    Py_CLEAR(((struct sends *)self)->bound);
-    Py_CLEAR(((struct sends *)self)->cycle);
-    return 0;
-}
-
-static void sends_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    sends_clear(self);
-    PyObject_GC_Del(self);
-    Py_DECREF(type);
+        look_at(((const struct stand_in *)self)->more, args);
+    return PyObject_Call(stands_for(self), args, names);
 }
 
 /* What stands in a class for its function; uvicorn has a class for each of its parsers. */
@@ -285,16 +247,7 @@ static PyObject *get_send(PyObject *self, PyObject *cycle, PyObject *class)
         if (p)
             p->shared = true;
     }
-    struct sends *s = PyObject_GC_New(struct sends, (PyTypeObject *)sends_type);
-    if (!s) {
-        PyErr_Clear();
-        return bound;
-    }
-    Py_INCREF(cycle);
-    s->bound = bound;
-    s->cycle = cycle;
-    PyObject_GC_Track(s);
-    return (PyObject *)s;
+    return stand_in_for(sends_type, bound, cycle);
 }
 
 int requests_init(void)
@@ -309,15 +262,8 @@ int requests_init(void)
 
 PyObject *requests_send(PyObject *self, PyObject *args)
 {
-    static PyType_Slot bound_slots[] = {{Py_tp_call, (void *)sends_call},
-                                        {Py_tp_getattro, (void *)sends_get},
-                                        {Py_tp_repr, (void *)sends_repr},
-                                        {Py_tp_traverse, (void *)sends_traverse},
-                                        {Py_tp_clear, (void *)sends_clear},
-                                        {Py_tp_dealloc, (void *)sends_dealloc},
-                                        {0, NULL}};
-    static PyType_Spec bound_spec = {"weft.method", sizeof(struct sends), 0,
-                                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, bound_slots};
+    static const PyType_Slot bound_slots[] = {
+        {Py_tp_call, (void *)sends_call}, {Py_tp_getattro, (void *)stand_in_get}, {0, NULL}};
     static PyType_Slot slots[] = {
         {Py_tp_descr_get, (void *)get_send}, {Py_tp_dealloc, (void *)stands_dealloc}, {0, NULL}};
     static PyType_Spec spec = {"weft.function", sizeof(struct stands), 0, Py_TPFLAGS_DEFAULT,
@@ -329,7 +275,7 @@ PyObject *requests_send(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "OO", &bind, &function))
         return NULL;
     Py_INCREF(bind);
-    if (!sends_type && !(sends_type = PyType_FromSpec(&bound_spec)))
+    if (!sends_type && !(sends_type = stand_in_type("weft.method", bound_slots)))
         return NULL;
     if (!type && !(type = PyType_FromSpec(&spec)))
         return NULL;

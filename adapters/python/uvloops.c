@@ -7,16 +7,13 @@
 #include "futures.h"
 #include "hooks.h"
 #include "loops.h"
-
-struct step {
-    PyObject_HEAD PyObject *callback;
-};
+#include "stand_in.h"
 
 static PyObject *step_type;
 
 static PyObject *step_call(PyObject *self, PyObject *args, PyObject *names)
 {
-    PyObject *callback = ((const struct step *)self)->callback, *result;
+    PyObject *callback = stands_for(self), *result;
     PyObject *task = on() ? task_of_callback(callback) : NULL;
     struct promise *p = task ? of_task(task) : NULL, *before = current;
     struct raised raised;
@@ -40,67 +37,21 @@ static PyObject *step_call(PyObject *self, PyObject *args, PyObject *names)
     return result;
 }
 
-/* Whatever one asks it, it is what it stands for. */
-static PyObject *step_get(PyObject *self, PyObject *name)
-{
-    return PyObject_GetAttr(((const struct step *)self)->callback, name);
-}
-
-static PyObject *step_repr(PyObject *self)
-{
-    return PyObject_Repr(((const struct step *)self)->callback);
-}
-
-static int step_traverse(PyObject *self, visitproc visit, void *arg)
-{
-    Py_VISIT(Py_TYPE(self));
-    Py_VISIT(((struct step *)self)->callback);
-    return 0;
-}
-
-static int step_clear(PyObject *self)
-{
-    Py_CLEAR(((struct step *)self)->callback);
-    return 0;
-}
-
-static void step_dealloc(PyObject *self)
-{
-    PyTypeObject *type = Py_TYPE(self);
-    PyObject_GC_UnTrack(self);
-    step_clear(self);
-    PyObject_GC_Del(self);
-    Py_DECREF(type);
-}
-
-static PyObject *step_of(PyObject *callback)
-{
-    struct step *s = PyObject_GC_New(struct step, (PyTypeObject *)step_type);
-    if (!s) {
-        PyErr_Clear();
-        return NULL;
-    }
-    Py_INCREF(callback);
-    s->callback = callback;
-    PyObject_GC_Track(s);
-    return (PyObject *)s;
-}
-
 HOOK_NAMED(uv_call_soon)
 {
     enum { FEW = 4 };
     PyObject *all[FEW];
     const Py_ssize_t more = names ? PyTuple_Size(names) : 0;
     PyObject *task = on() && count > 0 && count + more <= FEW ? task_of_callback(args[0]) : NULL;
-    PyObject *step = task ? step_of(args[0]) : NULL;
-    Py_XDECREF(task);
-    if (!step)
+    if (!task)
         return call_named(&hook_uv_call_soon, self, args, count, names);
-    all[0] = step;
+    Py_DECREF(task);
+    Py_INCREF(args[0]);
+    all[0] = stand_in_for(step_type, args[0], NULL);
     for (Py_ssize_t i = 1; i < count + more; i++)
         all[i] = args[i];
     PyObject *result = call_named(&hook_uv_call_soon, self, all, count, names);
-    Py_DECREF(step);
+    Py_DECREF(all[0]);
     return result;
 }
 
@@ -136,16 +87,9 @@ HOOK_ONE(uv_call_exception_handler)
 
 int uvloops_init(void)
 {
-    static PyType_Slot slots[] = {{Py_tp_call, (void *)step_call},
-                                  {Py_tp_getattro, (void *)step_get},
-                                  {Py_tp_repr, (void *)step_repr},
-                                  {Py_tp_traverse, (void *)step_traverse},
-                                  {Py_tp_clear, (void *)step_clear},
-                                  {Py_tp_dealloc, (void *)step_dealloc},
-                                  {0, NULL}};
-    static PyType_Spec spec = {"weft.step", sizeof(struct step), 0,
-                               Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_GC, slots};
-    step_type = PyType_FromSpec(&spec);
+    static const PyType_Slot slots[] = {
+        {Py_tp_call, (void *)step_call}, {Py_tp_getattro, (void *)stand_in_get}, {0, NULL}};
+    step_type = stand_in_type("weft.step", slots);
     return step_type ? 0 : -1;
 }
 
