@@ -91,3 +91,14 @@ void describe(char *to, size_t size, PyObject *exception)
     put(to, size, n > ARGUMENTS_MAX ? ", …)" : ")");
     Py_XDECREF(args);
 }
+
+void describe_sleep(char *to, size_t size, PyObject *delay)
+{
+    const double seconds = delay ? PyFloat_AsDouble(delay) : -1;
+    PyErr_Clear();
+    if (seconds >= 0)
+        snprintf(to, size, "sleep %g s", seconds);
+    else
+        snprintf(to, size, "sleep");
+    Py_XDECREF(delay);
+}

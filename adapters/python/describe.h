@@ -8,4 +8,7 @@
  * of what is no plain text or number only the class is named, ClientError(<Key>, 111). Leaves no exception. */
 void describe(char *to, size_t size, PyObject *exception);
 
+/* "sleep 0.5 s", by a number of seconds, or "sleep": it is none, or NULL. Takes the reference. Leaves no exception. */
+void describe_sleep(char *to, size_t size, PyObject *delay);
+
 #endif

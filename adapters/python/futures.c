@@ -266,14 +266,8 @@ static struct promise *add(PyObject *future, weft_promise id, bool shared)
 
 static struct promise *add_sleep(PyObject *future, const struct maker *m)
 {
-    char label[64] = "sleep";
-    PyObject *delay = local(m->frame, s_delay);
-    const double seconds = delay ? PyFloat_AsDouble(delay) : -1;
-    if (PyErr_Occurred())
-        PyErr_Clear();
-    else if (seconds >= 0)
-        snprintf(label, sizeof label, "sleep %g s", seconds);
-    Py_XDECREF(delay);
+    char label[64];
+    describe_sleep(label, sizeof label, local(m->frame, s_delay));
     struct place *at = place_of(m->where, m->line, m->what, FOR_LABELLED);
     return add(future, create_at(at, "sleep", label), false);
 }

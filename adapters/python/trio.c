@@ -159,14 +159,8 @@ static weft_promise create(const struct wait *w, const char *type, const char *l
 
 static weft_promise wait_for_time(const struct wait *w)
 {
-    char label[64] = "sleep";
-    PyObject *delay = local_of(w->who, s_seconds);
-    const double seconds = delay ? PyFloat_AsDouble(delay) : -1;
-    if (PyErr_Occurred())
-        PyErr_Clear();
-    else if (seconds >= 0)
-        snprintf(label, sizeof label, "sleep %g s", seconds);
-    Py_XDECREF(delay);
+    char label[64];
+    describe_sleep(label, sizeof label, local_of(w->who, s_seconds));
     return create(w, "sleep", label);
 }
 
