@@ -3,21 +3,9 @@
 
 #include "futures.h"
 #include "hooks.h"
+#include "names.h"
 #include "requests.h"
 #include "stand_in.h"
-
-#define ATTRIBUTES(X)                                                                              \
-    X(close)                                                                                       \
-    X(cr_frame)                                                                                    \
-    X(f_lasti)                                                                                     \
-    X(get_task_factory)                                                                            \
-    X(send)                                                                                        \
-    X(throw)                                                                                       \
-    X(value)
-
-#define NAME(name) static PyObject *s_##name;
-ATTRIBUTES(NAME)
-#undef NAME
 
 bool may_be_eager;
 
@@ -187,11 +175,6 @@ int eager_init(void)
                                         {Py_tp_iternext, (void *)begun_next},
                                         {Py_tp_getattro, (void *)begun_get},
                                         {0, NULL}};
-#define INTERN(name)                                                                               \
-    if (!(s_##name = PyUnicode_InternFromString(#name)))                                           \
-        return -1;
-    ATTRIBUTES(INTERN)
-#undef INTERN
     begun_type = stand_in_type("weft.coroutine", slots);
     return begun_type ? 0 : -1;
 }

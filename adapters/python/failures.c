@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Failures at which somebody looks, or nobody; and what only says that somebody has cancelled. */
 #include "futures.h"
+#include "names.h"
 
 enum { FAILED_MAX = 256, RUNTIMES = 2, DEEP = 8 };
 
@@ -41,15 +42,10 @@ static void settle_gone(void)
 
 void look_at_failed(unsigned most)
 {
-    static PyObject *log_traceback;
     settle_gone();
-    if (!log_traceback && !(log_traceback = PyUnicode_InternFromString("_log_traceback")))
-        PyErr_Clear();
-    if (!log_traceback)
-        return;
     for (unsigned n = 0; n < most && n < faileds; n++) {
         struct promise *p = failed[next_failed % faileds];
-        PyObject *unseen = get(p->object, log_traceback);
+        PyObject *unseen = get(p->object, s__log_traceback);
         if (unseen == Py_False) {
             weft_read(WEFT_LOOP, p->id);
             looked_at(p);
@@ -101,14 +97,11 @@ void cancelled_add(PyObject *class)
 
 static bool is_cancelled(PyObject *exception, unsigned depth)
 {
-    static PyObject *exceptions; /* of a group */
     for (unsigned i = 0; i < RUNTIMES; i++)
         if (cancelled[i] && PyErr_GivenExceptionMatches(exception, cancelled[i]))
             return true;
-    if (!exceptions)
-        exceptions = PyUnicode_InternFromString("exceptions");
-    PyObject *all = depth < DEEP && exceptions && PyExceptionInstance_Check(exception)
-                        ? get(exception, exceptions)
+    PyObject *all = depth < DEEP && PyExceptionInstance_Check(exception)
+                        ? get(exception, s_exceptions) /* of a group */
                         : NULL;
     const Py_ssize_t n = all && PyTuple_Check(all) ? PyTuple_Size(all) : 0;
     bool is = n > 0;

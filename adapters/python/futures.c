@@ -7,6 +7,7 @@
 #include "eager.h"
 #include "jobs.h"
 #include "locks.h"
+#include "names.h"
 #include "requests.h"
 #include "streams.h"
 #include "uvloops.h"
@@ -17,40 +18,6 @@
 #include <string.h>
 
 enum { DEPTH_MAX = 64, FRAMES_MAX = 16, TEXT_BYTES = 400, NUMBERS_MAX = 100 };
-
-#define ATTRIBUTES(X)                                                                              \
-    X(_callback)                                                                                   \
-    X(__self__)                                                                                    \
-    X(_must_cancel)                                                                                \
-    X(_fut_waiter)                                                                                 \
-    X(_state)                                                                                      \
-    X(_exception)                                                                                  \
-    X(_coro)                                                                                       \
-    X(ag_await)                                                                                    \
-    X(ag_code)                                                                                     \
-    X(ag_frame)                                                                                    \
-    X(cr_await)                                                                                    \
-    X(cr_code)                                                                                     \
-    X(cr_frame)                                                                                    \
-    X(gi_yieldfrom)                                                                                \
-    X(gi_code)                                                                                     \
-    X(__qualname__)                                                                                \
-    X(__name__)                                                                                    \
-    X(f_back)                                                                                      \
-    X(f_lasti)                                                                                     \
-    X(f_locals)                                                                                    \
-    X(_children)                                                                                   \
-    X(_tasks)                                                                                      \
-    X(self)                                                                                        \
-    X(delay)                                                                                       \
-    X(fs)                                                                                          \
-    X(inner)                                                                                       \
-    X(future)                                                                                      \
-    X(address)
-
-#define NAME(name) static PyObject *s_##name;
-ATTRIBUTES(NAME)
-#undef NAME
 
 static PyTypeObject *task_type, *future_type, *step_type, *wakeup_type;
 static PyTypeObject *coroutine_type, *generator_type, *async_type, *next_type, *throw_type;
@@ -739,16 +706,6 @@ void task_goes_on(struct promise *p, PyObject *task)
 
 /* ---- The beginning ---- */
 
-static int intern_names(void)
-{
-#define INTERN(name)                                                                               \
-    if (!(s_##name = PyUnicode_InternFromString(#name)))                                           \
-        return -1;
-    ATTRIBUTES(INTERN)
-#undef INTERN
-    return 0;
-}
-
 static void keep(PyTypeObject **const to[], PyObject *const classes[], unsigned n)
 {
     for (unsigned i = 0; i < n; i++) {
@@ -765,14 +722,14 @@ int futures_init(PyObject *const classes[5], PyObject *get_referents)
     Py_INCREF(get_referents);
     referents = get_referents;
     promise_gone = on_gone;
-    return intern_names() < 0 || promises_init() < 0 || requests_init() < 0 ? -1 : 0;
+    return names_init() < 0 ? -1 : promises_init();
 }
 
 int futures_asyncio(PyObject *const classes[4])
 {
     PyTypeObject **const types[] = {&task_type, &future_type, &step_type, &wakeup_type};
     keep(types, classes, sizeof types / sizeof *types);
-    return streams_init() < 0 || uvloops_init() < 0 || eager_init() < 0 ? -1 : 0;
+    return uvloops_init() < 0 ? -1 : eager_init();
 }
 
 void futures_forked(void)

@@ -8,24 +8,12 @@
 #include "futures.h"
 #include "describe.h"
 #include "hooks.h"
+#include "names.h"
 
 enum { TEXT_BYTES = 400, NAME_BYTES = 16, WRAPS_MAX = 8 };
 
 static PyObject *threads; /* by number */
 static PyTypeObject *function_type, *method_type, *partial_type, *context_type, *job_type;
-
-#define ATTRIBUTES(X)                                                                              \
-    X(future)                                                                                      \
-    X(func)                                                                                        \
-    X(args)                                                                                        \
-    X(name)                                                                                        \
-    X(__code__)                                                                                    \
-    X(__qualname__)                                                                                \
-    X(__module__)
-
-#define NAME(name) static PyObject *s_##name;
-ATTRIBUTES(NAME)
-#undef NAME
 
 /* ---- Names of threads ---- */
 
@@ -302,11 +290,6 @@ PyObject *jobs_init(PyObject *self, PyObject *args)
         Py_INCREF(types[i]);
         *to[i] = (PyTypeObject *)types[i];
     }
-#define INTERN(name)                                                                               \
-    if (!(s_##name = PyUnicode_InternFromString(#name)))                                           \
-        return NULL;
-    ATTRIBUTES(INTERN)
-#undef INTERN
     Py_RETURN_NONE;
 }
 

@@ -5,27 +5,10 @@
 #include <string.h>
 
 #include "futures.h"
+#include "names.h"
 #include "stand_in.h"
 
 enum { TEXT_BYTES = 400, FAILED = 400 };
-
-#define ATTRIBUTES(X)                                                                              \
-    X(_message)                                                                                    \
-    X(_result)                                                                                     \
-    X(_status)                                                                                     \
-    X(_status_code)                                                                                \
-    X(headers)                                                                                     \
-    X(method)                                                                                      \
-    X(number)                                                                                      \
-    X(path)                                                                                        \
-    X(request)                                                                                     \
-    X(scope)                                                                                       \
-    X(self)                                                                                        \
-    X(upgrade)
-
-#define NAME(name) static PyObject *s_##name;
-ATTRIBUTES(NAME)
-#undef NAME
 
 static PyObject *bind;       /* makes bound methods */
 static PyObject *sends_type; /* of what stands for uvicorn's send, bound */
@@ -248,16 +231,6 @@ static PyObject *get_send(PyObject *self, PyObject *cycle, PyObject *class)
             p->shared = true;
     }
     return stand_in_for(sends_type, bound, cycle);
-}
-
-int requests_init(void)
-{
-#define INTERN(name)                                                                               \
-    if (!(s_##name = PyUnicode_InternFromString(#name)))                                           \
-        return -1;
-    ATTRIBUTES(INTERN)
-#undef INTERN
-    return 0;
 }
 
 PyObject *requests_send(PyObject *self, PyObject *args)

@@ -6,9 +6,6 @@
 #include "codes.h"
 #include "promises.h"
 
-/* 0 or -1 with an exception. */
-int requests_init(void);
-
 /* The promise of a task whose coroutine answers a request, by the kind of its code. 0: it cannot be told which one.
  * *answer: a weak reference to what will know the status, or NULL; the caller owns it. */
 weft_promise request_of(PyObject *coroutine, const struct code *c, PyObject **answer);

@@ -6,10 +6,9 @@
 
 #include "futures.h"
 #include "hooks.h"
+#include "names.h"
 
 enum { TEXT_BYTES = 300, WORDS_MAX = 32 };
-
-static PyObject *s__transport, *s__extra, *s_peername;
 
 /* ---- Connections ---- */
 
@@ -112,14 +111,6 @@ HOOK_ONE(process_exited)
     }
     PyErr_Clear();
     return call_with(&hook_process_exited, self, one);
-}
-
-int streams_init(void)
-{
-    s__transport = PyUnicode_InternFromString("_transport");
-    s__extra = PyUnicode_InternFromString("_extra");
-    s_peername = PyUnicode_InternFromString("peername");
-    return s__transport && s__extra && s_peername ? 0 : -1;
 }
 
 struct hook *const hooks_of_streams[] = {&hook_init_process, &hook_process_exited, NULL};

@@ -6,9 +6,6 @@
 #include "codes.h"
 #include "promises.h"
 
-/* 0 or -1 with an exception. */
-int streams_init(void);
-
 /* "connect 127.0.0.1:8080", "read 127.0.0.1:8080", by the address that is connected to, or the reader that waits.
  * False: it cannot be told. */
 bool label_connect(char *to, size_t size, PyObject *address);

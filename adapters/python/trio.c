@@ -11,35 +11,10 @@
 #include "futures.h"
 #include "hooks.h"
 #include "jobs.h"
+#include "names.h"
 #include "promises.h"
 
 enum { TEXT_BYTES = 400 };
-
-#define ATTRIBUTES(X)                                                                              \
-    X(_children)                                                                                   \
-    X(_lock)                                                                                       \
-    X(_lot)                                                                                        \
-    X(_next_send)                                                                                  \
-    X(_next_send_fn)                                                                               \
-    X(_nursery)                                                                                    \
-    X(_parent_nursery)                                                                             \
-    X(_parent_task)                                                                                \
-    X(_parked)                                                                                     \
-    X(_runner)                                                                                     \
-    X(_state)                                                                                      \
-    X(add_instrument)                                                                              \
-    X(args)                                                                                        \
-    X(coro)                                                                                        \
-    X(error)                                                                                       \
-    X(main_task)                                                                                   \
-    X(name)                                                                                        \
-    X(seconds)                                                                                     \
-    X(self)                                                                                        \
-    X(sync_fn)
-
-#define NAME(name) static PyObject *s_##name;
-ATTRIBUTES(NAME)
-#undef NAME
 
 static PyObject *instrument;
 static __thread bool sleeps;
@@ -587,11 +562,6 @@ PyObject *trio_init(PyObject *self, PyObject *args)
     PyObject *type = PyType_FromSpec(&spec);
     if (!type || !(instrument = PyObject_CallFunctionObjArgs(type, NULL)))
         return NULL;
-#define INTERN(name)                                                                               \
-    if (!(s_##name = PyUnicode_InternFromString(#name)))                                           \
-        return NULL;
-    ATTRIBUTES(INTERN)
-#undef INTERN
     Py_RETURN_NONE;
 }
 
