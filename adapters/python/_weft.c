@@ -65,9 +65,8 @@ static PyObject *init_asyncio(PyObject *self, PyObject *args)
     if (!PyArg_ParseTuple(args, "spOOOOOO", &folder, &eager, &cancelled, &types[0], &types[1],
                           &types[2], &types[3], &job))
         return NULL;
-    code_runtime(folder);
+    runtime_add(folder, cancelled);
     may_be_eager = eager;
-    cancelled_add(cancelled);
     jobs_asyncio(job);
     if (futures_asyncio(types) < 0)
         return NULL;

@@ -9,8 +9,8 @@
 enum { CODES_MAX = 1 << 16, PLACES_MAX = 1 << 17, NAME_MAX_BYTES = 512 };
 
 static struct code unknown = {.name = "?", .file = ""};
-enum { RUNTIMES = 2 };
-static char *library, *runtimes[RUNTIMES];
+static char *library;
+struct runtime runtimes[RUNTIMES];
 
 static size_t hash_code(const void *entry)
 {
@@ -68,7 +68,7 @@ static bool is_below(const char *file, const char *folder)
 static enum code_owner owner_of(const char *file)
 {
     for (unsigned i = 0; i < RUNTIMES; i++)
-        if (is_below(file, runtimes[i]))
+        if (is_below(file, runtimes[i].folder))
             return CODE_RUNTIME;
     if (strstr(file, "/site-packages/") || strstr(file, "/dist-packages/") ||
         is_below(file, library) || strncmp(file, "<frozen", 7) == 0)
@@ -174,13 +174,11 @@ void code_library(const char *folder)
     library = strdup(folder);
 }
 
-void code_runtime(const char *folder)
+void runtime_add(const char *folder, PyObject *cancelled)
 {
-    for (unsigned i = 0; i < RUNTIMES; i++)
-        if (!runtimes[i]) {
-            runtimes[i] = strdup(folder);
-            return;
-        }
+    struct runtime *r = &runtimes[runtimes[0].cancelled ? 1 : 0];
+    Py_INCREF(cancelled);
+    *r = (struct runtime){.folder = strdup(folder), .cancelled = cancelled};
 }
 
 struct place *place_of(const struct code *where, unsigned line, const struct code *what,

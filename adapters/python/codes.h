@@ -59,9 +59,16 @@ void code_set_line(const struct code *c, unsigned instruction, unsigned line);
 /* Says before anything else what a code object is. Returns 0 or -1 with an exception. */
 int code_tell(PyObject *object, PyObject *name, int kind);
 
-/* Where the standard library lies; where one of asyncio and trio does. */
+/* Where the standard library lies. */
 void code_library(const char *folder);
-void code_runtime(const char *folder);
+
+/* asyncio and trio, each from when it is imported on: where it lies, and its exceptions that cancel. */
+enum { RUNTIMES = 2 };
+extern struct runtime {
+    char *folder;
+    PyObject *cancelled; /* a class; NULL: not imported yet */
+} runtimes[RUNTIMES];
+void runtime_add(const char *folder, PyObject *cancelled);
 
 enum place_use { FOR_TASK, FOR_CALL, FOR_FUTURE, FOR_LABELLED, FOR_COUNT, FOR_JOB };
 

@@ -3,7 +3,7 @@
 #include "futures.h"
 #include "names.h"
 
-enum { FAILED_MAX = 256, RUNTIMES = 2, DEEP = 8 };
+enum { FAILED_MAX = 256, DEEP = 8 };
 
 /* asyncio knows it, and says it when the future is gone. Those that are still there are looked at now and then. */
 static struct promise *failed[FAILED_MAX];
@@ -83,22 +83,10 @@ void never_looked_at(PyObject *future)
 
 /* ---- Cancellation ---- */
 
-static PyObject *cancelled[RUNTIMES];
-
-void cancelled_add(PyObject *class)
-{
-    for (unsigned i = 0; i < RUNTIMES; i++)
-        if (!cancelled[i]) {
-            Py_INCREF(class);
-            cancelled[i] = class;
-            return;
-        }
-}
-
 static bool is_cancelled(PyObject *exception, unsigned depth)
 {
     for (unsigned i = 0; i < RUNTIMES; i++)
-        if (cancelled[i] && PyErr_GivenExceptionMatches(exception, cancelled[i]))
+        if (runtimes[i].cancelled && PyErr_GivenExceptionMatches(exception, runtimes[i].cancelled))
             return true;
     PyObject *all = depth < DEEP && PyExceptionInstance_Check(exception)
                         ? get(exception, s_exceptions) /* of a group */

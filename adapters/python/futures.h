@@ -94,8 +94,7 @@ void never_looked_at(PyObject *future);
 void failure_gone(struct promise *p);
 void failures_forked(void);
 
-/* A class of exceptions that cancel. Whether this is one, or a group of nothing else. */
-void cancelled_add(PyObject *class);
+/* Whether that is an exception that cancels, or a group of nothing else. */
 bool says_cancelled(PyObject *exception);
 
 /* Looks whether somebody has looked, at so many of them. */

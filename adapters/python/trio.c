@@ -557,8 +557,7 @@ PyObject *trio_init(PyObject *self, PyObject *args)
     (void)self;
     if (!PyArg_ParseTuple(args, "sO", &folder, &cancelled))
         return NULL;
-    code_runtime(folder);
-    cancelled_add(cancelled);
+    runtime_add(folder, cancelled);
     PyObject *type = PyType_FromSpec(&spec);
     if (!type || !(instrument = PyObject_CallFunctionObjArgs(type, NULL)))
         return NULL;
