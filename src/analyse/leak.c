@@ -3,7 +3,8 @@
  *
  * That many are pending is not enough: they may be young, or held by something that is alive. Of those that are
  * pending at the end only the ones are looked at that wait for nothing themselves (what waits for something hangs, or
- * is idle: the leak is what it waits for). Each of them is one of these:
+ * is idle: the leak is what it waits for), or only sleep though nobody waits for them and whoever created them has
+ * ended. Each of them is one of these:
  *     held     somebody waits for it
  *     orphan   whoever created it has ended
  *     kept     it belongs to a creator that is alive and has one or two of them: if there are too many, then of those
@@ -26,7 +27,8 @@ enum {
     GROWTH = 3,            /* times the median of the first half; */
     SPREAD = 4, /* those that are left come over 1/SPREAD of the time in which the others do; */
     SPREAD_ALONE =
-        10, /* … over 1/SPREAD_ALONE of the trace: they are no pool, made in the beginning */
+        10,   /* … over 1/SPREAD_ALONE of the trace: they are no pool, made in the beginning */
+    DEEP = 8, /* calls, one in another */
 };
 
 struct finder {
@@ -119,18 +121,66 @@ static bool is_alive(const struct weft_model *m, uint32_t p)
     return m->end_ns - q->end_ns < (m->end_ns - q->start_ns) / 2;
 }
 
+/* The other side of the only open wait among these; WEFT_NONE: there is none, or there are several. */
+static uint32_t only_open(const struct finder *f, const uint32_t *first, const uint32_t *end,
+                          bool *none)
+{
+    uint32_t at = WEFT_NONE, n = 0;
+    for (const uint32_t *i = first; i < end && n < 2; i++)
+        if (f->h->wait[*i].end == WEFT_WAIT_OPEN) {
+            at = *i;
+            n++;
+        }
+    *none = n == 0;
+    return n == 1 ? at : WEFT_NONE;
+}
+
+/* Whether it waits for nothing but a time that it has set itself, or one of its calls has. */
+static bool only_sleeps(const struct finder *f, uint32_t promise)
+{
+    const struct weft_history *h = f->h;
+    uint32_t p = promise;
+    for (unsigned depth = 0; depth < DEEP; depth++) {
+        bool none;
+        uint32_t wait = only_open(f, &h->waits_of[h->waits_of_first[p]],
+                                  &h->waits_of[h->waits_of_first[p + 1]], &none);
+        if (none)
+            return depth > 0 && weft__has_word(f->m, p, weft__words_timers);
+        if (wait == WEFT_NONE)
+            return false;
+        uint32_t source = weft_model_final(f->m, h->wait[wait].source);
+        uint32_t creator = f->m->promise[source].creator;
+        if ((creator != promise && creator != p) ||
+            only_open(f, &h->waits_for[h->waits_for_first[source]],
+                      &h->waits_for[h->waits_for_first[source + 1]], &none) != wait)
+            return false;
+        p = source;
+    }
+    return false;
+}
+
+/* Nobody waits for it, and who could end it is gone. */
+static bool is_left_asleep(const struct finder *f, uint32_t p)
+{
+    return p != WEFT_ROOT && is_over(f->m, f->m->promise[p].creator) && !is_held(f, p) &&
+           only_sleeps(f, p);
+}
+
 static enum state state_of(const struct finder *f, uint32_t p)
 {
     uint32_t creator = f->m->promise[p].creator;
     unsigned waiting = waits(f, p);
-    if (waiting == SOMETHING)
+    bool asleep = waiting == SOMETHING && is_left_asleep(f, p);
+    if (waiting == SOMETHING && !asleep)
         return WAITING;
     if (is_alive(f->m, p))
         return ALIVE;
+    if (asleep)
+        return ORPHAN;
     if (waiting == NEWS) /* that its creator has ended says nothing: it listens by itself */
         return LOOSE;
-    if (is_held(f, p))
-        return HELD;
+    if (is_held(f, p)) /* the time that one of those sleeps for is a part of it */
+        return is_left_asleep(f, creator) ? WAITING : HELD;
     if (is_over(f->m, creator))
         return ORPHAN;
     return creator != WEFT_ROOT && f->creator[creator].count <= KEPT ? KEPT_BY : LOOSE;

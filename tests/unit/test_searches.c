@@ -596,6 +596,42 @@ static void test_leak_of_listeners(void **state)
     }
 }
 
+/* Each request starts a watcher, which sleeps in a call of its own. It is the watcher that is left, and not what it sleeps for;
+ * unless somebody waits for it, or its request is still there, or it waits for what somebody else is to do. */
+static void test_leak_of_sleepers(void **state)
+{
+    enum { LEFT, AWAITED, OWNED, WAITING, WAYS };
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        begin();
+        uint64_t server = make(LOOP, TASK_, "server");
+        for (int i = 0; i < 60; i++) {
+            uint64_t request = make_one(server, FETCH, "GET /%d", i);
+            run(request);
+            uint64_t watcher = make(request, TASK_, "watch");
+            if (way == AWAITED)
+                wait_for(server, watcher);
+            run(watcher);
+            uint64_t call = make(watcher, PROMISE, "pause");
+            wait_for(watcher, call);
+            wait_for(call, make(watcher, way == WAITING ? PROMISE : TIMER, "30 s"));
+            run(LOOP);
+            sleep_for(MS);
+            if (way != OWNED)
+                fulfil(LOOP, request);
+        }
+        if (way == LEFT) {
+            const struct weft_finding *f = expect(weft__find_leaks, WEFT_LIKELY, 3, NULL);
+            assert_non_null(strstr(f->text, "'watch' (task): 60 are pending"));
+        } else {
+            look(weft__find_leaks);
+            for (uint32_t i = 0; i < found.count; i++)
+                assert_null(strstr(found.finding[i].text, "'watch' (task): "));
+        }
+        forget();
+    }
+}
+
 /* ---- Serial waits ---- */
 
 struct serial {
@@ -1008,6 +1044,7 @@ int main(void)
         cmocka_unit_test(test_no_leak),
         cmocka_unit_test(test_leak_or_pool),
         cmocka_unit_test(test_leak_of_listeners),
+        cmocka_unit_test(test_leak_of_sleepers),
         cmocka_unit_test(test_serial),
         cmocka_unit_test(test_serial_names),
         cmocka_unit_test(test_serial_ordered),
