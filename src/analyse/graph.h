@@ -66,7 +66,7 @@ enum {
     WEFT__CAN_BE_FREED = 2,
     WEFT__SHOULD = 4,
     WEFT__LIMITED = 8,
-    WEFT__HELD = 16, /* somebody holds it, and the trace says who they all are */
+    WEFT__HELD = 16, /* somebody holds it, and the trace says, or shows, who they all are */
     WEFT__IDLE =
         32, /* … of whom one waits for something that is meant to come at some time or never */
 };

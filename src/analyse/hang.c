@@ -202,6 +202,15 @@ static bool is_told(const struct weft__graph *g, uint32_t start)
     return true;
 }
 
+/* Of one of these it is only concluded that nobody else holds it. */
+static bool is_concluded(const struct weft__graph *g, uint32_t start)
+{
+    for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
+        if (g->groups[at].why == WEFT__HOLDS && !weft__holds_known(g->s->m, g->groups[at].node))
+            return true;
+    return false;
+}
+
 /* Somebody who holds the root, or one of the parts, runs when the trace ends. */
 static bool holder_runs(const struct weft__graph *g, uint32_t resource)
 {
@@ -320,6 +329,10 @@ static bool judge_need(const struct weft__graph *g, struct weft__hang *x, uint32
         from = g->s->h->wait[x->wait].from_ns;
     x->confidence = WEFT_CERTAIN;
     const bool told = is_told(g, x->group);
+    if (is_concluded(g, x->group))
+        lower(x, WEFT_LIKELY,
+              "not all events about what is held are there: that nobody else holds it is concluded "
+              "from those that are");
     if (gr->closed && !told)
         lower(
             x,

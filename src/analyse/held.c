@@ -7,7 +7,10 @@
 #include "analyse/graph.h"
 #include "model/alloc.h"
 
-enum { ROUNDS = 16 }; /* what is not settled after so many is taken for what may go on */
+enum {
+    ROUNDS = 16,   /* what is not settled after so many is taken for what may go on */
+    LOCK_SEEN = 8, /* so many who held it one after the other show that it is a lock */
+};
 
 uint32_t weft__next_holder(const struct weft__graph *g, uint32_t resource, uint32_t *at)
 {
@@ -55,13 +58,30 @@ bool weft__holds_known(const struct weft_model *m, uint32_t resource)
     return p->created && !p->promoted && p->start_ns >= m->known_ns;
 }
 
+/* Not all of it is there; but what is shows that only one can hold it at a time, and who that is. */
+static bool is_lock(const struct weft_history *h, uint32_t resource)
+{
+    const struct weft_model *m = h->m;
+    const uint32_t first = h->holds_for_first[resource], end = h->holds_for_first[resource + 1];
+    int64_t until = INT64_MIN;
+    if (end - first <= LOCK_SEEN)
+        return false;
+    for (uint32_t i = first; i < end; i++) {
+        const struct weft_hold *x = &m->hold[h->holds_for[i]];
+        if (x->from_ns < until || (x->released_by == WEFT_NONE && i + 1 < end))
+            return false;
+        until = x->to_ns;
+    }
+    return m->hold[h->holds_for[end - 1]].from_ns >= m->known_ns;
+}
+
 void weft__mark_held(struct weft__graph *g)
 {
     const struct weft_history *h = g->s->h;
     for (uint32_t p = 1; p < h->m->promises && h->m->holds; p++) {
         uint32_t at = h->holds_for_first[p];
         if (weft__is_pending(h->m, p) && weft__next_holder(g, p, &at) != WEFT_NONE &&
-            weft__holds_known(h->m, p) && !weft__is_passed(h, p))
+            (weft__holds_known(h->m, p) || is_lock(h, p)) && !weft__is_passed(h, p))
             g->mark[p] |= WEFT__HELD;
     }
 }

@@ -732,6 +732,34 @@ static void what_is_not_known_of_all_is_said_so(void **state)
            "Who holds it is not known: not all events about it are there.");
 }
 
+/* … unless those that are there show that it is a lock. */
+static void what_one_at_a_time_has_held_is_a_lock(void **state)
+{
+    (void)state;
+    for (int two = 0; two < 2; two++) {
+        struct recording r;
+        begin_as(&r, WEFT_TRACE_STOPPED, true);
+        create(&r, LOOP, 1, TASK_, "main");
+        should(&r, 1);
+        create(&r, 1, 2, TASK_, "a");
+        add(&r, try_read(0, 1, 2));
+        for (int i = 0; i < 8; i++) {
+            add(&r, acquires(0, 1, 4));
+            if (two)
+                add(&r, acquires(0, 2, 4));
+            add(&r, releases(0, 1, 4));
+            if (two)
+                add(&r, releases(0, 2, 4));
+        }
+        add(&r, acquires(0, 2, 4));
+        add(&r, try_read(0, 2, 4));
+        sleep_ms(&r, 200);
+        EXPECT(&r, two ? "hang-root likely 4 x1: 2 1\n" : "deadlock possible 4 x1: 2 1\n",
+               two ? "As far as the trace tells, it is held by 'a' (task 2)"
+                   : "can never be given back: 'a' (task 2), which has held it since 20 µs");
+    }
+}
+
 /* Who holds it waits for what may come at any time, as in a server that accepts. */
 static void who_holds_it_may_be_idle(void **state)
 {
@@ -1319,6 +1347,7 @@ int main(void)
         cmocka_unit_test(who_holds_it_has_taken_the_signal),
         cmocka_unit_test(what_is_passed_on_is_nobodys),
         cmocka_unit_test(what_is_not_known_of_all_is_said_so),
+        cmocka_unit_test(what_one_at_a_time_has_held_is_a_lock),
         cmocka_unit_test(who_holds_it_may_be_idle),
         cmocka_unit_test(a_creator_alone_is_no_circle),
         cmocka_unit_test(the_one_who_would_resolve_it_is_held_up),
