@@ -102,12 +102,12 @@ static void add_unsaid(struct weft__blocks *b, struct weft__block x, int64_t sig
     if (!waited && !ended) {
         int64_t child = last_child(b, x.promise, x.from_ns, x.to_ns);
         sign_ns = child > sign_ns ? child : sign_ns;
-        if (!b->l->informed[x.stream] && sign_ns > x.from_ns &&
+        if (!b->h->informed[x.stream] && sign_ns > x.from_ns &&
             sign_ns - x.from_ns >= b->s->o->block_ns) {
             x.to_ns = sign_ns;
             x.still = false;
         } else
-            x.unsure = !b->l->informed[x.stream] && !x.silent && !(still && runs_end(b, x.stream));
+            x.unsure = !b->h->informed[x.stream] && !x.silent && !(still && runs_end(b, x.stream));
     }
     add_block(b, x);
 }
@@ -129,7 +129,7 @@ static void look_at_run(struct weft__blocks *b, struct weft__block x)
             uint32_t wait = wait_before(b->h, x.promise, e->time_ns);
             int64_t began = wait != WEFT_NONE ? b->h->wait[wait].from_ns : INT64_MIN;
             x.to_ns = began >= x.from_ns         ? began
-                      : b->l->informed[x.stream] ? e->time_ns
+                      : b->h->informed[x.stream] ? e->time_ns
                       : sign > x.from_ns         ? sign
                                                  : x.from_ns;
             x.still = false;
@@ -141,7 +141,7 @@ static void look_at_run(struct weft__blocks *b, struct weft__block x)
     }
     x.to_ns = end;
     x.still = still;
-    if (b->l->suspends[x.stream])
+    if (b->h->suspends[x.stream])
         add_block(b, x);
     else
         add_unsaid(b, x, sign);
@@ -161,7 +161,7 @@ static bool ran_silently(const struct weft__blocks *b, uint32_t stream, uint32_t
         m->end_ns - from_ns >= b->s->o->block_ns ||
         m->end_ns - last >= WEFT__MS / 10) /* the trace says when the end was */
         return false;
-    if (!b->l->informed[stream])
+    if (!b->h->informed[stream])
         return (wait == WEFT_NONE || h->wait[wait].from_ns < from_ns) && runs_end(b, stream);
     int64_t begin = m->run[h->stream_run[h->stream_first[stream]]].start_ns;
     int64_t idle = weft_history_idle(h, stream, begin, from_ns, 0, NULL);
@@ -180,7 +180,7 @@ static bool is_many(const struct weft__blocks *b, uint32_t stream, uint32_t run)
         else
             high = middle;
     }
-    return !b->l->informed[stream] && low < m->agains && m->again[low].run == run &&
+    return !b->h->informed[stream] && low < m->agains && m->again[low].run == run &&
            (m->run[run].end_ns - m->run[run].start_ns) / m->again[low].times < b->s->o->block_ns;
 }
 
@@ -205,7 +205,7 @@ static void look_at_stream(struct weft__blocks *b, uint32_t stream)
         }
         bool is_over = i + 1 == end && p == WEFT_ROOT;
         bool starts_up = r->start_ns <= started && (p == WEFT_ROOT || i == first);
-        if (starts_up || is_over || (p == WEFT_ROOT && !b->l->suspends[stream]))
+        if (starts_up || is_over || (p == WEFT_ROOT && !b->h->suspends[stream]))
             continue;
         x.still = i + 1 == end && r->end_ns >= b->m->end_ns && p != WEFT_ROOT;
         x.silent = x.still && ran_silently(b, stream, p, r->start_ns);
@@ -320,7 +320,7 @@ static void look_at_wait(struct weft__blocks *b, const struct weft_wait *w)
             name(b, x, w, &x->harmed);
         return;
     }
-    int64_t soon = b->l->informed[stream] ? x->length_ns : WEFT__MS;
+    int64_t soon = b->h->informed[stream] ? x->length_ns : WEFT__MS;
     if (w->from_ns <= x->from_ns && ready >= x->to_ns && ready - x->to_ns <= soon &&
         ready <= x->free_ns && !served(b, x, w->source))
         name(b, x, w, &x->harmed);

@@ -76,7 +76,7 @@ static const char *excuse(const struct weft__blocks *b, const struct group *g)
 static enum weft_confidence judge_endless(const struct weft__blocks *b, const struct weft__block *x,
                                           const char **why)
 {
-    if (!b->l->informed[x->stream]) {
+    if (!b->h->informed[x->stream]) {
         *why = "the trace does not say when nothing runs, so that the run may have been shorter";
         return x->needing ? WEFT_LIKELY : WEFT_POSSIBLE;
     }

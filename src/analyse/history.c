@@ -248,6 +248,25 @@ static void find_loops(struct weft_history *h)
         h->is_loop[m->sleep_stream < h->streams ? m->sleep_stream : 0] = true;
 }
 
+static bool look_at_streams(struct weft_history *h)
+{
+    const struct weft_model *m = h->m;
+    h->suspends = calloc(h->streams, sizeof *h->suspends);
+    h->informed = calloc(h->streams, sizeof *h->informed);
+    if (!h->suspends || !h->informed)
+        return false;
+    for (uint32_t i = 0; m->idle && i < m->idles; i++)
+        h->suspends[m->idle[i].stream] = true;
+    if (!m->idle && m->is_weft && m->sleeps && m->sleep_stream < h->streams)
+        h->suspends[m->sleep_stream] = true;
+    for (uint32_t s = 0; s < h->streams; s++) {
+        h->informed[s] = h->suspends[s] || !m->is_weft;
+        for (uint32_t i = h->stream_first[s] + 1; i + 1 < h->stream_first[s + 1]; i++)
+            h->informed[s] |= h->run_promise[h->stream_run[i]] == WEFT_ROOT;
+    }
+    return true;
+}
+
 /* The model has pauses in the order of their ends: from the last one back, what overlaps is joined. */
 static bool find_collections(struct maker *k)
 {
@@ -614,6 +633,7 @@ static int make(struct maker *k, weft_progress_fn *progress, void *data)
     STEP(0.3, find_causes(k));
     STEP(0.4, find_idle(k));
     find_loops(h);
+    STEP(0.42, look_at_streams(h));
     STEP(0.45, find_collections(k));
     STEP(0.5, find_resolutions(h));
     STEP(0.7, find_waits(k));
@@ -669,6 +689,8 @@ void weft_history_free(struct weft_history *h)
     free(h->stream_first);
     free(h->stream_run);
     free(h->is_loop);
+    free(h->suspends);
+    free(h->informed);
     free(h->idle);
     free(h->idle_first);
     free(h->idle_sum);

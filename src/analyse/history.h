@@ -61,6 +61,9 @@ struct weft_history {
     bool *
         is_loop; /* of each stream: whether things that wait are woken on it. Others are workers, which may
                     * be busy as long as they like */
+    bool *suspends; /* … whether it says when it sleeps */
+    bool *
+        informed; /* … or when nothing runs any more; else what ran last seems to run while the loop sleeps */
 
     /* When a stream did nothing: it was suspended, or it is never suspended and the loop itself ran (as in
      * mirage-profile's traces). By stream, in order, not overlapping. */
@@ -97,6 +100,9 @@ void weft_history_free(struct weft_history *h);
 /* When a promise was resolved: its end (that of what it became), or INT64_MAX if it is pending or was
  * forgotten: then nobody will resolve it. */
 int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise);
+
+/* When a promise ended: what it became, but not before it became that; also by being forgotten. INT64_MAX: it is pending. */
+int64_t weft_history_ended_ns(const struct weft_history *h, uint32_t promise);
 
 /* When the reader of a wait could go on: its source was resolved or, of a condition, notified for it, but not before the wait
  * began. INT64_MAX: never, or it went on before. by may be NULL; *by is the interaction, WEFT_NONE: it is not known. */

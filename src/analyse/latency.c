@@ -33,7 +33,7 @@ static int64_t length_of(const struct weft_history *h, uint32_t p)
     if (p == WEFT_ROOT || !x->created || x->promoted || x->background ||
         (e != WEFT__VALUE && e != WEFT__ERROR && e != WEFT__SOMEHOW))
         return -1;
-    int64_t end = weft_history_resolved_ns(h, p);
+    int64_t end = weft_history_ended_ns(h, p);
     return end > x->start_ns ? end - x->start_ns : 0;
 }
 

@@ -189,34 +189,11 @@ void weft__loop_doubt(struct weft__search *s, struct weft_finding *f, const char
 
 /* ---- All of it ---- */
 
-/* What each stream says of its sleep. */
-static bool look_at_streams(struct weft__loops *l)
-{
-    const struct weft_history *h = l->s->h;
-    const struct weft_model *m = h->m;
-    l->suspends = calloc(h->streams, sizeof *l->suspends);
-    l->informed = calloc(h->streams, sizeof *l->informed);
-    l->span_first = calloc((size_t)h->streams + 1, sizeof *l->span_first);
-    if (!l->suspends || !l->informed || !l->span_first)
-        return false;
-    for (uint32_t i = 0; m->idle && i < m->idles; i++)
-        l->suspends[m->idle[i].stream] = true;
-    if (!m->idle && m->is_weft && m->sleeps && m->sleep_stream < h->streams)
-        l->suspends[m->sleep_stream] = true;
-    for (uint32_t s = 0; s < h->streams; s++) {
-        uint32_t first = h->stream_first[s], end = h->stream_first[s + 1];
-        l->informed[s] = l->suspends[s] || !m->is_weft;
-        for (uint32_t i = first + 1; i + 1 < end && !l->informed[s]; i++)
-            l->informed[s] = h->run_promise[h->stream_run[i]] == WEFT_ROOT;
-    }
-    return true;
-}
-
 void weft__find_blocks(struct weft__search *s)
 {
-    struct weft__loops l = {.s = s};
-    if (!look_at_streams(&l))
-        s->failed = true;
+    struct weft__loops l = {.s = s,
+                            .span_first = calloc((size_t)s->h->streams + 1, sizeof(uint32_t))};
+    s->failed |= !l.span_first;
     static void (*const searches[])(struct weft__loops *) = {weft__find_long_runs, weft__find_spins,
                                                              weft__find_turns};
     for (unsigned i = 0; i < 3 && !s->failed && !s->canceled; i++) {
@@ -227,8 +204,6 @@ void weft__find_blocks(struct weft__search *s)
     }
     if (!s->failed)
         publish(&l);
-    free(l.suspends);
-    free(l.informed);
     free(l.span);
     free(l.span_first);
 }

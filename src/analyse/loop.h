@@ -32,10 +32,6 @@ static inline int64_t weft__sum(int64_t a, int64_t b)
 
 struct weft__loops {
     struct weft__search *s;
-    /* By stream: */
-    bool *suspends; /* it says when it sleeps */
-    /* It says when nothing runs any more; else what ran last seems to run while the loop sleeps. */
-    bool *informed;
     struct weft__span *span; /* sorted by stream and start after each search */
     uint32_t spans, span_room;
     uint32_t *span_first; /* by stream, streams + 1; after sorting */

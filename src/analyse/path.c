@@ -372,15 +372,11 @@ static void begin_pending(struct weft__walk *k, uint32_t promise)
 int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t promise)
 {
     const struct weft_model *m = h->m;
-    int64_t end = weft__result_ns(h, promise);
-    uint32_t final = weft_model_final(m, promise);
-    bool forgotten = m->promise[final].outcome == WEFT_FORGOTTEN;
+    int64_t end = weft_history_ended_ns(h, promise);
     struct weft__walk k = {.h = h, .m = m, .out = out, .low_ns = m->promise[promise].start_ns};
     weft_path_fini(out);
-    out->pending = end == INT64_MAX && !forgotten;
-    k.now_ns = out->pending ? m->end_ns
-               : forgotten  ? weft__later(m->promise[final].end_ns, m->promise[promise].end_ns)
-                            : end;
+    out->pending = end == INT64_MAX;
+    k.now_ns = out->pending ? m->end_ns : end;
     if (promise == WEFT_ROOT || k.now_ns <= k.low_ns)
         return 0;
     k.frame_room = 16;

@@ -11,6 +11,15 @@ int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise)
     return never ? INT64_MAX : p->end_ns;
 }
 
+int64_t weft_history_ended_ns(const struct weft_history *h, uint32_t promise)
+{
+    const struct weft_promise *p = &h->m->promise[promise];
+    const struct weft_promise *final = &h->m->promise[weft_model_final(h->m, promise)];
+    return final->outcome == WEFT_PENDING ? INT64_MAX
+           : p->end_ns > final->end_ns    ? p->end_ns
+                                          : final->end_ns;
+}
+
 int64_t weft_history_there_ns(const struct weft_history *h, const struct weft_wait *w, uint32_t *by)
 {
     int64_t there = weft_history_resolved_ns(h, w->source);

@@ -12,7 +12,7 @@ struct activity {
     uint64_t promises[2], runs[2];
     double alive_ns[2];
     uint64_t on_loop[2];   /* runs on a loop */
-    int64_t longest_ns[2]; /* of these, without what was collected meanwhile */
+    int64_t longest_ns[2]; /* of these, without what halted them */
 };
 
 static void count_runs(struct activity *of, const struct weft__side *s, unsigned which)
@@ -34,7 +34,7 @@ static void count_runs(struct activity *of, const struct weft__side *s, unsigned
         a->on_loop[which]++;
         if (length <= a->longest_ns[which])
             continue;
-        length -= weft_history_collecting(h, run->start_ns, run->end_ns);
+        length -= weft_history_halted(h, weft_history_stream(h, r), run->start_ns, run->end_ns);
         a->longest_ns[which] = length > a->longest_ns[which] ? length : a->longest_ns[which];
     }
 }

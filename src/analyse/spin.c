@@ -49,7 +49,7 @@ static int64_t paused(const struct weft__spins *k, const struct weft__series *x,
     enum { LOOKED_AT = 4 };
     const struct weft_history *h = k->h;
     uint32_t run = weft_history_run_at(h, x->promise, x->last_ns);
-    if (run == WEFT_NONE || !k->l->informed[weft_history_stream(h, run)])
+    if (run == WEFT_NONE || !k->h->informed[weft_history_stream(h, run)])
         return time_ns - x->last_ns;
     int64_t until = k->m->run[run].end_ns;
     if (until >= time_ns)
@@ -59,7 +59,7 @@ static int64_t paused(const struct weft__spins *k, const struct weft__series *x,
     for (unsigned n = 0; n < LOOKED_AT && i < end && h->run_promise[h->stream_run[i]] == WEFT_ROOT;
          n++)
         i++;
-    if (!k->l->suspends[stream] || i == end || k->m->run[h->stream_run[i]].start_ns < time_ns)
+    if (!k->h->suspends[stream] || i == end || k->m->run[h->stream_run[i]].start_ns < time_ns)
         return time_ns - until;
     return weft_history_idle(h, stream, until, time_ns, 0, NULL);
 }
@@ -223,7 +223,7 @@ void weft__find_spins(struct weft__loops *l)
     for (uint32_t p = 1; p < k.m->promises && !s->failed; p++)
         look_at_promise(&k, p);
     for (uint32_t i = 0; i < k.h->streams && !s->failed; i++)
-        if (l->informed[i]) {
+        if (l->s->h->informed[i]) {
             weft__spins_of_stream(&k, i);
             weft__spins_exchanged(&k, i);
         }

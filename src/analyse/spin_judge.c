@@ -192,10 +192,10 @@ static struct weft__lengths look_at_idle(struct weft__spins *k, const struct wef
 static void measure(struct weft__spins *k, struct weft__series *x)
 {
     struct weft__lengths between = {0}, idle;
-    bool sleeps = k->l->suspends[x->stream]; /* it says when; so these are not due to others */
+    bool sleeps = k->h->suspends[x->stream]; /* it says when; so these are not due to others */
     if (x->partner == WEFT_ROOT)
         look_at_runs(k, x, &between);
-    idle = k->l->informed[x->stream] ? look_at_idle(k, x) : between;
+    idle = k->h->informed[x->stream] ? look_at_idle(k, x) : between;
     int64_t awake_ns = sleeps ? between.short_ns - idle.short_ns : idle.short_ns;
     uint64_t longs = x->ran.longs + (sleeps ? 0 : idle.longs);
     int64_t had_ns = weft__sum(x->ran.short_ns, awake_ns);

@@ -104,7 +104,7 @@ static void end_repeats(struct weft__spins *k, struct weft__series *x)
         woken += m->interaction[i].kind == WEFT_READS && m->interaction[i].time_ns >= x->from_ns;
     x->wakes[WEFT__BY_NOBODY] -=
         woken < x->wakes[WEFT__BY_NOBODY] ? woken : x->wakes[WEFT__BY_NOBODY];
-    end_runs(k, x, !k->l->informed[x->stream]);
+    end_runs(k, x, !k->h->informed[x->stream]);
 }
 
 void weft__spins_repeated(struct weft__spins *k)

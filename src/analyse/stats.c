@@ -184,8 +184,7 @@ static bool latency_of(const struct maker *k, uint32_t promise, int64_t *ns)
                         final->outcome != WEFT_RESOLVED))
         return false;
     int64_t from = k->meter.raw ? p->start_ns : weft_model_wake(m, p);
-    int64_t to = final->end_ns > p->end_ns ? final->end_ns : p->end_ns;
-    *ns = at_least_0(to - from);
+    *ns = at_least_0(weft_history_ended_ns(k->h, promise) - from);
     return true;
 }
 

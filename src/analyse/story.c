@@ -157,10 +157,9 @@ int weft_story_find(struct weft_story *out, const struct weft_history *h, uint32
                                .start_ns = p->start_ns,
                                .end_ns = m->end_ns,
                                .resolver = WEFT_NONE};
-    const struct weft_promise *final = &m->promise[out->final];
-    out->pending = final->outcome == WEFT_PENDING;
+    out->pending = m->promise[out->final].outcome == WEFT_PENDING;
     if (!out->pending)
-        out->end_ns = p->becomes == WEFT_NONE ? final->end_ns : later(final->end_ns, p->end_ns);
+        out->end_ns = weft_history_ended_ns(h, promise);
     if (h->resolution[promise] != WEFT_NONE)
         out->resolver = m->interaction[h->resolution[promise]].actor;
     for (uint32_t c = p->creator;

@@ -175,26 +175,15 @@ static void look_at(struct weft_stats_stream *s, const struct weft_history *h)
 
 bool weft__stats_streams(struct weft_stats *out, const struct weft_history *h)
 {
-    const struct weft_model *m = h->m;
-    bool *suspends = calloc(h->streams, sizeof *suspends);
     out->stream = calloc(h->streams, sizeof *out->stream);
-    if (!suspends || !out->stream) {
-        free(suspends);
-        return false;
-    }
-    for (uint32_t i = 0; m->idle && i < m->idles; i++)
-        suspends[m->idle[i].stream] = true;
-    if (!m->idle && m->sleeps && m->sleep_stream < h->streams)
-        suspends[m->sleep_stream] = true;
-    for (uint32_t i = 0; i < h->streams; i++) {
+    for (uint32_t i = 0; i < h->streams && out->stream; i++) {
         struct weft_stats_stream *s = &out->stream[out->streams];
-        *s = (struct weft_stats_stream){.stream = i, .is_loop = h->is_loop[i]};
+        *s = (struct weft_stats_stream){.stream = i,
+                                        .is_loop = h->is_loop[i],
+                                        .suspends =
+                                            h->suspends[i] || (!h->m->is_weft && h->m->sleeps)};
         look_at(s, h);
-        if (s->span_ns == 0)
-            continue;
-        s->suspends = suspends[i];
-        out->streams++;
+        out->streams += s->span_ns != 0;
     }
-    free(suspends);
-    return true;
+    return out->stream != NULL;
 }

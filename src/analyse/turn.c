@@ -164,7 +164,7 @@ static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t 
     if (before != WEFT_NONE && k->m->run[before].end_ns > ready) {
         if (k->m->run[before].start_ns > ready)
             return INT64_MAX;        /* it ran meanwhile */
-        if (k->l->informed[*stream]) /* else the run seems to last until something else runs */
+        if (k->h->informed[*stream]) /* else the run seems to last until something else runs */
             ready = k->m->run[before].end_ns;
     }
     int64_t delay = w->until_ns - ready - weft_history_halted(h, *stream, ready, w->until_ns);
@@ -271,7 +271,7 @@ struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
         run = weft_history_run_at(h, (uint32_t)k->m->interaction[by].actor,
                                   k->m->interaction[by].time_ns);
     d.other_stream = run != WEFT_NONE && weft_history_stream(h, run) != d.stream;
-    d.idle_ns = k->l->informed[d.stream]
+    d.idle_ns = k->h->informed[d.stream]
                     ? weft_history_idle(h, d.stream, d.from_ns, d.to_ns, WEFT__NAP, NULL)
                     : 0;
     int64_t resolved = weft_history_resolved_ns(h, w->source);
@@ -300,7 +300,7 @@ struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
             d.most = p;
         }
     }
-    bool quiet = !k->l->informed[d.stream] && d.other_stream &&
+    bool quiet = !k->h->informed[d.stream] && d.other_stream &&
                  (int64_t)d.runs * WEFT__MS < (d.to_ns - d.from_ns) / 2;
     if (d.idle_ns > (d.to_ns - d.from_ns) / 2 || quiet)
         d.why = WEFT__SLEPT;
@@ -330,7 +330,7 @@ void weft__find_turns(struct weft__loops *l)
         s->failed = true;
     for (uint32_t i = 0; i < k.h->streams && !s->failed; i++) {
         k.first[i] = k.turns;
-        if (k.h->is_loop[i] && l->informed[i])
+        if (k.h->is_loop[i] && l->s->h->informed[i])
             look_at_stream(&k, i);
         k.first[i + 1] = k.turns;
     }

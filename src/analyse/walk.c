@@ -205,22 +205,15 @@ void weft__walk_push(struct weft__walk *k, uint32_t reader, int64_t from, uint32
     k->frame[k->frames++] = (struct weft__frame){from, reader, source, before};
 }
 
-int64_t weft__result_ns(const struct weft_history *h, uint32_t promise)
-{
-    int64_t resolved = weft_history_resolved_ns(h, promise);
-    const struct weft_promise *p = &h->m->promise[promise];
-    return resolved == INT64_MAX || p->becomes == WEFT_NONE ? resolved
-                                                            : weft__later(resolved, p->end_ns);
-}
-
 bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t wait, uint32_t before,
                       struct weft__there *out)
 {
     const struct weft_history *h = k->h;
     uint32_t first = h->notified_first[source], end = h->notified_first[source + 1];
     uint32_t at = place_of(h->notified, first, end, before), by = h->resolution[source];
-    int64_t result = weft__result_ns(h, source);
-    bool found = result <= k->now_ns && (by == WEFT_NONE || by < before);
+    int64_t result = weft_history_ended_ns(h, source);
+    bool found = weft_history_resolved_ns(h, source) != INT64_MAX && result <= k->now_ns &&
+                 (by == WEFT_NONE || by < before);
     if (found)
         *out = (struct weft__there){.time_ns = result, .by = by};
     if (at == first)

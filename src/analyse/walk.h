@@ -94,9 +94,6 @@ uint32_t weft__walk_calls_between(struct weft__walk *k, uint32_t previous);
 void weft__walk_push(struct weft__walk *k, uint32_t reader, int64_t from, uint32_t source,
                      uint32_t before);
 
-/* When a promise had its result, also by becoming one that had it. */
-int64_t weft__result_ns(const struct weft_history *h, uint32_t promise);
-
 /* The resolution, or the last signal, or that by which it was a wait's turn (wait may be WEFT_NONE), no later than now and
  * before an interaction. */
 bool weft__walk_there(const struct weft__walk *k, uint32_t source, uint32_t wait, uint32_t before,
