@@ -86,7 +86,7 @@ static bool gather(struct gatherer *g, const struct weft_share *share, uint32_t 
         g->room = room;
     }
     for (uint32_t i = 0; i < count; i++) {
-        bool nobody = share[i].kind == WEFT_STEP_COLLECTING; /* whoever ran: all are one */
+        bool nobody = weft_step_is_halt(share[i].kind); /* whoever ran: all are one */
         uint32_t p = nobody ? WEFT_NONE : share[i].promise;
         c->share[c->shares++] =
             (struct weft_crowd_share){.kind = share[i].kind,

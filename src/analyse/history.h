@@ -18,6 +18,8 @@
 
 #include "model/model.h"
 
+#define WEFT__NAP INT64_C(20000) /* a shorter idle time is none: the loop only asked what is new */
+
 enum weft_wait_end {
     WEFT_WAIT_OPEN, /* the reader waits still when the trace ends */
     WEFT_WAIT_READ, /* the reader read it, or was signalled by it: ended_by says how */
@@ -109,6 +111,16 @@ int64_t weft_history_ended_ns(const struct weft_history *h, uint32_t promise);
 int64_t weft_history_there_ns(const struct weft_history *h, const struct weft_wait *w,
                               uint32_t *by);
 
+/* The loop that a promise belongs to: the stream that it ran on by then, or its creator; else the only loop. WEFT_NONE: it is
+ * not known. */
+uint32_t weft_history_loop_of(const struct weft_history *h, uint32_t promise, int64_t time_ns);
+
+/* Of the time from from_ns on for something that a loop brought from outside at time_ns: since when it may have been there.
+ * The loop did not look meanwhile, as it was blocked by a run of a millisecond or longer, or by a garbage collection.
+ * time_ns: it came then. docs/model.md, "Outside". */
+int64_t weft_history_unseen_ns(const struct weft_history *h, uint32_t loop, int64_t from_ns,
+                               int64_t time_ns);
+
 /* Places in the lists: the first one of the list at or after a time, or its end. Logarithmic. */
 uint32_t weft_history_run_from(const struct weft_history *h, uint32_t promise, int64_t time_ns);
 uint32_t weft_history_wait_from(const struct weft_history *h, uint32_t reader, int64_t time_ns);
@@ -141,6 +153,10 @@ int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t
 /* How often a stream was idle between two times, counted no further than most. Logarithmic plus most. */
 uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                             int64_t to_ns, uint32_t most);
+
+/* The place in a list of the first one that begins at or after a time, or its end. Logarithmic. */
+uint32_t weft_history_collection_from(const struct weft_collection *list, uint32_t first,
+                                      uint32_t end, int64_t time_ns);
 
 /* How long garbage collections took between two times. Logarithmic. */
 int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns);

@@ -10,8 +10,7 @@
 
 #define WEFT__US INT64_C(1000)
 #define WEFT__MS INT64_C(1000000)
-#define WEFT__NAP (20 * WEFT__US) /* a shorter idle time is none: the loop only asked what is new */
-#define WEFT__LOOP_FAMILIES 100   /* findings of one sort that are told */
+#define WEFT__LOOP_FAMILIES 100 /* findings of one sort that are told */
 
 /* Time on one stream in which it was not free. */
 struct weft__span {

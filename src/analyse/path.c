@@ -105,7 +105,7 @@ static void rest(struct weft__walk *k)
     if (wait != WEFT_NONE && t.time_ns >= ran) {
         const struct weft_wait *w = &h->wait[wait];
         if (weft__walk_slept(k, stream, t.time_ns))
-            weft__walk_outside(k, t.time_ns);
+            weft__walk_outside(k, t.time_ns, k->awaited);
         else
             weft__walk_ready(k, stream, t.time_ns, x);
         k->before = k->before < w->begun_by ? k->before : w->begun_by;
@@ -114,26 +114,37 @@ static void rest(struct weft__walk *k)
             go_there(k, w->source, &t);
         } /* else it was there before: it goes on with x, earlier */
     } else if (run != WEFT_NONE) {
-        weft__walk_outside(k, ran);
+        weft__walk_outside(k, ran, k->awaited);
         go_run(k, run);
     } else {
-        weft__walk_outside(k, p->start_ns);
+        weft__walk_outside(k, p->start_ns, k->awaited);
         go(k, WEFT__CREATED, x);
     }
 }
 
-/* Since when the reader of a run needed source, which was there: since it began to wait for it. Runs since then do not
- * count: they took note of something else, as where several are waited for at once, and source was not there yet. */
-static int64_t kept_since(struct weft__walk *k, uint32_t wait, uint32_t source, uint32_t previous,
-                          int64_t there_ns)
+/* Since when the reader of a run needed source: since it began to wait for it, or made it. */
+static int64_t needed_since(const struct weft__walk *k, uint32_t wait, uint32_t source,
+                            uint32_t previous)
 {
     const struct weft_promise *p = &k->m->promise[source];
-    uint32_t reader = k->promise;
+    if (wait != WEFT_NONE)
+        return k->h->wait[wait].from_ns;
     if (previous == WEFT_NONE)
-        return wait == WEFT_NONE ? k->m->promise[reader].start_ns : k->h->wait[wait].from_ns;
+        return k->m->promise[k->promise].start_ns;
     const struct weft_run *r = &k->m->run[previous];
-    bool began = p->created && p->creator == reader && p->start_ns < r->start_ns;
-    int64_t from = wait != WEFT_NONE ? k->h->wait[wait].from_ns : began ? p->start_ns : r->end_ns;
+    bool began = p->created && p->creator == k->promise && p->start_ns < r->start_ns;
+    return began ? p->start_ns : r->end_ns;
+}
+
+/* Since when that counts. Runs since then do not: they took note of something else, as where several are waited for at once,
+ * and source was not there yet. */
+static int64_t kept_since(const struct weft__walk *k, uint32_t wait, uint32_t source,
+                          uint32_t previous, int64_t there_ns)
+{
+    int64_t from = needed_since(k, wait, source, previous);
+    if (previous == WEFT_NONE)
+        return from;
+    const struct weft_run *r = &k->m->run[previous];
     return from < r->start_ns && there_ns <= r->end_ns ? r->end_ns : from;
 }
 
@@ -146,11 +157,32 @@ static void go_previous(struct weft__walk *k, uint32_t previous)
         go(k, WEFT__RESTS, k->promise);
 }
 
+/* Whether a run took note of something else, that was there before a time; its reader ran late, and what it needed was there
+ * by then. */
+static bool notes_earlier(const struct weft__walk *k, uint32_t run, int64_t there_ns)
+{
+    uint32_t cause = k->h->run_cause[run];
+    return cause != WEFT_NONE && k->m->interaction[cause].kind == WEFT_READS &&
+           there_ns <= k->m->run[run].start_ns &&
+           weft_history_resolved_ns(k->h, k->m->interaction[cause].other) < there_ns;
+}
+
 /* A run that began because of source, which was there. */
 static void served(struct weft__walk *k, uint32_t wait, uint32_t source, uint32_t previous,
                    const struct weft__there *t)
 {
     uint32_t x = k->promise;
+    for (; previous != WEFT_NONE && k->looks < WEFT__LOOKS_MAX &&
+           needed_since(k, wait, source, previous) < k->m->run[previous].start_ns &&
+           notes_earlier(k, previous, t->time_ns);
+         k->looks++) { /* several came while it could not run: each has a run */
+        const struct weft_run *r = &k->m->run[previous];
+        uint32_t stream = weft_history_stream(k->h, previous);
+        weft__walk_ready(k, stream, r->end_ns, x);
+        weft__walk_busy(k, WEFT_STEP_RUNNING, stream, r->start_ns, x, WEFT_NONE);
+        k->run = previous;
+        previous = weft__run_before_this(k->h, previous);
+    }
     int64_t from = kept_since(k, wait, source, previous, t->time_ns);
     uint32_t before = wait != WEFT_NONE ? k->h->wait[wait].begun_by : k->before;
     weft__walk_ready(k, weft_history_stream(k->h, k->run), weft__later(t->time_ns, from), x);
@@ -184,8 +216,8 @@ static void begun_by(struct weft__walk *k, uint32_t cause, uint32_t previous)
     } else if (found)
         served(k, wait, source, previous, &t);
     else {
-        weft__walk_step(k, WEFT_STEP_OUTSIDE, kept_since(k, wait, source, previous, k->now_ns),
-                        source == WEFT_ROOT ? reader : source, WEFT_NONE);
+        weft__walk_outside(k, kept_since(k, wait, source, previous, k->now_ns),
+                           source == WEFT_ROOT ? reader : source);
         go_previous(k, previous);
     }
 }
@@ -219,7 +251,7 @@ static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
         if (!k->m->promise[x].created)
             weft__walk_step(k, WEFT_STEP_UNKNOWN, created, x, WEFT_NONE);
         else if (weft__walk_slept(k, stream, created))
-            weft__walk_outside(k, created);
+            weft__walk_outside(k, created, k->awaited);
         else
             weft__walk_ready(k, stream, created, x);
         go(k, WEFT__CREATED, x);
@@ -236,7 +268,7 @@ static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
         if (weft__walk_never_slept(k, stream, ran)) /* nothing from outside can have come */
             weft__walk_ready(k, stream, ran, x);
         else
-            weft__walk_outside(k, ran);
+            weft__walk_outside(k, ran, k->awaited);
         go_run(k, previous);
     }
 }
@@ -261,7 +293,8 @@ static void move(struct weft__walk *k)
         rest(k);
         break;
     case WEFT__RUNS:
-        weft__walk_busy(k, WEFT_STEP_RUNNING, k->m->run[k->run].start_ns, k->promise, WEFT_NONE);
+        weft__walk_busy(k, WEFT_STEP_RUNNING, weft_history_stream(k->h, k->run),
+                        k->m->run[k->run].start_ns, k->promise, WEFT_NONE);
         k->mode = WEFT__BEGINS;
         break;
     case WEFT__BEGINS:
@@ -275,7 +308,7 @@ static void move(struct weft__walk *k)
            p->created && p->creator != WEFT_ROOT ? p->creator : weft__walk_top(k)->source);
         break;
     case WEFT__OUTSIDE:
-        weft__walk_step(k, WEFT_STEP_OUTSIDE, weft__walk_top(k)->from_ns, k->promise, WEFT_NONE);
+        weft__walk_outside(k, weft__walk_top(k)->from_ns, k->promise);
         break;
     case WEFT__SILENT:
         weft__walk_step(k, WEFT_STEP_UNKNOWN, weft__walk_top(k)->from_ns, k->promise, WEFT_NONE);

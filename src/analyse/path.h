@@ -20,7 +20,9 @@
 #define WEFT_STEPS(X)                                                                              \
     X(RUNNING, "running")                                                                          \
     X(READY, "ready")           /* what it waited for was there, something else ran */             \
+    X(BLOCKED, "blocked")       /* it may have been there: its loop did not look, something ran */ \
     X(COLLECTING, "collecting") /* the garbage collector */                                        \
+    X(PREEMPTED, "preempted")   /* others had the core of its thread */                            \
     X(OUTSIDE, "outside")       /* what the program cannot see: the network, a disk, a timer */    \
     X(UNKNOWN, "unknown")       /* the trace does not say */
 
@@ -36,8 +38,8 @@ const char *weft_step_name(enum weft_step_kind kind);
 struct weft_step {
     int64_t from_ns, to_ns;
     enum weft_step_kind kind;
-    uint32_t promise; /* that ran, was ready, or was waited for (OUTSIDE) */
-    uint32_t behind;  /* READY: what ran longest meanwhile on its stream, or WEFT_NONE */
+    uint32_t promise; /* that ran, was ready, or was waited for (OUTSIDE, BLOCKED) */
+    uint32_t behind;  /* READY, BLOCKED: what ran longest meanwhile on its stream, or WEFT_NONE */
 };
 
 #define WEFT_PATH_MAX 100000 /* steps; a longer path has one UNKNOWN step at its beginning */
@@ -53,15 +55,26 @@ struct weft_path {
 int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t promise);
 void weft_path_fini(struct weft_path *p);
 
-/* The steps added up by kind and by what they say: (type, label) of the promise, for READY of what it stood
- * behind; all of COLLECTING are one. The longest first. */
+/* The steps added up by kind and by what they say: (type, label) of the promise, for READY and BLOCKED of what ran
+ * meanwhile; all of COLLECTING are one, and of PREEMPTED. The longest first. */
 struct weft_share {
     enum weft_step_kind kind;
-    uint32_t promise; /* one of them; for READY what ran meanwhile, or WEFT_NONE */
+    uint32_t promise; /* one of them; for READY and BLOCKED what ran meanwhile, or WEFT_NONE */
     bool several;     /* not all are of this promise */
     int64_t total_ns;
     uint32_t steps;
 };
+
+/* Whether a step of that kind is called after what ran meanwhile; and whether all of a kind are one. */
+static inline bool weft_step_is_behind(enum weft_step_kind kind)
+{
+    return kind == WEFT_STEP_READY || kind == WEFT_STEP_BLOCKED;
+}
+
+static inline bool weft_step_is_halt(enum weft_step_kind kind)
+{
+    return kind == WEFT_STEP_COLLECTING || kind == WEFT_STEP_PREEMPTED;
+}
 
 /* *count shares, which the caller frees. NULL: no memory, or an empty path. */
 struct weft_share *weft_path_shares(const struct weft_path *p, const struct weft_model *m,

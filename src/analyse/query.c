@@ -4,6 +4,11 @@
 
 #include <stdlib.h>
 
+enum {
+    LONG_NS = 1000000, /* a shorter run blocks nobody */
+    LOOK_BACK = 64,    /* runs and idle times before a moment */
+};
+
 int64_t weft_history_resolved_ns(const struct weft_history *h, uint32_t promise)
 {
     const struct weft_promise *p = &h->m->promise[weft_model_final(h->m, promise)];
@@ -115,18 +120,24 @@ uint32_t weft_history_idles(const struct weft_history *h, uint32_t stream, int64
     return n;
 }
 
+uint32_t weft_history_collection_from(const struct weft_collection *list, uint32_t first,
+                                      uint32_t end, int64_t time_ns)
+{
+    while (first < end) {
+        uint32_t middle = first + (end - first) / 2;
+        if (list[middle].start_ns < time_ns)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
 /* How much of the list from first on lies before a time. */
 static int64_t sum_until(const struct weft_collection *list, uint32_t first, uint32_t end,
                          int64_t time_ns)
 {
-    uint32_t low = first, high = end;
-    while (low < high) { /* the first one that begins at or after it */
-        uint32_t middle = low + (high - low) / 2;
-        if (list[middle].start_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = weft_history_collection_from(list, first, end, time_ns);
     if (low == first)
         return 0;
     const struct weft_collection *c = &list[low - 1];
@@ -138,6 +149,83 @@ int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, i
     return from_ns < to_ns ? sum_until(h->collection, 0, h->collections, to_ns) -
                                  sum_until(h->collection, 0, h->collections, from_ns)
                            : 0;
+}
+
+/* ---- What a loop did not see ---- */
+
+uint32_t weft_history_loop_of(const struct weft_history *h, uint32_t promise, int64_t time_ns)
+{
+    uint32_t loop = WEFT_NONE, loops = 0;
+    for (unsigned i = 0; i < 2 && promise != WEFT_ROOT; i++) {
+        uint32_t run = weft_history_run_before(h, promise, time_ns),
+                 first = h->runs_of_first[promise];
+        if (run == WEFT_NONE && first < h->runs_of_first[promise + 1])
+            run = h->runs_of[first];
+        if (run != WEFT_NONE)
+            return weft_history_stream(h, run);
+        promise = h->m->promise[promise].creator;
+    }
+    for (uint32_t s = 0; s < h->streams; s++)
+        if (h->is_loop[s] && loops++ == 0)
+            loop = s;
+    return loops == 1 ? loop : WEFT_NONE;
+}
+
+/* When a loop last knew that there was nothing new. It slept then; or it looked, and found it only when it looked again. Not
+ * all loops say that: one that itself ran for long may have slept. */
+static int64_t knew_ns(const struct weft_history *h, uint32_t loop, int64_t time_ns)
+{
+    bool says = h->suspends[loop] || !h->m->is_weft;
+    int64_t knew = INT64_MIN;
+    uint32_t i = idle_until(h, loop, time_ns), first = h->idle_first[loop], looks = 0;
+    for (uint32_t n = 0; i > first && n < LOOK_BACK && knew == INT64_MIN; n++) {
+        const struct weft_idle *x = &h->idle[--i];
+        int64_t end = x->end_ns < time_ns ? x->end_ns : time_ns;
+        bool slept = end - x->start_ns >= (says ? WEFT__NAP : LONG_NS);
+        if (slept || (says && looks++) || n + 1 == LOOK_BACK)
+            knew = end;
+    }
+    return knew;
+}
+
+/* Since when something has run on a loop for long, right before a time, and nothing since knew_ns. */
+static int64_t busy_since(const struct weft_history *h, uint32_t loop, int64_t time_ns,
+                          int64_t knew_ns)
+{
+    uint32_t first = h->stream_first[loop], low = weft_history_stream_from(h, loop, time_ns);
+    int64_t since = time_ns;
+    bool found = false;
+    for (uint32_t n = 0; low > first && n < LOOK_BACK && since > knew_ns; n++) {
+        uint32_t run = h->stream_run[--low];
+        const struct weft_run *r = &h->m->run[run];
+        bool root = h->run_promise[run] == WEFT_ROOT;
+        int64_t from = r->start_ns > knew_ns ? r->start_ns : knew_ns;
+        if (r->end_ns > time_ns && !root)
+            return time_ns; /* another thread brought it */
+        int64_t to = r->end_ns < time_ns ? r->end_ns : time_ns;
+        if (found && (root || to < since)) /* the loop itself may have looked */
+            break;
+        if (!found && to - from >= LONG_NS) {
+            if (time_ns - to > to - from) /* something else was done since */
+                return time_ns;
+            found = true;
+        }
+        since = found ? from : since;
+    }
+    return since;
+}
+
+int64_t weft_history_unseen_ns(const struct weft_history *h, uint32_t loop, int64_t from_ns,
+                               int64_t time_ns)
+{
+    if (loop == WEFT_NONE || !h->is_loop[loop] || !h->informed[loop])
+        return time_ns;
+    int64_t since = busy_since(h, loop, time_ns, knew_ns(h, loop, time_ns));
+    uint32_t low = weft_history_collection_from(h->collection, 0, h->collections, since);
+    if (low > 0 && h->collection[low - 1].end_ns >= since - WEFT__NAP)
+        since = h->collection[low - 1].start_ns;
+    since = since > from_ns ? since : from_ns;
+    return time_ns - since >= LONG_NS ? since : time_ns;
 }
 
 /* ---- Cores that others had ---- */

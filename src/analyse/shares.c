@@ -36,12 +36,12 @@ static int by_length(const void *a, const void *b)
 
 static struct sorted sorted_step(const struct weft_step *s, const struct weft_model *m)
 {
-    uint32_t named = s->kind == WEFT_STEP_READY ? s->behind : s->promise;
+    uint32_t named = weft_step_is_behind(s->kind) ? s->behind : s->promise;
     struct sorted out = {
         .share = {.kind = s->kind, .promise = named, .total_ns = s->to_ns - s->from_ns, .steps = 1},
         .type = WEFT_NONE,
         .name = WEFT_NONE};
-    if (s->kind == WEFT_STEP_COLLECTING) /* whoever ran: all are one */
+    if (weft_step_is_halt(s->kind)) /* whoever ran: all are one */
         out.type = out.name = 0;
     else if (named != WEFT_NONE && named != WEFT_ROOT) {
         out.type = m->promise[named].type;

@@ -6,7 +6,6 @@
 #include "model/alloc.h"
 
 enum {
-    PAUSES_OPEN = 8,   /* collections that end later than one looks, on several threads */
     LOOK_FURTHER = 64, /* at waits, beyond those that must be looked at */
 };
 
@@ -37,29 +36,36 @@ void weft__walk_step(struct weft__walk *k, enum weft_step_kind kind, int64_t fro
     k->now_ns = from;
 }
 
-void weft__walk_busy(struct weft__walk *k, enum weft_step_kind kind, int64_t from, uint32_t promise,
-                     uint32_t behind)
+/* The last of a list that begins before a time, and its end, if that is later than *end_ns. */
+static const struct weft_collection *last_halt(const struct weft_collection *list, uint32_t first,
+                                               uint32_t end, int64_t now_ns, int64_t *end_ns)
 {
-    const struct weft_model *m = k->m;
-    uint32_t low = 0, high = m->pauses;
+    uint32_t low = weft_history_collection_from(list, first, end, now_ns);
+    if (low == first || list[low - 1].end_ns <= *end_ns)
+        return NULL;
+    *end_ns = list[low - 1].end_ns < now_ns ? list[low - 1].end_ns : now_ns;
+    return &list[low - 1];
+}
+
+void weft__walk_busy(struct weft__walk *k, enum weft_step_kind kind, uint32_t stream, int64_t from,
+                     uint32_t promise, uint32_t behind)
+{
+    const struct weft_history *h = k->h;
     from = weft__later(from, weft__walk_top(k)->from_ns);
-    while (low < high) { /* the first one that ends now or later */
-        uint32_t middle = low + (high - low) / 2;
-        if (m->pause[middle].end_ns < k->now_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    uint32_t i = m->pauses - low < PAUSES_OPEN ? m->pauses : low + PAUSES_OPEN;
-    while (i > 0 && k->now_ns > from && k->looks < WEFT__LOOKS_MAX) {
-        const struct weft_pause *p = &m->pause[--i];
-        if (p->end_ns <= from && i < low)
-            break;
+    while (k->now_ns > from && k->looks < WEFT__LOOKS_MAX && !k->failed) {
+        int64_t end = from;
+        const struct weft_collection *halt =
+            last_halt(h->collection, 0, h->collections, k->now_ns, &end);
+        const struct weft_collection *preempted =
+            h->preemption_first ? last_halt(h->preemption, h->preemption_first[stream],
+                                            h->preemption_first[stream + 1], k->now_ns, &end)
+                                : NULL;
         k->looks++;
-        if (p->end_ns <= from || p->start_ns >= k->now_ns)
-            continue;
-        weft__walk_step(k, kind, p->end_ns, promise, behind);
-        weft__walk_step(k, WEFT_STEP_COLLECTING, weft__later(p->start_ns, from), promise,
+        if (!halt && !preempted)
+            break;
+        weft__walk_step(k, kind, end, promise, behind);
+        weft__walk_step(k, preempted ? WEFT_STEP_PREEMPTED : WEFT_STEP_COLLECTING,
+                        weft__later((preempted ? preempted : halt)->start_ns, from), promise,
                         WEFT_NONE);
     }
     weft__walk_step(k, kind, from, promise, behind);
@@ -130,12 +136,20 @@ static uint32_t busiest(struct weft__walk *k, uint32_t stream, int64_t from, uin
 void weft__walk_ready(struct weft__walk *k, uint32_t stream, int64_t from, uint32_t promise)
 {
     if (from < k->now_ns)
-        weft__walk_busy(k, WEFT_STEP_READY, from, promise, busiest(k, stream, from, promise));
+        weft__walk_busy(k, WEFT_STEP_READY, stream, from, promise,
+                        busiest(k, stream, from, promise));
 }
 
-void weft__walk_outside(struct weft__walk *k, int64_t from)
+void weft__walk_outside(struct weft__walk *k, int64_t from, uint32_t promise)
 {
-    weft__walk_step(k, WEFT_STEP_OUTSIDE, from, k->awaited, WEFT_NONE);
+    uint32_t reader = weft__walk_top(k)->reader == WEFT_ROOT ? promise : weft__walk_top(k)->reader;
+    uint32_t loop = weft_history_loop_of(k->h, reader, k->now_ns);
+    from = weft__later(from, weft__walk_top(k)->from_ns);
+    int64_t since = weft_history_unseen_ns(k->h, loop, from, k->now_ns);
+    if (since < k->now_ns)
+        weft__walk_busy(k, WEFT_STEP_BLOCKED, loop, since, promise,
+                        busiest(k, loop, since, WEFT_NONE));
+    weft__walk_step(k, WEFT_STEP_OUTSIDE, from, promise, WEFT_NONE);
 }
 
 bool weft__walk_slept(const struct weft__walk *k, uint32_t stream, int64_t from)

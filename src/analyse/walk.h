@@ -64,9 +64,10 @@ static inline const struct weft__frame *weft__walk_top(const struct weft__walk *
 void weft__walk_step(struct weft__walk *k, enum weft_step_kind kind, int64_t from, uint32_t promise,
                      uint32_t behind);
 
-/* The same without the garbage collections in it, which are steps of their own. */
-void weft__walk_busy(struct weft__walk *k, enum weft_step_kind kind, int64_t from, uint32_t promise,
-                     uint32_t behind);
+/* The same on a stream, without what halted that: garbage collections, and others that had the core. These are steps of
+ * their own. */
+void weft__walk_busy(struct weft__walk *k, enum weft_step_kind kind, uint32_t stream, int64_t from,
+                     uint32_t promise, uint32_t behind);
 
 /* The run of the same promise before that one, or WEFT_NONE. */
 uint32_t weft__run_before_this(const struct weft_history *h, uint32_t run);
@@ -76,8 +77,9 @@ uint32_t weft__walk_run_now(struct weft__walk *k, uint32_t promise);
 
 void weft__walk_ready(struct weft__walk *k, uint32_t stream, int64_t from, uint32_t promise);
 
-/* What came from outside is called after what is waited for: who acts on it may do that for many, as a driver does. */
-void weft__walk_outside(struct weft__walk *k, int64_t from);
+/* What came from outside now, but for the time in which the loop did not see whether it was there. It is called after what is
+ * waited for (promise): who acts on it may do that for many, as a driver does. */
+void weft__walk_outside(struct weft__walk *k, int64_t from, uint32_t promise);
 
 /* Whether an event loop slept for most of the time from then until now: nobody was ready then. */
 bool weft__walk_slept(const struct weft__walk *k, uint32_t stream, int64_t from);

@@ -86,11 +86,13 @@ static bool alike(const struct weft_model *m, uint32_t a, uint32_t b)
 /* ---- What the time went to ---- */
 
 /* Whether it is what a pending promise waits for in the end. */
-static bool is_pending(const struct weft_model *m, const struct weft_path *p,
-                       const struct weft_step *s)
+static bool is_pending(const struct weft_model *m, const struct weft_path *p, uint32_t promise)
 {
-    return p->pending && s->kind == WEFT_STEP_OUTSIDE && s == &p->step[p->count - 1] &&
-           m->promise[weft_model_final(m, s->promise)].outcome == WEFT_PENDING;
+    const struct weft_step *last = &p->step[p->count - 1];
+    bool waited_for = last->kind != WEFT_STEP_RUNNING && last->kind != WEFT_STEP_READY &&
+                      last->kind != WEFT_STEP_UNKNOWN;
+    return p->pending && waited_for && alike(m, last->promise, promise) &&
+           m->promise[weft_model_final(m, last->promise)].outcome == WEFT_PENDING;
 }
 
 /* Whether it is a wait in a circle, in which a pending promise ends. */
@@ -133,12 +135,20 @@ static void put_share(struct weft__text *t, const struct weft_model *m, const st
         if (one)
             put_called(t, m, s, table);
         break;
+    case WEFT_STEP_BLOCKED:
+        weft__put(t, one ? "the loop was blocked by " : "the loop was blocked");
+        if (one)
+            put_called(t, m, s, table);
+        break;
     case WEFT_STEP_COLLECTING:
         weft__put(t, "garbage collection");
         break;
+    case WEFT_STEP_PREEMPTED:
+        weft__put(t, "no core: others had it");
+        break;
     case WEFT_STEP_OUTSIDE:
         put_called(t, m, s, table);
-        pending = is_pending(m, p, last) && alike(m, last->promise, s->promise);
+        pending = is_pending(m, p, s->promise);
         weft__put(t, table ? ", %s" : " (%s)", pending ? "pending" : "outside");
         break;
     case WEFT_STEP_UNKNOWN:
@@ -233,12 +243,14 @@ static void put_step(struct weft__text *t, const struct weft_model *m, const str
 static const char *kind_word(const struct weft_model *m, const struct weft_path *p,
                              const struct weft_step *s)
 {
-    static const char *const words[] = {[WEFT_STEP_RUNNING] = "runs",
-                                        [WEFT_STEP_READY] = "ready",
-                                        [WEFT_STEP_COLLECTING] = "paused",
-                                        [WEFT_STEP_OUTSIDE] = "outside",
-                                        [WEFT_STEP_UNKNOWN] = "unknown"};
-    return is_pending(m, p, s) ? "pending" : is_circle(p, s) ? "circle" : words[s->kind];
+    static const char *const words[] = {
+        [WEFT_STEP_RUNNING] = "runs",      [WEFT_STEP_READY] = "ready",
+        [WEFT_STEP_BLOCKED] = "blocked",   [WEFT_STEP_COLLECTING] = "paused",
+        [WEFT_STEP_PREEMPTED] = "no core", [WEFT_STEP_OUTSIDE] = "outside",
+        [WEFT_STEP_UNKNOWN] = "unknown"};
+    return s->kind == WEFT_STEP_OUTSIDE && is_pending(m, p, s->promise) ? "pending"
+           : is_circle(p, s)                                            ? "circle"
+                                                                        : words[s->kind];
 }
 
 /* Explains the words that are used. */
@@ -249,13 +261,17 @@ static void print_legend(const struct weft_model *m, const struct weft_path *p)
         const char *text;
     } legend[] = {
         {WEFT_STEP_READY, "ready: it could have run, but did not"},
+        {WEFT_STEP_BLOCKED, "blocked: the loop did not look whether it was there, so it may have "
+                            "come any time in this"},
         {WEFT_STEP_COLLECTING, "paused: for garbage collection"},
+        {WEFT_STEP_PREEMPTED, "no core: others had it"},
         {WEFT_STEP_OUTSIDE, "outside: the network, a disk, a timer or the like"},
     };
     struct weft__text t = {0};
     bool seen[WEFT_STEP_KINDS] = {0};
     for (uint32_t i = 0; i < p->count; i++)
-        seen[p->step[i].kind] |= !is_pending(m, p, &p->step[i]);
+        seen[p->step[i].kind] |=
+            p->step[i].kind != WEFT_STEP_OUTSIDE || !is_pending(m, p, p->step[i].promise);
     for (unsigned i = 0; i < sizeof legend / sizeof *legend; i++)
         if (seen[legend[i].kind])
             weft__put(&t, "%s%s", t.size ? "; " : "", legend[i].text);

@@ -435,15 +435,17 @@ static int print_distribution(const struct weft_crowd *c)
 static void put_crowd_share(struct weft__text *t, const struct weft_model *m,
                             const struct weft__crowd_told *told, const struct weft_crowd_share *s)
 {
-    static const char *const after[] = {[WEFT_STEP_RUNNING] = ", running",
-                                        [WEFT_STEP_READY] = "",
-                                        [WEFT_STEP_COLLECTING] = "",
-                                        [WEFT_STEP_OUTSIDE] = ", outside",
-                                        [WEFT_STEP_UNKNOWN] = ""};
+    static const char *const after[] = {
+        [WEFT_STEP_RUNNING] = ", running", [WEFT_STEP_READY] = "",
+        [WEFT_STEP_BLOCKED] = "",          [WEFT_STEP_COLLECTING] = "",
+        [WEFT_STEP_PREEMPTED] = "",        [WEFT_STEP_OUTSIDE] = ", outside",
+        [WEFT_STEP_UNKNOWN] = ""};
     const struct weft__families *f = told->families;
     if (s->kind == WEFT_STEP_UNKNOWN || s->family == WEFT_NONE) {
         weft__put(t, s->kind == WEFT_STEP_UNKNOWN      ? "not known"
                      : s->kind == WEFT_STEP_COLLECTING ? "garbage collection"
+                     : s->kind == WEFT_STEP_PREEMPTED  ? "no core: others had it"
+                     : s->kind == WEFT_STEP_BLOCKED    ? "the loop was blocked"
                                                        : "ready, but not running");
         return;
     }
@@ -451,7 +453,9 @@ static void put_crowd_share(struct weft__text *t, const struct weft_model *m,
         weft__put(t, "running");
         return;
     }
-    weft__put(t, s->kind == WEFT_STEP_READY ? "ready behind " : "");
+    weft__put(t, s->kind == WEFT_STEP_READY     ? "ready behind "
+                 : s->kind == WEFT_STEP_BLOCKED ? "the loop was blocked by "
+                                                : "");
     if (s->one_label)
         weft__put_name(t, m, s->promise);
     else

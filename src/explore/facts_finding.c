@@ -13,15 +13,16 @@ static const struct weft__target nowhere = {.promise = WEFT_NONE};
 void weft__put_share(struct weft__text *t, const struct weft_model *m, const struct weft_share *s)
 {
     weft__put_length(t, s->total_ns);
-    if (s->kind == WEFT_STEP_READY) {
-        weft__put(t, " ready");
+    if (weft_step_is_behind(s->kind)) {
+        bool ready = s->kind == WEFT_STEP_READY;
+        weft__put(t, ready ? " ready" : " the loop was blocked");
         if (s->promise != WEFT_NONE) {
-            weft__put(t, " behind ");
+            weft__put(t, ready ? " behind " : " by ");
             weft__put_name(t, m, s->promise);
         }
         return;
     }
-    if (s->promise != WEFT_NONE && s->kind != WEFT_STEP_COLLECTING) {
+    if (s->promise != WEFT_NONE && !weft_step_is_halt(s->kind)) {
         weft__put(t, " ");
         weft__put_name(t, m, s->promise);
     }

@@ -319,8 +319,9 @@ void weft__moment_go(struct weft_explorer *e, unsigned pane, uint32_t promise, i
 static enum weft_mark_kind mark_of(enum weft_step_kind kind)
 {
     static const enum weft_mark_kind marks[] = {
-        [WEFT_STEP_RUNNING] = WEFT_MARK_RUNNING,       [WEFT_STEP_READY] = WEFT_MARK_READY,
-        [WEFT_STEP_COLLECTING] = WEFT_MARK_COLLECTING, [WEFT_STEP_OUTSIDE] = WEFT_MARK_OUTSIDE,
+        [WEFT_STEP_RUNNING] = WEFT_MARK_RUNNING,      [WEFT_STEP_READY] = WEFT_MARK_READY,
+        [WEFT_STEP_BLOCKED] = WEFT_MARK_READY,        [WEFT_STEP_COLLECTING] = WEFT_MARK_COLLECTING,
+        [WEFT_STEP_PREEMPTED] = WEFT_MARK_COLLECTING, [WEFT_STEP_OUTSIDE] = WEFT_MARK_OUTSIDE,
         [WEFT_STEP_UNKNOWN] = WEFT_MARK_UNKNOWN,
     };
     return marks[kind];

@@ -298,8 +298,8 @@ static const struct entry entries[] = {
     {BOX, WEFT_INK_AFFECTED, "affected, or different"},
     {FLAG, WEFT_INK_EVIDENCE, "what shows it"},
     {PATH, WEFT_INK_RUNNING, "path: running"},
-    {PATH, WEFT_INK_READY, "path: ready, something else runs"},
-    {PATH, WEFT_INK_COLLECTING, "path: garbage collection"},
+    {PATH, WEFT_INK_READY, "path: something else runs"},
+    {PATH, WEFT_INK_COLLECTING, "path: garbage collection, or no core"},
     {PATH, WEFT_INK_OUTSIDE, "path: outside the program"},
     {PATH, WEFT_INK_UNKNOWN, "path: not known"},
 };

@@ -23,8 +23,8 @@ enum weft_mark_kind {
     WEFT_MARK_EVIDENCE,   /* a flag with a short text, at from_ns on the promise's line */
     WEFT_MARK_DIVERGENCE, /* a dashed line over all rows, its text on the ruler */
     WEFT_MARK_RUNNING,    /* the others are steps of a path: thick lines, joined to one */
-    WEFT_MARK_READY,
-    WEFT_MARK_COLLECTING,
+    WEFT_MARK_READY,      /* or the loop was blocked: something else ran */
+    WEFT_MARK_COLLECTING, /* or others had the core */
     WEFT_MARK_OUTSIDE,
     WEFT_MARK_UNKNOWN,
     WEFT_MARK_KINDS

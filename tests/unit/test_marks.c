@@ -310,7 +310,7 @@ static void the_legend_says_what_is_there(void **state)
     x.v.notes = COUNT(notes);
     draw(&x);
     assert_non_null(text(&x, "what shows it"));
-    assert_non_null(text(&x, "path: ready, something else runs"));
+    assert_non_null(text(&x, "path: something else runs"));
     assert_null(text(&x, "path: running"));
     assert_null(text(&x, "affected, or different"));
     assert_non_null(text(&x, "what happened"));
