@@ -13,7 +13,7 @@ enum {
 /* A time in the life of one promise. What has more weight hides the others. */
 struct weft_meter_span {
     int64_t from_ns, to_ns;
-    enum { WAITING, READY, RUNNING } kind;
+    enum { BLOCKED, WAITING, READY, RUNNING } kind;
 };
 
 static void add(int64_t *sum, int64_t n)
@@ -37,6 +37,17 @@ static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
 {
     int64_t there = weft_history_there_ns(h, w, NULL);
     return there < w->until_ns ? there : w->until_ns;
+}
+
+/* Since when that may have been there, though the loop brought it only then. */
+static int64_t unseen_ns(const struct weft_history *h, const struct weft_wait *w, int64_t there_ns)
+{
+    uint32_t by;
+    if (weft_history_there_ns(h, w, &by) > w->until_ns || by == WEFT_NONE ||
+        h->m->interaction[by].actor != WEFT_ROOT)
+        return there_ns;
+    return weft_history_unseen_ns(h, weft_history_loop_of(h, w->reader, w->until_ns), w->from_ns,
+                                  there_ns);
 }
 
 static int by_end(const void *a, const void *b)
@@ -151,7 +162,8 @@ static bool add_waits_and_runs(struct weft_meter *k, uint32_t promise)
     const struct weft_history *h = k->h;
     for (uint32_t i = h->waits_of_first[promise]; i < h->waits_of_first[promise + 1]; i++) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        if (!add_span(k, w->from_ns, there_ns(h, w), WAITING))
+        int64_t there = there_ns(h, w), unseen = unseen_ns(h, w, there);
+        if (!add_span(k, w->from_ns, unseen, WAITING) || !add_span(k, unseen, there, BLOCKED))
             return false;
     }
     for (uint32_t i = h->runs_of_first[promise]; i < h->runs_of_first[promise + 1]; i++) {
@@ -195,7 +207,7 @@ static bool cover(struct weft_meter *k, unsigned least, bool collections, int64_
 
 int weft_spent_find(struct weft_spent *out, struct weft_meter *k, uint32_t promise)
 {
-    int64_t running, net, ready, all;
+    int64_t running, net, ready, certain, all;
     *out = (struct weft_spent){0};
     k->spans = 0;
     if (!add_ready(k, promise) || !add_waits_and_runs(k, promise))
@@ -204,9 +216,10 @@ int weft_spent_find(struct weft_spent *out, struct weft_meter *k, uint32_t promi
         return 0;
     sort_spans(k, by_begin);
     if (!cover(k, RUNNING, false, &running) || !cover(k, RUNNING, true, &net) ||
-        !cover(k, READY, false, &ready) || !cover(k, WAITING, false, &all))
+        !cover(k, READY, false, &ready) || !cover(k, WAITING, false, &certain) ||
+        !cover(k, BLOCKED, false, &all))
         return WEFT_E_NOMEM;
-    *out = (struct weft_spent){all - ready, ready - running, net, running - net};
+    *out = (struct weft_spent){all - ready, all - certain, ready - running, net, running - net};
     return 0;
 }
 

@@ -14,7 +14,9 @@
 #include "analyse/history.h"
 
 struct weft_spent {
-    int64_t waiting_ns;    /* it did not run, and something that it waited for was not there */
+    int64_t waiting_ns; /* it did not run, and something that it waited for was not there */
+    int64_t
+        blocked_ns; /* of that: all of it may have been there, but its loop was blocked and did not look */
     int64_t ready_ns;      /* that was there, and it did not run yet */
     int64_t running_ns;    /* without garbage collections */
     int64_t collecting_ns; /* garbage collections while it ran */

@@ -278,6 +278,7 @@ static bool measure(struct maker *k, uint32_t promise)
     add(&r->running_ns, spent.running_ns);
     add(&r->ready_ns, spent.ready_ns);
     add(&r->waiting_ns, spent.waiting_ns);
+    add(&r->blocked_ns, spent.blocked_ns);
     return true;
 }
 

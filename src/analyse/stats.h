@@ -39,6 +39,7 @@ struct weft_stats_row {
     double rate; /* creations a second, over the span of the trace; without promoted ones */
     int64_t p50_ns, p90_ns, p99_ns, max_ns, total_ns; /* of the latencies; 0 without any */
     int64_t waiting_ns; /* sum: something they waited for was not there yet, and they did not run */
+    int64_t blocked_ns; /* sum, of waiting_ns: it may have been there, but the loop was blocked */
     int64_t ready_ns;   /* sum: it was there, and they did not run yet */
     int64_t running_ns; /* sum, without garbage collections */
 };

@@ -155,14 +155,14 @@ static json_t *row_json(const struct stats_view *v, const struct weft_stats_row 
         weft__json_number(r->cancelled), "forgotten", weft__json_number(r->forgotten), "pending",
         weft__json_number(r->pending), "became", weft__json_number(r->became), "preexisting",
         weft__json_number(r->preexisting), "latencies", weft__json_number(r->latencies));
-    json_t *times =
-        json_pack("{so so so so so so so sI sI sI so}", "p50_ns", latency(r, r->p50_ns), "p90_ns",
-                  latency(r, r->p90_ns), "p99_ns", latency(r, r->p99_ns), "max_ns",
-                  latency(r, r->max_ns), "mean_ns",
-                  r->latencies ? json_integer(r->total_ns / r->latencies) : json_null(), "total_ns",
-                  weft__json_number((uint64_t)r->total_ns), "slowest", weft__json_id(m, r->slowest),
-                  "waiting_ns", (json_int_t)r->waiting_ns, "ready_ns", (json_int_t)r->ready_ns,
-                  "running_ns", (json_int_t)r->running_ns, "histogram", histogram_json(v->s, r));
+    json_t *times = json_pack(
+        "{so so so so so so so sI sI sI sI so}", "p50_ns", latency(r, r->p50_ns), "p90_ns",
+        latency(r, r->p90_ns), "p99_ns", latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns),
+        "mean_ns", r->latencies ? json_integer(r->total_ns / r->latencies) : json_null(),
+        "total_ns", weft__json_number((uint64_t)r->total_ns), "slowest",
+        weft__json_id(m, r->slowest), "waiting_ns", (json_int_t)r->waiting_ns, "blocked_ns",
+        (json_int_t)r->blocked_ns, "ready_ns", (json_int_t)r->ready_ns, "running_ns",
+        (json_int_t)r->running_ns, "histogram", histogram_json(v->s, r));
     free(label);
     if (!o || !times || json_object_update(o, times) < 0) {
         json_decref(o);

@@ -128,6 +128,7 @@ enum column {
     P99,
     MAX,
     WAITING,
+    BLOCKED,
     READY,
     RUNNING,
     TOTAL,
@@ -138,10 +139,11 @@ static const struct {
     const char *head;
     int keep; /* where there is no room for all, those with the least go first */
 } heads[COLUMNS] = {
-    [COUNT] = {"count", 12}, [RATE] = {"/s", 2},         [PENDING] = {"pend", 9},
-    [FAILED] = {"fail", 8},  [P50] = {"p50", 11},        [P90] = {"p90", 3},
-    [P99] = {"p99", 10},     [MAX] = {"max", 7},         [WAITING] = {"waiting", 6},
-    [READY] = {"ready", 5},  [RUNNING] = {"running", 4}, [TOTAL] = {"total", 1},
+    [COUNT] = {"count", 12},    [RATE] = {"/s", 2},     [PENDING] = {"pend", 9},
+    [FAILED] = {"fail", 8},     [P50] = {"p50", 11},    [P90] = {"p90", 3},
+    [P99] = {"p99", 10},        [MAX] = {"max", 7},     [WAITING] = {"waiting", 6},
+    [BLOCKED] = {"blocked", 5}, [READY] = {"ready", 5}, [RUNNING] = {"running", 4},
+    [TOTAL] = {"total", 1},
 };
 
 static struct stats_cell cell_of(const struct weft_stats_row *r, enum column c)
@@ -166,6 +168,8 @@ static struct stats_cell cell_of(const struct weft_stats_row *r, enum column c)
         return r->latencies ? stats_time(r->max_ns) : none;
     case WAITING:
         return r->waiting_ns ? stats_time(r->waiting_ns) : none;
+    case BLOCKED:
+        return r->blocked_ns ? stats_time(r->blocked_ns) : none;
     case READY:
         return r->ready_ns ? stats_time(r->ready_ns) : none;
     case RUNNING:
@@ -232,10 +236,12 @@ static bool lay_out(const struct stats_view *v, struct layout *l)
     *l = (struct layout){0};
     for (unsigned c = 0; c < COLUMNS; c++)
         l->width[c] = stats_width(heads[c].head);
+    bool blocked = false; /* else that has no column */
     for (uint32_t i = 0; i < stats_shown(v); i++) {
         char *kind = stats_kind(v, &v->s->row[i]);
         if (!kind)
             return false;
+        blocked |= v->s->row[i].blocked_ns > 0;
         int width = stats_width(kind);
         longest = width > longest ? width : longest;
         free(kind);
@@ -244,12 +250,13 @@ static bool lay_out(const struct stats_view *v, struct layout *l)
             l->width[c] = width > l->width[c] ? width : l->width[c];
         }
     }
+    l->width[BLOCKED] = blocked ? l->width[BLOCKED] : 0;
     for (unsigned c = 0; c < COLUMNS; c++)
-        total += 1 + l->width[c];
+        total += l->width[c] ? 1 + l->width[c] : 0;
     int least = longest < STATS_LABEL_LEAST ? longest : STATS_LABEL_LEAST;
-    for (int keep = 1; keep < COLUMNS && stats_columns() - total < least; keep++)
+    for (int keep = 1; keep < heads[COUNT].keep && stats_columns() - total < least; keep++)
         for (unsigned c = 0; c < COLUMNS; c++)
-            if (heads[c].keep == keep) {
+            if (heads[c].keep == keep && l->width[c]) {
                 total -= 1 + l->width[c];
                 l->width[c] = 0;
             }

@@ -189,6 +189,7 @@ static json_t *story_json(const struct weft_history *h, uint32_t promise)
     json_t *o = named(h->m, promise);
     add_beginning(o, h->m, &s);
     json_object_set_new(o, "waiting_ns", json_integer(s.spent.waiting_ns));
+    json_object_set_new(o, "blocked_ns", json_integer(s.spent.blocked_ns));
     json_object_set_new(o, "ready_ns", json_integer(s.spent.ready_ns));
     json_object_set_new(o, "running_ns", json_integer(s.spent.running_ns));
     json_object_set_new(o, "collecting_ns", json_integer(s.spent.collecting_ns));

@@ -134,6 +134,9 @@ static void print_sums(const struct weft_story *s)
                  weft__grouped(s->waits_open).text);
     if (s->waits)
         print_sum("waiting", s->spent.waiting_ns, whole, more);
+    if (s->spent.blocked_ns)
+        print_sum("blocked", s->spent.blocked_ns, whole,
+                  "of that the loop was blocked: it may have been there");
     if (s->spent.ready_ns)
         print_sum("ready", s->spent.ready_ns, whole, "it could have gone on, but did not run yet");
     weft_format_duration(longest, sizeof longest, s->longest_run_ns);

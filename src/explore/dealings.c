@@ -135,6 +135,7 @@ int weft__dealings_find(struct weft__dealings *out, const struct weft_history *h
         look_at_waits(&f, &out->mine, h->waits_of, h->waits_of_first);
         look_at_waits(&f, &out->others, h->waits_for, h->waits_for_first);
         out->mine.total_ns = spent.waiting_ns;
+        out->mine.blocked_ns = spent.blocked_ns;
         out->mine.late_ns = spent.ready_ns;
         look_at_notifications(&f);
         if (f.ends)

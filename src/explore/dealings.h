@@ -12,10 +12,11 @@
 struct weft__waits {
     const uint32_t *wait; /* of the history, in the order of beginning */
     uint32_t count, open;
-    int64_t total_ns;  /* of the promise: when it waited; for it: when at least one did */
-    int64_t late_ns;   /* after that they were ready: of the promise in all, for it the sum … */
-    int64_t latest_ns; /* … and longest */
-    uint32_t latest;   /* wait */
+    int64_t total_ns;   /* of the promise: when it waited; for it: when at least one did */
+    int64_t blocked_ns; /* of the promise's, as far as its loop did not look; else 0 */
+    int64_t late_ns;    /* after that they were ready: of the promise in all, for it the sum … */
+    int64_t latest_ns;  /* … and longest */
+    uint32_t latest;    /* wait */
 };
 
 /* Other interactions of one sort: the first ones. */

@@ -261,6 +261,10 @@ static void add_waits(struct about *a, const struct weft__waits *w, const char *
         weft__fact_text(a->f, "in all", "%s in %s wait%s%s%s%s", weft__lasting(number, w->total_ns),
                         weft__count(times, w->count), w->count == 1 ? "" : "s",
                         share[0] ? ", " : "", share, share[0] ? " of its life" : "");
+        if (w->blocked_ns)
+            weft__fact_text(a->f, "blocked",
+                            "%s of that: the loop did not look, it may have been there",
+                            weft__lasting(number, w->blocked_ns));
         longest_waits(h, w, &top);
         for (uint32_t i = 0; i < top.count; i++)
             add_wait(a, &h->wait[top.promise[i]], i ? "" : mine ? "for" : "by", mine);

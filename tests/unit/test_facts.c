@@ -2,6 +2,7 @@
 /* What is said of promises, ranges and traces, and which promises a list for screen readers has. */
 #include <inttypes.h>
 
+#include "analyse/path.h"
 #include "analyse/stats.h"
 #include "analyse/story.h"
 #include "explore/fact.h"
@@ -274,6 +275,7 @@ static void all_say_the_same(void **state)
             char wanted[200], waiting[WEFT__FACT_NUMBER];
             assert_int_equal(weft_story_find(&story, x.h, p), 0);
             sum.waiting_ns += story.spent.waiting_ns;
+            sum.blocked_ns += story.spent.blocked_ns;
             sum.ready_ns += story.spent.ready_ns;
             sum.running_ns += story.spent.running_ns;
             const char *found = about(&x, x.m->promise[p].id);
@@ -286,17 +288,72 @@ static void all_say_the_same(void **state)
                      weft__lasting(waiting, story.spent.ready_ns));
             if (story.spent.ready_ns)
                 expect(found, wanted);
+            snprintf(wanted, sizeof wanted, "\nblocked: %s of that",
+                     weft__lasting(waiting, story.spent.blocked_ns));
+            assert_true(story.spent.blocked_ns <= story.spent.waiting_ns);
+            if (story.spent.blocked_ns)
+                expect(found, wanted);
+            else
+                expect_not(found, "\nblocked: ");
         }
         assert_int_equal(weft_stats_find(&stats, x.h, WEFT_BY_TYPE, NULL, NULL), 0);
         for (uint32_t i = 0; i < stats.rows; i++) {
             sum.waiting_ns -= stats.row[i].waiting_ns;
+            sum.blocked_ns -= stats.row[i].blocked_ns;
             sum.ready_ns -= stats.row[i].ready_ns;
             sum.running_ns -= stats.row[i].running_ns;
         }
-        assert_true(sum.waiting_ns == 0 && sum.ready_ns == 0 && sum.running_ns == 0);
+        assert_true(sum.waiting_ns == 0 && sum.blocked_ns == 0 && sum.ready_ns == 0 &&
+                    sum.running_ns == 0);
         weft_stats_fini(&stats);
         leave(&x);
     }
+}
+
+/* A request waits for what the loop brings after it was blocked: the path, the story, the panel and the statistics give that
+ * time to the same. */
+static void all_say_what_was_blocked(void **state)
+{
+    (void)state;
+    struct subject x =
+        BUILD(creates(0, LOOP, 1, TASK), switches(0, 1), creates(MS(1), 1, 2, WAIT),
+              label(MS(1), 2, "db"), try_read(MS(1), 1, 2), switches(MS(1), LOOP),
+              creates(MS(40), LOOP, 3, TASK), label(MS(40), 3, "render"), switches(MS(40), 3),
+              gc(MS(60), MS(10)), fulfills(MS(90), 3, 3), fulfills(MS(90), LOOP, 2),
+              reads(MS(90), 1, 2), fulfills(MS(95), 1, 1));
+    uint32_t one = weft_model_find(x.m, 1), count;
+    struct weft_path path = {0};
+    struct weft_story story;
+    struct weft_stats stats;
+    int64_t sum[WEFT_STEP_KINDS] = {0};
+    assert_int_equal(weft_path_find(&path, x.h, one), 0);
+    for (uint32_t i = 0; i < path.count; i++)
+        sum[path.step[i].kind] += path.step[i].to_ns - path.step[i].from_ns;
+    assert_int_equal(sum[WEFT_STEP_OUTSIDE], MS(39));
+    assert_int_equal(sum[WEFT_STEP_BLOCKED], MS(40));
+    assert_int_equal(sum[WEFT_STEP_COLLECTING], MS(10));
+    assert_int_equal(weft_story_find(&story, x.h, one), 0);
+    assert_int_equal(story.spent.waiting_ns, MS(89));
+    assert_int_equal(story.spent.blocked_ns, sum[WEFT_STEP_BLOCKED] + sum[WEFT_STEP_COLLECTING]);
+    expect(about(&x, 1), "in all: 89 ms in 1 wait, 94 % of its life\n"
+                         "blocked: 50 ms of that: the loop did not look, it may have been there\n");
+    struct weft_share *share = weft_path_shares(&path, x.m, &count);
+    for (uint32_t i = 0; i < count; i++) {
+        struct weft__text t = {0};
+        weft__put_share(&t, x.m, &share[i]);
+        if (share[i].kind == WEFT_STEP_BLOCKED)
+            assert_string_equal(t.text, "40 ms the loop was blocked by 'render'");
+        weft__text_fini(&t);
+    }
+    free(share);
+    assert_int_equal(weft_stats_find(&stats, x.h, WEFT_BY_TYPE, NULL, NULL), 0);
+    int64_t blocked = 0;
+    for (uint32_t i = 0; i < stats.rows; i++)
+        blocked += stats.row[i].blocked_ns;
+    assert_int_equal(blocked, story.spent.blocked_ns);
+    weft_stats_fini(&stats);
+    weft_path_fini(&path);
+    leave(&x);
 }
 
 static void failures_and_marks(void **state)
@@ -770,6 +827,7 @@ int main(void)
         cmocka_unit_test(waits_and_resolution),
         cmocka_unit_test(waits_end_in_many_ways),
         cmocka_unit_test(all_say_the_same),
+        cmocka_unit_test(all_say_what_was_blocked),
         cmocka_unit_test(failures_and_marks),
         cmocka_unit_test(simplified),
         cmocka_unit_test(lists_are_bounded),
