@@ -130,6 +130,104 @@ static bool sort_waits(struct weft__graph *g, const uint32_t *wait, uint32_t cou
     return true;
 }
 
+static bool sort_both(struct weft__graph *g, const struct blocking *b)
+{
+    return sort_waits(g, b->out, b->count, 0, &g->out_first, &g->out) &&
+           sort_waits(g, b->out, b->count, 1, &g->in_first, &g->in);
+}
+
+static void free_sorted(struct weft__graph *g)
+{
+    free(g->out_first);
+    free(g->out);
+    free(g->in_first);
+    free(g->in);
+    g->out_first = g->out = g->in_first = g->in = NULL;
+}
+
+/* ---- Cancelled in vain ---- */
+
+enum { DEEP = 16 };
+
+/* Who cancelled what a wait of its reader was for, or what a call of the reader's was in; *by: that interaction. WEFT_NONE:
+ * nobody, or the reader itself. */
+static uint32_t canceller(const struct weft__graph *g, const struct weft_wait *w, uint32_t *by)
+{
+    const struct weft_history *h = g->s->h;
+    const struct weft_model *m = g->s->m;
+    uint32_t reader = weft_model_final(m, w->reader), source = weft_model_final(m, w->source);
+    for (unsigned i = 0; i < DEEP && m->promise[source].outcome != WEFT_CANCELLED; i++) {
+        if (weft_model_final(m, m->promise[source].creator) != reader ||
+            h->waits_of_first[source] == h->waits_of_first[source + 1])
+            return WEFT_NONE;
+        reader = source;
+        source =
+            weft_model_final(m, h->wait[h->waits_of[h->waits_of_first[source + 1] - 1]].source);
+    }
+    *by = h->resolution[source];
+    if (m->promise[source].outcome != WEFT_CANCELLED || *by == WEFT_NONE)
+        return WEFT_NONE;
+    uint32_t who = weft_model_final(m, m->interaction[*by].actor);
+    return who == WEFT_ROOT || who == weft_model_final(m, w->reader) ? WEFT_NONE : who;
+}
+
+/* Whether somebody waits for a promise, directly or through others, and has done so only since an interaction. */
+static bool waits_since(const struct weft__graph *g, uint32_t who, uint32_t promise, uint32_t since)
+{
+    uint32_t p = promise;
+    for (unsigned i = 0; i < DEEP && g->in_first[p] < g->in_first[p + 1]; i++) {
+        uint32_t wait = g->in[g->in_first[p]];
+        p = weft__reader(g, wait);
+        if (p == who)
+            return g->s->h->wait[wait].begun_by > since;
+    }
+    return false;
+}
+
+/* Somebody cancelled what a promise waited for, and waits for the promise to end; but that waits for the same sort of thing again.
+ * Returns the wait that was cancelled, or WEFT_NONE. */
+static uint32_t deaf_wait(const struct weft__graph *g, uint32_t promise, uint32_t *who)
+{
+    const struct weft_history *h = g->s->h;
+    const uint32_t *family = g->s->families->of;
+    uint32_t first = h->waits_of_first[promise], end = h->waits_of_first[promise + 1], by;
+    if (first == end || g->in_first[promise] == g->in_first[promise + 1])
+        return WEFT_NONE;
+    const struct weft_wait *last = &h->wait[h->waits_of[end - 1]];
+    uint32_t now = family[weft_model_final(g->s->m, last->source)];
+    if (last->end != WEFT_WAIT_OPEN)
+        return WEFT_NONE;
+    for (uint32_t i = end - 1; i-- > first;) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        if (w->end == WEFT_WAIT_OPEN) /* for several things at once */
+            return WEFT_NONE;
+        if (family[weft_model_final(g->s->m, w->source)] != now)
+            continue;
+        *who = canceller(g, w, &by);
+        if (*who != WEFT_NONE && waits_since(g, *who, promise, by))
+            return h->waits_of[i];
+    }
+    return WEFT_NONE;
+}
+
+/* What those wait for is not what holds up others. False: there are none. */
+static bool leave_out_deaf(struct weft__graph *g, struct blocking *b)
+{
+    uint32_t kept = 0, last = WEFT_NONE, who;
+    bool deaf = false;
+    for (uint32_t i = 0; i < b->count; i++) {
+        uint32_t reader = weft__reader(g, b->out[i]);
+        if (reader != last) /* those of one reader come together */
+            deaf = deaf_wait(g, reader, &who) != WEFT_NONE;
+        last = reader;
+        if (!deaf)
+            b->out[kept++] = b->out[i];
+    }
+    bool any = kept < b->count;
+    b->count = kept;
+    return any;
+}
+
 static bool find_blocking(struct weft__graph *g)
 {
     const struct weft_history *h = g->s->h;
@@ -145,8 +243,11 @@ static bool find_blocking(struct weft__graph *g)
     for (uint32_t r = 1; r < m->promises; r++)
         if (weft__is_pending(m, r))
             blocking_of(&b, r);
-    bool ok = sort_waits(g, b.out, b.count, 0, &g->out_first, &g->out) &&
-              sort_waits(g, b.out, b.count, 1, &g->in_first, &g->in);
+    bool ok = sort_both(g, &b);
+    if (ok && leave_out_deaf(g, &b)) {
+        free_sorted(g);
+        ok = sort_both(g, &b);
+    }
     free(b.out);
     return ok;
 }
@@ -170,7 +271,9 @@ static struct weft__group *add_group(struct weft__graph *g, uint32_t node)
     g->group[node] = g->count;
     struct weft__group *added = &g->groups[g->count++];
     *added = (struct weft__group){.node = node,
+                                  .deaf = WEFT_NONE,
                                   .lost_wait = WEFT_NONE,
+                                  .lost_to = WEFT_NONE,
                                   .lost_by = WEFT_NONE,
                                   .told_by = WEFT_NONE,
                                   .owner = WEFT_NONE,
@@ -216,6 +319,7 @@ static bool add_roots(struct weft__graph *g, bool weak, uint32_t *queue, uint32_
             return false;
         if (!(g->mark[p] & WEFT__HELD)) /* else who waits for it waits for those */
             weft__find_lost(g, group);
+        group->deaf = deaf_wait(g, p, &group->deaf_to);
         if (!weak && weft__is_meant(g, p) && !group->lost) {
             g->group[p] = WEFT_NONE;
             g->count--;

@@ -15,6 +15,7 @@ enum weft__lost {
     WEFT__LOST_LATE,   /* notified once, for all who waited then; waited for afterwards */
     WEFT__LOST_SIGNAL, /* notified while somebody waited, and nobody ran because of it */
     WEFT__LOST_RESULT, /* resolved, and the one who waited never ran again */
+    WEFT__LOST_OTHER,  /* notified, and only another one ran because of it, which waits again */
 };
 
 /* Why somebody is thought to be the one who would resolve a root. */
@@ -37,11 +38,15 @@ struct weft__group {
     uint32_t lost_wait; /* the wait that it was lost for */
     int64_t lost_ns;    /* when it was notified or resolved */
     uint32_t lost_by;   /* who did, or WEFT_NONE */
+    uint32_t lost_to;   /* OTHER: the wait that it ended */
     bool lost_often;    /* the same was seen before, and did no harm */
     bool
         lost_usual; /* it was signalled in vain before, or waited for: perhaps it told of nothing new */
     bool lost_acted; /* the one who waits may have seen to it before it waited */
     bool lost_clear; /* … did nothing at all in between, or it was waiting */
+
+    uint32_t deaf;    /* the wait that was cancelled, and node goes on as before; or WEFT_NONE */
+    uint32_t deaf_to; /* … who cancelled */
 
     int64_t told_ns;  /* a condition: when it was notified last, if told_by says so */
     uint32_t told_by; /* who did, or WEFT_NONE */

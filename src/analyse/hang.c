@@ -116,8 +116,9 @@ static int64_t last_life(const struct weft__graph *g, uint32_t p)
 static int64_t still_since(const struct weft__graph *g, uint32_t p, bool *runs)
 {
     const struct weft__group *gr = &g->groups[g->group[p]];
-    int64_t since = last_life(g, gr->node);
-    *runs |= runs_on(g, gr->node);
+    bool deaf = gr->deaf != WEFT_NONE; /* that it moves and runs is what is wrong */
+    int64_t since = deaf ? g->s->h->wait[gr->deaf].until_ns : last_life(g, gr->node);
+    *runs |= !deaf && runs_on(g, gr->node);
     for (uint32_t i = 0; p != gr->node && i < gr->count; i++) {
         int64_t life = last_life(g, p);
         since = life > since ? life : since;
@@ -306,6 +307,8 @@ static void judge_lost(const struct weft__graph *g, struct weft__hang *x)
                                                                           : WEFT_POSSIBLE,
               "it was signalled or waited for before, too: somebody may have acted on this signal "
               "without waiting for it");
+    if (gr->lost == WEFT__LOST_OTHER)
+        lower(x, WEFT_LIKELY, "who was woken may have done what the signal told of");
     if (gr->lost == WEFT__LOST_LATE)
         lower(x, WEFT_LIKELY, "it may be meant to be signalled again");
     if (gr->lost == WEFT__LOST_BEFORE || gr->lost == WEFT__LOST_LATE ||

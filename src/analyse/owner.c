@@ -58,6 +58,7 @@ static bool find_habits(struct weft__graph *g)
 struct lock {
     uint32_t type, name;
     uint32_t holder;
+    bool taken;             /* by a signal, without anybody who waited */
     uint64_t passed, given; /* given: by whoever */
 };
 
@@ -85,7 +86,8 @@ static bool is_called_lock(const struct weft_model *m, uint32_t p)
 
 static bool is_plain(const struct weft__graph *g, const struct weft__group *group)
 {
-    return !group->members && !group->lost && weft__is_pending(g->s->m, group->node);
+    return !group->members && !group->lost && group->deaf == WEFT_NONE &&
+           weft__is_pending(g->s->m, group->node);
 }
 
 static void follow_lock(const struct weft__graph *g, struct lock *lock, uint32_t locks,
@@ -96,13 +98,22 @@ static void follow_lock(const struct weft__graph *g, struct lock *lock, uint32_t
     struct lock *l = x->kind == WEFT_WAITS || p == WEFT_ROOT ? NULL : lock_of(g, lock, locks, p);
     if (!l)
         return;
-    if (x->kind == WEFT_READS || x->kind == WEFT_SIGNALS)
+    if (x->kind == WEFT_READS || x->kind == WEFT_SIGNALS) {
         l->holder = who;
-    else {
+        l->taken = x->kind == WEFT_SIGNALS;
+    } else {
         l->given++;
         l->passed += l->holder == who;
         l->holder = WEFT_NONE;
     }
+}
+
+/* Nothing was passed on yet; but whoever took it failed. */
+static bool is_lost(const struct weft__graph *g, const struct lock *l, uint32_t p)
+{
+    const uint32_t *notified = g->s->h->notified_first;
+    return l->taken && notified[p] == notified[p + 1] &&
+           g->s->m->promise[l->holder].outcome == WEFT_FAILED;
 }
 
 /* Only of families that have a root, so that other interactions cost nothing. */
@@ -117,7 +128,7 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
         uint32_t p = g->groups[i].node;
         if (is_plain(g, &g->groups[i]))
             lock[locks++] =
-                (struct lock){m->promise[p].type, weft_model_name(m, p), WEFT_NONE, 0, 0};
+                (struct lock){m->promise[p].type, weft_model_name(m, p), WEFT_NONE, false, 0, 0};
     }
     uint32_t kept = 0;
     if (locks)
@@ -139,7 +150,8 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
         /* The first one who gives it away may have got it while it was free; or it was free, and given by
          * nobody. */
         if (!l || l->holder == WEFT_NONE || 2 * l->passed + 1 < l->given ||
-            (l->passed == 0 && (l->given > 1 || !is_called_lock(m, group->node))))
+            (l->passed == 0 &&
+             (l->given > 1 || !(is_called_lock(m, group->node) || is_lost(g, l, group->node)))))
             continue;
         group->owner = l->holder;
         group->why = WEFT__AS_HOLDER;

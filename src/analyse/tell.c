@@ -388,6 +388,20 @@ static void tell_lost(const struct weft__graph *g, struct weft__text *t, struct 
         weft__put(t, ".");
         prove(proof, gr->lost_ns, late ? WEFT_EVIDENCE_SIGNALLED : WEFT_EVIDENCE_SIGNALLED_NOBODY,
               gr->node, gr->lost_by);
+    } else if (gr->lost == WEFT__LOST_OTHER) {
+        const struct weft_wait *w = &g->s->h->wait[gr->lost_to];
+        weft__put(t, "came for the last time");
+        at_time(t, gr->lost_ns);
+        weft__put(t, " and woke only ");
+        weft__put_full(t, m, weft_model_final(m, w->reader));
+        weft__put(t, ", which had no use for it and waits again. ");
+        weft__put_full(t, m, reader);
+        weft__put(t, ", which has waited since ");
+        weft__put_time(t, from);
+        weft__put(t,
+                  ", was not woken: where they wait for different things, all must be notified.");
+        prove(proof, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
+        prove(proof, w->until_ns, WEFT_EVIDENCE_WOKEN, weft_model_final(m, w->reader), gr->node);
     } else {
         weft__put(t, "came");
         at_time(t, gr->lost_ns);
@@ -516,6 +530,27 @@ static void tell_owners(const struct weft__graph *g, struct weft__text *t, struc
         put_behind(g, t, x);
 }
 
+/* What the root did when somebody cancelled what it waited for. */
+static void put_deaf(const struct weft__graph *g, struct weft__text *t, struct proof *proof,
+                     const struct weft__group *gr)
+{
+    const struct weft_history *h = g->s->h;
+    const struct weft_wait *w = &h->wait[gr->deaf];
+    uint32_t last = h->waits_of[h->waits_of_first[gr->node + 1] - 1];
+    weft__put(t, " ");
+    weft__put_full(t, h->m, gr->deaf_to);
+    weft__put(t, " cancelled it while it waited for ");
+    weft__put_full(t, h->m, weft_model_final(h->m, w->source));
+    at_time(t, w->until_ns);
+    weft__put(t, ", but it goes on as before: since ");
+    weft__put_time(t, h->wait[last].from_ns);
+    weft__put(t, " it has waited for ");
+    weft__put_full(t, h->m, weft__source(g, last));
+    weft__put(t, ".");
+    prove_end(g, proof, weft_model_final(h->m, w->source));
+    prove_wait(g, proof, last);
+}
+
 static void tell_root(const struct weft__graph *g, struct weft__text *t, struct proof *proof,
                       const struct weft__hang *x)
 {
@@ -554,7 +589,10 @@ static void tell_root(const struct weft__graph *g, struct weft__text *t, struct 
     weft__put(t, ".");
     if (x->top != reader)
         put_behind(g, t, x);
-    put_owner(g, t, proof, gr, true);
+    if (gr->deaf == WEFT_NONE)
+        put_owner(g, t, proof, gr, true);
+    else
+        put_deaf(g, t, proof, gr);
     if (gr->why != WEFT__HOLDS)
         put_some_holders(g, t, proof, gr->node);
 }

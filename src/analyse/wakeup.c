@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/graph.h"
+#include "analyse/words.h"
 
 /* The waits for a condition and its notifications, in the order of recording, up to a wait that never ended. */
 struct sweep {
@@ -117,6 +118,93 @@ static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notifie
     return woken >= 2;
 }
 
+/* The promise itself, and those that are in it as in a call: who created it and waits for it. */
+enum { CALLS_MAX = 8 };
+static uint32_t callers(struct weft__graph *g, uint32_t promise, uint32_t who[CALLS_MAX])
+{
+    const struct weft_history *h = g->s->h;
+    uint32_t n = 0, p = promise;
+    while (p != WEFT_ROOT && n < CALLS_MAX) {
+        uint32_t creator = weft_model_final(h->m, h->m->promise[p].creator);
+        uint32_t i = h->waits_for_first[p], end = h->waits_for_first[p + 1];
+        who[n++] = p;
+        while (i < end && g->budget > 0 &&
+               weft_model_final(h->m, h->wait[h->waits_for[i]].reader) != creator) {
+            i++;
+            g->budget--;
+        }
+        p = i < end ? creator : WEFT_ROOT;
+    }
+    return n;
+}
+
+/* Whether one of them notified something between two interactions, or resolved something but a lock. */
+static bool did_anything(struct weft__graph *g, const uint32_t *who, uint32_t count, uint32_t after,
+                         uint32_t before)
+{
+    const struct weft_model *m = g->s->m;
+    for (uint32_t i = after + 1; i < before; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (g->budget == 0)
+            return true;
+        g->budget--;
+        if (x->kind != WEFT_NOTIFIES && x->kind != WEFT_RESOLVES)
+            continue;
+        for (uint32_t k = 0; k < count; k++)
+            if (weft_model_final(m, x->actor) == who[k] &&
+                (x->kind == WEFT_NOTIFIES || !weft__is_called(m, x->other, weft__parts_locks)))
+                return true;
+    }
+    return false;
+}
+
+/* The open wait of whom the last signal woke, if it has done nothing since but wait again; or WEFT_NONE. *woken: the wait that the
+ * signal ended. */
+static uint32_t waits_again(struct weft__graph *g, uint32_t c, uint32_t last, uint32_t *woken)
+{
+    const struct weft_history *h = g->s->h;
+    uint32_t who[CALLS_MAX], again = WEFT_NONE;
+    *woken = WEFT_NONE;
+    for (uint32_t i = h->waits_for_first[c]; i < h->waits_for_first[c + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        if (w->notified_by == last && (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN)) {
+            if (*woken != WEFT_NONE) /* several: it was for all */
+                return WEFT_NONE;
+            *woken = h->waits_for[i];
+        } else if (*woken != WEFT_NONE && w->end == WEFT_WAIT_OPEN &&
+                   w->reader == h->wait[*woken].reader)
+            again = h->waits_for[i];
+    }
+    if (again == WEFT_NONE ||
+        did_anything(g, who, callers(g, h->wait[again].reader, who), last, h->wait[again].begun_by))
+        return WEFT_NONE;
+    return again;
+}
+
+/* Whether the last signal woke only one that had no use for it, while one of another sort has waited since before it: at one
+ * condition they wait for different things. */
+static bool woke_other(struct weft__graph *g, struct weft__group *group, uint32_t last)
+{
+    const struct weft_history *h = g->s->h;
+    uint32_t c = group->node, woken, again = waits_again(g, c, last, &woken);
+    if (again == WEFT_NONE)
+        return false;
+    uint32_t family = g->s->families->of[h->wait[again].reader];
+    for (uint32_t i = h->waits_for_first[c]; i < h->waits_for_first[c + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        if (w->end != WEFT_WAIT_OPEN || w->begun_by > last ||
+            g->s->families->of[w->reader] == family)
+            continue;
+        group->lost = WEFT__LOST_OTHER;
+        group->lost_to = woken;
+        group->lost_ns = group->told_ns;
+        group->lost_by = group->told_by;
+        group->lost_wait = h->waits_for[i];
+        return true;
+    }
+    return false;
+}
+
 /* Notified when nobody waited, or when nobody ran because of it. */
 static void lost_signal(struct weft__graph *g, struct weft__group *group, uint32_t wait)
 {
@@ -150,6 +238,8 @@ static void lost_signal(struct weft__graph *g, struct weft__group *group, uint32
     group->told_ns = h->m->interaction[last].time_ns;
     group->told_by = h->m->interaction[last].actor;
     group->vain = vain && !before;
+    if (!vain && woke_other(g, group, last))
+        return;
     if (!vain && (before || !came_late(h, c, last)))
         return;
     group->lost = before ? WEFT__LOST_SIGNAL : vain ? WEFT__LOST_BEFORE : WEFT__LOST_LATE;

@@ -131,6 +131,34 @@ static void expect(struct recording *r, const char *wanted, const char *const *w
 
 /* ---- Roots ---- */
 
+/* main cancels what a worker waits for, and waits for the worker to end, which takes the next job instead. But what it waits for to
+ * clean up is what hangs. */
+static void cancelled_and_goes_on(void **state)
+{
+    (void)state;
+    for (int cleans_up = 0; cleans_up < 2; cleans_up++) {
+        struct recording r;
+        begin(&r);
+        create(&r, LOOP, 1, TASK_, "main");
+        should(&r, 1);
+        create(&r, 1, 2, TASK_, "worker");
+        create(&r, 2, 3, JOB_, "job 1");
+        add(&r, try_read(0, 2, 3));
+        add(&r, cancels(0, 1, 3));
+        add(&r, try_read(0, 1, 2));
+        add(&r, reads(0, 2, 3));
+        create(&r, 2, 4, cleans_up ? REPLY_ : JOB_, cleans_up ? "closed" : "job 2");
+        add(&r, try_read(0, 2, 4));
+        sleep_ms(&r, 200);
+        if (cleans_up)
+            EXPECT(&r, "hang-root certain 4 x1: 2 1\n", "'closed'");
+        else
+            EXPECT(&r, "hang-root certain 2 x1: 1\n", "'worker' (task 2), created by 'main'",
+                   "'main' (task 1) cancelled it while it waited for 'job 1' (job 3)",
+                   "it goes on as before", "'job 2' (job 4)");
+    }
+}
+
 static void chain(struct recording *r)
 {
     create(r, LOOP, 1, TASK_, "main");
@@ -1011,6 +1039,41 @@ static void signalled_once_for_all(void **state)
            "'late' (task 4) began to wait for it only at 40");
 }
 
+/* Both sides of a buffer wait at one condition, and the last signal is for the wrong one. Not so if that has told others since, or
+ * if all are of one sort: then there may just be nothing to do. */
+static void signalled_the_wrong_one(void **state)
+{
+    enum { WRONG, TOLD, ONE_SORT, WAYS };
+    (void)state;
+    for (int way = 0; way < WAYS; way++) {
+        struct recording r;
+        begin(&r);
+        create(&r, LOOP, 1, TASK_, "main");
+        should(&r, 1);
+        create(&r, LOOP, 2, CONDITION_, "changed");
+        create(&r, 1, 3, TASK_, "get");
+        create(&r, 1, 4, TASK_, way == ONE_SORT ? "get" : "put");
+        add(&r, try_read(0, 1, 3));
+        add(&r, try_read(0, 1, 4));
+        add(&r, try_read(0, 3, 2));
+        add(&r, try_read(0, 4, 2));
+        add(&r, notifies(0, 1, 2));
+        add(&r, reads(0, 3, 2));
+        if (way == TOLD) {
+            add(&r, notifies(0, 3, 2));
+            add(&r, reads(0, 4, 2));
+            add(&r, try_read(0, 4, 2));
+        }
+        add(&r, try_read(0, 3, 2));
+        sleep_ms(&r, 200);
+        if (way == WRONG)
+            EXPECT(&r, "lost-wakeup likely 2 x1: 3 4 1\n", "woke only 'get' (task 3)",
+                   "'put' (task 4), which has waited since", "was not woken");
+        else
+            EXPECT(&r, "hang-root certain 2 x1: 3 4 1\n", "'changed'");
+    }
+}
+
 static void signalled_and_nobody_ran(void **state)
 {
     (void)state;
@@ -1319,6 +1382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_root_and_what_hangs_behind_it),
+        cmocka_unit_test(cancelled_and_goes_on),
         cmocka_unit_test(without_a_mark_it_is_only_possible),
         cmocka_unit_test(behind_what_is_meant_to_be_pending),
         cmocka_unit_test(a_killed_program_may_have_gone_on),
@@ -1358,6 +1422,7 @@ int main(void)
         cmocka_unit_test(one_signal_too_many_to_be_certain),
         cmocka_unit_test(a_condition_that_is_marked_as_background),
         cmocka_unit_test(signalled_once_for_all),
+        cmocka_unit_test(signalled_the_wrong_one),
         cmocka_unit_test(signalled_and_nobody_ran),
         cmocka_unit_test(resolved_and_nobody_was_told),
         cmocka_unit_test(resolved_in_a_program_that_tells_nothing_else),
