@@ -143,6 +143,7 @@ def hook_asyncio():
         ("init_event", locks.Event, "__init__"),
         ("init_condition", locks.Condition, "__init__"),
         ("init_queue", queues.Queue, "__init__"),
+        ("get_nowait", queues.Queue, "get_nowait"),
         ("set_event", locks.Event, "set"),
         ("notify", locks.Condition, "notify"),
         ("release_lock", locks.Lock, "release"),

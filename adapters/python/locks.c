@@ -138,6 +138,15 @@ HOOK(set_event)
     return call(&hook_set_event, self);
 }
 
+/* Where a queue serves as a pool, whoever takes something has it from now on. */
+HOOK(get_nowait)
+{
+    PyObject *item = call(&hook_get_nowait, self);
+    if (item && on() && current)
+        weft_signal(running(), id_of_primitive(of_primitive(self, NULL), "Queue.get"));
+    return item;
+}
+
 HOOK_ALL(notify)
 {
     if (on())
@@ -151,6 +160,7 @@ struct hook *const hooks_of_locks[] = {
     &hook_init_event,
     &hook_init_condition,
     &hook_init_queue,
+    &hook_get_nowait,
     &hook_set_event,
     &hook_notify,
     &hook_release_lock,

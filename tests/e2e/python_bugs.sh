@@ -16,6 +16,7 @@ judge() {
 # bug PROGRAM STATUS NAME LABEL [LEAST]
 bug() {
     judge "$2" "$1" bad "$3" "$4" "${5:-likely}"
+    cp "$tmp/out" bad.json
     judge 0 "$1" good nothing "$4"
 }
 
@@ -59,6 +60,12 @@ bug nplus1 0 serial-waits show_orders
 bug sequential 0 serial-waits page
 bug blocked 0 loop-blocked login
 bug leak 0 leak watch
+bug queue_pool $hung hang-root 'Queue queue_pool.py:30' certain
+says bad.json "'handle' \\(task 3\\), which got it last and has not passed it on, failed at"
+bug notify $hung lost-wakeup 'Condition notify.py:12'
+says bad.json "woke only '(Buffer\\.)?get' .* '(Buffer\\.)?put' .* was not woken"
+bug stubborn $hung hang-root work certain
+says bad.json "cancelled it while it waited for 'Queue stubborn.py:30' .* it goes on as before"
 
 equal 'examples that are tried' "$(cd "$bugs" && ls ./*.py | sed 's/..//; s/.py$//')" \
     "$(sed -nE 's/^ *bug ([a-z0-9_]+) .*/\1/p' "$SOURCE_ROOT/tests/e2e/python_bugs.sh" | sort)"
