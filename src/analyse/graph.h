@@ -153,6 +153,20 @@ void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
 /* When a stream was idle for the last time but one: its end, or INT64_MIN. */
 int64_t weft__slept_before_last(const struct weft_history *h, uint32_t stream);
 
+/* life.c */
+
+/* Its last run, or WEFT_NONE. */
+uint32_t weft__last_run(const struct weft_history *h, uint32_t promise);
+
+/* It runs when the trace ends, and not only because nothing says what runs after it. */
+bool weft__runs_on(const struct weft__graph *g, uint32_t promise);
+
+int64_t weft__last_life(const struct weft__graph *g, uint32_t promise);
+
+/* From a blocked promise to its root (or into the circle): since when nothing of it has moved. *runs is set if something of
+ * it runs. */
+int64_t weft__still_since(const struct weft__graph *g, uint32_t promise, bool *runs);
+
 /* wakeup.c: whether a wake-up was lost by which the first that waits for the group's root would have gone on. */
 void weft__find_lost(struct weft__graph *g, struct weft__group *group);
 

@@ -63,71 +63,6 @@ static void look_at(const struct weft__graph *g, struct weft__hang *x, uint32_t 
         x->affected -= weft__is_place(g, g->order[i]);
 }
 
-/* ---- Signs of life ---- */
-
-static uint32_t last_run(const struct weft_history *h, uint32_t p)
-{
-    return h->runs_of_first[p] < h->runs_of_first[p + 1] ? h->runs_of[h->runs_of_first[p + 1] - 1]
-                                                         : WEFT_NONE;
-}
-
-/* When a run that lasts still began: that of a promise which became this one goes on in it. */
-static int64_t runs_since(const struct weft_history *h, uint32_t run)
-{
-    const struct weft_model *m = h->m;
-    uint32_t stream = weft_history_stream(h, run), first = h->stream_first[stream];
-    uint32_t at = h->stream_first[stream + 1] - 1, p = h->run_promise[run];
-    while (at > first &&
-           m->run[h->stream_run[at - 1]].end_ns == m->run[h->stream_run[at]].start_ns &&
-           m->promise[h->run_promise[h->stream_run[at - 1]]].becomes == p)
-        p = h->run_promise[h->stream_run[--at]];
-    return m->run[h->stream_run[at]].start_ns;
-}
-
-/* It runs when the trace ends, and not only because nothing says what runs after it. */
-static bool runs_on(const struct weft__graph *g, uint32_t p)
-{
-    const struct weft_model *m = g->s->m;
-    uint32_t run = last_run(g->s->h, p);
-    if (run == WEFT_NONE || run < m->runs_ended || m->losses.ended == WEFT_ENDED_STOPPED ||
-        p == WEFT_ROOT)
-        return false;
-    return g->next[p] == WEFT_NONE || g->s->h->wait[g->next[p]].from_ns < runs_since(g->s->h, run);
-}
-
-static int64_t last_life(const struct weft__graph *g, uint32_t p)
-{
-    const struct weft_model *m = g->s->m;
-    uint32_t run = last_run(g->s->h, p), next = g->next[p];
-    int64_t life = m->promise[p].start_ns, said = m->promise[p].end_ns;
-    if (!m->promise[p].should_resolve && !m->promise[p].promoted && said < m->end_ns && said > life)
-        life = said;
-    if (run != WEFT_NONE && m->run[run].end_ns > life)
-        life = m->run[run].end_ns;
-    if (run != WEFT_NONE && m->run[run].end_ns >= m->end_ns && next != WEFT_NONE)
-        life = m->run[run].start_ns;
-    if (next != WEFT_NONE && g->s->h->wait[next].from_ns > life)
-        life = g->s->h->wait[next].from_ns;
-    return life;
-}
-
-/* From a blocked promise to its root (or into the circle): since when nothing of it has moved; whether something
- * runs. */
-static int64_t still_since(const struct weft__graph *g, uint32_t p, bool *runs)
-{
-    const struct weft__group *gr = &g->groups[g->group[p]];
-    bool deaf = gr->deaf != WEFT_NONE; /* that it moves and runs is what is wrong */
-    int64_t since = deaf ? g->s->h->wait[gr->deaf].until_ns : last_life(g, gr->node);
-    *runs |= !deaf && runs_on(g, gr->node);
-    for (uint32_t i = 0; p != gr->node && i < gr->count; i++) {
-        int64_t life = last_life(g, p);
-        since = life > since ? life : since;
-        *runs |= runs_on(g, p);
-        p = weft__ahead(g, p);
-    }
-    return since;
-}
-
 /* ---- Confidence ---- */
 
 static void lower(struct weft__hang *x, enum weft_confidence most, const char *doubt)
@@ -217,7 +152,8 @@ static bool holder_runs(const struct weft__graph *g, uint32_t resource)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
     while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE)
-        if (weft__is_pending(g->s->m, weft__holder(g, hold)) && runs_on(g, weft__holder(g, hold)))
+        if (weft__is_pending(g->s->m, weft__holder(g, hold)) &&
+            weft__runs_on(g, weft__holder(g, hold)))
             return true;
     return false;
 }
@@ -231,7 +167,7 @@ static int64_t holders_still_since(const struct weft__graph *g, uint32_t resourc
         const uint32_t holder = weft__holder(g, hold);
         if (holder == WEFT_ROOT || !weft__is_pending(g->s->m, holder))
             continue;
-        const int64_t life = last_life(g, holder);
+        const int64_t life = weft__last_life(g, holder);
         since = life > since ? life : since;
     }
     return since;
@@ -296,7 +232,7 @@ static void judge_lost(const struct weft__graph *g, struct weft__hang *x)
 {
     const struct weft_history *h = g->s->h;
     const struct weft__group *gr = &g->groups[x->group];
-    uint32_t reader = weft__reader(g, gr->lost_wait), run = last_run(h, reader);
+    uint32_t reader = weft__reader(g, gr->lost_wait), run = weft__last_run(h, reader);
     int64_t since = gr->lost_ns, until = h->m->end_ns, twice = g->slept_twice_ns;
     if (gr->lost_often)
         lower_by_one(x, "it was signalled in vain before, too, and the next one who waited went on "
@@ -393,7 +329,7 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
                                               : gr->node;
     if (x->near == WEFT_NONE && x->wait != WEFT_NONE && (g->mark[gr->node] & WEFT__SHOULD))
         who = weft__reader(g, x->wait);
-    int64_t since = still_since(g, who, &runs);
+    int64_t since = weft__still_since(g, who, &runs);
     if (gr->why == WEFT__HOLDS && !gr->closed) {
         const int64_t life = holders_still_since(g, gr->node);
         since = life > since ? life : since;

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: ISC */
+/* Signs of life of what hangs. */
+#include "analyse/graph.h"
+
+uint32_t weft__last_run(const struct weft_history *h, uint32_t p)
+{
+    return h->runs_of_first[p] < h->runs_of_first[p + 1] ? h->runs_of[h->runs_of_first[p + 1] - 1]
+                                                         : WEFT_NONE;
+}
+
+/* When a run that lasts still began: that of a promise which became this one goes on in it. */
+static int64_t runs_since(const struct weft_history *h, uint32_t run)
+{
+    const struct weft_model *m = h->m;
+    uint32_t stream = weft_history_stream(h, run), first = h->stream_first[stream];
+    uint32_t at = h->stream_first[stream + 1] - 1, p = h->run_promise[run];
+    while (at > first &&
+           m->run[h->stream_run[at - 1]].end_ns == m->run[h->stream_run[at]].start_ns &&
+           m->promise[h->run_promise[h->stream_run[at - 1]]].becomes == p)
+        p = h->run_promise[h->stream_run[--at]];
+    return m->run[h->stream_run[at]].start_ns;
+}
+
+bool weft__runs_on(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t run = weft__last_run(g->s->h, p);
+    if (run == WEFT_NONE || run < m->runs_ended || m->losses.ended == WEFT_ENDED_STOPPED ||
+        p == WEFT_ROOT)
+        return false;
+    return g->next[p] == WEFT_NONE || g->s->h->wait[g->next[p]].from_ns < runs_since(g->s->h, run);
+}
+
+int64_t weft__last_life(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t run = weft__last_run(g->s->h, p), next = g->next[p];
+    int64_t life = m->promise[p].start_ns, said = m->promise[p].end_ns;
+    if (!m->promise[p].should_resolve && !m->promise[p].promoted && said < m->end_ns && said > life)
+        life = said;
+    if (run != WEFT_NONE && m->run[run].end_ns > life)
+        life = m->run[run].end_ns;
+    if (run != WEFT_NONE && m->run[run].end_ns >= m->end_ns && next != WEFT_NONE)
+        life = m->run[run].start_ns;
+    if (next != WEFT_NONE && g->s->h->wait[next].from_ns > life)
+        life = g->s->h->wait[next].from_ns;
+    return life;
+}
+
+int64_t weft__still_since(const struct weft__graph *g, uint32_t p, bool *runs)
+{
+    const struct weft__group *gr = &g->groups[g->group[p]];
+    bool deaf = gr->deaf != WEFT_NONE; /* that it moves and runs is what is wrong */
+    int64_t since = deaf ? g->s->h->wait[gr->deaf].until_ns : weft__last_life(g, gr->node);
+    *runs |= !deaf && weft__runs_on(g, gr->node);
+    for (uint32_t i = 0; p != gr->node && i < gr->count; i++) {
+        int64_t life = weft__last_life(g, p);
+        since = life > since ? life : since;
+        *runs |= weft__runs_on(g, p);
+        p = weft__ahead(g, p);
+    }
+    return since;
+}
