@@ -171,6 +171,12 @@ static json_t *streams_json(const struct weft_reader_facts *f)
     return streams;
 }
 
+/* A time by the clock of the events, as the process took it to be by the wall clock when it began to record. */
+static uint64_t real_ns(const struct weft_process_facts *p, uint64_t ns)
+{
+    return p->start_real_ns ? p->start_real_ns + (ns - p->start_ns) : 0;
+}
+
 static json_t *provenance_json(const struct weft_process_facts *p)
 {
     char boot_id[33];
@@ -179,11 +185,15 @@ static json_t *provenance_json(const struct weft_process_facts *p)
         json_array_append_new(args, weft__json_string(p->arg[i]));
     for (unsigned i = 0; i < sizeof p->boot_id; i++)
         snprintf(boot_id + 2 * i, 3, "%02x", p->boot_id[i]);
-    return json_pack("{so so so so ss so so so}", "program", weft__json_string(p->program), "args",
-                     args, "pid", number(p->pid), "host", weft__json_string(p->host), "boot_id",
-                     boot_id, "version", weft__json_string(p->version), "start_real_ns",
+    json_t *paused = p->was_paused ? number(real_ns(p, p->paused_ns)) : json_null();
+    json_t *resumed =
+        p->was_paused && !p->is_paused ? number(real_ns(p, p->resumed_ns)) : json_null();
+    return json_pack("{so so so so ss so so so so so}", "program", weft__json_string(p->program),
+                     "args", args, "pid", number(p->pid), "host", weft__json_string(p->host),
+                     "boot_id", boot_id, "version", weft__json_string(p->version), "start_real_ns",
                      number(p->start_real_ns), "stop_real_ns",
-                     p->stop_real_ns ? number(p->stop_real_ns) : json_null());
+                     p->stop_real_ns ? number(p->stop_real_ns) : json_null(), "paused_real_ns",
+                     paused, "resumed_real_ns", resumed);
 }
 
 static json_t *wall_json(const struct weft_reader_facts *f)
@@ -468,6 +478,13 @@ static void print_provenance(const struct weft_reader_facts *f)
                p->host ? weft__shown(p->host).text : "", p->version ? ", recorded by weft " : "",
                p->version ? weft__shown(p->version).text : "");
     print_time("started", p->start_real_ns);
+    if (p->was_paused) {
+        print_time("paused", real_ns(p, p->paused_ns));
+        if (p->is_paused)
+            puts("  resumed       not any more");
+        else
+            print_time("resumed", real_ns(p, p->resumed_ns));
+    }
     print_time("stopped", p->stop_real_ns);
     const struct weft__exit_text ending = weft__exit_text(&p->exit);
     if (f->ended == WEFT_ENDED_EXITED)

@@ -193,7 +193,13 @@ struct weft_facts_header {
     uint64_t streams;
     uint8_t boot_id[16];
     uint64_t process_start; /* field 22 of /proc/PID/stat: tells that a process id was used again */
-    /* Then texts "key=value", each with its NUL: program, arg (repeated), host, version, end. */
+    /* Then weft_facts_pause, if header_bytes says so; then texts "key=value", each with its NUL: program, arg
+     * (repeated), host, version, end. */
+};
+
+/* When the recording was last switched off and on again, while it was open; 0: never. Off: paused > resumed. */
+struct weft_facts_pause {
+    uint64_t paused_ticks, resumed_ticks;
 };
 
 #define WEFT_FACTS_END 32u /* bytes that are left free for end, which weft record adds */
@@ -208,6 +214,7 @@ _Static_assert(sizeof(struct weft_roll_sort) == 24, "docs/format.md");
 _Static_assert(offsetof(struct weft_events_header, thread_name) == 144, "docs/format.md");
 _Static_assert(sizeof(struct weft_strings_header) == 64, "docs/format.md");
 _Static_assert(sizeof(struct weft_facts_header) == 200, "docs/format.md");
+_Static_assert(sizeof(struct weft_facts_pause) == 16, "docs/format.md");
 
 /* A form's code and sizes; see src/format/events.def. */
 enum weft_form {

@@ -101,6 +101,32 @@ static void take_counts(struct weft_file *f, const struct weft_facts_header *h)
     facts->ended = how_it_ended(h);
 }
 
+/* When it was paused, if the facts have room for that. */
+static int read_pause(struct weft_file *f, struct weft_error *err)
+{
+    struct weft_facts_pause *p = &f->pause;
+    if (f->facts.header_bytes < sizeof(struct weft_facts_header) + sizeof *p)
+        return 0;
+    ptrdiff_t got = weft_input_read(&f->common.input, p, sizeof *p,
+                                    f->facts.offset + sizeof(struct weft_facts_header), err);
+    return got < 0 ? (int)got : 0;
+}
+
+void weft__process_pause(struct weft_file *f)
+{
+    struct weft_process_facts *p = &f->common.facts.process;
+    uint64_t hint = 0;
+    if (!f->pause.paused_ticks)
+        return;
+    p->was_paused = true;
+    p->is_paused = f->pause.paused_ticks > f->pause.resumed_ticks;
+    p->paused_ns = clock_convert(&f->clock, f->pause.paused_ticks, &hint);
+    if (p->is_paused)
+        p->until_ns = p->paused_ns;
+    else
+        p->resumed_ns = clock_convert(&f->clock, f->pause.resumed_ticks, &hint);
+}
+
 int weft__process_load(struct weft_file *f, struct weft_error *err)
 {
     struct weft_facts_header h = {0};
@@ -114,6 +140,9 @@ int weft__process_load(struct weft_file *f, struct weft_error *err)
     if (!f->process_text)
         return weft_error_set(err, WEFT_E_NOMEM, f->facts.offset, "out of memory for its facts");
     take_counts(f, &h);
+    int rc = read_pause(f, err);
+    if (rc < 0)
+        return rc;
     wall_add(&f->wall, &(struct wall_pair){0, h.start_ticks, h.start_real_ns, CLOCK_NO_ERROR});
     got = weft_input_read(&f->common.input, f->process_text, size,
                           f->facts.offset + f->facts.header_bytes, err);

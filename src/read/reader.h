@@ -122,6 +122,11 @@ struct weft_process_facts {
     uint64_t
         until_ns; /* it recorded at least until then, on the clock of the events: until it was stopped, copied,
                         * or its end was noticed; 0: not known */
+    bool
+        was_paused; /* the recording was off at one time or another: what ended then is pending here */
+    bool is_paused;      /* … and still was at the end */
+    uint64_t paused_ns;  /* when it was switched off the last time, on the clock of the events */
+    uint64_t resumed_ns; /* … and on again, unless is_paused */
     struct weft_exit exit;
 };
 

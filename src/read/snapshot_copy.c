@@ -385,6 +385,8 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
             s->begins_with_facts = true;
             s->facts_at = p->at;
             memcpy(&s->facts_copy, s->buffer, sizeof s->facts_copy);
+            const size_t pause_end = sizeof s->facts_copy + sizeof(struct weft_facts_pause);
+            s->says_pause = h.header_bytes >= pause_end && (size_t)n >= pause_end;
         }
         set_facts(s, (struct weft_facts_header *)s->buffer);
         n = s->written == 0 ? add_sight(s, n) : n;
@@ -409,20 +411,27 @@ static int put_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t s
     return weft__snapshot_cannot_write(s);
 }
 
-/* Writes the facts again, now that it is known what is not in the copy, and how many texts there was no room for until
- * now. They are its first packet. */
+/* Writes the facts again, now that it is known what is not in the copy, how many texts there was no room for until now, and
+ * whether the recording was paused since they were read. They are its first packet. */
 static int put_facts_again(struct weft_snapshot *s, off_t start)
 {
-    struct weft_facts_header f = s->facts_copy, now;
+    struct weft_facts_header f = s->facts_copy;
+    struct {
+        struct weft_facts_header facts;
+        struct weft_facts_pause pause;
+    } now;
     ptrdiff_t n = weft_input_read(s->in, &now, sizeof now, s->facts_at, s->err);
     if (n < 0)
         return (int)n;
-    if (n == (ptrdiff_t)sizeof now && weft__is_packet(&now.packet) && now.lost_texts > f.lost_texts)
-        f.lost_texts = now.lost_texts;
+    const bool found = n >= (ptrdiff_t)sizeof now.facts && weft__is_packet(&now.facts.packet);
+    if (found && now.facts.lost_texts > f.lost_texts)
+        f.lost_texts = now.facts.lost_texts;
     set_facts(s, &f);
     off_t end = ftello(s->out);
     const size_t after = sizeof f.packet; /* that is as it is */
     int rc = put_at(s, start + (off_t)after, (unsigned char *)&f + after, sizeof f - after);
+    if (rc == 0 && found && s->says_pause && n == (ptrdiff_t)sizeof now)
+        rc = put_at(s, start + (off_t)sizeof f, &now.pause, sizeof now.pause);
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
         rc = weft__snapshot_cannot_write(s);
     return rc;

@@ -76,6 +76,7 @@ struct weft_snapshot {
     uint64_t listed, copied, gone;       /* packets of events */
     uint64_t last_listed, last_copied;   /* their sequences */
     struct weft_facts_header facts_copy; /* those that the copy begins with, as they were read */
+    bool says_pause;                     /* … and a weft_facts_pause is behind them */
     uint64_t facts_at;
     bool begins_with_facts;
     unsigned facts_found; /* packets of them */

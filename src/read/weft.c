@@ -581,6 +581,7 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     if (!clock_finish(&f->clock, r->facts.clock_kind, r->facts.clock_hz))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its clock");
     find_wall(f);
+    weft__process_pause(f);
     order_packets(f);
     describe_clock(f);
     rc = weft__pending_load(f, err);

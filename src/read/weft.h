@@ -143,7 +143,8 @@ struct weft_file {
     bool joined;        /* has packets twice: files were put together */
     char *process_text; /* that facts.process points into */
     const char **arg;
-    uint32_t trace_state; /* of the facts, or 0 */
+    uint32_t trace_state;          /* of the facts, or 0 */
+    struct weft_facts_pause pause; /* of the facts, or zeros */
     uint32_t pool_packet_bytes;
     uint64_t pool_at, pool_packets; /* 0: this is no file of the recorder */
     unsigned char *window;
@@ -152,6 +153,9 @@ struct weft_file {
 
 /* Reads the packet at f->facts, if there is one, into the facts and the clock. */
 int weft__process_load(struct weft_file *f, struct weft_error *err);
+
+/* Afterwards, when the clock is known: when the recording was paused. */
+void weft__process_pause(struct weft_file *f);
 
 /* The index of the stream with that number, new if need be. WEFT_NO_STREAM: no memory. */
 #define WEFT_NO_STREAM WEFT_STREAM_NONE

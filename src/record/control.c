@@ -77,6 +77,19 @@ void weft__switch(bool on)
     settle();
 }
 
+/* Two may do it at once: in the end the facts say what is so. */
+void weft__switch_over(bool on)
+{
+    const bool was = __atomic_exchange_n(&weft__control.on, on, __ATOMIC_SEQ_CST);
+    settle();
+    if (was == on || !weft__rec.open || !weft__is_ours())
+        return;
+    do {
+        on = weft__is_on();
+        weft__layout_switched(on);
+    } while (weft__is_on() != on);
+}
+
 void weft__switch_standby(bool on)
 {
     __atomic_store_n(&weft__control.standby, on, __ATOMIC_SEQ_CST);
@@ -98,10 +111,10 @@ static int obey(const struct weft__request *r)
     case WEFT__CTL_ON:
         if (!weft__rec.open || !weft__is_ours())
             return weft__start_locked(&o, true);
-        weft__switch(true);
+        weft__switch_over(true);
         return 0;
     case WEFT__CTL_OFF:
-        weft__switch(false);
+        weft__switch_over(false);
         weft__others_ended(); /* so that nothing is recorded any more once there is an answer */
         return 0;
     case WEFT__CTL_STOP:

@@ -242,13 +242,14 @@ void weft_stop(void)
 
 void weft_pause(void)
 {
-    __atomic_and_fetch(&weft_impl_state, ~1u, __ATOMIC_SEQ_CST);
+    if ((__atomic_fetch_and(&weft_impl_state, ~1u, __ATOMIC_SEQ_CST) & 1) && weft__rec.open)
+        weft__layout_switched(false);
 }
 
 void weft_unpause(void)
 {
-    if (weft__rec.open)
-        __atomic_or_fetch(&weft_impl_state, 1, __ATOMIC_SEQ_CST);
+    if (weft__rec.open && !(__atomic_fetch_or(&weft_impl_state, 1, __ATOMIC_SEQ_CST) & 1))
+        weft__layout_switched(true);
 }
 
 void weft_standby(int on)

@@ -103,9 +103,9 @@ static void write_headers(struct recorder *r, const struct layout *l, unsigned c
     memset(r->facts, 0, PAGE);
     r->facts->packet = head;
     r->facts->packet.class = WEFT_PACKET_FACTS;
-    r->facts->packet.header_bytes = sizeof *r->facts;
+    r->facts->packet.header_bytes = sizeof *r->facts + sizeof(struct weft_facts_pause);
     r->facts->packet.packet_bits = PAGE * 8;
-    r->facts->packet.content_bits = sizeof *r->facts * 8;
+    r->facts->packet.content_bits = r->facts->packet.header_bytes * UINT64_C(8);
 }
 
 static void write_facts(struct recorder *r, const struct layout *l)
@@ -180,6 +180,19 @@ void weft__layout_forked(void)
 void weft__layout_refused(void)
 {
     add_fact("refused", "yes", WEFT_FACTS_END);
+}
+
+/* Which of the two is later says whether it is on, also by a clock that stands still or is another processor's. */
+void weft__layout_switched(bool on)
+{
+    struct weft_facts_pause *p = (void *)(weft__rec.facts + 1);
+    const uint64_t now = weft__clock_ticks(&weft__rec.clock);
+    const uint64_t paused = __atomic_load_n(&p->paused_ticks, __ATOMIC_RELAXED);
+    const uint64_t resumed = __atomic_load_n(&p->resumed_ticks, __ATOMIC_RELAXED);
+    if (!on)
+        __atomic_store_n(&p->paused_ticks, now > resumed ? now : resumed + 1, __ATOMIC_RELAXED);
+    else if (paused)
+        __atomic_store_n(&p->resumed_ticks, now > paused ? now : paused, __ATOMIC_RELAXED);
 }
 
 void weft__layout_stop(void)

@@ -262,6 +262,9 @@ void weft__layout_forked(void);
 /* Adds that events were discarded because two others were interrupted; likewise. */
 void weft__layout_refused(void);
 
+/* The facts say that the recording was switched on again, or off, just now: by one store, so a reader sees it whole. */
+void weft__layout_switched(bool on);
+
 /* The facts say that the recording has ended. */
 void weft__layout_stop(void);
 

@@ -298,7 +298,17 @@ void weft__refused(void)
 
 void weft_pause(void)
 {
-    weft__switch(false);
+    struct thread *t = weft__rec.open ? this_thread() : NULL;
+    if (!t) {
+        weft__switch(false);
+        return;
+    }
+    /* No lock: weft_stop, on another thread, waits as it does for an event. */
+    const uint32_t level = t->busy;
+    __atomic_store_n(&t->busy, level + 1, __ATOMIC_RELEASE); /* (H) */
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    weft__switch_over(false);
+    __atomic_store_n(&t->busy, level, __ATOMIC_RELEASE); /* (H) */
 }
 
 void weft_unpause(void)
@@ -307,7 +317,7 @@ void weft_unpause(void)
     if (!weft__try_lock())
         return;
     if (weft__rec.open)
-        weft__switch(true);
+        weft__switch_over(true);
     weft__unlock();
 }
 

@@ -38,6 +38,11 @@ extern struct weft__control weft__control;
 
 /* Recording goes on, or is interrupted. Only while one is open. */
 void weft__switch(bool on);
+
+/* The same in the middle of a recording, of which the facts then say when that was. The lock is held, or the thread is
+ * busy, so that it does not end meanwhile. */
+void weft__switch_over(bool on);
+
 void weft__switch_standby(bool on);
 
 /* In the child of a fork: there is no recording, and no request. */

@@ -79,6 +79,25 @@ static inline void facts_packet(struct trace *t, struct weft_facts_header h, con
             t->bytes[i] = 0;
 }
 
+/* The same without texts, with room for when the recording was off. */
+static inline void facts_packet_with_pause(struct trace *t, struct weft_facts_header h)
+{
+    struct {
+        struct weft_facts_header facts;
+        struct weft_facts_pause pause;
+    } all = {.facts = h};
+    all.facts.clock = WEFT_CLOCK_MONOTONIC;
+    all.facts.hz = 1000000000;
+    packet_begin(t, WEFT_PACKET_FACTS, &all, sizeof all);
+}
+
+/* Says in such facts, which come first, that it was. */
+static inline void facts_pause(struct trace *t, uint64_t paused, uint64_t resumed)
+{
+    const struct weft_facts_pause p = {paused, resumed};
+    memcpy(t->bytes + sizeof(struct weft_facts_header), &p, sizeof p);
+}
+
 /* ---- Strings ---- */
 
 struct strings {

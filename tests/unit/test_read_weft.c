@@ -977,6 +977,38 @@ static void facts_of_the_process(void **state)
     trace_fini(&t);
 }
 
+/* When the recording was off, in facts that have room for it. */
+static void facts_of_a_pause(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t paused, resumed;
+        bool was, is;
+    } cases[] = {
+        {0, 0, false, false},    {700, 0, true, true},   {700, 900, true, false},
+        {700, 700, true, false}, {900, 700, true, true}, {0, 900, false, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace t = {.fd = -1};
+        struct weft_reader *r;
+        facts_packet_with_pause(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED,
+                                                               .start_mono_ns = 500,
+                                                               .stop_mono_ns = 1500});
+        facts_pause(&t, cases[i].paused, cases[i].resumed);
+        packet_bytes(&t, "program=x", 10);
+        assert_int_equal(weft_reader_open(&r, trace_path(&t), NULL), 0);
+        const struct weft_process_facts *p = &weft_reader_facts(r)->process;
+        assert_string_equal(p->program, "x");
+        assert_int_equal(p->was_paused, cases[i].was);
+        assert_int_equal(p->is_paused, cases[i].is);
+        assert_int_equal(p->paused_ns, cases[i].was ? cases[i].paused : 0);
+        assert_int_equal(p->resumed_ns, cases[i].was && !cases[i].is ? cases[i].resumed : 0);
+        assert_int_equal(p->until_ns, cases[i].is ? cases[i].paused : 1500);
+        weft_reader_close(r);
+        trace_fini(&t);
+    }
+}
+
 static void read_small(const char *path, char *text, size_t room)
 {
     FILE *file = fopen(path, "r");
@@ -1083,6 +1115,7 @@ int main(void)
         cmocka_unit_test(ticks_become_nanoseconds),
         cmocka_unit_test(readings_that_are_wrong),
         cmocka_unit_test(facts_of_the_process),
+        cmocka_unit_test(facts_of_a_pause),
         cmocka_unit_test(how_it_ended),
         cmocka_unit_test(many_streams_of_one_packet),
     };

@@ -769,6 +769,95 @@ static void test_again(void **state)
     weft_forget(1);
 }
 
+static uint64_t test_ticks;
+
+static uint64_t clock_of_the_test(void)
+{
+    return test_ticks;
+}
+
+/* The facts say when it was paused and taken up again, the last time: of an open recording, and only if that changed
+ * anything; also by a clock that stands still. */
+static void test_paused(void **state)
+{
+    (void)state;
+    const struct weft_process_facts *p;
+    test_ticks = 1000;
+    const struct weft_options options = {.path = in_folder("t"),
+                                         .bytes = 64 * KIB,
+                                         .clock = clock_of_the_test,
+                                         .clock_hz = 1000000000};
+    weft_pause(); /* there is none */
+    assert_int_equal(weft_start(&options), 0);
+    weft_unpause(); /* it is on */
+    weft_forget(1);
+    stop_and_read();
+    p = &trace.facts->process;
+    assert_false(p->was_paused);
+    for (uint64_t step = 0; step < 2; step++) { /* 0: the clock stands still */
+        assert_int_equal(weft_start(&options), 0);
+        for (int i = 0; i < 3; i++) {
+            weft_forget(1);
+            test_ticks += step;
+            weft_pause();
+            const uint64_t paused = test_ticks;
+            test_ticks += step;
+            weft_pause();
+            read_trace();
+            p = &trace.facts->process;
+            assert_true(p->was_paused && p->is_paused);
+            if (step)
+                assert_int_equal(p->paused_ns, paused);
+            weft_unpause();
+            const uint64_t resumed = test_ticks;
+            test_ticks += step;
+            weft_unpause();
+            read_trace();
+            p = &trace.facts->process;
+            assert_true(p->was_paused && !p->is_paused);
+            if (step)
+                assert_int_equal(p->resumed_ns, resumed);
+        }
+        weft_pause();
+        weft_stop();
+        read_trace();
+        assert_true(trace.facts->process.is_paused);
+    }
+}
+
+static void *pause_and_go_on(void *ended)
+{
+    while (!__atomic_load_n((bool *)ended, __ATOMIC_ACQUIRE)) {
+        weft_pause();
+        weft_unpause();
+    }
+    return NULL;
+}
+
+/* While others end the recording and begin the next one, whose memory lies elsewhere. */
+static void test_paused_meanwhile(void **state)
+{
+    (void)state;
+    pthread_t thread[2];
+    bool ended = false;
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, pause_and_go_on, &ended), 0);
+    for (int i = 0; i < 50; i++) {
+        while (weft_start(&(struct weft_options){.path = in_folder("t"), .bytes = 64 * KIB}) != 0)
+            ; /* a thread has the lock */
+        weft_forget(1);
+        weft_stop();
+    }
+    __atomic_store_n(&ended, true, __ATOMIC_RELEASE);
+    for (int i = 0; i < 2; i++)
+        pthread_join(thread[i], NULL);
+    read_trace();
+    start(64 * KIB);
+    weft_forget(1);
+    stop_and_read();
+    assert_false(trace.facts->process.was_paused);
+}
+
 static void test_standby(void **state)
 {
     (void)state;
@@ -1212,6 +1301,8 @@ int main(void)
         TEST(somebody_else_writes),
         TEST(memory),
         TEST(again),
+        TEST(paused),
+        TEST(paused_meanwhile),
         TEST(standby),
         TEST(left_by_longjmp),
         TEST(callers_clock),
