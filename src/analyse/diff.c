@@ -521,6 +521,8 @@ static void find_doubt(struct weft__differ *d)
         if (l->overwritten || l->discarded)
             lost = l->overwritten ? "the beginning of a recording was overwritten"
                                   : "events of a recording are missing";
+        else if (d->sides.side[i].h->m->resumed_ns != WEFT_TIME_MIN)
+            lost = "a recording was off for a time";
         o->unsure |= l->discarded || l->pending;
     }
     o->strangers = empty || o->aligned * 4 < least;

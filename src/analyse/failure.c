@@ -401,6 +401,8 @@ static const char *guard(const struct finder *f, uint32_t p, enum looked looked)
     if (may_have_come(f, p))
         return "the one that created it looked at a later one of this sort, and may have looked at "
                "this one without saying so";
+    if (m->promise[p].end_ns < m->resumed_ns)
+        return "the recording was off for a time afterwards: somebody may have looked at it then";
     if (!had_chance(f, p))
         return "the recording ends shortly after the failure";
     if (!m->is_weft && weft_model_name(m, p) == WEFT_NONE)

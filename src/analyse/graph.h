@@ -167,6 +167,10 @@ int64_t weft__last_life(const struct weft__graph *g, uint32_t promise);
  * it runs. */
 int64_t weft__still_since(const struct weft__graph *g, uint32_t promise, bool *runs);
 
+/* life.c: the recording was never off, or what happened afterwards shows that it hangs still. who: the one it is about, who
+ * waits for the root, or the root. */
+bool weft__hangs_since_pause(const struct weft__graph *g, const struct weft__hang *x, uint32_t who);
+
 /* wakeup.c: whether a wake-up was lost by which the first that waits for the group's root would have gone on. */
 void weft__find_lost(struct weft__graph *g, struct weft__group *group);
 

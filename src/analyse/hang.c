@@ -346,6 +346,9 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
     if (is_on_purpose(g, x))
         lower(x, WEFT_POSSIBLE,
               "others went on meanwhile: it may wait on purpose, until the program is ended");
+    if (!weft__hangs_since_pause(g, x, who))
+        lower(x, WEFT_POSSIBLE,
+              "the recording was off for a time after this began: it may have ended then");
     judge_end(g, x, still_ns);
     if (x->kind == WEFT_FINDING_LOST_WAKEUP)
         judge_lost(g, x);

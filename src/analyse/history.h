@@ -175,7 +175,8 @@ int weft_history_preempted(struct weft_history *h, struct weft_preemption *list,
 int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                                   int64_t to_ns);
 
-/* The same and garbage collections: how long what ran could do nothing. */
+/* The same, garbage collections, and when the recording was off, the last time: how long what ran could do nothing, or perhaps
+ * did not run. */
 int64_t weft_history_halted(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                             int64_t to_ns);
 

@@ -52,6 +52,7 @@ struct sort {
     uint32_t held_old;         /* the same of held ones */
     uint32_t orphans_old;      /* orphans that are old, if any have ended; else all */
     uint32_t creators;         /* of orphans: how many different ones */
+    uint32_t unsure;           /* of held ones, orphans and loose ones: may have ended unseen */
     uint32_t middle;           /* pending at the middle of the trace */
     uint32_t oldest;           /* promise: the first one that speaks for a leak */
     int64_t usual_ns;          /* lifetime that few of those that ended exceed */
@@ -264,6 +265,7 @@ static void add_one(const struct finder *f, struct sort *k, uint32_t p, uint32_t
         k->creators += f->creator[q->creator].count > 0;
         f->creator[q->creator].count = 0; /* each is counted once */
     }
+    k->unsure += state != KEPT_BY && q->start_ns < f->m->resumed_ns;
     if (state != KEPT_BY) { /* the last one that is seen is the oldest */
         k->oldest = p;
         k->first_ns = q->start_ns;
@@ -375,6 +377,7 @@ static bool judge(const struct finder *f, const struct sort *k, enum weft_confid
     bool orphans = k->orphans_old >= least && k->creators >= k->orphans_old / 2;
     bool strays = k->spread && k->strays >= least, held = k->spread && k->held_old >= least;
     bool steady = k->grows && !k->ended && k->orphans + k->loose >= least;
+    uint32_t sure = k->held + k->orphans + k->loose - k->unsure;
     *confidence = WEFT_POSSIBLE;
     if (!orphans && !strays && !held && !(k->grows && k->held + k->orphans + k->loose >= least))
         return false;
@@ -390,6 +393,8 @@ static bool judge(const struct finder *f, const struct sort *k, enum weft_confid
         *doubt = "they may wait for what rarely comes";
     else if (k->full)
         *doubt = "none has come for long: they may be kept and used again";
+    else if (k->unsure > sure || (k->unsure && sure < least))
+        *doubt = "the recording was off for a time: they may have ended then";
     else if (!f->m->is_weft)
         *doubt = "this kind of recording does not say when a promise is dropped";
     else

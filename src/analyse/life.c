@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Signs of life of what hangs. */
+#include <string.h>
+
 #include "analyse/graph.h"
 
 uint32_t weft__last_run(const struct weft_history *h, uint32_t p)
@@ -60,4 +62,57 @@ int64_t weft__still_since(const struct weft__graph *g, uint32_t p, bool *runs)
         p = weft__ahead(g, p);
     }
     return since;
+}
+
+/* ---- After the recording was off ---- */
+
+/* Something shows that it was pending then: it began, was waited for, or ran anew. That something was told of it does not:
+ * what runs as the recording goes on is not known. */
+static bool seen_since(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft_history *h = g->s->h;
+    const int64_t since = h->m->resumed_ns;
+    uint32_t run = weft__last_run(h, p);
+    bool seen = h->m->promise[p].start_ns >= since ||
+                (run != WEFT_NONE && h->m->run[run].start_ns >= since);
+    for (uint32_t i = g->in_first[p]; i < g->in_first[p + 1] && !seen; i++)
+        seen = h->wait[g->in[i]].from_ns >= since;
+    return seen;
+}
+
+/* Whoever waited for it before may have been notified, and it is pending all the same. */
+static bool is_notified(const struct weft_history *h, uint32_t p)
+{
+    return h->notified_first[p + 1] > h->notified_first[p] ||
+           strcmp(weft_model_type(h->m, p), "condition") == 0;
+}
+
+/* The first wait for the root that who depends on. */
+static uint32_t wait_for_root(const struct weft__graph *g, const struct weft__hang *x, uint32_t who)
+{
+    const struct weft__group *gr = &g->groups[x->group];
+    uint32_t wait = x->wait;
+    if (g->group[who] != x->group)
+        return wait;
+    for (uint32_t i = 0, p = who; p != gr->node && i < gr->count; i++, p = weft__ahead(g, p))
+        wait = g->next[p];
+    return wait;
+}
+
+bool weft__hangs_since_pause(const struct weft__graph *g, const struct weft__hang *x, uint32_t who)
+{
+    const struct weft_history *h = g->s->h;
+    const int64_t since = h->m->resumed_ns;
+    const struct weft__group *gr = &g->groups[x->group];
+    bool seen = seen_since(g, gr->node);
+    if (gr->lost)
+        return gr->lost_ns >= since && h->wait[x->wait].from_ns >= since &&
+               seen_since(g, weft__reader(g, x->wait));
+    if (x->wait != WEFT_NONE && !gr->circle && is_notified(h, gr->node))
+        return h->wait[wait_for_root(g, x, who)].from_ns >= since;
+    for (uint32_t i = 1, p = gr->node; i < gr->circle; i++) {
+        p = weft__ahead(g, p);
+        seen |= seen_since(g, p);
+    }
+    return seen; /* so whoever waits for it cannot have gone on */
 }

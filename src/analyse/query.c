@@ -277,7 +277,10 @@ int64_t weft_history_preempted_ns(const struct weft_history *h, uint32_t stream,
 int64_t weft_history_halted(const struct weft_history *h, uint32_t stream, int64_t from_ns,
                             int64_t to_ns)
 {
+    const int64_t off_ns = from_ns > h->m->paused_ns ? from_ns : h->m->paused_ns;
+    const int64_t on_ns = to_ns < h->m->resumed_ns ? to_ns : h->m->resumed_ns;
     const int64_t sum = weft_history_collecting(h, from_ns, to_ns) +
-                        weft_history_preempted_ns(h, stream, from_ns, to_ns);
+                        weft_history_preempted_ns(h, stream, from_ns, to_ns) +
+                        (on_ns > off_ns ? on_ns - off_ns : 0);
     return from_ns < to_ns && sum > to_ns - from_ns ? to_ns - from_ns : sum;
 }

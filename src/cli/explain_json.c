@@ -41,6 +41,15 @@ static json_t *finding_json(const struct weft_model *m, const struct weft_findin
     return o;
 }
 
+/* When the recording was off, the last time. */
+static json_t *pause_json(const struct weft_model *m)
+{
+    if (m->resumed_ns == WEFT_TIME_MIN)
+        return json_null();
+    return json_pack("{sI so}", "from_ns", (json_int_t)m->paused_ns, "to_ns",
+                     m->resumed_ns == WEFT_TIME_MAX ? json_null() : json_integer(m->resumed_ns));
+}
+
 json_t *weft__explained_json(const struct weft__explained *x)
 {
     const struct weft_model *m = x->model;
@@ -67,6 +76,7 @@ json_t *weft__explained_json(const struct weft__explained *x)
     weft__json_exit(o, &m->exit);
     json_object_set_new(o, "overwritten", json_boolean(m->losses.overwritten));
     json_object_set_new(o, "pending_known", json_boolean(!m->losses.pending));
+    json_object_set_new(o, "paused", pause_json(m));
     json_object_set_new(o, "missing", json_integer((json_int_t)m->losses.discarded));
     return o;
 }

@@ -210,6 +210,23 @@ static void print_pending(const struct weft_model *m)
     weft__text_fini(&t);
 }
 
+/* When nothing was recorded, the last time. */
+static void print_pause(const struct weft_model *m)
+{
+    struct weft__text t = {0};
+    if (m->resumed_ns == WEFT_TIME_MIN)
+        return;
+    weft__put(&t, "The recording was off, the last time from ");
+    weft__put_time(&t, m->paused_ns);
+    weft__put(&t, m->resumed_ns == WEFT_TIME_MAX ? " on" : " to ");
+    if (m->resumed_ns != WEFT_TIME_MAX)
+        weft__put_time(&t, m->resumed_ns);
+    weft__put(&t, ": what ended meanwhile is pending here.");
+    if (t.text)
+        prose_wrap("", "", t.text);
+    weft__text_fini(&t);
+}
+
 static void print_losses(const struct weft_model *m)
 {
     const struct weft_losses *l = &m->losses;
@@ -218,6 +235,7 @@ static void print_losses(const struct weft_model *m)
                    "The ring buffer had wrapped: of what happened before the first event that is "
                    "still there (times below 0), only what was pending is known.");
     print_pending(m);
+    print_pause(m);
     if (l->discarded)
         prose_wrap("", "",
                    "Some events in between are missing (weft info says which): a cause may be "

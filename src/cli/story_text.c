@@ -79,7 +79,8 @@ static int print_beginning(const struct weft_history *h, const struct weft_story
         weft__put_length(&t, s->end_ns - s->start_ns);
         weft__put(&t, " later.");
     }
-    if (m->losses.overwritten || m->losses.discarded)
+    if (m->losses.overwritten || m->losses.discarded ||
+        m->promise[s->final].start_ns < m->resumed_ns)
         weft__put(&t, " Events are missing in this trace, so this may not be the whole story.");
     if (m->promise[s->final].outcome == WEFT_FAILED && reason != WEFT_NONE)
         weft__put(&t, " The reason: \"%.200s\".", weft_model_text(m, reason, NULL));

@@ -380,6 +380,16 @@ static int on_gc(struct weft_builder *b, const struct weft_event *ev, int64_t no
     return 0;
 }
 
+/* The recording was off: what ran then, ran until that began. What runs now is not known. */
+static int pass_pause(struct weft_builder *b, struct weft_running *s)
+{
+    struct weft_model *m = b->m;
+    const int64_t from = s->last_ns > m->paused_ns ? s->last_ns : m->paused_ns;
+    APPEND(b, m->missing, m->missings, b->missing_room, "gaps",
+           (struct weft_missing){.start_ns = from, .end_ns = m->resumed_ns});
+    return weft__model_switch(b, s, from, WEFT_NONE);
+}
+
 /* What runs on the event's stream, where the events do not say: at its beginning, and after a gap. */
 static int on_stream(struct weft_builder *b, const struct weft_event *ev)
 {
@@ -400,6 +410,8 @@ static int on_stream(struct weft_builder *b, const struct weft_event *ev)
         TRY(weft__model_switch(b, s, s->last_ns, WEFT_NONE));
         TRY(weft__lookup(b, ev->running, &running));
         TRY(weft__model_switch(b, s, b->now, running));
+    } else if (s->last_ns < b->m->resumed_ns && b->now >= b->m->resumed_ns) {
+        TRY(pass_pause(b, s));
     }
     s->last_ns = b->now;
     return 0;
@@ -478,11 +490,24 @@ static int on_promoted(struct weft_builder *b, const struct weft_event *ev)
     return 0;
 }
 
+/* When the recording was off; the first event is known. */
+static void find_pause(struct weft_builder *b)
+{
+    const struct weft_process_facts *p = &b->facts->process;
+    struct weft_model *m = b->m;
+    if (!p->was_paused)
+        return;
+    m->paused_ns = weft_model_time(p->paused_ns, m->first_ns);
+    m->resumed_ns = p->is_paused ? WEFT_TIME_MAX : weft_model_time(p->resumed_ns, m->first_ns);
+}
+
 static int on_event(struct weft_builder *b, const struct weft_event *ev)
 {
     struct weft_model *m = b->m;
-    if (!b->begun)
+    if (!b->begun) {
         m->first_ns = b->facts->first_ns;
+        find_pause(b);
+    }
     b->begun = true;
     b->now = weft_model_time(ev->time_ns, m->first_ns);
     if (ev->promoted)
@@ -559,10 +584,11 @@ static void find_known(struct weft_builder *b)
 {
     const struct weft_reader_facts *f = b->facts;
     struct weft_model *m = b->m;
-    m->known_ns = INT64_MIN;
+    m->known_ns = f->process.was_paused ? m->resumed_ns : INT64_MIN;
     if (!f->wrapped && !f->overwritten_packets && !f->overwritten_events)
         return;
-    m->known_ns = f->overwritten_ns ? weft_model_time(f->overwritten_ns, m->first_ns) : 0;
+    int64_t since = f->overwritten_ns ? weft_model_time(f->overwritten_ns, m->first_ns) : 0;
+    m->known_ns = since > m->known_ns ? since : m->known_ns;
     for (uint32_t i = 0; f->stream && i < f->streams && i < b->streams; i++)
         if (f->stream[i].overwritten && b->stream[i].begun && b->stream[i].first_ns > m->known_ns)
             m->known_ns = b->stream[i].first_ns;
@@ -604,6 +630,7 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
     if (!b.m)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     b.m->is_weft = b.is_weft;
+    b.m->paused_ns = b.m->resumed_ns = WEFT_TIME_MIN;
     int rc = begin(&b);
     const struct weft_event *ev;
     ptrdiff_t n;

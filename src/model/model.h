@@ -24,7 +24,8 @@
 #include "read/reader.h"
 
 #define WEFT_NONE UINT32_MAX
-#define WEFT_TIME_MAX (INT64_C(1) << 61)      /* 73 years, either way */
+#define WEFT_TIME_MAX (INT64_C(1) << 61) /* 73 years, either way */
+#define WEFT_TIME_MIN (-WEFT_TIME_MAX)
 #define WEFT_PROMISES_MAX (UINT32_C(1) << 30) /* the loop included */
 #define WEFT_TEXTS_MAX (UINT32_MAX >> 1)      /* that labels can have; and changes of counters */
 #define WEFT_PLACES_MAX (UINT32_C(1) << 24)   /* one number stands for none */
@@ -237,9 +238,13 @@ struct weft_model {
     bool is_weft; /* of weft's own format: counters' changes are no labels there */
     int64_t
         end_ns; /* latest event that is not promoted; or later, where the trace says how long was recorded */
-    bool end_known;        /* the trace says how long was recorded; else it ends with an event */
-    bool asleep;           /* the process sleeps when the trace ends */
-    int64_t known_ns;      /* events before it may have been overwritten; INT64_MIN: none were */
+    bool end_known; /* the trace says how long was recorded; else it ends with an event */
+    bool asleep;    /* the process sleeps when the trace ends */
+    int64_t
+        known_ns; /* events before it may have been overwritten, or not recorded (paused_ns); INT64_MIN: all are there */
+    /* The recording was off, the last time from paused_ns to resumed_ns (WEFT_TIME_MAX: to the end), and what was
+     * pending before may have ended then. Both WEFT_TIME_MIN: it never was. */
+    int64_t paused_ns, resumed_ns;
     int64_t begin_ns;      /* when the recording began: not after 0; 0 where that is not known */
     uint64_t first_ns;     /* the clock at the first one */
     bool has_wall;         /* when that was is known: */

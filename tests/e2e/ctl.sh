@@ -203,6 +203,76 @@ equal 'the other trace' '' "$(ls b.weft 2>/dev/null)"
 end
 rm -f ./*.weft
 
+# What ends while it is off is pending in the trace: that is no hang.
+explained() { # STATUS FINDING...: of weft explain --check, and what it finds at all
+    run "$1" "$WEFT" explain --check --all --json a.weft
+    equal 'what it finds' "$2" "$(json "$tmp/out" '" ".join(f["name"] + " " + f["confidence"] for f in d["findings"])')"
+}
+
+paused() { # EXPECTED: whether weft info says that it was off, and is on again
+    run 0 "$WEFT" info --json a.weft
+    equal 'off, on again' "$1" "$(json "$tmp/out" '[d["provenance"][k] is not None for k in ("paused_real_ns", "resumed_real_ns")]')"
+}
+
+begin "$CONTROLLED"
+on -o a.weft
+tell hang
+paused '[False, False]'
+explained 3 'hang-root likely'
+ctl 0 off
+tell reply
+paused '[True, False]'
+run 0 "$WEFT" info a.weft
+says "$tmp/out" '^  paused        20.* UTC$'
+says "$tmp/out" '^  resumed       not any more$'
+explained 0 'hang-root possible'
+says "$tmp/out" 'the recording was off for a time'
+run 0 "$WEFT" save -o b.weft a.weft
+ctl 0 on
+tell rounds 1
+paused '[True, True]'
+run 0 "$WEFT" info a.weft
+says "$tmp/out" '^  resumed       20.* UTC$'
+explained 0 'hang-root possible'
+run 0 "$WEFT" explain a.weft
+says "$tmp/out" '^The recording was off, the last time from '
+ctl 0 stop
+tell rounds 1
+explained 0 'hang-root possible'
+mv b.weft a.weft # a copy that was made while it was off
+paused '[True, False]'
+explained 0 'hang-root possible'
+end
+rm -f ./*.weft
+
+# … unless it is waited for since then, or begins then; and the same by the program itself.
+for kind in ctl own; do
+    begin "$CONTROLLED"
+    on -o a.weft
+    tell hang
+    if [ "$kind" = ctl ]; then
+        ctl 0 off
+        tell rounds 1
+        ctl 0 on
+    else
+        tell pause
+        tell unpause
+    fi
+    tell again
+    paused '[True, True]'
+    explained 3 'hang-root likely'
+    tell reply
+    tell pause
+    tell pause
+    tell hang
+    kill -9 "$pid"
+    wait "$pid" || :
+    exec {to}>&- {from}<&-
+    paused '[True, False]'
+    explained 0 'lost-wakeup possible' # the first one was told of nothing, and may have gone on
+    rm -f ./*.weft
+done
+
 # At work: the time from the command to the first event
 begin "$CONTROLLED"
 tell churn 4

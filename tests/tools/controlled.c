@@ -12,6 +12,9 @@
  *     standby      weft_standby
  *     start FILE   weft_start
  *     stop, pause, unpause
+ *     hang         a task that waits for a reply; nobody resolves it before "reply"
+ *     reply        the reply comes, and the task ends
+ *     again        another task waits for the same reply
  *     zero N       the N-th call, about a promise that was made before anything was recorded
  *     cancel       a round in a thread that is to be cancelled
  *     hide         is not dumpable from here on
@@ -165,6 +168,26 @@ static int about_nothing(long which)
     return __COUNTER__ - FIRST - 1;
 }
 
+static weft_promise waiting, awaited;
+
+static void wait_for_reply(void)
+{
+    weft_promise task = weft_create("task", "asks");
+    weft_should_resolve(task);
+    if (!awaited)
+        awaited = weft_create("reply", "answer");
+    weft_wait_by(task, awaited);
+    waiting = task;
+}
+
+static void reply(void)
+{
+    weft_fulfill(awaited);
+    weft_read(waiting, awaited);
+    weft_fulfill(waiting);
+    waiting = awaited = 0;
+}
+
 static void start(const char *path)
 {
     int rc = weft_start(&(struct weft_options){.path = path, .bytes = 1 << 20});
@@ -209,6 +232,10 @@ int main(int argc, char **argv)
             weft_pause();
         else if (!strcmp(what, "unpause"))
             weft_unpause();
+        else if (!strcmp(what, "hang") || !strcmp(what, "again"))
+            wait_for_reply();
+        else if (!strcmp(what, "reply"))
+            reply();
         else if (!strcmp(what, "cancel"))
             cancel();
         else if (!strcmp(what, "hide"))

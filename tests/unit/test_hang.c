@@ -28,7 +28,7 @@ static void begin_as(struct recording *r, unsigned state, bool wrapped)
     *r = (struct recording){.t = {.fd = -1}};
     for (unsigned i = 0; i < SITES; i++)
         site[i] = strings_site(&s, strings_text(&s, types[i]), 0, 0, 0);
-    facts_packet(&r->t, (struct weft_facts_header){.state = (uint16_t)state}, "");
+    facts_packet_with_pause(&r->t, (struct weft_facts_header){.state = (uint16_t)state});
     strings_packet(&r->t, &s);
     events_begin(&r->t, (struct weft_events_header){.stream = 0, .sequence = wrapped ? 5 : 1});
 }
@@ -63,6 +63,13 @@ static void sleep_ms(struct recording *r, uint64_t ms)
     add(r, suspends(0));
     r->now += ms * MS;
     add(r, resumes(0));
+}
+
+/* The recording is off for 100 ms. */
+static void pause_now(struct recording *r)
+{
+    facts_pause(&r->t, r->now + 500, r->now + 100 * MS);
+    r->now += 100 * MS;
 }
 
 static struct weft_model *model_of(struct recording *r)
@@ -197,6 +204,120 @@ static void without_a_mark_it_is_only_possible(void **state)
     add(&r, background(0, 3));
     sleep_ms(&r, 200);
     NOTHING(&r);
+}
+
+/* ---- The recording was off for a time ---- */
+
+static void what_was_pending_then_may_have_ended(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    chain(&r);
+    should(&r, 1);
+    pause_now(&r);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
+    begin(&r); /* it is off still */
+    chain(&r);
+    should(&r, 1);
+    sleep_ms(&r, 200);
+    facts_pause(&r.t, r.now, 0);
+    EXPECT(&r, "hang-root possible 3 x1: 2 1\n", "'answer'");
+    begin(&r); /* nobody waits */
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    pause_now(&r);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "never-resolved possible 1 x1:\n", "'main'");
+    begin(&r); /* a circle */
+    create(&r, LOOP, 1, TASK_, "one");
+    create(&r, LOOP, 2, TASK_, "two");
+    add(&r, try_read(0, 1, 2));
+    add(&r, try_read(0, 2, 1));
+    should(&r, 1);
+    pause_now(&r);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "deadlock possible 1 x1: 2\n", "'one'");
+}
+
+static void what_was_seen_pending_since_has_not(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r); /* it is waited for anew */
+    chain(&r);
+    should(&r, 1);
+    pause_now(&r);
+    create(&r, LOOP, 4, TASK_, "other");
+    add(&r, try_read(0, 4, 3));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 3 x1: 2 4 1\n", "'answer'");
+    begin(&r); /* it ran anew */
+    create(&r, LOOP, 1, TASK_, "main");
+    create(&r, 1, 2, TASK_, "query");
+    add(&r, try_read(0, 1, 2));
+    should(&r, 1);
+    pause_now(&r);
+    add(&r, switches(0, 2));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 2 x1: 1\n", "'query'");
+    begin(&r); /* it began afterwards */
+    create(&r, LOOP, 9, TASK_, "before");
+    pause_now(&r);
+    chain(&r);
+    should(&r, 1);
+    sleep_ms(&r, 200);
+    EXPECT(&r, "hang-root certain 3 x1: 2 1\n", "'answer'");
+    begin(&r); /* one of a circle is waited for anew */
+    create(&r, LOOP, 1, TASK_, "one");
+    create(&r, LOOP, 2, TASK_, "two");
+    add(&r, try_read(0, 1, 2));
+    should(&r, 1);
+    pause_now(&r);
+    add(&r, try_read(0, 2, 1));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "deadlock certain 1 x1: 2\n", "'one'");
+}
+
+/* What ran as it was switched off need not run on, nor as it is on again. */
+static void what_ran_then_is_no_sign_of_life(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin(&r);
+    create(&r, LOOP, 1, TASK_, "main");
+    should(&r, 1);
+    add(&r, switches(0, 1));
+    pause_now(&r);
+    create(&r, 1, 2, JOB_, "of another one, in truth");
+    sleep_ms(&r, 200);
+    EXPECT(&r, "never-resolved possible 1 x1:\n", "'main'");
+}
+
+/* That it is notified does not show that who waited for it waits still. */
+static void a_condition_needs_a_new_wait(void **state)
+{
+    (void)state;
+    struct recording r;
+    for (int anew = 0; anew < 2; anew++) {
+        begin(&r);
+        create(&r, LOOP, 1, CONDITION_, "filled");
+        create(&r, LOOP, 2, TASK_, "consumer");
+        should(&r, 2);
+        if (!anew)
+            add(&r, try_read(0, 2, 1));
+        pause_now(&r);
+        if (anew)
+            add(&r, try_read(0, 2, 1));
+        else
+            create(&r, LOOP, 3, TASK_, "another");
+        if (!anew)
+            add(&r, try_read(0, 3, 1));
+        sleep_ms(&r, 200);
+        EXPECT(&r, anew ? "hang-root certain 1 x1: 2\n" : "hang-root possible 1 x1: 2 3\n",
+               "'filled'");
+    }
 }
 
 static void behind_what_is_meant_to_be_pending(void **state)
@@ -1384,6 +1505,10 @@ int main(void)
         cmocka_unit_test(a_root_and_what_hangs_behind_it),
         cmocka_unit_test(cancelled_and_goes_on),
         cmocka_unit_test(without_a_mark_it_is_only_possible),
+        cmocka_unit_test(what_was_pending_then_may_have_ended),
+        cmocka_unit_test(what_was_seen_pending_since_has_not),
+        cmocka_unit_test(what_ran_then_is_no_sign_of_life),
+        cmocka_unit_test(a_condition_needs_a_new_wait),
         cmocka_unit_test(behind_what_is_meant_to_be_pending),
         cmocka_unit_test(a_killed_program_may_have_gone_on),
         cmocka_unit_test(what_sleeps_in_a_trace_without_an_end),

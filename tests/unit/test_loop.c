@@ -23,7 +23,7 @@ static struct program begin_as(unsigned state)
     struct program p = {.t = {.fd = -1}};
     struct strings s = {.used = 0};
     p.site = strings_site(&s, strings_text(&s, "task"), 0, 0, 0);
-    facts_packet(&p.t, (struct weft_facts_header){.state = state}, "");
+    facts_packet_with_pause(&p.t, (struct weft_facts_header){.state = state});
     strings_packet(&p.t, &s);
     return p;
 }
@@ -208,6 +208,20 @@ static void collections_do_not_count(void **state)
     put(&p, switches(now + MS(21), LOOP));
     nap(&p, now + MS(22), now + MS(30));
     expect(&p, "");
+}
+
+/* The program did something else meanwhile, of which nothing is recorded. */
+static void what_is_not_recorded_blocks_nobody(void **state)
+{
+    (void)state;
+    struct program p = with_block(MS(400), 1);
+    facts_pause(&p.t, MS(60), MS(400));
+    expect(&p, "");
+    p = with_block(MS(400), 1);
+    facts_pause(&p.t, MS(20), MS(30)); /* before that */
+    struct result r = look(&p);
+    assert_int_equal(r.found.count, 1);
+    leave(&r);
 }
 
 static void waiting_ends_a_run_that_nobody_ends(void **state)
@@ -970,6 +984,7 @@ int main(void)
         cmocka_unit_test(long_run_harms_who_is_due),
         cmocka_unit_test(short_run_may_be_the_machine),
         cmocka_unit_test(collections_do_not_count),
+        cmocka_unit_test(what_is_not_recorded_blocks_nobody),
         cmocka_unit_test(waiting_ends_a_run_that_nobody_ends),
         cmocka_unit_test(workers_may_be_busy),
         cmocka_unit_test(who_waits_for_the_work_is_served),

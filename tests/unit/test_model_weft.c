@@ -22,6 +22,22 @@ static struct weft_model *build_trace(struct trace *t)
     return m;
 }
 
+/* Off from paused to resumed (0: to the end). */
+static struct weft_model *build_with_pause(uint64_t paused, uint64_t resumed,
+                                           const struct step *step, size_t count)
+{
+    struct trace t = {.fd = -1};
+    struct strings s = {.used = 0};
+    uint32_t site[S_COUNT] = {strings_site(&s, strings_text(&s, "task"), 0, 0, 0)};
+    facts_packet_with_pause(&t, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED,
+                                                           .start_mono_ns = 1,
+                                                           .stop_mono_ns = 1000});
+    facts_pause(&t, paused, resumed);
+    strings_packet(&t, &s);
+    steps_put(&t, step, count, site, LOOP);
+    return build_trace(&t);
+}
+
 /* A packet for each stream; running: what the first stream's header says. */
 static struct weft_model *build(const struct step *step, size_t count, uint64_t running)
 {
@@ -517,12 +533,43 @@ static void nobody_is_his_own_ancestor(void **state)
                     "4 task -1 30 30 pending - -\n");
 }
 
+/* What ran when the recording was paused ran until then. When it is taken up, nobody knows what runs. */
+static void off_for_a_time(void **state)
+{
+    (void)state;
+    const struct step step[] = {first(switches(100, 1)), second(switches(110, 2)),
+                                second(suspends(120)),   first(label(300, 1, "x")),
+                                first(switches(320, 3)), second(resumes(330))};
+    struct weft_model *m = build_with_pause(150, 250, step, COUNT(step));
+    assert_int_equal(m->paused_ns, 50);
+    assert_int_equal(m->resumed_ns, 150);
+    assert_int_equal(m->end_ns, 900);
+    expect_runs(m, 1, "0-50");
+    expect_runs(m, 2, "10-20");
+    expect_runs(m, 3, "220-900");
+    assert_int_equal(m->missings, 1);
+    assert_int_equal(m->missing[0].start_ns, 50);
+    assert_int_equal(m->missing[0].end_ns, 150);
+    weft_model_free(m);
+    m = build_with_pause(350, 0, step, COUNT(step));
+    assert_int_equal(m->paused_ns, 250);
+    assert_int_equal(m->resumed_ns, WEFT_TIME_MAX);
+    assert_int_equal(m->end_ns, 250); /* not when it was stopped */
+    expect_runs(m, 1, "0-220");
+    assert_int_equal(m->missings, 0);
+    weft_model_free(m);
+    m = BUILD(first(switches(100, 1)), first(switches(110, 2)));
+    assert_true(m->paused_ns == WEFT_TIME_MIN && m->resumed_ns == WEFT_TIME_MIN);
+    weft_model_free(m);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(types_and_labels),
         cmocka_unit_test(a_label_at_creation_keeps_a_bind_whole),
         cmocka_unit_test(ways_to_end),
+        cmocka_unit_test(off_for_a_time),
         cmocka_unit_test(a_failure_without_a_reason),
         cmocka_unit_test(ended_twice),
         cmocka_unit_test(the_first_end_counts),

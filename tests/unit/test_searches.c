@@ -43,7 +43,7 @@ static void begin(void)
     trace = (struct trace){.fd = -1};
     for (unsigned k = 0; k < KIND_COUNT; k++)
         site[k] = strings_site(&s, strings_text(&s, names[k]), 0, 0, 0);
-    facts_packet(&trace, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED}, "");
+    facts_packet_with_pause(&trace, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED});
     strings_packet(&trace, &s);
     now = 1000;
     last_id = 0;
@@ -304,6 +304,26 @@ static void test_failure_possible(void **state)
     }
 }
 
+/* While the recording was off, somebody may have looked. */
+static void test_failure_before_a_pause(void **state)
+{
+    (void)state;
+    for (int after = 0; after < 2; after++) {
+        uint64_t task, fetch = begin_fetch(&task);
+        if (!after)
+            fail_with(LOOP, fetch, "connection refused");
+        facts_pause(&trace, now, now + MS);
+        now += 2 * MS;
+        if (after)
+            fail_with(LOOP, fetch, "connection refused");
+        go_on(task);
+        const struct weft_finding *f =
+            expect(weft__find_failures, after ? WEFT_LIKELY : WEFT_POSSIBLE, fetch, NULL);
+        assert_true(after || strstr(f->doubt, "was off"));
+        forget();
+    }
+}
+
 static void test_failure_strands(void **state)
 {
     uint64_t task, fetch = begin_fetch(&task);
@@ -521,6 +541,20 @@ static void test_leak_outlived(void **state)
     replies(100, 1, CONDITION_, "changed %d", 0); /* never resolved */
     expect(weft__find_leaks, WEFT_POSSIBLE, 2, NULL);
     forget();
+}
+
+/* Those from before the recording was off may have ended then; the others are enough if they are many. */
+static void test_leak_and_a_pause(void **state)
+{
+    (void)state;
+    for (unsigned part = 1; part <= 4; part++) {
+        replies(100, 1, PROMISE, "reply %d", 0);
+        facts_pause(&trace, part * 25 * MS, part == 4 ? 0 : part * 25 * MS + 1);
+        const struct weft_finding *f =
+            expect(weft__find_leaks, part < 3 ? WEFT_LIKELY : WEFT_POSSIBLE, 2, NULL);
+        assert_true(part < 3 || strstr(f->doubt, "was off"));
+        forget();
+    }
 }
 
 static void test_no_leak(void **state)
@@ -1034,6 +1068,7 @@ int main(void)
         cmocka_unit_test(test_failure_is_seen),
         cmocka_unit_test(test_failure_handed_on),
         cmocka_unit_test(test_failure_possible),
+        cmocka_unit_test(test_failure_before_a_pause),
         cmocka_unit_test(test_failure_strands),
         cmocka_unit_test(test_failures_grouped),
         cmocka_unit_test(test_parent_reports_success),
@@ -1041,6 +1076,7 @@ int main(void)
         cmocka_unit_test(test_failure_come_to),
         cmocka_unit_test(test_leak_of_ended),
         cmocka_unit_test(test_leak_outlived),
+        cmocka_unit_test(test_leak_and_a_pause),
         cmocka_unit_test(test_no_leak),
         cmocka_unit_test(test_leak_or_pool),
         cmocka_unit_test(test_leak_of_listeners),
