@@ -9,6 +9,7 @@
 
 #include "cli/common.h"
 #include "cli/page.h"
+#include "cli/picture.h"
 #include "cli/source.h"
 #include "explore/explore.h"
 #include "read/snapshot.h"
@@ -123,12 +124,6 @@ static void put_text(FILE *out, const char *text)
     }
 }
 
-static const char *name_of(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : strcmp(path, "-") ? path : "standard input";
-}
-
 static void put_meta(FILE *out, const char *name, const char *content)
 {
     fprintf(out, "<meta name=\"weft-%s\" content=\"", name);
@@ -161,7 +156,7 @@ static void put_head(FILE *out, const struct request *r)
     fputs("<title>", out);
     for (int i = 0; i < r->files && !r->title; i++) {
         fputs(i ? ", " : "", out);
-        put_text(out, name_of(r->file[i]));
+        put_text(out, weft__picture_title(r->file[i]));
     }
     put_text(out, r->title ? r->title : r->empty ? "weft" : "");
     fputs("</title>\n", out);
@@ -257,7 +252,7 @@ static int put_block(FILE *out, const struct weft_input *in, const char *path,
     p->z.next_out = p->packed;
     p->z.avail_out = BLOCK;
     fputs("<script type=\"application/gzip\" data-trace=\"", out);
-    put_text(out, name_of(path));
+    put_text(out, weft__picture_title(path));
     fprintf(out, "\" data-bytes=\"%" PRIu64 "\">", in->size);
     int rc = pack_all(p, in, path, err);
     if (rc == 0 && p->z.total_out > PACKED_BYTES)

@@ -24,7 +24,7 @@ enum weft__picture_form weft__picture_format(const char *command, const char *ou
 void weft__picture_size(const char *command, const char *text, int32_t *width_px,
                         int32_t *height_px);
 
-/* What a picture of that file is called: without its folder. Borrowed. */
+/* What a picture of that file is or a page of that file is called: without its folder. Borrowed. */
 const char *weft__picture_title(const char *path);
 
 /* "light", "dark" or "auto"; exits if it is none. */

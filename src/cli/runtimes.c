@@ -155,10 +155,16 @@ static char deaf_option(char **argv)
     return 0;
 }
 
-static bool is_of(const char *program, const char *name)
+/* Without its folder. */
+static const char *name_of(const char *program)
 {
     const char *slash = strrchr(program, '/');
-    return strncmp(slash ? slash + 1 : program, name, strlen(name)) == 0;
+    return slash ? slash + 1 : program;
+}
+
+static bool is_of(const char *program, const char *name)
+{
+    return strncmp(name_of(program), name, strlen(name)) == 0;
 }
 
 /* The words of a script's first line: the program, behind "env" if need be, and its first option. */
@@ -256,9 +262,8 @@ static void why_python(char **options, struct weft__why *why)
 static bool is_tool(const char *program)
 {
     static const char *const tools[] = {"npm", "npx", "yarn", "pnpm", "corepack"};
-    const char *slash = strrchr(program, '/');
     for (unsigned i = 0; i < sizeof tools / sizeof *tools; i++)
-        if (strcmp(slash ? slash + 1 : program, tools[i]) == 0)
+        if (strcmp(name_of(program), tools[i]) == 0)
             return true;
     return false;
 }
