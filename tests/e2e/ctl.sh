@@ -204,8 +204,8 @@ end
 rm -f ./*.weft
 
 # What ends while it is off is pending in the trace: that is no hang.
-explained() { # STATUS FINDING...: of weft explain --check, and what it finds at all
-    run "$1" "$WEFT" explain --check --all --json a.weft
+explained() { # STATUS FINDING...: of weft explain --check, and what it finds at all, also if it has only just begun
+    run "$1" "$WEFT" explain --check --all --hang 1us --json a.weft
     equal 'what it finds' "$2" "$(json "$tmp/out" '" ".join(f["name"] + " " + f["confidence"] for f in d["findings"])')"
 }
 
