@@ -181,8 +181,17 @@ equal 'lines, though its node was told twice to load us, as by node --test' 1 "$
 # ---- On and off ----
 cat >switched.js <<'END'
 const tick = async () => await new Promise((resolve) => setTimeout(resolve, 1));
+let open;
+const gate = new Promise((resolve) => { open = resolve; });
+const pass = async () => { await gate; };
 (async () => {
+  const waiting = [pass(), pass(), pass()];
+  await tick();
   console.log(process.pid);
+  while (!require('fs').existsSync('off')) await tick();
+  open();
+  await Promise.all(waiting);
+  require('fs').renameSync('off', 'passed');
   while (!require('fs').existsSync('enough')) await tick();
 })();
 END
@@ -190,10 +199,14 @@ record w.weft switched.js >pid 2>err &
 wait_for grep -q . pid
 run 0 "$WEFT" ctl "$(cat pid)" off
 run 0 "$WEFT" save -o off.weft "$(cat pid)"
+touch off
+wait_for test -e passed
 run 0 "$WEFT" ctl "$(cat pid)" on
 run 0 "$WEFT" save -o on.weft "$(cat pid)"
 touch enough
 wait
+equal 'what ended while it was off is no hang' '' "$(findings w.weft)"
+equal 'though pending in the trace' 3 "$(facts w.weft 'sum(r[1].startswith("pass ") and r[2] == "pending" for r in p)')"
 run 0 "$WEFT" info w.weft
 equal 'calls before it was off' True "$(facts off.weft 'len([r for r in p if r[:2] == ("call", "tick switched.js:1")]) > 0')"
 

@@ -193,8 +193,13 @@ async def last():
     await asyncio.sleep(0)
 
 async def main():
+    gate = asyncio.Event()
+    waiting = [asyncio.create_task(gate.wait()) for _ in range(20)]
+    await tick()
     tell("first")
     await until(True)
+    gate.set()
+    await asyncio.gather(*waiting)
     tell("off")
     await until(False)
     tell("on")
@@ -212,6 +217,8 @@ wait
 equal 'what is there while it is off' 2 "$(grep -o '<function ' off | wc -l)"
 same 'what is there when it goes on' first on
 equal 'a task after that' "[('task', 'last', 'fulfills')]" "$(facts switched.weft '[r for r in p if r[1] == "last"]')"
+equal 'what ended while it was off is no hang' '' "$(findings switched.weft)"
+equal 'though the trace does not say that it ended' 20 "$(facts switched.weft 'p.count(("task", "Event.wait", "forgets"))')"
 
 # ---- What cannot be recorded, and what shall not ----
 run 0 record n.weft -c 'pass'
