@@ -191,11 +191,30 @@ static int by_length(const void *a, const void *b)
     return *x > *y ? -1 : *x < *y;
 }
 
+enum { BEFORE = 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2 }; /* what begin_row prints */
+
+static void begin_row(int64_t from_ns, int64_t to_ns)
+{
+    printf("  ");
+    weft__text_moment(from_ns);
+    printf("  ");
+    weft__text_length(to_ns - from_ns);
+    printf("  ");
+}
+
+/* The last row, if there are more than are listed. which: of what sort those are. */
+static void print_left_out(uint64_t count, const char *which)
+{
+    if (count)
+        printf("  %*s  %s… %s %s%s\n", WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH, "",
+               prose_style(PROSE_FAINT), weft__grouped(count).text, which,
+               prose_style(PROSE_PLAIN));
+}
+
 /* A table of waits; readers: by whom, else for what. */
 static int print_waits(const struct weft_history *h, const struct weft_story_wait *list,
                        uint32_t kept, uint64_t all, bool readers)
 {
-    enum { BEFORE = 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2 };
     const struct weft_model *m = h->m;
     int64_t length[WEFT_STORY_KEPT], least = INT64_MIN;
     uint32_t listed = 0;
@@ -212,11 +231,7 @@ static int print_waits(const struct weft_history *h, const struct weft_story_wai
         if (w->until_ns - w->from_ns < least)
             continue;
         listed++;
-        printf("  ");
-        weft__text_moment(w->from_ns);
-        printf("  ");
-        weft__text_length(w->until_ns - w->from_ns);
-        printf("  ");
+        begin_row(w->from_ns, w->until_ns);
         weft__put_full(&t, m, readers ? w->reader : w->source);
         if (!readers) {
             put_wait_end(&t, m, w, &list[i]);
@@ -225,10 +240,7 @@ static int print_waits(const struct weft_history *h, const struct weft_story_wai
             weft__put(&t, ": still, when the trace ended");
         rc |= weft__text_behind(&t, BEFORE);
     }
-    if (all > listed)
-        printf("  %*s  %s… %s shorter%s\n", WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH, "",
-               prose_style(PROSE_FAINT), weft__grouped(all - listed).text,
-               prose_style(PROSE_PLAIN));
+    print_left_out(all > listed ? all - listed : 0, "shorter");
     return rc;
 }
 
@@ -236,7 +248,6 @@ static int print_waits(const struct weft_history *h, const struct weft_story_wai
 static int print_holds(const struct weft_history *h, const uint32_t *list, uint32_t count,
                        bool holders)
 {
-    enum { BEFORE = 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2 };
     const struct weft_model *m = h->m;
     int rc = 0;
     if (count)
@@ -245,11 +256,7 @@ static int print_holds(const struct weft_history *h, const uint32_t *list, uint3
     for (uint32_t i = count > LISTED ? count - LISTED : 0; i < count; i++) {
         const struct weft_hold *x = &m->hold[list[i]];
         struct weft__text t = {0};
-        printf("  ");
-        weft__text_moment(x->from_ns);
-        printf("  ");
-        weft__text_length(x->to_ns - x->from_ns);
-        printf("  ");
+        begin_row(x->from_ns, x->to_ns);
         if (x->holder == WEFT_NONE)
             weft__put(&t, "nobody");
         else
@@ -262,10 +269,7 @@ static int print_holds(const struct weft_history *h, const uint32_t *list, uint3
         }
         rc |= weft__text_behind(&t, BEFORE);
     }
-    if (count > LISTED)
-        printf("  %*s  %s… %s before%s\n", WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH, "",
-               prose_style(PROSE_FAINT), weft__grouped(count - LISTED).text,
-               prose_style(PROSE_PLAIN));
+    print_left_out(count > LISTED ? count - LISTED : 0, "before");
     return rc;
 }
 
@@ -282,13 +286,9 @@ static int print_runs(const struct weft_history *h, const struct weft_story *s)
             continue;
         if (listed++ == 0)
             weft__text_heading("What made it run: when, for how long");
-        printf("  ");
-        weft__text_moment(r->start_ns);
-        printf("  ");
-        weft__text_length(r->end_ns - r->start_ns);
-        printf("  ");
+        begin_row(r->start_ns, r->end_ns);
         weft__put_full(&t, m, s->run[i].because);
-        rc |= weft__text_behind(&t, 2 + WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH + 2);
+        rc |= weft__text_behind(&t, BEFORE);
     }
     return rc;
 }
