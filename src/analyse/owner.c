@@ -84,10 +84,11 @@ static bool is_called_lock(const struct weft_model *m, uint32_t p)
     return weft__is_called(m, p, weft__parts_locks) && !weft__is_called(m, p, others);
 }
 
+/* Whether it must be guessed who would resolve the root. */
 static bool is_plain(const struct weft__graph *g, const struct weft__group *group)
 {
-    return !group->members && !group->lost && group->deaf == WEFT_NONE &&
-           weft__is_pending(g->s->m, group->node);
+    return group->why != WEFT__HOLDS && !group->members && !group->lost &&
+           group->deaf == WEFT_NONE && weft__is_pending(g->s->m, group->node);
 }
 
 static void follow_lock(const struct weft__graph *g, struct lock *lock, uint32_t locks,
@@ -145,8 +146,6 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
     for (uint32_t i = 0; i < g->count; i++) {
         struct weft__group *group = &g->groups[i];
         struct lock *l = is_plain(g, group) ? lock_of(g, lock, kept, group->node) : NULL;
-        if (group->why == WEFT__HOLDS)
-            continue;
         /* The first one who gives it away may have got it while it was free; or it was free, and given by
          * nobody. */
         if (!l || l->holder == WEFT_NONE || 2 * l->passed + 1 < l->given ||
@@ -176,8 +175,6 @@ static void find_owner(const struct weft__graph *g, struct weft__group *group)
     uint32_t p = group->node, creator = weft_model_final(m, m->promise[p].creator);
     const struct weft__habit *b = &g->habit[g->s->families->of[p]];
     bool own = creator != WEFT_ROOT && creator != p && !waits_for(g, creator, p);
-    if (group->why == WEFT__HOLDS)
-        return;
     if (own && b->resolved && b->own > b->resolved - b->own) {
         group->owner = creator;
         group->why = WEFT__AS_CREATOR;
@@ -261,8 +258,7 @@ static bool find_work(struct weft__graph *g, struct work *work)
 static void find_up(struct weft__graph *g, struct weft__group *group, const struct work *work)
 {
     uint32_t owner = group->owner;
-    if (group->why == WEFT__HOLDS || owner == WEFT_NONE || owner == WEFT_ROOT ||
-        g->next[owner] == WEFT_NONE)
+    if (owner == WEFT_NONE || owner == WEFT_ROOT || g->next[owner] == WEFT_NONE)
         return;
     uint32_t up = g->group[owner];
     const struct weft__group *held = &g->groups[up];

@@ -193,19 +193,19 @@ static void put_share(struct weft__text *t, const struct weft__group *gr)
     weft__put_count(t, gr->all);
 }
 
-/* How a promise ended, if it has: ", which failed at 1.2 s ('bad record'),". */
-static bool put_ending(const struct weft__graph *g, struct weft__text *t, uint32_t promise)
+/* How a promise ended, if it has: " failed at 1.2 s ('bad record')". which stands before that. */
+static bool put_ending(const struct weft__graph *g, struct weft__text *t, uint32_t promise,
+                       const char *which)
 {
     const struct weft_model *m = g->s->m;
     const struct weft_promise *p = &m->promise[promise];
     if (promise == WEFT_ROOT || p->outcome == WEFT_PENDING)
         return false;
-    weft__put(t, ", which %s", weft__outcome_verb(m, promise));
+    weft__put(t, "%s %s", which, weft__outcome_verb(m, promise));
     at_time(t, p->end_ns);
     uint32_t reason = p->outcome == WEFT_FAILED ? weft_model_reason(m, promise) : WEFT_NONE;
     if (reason != WEFT_NONE)
         weft__put(t, " ('%.100s')", weft_model_text(m, reason, NULL));
-    weft__put(t, ",");
     return true;
 }
 
@@ -218,7 +218,8 @@ static void put_holder(const struct weft__graph *g, struct weft__text *t, struct
     const uint32_t resource = weft_model_final(g->s->m, x->resource);
     weft__put(t, alone ? " " : "by ");
     weft__put_full(t, g->s->m, holder);
-    const bool ended = put_ending(g, t, holder);
+    const bool ended = put_ending(g, t, holder, ", which");
+    weft__put(t, ended ? "," : "");
     weft__put(t, !alone ? " since " : ended ? " still holds it, since " : " has held it since ");
     weft__put_time(t, x->from_ns);
     prove(proof, x->from_ns, WEFT_EVIDENCE_ACQUIRED, holder, resource);
@@ -313,7 +314,7 @@ static void put_owner(const struct weft__graph *g, struct weft__text *t, struct 
                       const struct weft__group *gr, bool creator_named)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t owner = gr->owner, reason;
+    uint32_t owner = gr->owner;
     if (owner == WEFT_NONE)
         return;
     if (gr->why == WEFT__HOLDS) {
@@ -344,12 +345,7 @@ static void put_owner(const struct weft__graph *g, struct weft__text *t, struct 
         put_share(t, gr);
         weft__put(t, "),");
     }
-    if (ended) {
-        weft__put(t, " %s", weft__outcome_verb(m, owner));
-        at_time(t, o->end_ns);
-        reason = o->outcome == WEFT_FAILED ? weft_model_reason(m, owner) : WEFT_NONE;
-        if (reason != WEFT_NONE)
-            weft__put(t, " ('%.100s')", weft_model_text(m, reason, NULL));
+    if (put_ending(g, t, owner, "")) {
         weft__put(t, " without resolving it.");
         prove_end(g, proof, owner);
     } else if (g->next[owner] != WEFT_NONE) {
