@@ -132,6 +132,9 @@ uint32_t weft_history_stream_from(const struct weft_history *h, uint32_t stream,
 /* The first idle time of a stream that ends later, or the end of the list. Logarithmic. */
 uint32_t weft_history_idle_from(const struct weft_history *h, uint32_t stream, int64_t time_ns);
 
+/* The first one that begins at or after a time; likewise. */
+uint32_t weft_history_idle_until(const struct weft_history *h, uint32_t stream, int64_t time_ns);
+
 /* The run of a promise in which a time lies (start <= time <= end; the later one where two touch), or
  * WEFT_NONE. Logarithmic. */
 uint32_t weft_history_run_at(const struct weft_history *h, uint32_t promise, int64_t time_ns);

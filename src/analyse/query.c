@@ -79,8 +79,7 @@ uint32_t weft_history_run_at(const struct weft_history *h, uint32_t promise, int
     return run != WEFT_NONE && h->m->run[run].end_ns >= time_ns ? run : WEFT_NONE;
 }
 
-/* The first idle time of a stream that begins at or after a time. */
-static uint32_t idle_until(const struct weft_history *h, uint32_t stream, int64_t time_ns)
+uint32_t weft_history_idle_until(const struct weft_history *h, uint32_t stream, int64_t time_ns)
 {
     uint32_t place = weft_history_idle_from(h, stream, time_ns);
     bool begun = place < h->idle_first[stream + 1] && h->idle[place].start_ns < time_ns;
@@ -91,7 +90,7 @@ int64_t weft_history_idle(const struct weft_history *h, uint32_t stream, int64_t
                           int64_t to_ns, int64_t least_ns, uint32_t *times)
 {
     uint32_t first = weft_history_idle_from(h, stream, from_ns), n = 0;
-    uint32_t end = idle_until(h, stream, to_ns);
+    uint32_t end = weft_history_idle_until(h, stream, to_ns);
     int64_t sum = 0;
     if (least_ns <= 1 && first < end && from_ns < to_ns) {
         int64_t early = from_ns - h->idle[first].start_ns, late = h->idle[end - 1].end_ns - to_ns;
@@ -177,7 +176,7 @@ static int64_t knew_ns(const struct weft_history *h, uint32_t loop, int64_t time
 {
     bool says = h->suspends[loop] || !h->m->is_weft;
     int64_t knew = INT64_MIN;
-    uint32_t i = idle_until(h, loop, time_ns), first = h->idle_first[loop], looks = 0;
+    uint32_t i = weft_history_idle_until(h, loop, time_ns), first = h->idle_first[loop], looks = 0;
     for (uint32_t n = 0; i > first && n < LOOK_BACK && knew == INT64_MIN; n++) {
         const struct weft_idle *x = &h->idle[--i];
         int64_t end = x->end_ns < time_ns ? x->end_ns : time_ns;

@@ -32,19 +32,21 @@ static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned ki
     return true;
 }
 
-/* When what a wait is for was there, or until when its reader waited. */
-static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w)
+/* When what a wait is for was there, or until when its reader waited; and by which interaction it was there, or WEFT_NONE. */
+static int64_t there_ns(const struct weft_history *h, const struct weft_wait *w, uint32_t *by)
 {
-    int64_t there = weft_history_there_ns(h, w, NULL);
-    return there < w->until_ns ? there : w->until_ns;
+    int64_t there = weft_history_there_ns(h, w, by);
+    if (there <= w->until_ns)
+        return there;
+    *by = WEFT_NONE;
+    return w->until_ns;
 }
 
 /* Since when that may have been there, though the loop brought it only then. */
-static int64_t unseen_ns(const struct weft_history *h, const struct weft_wait *w, int64_t there_ns)
+static int64_t unseen_ns(const struct weft_history *h, const struct weft_wait *w, int64_t there_ns,
+                         uint32_t by)
 {
-    uint32_t by;
-    if (weft_history_there_ns(h, w, &by) > w->until_ns || by == WEFT_NONE ||
-        h->m->interaction[by].actor != WEFT_ROOT)
+    if (by == WEFT_NONE || h->m->interaction[by].actor != WEFT_ROOT)
         return there_ns;
     return weft_history_unseen_ns(h, weft_history_loop_of(h, w->reader, w->until_ns), w->from_ns,
                                   there_ns);
@@ -80,14 +82,7 @@ static int64_t ready_since(const struct weft_meter *k, uint32_t stream, uint32_t
 {
     const struct weft_history *h = k->h;
     int64_t start = k->h->m->run[run].start_ns;
-    uint32_t first = h->idle_first[stream], low = first, high = h->idle_first[stream + 1];
-    while (low < high) { /* the first idle time that begins later */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->idle[middle].start_ns < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t first = h->idle_first[stream], low = weft_history_idle_until(h, stream, start);
     from = low > first && h->idle[low - 1].end_ns > from ? h->idle[low - 1].end_ns : from;
     first = h->stream_first[stream];
     low = weft_history_stream_from(h, stream, start);
@@ -131,7 +126,8 @@ static bool add_ready(struct weft_meter *k, uint32_t promise)
         /* One that never runs in the trace may well run, only that nothing says so. */
         bool counts = w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN ||
                       (w->end == WEFT_WAIT_OPEN && runs);
-        int64_t there = there_ns(h, w);
+        uint32_t by;
+        int64_t there = there_ns(h, w, &by);
         if (counts && w->until_ns >= there) {
             if (!weft__room(&k->span, k->spans, &k->span_room, sizeof *k->span))
                 return false;
@@ -162,7 +158,8 @@ static bool add_waits_and_runs(struct weft_meter *k, uint32_t promise)
     const struct weft_history *h = k->h;
     for (uint32_t i = h->waits_of_first[promise]; i < h->waits_of_first[promise + 1]; i++) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        int64_t there = there_ns(h, w), unseen = unseen_ns(h, w, there);
+        uint32_t by;
+        int64_t there = there_ns(h, w, &by), unseen = unseen_ns(h, w, there, by);
         if (!add_span(k, w->from_ns, unseen, WAITING) || !add_span(k, unseen, there, BLOCKED))
             return false;
     }
