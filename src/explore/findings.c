@@ -49,7 +49,7 @@ static void drop_history(struct weft__pane *p)
     p->history = NULL;
 }
 
-const struct weft_history *weft__waits(struct weft__pane *p)
+const struct weft_history *weft__history_of(struct weft__pane *p)
 {
     if (p->analysis)
         return p->analysis->history;

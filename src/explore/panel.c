@@ -60,7 +60,7 @@ static void fill(struct weft_explorer *e)
         p = &e->pane[e->selected_pane];
         e->selection_facts.trace = e->panes > 1 ? p->title : NULL;
         e->selection_facts.path = weft__path(e);
-        e->selection_facts.history = weft__waits(&e->pane[e->selected_pane]);
+        e->selection_facts.history = weft__history_of(&e->pane[e->selected_pane]);
         weft__facts_of_promise(&e->selection_facts, p->scene, e->selected);
         e->selection_is_stale = false;
     }

@@ -290,8 +290,6 @@ void weft__select(struct weft_explorer *e, unsigned pane, uint32_t promise);
 void weft__reveal(struct weft_explorer *e);
 
 /* A jump: leave before it, arrive after it. */
-/* Of a pane's model: the analysis's, or one that is made now. NULL: the analysis is still to come, or there is no memory. */
-const struct weft_history *weft__waits(struct weft__pane *p);
 void weft__history_leave(struct weft_explorer *e);
 void weft__history_arrive(struct weft_explorer *e);
 bool weft__history_go(struct weft_explorer *e, int step);
@@ -313,6 +311,9 @@ void weft__search_pane(struct weft_explorer *e, unsigned pane);
 bool weft__hits_go(struct weft_explorer *e, int step);
 
 /* ---- findings.c ---- */
+
+/* Of a pane's model: the analysis's, or one that is made now. NULL: the analysis is still to come, or there is no memory. */
+const struct weft_history *weft__history_of(struct weft__pane *p);
 
 /* How many findings of a pane are shown: those that are at least likely. */
 uint32_t weft__findings_shown(const struct weft__pane *p);

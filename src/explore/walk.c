@@ -215,7 +215,7 @@ static bool begin(struct weft_explorer *e)
 
 static uint32_t waited_for(struct weft__pane *p, uint32_t promise)
 {
-    const struct weft_history *h = weft__waits(p);
+    const struct weft_history *h = weft__history_of(p);
     return h ? weft__walk_waited_for(h, promise) : WEFT_NONE;
 }
 
