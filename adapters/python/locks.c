@@ -7,6 +7,7 @@
 
 #include "futures.h"
 #include "hooks.h"
+#include "names.h"
 
 /* Whether it is known who gets a lock. Before 3.11 whoever was woken looked again whether it was free. */
 bool holds_are_told(void)
@@ -20,11 +21,11 @@ bool holds_are_told(void)
 /* Whether somebody queues at a lock, and will have it before whoever comes now. */
 static bool has_queue(PyObject *lock)
 {
-    PyObject *waiters = PyObject_GetAttrString(lock, "_waiters");
+    PyObject *waiters = get(lock, s__waiters);
     PyObject *all = waiters && waiters != Py_None ? PySequence_List(waiters) : NULL;
     bool any = false;
     for (Py_ssize_t i = 0; all && i < PyList_Size(all) && !any; i++) {
-        PyObject *cancelled = PyObject_CallMethod(PyList_GetItem(all, i), "cancelled", NULL);
+        PyObject *cancelled = PyObject_CallMethodObjArgs(PyList_GetItem(all, i), s_cancelled, NULL);
         any = cancelled == Py_False;
         Py_XDECREF(cancelled);
     }
@@ -45,7 +46,7 @@ static bool is_called(void)
 /* Whoever takes the method is about to call it; where the lock is free, they have it from now on. */
 static void acquires(PyObject *lock, const char *type)
 {
-    PyObject *locked = on() && current ? PyObject_CallMethod(lock, "locked", NULL) : NULL;
+    PyObject *locked = on() && current ? PyObject_CallMethodObjArgs(lock, s_locked, NULL) : NULL;
     if (locked == Py_False) {
         const weft_promise id = id_of_primitive(of_primitive(lock, NULL), type);
         weft_signal(running(), id);
