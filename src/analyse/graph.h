@@ -6,7 +6,7 @@
 #ifndef WEFT_ANALYSE_GRAPH_H
 #define WEFT_ANALYSE_GRAPH_H
 
-#include "analyse/finding.h"
+#include "analyse/judge.h"
 
 /* How a wake-up was lost. */
 enum weft__lost {
@@ -136,10 +136,10 @@ void weft__graph_fini(struct weft__graph *g);
 struct weft__hang {
     uint32_t group, family; /* family: of its node */
     enum weft_finding_kind kind;
-    enum weft_confidence confidence;
-    const char *doubt; /* or NULL */
-    bool ordinary;     /* others like the root took as long */
-    uint32_t wait;     /* the first for the root, or of the circle; WEFT_NONE: nobody waits */
+    uint64_t signs;
+    struct weft__verdict verdict;
+    bool ordinary; /* others like the root took as long */
+    uint32_t wait; /* the first for the root, or of the circle; WEFT_NONE: nobody waits */
     uint32_t near,
         top; /* marked should_resolve: the nearest that counts, and the last one; or WEFT_NONE */
     int64_t cost_ns;

@@ -65,20 +65,6 @@ static void look_at(const struct weft__graph *g, struct weft__hang *x, uint32_t 
 
 /* ---- Confidence ---- */
 
-static void lower(struct weft__hang *x, enum weft_confidence most, const char *doubt)
-{
-    if (x->confidence <= most)
-        return;
-    x->confidence = most;
-    x->doubt = doubt;
-}
-
-static void lower_by_one(struct weft__hang *x, const char *doubt)
-{
-    if (x->confidence > WEFT_POSSIBLE)
-        lower(x, x->confidence - 1, doubt);
-}
-
 static int64_t age_of(const struct weft__graph *g, uint32_t p)
 {
     int64_t age = g->s->m->end_ns - g->s->m->promise[p].start_ns;
@@ -192,118 +178,71 @@ static bool is_on_purpose(const struct weft__graph *g, const struct weft__hang *
     return ended >= FAMILY_ENOUGH && last - from > (m->end_ns - from) / 2;
 }
 
-static void judge_end(const struct weft__graph *g, struct weft__hang *x, int64_t still_ns)
+/* Where the program had not ended by itself: whether it moved so lately that it may yet go on. */
+static uint64_t signs_of_end(const struct weft__graph *g, const struct weft__hang *x,
+                             int64_t still_ns)
 {
     const struct weft_model *m = g->s->m;
     uint32_t root = g->groups[x->group].node, waiter = x->near;
     const struct weft__habit *b = &g->habit[g->s->families->of[root]];
     uint32_t judged = b->resolved < FAMILY_ENOUGH && waiter != WEFT_NONE ? waiter : root;
-    if (x->kind != WEFT_FINDING_DEADLOCK && in_flight(g, judged))
-        lower(x, WEFT_POSSIBLE,
-              "others like it have taken as long: it may only have been cut off by the end");
-    else if (x->kind != WEFT_FINDING_DEADLOCK && is_young(g, judged))
-        lower(x, WEFT_LIKELY,
-              "others like it have taken as long, and the program ended right after it began");
-    if (m->losses.ended == WEFT_ENDED_STOPPED)
-        return;
-    if (m->losses.ended == WEFT_ENDED_UNKNOWN)
-        lower(x, WEFT_LIKELY, "the trace does not say whether the program had ended");
-    else
-        lower(x, WEFT_LIKELY,
-              "the program had not ended by itself, so it might still have gone on");
-    if (!m->is_weft) /* mirage's never say it */
-        return;
-    if (x->kind == WEFT_FINDING_HANG_ROOT && is_patient(m, root))
-        lower(x, WEFT_POSSIBLE, "by its name it may take long, and the program still ran");
-    if (x->kind == WEFT_FINDING_NEVER_RESOLVED && b->resolved == 0 &&
-        m->losses.ended != WEFT_ENDED_KILLED)
-        lower(x, WEFT_POSSIBLE, "the program still ran, and none like it shows how long one takes");
+    uint64_t signs = 0;
+    if (is_young(g, judged))
+        signs |= in_flight(g, judged) ? WEFT__H_YOUNG | WEFT__H_IN_FLIGHT : WEFT__H_YOUNG;
+    if (is_patient(m, root))
+        signs |= WEFT__H_PATIENT;
+    if (b->resolved == 0)
+        signs |= WEFT__H_FIRST;
     /* What is marked, and sleeps at the end of a trace that does not say how long that lasted: it is to be looked at. */
     bool sleeps =
         !m->end_known && m->asleep && (waiter != WEFT_NONE || (g->mark[root] & WEFT__SHOULD));
     if (still_ns < g->s->o->hang_ns && !sleeps)
-        lower(x, WEFT_POSSIBLE, "something of it still moved shortly before the recording ended");
-    else if (x->kind != WEFT_FINDING_DEADLOCK && still_ns / 3 < b->longest_ns)
-        lower(x, WEFT_POSSIBLE, "others like it have taken nearly as long");
+        signs |= WEFT__H_MOVED;
+    else if (still_ns / 3 < b->longest_ns)
+        signs |= WEFT__H_USUAL;
+    return signs;
 }
 
 /* What happened after the result was there, so that the one who waited might have run. */
-static void judge_lost(const struct weft__graph *g, struct weft__hang *x)
+static uint64_t signs_of_lost(const struct weft__graph *g, const struct weft__hang *x)
 {
     const struct weft_history *h = g->s->h;
     const struct weft__group *gr = &g->groups[x->group];
     uint32_t reader = weft__reader(g, gr->lost_wait), run = weft__last_run(h, reader);
     int64_t since = gr->lost_ns, until = h->m->end_ns, twice = g->slept_twice_ns;
-    if (gr->lost_often)
-        lower_by_one(x, "it was signalled in vain before, too, and the next one who waited went on "
-                        "all the same");
-    else if (gr->lost_usual)
-        lower(x,
-              !gr->lost_acted || h->m->losses.ended == WEFT_ENDED_STOPPED ? WEFT_LIKELY
-                                                                          : WEFT_POSSIBLE,
-              "it was signalled or waited for before, too: somebody may have acted on this signal "
-              "without waiting for it");
-    if (gr->lost == WEFT__LOST_OTHER)
-        lower(x, WEFT_LIKELY, "who was woken may have done what the signal told of");
-    if (gr->lost == WEFT__LOST_LATE)
-        lower(x, WEFT_LIKELY, "it may be meant to be signalled again");
+    uint64_t signs = (gr->lost_often ? WEFT__H_VAIN_BEFORE : 0) |
+                     (gr->lost_usual ? WEFT__H_SIGNALS : 0) | (gr->lost_acted ? WEFT__H_ACTED : 0) |
+                     (gr->lost == WEFT__LOST_OTHER ? WEFT__H_TO_OTHER : 0) |
+                     (gr->lost == WEFT__LOST_LATE ? WEFT__H_LATE : 0);
     if (gr->lost == WEFT__LOST_BEFORE || gr->lost == WEFT__LOST_LATE ||
         until - since >= g->s->o->hang_ns)
-        return;
+        return signs;
     if (run != WEFT_NONE)
         twice = weft__slept_before_last(h, weft_history_stream(h, run));
-    if (twice <= since)
-        lower(x, h->m->losses.ended == WEFT_ENDED_STOPPED ? WEFT_LIKELY : WEFT_POSSIBLE,
-              "the recording ended soon afterwards");
+    return twice <= since ? signs | WEFT__H_SOON : signs;
 }
 
-/* How sure it is by what is behind it. False: this is as it should be. */
-static bool judge_need(const struct weft__graph *g, struct weft__hang *x, uint32_t near_behind,
-                       bool alive)
+/* What is behind it: marks, and what the trace says of who would resolve it. */
+static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__hang *x,
+                              uint32_t near_behind, bool alive)
 {
     const struct weft_model *m = g->s->m;
     const struct weft__group *gr = &g->groups[x->group];
     int64_t from = m->promise[gr->node].start_ns;
+    const bool told = is_told(g, x->group);
     if (x->wait != WEFT_NONE)
         from = g->s->h->wait[x->wait].from_ns;
-    x->confidence = WEFT_CERTAIN;
-    const bool told = is_told(g, x->group);
-    if (is_concluded(g, x->group))
-        lower(x, WEFT_LIKELY,
-              "not all events about what is held are there: that nobody else holds it is concluded "
-              "from those that are");
-    if (gr->closed && !told)
-        lower(
-            x,
-            x->near == WEFT_NONE && !(g->mark[gr->node] & WEFT__SHOULD) ? WEFT_POSSIBLE
-                                                                        : WEFT_LIKELY,
-            "the trace does not say who is to resolve what: that is concluded from who created it, "
-            "or who resolved the ones before it");
-    if (g->mark[gr->node] & WEFT__SHOULD)
-        return true;
-    if (x->near != WEFT_NONE && weft__is_meant(g, gr->node)) {
-        lower(x, WEFT_LIKELY, "what it waits for is marked as meant to be pending for long");
-        return true;
-    }
-    if (x->near != WEFT_NONE) {
-        if (!told)
-            lower(x, WEFT_LIKELY,
-                  "the trace does not say who is to resolve what: that is concluded from who "
-                  "resolved the ones before it");
-        return true;
-    }
-    if (near_behind != WEFT_NONE) {
-        lower(x, m->losses.ended == WEFT_ENDED_STOPPED ? WEFT_LIKELY : WEFT_POSSIBLE,
-              "what it waits for is marked as meant to be pending for long");
-        return true;
-    }
-    /* That somebody was not told of a result is wrong whoever he is. */
-    bool untold = gr->lost == WEFT__LOST_RESULT && m->end_ns - gr->lost_ns >= g->s->o->hang_ns;
-    lower(x,
-          ((gr->members || (gr->closed && told)) && alive) || untold ? WEFT_LIKELY : WEFT_POSSIBLE,
-          "nothing that waits here is marked as something that should be resolved");
-    return x->kind == WEFT_FINDING_DEADLOCK ||
-           (!weft__is_meant(g, gr->node) && alive && m->end_ns - from >= g->s->o->hang_ns);
+    return (is_concluded(g, x->group) ? WEFT__H_CONCLUDED : 0) | (gr->closed ? WEFT__H_CLOSED : 0) |
+           (told ? WEFT__H_TOLD : 0) |
+           ((gr->members || (gr->closed && told)) && alive ? WEFT__H_LOCKED : 0) |
+           (g->mark[gr->node] & WEFT__SHOULD ? WEFT__H_ROOT_MARKED : 0) |
+           (x->near != WEFT_NONE ? WEFT__H_MARKED : 0) |
+           (near_behind != WEFT_NONE ? WEFT__H_MARKED_LATER : 0) |
+           (weft__is_meant(g, gr->node) ? WEFT__H_MEANT : 0) | (alive ? WEFT__H_ALIVE : 0) |
+           (gr->lost == WEFT__LOST_RESULT && m->end_ns - gr->lost_ns >= g->s->o->hang_ns
+                ? WEFT__H_UNTOLD
+                : 0) |
+           (m->end_ns - from < g->s->o->hang_ns ? WEFT__H_SHORT : 0);
 }
 
 /* Returns true if what makes this a hang was kept of the promise when its events were overwritten: that it is pending,
@@ -335,30 +274,30 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
         since = life > since ? life : since;
         runs |= holder_runs(g, gr->node);
     }
-    int64_t still_ns = m->end_ns - since;
-    if ((runs && x->kind != WEFT_FINDING_DEADLOCK) || !judge_need(g, x, near_behind, alive))
+    if (runs && x->kind != WEFT_FINDING_DEADLOCK)
         return false;
+    x->signs = signs_of_need(g, x, near_behind, alive) | signs_of_end(g, x, m->end_ns - since);
     if ((x->near != WEFT_NONE || near_behind == WEFT_NONE) && (g->mark[who] & WEFT__CAN_BE_FREED) &&
         !weft__is_meant(g, gr->node))
-        lower_by_one(x, "it also waits for something that may yet come");
+        x->signs |= WEFT__H_FREE;
     if (g->mark[who] & WEFT__LIMITED)
-        lower(x, WEFT_POSSIBLE, "it also waits for a time limit, and the program still ran");
+        x->signs |= WEFT__H_LIMITED;
     if (is_on_purpose(g, x))
-        lower(x, WEFT_POSSIBLE,
-              "others went on meanwhile: it may wait on purpose, until the program is ended");
+        x->signs |= WEFT__H_ON_PURPOSE;
     if (!weft__hangs_since_pause(g, x, who))
-        lower(x, WEFT_POSSIBLE,
-              "the recording was off for a time after this began: it may have ended then");
-    judge_end(g, x, still_ns);
+        x->signs |= WEFT__H_PAUSED;
     if (x->kind == WEFT_FINDING_LOST_WAKEUP)
-        judge_lost(g, x);
+        x->signs |= signs_of_lost(g, x);
     else if (x->kind != WEFT_FINDING_DEADLOCK)
         x->ordinary = b->resolved >= FAMILY_SOME && age_of(g, gr->node) <= b->longest_ns;
-    if (!is_kept(g, x, gr->node))
-        x->confidence = weft__doubt(g->s, gr->node, x->confidence, &x->doubt);
-    if (x->wait != WEFT_NONE && !x->doubt && !is_kept(g, x, weft__reader(g, x->wait)))
-        x->confidence = weft__doubt(g->s, weft__reader(g, x->wait), x->confidence, &x->doubt);
-    return true;
+    uint64_t known = weft__signs(g->s, gr->node);
+    if (is_kept(g, x, gr->node))
+        known &= ~(uint64_t)WEFT__INCOMPLETE;
+    if (x->wait != WEFT_NONE && !(known & WEFT__INCOMPLETE) &&
+        !is_kept(g, x, weft__reader(g, x->wait)))
+        known |= weft__signs(g->s, weft__reader(g, x->wait)) | WEFT__H_READER;
+    x->signs |= known;
+    return weft__judge(&x->verdict, x->kind, x->signs);
 }
 
 /* ---- What a blocked loop explains ---- */
@@ -481,14 +420,15 @@ static int by_family(const void *a, const void *b)
         return x->kind < y->kind ? -1 : 1;
     if (x->family != y->family)
         return x->family < y->family ? -1 : 1;
-    if (x->confidence != y->confidence)
-        return x->confidence > y->confidence ? -1 : 1;
+    if (x->verdict.confidence != y->verdict.confidence)
+        return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
     return by_size(x, y);
 }
 
 static bool alike(const struct weft__hang *x, const struct weft__hang *y)
 {
-    return x->kind == y->kind && x->family == y->family && x->confidence == y->confidence;
+    return x->kind == y->kind && x->family == y->family &&
+           x->verdict.confidence == y->verdict.confidence;
 }
 
 /* Some that are alike: a finding. */
@@ -501,8 +441,8 @@ static int by_importance(const void *a, const void *b)
 {
     const struct weft__hang *x = ((const struct sort *)a)->first,
                             *y = ((const struct sort *)b)->first;
-    if (x->confidence != y->confidence)
-        return x->confidence > y->confidence ? -1 : 1;
+    if (x->verdict.confidence != y->verdict.confidence)
+        return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
     if (x->kind != y->kind)
         return x->kind < y->kind ? -1 : 1;
     return by_size(x, y);
@@ -518,7 +458,7 @@ static void add_finding(const struct weft__graph *g, const struct weft__hang *x,
     if (gr->lost && gr->lost_ns < start)
         start = gr->lost_ns;
     struct weft_finding *f =
-        weft__finding_add_open(s, x->kind, x->confidence, gr->node, start, x->cost_ns);
+        weft__finding_add_open(s, x->kind, x->verdict.confidence, gr->node, start, x->cost_ns);
     if (!f)
         return;
     f->count = count;
@@ -543,11 +483,10 @@ static void clear_ordinary(struct weft__hang *x, uint32_t count)
 {
     bool other = false;
     for (uint32_t i = 0; i < count; i++)
-        other |= !x[i].ordinary && x[i].confidence >= WEFT_LIKELY;
+        other |= !x[i].ordinary && x[i].verdict.confidence >= WEFT_LIKELY;
     for (uint32_t i = 0; i < count && other; i++)
         if (x[i].ordinary)
-            lower(&x[i], WEFT_POSSIBLE,
-                  "others like it have taken as long, and something else explains what hangs");
+            weft__judge(&x[i].verdict, x[i].kind, x[i].signs |= WEFT__H_ORDINARY);
 }
 
 /* No more than can be told: each takes memory. */

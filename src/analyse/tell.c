@@ -645,7 +645,7 @@ void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
     put_same(g, &t, x, same);
     put_given_up(g, &t, gr->node);
     weft__finding_text(g->s, f, &t);
-    weft__finding_doubt(g->s, f, x->doubt);
+    weft__finding_doubt(g->s, f, x->verdict.doubt);
     for (uint32_t i = 0; i < proof.count; i++)
         weft__finding_evidence(g->s, f, proof.item[i].time_ns, proof.item[i].event,
                                proof.item[i].promise, proof.item[i].other);

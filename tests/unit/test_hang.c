@@ -3,6 +3,7 @@
 #include "allocations.h"
 #include "analyse/explain.h"
 #include "packets.h"
+#include "rules.h"
 
 #define MS UINT64_C(1000000)
 #define HANGS                                                                                      \
@@ -98,8 +99,31 @@ static int find(struct weft_findings *f, const struct weft_model *m)
     return rc;
 }
 
+static int each_rule_is_needed(void **state)
+{
+    (void)state;
+    return rules_noticed(HANGS);
+}
+
+static char *confidences(void *model)
+{
+    const struct weft_model *m = model;
+    struct weft_findings f;
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(find(&f, m), 0);
+    for (uint32_t i = 0; i < f.count; i++)
+        fprintf(out, "%d %d %u %s\n", f.finding[i].kind, f.finding[i].confidence,
+                f.finding[i].promise, f.finding[i].doubt ? f.finding[i].doubt : "");
+    fclose(out);
+    weft_findings_fini(&f);
+    return text;
+}
+
 /* Name, confidence, culprit, how often, who is affected: a line for each finding; returns the first one's text. */
-static void expect(struct recording *r, const char *wanted, const char *const *words)
+static void expect(const char *scene, struct recording *r, const char *wanted,
+                   const char *const *words)
 {
     struct weft_model *m = model_of(r);
     struct weft_findings f;
@@ -130,11 +154,12 @@ static void expect(struct recording *r, const char *wanted, const char *const *w
     assert_true(right);
     free(text);
     weft_findings_fini(&f);
+    rules_change(HANGS, scene, confidences, m);
     weft_model_free(m);
 }
 
-#define EXPECT(r, wanted, ...) expect(r, wanted, (const char *const[]){__VA_ARGS__, NULL})
-#define NOTHING(r) expect(r, "", NULL)
+#define EXPECT(r, wanted, ...) expect(__func__, r, wanted, (const char *const[]){__VA_ARGS__, NULL})
+#define NOTHING(r) expect(__func__, r, "", NULL)
 
 /* ---- Roots ---- */
 
@@ -1561,5 +1586,5 @@ int main(void)
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(each_allocation_of_joining_may_fail),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/judge.h"
+
+#define K(kind) (1u << WEFT_FINDING_##kind)
+#define ANY (~0u)
+#define HANGS (K(DEADLOCK) | K(LOST_WAKEUP) | K(HANG_ROOT) | K(NEVER_RESOLVED))
+#define NO_CIRCLE (HANGS & ~K(DEADLOCK))
+
+/* In the order in which they are applied: where several lower it to the same, the first says why. */
+struct weft__rule weft__rules[] = {
+    /* ---- What hangs ---- */
+    {HANGS, WEFT_LIKELY, WEFT__H_CONCLUDED, 0,
+     "not all events about what is held are there: that nobody else holds it is concluded from "
+     "those that are",
+     "what_was_seen_pending_since_has_not"},
+    {HANGS, WEFT_POSSIBLE, WEFT__H_CLOSED, WEFT__H_TOLD | WEFT__H_MARKED | WEFT__H_ROOT_MARKED,
+     "the trace does not say who is to resolve what: that is concluded from who created it, or who "
+     "resolved the ones before it",
+     ""},
+    {HANGS, WEFT_LIKELY, WEFT__H_CLOSED, WEFT__H_TOLD,
+     "the trace does not say who is to resolve what: that is concluded from who created it, or who "
+     "resolved the ones before it",
+     "locks_that_their_holders_created"},
+    {HANGS, WEFT_LIKELY, WEFT__H_MARKED | WEFT__H_MEANT, WEFT__H_ROOT_MARKED,
+     "what it waits for is marked as meant to be pending for long", ""},
+    {HANGS, WEFT_LIKELY, WEFT__H_MARKED, WEFT__H_ROOT_MARKED | WEFT__H_MEANT | WEFT__H_TOLD,
+     "the trace does not say who is to resolve what: that is concluded from who resolved the ones "
+     "before it",
+     ""},
+    {HANGS, WEFT_POSSIBLE, WEFT__H_MARKED_LATER,
+     WEFT__H_ROOT_MARKED | WEFT__H_MARKED | WEFT__STOPPED,
+     "what it waits for is marked as meant to be pending for long", ""},
+    {HANGS, WEFT_LIKELY, WEFT__H_MARKED_LATER, WEFT__H_ROOT_MARKED | WEFT__H_MARKED,
+     "what it waits for is marked as meant to be pending for long", ""},
+    /* … nothing of which is marked */
+    {NO_CIRCLE, WEFT__DROP, WEFT__H_MEANT, WEFT__H_ANY_MARK, NULL, ""},
+    {NO_CIRCLE, WEFT__DROP, 0, WEFT__H_ALIVE | WEFT__H_ANY_MARK, NULL, ""},
+    {NO_CIRCLE, WEFT__DROP, WEFT__H_SHORT, WEFT__H_ANY_MARK, NULL, ""},
+    {HANGS, WEFT_POSSIBLE, 0, WEFT__H_LOCKED | WEFT__H_UNTOLD | WEFT__H_ANY_MARK,
+     "nothing that waits here is marked as something that should be resolved", ""},
+    {HANGS, WEFT_LIKELY, 0, WEFT__H_ANY_MARK,
+     "nothing that waits here is marked as something that should be resolved", ""},
+    /* … that may yet go on */
+    {HANGS, WEFT__ONE_LESS, WEFT__H_FREE, 0, "it also waits for something that may yet come", ""},
+    {HANGS, WEFT_POSSIBLE, WEFT__H_LIMITED, 0,
+     "it also waits for a time limit, and the program still ran", ""},
+    {HANGS, WEFT_POSSIBLE, WEFT__H_ON_PURPOSE, 0,
+     "others went on meanwhile: it may wait on purpose, until the program is ended", ""},
+    {HANGS, WEFT_POSSIBLE, WEFT__H_PAUSED, 0,
+     "the recording was off for a time after this began: it may have ended then",
+     "what_was_pending_then_may_have_ended"},
+    {NO_CIRCLE, WEFT_POSSIBLE, WEFT__H_IN_FLIGHT, 0,
+     "others like it have taken as long: it may only have been cut off by the end",
+     "what_is_in_flight_at_the_end_does_not_hang"},
+    {NO_CIRCLE, WEFT_LIKELY, WEFT__H_YOUNG, 0,
+     "others like it have taken as long, and the program ended right after it began",
+     "what_was_seen_pending_since_has_not"},
+    {HANGS, WEFT_LIKELY, WEFT__UNKNOWN_END, 0,
+     "the trace does not say whether the program had ended",
+     "what_sleeps_in_a_trace_without_an_end"},
+    {HANGS, WEFT_LIKELY, 0, WEFT__STOPPED,
+     "the program had not ended by itself, so it might still have gone on", ""},
+    {K(HANG_ROOT), WEFT_POSSIBLE, WEFT__H_PATIENT, WEFT__STOPPED | WEFT__MIRAGE,
+     "by its name it may take long, and the program still ran", ""},
+    {K(NEVER_RESOLVED), WEFT_POSSIBLE, WEFT__H_FIRST, WEFT__STOPPED | WEFT__KILLED | WEFT__MIRAGE,
+     "the program still ran, and none like it shows how long one takes", ""},
+    {HANGS, WEFT_POSSIBLE, WEFT__H_MOVED, WEFT__STOPPED | WEFT__MIRAGE,
+     "something of it still moved shortly before the recording ended", ""},
+    {NO_CIRCLE, WEFT_POSSIBLE, WEFT__H_USUAL, WEFT__STOPPED | WEFT__MIRAGE,
+     "others like it have taken nearly as long", ""},
+    {HANGS, WEFT_POSSIBLE, WEFT__H_ORDINARY, 0,
+     "others like it have taken as long, and something else explains what hangs",
+     "what_was_seen_pending_since_has_not"},
+    /* … a signal that nobody heard */
+    {K(LOST_WAKEUP), WEFT__ONE_LESS, WEFT__H_VAIN_BEFORE, 0,
+     "it was signalled in vain before, too, and the next one who waited went on all the same", ""},
+    {K(LOST_WAKEUP), WEFT_POSSIBLE, WEFT__H_SIGNALS | WEFT__H_ACTED,
+     WEFT__H_VAIN_BEFORE | WEFT__STOPPED,
+     "it was signalled or waited for before, too: somebody may have acted on this signal without "
+     "waiting for it",
+     ""},
+    {K(LOST_WAKEUP), WEFT_LIKELY, WEFT__H_SIGNALS, WEFT__H_VAIN_BEFORE,
+     "it was signalled or waited for before, too: somebody may have acted on this signal without "
+     "waiting for it",
+     ""},
+    {K(LOST_WAKEUP), WEFT_LIKELY, WEFT__H_TO_OTHER, 0,
+     "who was woken may have done what the signal told of", "signalled_the_wrong_one"},
+    {K(LOST_WAKEUP), WEFT_LIKELY, WEFT__H_LATE, 0, "it may be meant to be signalled again",
+     "signalled_once_for_all"},
+    {K(LOST_WAKEUP), WEFT_POSSIBLE, WEFT__H_SOON, WEFT__STOPPED,
+     "the recording ended soon afterwards", ""},
+    {K(LOST_WAKEUP), WEFT_LIKELY, WEFT__H_SOON, 0, "the recording ended soon afterwards",
+     "resolved_and_nobody_was_told"},
+    {HANGS, WEFT_LIKELY, WEFT__H_READER | WEFT__OVERWRITTEN, 0,
+     "the beginning of the recording was overwritten, and with it a part of this promise's story",
+     ""},
+    {HANGS, WEFT_LIKELY, WEFT__H_READER | WEFT__OLDER, 0,
+     "the promise is older than the recording, so a part of its story is missing", ""},
+
+    /* ---- Incomplete traces ---- */
+    {ANY, WEFT__ONE_LESS, WEFT__DISCARDED, 0,
+     "some events in between are missing; one of them may be what is missing here",
+     "what_was_seen_pending_since_has_not"},
+    {ANY, WEFT__ONE_LESS, WEFT__OVERWRITTEN, 0,
+     "the beginning of the recording was overwritten, and with it a part of this promise's story",
+     "what_was_seen_pending_since_has_not"},
+    {ANY, WEFT__ONE_LESS, WEFT__OLDER, 0,
+     "the promise is older than the recording, so a part of its story is missing",
+     "what_was_seen_pending_since_has_not"},
+};
+const unsigned weft__rules_count = sizeof weft__rules / sizeof *weft__rules;
+
+uint64_t weft__signs(const struct weft__search *s, uint32_t promise)
+{
+    const struct weft_losses *l = &s->m->losses;
+    const struct weft_promise *p = &s->m->promise[promise];
+    uint64_t signs = s->m->is_weft ? 0 : WEFT__MIRAGE;
+    if (l->ended == WEFT_ENDED_STOPPED)
+        signs |= WEFT__STOPPED;
+    else if (l->ended == WEFT_ENDED_KILLED)
+        signs |= WEFT__KILLED;
+    else if (l->ended == WEFT_ENDED_UNKNOWN)
+        signs |= WEFT__UNKNOWN_END;
+    if (l->discarded)
+        signs |= WEFT__DISCARDED;
+    else if (promise != WEFT_ROOT && (!p->created || p->promoted) && l->overwritten)
+        signs |= WEFT__OVERWRITTEN;
+    else if (promise != WEFT_ROOT && !p->created)
+        signs |= WEFT__OLDER;
+    return signs;
+}
+
+bool weft__judge(struct weft__verdict *v, enum weft_finding_kind kind, uint64_t signs)
+{
+    *v = (struct weft__verdict){.confidence = WEFT_CERTAIN};
+    for (const struct weft__rule *r = weft__rules; r < weft__rules + weft__rules_count; r++) {
+        int most = r->most;
+        if (!(r->kinds & 1u << kind) || (signs & r->when) != r->when || (signs & r->unless))
+            continue;
+        if (most == WEFT__DROP)
+            return false;
+        if (most == WEFT__ONE_LESS)
+            most = (int)v->confidence - 1;
+        if (most < 0 || most >= (int)v->confidence)
+            continue;
+        v->confidence = (enum weft_confidence)most;
+        v->doubt = r->doubt;
+    }
+    return true;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: ISC */
+/* How sure a finding is: a search measures, which gives signs, and the table in judge.c says what follows from them. Inside of
+ * analyse. */
+#ifndef WEFT_ANALYSE_JUDGE_H
+#define WEFT_ANALYSE_JUDGE_H
+
+#include "analyse/finding.h"
+
+/* Signs are bits. These are of all findings: weft__signs sets them. */
+enum {
+    WEFT__MIRAGE = 1 << 0,      /* the trace is not one of weft's, which says less */
+    WEFT__STOPPED = 1 << 1,     /* the program ended by itself */
+    WEFT__KILLED = 1 << 2,      /* … was killed */
+    WEFT__UNKNOWN_END = 1 << 3, /* … nobody knows */
+    /* What is known of the promise is incomplete; one of these at most. */
+    WEFT__DISCARDED = 1 << 4,   /* some events are missing */
+    WEFT__OVERWRITTEN = 1 << 5, /* its beginning was overwritten */
+    WEFT__OLDER = 1 << 6,       /* it is older than the recording */
+    WEFT__INCOMPLETE = WEFT__DISCARDED | WEFT__OVERWRITTEN | WEFT__OLDER,
+};
+
+/* From here on each search has signs of its own: WEFT__OWN(0) and so on. */
+#define WEFT__OWN(n) (UINT64_C(1) << (8 + (n)))
+
+/* Of what hangs. Marked: should_resolve. Meant: as weft__is_meant says. */
+#define WEFT__H_CONCLUDED WEFT__OWN(0) /* not all is known of who holds it */
+#define WEFT__H_CLOSED WEFT__OWN(1)    /* a circle that leads over owners */
+#define WEFT__H_TOLD WEFT__OWN(2)      /* … and the trace says who they are */
+#define WEFT__H_LOCKED                                                                             \
+    WEFT__OWN(3) /* a circle of which the trace says all, with somebody in it who is needed */
+#define WEFT__H_ROOT_MARKED WEFT__OWN(4)
+#define WEFT__H_MARKED WEFT__OWN(5) /* somebody marked waits for it */
+#define WEFT__H_MARKED_LATER                                                                       \
+    WEFT__OWN(6) /* … but only behind something that is meant to be pending */
+#define WEFT__H_ANY_MARK (WEFT__H_ROOT_MARKED | WEFT__H_MARKED | WEFT__H_MARKED_LATER)
+#define WEFT__H_MEANT WEFT__OWN(7) /* it is meant to be pending */
+#define WEFT__H_ALIVE WEFT__OWN(8) /* somebody depends on it who is not meant to be pending */
+#define WEFT__H_UNTOLD                                                                             \
+    WEFT__OWN(9) /* its result has been there for long, and somebody was not told */
+#define WEFT__H_SHORT WEFT__OWN(10)   /* it has not lasted for hang_ns */
+#define WEFT__H_FREE WEFT__OWN(11)    /* who waits waits for something else, too, that may come */
+#define WEFT__H_LIMITED WEFT__OWN(12) /* … for a time limit */
+#define WEFT__H_ON_PURPOSE WEFT__OWN(13)
+#define WEFT__H_PAUSED                                                                             \
+    WEFT__OWN(14) /* the recording was off since, and nothing shows that it hung on */
+#define WEFT__H_YOUNG                                                                              \
+    WEFT__OWN(15) /* others like it took as long, and it was there for a short time only */
+#define WEFT__H_IN_FLIGHT WEFT__OWN(16) /* … and the program went on */
+#define WEFT__H_FIRST WEFT__OWN(17)     /* none like it was ever resolved */
+#define WEFT__H_MOVED WEFT__OWN(18)     /* something of it moved shortly before the end */
+#define WEFT__H_USUAL WEFT__OWN(19)     /* others like it took nearly as long */
+#define WEFT__H_ORDINARY                                                                           \
+    WEFT__OWN(20) /* others took as long, and something else explains what hangs */
+#define WEFT__H_VAIN_BEFORE WEFT__OWN(21) /* the signal came in vain before, and did no harm */
+#define WEFT__H_SIGNALS WEFT__OWN(22)     /* there were signals and waits before */
+#define WEFT__H_ACTED WEFT__OWN(23)       /* who waits may have seen to it before */
+#define WEFT__H_TO_OTHER WEFT__OWN(24)    /* another one was woken */
+#define WEFT__H_LATE WEFT__OWN(25)        /* signalled once, waited for afterwards */
+#define WEFT__H_SOON WEFT__OWN(26)        /* the recording ended soon after the signal */
+#define WEFT__H_READER WEFT__OWN(27)      /* who waits is the one that is incomplete */
+#define WEFT__H_PATIENT WEFT__OWN(28)     /* by its name it may take long */
+
+/* WEFT_ROOT: of none. */
+uint64_t weft__signs(const struct weft__search *s, uint32_t promise);
+
+enum { WEFT__DROP = -1, WEFT__ONE_LESS = WEFT_CONFIDENCES };
+
+struct weft__rule {
+    uint32_t kinds; /* of findings: bits, 1 << kind */
+    int most; /* how sure such a finding is at most; or ONE_LESS than before, or DROP: it is none */
+    uint64_t when, unless; /* it has all of these signs, and none of those */
+    const char *doubt; /* what is said then; NULL: nothing, since that is how such findings are */
+    const char *scene; /* which test needs it */
+};
+
+/* Not const, since the tests change one after the other, and must notice. */
+extern struct weft__rule weft__rules[];
+extern const unsigned weft__rules_count;
+
+struct weft__verdict {
+    enum weft_confidence confidence;
+    const char *doubt; /* what lowered it last, or NULL */
+};
+
+/* All rules for that kind in turn, beginning with what is certain. Returns false if it is to be dropped. */
+bool weft__judge(struct weft__verdict *v, enum weft_finding_kind kind, uint64_t signs);
+
+#endif
