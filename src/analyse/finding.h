@@ -87,5 +87,6 @@ void weft__find_failures(struct weft__search *s); /* failure.c: swallowed-failur
 void weft__find_leaks(struct weft__search *s);    /* leak.c */
 void weft__find_serial(struct weft__search *s);   /* serial.c: serial-waits */
 void weft__find_herds(struct weft__search *s);    /* herd.c */
+void weft__find_pools(struct weft__search *s);    /* pool.c: pool-exhausted */
 
 #endif

@@ -172,6 +172,37 @@ static void join_leaks(const struct weft__search *s, bool *hung, bool *gone)
                    hung[family(s, s->out->finding[i].promise)];
 }
 
+/* ---- A pool that is exhausted for ever, and what hangs because of it ---- */
+
+static bool is_about(const struct weft_finding *f, uint32_t promise)
+{
+    for (uint32_t i = 0; i < f->evidences; i++)
+        if (f->evidence[i].promise == promise || f->evidence[i].other == promise)
+            return true;
+    return f->promise == promise;
+}
+
+/* What hangs says who holds it, too. */
+static void join_pools(const struct weft__search *s, bool *gone)
+{
+    enum { POOLS = 16 };
+    for (uint32_t i = 0, n = 0; i < s->out->count && n < POOLS; i++) {
+        const struct weft_finding *pool = &s->out->finding[i];
+        if (pool->kind != WEFT_FINDING_POOL_EXHAUSTED)
+            continue;
+        n++;
+        for (uint32_t k = 0; k < s->out->count; k++) {
+            const struct weft_finding *f = &s->out->finding[k];
+            if (!is_hang(f) || gone[k] || !is_about(f, pool->promise))
+                continue;
+            if (f->confidence >= pool->confidence)
+                gone[i] = true;
+            else if (f->promise == pool->promise)
+                gone[k] = true;
+        }
+    }
+}
+
 /* ---- What spins ---- */
 
 /* One that spins waits again and again, and blocks the loop. spins: by family, 1 + the index of one of them, or 0. */
@@ -206,6 +237,7 @@ void weft__join(struct weft__search *s)
         join_failures(s, &by, gone);
         join_leaks(s, hung, gone);
         join_spins(s, spins, gone);
+        join_pools(s, gone);
         for (uint32_t i = 0; i < out->count; i++)
             if (gone[i])
                 weft__finding_fini(&out->finding[i]);

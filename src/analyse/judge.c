@@ -97,6 +97,20 @@ struct weft__rule weft__rules[] = {
     {HANGS, WEFT_LIKELY, WEFT__H_READER | WEFT__OLDER, 0,
      "the promise is older than the recording, so a part of its story is missing", ""},
 
+    /* ---- Pools that are exhausted ---- */
+    {K(POOL_EXHAUSTED), WEFT_LIKELY, 0, 0, NULL, "held_by_one_that_has_ended"},
+    {K(POOL_EXHAUSTED), WEFT__DROP, WEFT__P_LOCK, WEFT__P_GONE, NULL,
+     "a_lock_that_is_held_for_long"},
+    {K(POOL_EXHAUSTED), WEFT__DROP, WEFT__P_USUAL, WEFT__P_GONE, NULL, "as_long_as_usual"},
+    {K(POOL_EXHAUSTED), WEFT_POSSIBLE, WEFT__P_FIRST, WEFT__P_GONE,
+     "none was given back before, so it is not known how long one is usually held",
+     "held_for_long_from_the_beginning"},
+    {K(POOL_EXHAUSTED), WEFT_POSSIBLE, WEFT__P_PASSED, 0,
+     "others give permits back than those who got them: who holds them is not known",
+     "given_back_by_others"},
+    {K(POOL_EXHAUSTED), WEFT_POSSIBLE, WEFT__P_ALONE, WEFT__P_GONE, "only one waited for it",
+     "only_one_waits"},
+
     /* ---- Incomplete traces ---- */
     {ANY, WEFT__ONE_LESS, WEFT__DISCARDED, 0,
      "some events in between are missing; one of them may be what is missing here",

@@ -60,6 +60,14 @@ enum {
 #define WEFT__H_READER WEFT__OWN(27)      /* who waits is the one that is incomplete */
 #define WEFT__H_PATIENT WEFT__OWN(28)     /* by its name it may take long */
 
+/* Of pools that are exhausted. */
+#define WEFT__P_GONE WEFT__OWN(0)   /* one who holds a permit had ended */
+#define WEFT__P_FIRST WEFT__OWN(1)  /* none was given back before */
+#define WEFT__P_USUAL WEFT__OWN(2)  /* one is usually held for nearly as long */
+#define WEFT__P_LOCK WEFT__OWN(3)   /* there is only one permit */
+#define WEFT__P_ALONE WEFT__OWN(4)  /* only one waited */
+#define WEFT__P_PASSED WEFT__OWN(5) /* others give permits back than those who got them */
+
 /* WEFT_ROOT: of none. */
 uint64_t weft__signs(const struct weft__search *s, uint32_t promise);
 

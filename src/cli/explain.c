@@ -45,9 +45,9 @@ static const char help[] =
     "  --serial N 5              waits one after another\n"
     "  --serial-saving TIME 5ms  what doing them at once would save\n"
     "  --herd N 8                woken at once\n\n"
-    "It can find: deadlock, lost-wakeup, hang-root, never-resolved, swallowed-failure, "
-    "loop-blocked,\n"
-    "spin, leak, slow-wake, herd, serial-waits.\n\n"
+    "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted, "
+    "swallowed-failure,\n"
+    "loop-blocked, spin, leak, slow-wake, herd, serial-waits.\n\n"
     "Example: weft explain bad.weft\n";
 
 enum {

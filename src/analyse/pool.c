@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: ISC */
+/* Pools that are exhausted: all permits of something are held, nobody gives one back for long compared with before, and others
+ * queue for one. Goes by what the program says of holds; docs/diagnoses.md tells how this and a hang are kept apart. */
+#include <stdlib.h>
+
+#include "analyse/judge.h"
+#include "model/alloc.h"
+
+#define STALL_NS INT64_C(100000000) /* nobody gives one back for that long */
+
+enum {
+    STALL_TIMES = 10, /* … and that is so many times as long as one is usually held */
+    IDLE = 10,        /* who runs for less than 1/IDLE of the time does nothing */
+    SHOWN = 4,        /* holders that are named */
+};
+
+/* A time in which all permits were held, and others waited. */
+struct stall {
+    int64_t from_ns, to_ns, waited_ns;
+    uint32_t waiters;
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    uint32_t resource, capacity;
+    int64_t *begin, *end; /* of its holds: when they began and ended, each in order */
+    uint32_t begins, ends;
+    int64_t *wait_from, *wait_until; /* of the waits for it, likewise */
+    uint32_t waits;
+    struct stall worst;
+    uint32_t stalls;
+    int64_t usual_ns; /* how long one is held; 0: nothing says so */
+    bool first;       /* none was given back before the worst one */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static void sort(int64_t *list, uint32_t count)
+{
+    if (count)
+        qsort(list, count, sizeof *list, by_value);
+}
+
+static int64_t length(double ns)
+{
+    return ns < 0 ? 0 : ns > 4e18 ? INT64_C(4000000000000000000) : (int64_t)ns;
+}
+
+static const struct weft_hold *hold_at(const struct finder *f, uint32_t place)
+{
+    return &f->m->hold[f->h->holds_for[place]];
+}
+
+static void gather(struct finder *f)
+{
+    const struct weft_history *h = f->h;
+    f->begins = f->ends = f->waits = 0;
+    for (uint32_t i = h->holds_for_first[f->resource]; i < h->holds_for_first[f->resource + 1];
+         i++) {
+        const struct weft_hold *x = hold_at(f, i);
+        if (x->holder == WEFT_NONE)
+            continue;
+        f->begin[f->begins++] = x->from_ns;
+        if (x->released_by != WEFT_NONE)
+            f->end[f->ends++] = x->to_ns;
+    }
+    for (uint32_t i = h->waits_for_first[f->resource]; i < h->waits_for_first[f->resource + 1];
+         i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        f->wait_from[f->waits] = w->from_ns;
+        f->wait_until[f->waits++] = w->until_ns;
+    }
+    sort(f->begin, f->begins);
+    sort(f->end, f->ends);
+    sort(f->wait_from, f->waits);
+    sort(f->wait_until, f->waits);
+}
+
+/* How many times of a list lie before a moment, and how much time has gone by since each of them in all. *at and *sum are kept
+ * from one moment to the next, later one. */
+struct clock {
+    const int64_t *list;
+    uint32_t count, at;
+    int64_t now_ns;
+    double sum_ns;
+};
+
+static void advance(struct clock *c, int64_t to_ns)
+{
+    c->sum_ns += c->at * (double)(to_ns - c->now_ns);
+    for (; c->at < c->count && c->list[c->at] < to_ns; c->at++)
+        c->sum_ns += (double)(to_ns - c->list[c->at]);
+    c->now_ns = to_ns;
+}
+
+/* In order of time: begins at which all are held, up to the next end. */
+static void find_stalls(struct finder *f)
+{
+    struct clock begun = {.list = f->wait_from, .count = f->waits};
+    struct clock over = {.list = f->wait_until, .count = f->waits};
+    uint32_t held = 0, ended = 0;
+    for (uint32_t i = 0; i < f->begins; i++) {
+        for (; ended < f->ends && f->end[ended] <= f->begin[i]; ended++)
+            held -= held > 0;
+        if (++held < f->capacity)
+            continue;
+        struct stall x = {.from_ns = f->begin[i],
+                          .to_ns = ended < f->ends ? f->end[ended] : f->m->end_ns};
+        if (x.to_ns - x.from_ns < STALL_NS)
+            continue;
+        advance(&begun, x.from_ns + 1); /* whoever got the last one waits no more */
+        advance(&over, x.from_ns + 1);
+        const double before = begun.sum_ns - over.sum_ns;
+        const uint32_t gone = over.at;
+        advance(&begun, x.to_ns);
+        advance(&over, x.to_ns);
+        x.waited_ns = length(begun.sum_ns - over.sum_ns - before);
+        x.waiters = begun.at - gone;
+        if (x.waited_ns < (x.to_ns - x.from_ns) / 2)
+            continue;
+        f->stalls++;
+        if (x.waited_ns > f->worst.waited_ns)
+            f->worst = x;
+    }
+}
+
+static uint32_t capacity_of(const struct finder *f)
+{
+    uint32_t held = 0, most = 0, ended = 0;
+    for (uint32_t i = 0; i < f->begins; i++) {
+        for (; ended < f->ends && f->end[ended] <= f->begin[i]; ended++)
+            held -= held > 0;
+        most = ++held > most ? held : most;
+    }
+    return most;
+}
+
+/* How long one is usually held: the median of those that were given back before the stall, or after it; or 0. */
+static int64_t usual(struct finder *f, bool before)
+{
+    const struct weft_history *h = f->h;
+    uint32_t n = 0;
+    for (uint32_t i = h->holds_for_first[f->resource]; i < h->holds_for_first[f->resource + 1];
+         i++) {
+        const struct weft_hold *x = hold_at(f, i);
+        if (x->holder != WEFT_NONE && x->released_by != WEFT_NONE &&
+            (before ? x->to_ns <= f->worst.from_ns : x->from_ns >= f->worst.to_ns))
+            f->begin[n++] = x->to_ns - x->from_ns;
+    }
+    sort(f->begin, n);
+    return n == 0 ? 0 : f->begin[n / 2] > 0 ? f->begin[n / 2] : 1;
+}
+
+/* ---- Who holds them ---- */
+
+static bool holds_it(const struct finder *f, const struct weft_hold *x)
+{
+    return x->holder != WEFT_NONE && x->from_ns <= f->worst.from_ns && x->to_ns >= f->worst.to_ns;
+}
+
+/* It had ended, but not given back what it held. */
+static bool is_gone(const struct finder *f, const struct weft_hold *x)
+{
+    return x->holder != WEFT_ROOT && weft_history_ended_ns(f->h, x->holder) < f->worst.to_ns;
+}
+
+/* For how long it ran meanwhile. */
+static int64_t ran_ns(const struct finder *f, const struct weft_hold *x)
+{
+    const struct weft_history *h = f->h;
+    const struct stall *k = &f->worst;
+    int64_t sum = 0;
+    for (uint32_t i = weft_history_run_from(h, x->holder, k->from_ns);
+         i < h->runs_of_first[x->holder + 1] && f->m->run[h->runs_of[i]].start_ns < k->to_ns; i++) {
+        const struct weft_run *r = &f->m->run[h->runs_of[i]];
+        sum += (r->end_ns < k->to_ns ? r->end_ns : k->to_ns) - r->start_ns;
+    }
+    return sum;
+}
+
+static bool is_idle(const struct finder *f, const struct weft_hold *x)
+{
+    return x->holder != WEFT_ROOT && ran_ns(f, x) < (f->worst.to_ns - f->worst.from_ns) / IDLE;
+}
+
+/* Those that have ended come first, then those that did nothing. */
+static unsigned rank(const struct finder *f, const struct weft_hold *x)
+{
+    return is_gone(f, x) ? 0 : is_idle(f, x) ? 1 : 2;
+}
+
+static void put_holder(const struct finder *f, const struct weft_hold *x, struct weft__text *t)
+{
+    const uint32_t who = x->holder;
+    weft__put_full(t, f->m, who);
+    weft__put(t, " had one from ");
+    weft__put_time(t, x->from_ns);
+    weft__put(t, " on");
+    if (is_gone(f, x)) {
+        weft__put(t, ", and %s at ", weft__outcome_verb(f->m, weft_model_final(f->m, who)));
+        weft__put_time(t, weft_history_ended_ns(f->h, who));
+        weft__put(t, " without giving it back");
+    } else if (is_idle(f, x)) {
+        weft__put(t, ", and hardly ran meanwhile");
+    }
+}
+
+static void put_holders(const struct finder *f, struct weft_finding *g, struct weft__text *t)
+{
+    const struct weft_history *h = f->h;
+    uint32_t shown = 0;
+    for (unsigned r = 0; r < 3; r++)
+        for (uint32_t i = h->holds_for_first[f->resource];
+             i < h->holds_for_first[f->resource + 1] && shown < SHOWN; i++) {
+            const struct weft_hold *x = hold_at(f, i);
+            if (!holds_it(f, x) || rank(f, x) != r)
+                continue;
+            weft__put(t, shown++ ? "; " : " ");
+            put_holder(f, x, t);
+            weft__finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder,
+                                   f->resource);
+            if (r == 0)
+                weft__finding_evidence(f->s, g, weft_history_ended_ns(h, x->holder),
+                                       weft__ending(f->m, x->holder), x->holder, WEFT_NONE);
+        }
+    if (shown && f->capacity > shown) {
+        weft__put(t, "; and ");
+        weft__put_count(t, f->capacity - shown);
+        weft__put(t, " more");
+    }
+    weft__put(t, ".");
+}
+
+/* ---- Findings ---- */
+
+static void put_text(const struct finder *f, struct weft_finding *g, struct weft__text *t)
+{
+    const struct stall *x = &f->worst;
+    if (f->capacity == 1)
+        weft__put(t, "The only permit of ");
+    else {
+        weft__put(t, "All ");
+        weft__put_count(t, f->capacity);
+        weft__put(t, " permits of ");
+    }
+    weft__put_full(t, f->m, f->resource);
+    weft__put_origin(t, f->m, f->resource);
+    weft__put(t, " %s held, and nobody gave one back from ", f->capacity == 1 ? "was" : "were");
+    weft__put_time(t, x->from_ns);
+    weft__put(t, " on, for ");
+    weft__put_length(t, x->to_ns - x->from_ns);
+    if (f->usual_ns) {
+        weft__put(t, " (usually one is held for ");
+        weft__put_length(t, f->usual_ns);
+        weft__put(t, ")");
+    }
+    weft__put(t, "; meanwhile ");
+    weft__put_count(t, x->waiters);
+    weft__put(t, " waited for one, for ");
+    weft__put_length(t, x->waited_ns);
+    weft__put(t, " in all.");
+    put_holders(f, g, t);
+}
+
+static void put_waiters(const struct finder *f, struct weft_finding *g)
+{
+    const struct weft_history *h = f->h;
+    bool any = false;
+    for (uint32_t i = h->waits_for_first[f->resource]; i < h->waits_for_first[f->resource + 1];
+         i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        if (w->from_ns >= f->worst.to_ns || w->until_ns <= f->worst.from_ns)
+            continue;
+        weft__finding_affects(f->s, g, w->reader);
+        if (!any)
+            weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader,
+                                   f->resource);
+        any = true;
+    }
+}
+
+static uint64_t signs_of(const struct finder *f)
+{
+    const struct weft_history *h = f->h;
+    const struct stall *x = &f->worst;
+    bool passed = false, gone = false;
+    for (uint32_t i = h->holds_for_first[f->resource]; i < h->holds_for_first[f->resource + 1];
+         i++) {
+        const struct weft_hold *k = hold_at(f, i);
+        passed |= k->holder == WEFT_NONE ||
+                  (k->released_by != WEFT_NONE &&
+                   weft_model_final(f->m, k->released_by) != weft_model_final(f->m, k->holder));
+        gone |= holds_it(f, k) && is_gone(f, k);
+    }
+    return weft__signs(f->s, f->resource) | (gone && !passed ? WEFT__P_GONE : 0) |
+           (passed ? WEFT__P_PASSED : 0) | (f->first ? WEFT__P_FIRST : 0) |
+           (f->capacity == 1 ? WEFT__P_LOCK : 0) | (x->waiters < 2 ? WEFT__P_ALONE : 0) |
+           (x->to_ns - x->from_ns < STALL_TIMES * f->usual_ns ? WEFT__P_USUAL : 0);
+}
+
+static void report(struct finder *f)
+{
+    struct weft__verdict v;
+    const struct stall *x = &f->worst;
+    if (!weft__judge(&v, WEFT_FINDING_POOL_EXHAUSTED, signs_of(f)))
+        return;
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_POOL_EXHAUSTED, v.confidence,
+                                               f->resource, x->from_ns, x->to_ns, x->waited_ns);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    g->count = f->stalls;
+    put_text(f, g, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    put_waiters(f, g);
+    weft__finding_sort(g);
+}
+
+static bool make_room(struct finder *f)
+{
+    uint32_t holds = 0, waits = 0;
+    for (uint32_t p = 1; p < f->m->promises; p++) {
+        const uint32_t k = f->h->holds_for_first[p + 1] - f->h->holds_for_first[p];
+        const uint32_t w = f->h->waits_for_first[p + 1] - f->h->waits_for_first[p];
+        holds = k > holds ? k : holds;
+        waits = k && w > waits ? w : waits;
+    }
+    f->begin = weft__resize(NULL, (uint64_t)holds + 1, sizeof *f->begin);
+    f->end = weft__resize(NULL, (uint64_t)holds + 1, sizeof *f->end);
+    f->wait_from = weft__resize(NULL, (uint64_t)waits + 1, sizeof *f->wait_from);
+    f->wait_until = weft__resize(NULL, (uint64_t)waits + 1, sizeof *f->wait_until);
+    return f->begin && f->end && f->wait_from && f->wait_until;
+}
+
+void weft__find_pools(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    if (s->m->holds == 0)
+        return;
+    s->failed |= !make_room(&f);
+    for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
+        if (f.h->holds_for_first[p] == f.h->holds_for_first[p + 1] ||
+            f.h->waits_for_first[p] == f.h->waits_for_first[p + 1] ||
+            f.m->promise[p].becomes != WEFT_NONE)
+            continue;
+        f.resource = p;
+        f.worst = (struct stall){0};
+        f.stalls = 0;
+        gather(&f);
+        f.capacity = capacity_of(&f);
+        find_stalls(&f);
+        if (f.stalls == 0)
+            continue;
+        f.usual_ns = usual(&f, true);
+        f.first = f.usual_ns == 0;
+        if (f.first)
+            f.usual_ns = usual(&f, false);
+        report(&f);
+    }
+    free(f.begin);
+    free(f.end);
+    free(f.wait_from);
+    free(f.wait_until);
+}

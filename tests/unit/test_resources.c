@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: ISC */
+/* What many want and few can have: pools, locks, workers, queues; and what two of them end. Each scene is one style of
+ * recording, and what looks alike but is as it should be. Linked with --wrap=malloc and so on. */
+#include "allocations.h"
+#include "analyse/finding.h"
+#include "packets.h"
+#include "rules.h"
+
+#define MS UINT64_C(1000000)
+#define KINDS (1u << WEFT_FINDING_POOL_EXHAUSTED)
+
+/* ---- Making and describing ---- */
+
+enum site { TASK_, POOL_, REQUEST, JOB_, SITES };
+
+static uint32_t site[SITES];
+static struct trace trace;
+static uint64_t now, last_id;
+
+static void begin(void)
+{
+    static const char *const types[SITES] = {"task", "pool", "request", "job"};
+    struct strings s = {.used = 0};
+    trace = (struct trace){.fd = -1};
+    for (unsigned i = 0; i < SITES; i++)
+        site[i] = strings_site(&s, strings_text(&s, types[i]), 0, 0, 0);
+    facts_packet_with_pause(&trace, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED});
+    strings_packet(&trace, &s);
+    now = last_id = 0;
+    events_begin(&trace, (struct weft_events_header){.stream = 0, .sequence = 1});
+}
+
+static void put(struct weft_event ev)
+{
+    ev.time_ns = now += 100;
+    events_put(&trace, ev, 0);
+}
+
+static uint64_t make(uint64_t creator, enum site where, const char *text)
+{
+    struct weft_event ev = creates(0, creator, ++last_id, 0);
+    ev.time_ns = now += 100;
+    events_put(&trace, with_text(ev, text), site[where]);
+    return last_id;
+}
+
+static void sleep_ms(uint64_t ms)
+{
+    put(suspends(0));
+    now += ms * MS;
+    put(resumes(0));
+}
+
+static int find(struct weft_findings *f, const struct weft_model *m)
+{
+    struct weft_history *h;
+    struct weft_explain_options o = {.ignore = ~KINDS};
+    int rc = weft_history_new(&h, m, NULL, NULL);
+    if (rc < 0)
+        return rc;
+    rc = weft_explain(f, h, &o, NULL, NULL);
+    weft_history_free(h);
+    return rc;
+}
+
+/* Name, confidence, culprit, how often, how many are affected, why it is not surer: a line for each finding. */
+static char *as_text(void *model)
+{
+    const struct weft_model *m = model;
+    struct weft_findings f;
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(find(&f, m), 0);
+    for (uint32_t i = 0; i < f.count; i++) {
+        const struct weft_finding *x = &f.finding[i];
+        fprintf(out, "%s %s %u x%u, %u: %s\n%s\n", weft_finding_name(x->kind),
+                weft_confidence_name(x->confidence), (unsigned)m->promise[x->promise].id,
+                (unsigned)x->count, (unsigned)x->affected_total, x->doubt ? x->doubt : "", x->text);
+        assert_true(x->evidences > 0 && x->start_ns <= x->end_ns);
+        for (uint32_t k = 1; k < x->evidences; k++)
+            assert_true(x->evidence[k - 1].time_ns <= x->evidence[k].time_ns);
+    }
+    fclose(out);
+    weft_findings_fini(&f);
+    return text;
+}
+
+/* wanted: how what is found begins, and then what is in it; none: nothing is found. */
+static void expect(const char *scene, const char *const *wanted)
+{
+    struct weft_reader *reader;
+    struct weft_model *m;
+    long each = 1;
+    events_end(&trace, now);
+    assert_int_equal(weft_reader_open(&reader, trace_path(&trace), NULL), 0);
+    assert_int_equal(weft_model_build(&m, reader, NULL, NULL, NULL), 0);
+    weft_reader_close(reader);
+    trace_fini(&trace);
+    char *text = as_text(m);
+    bool right = *wanted ? strncmp(text, *wanted, strlen(*wanted)) == 0 : *text == '\0';
+    for (const char *const *w = wanted; right && *w; w++)
+        right = strstr(text, *w) != NULL;
+    if (!right)
+        print_error("expected: %s …\nfound: %s\n", *wanted ? *wanted : "nothing", text);
+    assert_true(right);
+    free(text);
+    for (bool failed = *wanted != NULL; failed; each++) { /* each allocation may fail */
+        struct weft_findings f;
+        const long before = live;
+        fail_at = each;
+        int rc = find(&f, m);
+        failed = fail_at == 0;
+        fail_at = 0;
+        if (rc == 0)
+            weft_findings_fini(&f);
+        assert_int_equal(live, before);
+        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
+    }
+    rules_change(KINDS, scene, as_text, m);
+    weft_model_free(m);
+}
+
+#define EXPECT(...) expect(__func__, (const char *const[]){__VA_ARGS__, NULL})
+#define NOTHING() expect(__func__, (const char *const[]){NULL})
+
+/* ---- Pools ---- */
+
+static void get(uint64_t who, uint64_t pool)
+{
+    put(acquires(0, who, pool));
+}
+
+static void give_back(uint64_t who, uint64_t pool)
+{
+    put(releases(0, who, pool));
+}
+
+/* A pool of two, of which so many have been held for 5 ms before. */
+static uint64_t make_pool(int before)
+{
+    begin();
+    uint64_t pool = make(LOOP, POOL_, "connections");
+    for (int i = 0; i < before; i++) {
+        uint64_t a = make(LOOP, REQUEST, "GET /"), b = make(LOOP, REQUEST, "GET /");
+        get(a, pool);
+        get(b, pool);
+        sleep_ms(5);
+        give_back(a, pool);
+        give_back(b, pool);
+        put(fulfills(0, a, a));
+        put(fulfills(0, b, b));
+    }
+    return pool;
+}
+
+/* Two tasks get it, and so many wait, for so long. */
+static void exhaust(uint64_t pool, int waiters, uint64_t ms, uint64_t *first, uint64_t *second)
+{
+    *first = make(LOOP, TASK_, "report");
+    *second = make(LOOP, TASK_, "backup");
+    get(*first, pool);
+    get(*second, pool);
+    for (int i = 0; i < waiters; i++)
+        put(try_read(0, make(LOOP, REQUEST, "GET /"), pool));
+    sleep_ms(ms);
+}
+
+static void held_for_long(void **state)
+{
+    uint64_t pool = make_pool(3), a, b;
+    (void)state;
+    exhaust(pool, 3, 200, &a, &b);
+    give_back(a, pool);
+    give_back(b, pool);
+    EXPECT("pool-exhausted likely 1 x1, 3: \n", "All 2 permits of 'connections' (pool 1)",
+           "(usually one is held for 5 ms); meanwhile 3 waited for one",
+           "'backup' (task 9) had one from");
+}
+
+/* Always for so long, also when all are held; or a lock, which one can hold. */
+static void as_long_as_usual(void **state)
+{
+    uint64_t pool = make_pool(0), a, b;
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        exhaust(pool, 3, 200, &a, &b);
+        give_back(a, pool);
+        give_back(b, pool);
+        for (uint64_t waiter = b + 1; waiter <= b + 3; waiter++)
+            put(fulfills(0, LOOP, waiter));
+    }
+    NOTHING();
+}
+
+static void a_lock_that_is_held_for_long(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t lock = make(LOOP, POOL_, "lock"), a = make(LOOP, TASK_, "report");
+    get(a, lock);
+    sleep_ms(5);
+    give_back(a, lock);
+    get(a, lock);
+    put(try_read(0, make(LOOP, REQUEST, "GET /"), lock));
+    put(try_read(0, make(LOOP, REQUEST, "GET /"), lock));
+    sleep_ms(200);
+    give_back(a, lock);
+    NOTHING();
+}
+
+static void held_for_long_from_the_beginning(void **state)
+{
+    uint64_t pool = make_pool(0), a, b;
+    (void)state;
+    exhaust(pool, 3, 200, &a, &b);
+    give_back(a, pool);
+    give_back(b, pool);
+    EXPECT("pool-exhausted possible 1 x1, 3: none was given back before");
+}
+
+static void only_one_waits(void **state)
+{
+    uint64_t pool = make_pool(3), a, b;
+    (void)state;
+    exhaust(pool, 1, 200, &a, &b);
+    give_back(a, pool);
+    give_back(b, pool);
+    EXPECT("pool-exhausted possible 1 x1, 1: only one waited");
+}
+
+static void given_back_by_others(void **state)
+{
+    (void)state;
+    for (int ended = 0; ended < 2; ended++) {
+        uint64_t pool = make_pool(3), a, b;
+        exhaust(pool, 3, 200, &a, &b);
+        if (ended)
+            put(fulfills(0, a, a));
+        sleep_ms(1);
+        give_back(LOOP, pool);
+        give_back(LOOP, pool);
+        EXPECT("pool-exhausted possible 1 x1, 3: others give permits back");
+    }
+}
+
+/* Those that wait give up; or it is a lock, or nothing is known of how long it is held, and nobody else waits. */
+static void held_by_one_that_has_ended(void **state)
+{
+    (void)state;
+    for (int first = 0; first < 2; first++) {
+        uint64_t pool = make_pool(first ? 0 : 3), a, b;
+        exhaust(pool, first ? 1 : 3, 20, &a, &b);
+        put(fails(0, a, a, "no such table"));
+        sleep_ms(200);
+        for (uint64_t waiter = b + 1; waiter <= last_id; waiter++)
+            put(fails(0, LOOP, waiter, "too late"));
+        EXPECT(first ? "pool-exhausted likely 1 x1, 1: \n" : "pool-exhausted likely 1 x1, 3: \n",
+               "'report' (task ", "failed at ", "without giving it back; 'backup'");
+    }
+    begin();
+    uint64_t lock = make(LOOP, POOL_, "lock"), a = make(LOOP, TASK_, "report");
+    for (int i = 0; i < 3; i++) {
+        get(a, lock);
+        sleep_ms(150);
+        if (i < 2)
+            give_back(a, lock);
+    }
+    put(fulfills(0, a, a));
+    uint64_t late = make(LOOP, REQUEST, "GET /");
+    put(try_read(0, late, lock));
+    sleep_ms(400);
+    put(fails(0, LOOP, late, "too late"));
+    EXPECT("pool-exhausted likely 1 x1, 1: \n", "The only permit of 'lock' (pool 1)");
+}
+
+static int each_rule_is_needed(void **state)
+{
+    (void)state;
+    return rules_noticed(KINDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(held_for_long),
+        cmocka_unit_test(as_long_as_usual),
+        cmocka_unit_test(a_lock_that_is_held_for_long),
+        cmocka_unit_test(held_for_long_from_the_beginning),
+        cmocka_unit_test(only_one_waits),
+        cmocka_unit_test(given_back_by_others),
+        cmocka_unit_test(held_by_one_that_has_ended),
+    };
+    return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
+}
