@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/block.h"
+#include "analyse/judge.h"
 #include "model/alloc.h"
 
 enum {
@@ -49,46 +50,21 @@ static int by_cost(const void *a, const void *b)
 }
 
 /* The machine may have been busy with something else: then a run takes long though it does little. */
-static const char *excuse(const struct weft__blocks *b, const struct group *g)
+static uint64_t signs_of_machine(const struct weft__blocks *b, const struct group *g)
 {
     const struct weft__block *x = &b->block[g->worst];
     int64_t block = b->s->o->block_ns, mean = g->cost_ns / g->count;
     uint32_t runs = b->family_runs[g->family];
-    if (x->length_ns >= 4 * block)
-        return NULL;
-    if (g->count <= runs / USUAL_RUNS)
-        return "nearly all other runs of it are short, so that it may be due to what else the "
-               "machine had to do";
+    if (x->still || x->length_ns >= 4 * block)
+        return 0;
     /* What runs for longer is interrupted more often. */
     bool often =
         runs >= A_FEW_RUNS && (b->family_ns[g->family] - x->length_ns) / (runs - 1) >= block / 4;
-    if (g->count == 1 && x->length_ns < (often ? 3 : 2) * block)
-        return "it happened once, and may be due to what else the machine had to do";
     /* Below twice the limit, only what takes the same time again and again, and does harm. */
     bool alike = g->count > 2 && x->length_ns - mean <= mean / 10;
-    if (x->length_ns < 2 * block && (!alike || g->harming < g->count / 2))
-        return "it was not much longer than the limit, and may be due to what else the machine had "
-               "to do";
-    return NULL;
-}
-
-/* Of a run that goes on when the trace ends, for long enough. */
-static enum weft_confidence judge_endless(const struct weft__blocks *b, const struct weft__block *x,
-                                          const char **why)
-{
-    if (!b->h->informed[x->stream]) {
-        *why = "the trace does not say when nothing runs, so that the run may have been shorter";
-        return x->needing ? WEFT_LIKELY : WEFT_POSSIBLE;
-    }
-    if (b->m->losses.ended != WEFT_ENDED_STOPPED)
-        return WEFT_CERTAIN;
-    return x->needing ? WEFT_LIKELY : WEFT_POSSIBLE;
-}
-
-/* Nobody is known to have needed the loop meanwhile. */
-static bool nobody(const struct weft__block *x)
-{
-    return !x->harmed && !x->pushed && !x->due && !x->waiting;
+    return (g->count <= runs / USUAL_RUNS ? WEFT__B_RARE : 0) |
+           (g->count == 1 && x->length_ns < (often ? 3 : 2) * block ? WEFT__B_ONCE : 0) |
+           (x->length_ns < 2 * block && (!alike || g->harming < g->count / 2) ? WEFT__B_NEAR : 0);
 }
 
 /* How long the other runs of its family took on average; otherwise where there are fewer than that. */
@@ -109,34 +85,22 @@ static bool is_outlier(const struct weft__blocks *b, const struct group *g)
            usual_ns(b, g, A_FEW_RUNS, INT64_MAX) < b->s->o->block_ns / 4 && !x->alone && !x->still;
 }
 
-static enum weft_confidence judge(const struct weft__blocks *b, const struct group *g,
-                                  const char **why)
+static uint64_t signs_of(const struct weft__blocks *b, const struct group *g)
 {
     const struct weft__block *x = &b->block[g->worst];
-    bool is_long = x->length_ns / 10 >= b->s->o->block_ns;
-    *why = NULL;
-    if (x->unsure) {
-        *why = "the trace does not say when nothing runs, so that the run may have been shorter";
-        return WEFT_POSSIBLE;
-    }
-    if (x->silent) {
-        *why = "the trace ends with it: the program may also have crashed there";
-        return WEFT_LIKELY;
-    }
-    if (x->still && x->length_ns >= b->s->o->never_yield_ns)
-        return judge_endless(b, x, why);
-    if (nobody(x) && is_outlier(b, g)) /* something else does run there now and then */
-        return WEFT_LIKELY;
-    if (nobody(x)) {
-        *why = "nobody needed the event loop meanwhile, as far as is recorded";
-        return WEFT_POSSIBLE;
-    }
-    if (x->still && !x->harmed && !(is_long && x->needing)) {
-        *why = "the program may just have ended with it";
-        return WEFT_POSSIBLE;
-    }
-    *why = x->still ? NULL : excuse(b, g);
-    return *why ? WEFT_POSSIBLE : x->harmed && is_long ? WEFT_CERTAIN : WEFT_LIKELY;
+    bool is_long = x->length_ns / 10 >= b->s->o->block_ns, told = b->h->informed[x->stream];
+    bool endless = x->still && !x->silent && x->length_ns >= b->s->o->never_yield_ns;
+    bool stopped = b->m->losses.ended == WEFT_ENDED_STOPPED;
+    bool nobody = !x->harmed && !x->pushed && !x->due && !x->waiting;
+    return weft__signs(b->s, WEFT_ROOT) | signs_of_machine(b, g) |
+           (x->unsure || (endless && !told) ? WEFT__B_UNSURE : 0) |
+           (x->silent ? WEFT__B_SILENT : 0) | (endless ? WEFT__B_ENDLESS : 0) |
+           (endless && told && !stopped ? WEFT__B_FOREVER : 0) |
+           (endless && !x->unsure && x->needing ? WEFT__B_NEEDED : 0) |
+           (nobody ? WEFT__B_NOBODY : 0) | (nobody && x->alone ? WEFT__B_ALONE : 0) |
+           (is_outlier(b, g) ? WEFT__B_OUTLIER : 0) |
+           (x->still && !x->harmed && !(is_long && x->needing) ? WEFT__B_LAST : 0) |
+           (x->harmed && is_long ? WEFT__B_PROVEN : 0);
 }
 
 static void put_others(const struct weft__blocks *b, const struct group *g, struct weft__text *t)
@@ -273,11 +237,10 @@ static void tell(const struct weft__blocks *b, const struct group *g, const stru
 {
     const struct weft__block *x = &b->block[g->worst];
     struct weft__text text = {0};
-    const char *why;
-    enum weft_confidence confidence = judge(b, g, &why);
-    if (confidence == WEFT_POSSIBLE && x->alone && nobody(x))
+    struct weft__verdict v;
+    if (!weft__judge(&v, WEFT_FINDING_LOOP_BLOCKED, signs_of(b, g)))
         return;
-    struct weft_finding *f = weft__finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, confidence,
+    struct weft_finding *f = weft__finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, v.confidence,
                                                x->promise, x->from_ns, x->to_ns, g->cost_ns);
     uint32_t finding = f ? b->s->out->count - 1 : WEFT_NONE;
     if (f) {
@@ -286,7 +249,7 @@ static void tell(const struct weft__blocks *b, const struct group *g, const stru
         weft__finding_text(b->s, f, &text);
         put_evidence(b, x, f);
         put_affected(b, g, order, f);
-        weft__loop_doubt(b->s, f, why);
+        weft__finding_doubt(b->s, f, v.doubt);
     }
     int64_t usual = usual_ns(b, g, 1, 0);
     for (uint32_t i = 0; i < g->count; i++) {

@@ -60,6 +60,39 @@ enum {
 #define WEFT__H_READER WEFT__OWN(27)      /* who waits is the one that is incomplete */
 #define WEFT__H_PATIENT WEFT__OWN(28)     /* by its name it may take long */
 
+/* Of a run that took long, or of a turn of the loop. */
+#define WEFT__B_UNSURE WEFT__OWN(0)  /* the trace does not say when it ended */
+#define WEFT__B_SILENT WEFT__OWN(1)  /* it is the last that the trace has */
+#define WEFT__B_ENDLESS WEFT__OWN(2) /* it runs when the trace ends, for never_yield_ns at least */
+#define WEFT__B_FOREVER WEFT__OWN(3) /* … and the program did not end by itself */
+#define WEFT__B_NEEDED WEFT__OWN(4)  /* … while somebody waited for something */
+#define WEFT__B_NOBODY WEFT__OWN(5)  /* nobody is known to have needed the loop meanwhile */
+#define WEFT__B_ALONE WEFT__OWN(6)   /* … and nothing else runs there */
+#define WEFT__B_OUTLIER WEFT__OWN(7) /* it is far longer than others of its sort */
+#define WEFT__B_LAST WEFT__OWN(8)    /* it runs when the trace ends, and harmed nobody yet */
+#define WEFT__B_RARE WEFT__OWN(9)    /* others of its sort are short */
+#define WEFT__B_ONCE WEFT__OWN(10)
+#define WEFT__B_NEAR WEFT__OWN(11)   /* it is little longer than the limit */
+#define WEFT__B_PROVEN WEFT__OWN(12) /* it was very long, and made others late */
+#define WEFT__B_MUCH WEFT__OWN(13) /* of a turn: nobody came very late, or no sort ran most of it */
+
+/* Of what was ready, and did not run. */
+#define WEFT__W_NEAR WEFT__OWN(0)  /* not for much longer than the limit */
+#define WEFT__W_THERE WEFT__OWN(1) /* the result was there before the wait began */
+#define WEFT__W_RARE WEFT__OWN(2)  /* it is so nearly never, and not for long */
+
+/* Of a spin. Of the first four it has one at most. */
+#define WEFT__S_NAPS WEFT__OWN(0)     /* the loop sleeps in between */
+#define WEFT__S_OUTSIDE WEFT__OWN(1)  /* what wakes it may come from outside */
+#define WEFT__S_VAIN WEFT__OWN(2)     /* it goes on until something else happens, or for ever */
+#define WEFT__S_SELF WEFT__OWN(3)     /* it wakes itself */
+#define WEFT__S_PROVEN WEFT__OWN(4)   /* it goes on for ever */
+#define WEFT__S_PROGRESS WEFT__OWN(5) /* it did what may be of use to others */
+#define WEFT__S_QUICK WEFT__OWN(6)    /* there were many runs, too short for anything but to look */
+#define WEFT__S_BUSY WEFT__OWN(7)     /* there were many runs, which took most of the time */
+#define WEFT__S_ASKS WEFT__OWN(8)     /* … in which nobody outside can be asked for much */
+#define WEFT__S_NO_WORK WEFT__OWN(9)  /* … in which nobody can do much */
+
 /* Of pools that are exhausted. */
 #define WEFT__P_GONE WEFT__OWN(0)   /* one who holds a permit had ended */
 #define WEFT__P_FIRST WEFT__OWN(1)  /* none was given back before */

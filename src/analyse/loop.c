@@ -180,13 +180,6 @@ uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns)
     return low;
 }
 
-void weft__loop_doubt(struct weft__search *s, struct weft_finding *f, const char *why)
-{
-    f->confidence = weft__doubt(s, WEFT_ROOT, f->confidence, &why);
-    if (why)
-        weft__finding_doubt(s, f, why);
-}
-
 /* ---- All of it ---- */
 
 void weft__find_blocks(struct weft__search *s)

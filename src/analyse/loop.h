@@ -52,9 +52,6 @@ int64_t weft__ready_ns(const struct weft_history *h, const struct weft_wait *w);
 /* The first interaction of the model at or after a time. */
 uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns);
 
-/* Puts a finding's doubt beside its text, and lowers its confidence where events may be missing. */
-void weft__loop_doubt(struct weft__search *s, struct weft_finding *f, const char *why);
-
 void weft__find_long_runs(struct weft__loops *l);
 void weft__find_spins(struct weft__loops *l);
 void weft__find_turns(struct weft__loops *l);

@@ -174,8 +174,8 @@ static void tell(const struct weft__spins *k, const struct weft__spin *found)
 {
     const struct weft__series *x = &found->worst;
     struct weft__text text = {0};
-    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_SPIN, x->confidence, x->promise,
-                                               x->from_ns, x->last_ns, found->cost_ns);
+    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_SPIN, x->verdict.confidence,
+                                               x->promise, x->from_ns, x->last_ns, found->cost_ns);
     bool sleeps = x->idle_ns / (int64_t)weft__spin_runs(x) > WEFT__NAP;
     if (!sleeps)
         weft__span_add(k->l, x->stream, x->from_ns, x->last_ns, 0,
@@ -201,10 +201,7 @@ static void tell(const struct weft__spins *k, const struct weft__spin *found)
                            x->ending == WEFT__SPIN_ENDLESS ? WEFT_EVIDENCE_RUNS_STILL
                                                            : WEFT_EVIDENCE_RUNS,
                            x->promise, WEFT_NONE);
-    weft__loop_doubt(k->s, f,
-                     x->confidence != WEFT_POSSIBLE ? NULL
-                     : x->progress                  ? "it may get on with something in between"
-                                                    : "it may do its work in many small pieces");
+    weft__finding_doubt(k->s, f, x->verdict.doubt);
 }
 
 void weft__find_spins(struct weft__loops *l)

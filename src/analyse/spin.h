@@ -4,6 +4,7 @@
 #ifndef WEFT_ANALYSE_SPIN_H
 #define WEFT_ANALYSE_SPIN_H
 
+#include "analyse/judge.h"
 #include "analyse/loop.h"
 
 #define WEFT__SPIN_GAP (5 * WEFT__MS) /* later is another series */
@@ -47,7 +48,7 @@ struct weft__series {
     struct weft__lengths ran;
     int64_t ran_ns, idle_ns; /* without what may be due to others that had the core */
     uint64_t progress;       /* things that may be of use to others */
-    enum weft_confidence confidence;
+    struct weft__verdict verdict;
 };
 
 struct weft__spins {

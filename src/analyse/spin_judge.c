@@ -270,28 +270,30 @@ static bool is_idle_asking(const struct weft__spins *k, const struct weft__serie
                          (n / 10 >= many && each + idle <= WEFT__SPIN_NO_TIME));
 }
 
-static enum weft_confidence judge(const struct weft__spins *k, const struct weft__series *x)
+static uint64_t signs_of(const struct weft__spins *k, const struct weft__series *x)
 {
-    const struct weft_explain_options *o = k->s->o;
-    uint64_t n = weft__spin_runs(x), half = n / 2;
+    uint64_t n = weft__spin_runs(x), half = n / 2, sort = 0;
     int64_t length = x->last_ns - x->from_ns, each = x->ran_ns / (int64_t)n,
             idle = x->idle_ns / (int64_t)n;
-    bool many = n >= o->spin_runs, endless = x->ending != WEFT__SPIN_ENDED;
-    if (x->progress > n / 20)
-        return WEFT_POSSIBLE;
+    bool many = n >= k->s->o->spin_runs, proven = false;
     if (x->partner != WEFT_ROOT)
-        return many && each <= WEFT__SPIN_FEW ? WEFT_LIKELY : WEFT_POSSIBLE;
-    if (idle > WEFT__NAP) /* it asks again and again, with a timer in between */
-        return many && x->ran_ns > length / 2 ? WEFT_LIKELY : WEFT_POSSIBLE;
-    if (weft__spin_wakes(x, WEFT__BY_LOOP) > half ||
-        (weft__spin_wakes(x, WEFT__BY_NOBODY) > half && x->polls))
-        return is_idle_asking(k, x, each, idle) ? WEFT_LIKELY : WEFT_POSSIBLE;
-    if (endless && each <= WEFT__SPIN_SLICE && length >= WEFT__MS)
-        return many && x->ending == WEFT__SPIN_ENDLESS && length >= 100 * WEFT__MS ? WEFT_CERTAIN
-                                                                                   : WEFT_LIKELY;
-    if (weft__spin_wakes(x, WEFT__BY_ITSELF) > half)
-        return is_self_spin(k, x, each) ? WEFT_LIKELY : WEFT_POSSIBLE;
-    return many && each <= WEFT__SPIN_FEW ? WEFT_LIKELY : WEFT_POSSIBLE;
+        ;
+    else if (idle > WEFT__NAP) /* it asks again and again, with a timer in between */
+        sort = WEFT__S_NAPS;
+    else if (weft__spin_wakes(x, WEFT__BY_LOOP) > half ||
+             (weft__spin_wakes(x, WEFT__BY_NOBODY) > half && x->polls))
+        sort = WEFT__S_OUTSIDE;
+    else if (x->ending != WEFT__SPIN_ENDED && each <= WEFT__SPIN_SLICE && length >= WEFT__MS) {
+        sort = WEFT__S_VAIN;
+        proven = many && x->ending == WEFT__SPIN_ENDLESS && length >= 100 * WEFT__MS;
+    } else if (weft__spin_wakes(x, WEFT__BY_ITSELF) > half)
+        sort = WEFT__S_SELF;
+    return weft__signs(k->s, WEFT_ROOT) | sort | (proven ? WEFT__S_PROVEN : 0) |
+           (x->progress > n / 20 ? WEFT__S_PROGRESS : 0) |
+           (many && each <= WEFT__SPIN_FEW ? WEFT__S_QUICK : 0) |
+           (many && x->ran_ns > length / 2 ? WEFT__S_BUSY : 0) |
+           (is_idle_asking(k, x, each, idle) ? WEFT__S_ASKS : 0) |
+           (is_self_spin(k, x, each) ? WEFT__S_NO_WORK : 0);
 }
 
 /* Whether it is worth a word at all. */
@@ -333,7 +335,7 @@ void weft__spin_keep(struct weft__spins *k, struct weft__series x)
     if (!is_spin(k, &x))
         return;
     x.ending = how_it_ended(k, &x);
-    x.confidence = judge(k, &x);
+    weft__judge(&x.verdict, WEFT_FINDING_SPIN, signs_of(k, &x));
     if (k->found_of[family] == WEFT_NONE) {
         if (!weft__search_room(k->s, &k->found, k->founds, &k->room, sizeof *k->found))
             return;
@@ -345,7 +347,8 @@ void weft__spin_keep(struct weft__spins *k, struct weft__series x)
     int64_t naps = sleeps(k, &x);
     f->count += !known;
     f->cost_ns = weft__sum(f->cost_ns, known ? 0 : x.last_ns - x.from_ns - naps);
-    if (x.confidence > f->worst.confidence ||
-        (x.confidence == f->worst.confidence && x.ran_ns > f->worst.ran_ns && !known))
+    if (x.verdict.confidence > f->worst.verdict.confidence ||
+        (x.verdict.confidence == f->worst.verdict.confidence && x.ran_ns > f->worst.ran_ns &&
+         !known))
         f->worst = x;
 }

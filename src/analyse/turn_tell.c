@@ -2,6 +2,7 @@
 /* What was ready and did not run, as findings: how sure one can be, and the words. */
 #include <stdlib.h>
 
+#include "analyse/judge.h"
 #include "analyse/turn.h"
 #include "model/alloc.h"
 
@@ -111,23 +112,20 @@ static bool join(struct weft__turns *k, const struct weft__delay *d, uint32_t fa
 }
 
 /* A sleep may have been that long because the machine had something else to do, and so may a short delay. */
-static const char *excuse(const struct weft__turns *k, const struct weft__delay *d,
-                          const struct weft__slow *x)
+static uint64_t signs_of_delay(const struct weft__turns *k, const struct weft__delay *d,
+                               const struct weft__slow *x)
 {
-    static const char machine[] =
-        "it happened hardly ever, and may be due to what else the machine had to do";
-    int64_t least = k->s->o->slow_wake_ns;
-    if (d->why == WEFT__QUEUED)
-        return x->longest_ns < 2 * least ? "it was not much longer than the limit" : NULL;
-    if (d->why == WEFT__OVERTAKEN)
-        return NULL;
-    if (d->was_there)
-        return "it was there already when the wait began";
-    if (d->other_stream &&
-        x->ended > 1) /* it was told, and woke up late? Who polls is late often */
-        return x->count <= x->ended / 2 && x->longest_ns < 5 * least ? machine : NULL;
+    int64_t least = k->s->o->slow_wake_ns, limit = (x->ended >= USUAL ? 5 : 3) * least;
     bool rare = x->count == 1 || x->count <= x->ended / USUAL;
-    return rare && x->longest_ns < (x->ended >= USUAL ? 5 : 3) * least ? machine : NULL;
+    if (d->other_stream &&
+        x->ended > 1) { /* it was told, and woke up late? Who polls is late often */
+        rare = x->count <= x->ended / 2;
+        limit = 5 * least;
+    }
+    return weft__signs(k->s, WEFT_ROOT) |
+           (d->why == WEFT__QUEUED && x->longest_ns < 2 * least ? WEFT__W_NEAR : 0) |
+           (d->why == WEFT__SLEPT && d->was_there ? WEFT__W_THERE : 0) |
+           (d->why == WEFT__SLEPT && rare && x->longest_ns < limit ? WEFT__W_RARE : 0);
 }
 
 static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
@@ -143,10 +141,10 @@ static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
     struct weft__text text = {0};
     if (join(k, d, family))
         return;
-    const char *why = excuse(k, d, x);
-    struct weft_finding *f =
-        weft__finding_add(k->s, WEFT_FINDING_SLOW_WAKE, why ? WEFT_POSSIBLE : WEFT_LIKELY,
-                          w->reader, d->from_ns, d->to_ns, x->sum_ns);
+    struct weft__verdict v;
+    weft__judge(&v, WEFT_FINDING_SLOW_WAKE, signs_of_delay(k, d, x));
+    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_SLOW_WAKE, v.confidence,
+                                               w->reader, d->from_ns, d->to_ns, x->sum_ns);
     if (!f)
         return;
     if (k->tolds < WEFT__MERGED)
@@ -156,7 +154,7 @@ static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
     weft__finding_text(k->s, f, &text);
     put_evidence(k, d, f);
     weft__finding_affects(k->s, f, w->reader);
-    weft__loop_doubt(k->s, f, why);
+    weft__finding_doubt(k->s, f, v.doubt);
 }
 
 static void put_turn(const struct weft__turns *k, const struct weft__turn *x, uint64_t count,
@@ -219,15 +217,17 @@ static int by_family(const void *a, const void *b)
 static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t count)
 {
     const struct weft__turn *x = &k->turn[key->turn];
-    bool likely = (x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= WEFT__VICTIMS) &&
-                  x->promise != WEFT_ROOT;
+    bool hurt = x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= WEFT__VICTIMS;
+    struct weft__verdict v;
     struct weft__text text = {0};
     int64_t cost = 0;
+    weft__judge(&v, WEFT_FINDING_LOOP_BLOCKED,
+                weft__signs(k->s, WEFT_ROOT) | (x->wait == WEFT_NONE ? WEFT__B_NOBODY : 0) |
+                    (hurt && x->promise != WEFT_ROOT ? 0 : WEFT__B_MUCH));
     for (uint32_t i = 0; i < count; i++)
         cost = weft__sum(cost, key[i].length_ns);
-    struct weft_finding *f =
-        weft__finding_add(k->s, WEFT_FINDING_LOOP_BLOCKED, likely ? WEFT_LIKELY : WEFT_POSSIBLE,
-                          x->promise, x->from_ns, x->to_ns, cost);
+    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_LOOP_BLOCKED, v.confidence,
+                                               x->promise, x->from_ns, x->to_ns, cost);
     if (!f)
         return;
     uint32_t finding = k->s->out->count - 1;
@@ -241,11 +241,7 @@ static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t co
         weft__finding_affects(k->s, f, w->reader);
     }
     weft__finding_evidence(k->s, f, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
-    weft__loop_doubt(k->s, f,
-                     likely ? NULL
-                     : x->wait == WEFT_NONE
-                         ? "nobody needed the event loop meanwhile, as far as is recorded"
-                         : "there may simply have been much to do");
+    weft__finding_doubt(k->s, f, v.doubt);
     for (uint32_t i = 0; i < count; i++)
         weft__span_add(k->l, k->turn[key[i].turn].stream, k->turn[key[i].turn].from_ns,
                        k->turn[key[i].turn].to_ns, 0, finding);

@@ -5,6 +5,7 @@
 #include "allocations.h"
 #include "analyse/finding.h"
 #include "packets.h"
+#include "rules.h"
 
 #define MS(x) ((uint64_t)((x)*1e6))
 #define US(x) ((uint64_t)((x)*1e3))
@@ -81,6 +82,9 @@ static uint64_t beats(struct program *p, uint64_t id, uint64_t from, unsigned co
 
 /* ---- Findings ---- */
 
+#define LOOPS                                                                                      \
+    (1u << WEFT_FINDING_LOOP_BLOCKED | 1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_SPIN)
+
 struct result {
     struct weft_model *m;
     struct weft_history *h;
@@ -90,21 +94,48 @@ struct result {
     bool failed;
 };
 
-static struct result look(struct program *p)
+static void search(struct result *r)
 {
-    struct result r = {.m = trace_model(&p->t)};
     struct weft_explain_options o = weft_explain_defaults(NULL);
     struct weft__families f;
-    assert_int_equal(weft_history_new(&r.h, r.m, NULL, NULL), 0);
-    assert_int_equal(weft__families_init(&f, r.m), 0);
-    struct weft__search s = {.h = r.h, .m = r.m, .o = &o, .families = &f, .out = &r.found};
+    assert_int_equal(weft__families_init(&f, r->m), 0);
+    struct weft__search s = {.h = r->h, .m = r->m, .o = &o, .families = &f, .out = &r->found};
     weft__find_blocks(&s);
-    r.failed = s.failed;
-    r.blocked = s.blocked;
-    r.blockeds = s.blockeds;
+    r->failed = s.failed;
+    r->blocked = s.blocked;
+    r->blockeds = s.blockeds;
     weft__families_fini(&f);
+}
+
+static char *confidences(void *of)
+{
+    struct result r = {.m = ((struct result *)of)->m, .h = ((struct result *)of)->h};
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    search(&r);
+    for (uint32_t i = 0; i < r.found.count; i++)
+        fprintf(out, "%d %d %u %s\n", r.found.finding[i].kind, r.found.finding[i].confidence,
+                r.found.finding[i].promise,
+                r.found.finding[i].doubt ? r.found.finding[i].doubt : "");
+    fclose(out);
+    weft_findings_fini(&r.found);
+    free(r.blocked);
+    return text;
+}
+
+/* Losing something lowers it. */
+static struct result look_at(const char *scene, struct program *p, bool losing)
+{
+    struct result r = {.m = trace_model(&p->t)};
+    r.m->losses.discarded = losing;
+    assert_int_equal(weft_history_new(&r.h, r.m, NULL, NULL), 0);
+    rules_change(LOOPS, scene, confidences, &r);
+    search(&r);
     return r;
 }
+
+#define look(p) look_at(__func__, p, false)
 
 static void leave(struct result *r)
 {
@@ -115,9 +146,9 @@ static void leave(struct result *r)
 }
 
 /* All findings as lines: "confidence name (promise): text [doubt]". */
-static void expect(struct program *p, const char *wanted)
+static void expect_in(const char *scene, struct program *p, const char *wanted)
 {
-    struct result r = look(p);
+    struct result r = look_at(scene, p, false);
     char found[8192] = "";
     size_t n = 0;
     assert_false(r.failed);
@@ -142,6 +173,8 @@ static void expect(struct program *p, const char *wanted)
     assert_string_equal(found, wanted);
     leave(&r);
 }
+
+#define expect(p, wanted) expect_in(__func__, p, wanted)
 
 /* ---- Long runs ---- */
 
@@ -194,6 +227,13 @@ static void short_run_may_be_the_machine(void **state)
         "[it happened once, and may be due to what else the machine had to do]\n");
     p = with_block(MS(9), 3);
     expect(&p, "");
+    p = with_block(MS(15), 2);
+    expect(
+        &p,
+        "possible loop-blocked: 'render' (task 2) ran for 15 ms without a break, from 51.01 ms on. "
+        "Meanwhile 'heartbeat' could not run although it was its turn. 2 such runs took 30 ms in "
+        "all. [it was not much longer than the limit, and may be due to what else the machine had "
+        "to do]\n");
 }
 
 static void collections_do_not_count(void **state)
@@ -306,6 +346,101 @@ static void never_yielding(void **state)
             killed ? "certain" : "likely");
         expect(&p, wanted);
     }
+}
+
+/* 2 does not stop before the trace ends, after ms; 3 has run before, and 1 may wait for something. */
+static struct program with_endless(unsigned state, unsigned ms, bool alone, bool needed, bool told)
+{
+    struct program p = begin_as(state);
+    task(&p, 1, "heartbeat");
+    task(&p, 2, "parse");
+    task(&p, 3, "config");
+    task(&p, 4, "watchdog");
+    if (told)
+        nap(&p, US(100), US(900));
+    for (uint64_t i = 0; i < 3 && !alone; i++) { /* those that have run, and ended */
+        task(&p, 10 + i, "step");
+        put(&p, switches(MS(1) + i * US(10), 10 + i));
+        put(&p, fulfills(MS(1) + i * US(10) + US(5), 10 + i, 10 + i));
+    }
+    if (needed) {
+        put(&p, switches(MS(1.5), 1));
+        put(&p, try_read(MS(1.6), 1, 3));
+    }
+    put(&p, switches(MS(2), 2));
+    next_stream(&p);
+    put(&p, switches(MS(2), 4));
+    put(&p, fulfills(MS(2) + MS(ms), 4, 4));
+    return p;
+}
+
+static void what_never_ends(void **state)
+{
+    (void)state;
+    static const struct {
+        unsigned state, ms;
+        bool alone, needed, told;
+        const char *wanted;
+    } of[] = {
+        {WEFT_TRACE_RECORDING, 3000, true, false, true, "certain: -"},
+        {WEFT_TRACE_RECORDING, 3000, false, false, true, "certain: -"},
+        {WEFT_TRACE_STOPPED, 3000, true, false, true, ""},
+        {WEFT_TRACE_STOPPED, 3000, false, false, true, "possible: the program may just"},
+        {WEFT_TRACE_STOPPED, 3000, false, true, true, "likely: -"},
+        {WEFT_TRACE_RECORDING, 3000, false, true, false, "likely: the trace does not say when"},
+        {WEFT_TRACE_RECORDING, 3000, false, false, false, "possible: the trace does not say when"},
+        {WEFT_TRACE_RECORDING, 50, false, true, true, "possible: the program may just"},
+        {WEFT_TRACE_RECORDING, 200, false, true, true, "likely: -"},
+    };
+    for (unsigned i = 0; i < COUNT(of); i++) {
+        struct program p =
+            with_endless(of[i].state, of[i].ms, of[i].alone, of[i].needed, of[i].told);
+        struct result r = look(&p);
+        char found[300] = "";
+        if (r.found.count)
+            snprintf(found, sizeof found, "%s: %s",
+                     weft_confidence_name(r.found.finding[0].confidence),
+                     r.found.finding[0].doubt ? r.found.finding[0].doubt : "-");
+        print_message("%u: %s\n", i, found);
+        assert_in_range(r.found.count, 0, 1);
+        assert_true(*of[i].wanted ? strncmp(found, of[i].wanted, strlen(of[i].wanted)) == 0
+                                  : !*found);
+        leave(&r);
+    }
+}
+
+/* What runs last in a trace that ends with a kill, after a long sleep. */
+static void what_the_trace_ends_with(void **state)
+{
+    (void)state;
+    struct program p = begin_as(WEFT_TRACE_KILLED);
+    task(&p, 1, "parse");
+    put(&p, switches(US(50), 1));
+    put(&p, switches(US(60), LOOP));
+    nap(&p, US(100), MS(100));
+    put(&p, switches(MS(100), 1));
+    expect(&p, "likely loop-blocked: 'parse' (task 1) began to run at 100 ms and never gave the "
+               "event loop back: nothing more happened until the program was killed. [the trace "
+               "ends with it: the program may also have crashed there]\n");
+}
+
+/* Nobody needs the loop; but what takes long here usually does not. */
+static void far_longer_than_usual(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    for (unsigned i = 0; i < 8; i++)
+        task(&p, 1 + i, "parse");
+    nap(&p, US(100), MS(1));
+    uint64_t now = MS(1);
+    for (unsigned i = 0; i < 8; i++, now += MS(60)) {
+        put(&p, switches(now, 1 + i));
+        put(&p, fulfills(now + (i == 4 ? MS(50) : MS(1)), 1 + i, 1 + i));
+        put(&p, switches(now + (i == 4 ? MS(50) : MS(1)) + US(1), LOOP));
+        nap(&p, now + MS(i == 4 ? 51 : 2), now + MS(59));
+    }
+    expect(&p, "likely loop-blocked: 'parse' (task 5) ran for 50 ms without a break, from 241 ms "
+               "on. Usually such a run takes 1 ms.\n");
 }
 
 static void starting_is_no_fault(void **state)
@@ -491,15 +626,17 @@ static void short_spins(void **state)
 }
 
 /* Whether that is found, and more than possible. */
-static bool is_likely(struct program *p, enum weft_finding_kind kind)
+static bool is_likely_in(const char *scene, struct program *p, enum weft_finding_kind kind)
 {
-    struct result r = look(p);
+    struct result r = look_at(scene, p, false);
     bool likely = false;
     for (uint32_t i = 0; i < r.found.count; i++)
         likely |= r.found.finding[i].kind == kind && r.found.finding[i].confidence > WEFT_POSSIBLE;
     leave(&r);
     return likely;
 }
+
+#define is_likely(p, kind) is_likely_in(__func__, p, kind)
 
 /* On a busy machine: others have the core for a while, every so many turns, in another place each time. */
 static uint64_t kept_off(unsigned turn, unsigned every, unsigned place)
@@ -623,6 +760,53 @@ static void pieces_of_work_are_no_spin(void **state)
                "between]\n");
 }
 
+/* A loop that sleeps for a moment each time, and works. */
+static void spins_with_naps(void **state)
+{
+    (void)state;
+    for (unsigned busy = 0; busy < 2; busy++) {
+        struct program p = begin();
+        task(&p, 1, "x");
+        nap(&p, US(100), MS(1));
+        put(&p, switches(MS(1), 1));
+        uint64_t now = MS(1), runs = busy ? US(90) : US(15);
+        for (unsigned i = 0; i < 1500; i++, now += US(160)) {
+            put(&p, creates(now, 1, 1000 + i, 0));
+            put(&p, try_read(now, 1, 1000 + i));
+            put(&p, switches(now + runs, LOOP));
+            nap(&p, now + runs + US(1), now + US(155));
+            put(&p, fulfills(now + US(157), LOOP, 1000 + i));
+            put(&p, reads(now + US(160), 1, 1000 + i));
+        }
+        put(&p, fulfills(now, 1, 1));
+        put(&p, switches(now + US(1), LOOP));
+        assert_int_equal(is_likely(&p, WEFT_FINDING_SPIN), busy);
+    }
+}
+
+/* It is still there when the trace ends, and nobody else did anything for 100 ms. */
+static void spin_for_ever(void **state)
+{
+    (void)state;
+    for (unsigned lost = 0; lost < 2; lost++) {
+        struct program p = begin_as(WEFT_TRACE_RECORDING);
+        task(&p, 1, "x");
+        nap(&p, US(100), US(900));
+        put(&p, switches(MS(1), 1));
+        for (unsigned i = 0; i < 3000; i++) {
+            put(&p, creates(MS(1) + i * US(50), 1, 1000 + i, 0));
+            put(&p, fulfills(MS(1) + i * US(50), 1, 1000 + i));
+            put(&p, try_read(MS(1) + i * US(50), 1, 1000 + i));
+            put(&p, switches(MS(1) + i * US(50) + US(49), LOOP));
+            put(&p, reads(MS(1) + i * US(50) + US(50), 1, 1000 + i));
+        }
+        struct result r = look_at(__func__, &p, lost);
+        assert_int_equal(r.found.count, 1);
+        assert_int_equal(r.found.finding[0].confidence, lost ? WEFT_LIKELY : WEFT_CERTAIN);
+        leave(&r);
+    }
+}
+
 static void spin_without_wakes(void **state)
 {
     (void)state;
@@ -707,6 +891,32 @@ static void asleep_though_something_is_ready(void **state)
            "likely slow-wake: 'main' (task 1) went on only 130 ms after 'picture', for which it "
            "waited, was fulfilled at 20 ms by another thread: the event loop slept for 130 ms "
            "meanwhile, as if nobody had told it.\n");
+}
+
+/* The result is there before anybody waits. */
+static void there_before_the_wait(void **state)
+{
+    (void)state;
+    struct program p = begin();
+    task(&p, 1, "main");
+    task(&p, 2, "picture");
+    task(&p, 3, "worker");
+    nap(&p, US(100), MS(30));
+    put(&p, switches(MS(30), 1));
+    put(&p, try_read(MS(30), 1, 2));
+    put(&p, switches(MS(30) + US(10), LOOP));
+    nap(&p, MS(31), MS(150));
+    put(&p, reads(MS(150), 1, 2));
+    put(&p, fulfills(MS(150) + US(10), 1, 1));
+    put(&p, switches(MS(151), LOOP));
+    next_stream(&p);
+    put(&p, switches(MS(2), 3));
+    put(&p, fulfills(MS(20), 3, 2));
+    put(&p, fulfills(MS(20), 3, 3));
+    expect(&p, "possible slow-wake: 'main' (task 1) went on only 120 ms after it began to wait for "
+               "'picture', which was there already, at 30.01 ms by another thread: the event loop "
+               "slept for 119 ms meanwhile, as if nobody had told it. [it was there already when "
+               "the wait began]\n");
 }
 
 /* Something is ready at 10 ms. Then 100 others run, which are ready before or afterwards. */
@@ -978,6 +1188,12 @@ static void times_may_run_backwards(void **state)
     leave(&r);
 }
 
+static int each_rule_is_needed(void **state)
+{
+    (void)state;
+    return rules_noticed(LOOPS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -992,15 +1208,21 @@ int main(void)
         cmocka_unit_test(what_comes_at_once_was_due),
         cmocka_unit_test(who_began_it_goes_on),
         cmocka_unit_test(never_yielding),
+        cmocka_unit_test(what_never_ends),
+        cmocka_unit_test(what_the_trace_ends_with),
+        cmocka_unit_test(far_longer_than_usual),
         cmocka_unit_test(starting_is_no_fault),
         cmocka_unit_test(spin_by_itself),
         cmocka_unit_test(short_spins),
         cmocka_unit_test(exchange_of_wakes),
         cmocka_unit_test(spins_on_a_busy_machine),
         cmocka_unit_test(pieces_of_work_are_no_spin),
+        cmocka_unit_test(spins_with_naps),
+        cmocka_unit_test(spin_for_ever),
         cmocka_unit_test(spin_without_wakes),
         cmocka_unit_test(handing_on_is_no_spin),
         cmocka_unit_test(asleep_though_something_is_ready),
+        cmocka_unit_test(there_before_the_wait),
         cmocka_unit_test(others_come_first),
         cmocka_unit_test(too_much_to_do),
         cmocka_unit_test(waiting_for_several_is_not_slow),
@@ -1011,5 +1233,5 @@ int main(void)
         cmocka_unit_test(each_allocation_may_fail),
         cmocka_unit_test(times_may_run_backwards),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }
