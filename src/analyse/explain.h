@@ -124,6 +124,7 @@ struct weft_explain_options {
     uint32_t serial_waits;    /* back to back: 5 */
     int64_t serial_saving_ns; /* that could have been saved: 5 ms */
     uint32_t herd_readers;    /* woken at once: 8 */
+    uint32_t retries;         /* that fail, each right after the one before: 20 */
 };
 
 /* All zero: the defaults; then as given. */

@@ -203,6 +203,34 @@ static void join_pools(const struct weft__search *s, bool *gone)
     }
 }
 
+/* ---- What is done again and again ---- */
+
+/* That they are many, one after another, and that each fails, follows from a storm of attempts; and what has stopped is one with what
+ * hangs for it. */
+static void join_repeats(const struct weft__search *s, bool *gone)
+{
+    enum { MANY = 64 };
+    for (uint32_t i = 0, n = 0; i < s->out->count && n < MANY; i++) {
+        const struct weft_finding *x = &s->out->finding[i];
+        if (x->kind != WEFT_FINDING_RETRY_STORM && x->kind != WEFT_FINDING_STOPPED)
+            continue;
+        n++;
+        for (uint32_t k = 0; k < s->out->count; k++) {
+            const struct weft_finding *f = &s->out->finding[k];
+            bool storm = x->kind == WEFT_FINDING_RETRY_STORM;
+            bool same = weft_model_final(s->m, f->promise) == weft_model_final(s->m, x->promise);
+            if (storm && x->confidence >= f->confidence)
+                gone[k] |=
+                    ((f->kind == WEFT_FINDING_SERIAL_WAITS || f->kind == WEFT_FINDING_SPIN) &&
+                     same) ||
+                    (f->kind == WEFT_FINDING_SWALLOWED_FAILURE && x->affecteds &&
+                     family(s, f->promise) == family(s, x->affected[0]));
+            else if (!storm && same && is_hang(f) && !gone[k])
+                gone[f->confidence >= x->confidence ? i : k] = true;
+        }
+    }
+}
+
 /* ---- What spins ---- */
 
 /* One that spins waits again and again, and blocks the loop. spins: by family, 1 + the index of one of them, or 0. */
@@ -236,6 +264,7 @@ void weft__join(struct weft__search *s)
     if (!s->failed) {
         join_failures(s, &by, gone);
         join_leaks(s, hung, gone);
+        join_repeats(s, gone);
         join_spins(s, spins, gone);
         join_pools(s, gone);
         for (uint32_t i = 0; i < out->count; i++)

@@ -149,6 +149,26 @@ struct weft__rule weft__rules[] = {
     {K(SPIN), WEFT_POSSIBLE, 0, WEFT__S_QUICK | WEFT__S_NAPS | WEFT__S_VAIN | WEFT__S_SELF,
      "it may do its work in many small pieces", "exchange_of_wakes"},
     {K(SPIN), WEFT_LIKELY, 0, WEFT__S_PROVEN, NULL, "spin_by_itself"},
+    /* ---- What stopped ---- */
+    {K(STOPPED), WEFT_POSSIBLE, WEFT__A_FAILED,
+     WEFT__A_TIMER | WEFT__A_BACKGROUND | WEFT__A_LATER | WEFT__A_NEEDED,
+     "what it waited for last failed: it may have given up, and not have said so",
+     "gives_up_after_a_failure"},
+    {K(STOPPED), WEFT_POSSIBLE, 0,
+     WEFT__A_TIMER | WEFT__A_BACKGROUND | WEFT__A_LATER | WEFT__A_NEEDED | WEFT__A_ALONE |
+         WEFT__A_ENDS,
+     "it may have done all that it had to do, and not have said so", "has_done_all"},
+    {K(STOPPED), WEFT_LIKELY, 0, 0, NULL, "a_timer_is_not_set_again"},
+
+    /* ---- Attempts that fail ---- */
+    {K(RETRY_STORM), WEFT_POSSIBLE, WEFT__R_LOOP, 0,
+     "the event loop makes them: they may be requests of others", "requests_that_fail"},
+    {K(RETRY_STORM), WEFT_POSSIBLE, WEFT__R_OTHER, 0,
+     "something else is waited for before each: it may be asked to do it again",
+     "is_asked_each_time"},
+    {K(RETRY_STORM), WEFT_POSSIBLE, WEFT__R_SLOW, 0,
+     "each of them takes long, so they are not many at a time", "slow_attempts"},
+    {K(RETRY_STORM), WEFT_LIKELY, 0, 0, NULL, "fails_again_and_again"},
 
     /* ---- Pools that are exhausted ---- */
     {K(POOL_EXHAUSTED), WEFT_LIKELY, 0, 0, NULL, "held_by_one_that_has_ended"},
@@ -163,7 +183,6 @@ struct weft__rule weft__rules[] = {
      "given_back_by_others"},
     {K(POOL_EXHAUSTED), WEFT_POSSIBLE, WEFT__P_ALONE, WEFT__P_GONE, "only one waited for it",
      "only_one_waits"},
-
     /* ---- Incomplete traces ---- */
     {ANY, WEFT__ONE_LESS, WEFT__DISCARDED, 0,
      "some events in between are missing; one of them may be what is missing here",

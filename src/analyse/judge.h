@@ -93,6 +93,20 @@ enum {
 #define WEFT__S_ASKS WEFT__OWN(8)     /* … in which nobody outside can be asked for much */
 #define WEFT__S_NO_WORK WEFT__OWN(9)  /* … in which nobody can do much */
 
+/* Of what stopped. */
+#define WEFT__A_TIMER WEFT__OWN(0)      /* nothing but timers ever woke it */
+#define WEFT__A_BACKGROUND WEFT__OWN(1) /* it is meant to be pending for long */
+#define WEFT__A_LATER WEFT__OWN(2)      /* what it had waited for came again, and nobody listened */
+#define WEFT__A_NEEDED WEFT__OWN(3)     /* somebody waits for it, or for what it resolved before */
+#define WEFT__A_ALONE WEFT__OWN(4)      /* the others of its sort are waiting */
+#define WEFT__A_ENDS WEFT__OWN(5)       /* others of its sort have ended */
+#define WEFT__A_FAILED WEFT__OWN(6)     /* what it waited for last failed */
+
+/* Of attempts that fail. */
+#define WEFT__R_LOOP WEFT__OWN(0)  /* the event loop makes them */
+#define WEFT__R_OTHER WEFT__OWN(1) /* something else is waited for in between */
+#define WEFT__R_SLOW WEFT__OWN(2)  /* each of them takes long */
+
 /* Of pools that are exhausted. */
 #define WEFT__P_GONE WEFT__OWN(0)   /* one who holds a permit had ended */
 #define WEFT__P_FIRST WEFT__OWN(1)  /* none was given back before */

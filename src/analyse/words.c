@@ -169,3 +169,14 @@ bool weft__is_called(const struct weft_model *m, uint32_t p, const char *const *
             return true;
     return false;
 }
+
+bool weft__is_timer(const struct weft_model *m, uint32_t promise)
+{
+    static const char *const types[] = {"timer",    "sleep", "timeout", "delay",
+                                        "interval", "tick",  "ticker"};
+    const char *type = promise == WEFT_ROOT ? "" : weft_model_type(m, promise);
+    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(type, types[i]) == 0)
+            return true;
+    return false;
+}

@@ -20,6 +20,9 @@ bool weft__text_has_other_word(const char *text, uint32_t size, const char *word
 /* Whether the type or the label has one of these in it, in small letters, wherever; NULL is the last one. */
 bool weft__is_called(const struct weft_model *m, uint32_t promise, const char *const *parts);
 
+/* Whether something comes when its time has come, as its type says: it is "timer", "sleep" and the like, exactly. */
+bool weft__is_timer(const struct weft_model *m, uint32_t promise);
+
 /* The lists, for searches: all words that a guard goes by are here. Names are what authors like, so where times, runs
  * and causes can tell, they do, and these only lower a confidence. */
 

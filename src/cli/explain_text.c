@@ -39,7 +39,8 @@ static void print_affected(const struct weft_model *m, const struct weft_finding
         return;
     uint32_t named = f->affecteds < NAMED ? f->affecteds : NAMED;
     bool others = f->kind == WEFT_FINDING_LEAK || f->kind == WEFT_FINDING_HERD ||
-                  f->kind == WEFT_FINDING_SERIAL_WAITS || f->kind == WEFT_FINDING_SWALLOWED_FAILURE;
+                  f->kind == WEFT_FINDING_SERIAL_WAITS || f->kind == WEFT_FINDING_RETRY_STORM ||
+                  f->kind == WEFT_FINDING_SWALLOWED_FAILURE;
     weft__put(&t, others ? "Affected: " : "Held up by it: ");
     for (uint32_t i = 0; i < named; i++) {
         weft__put(&t, i == 0 ? "" : i + 1 == f->affected_total ? " and " : ", ");

@@ -57,6 +57,8 @@ bug serial_waits 0 'GET /friends'
 bug slow_wake 0 'GET /cat.jpg|cat.jpg'
 bug spin 0 'print page'
 bug swallowed_failure 0 'letter.txt'
+bug stopped 0 'heartbeat'
+bug retry_storm 0 'session'
 judge 0 nothing '' "$bugs/healthy"
 
 # Who holds what is waited for: in the findings, and in the stories of both.

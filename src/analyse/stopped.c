@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: ISC */
+/* What went on again and again, began to wait again each time, and after the last time did not: a timer that nobody set
+ * again, a reader that is not told of news any more. It is pending still, does not run, and waits for nothing. */
+#include <stdlib.h>
+
+#include "analyse/finding.h"
+#include "analyse/judge.h"
+#include "analyse/words.h"
+#include "model/alloc.h"
+
+enum {
+    TIMES = 10, /* that it went on, at least */
+    IDLE = 10,  /* times its usual gap */
+    RARE = 10,  /* one of so many times it may be late */
+    LIKE = 3,   /* of its sort, to say what they do */
+};
+
+/* A time that it went on: it had waited since from_ns. */
+struct round {
+    int64_t from_ns, to_ns;
+    uint32_t source;
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct round *round; /* of the one that is looked at */
+    int64_t *gap;        /* … from one to the next */
+    uint32_t rounds, round_room;
+    uint32_t *awaited;         /* by family: promises that somebody waits for at the end */
+    uint32_t *waiting, *still; /* … that wait at the end, and that are pending and do not */
+    uint32_t *ended;
+};
+
+struct stop {
+    uint32_t promise;
+    int64_t usual_ns, last_ns; /* last_ns: since when it has done nothing */
+};
+
+static bool is_pending(const struct weft_model *m, uint32_t p)
+{
+    return m->promise[p].becomes == WEFT_NONE && m->promise[p].outcome == WEFT_PENDING;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* Whether it waits when the trace ends: not for what is meant to be pending for long, beside what comes again and again. */
+static bool is_waiting(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    uint32_t first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
+    for (uint32_t i = end; i > first; i--) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i - 1]];
+        if (w->end == WEFT_WAIT_OPEN &&
+            (i == end || !f->m->promise[weft_model_final(f->m, w->source)].background))
+            return true;
+    }
+    return false;
+}
+
+/* ---- Rounds ---- */
+
+static bool add_round(struct finder *f, struct round x)
+{
+    struct round *last = f->rounds ? &f->round[f->rounds - 1] : NULL;
+    if (last && x.to_ns <= last->to_ns) { /* it waited for several */
+        last->from_ns = x.from_ns < last->from_ns ? x.from_ns : last->from_ns;
+        return true;
+    }
+    if (!weft__search_room(f->s, &f->round, f->rounds, &f->round_room, sizeof *f->round))
+        return false;
+    f->round[f->rounds++] = x;
+    return true;
+}
+
+/* Its waits; or, if it says nothing of them, what it ran because of, from its creation on. */
+static bool find_rounds(struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    f->rounds = 0;
+    for (uint32_t i = h->waits_of_first[p]; i < h->waits_of_first[p + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        if ((w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) &&
+            !add_round(f, (struct round){w->from_ns, w->until_ns, w->source}))
+            return false;
+    }
+    if (h->waits_of_first[p + 1] > h->waits_of_first[p])
+        return true;
+    for (uint32_t i = h->runs_of_first[p]; i < h->runs_of_first[p + 1]; i++) {
+        uint32_t cause = h->run_cause[h->runs_of[i]];
+        if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
+            continue;
+        uint32_t source = (uint32_t)f->m->interaction[cause].other;
+        if (source != WEFT_ROOT &&
+            !add_round(f, (struct round){f->m->promise[source].start_ns,
+                                         f->m->run[h->runs_of[i]].start_ns, source}))
+            return false;
+    }
+    return true;
+}
+
+/* Since when it has done nothing. */
+static int64_t idle_since(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    uint32_t runs = h->runs_of_first[p + 1];
+    int64_t last = f->round[f->rounds - 1].to_ns, end = INT64_MIN;
+    if (runs > h->runs_of_first[p])
+        end = f->m->run[h->runs_of[runs - 1]].end_ns;
+    return end > last ? end : last;
+}
+
+/* Whether it began to wait again at once nearly each time, and for long now has not. */
+static bool has_stopped(struct finder *f, struct stop *x)
+{
+    uint32_t n = f->rounds - 1, late = 0;
+    int64_t idle = f->m->end_ns - x->last_ns, longest = 0, away = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        f->gap[i] = f->round[i + 1].to_ns - f->round[i].to_ns;
+        longest = f->gap[i] > longest ? f->gap[i] : longest;
+    }
+    qsort(f->gap, n, sizeof *f->gap, by_value);
+    x->usual_ns = f->gap[n / 2];
+    for (uint32_t i = 0; i < n; i++) {
+        int64_t gap = f->round[i + 1].from_ns - f->round[i].to_ns;
+        away = gap > away ? gap : away;
+        late += gap > x->usual_ns / 2;
+    }
+    return late <= n / RARE && idle >= f->s->o->hang_ns && idle / IDLE >= x->usual_ns &&
+           idle / IDLE >= away && idle / 2 >= longest;
+}
+
+/* ---- Signs ---- */
+
+/* Whether nothing but timers woke it, as far as it is known. */
+static bool is_clocked(const struct finder *f)
+{
+    uint32_t timers = 0;
+    for (uint32_t i = 0; i < f->rounds; i++)
+        timers += weft__is_timer(f->m, f->round[i].source);
+    return timers == f->rounds;
+}
+
+/* Whether it was woken by what had not woken it before. */
+static bool is_told_otherwise(const struct finder *f)
+{
+    const uint32_t *of = f->s->families->of;
+    uint32_t like = 0;
+    for (uint32_t i = 0; i + 1 < f->rounds; i++)
+        like += of[f->round[i].source] == of[f->round[f->rounds - 1].source];
+    return like < f->rounds / RARE;
+}
+
+/* Whether something is pending that it has created since it went on: it may come back by that. */
+static bool is_armed(const struct finder *f, const struct stop *x)
+{
+    const struct weft_history *h = f->h;
+    for (uint32_t i = weft_history_child_from(h, x->promise, f->round[f->rounds - 1].to_ns);
+         i < h->children_first[x->promise + 1]; i++)
+        if (is_pending(f->m, weft_model_final(f->m, h->children[i])))
+            return true;
+    return false;
+}
+
+static bool is_needed(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    for (uint32_t i = h->waits_for_first[p]; i < h->waits_for_first[p + 1]; i++)
+        if (h->wait[h->waits_for[i]].end == WEFT_WAIT_OPEN)
+            return true;
+    for (uint32_t i = f->m->promise[p].first_interaction; i != WEFT_NONE;
+         i = f->m->interaction[i].next) {
+        const struct weft_interaction *a = &f->m->interaction[i];
+        if (a->kind == WEFT_RESOLVES && f->awaited[f->s->families->of[a->other]])
+            return true;
+    }
+    return false;
+}
+
+/* Whether what it had waited for was signalled again, and nobody waited. */
+static bool comes_later(const struct finder *f, const struct stop *x)
+{
+    const struct weft_history *h = f->h;
+    const struct round *last = &f->round[f->rounds - 1];
+    uint32_t source = last->source, i = weft_history_notified_from(h, source, x->last_ns + 1);
+    if (i == h->notified_first[source + 1])
+        return false;
+    for (uint32_t k = h->waits_for_first[source]; k < h->waits_for_first[source + 1]; k++)
+        if (h->wait[h->waits_for[k]].until_ns > last->to_ns)
+            return false;
+    return true;
+}
+
+static uint64_t signs_of(const struct finder *f, const struct stop *x)
+{
+    uint32_t p = x->promise, family = f->s->families->of[p];
+    uint32_t source = weft_model_final(f->m, f->round[f->rounds - 1].source);
+    enum weft_outcome outcome = f->m->promise[source].outcome;
+    uint64_t signs = weft__signs(f->s, p);
+    signs |= is_clocked(f) ? WEFT__A_TIMER : 0;
+    signs |= f->m->promise[p].background ? WEFT__A_BACKGROUND : 0;
+    signs |= comes_later(f, x) ? WEFT__A_LATER : 0;
+    signs |= is_needed(f, p) ? WEFT__A_NEEDED : 0;
+    signs |= f->waiting[family] >= LIKE && f->still[family] == 1 ? WEFT__A_ALONE : 0;
+    signs |= f->ended[family] >= LIKE ? WEFT__A_ENDS : 0;
+    signs |= outcome == WEFT_FAILED || outcome == WEFT_CANCELLED ? WEFT__A_FAILED : 0;
+    return signs;
+}
+
+/* ---- Findings ---- */
+
+static void put_text(const struct finder *f, const struct stop *x, struct weft__text *t)
+{
+    const struct round *last = &f->round[f->rounds - 1];
+    weft__put_full(t, f->m, x->promise);
+    weft__put_origin(t, f->m, x->promise);
+    weft__put(t, ": it went on ");
+    weft__put_count(t, f->rounds);
+    weft__put(t, " times, about every ");
+    weft__put_length(t, x->usual_ns);
+    weft__put(t, ", and each time waited again; but not after ");
+    weft__put_time(t, last->to_ns);
+    weft__put(t, ", when it ran because of ");
+    weft__put_full(t, f->m, last->source);
+    weft__put(t, ". For ");
+    weft__put_length(t, f->m->end_ns - x->last_ns);
+    weft__put(t, " it has waited for nothing, and nothing has ended it.");
+}
+
+static void report(struct finder *f, const struct stop *x)
+{
+    const struct weft_history *h = f->h;
+    const struct round *last = &f->round[f->rounds - 1];
+    struct weft__verdict v;
+    if (!weft__judge(&v, WEFT_FINDING_STOPPED, signs_of(f, x)))
+        return;
+    struct weft_finding *g =
+        weft__finding_add_open(f->s, WEFT_FINDING_STOPPED, v.confidence, x->promise, last->to_ns,
+                               f->m->end_ns - x->last_ns);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, x, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    for (const struct round *r = last - 2; r <= last; r++) {
+        weft__finding_evidence(f->s, g, r->from_ns, WEFT_EVIDENCE_WAITS, x->promise, r->source);
+        weft__finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
+    }
+    weft__finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, x->promise, WEFT_NONE);
+    for (uint32_t i = h->waits_for_first[x->promise]; i < h->waits_for_first[x->promise + 1]; i++)
+        if (h->wait[h->waits_for[i]].end == WEFT_WAIT_OPEN)
+            weft__finding_affects(f->s, g, h->wait[h->waits_for[i]].reader);
+    weft__finding_sort(g);
+}
+
+static bool runs_still(const struct finder *f, uint32_t p)
+{
+    uint32_t runs = f->h->runs_of_first[p + 1];
+    return runs > f->h->runs_of_first[p] && f->h->runs_of[runs - 1] >= f->m->runs_ended;
+}
+
+static void look_at(struct finder *f, uint32_t p)
+{
+    struct stop x = {.promise = p};
+    if (!find_rounds(f, p) || f->rounds < TIMES)
+        return;
+    x.last_ns = idle_since(f, p);
+    f->gap = weft__resize(f->gap, f->rounds, sizeof *f->gap);
+    if (!f->gap)
+        f->s->failed = true;
+    else if (f->m->resumed_ns < x.last_ns && has_stopped(f, &x) && !is_told_otherwise(f) &&
+             !is_armed(f, &x))
+        report(f, &x);
+}
+
+/* What others of each sort do when the trace ends. */
+static void count_sorts(struct finder *f)
+{
+    const uint32_t *of = f->s->families->of;
+    for (uint32_t i = 0; i < f->h->waits; i++) {
+        const struct weft_wait *w = &f->h->wait[i];
+        f->awaited[of[w->source]] += w->end == WEFT_WAIT_OPEN;
+    }
+    for (uint32_t p = 1; p < f->m->promises; p++) {
+        if (!is_pending(f->m, p))
+            f->ended[of[p]]++;
+        else if (is_waiting(f, p))
+            f->waiting[of[p]]++;
+        else
+            f->still[of[p]]++;
+    }
+}
+
+void weft__find_stopped(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    uint32_t families = s->families->count;
+    f.awaited = calloc(families, sizeof *f.awaited);
+    f.waiting = calloc(families, sizeof *f.waiting);
+    f.still = calloc(families, sizeof *f.still);
+    f.ended = calloc(families, sizeof *f.ended);
+    s->failed |= !f.awaited || !f.waiting || !f.still || !f.ended;
+    if (!s->failed)
+        count_sorts(&f);
+    for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
+        if (is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
+            look_at(&f, p);
+    free(f.round);
+    free(f.gap);
+    free(f.awaited);
+    free(f.waiting);
+    free(f.still);
+    free(f.ended);
+}

@@ -1,0 +1,399 @@
+/* SPDX-License-Identifier: ISC */
+/* What is done again and again: readers and timers, attempts, pauses. Each scene is one style of recording, and what looks
+ * alike but is as it should be. Linked with --wrap=malloc and so on. */
+#include "allocations.h"
+#include "analyse/finding.h"
+#include "packets.h"
+#include "rules.h"
+
+#define MS UINT64_C(1000000)
+#define KINDS (1u << WEFT_FINDING_STOPPED | 1u << WEFT_FINDING_RETRY_STORM)
+
+/* ---- Making and describing ---- */
+
+enum site { TASK_, TIMER, REPLY_, CONDITION_, CONNECT, SITES };
+
+static uint32_t site[SITES];
+static struct trace trace;
+static uint64_t now, last_id;
+
+static void begin(void)
+{
+    static const char *const types[SITES] = {"task", "timer", "reply", "condition", "connect"};
+    struct strings s = {.used = 0};
+    trace = (struct trace){.fd = -1};
+    for (unsigned i = 0; i < SITES; i++)
+        site[i] = strings_site(&s, strings_text(&s, types[i]), 0, 0, 0);
+    facts_packet_with_pause(&trace, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED});
+    strings_packet(&trace, &s);
+    now = last_id = 0;
+    events_begin(&trace, (struct weft_events_header){.stream = 0, .sequence = 1});
+}
+
+static void put(struct weft_event ev)
+{
+    ev.time_ns = now += 100;
+    events_put(&trace, ev, 0);
+}
+
+static uint64_t make(uint64_t creator, enum site where, const char *text)
+{
+    struct weft_event ev = creates(0, creator, ++last_id, 0);
+    ev.time_ns = now += 100;
+    events_put(&trace, with_text(ev, text), site[where]);
+    return last_id;
+}
+
+static void sleep_ms(uint64_t ms)
+{
+    put(suspends(0));
+    now += ms * MS;
+    put(resumes(0));
+}
+
+static int find(struct weft_findings *f, const struct weft_model *m)
+{
+    struct weft_history *h;
+    struct weft_explain_options o = {.ignore = ~KINDS};
+    int rc = weft_history_new(&h, m, NULL, NULL);
+    if (rc < 0)
+        return rc;
+    rc = weft_explain(f, h, &o, NULL, NULL);
+    weft_history_free(h);
+    return rc;
+}
+
+/* Name, confidence, culprit, how often, how many are affected, why it is not surer: a line for each finding. */
+static char *as_text(void *model)
+{
+    const struct weft_model *m = model;
+    struct weft_findings f;
+    char *text;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    assert_int_equal(find(&f, m), 0);
+    for (uint32_t i = 0; i < f.count; i++) {
+        const struct weft_finding *x = &f.finding[i];
+        fprintf(out, "%s %s %u x%u, %u: %s\n%s\n", weft_finding_name(x->kind),
+                weft_confidence_name(x->confidence), (unsigned)m->promise[x->promise].id,
+                (unsigned)x->count, (unsigned)x->affected_total, x->doubt ? x->doubt : "", x->text);
+        assert_true(x->evidences > 0 && x->start_ns <= x->end_ns);
+        for (uint32_t k = 1; k < x->evidences; k++)
+            assert_true(x->evidence[k - 1].time_ns <= x->evidence[k].time_ns);
+    }
+    fclose(out);
+    weft_findings_fini(&f);
+    return text;
+}
+
+/* wanted: how what is found begins, and then what is in it; none: nothing is found. */
+static void expect(const char *scene, const char *const *wanted)
+{
+    struct weft_reader *reader;
+    struct weft_model *m;
+    long each = 1;
+    events_end(&trace, now);
+    assert_int_equal(weft_reader_open(&reader, trace_path(&trace), NULL), 0);
+    assert_int_equal(weft_model_build(&m, reader, NULL, NULL, NULL), 0);
+    weft_reader_close(reader);
+    trace_fini(&trace);
+    char *text = as_text(m);
+    bool right = *wanted ? strncmp(text, *wanted, strlen(*wanted)) == 0 : *text == '\0';
+    for (const char *const *w = wanted; right && *w; w++)
+        right = strstr(text, *w) != NULL;
+    if (!right)
+        print_error("expected: %s …\nfound: %s\n", *wanted ? *wanted : "nothing", text);
+    assert_true(right);
+    free(text);
+    for (bool failed = *wanted != NULL; failed; each++) { /* each allocation may fail */
+        struct weft_findings f;
+        const long before = live;
+        fail_at = each;
+        int rc = find(&f, m);
+        failed = fail_at == 0;
+        fail_at = 0;
+        if (rc == 0)
+            weft_findings_fini(&f);
+        assert_int_equal(live, before);
+        assert_int_equal(rc, failed ? WEFT_E_NOMEM : 0);
+    }
+    rules_change(KINDS, scene, as_text, m);
+    weft_model_free(m);
+}
+
+#define EXPECT(...) expect(__func__, (const char *const[]){__VA_ARGS__, NULL})
+#define NOTHING() expect(__func__, (const char *const[]){NULL})
+
+/* ---- What stopped ---- */
+
+/* It ends because of a source: a new one each time, or a condition. */
+static void go_on(uint64_t reader, uint64_t source, bool again, bool fails_)
+{
+    if (again) {
+        put(notifies(0, LOOP, source));
+        put(signals(0, reader, source));
+    } else {
+        put(fails_ ? fails(0, LOOP, source, "closed") : fulfills(0, LOOP, source));
+        put(reads(0, reader, source));
+    }
+    put(switches(0, LOOP));
+}
+
+struct loop {
+    enum site source; /* what it waits for */
+    int rounds;
+    uint64_t pause_ms; /* from one to the next, in which it does not wait */
+    uint64_t condition;
+    bool last_fails;
+};
+
+/* A reader that goes on every 5 ms, and then does not wait again. */
+static uint64_t reader_stops(struct loop x)
+{
+    uint64_t reader = make(LOOP, TASK_, "reader");
+    for (int i = 0; i < x.rounds; i++) {
+        uint64_t source = x.condition ? x.condition : make(LOOP, x.source, "next");
+        put(try_read(0, reader, source));
+        sleep_ms(5);
+        go_on(reader, source, x.condition != 0, x.last_fails && i + 1 == x.rounds);
+        if (x.pause_ms)
+            sleep_ms(x.pause_ms);
+    }
+    return reader;
+}
+
+static void a_timer_is_not_set_again(void **state)
+{
+    (void)state;
+    begin();
+    reader_stops((struct loop){.source = TIMER, .rounds = 12});
+    sleep_ms(200);
+    EXPECT("stopped likely 1 x1, 0: \n", "'reader' (task 1): it went on 12 times, about every 5",
+           "ran because of 'next' (timer 13). For 200 ms");
+    begin(); /* nothing is said of waits */
+    uint64_t reader = make(LOOP, TASK_, "reader");
+    for (int i = 0; i < 12; i++) {
+        uint64_t timer = make(reader, TIMER, "next");
+        sleep_ms(5);
+        put(fulfills(0, LOOP, timer));
+        put(reads(0, reader, timer));
+        put(switches(0, LOOP));
+    }
+    sleep_ms(200);
+    EXPECT("stopped likely 1 x1, 0: \n", "'reader' (task 1): it went on 12 times");
+}
+
+/* What shows that it was to go on. */
+enum sign { NO_SIGN, BY_TIMER, BACKGROUND_, LATER, WAITED_FOR, RESOLVES_, ALONE, ENDED, SIGNS };
+
+static void stops_with(enum sign sign, bool last_fails)
+{
+    begin();
+    uint64_t condition = sign == LATER ? make(LOOP, CONDITION_, "news") : 0;
+    for (int i = 0; i < 3 && (sign == ALONE || sign == ENDED); i++) {
+        uint64_t other = make(LOOP, TASK_, "reader");
+        if (sign == ENDED)
+            put(fulfills(0, LOOP, other));
+        else
+            put(try_read(0, other, make(LOOP, REPLY_, "next")));
+    }
+    uint64_t reader = reader_stops((struct loop){.source = sign == BY_TIMER ? TIMER : REPLY_,
+                                                 .rounds = 12,
+                                                 .condition = condition,
+                                                 .last_fails = last_fails});
+    if (sign == BACKGROUND_)
+        put(background(0, reader));
+    else if (sign == WAITED_FOR)
+        put(try_read(0, make(LOOP, TASK_, "main"), reader));
+    else if (sign == RESOLVES_) {
+        put(fulfills(0, reader, make(LOOP, CONNECT, "answer 1")));
+        put(try_read(0, make(LOOP, TASK_, "main"), make(LOOP, CONNECT, "answer 2")));
+    }
+    sleep_ms(100);
+    if (sign == LATER)
+        put(notifies(0, LOOP, condition));
+    sleep_ms(100);
+}
+
+static void has_done_all(void **state)
+{
+    (void)state;
+    for (enum sign sign = NO_SIGN; sign < SIGNS; sign++) {
+        stops_with(sign, false);
+        if (sign == NO_SIGN)
+            EXPECT("stopped possible 1 x1, 0: it may have done all that it had to do");
+        else
+            EXPECT("stopped likely ", sign == WAITED_FOR ? " x1, 1: \n" : " x1, 0: \n");
+    }
+}
+
+static void gives_up_after_a_failure(void **state)
+{
+    (void)state;
+    for (enum sign sign = NO_SIGN; sign < SIGNS; sign++) {
+        if (sign == LATER)
+            continue; /* a condition does not fail */
+        stops_with(sign, true);
+        if (sign == NO_SIGN || sign == ALONE || sign == ENDED)
+            EXPECT("stopped possible ", "what it waited for last failed");
+        else
+            EXPECT("stopped likely ");
+    }
+    begin(); /* a condition that has failed is signalled */
+    uint64_t news = make(LOOP, CONDITION_, "news");
+    reader_stops((struct loop){.rounds = 12, .condition = news});
+    put(fails(0, LOOP, news, "closed"));
+    sleep_ms(100);
+    put(notifies(0, LOOP, news));
+    sleep_ms(100);
+    EXPECT("stopped likely ");
+}
+
+static void what_has_not_stopped(void **state)
+{
+    (void)state;
+    struct loop timer = {.source = TIMER, .rounds = 12};
+    begin(); /* it waits */
+    put(try_read(0, reader_stops(timer), make(LOOP, REPLY_, "last")));
+    sleep_ms(200);
+    NOTHING();
+    begin(); /* it has ended */
+    put(fulfills(0, LOOP, reader_stops(timer)));
+    sleep_ms(200);
+    NOTHING();
+    begin(); /* it waits for something that it has started */
+    make(reader_stops(timer), REPLY_, "last");
+    sleep_ms(200);
+    NOTHING();
+    begin(); /* it has not been idle for long */
+    reader_stops(timer);
+    sleep_ms(45);
+    NOTHING();
+    begin(); /* not often enough */
+    timer.rounds = 9;
+    reader_stops(timer);
+    sleep_ms(200);
+    NOTHING();
+    begin(); /* a connection that is asked now and then */
+    timer = (struct loop){.source = REPLY_, .rounds = 12, .pause_ms = 20};
+    put(background(0, reader_stops(timer)));
+    sleep_ms(400);
+    NOTHING();
+    begin(); /* it runs still */
+    put(switches(0, reader_stops((struct loop){.source = TIMER, .rounds = 12})));
+    now += 200 * MS;
+    NOTHING();
+    begin(); /* it was told to stop */
+    uint64_t reader = reader_stops((struct loop){.source = TIMER, .rounds = 12});
+    uint64_t stop = make(LOOP, CONDITION_, "shutdown");
+    put(try_read(0, reader, stop));
+    sleep_ms(5);
+    go_on(reader, stop, true, false);
+    sleep_ms(200);
+    NOTHING();
+    begin(); /* the recording was off since */
+    reader_stops((struct loop){.source = TIMER, .rounds = 12});
+    facts_pause(&trace, now + 500, now + 100 * MS);
+    now += 100 * MS;
+    make(LOOP, TASK_, "another one");
+    sleep_ms(200);
+    NOTHING();
+}
+
+/* ---- Attempts that fail ---- */
+
+struct attempts {
+    int count, beside;
+    uint64_t takes_us, pause_us;
+    bool by_loop, waits, sleeps;
+    int succeeds; /* each so many-th */
+};
+
+static void try_again(struct attempts x)
+{
+    begin();
+    uint64_t who = make(LOOP, TASK_, "client"), by = x.by_loop ? LOOP : who;
+    for (int i = 0; i < x.count; i++) {
+        uint64_t attempt[4];
+        for (int k = 0; k < x.beside; k++) {
+            attempt[k] = make(by, CONNECT, "database");
+            put(try_read(0, who, attempt[k]));
+        }
+        now += x.takes_us * 1000;
+        for (int k = 0; k < x.beside; k++) {
+            put(x.succeeds && i % x.succeeds == 0 ? fulfills(0, LOOP, attempt[k])
+                                                  : fails(0, LOOP, attempt[k], "refused"));
+            put(reads(0, who, attempt[k]));
+        }
+        if (x.waits || x.sleeps) {
+            uint64_t other = make(who, x.sleeps ? TIMER : REPLY_, "other");
+            put(try_read(0, who, other));
+            put(fulfills(0, LOOP, other));
+            put(reads(0, who, other));
+        }
+        now += x.pause_us * 1000;
+    }
+}
+
+static void fails_again_and_again(void **state)
+{
+    (void)state;
+    try_again((struct attempts){.count = 25, .beside = 1, .takes_us = 300});
+    EXPECT("retry-storm likely 1 x25, 25: \n",
+           "'client' (task 1) started 25 promises ('database', connect), which all failed",
+           "(the last one: 'refused')");
+    try_again((struct attempts){.count = 8, .beside = 3, .takes_us = 300});
+    EXPECT("retry-storm likely 1 x24, 24: \n");
+    try_again((struct attempts){.count = 19, .beside = 1, .takes_us = 300});
+    NOTHING();
+    try_again((struct attempts){.count = 60, .beside = 1, .takes_us = 300, .succeeds = 15});
+    NOTHING();
+    try_again((struct attempts){.count = 60, .beside = 1, .takes_us = 300, .pause_us = 1500});
+    NOTHING();
+    try_again((struct attempts){.count = 60, .beside = 1, .takes_us = 300, .sleeps = true});
+    NOTHING();
+    begin(); /* all at once, which all fail */
+    for (int i = 0; i < 60; i++)
+        make(LOOP, CONNECT, "database");
+    for (uint64_t i = 0; i < 60; i++)
+        put(fails(0, LOOP, i + 1, "refused"));
+    NOTHING();
+}
+
+static void requests_that_fail(void **state)
+{
+    (void)state;
+    try_again((struct attempts){.count = 25, .beside = 1, .takes_us = 300, .by_loop = true});
+    EXPECT("retry-storm possible 2 x25, 25: the event loop makes them");
+}
+
+static void is_asked_each_time(void **state)
+{
+    (void)state;
+    try_again((struct attempts){.count = 25, .beside = 1, .takes_us = 300, .waits = true});
+    EXPECT("retry-storm possible 1 x25, 25: something else is waited for");
+}
+
+static void slow_attempts(void **state)
+{
+    (void)state;
+    try_again((struct attempts){.count = 25, .beside = 1, .takes_us = 60000});
+    EXPECT("retry-storm possible 1 x25, 25: each of them takes long");
+}
+
+static int each_rule_is_needed(void **state)
+{
+    (void)state;
+    return rules_noticed(KINDS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_timer_is_not_set_again), cmocka_unit_test(has_done_all),
+        cmocka_unit_test(gives_up_after_a_failure), cmocka_unit_test(what_has_not_stopped),
+        cmocka_unit_test(fails_again_and_again),    cmocka_unit_test(requests_that_fail),
+        cmocka_unit_test(is_asked_each_time),       cmocka_unit_test(slow_attempts),
+    };
+    return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
+}
