@@ -253,8 +253,7 @@ struct aligner {
     const struct weft__pairs *kinds;
     const struct weft__side *a, *b;
     uint32_t *b_of_a, *a_of_b;
-    uint32_t *queue, queued; /* promises of a that have a counterpart, as they are found */
-    struct child *of_a, *of_b;
+    struct child *of_a, *of_b, *spare;
 };
 
 static int by_label(const void *x, const void *y)
@@ -312,7 +311,6 @@ static void join(struct aligner *k, uint32_t a, uint32_t b)
 {
     k->b_of_a[a] = b;
     k->a_of_b[b] = a;
-    k->queue[k->queued++] = a;
 }
 
 /* Joins what is equal in two sorted lists, and leaves the rest at their beginnings. */
@@ -385,6 +383,47 @@ static void join_nameless(struct aligner *k, uint32_t *as, uint32_t *bs)
     drop_joined(k->of_b, bs, k->a_of_b);
 }
 
+/* Whether a promise ended well. */
+static bool is_well(const struct weft__side *s, uint32_t promise)
+{
+    const struct weft_promise *p = &s->h->m->promise[weft_model_final(s->h->m, promise)];
+    return p->outcome == WEFT_FULFILLED || p->outcome == WEFT_RESOLVED;
+}
+
+/* Whether a promise of run b took far longer than one of run a. */
+static bool is_slow(const struct aligner *k, uint32_t b, uint32_t a)
+{
+    int64_t was = weft_history_ended_ns(k->a->h, a) - k->a->h->m->promise[a].start_ns;
+    int64_t is = weft_history_ended_ns(k->b->h, b) - k->b->h->m->promise[b].start_ns;
+    return is / 3 > was && is - was > 5000000;
+}
+
+/* Where run a has fewer of a kind, those of b that went well may do without a counterpart, not one that did not. list: those
+ * without; parent: whose children they are. Both are in order of their kinds. */
+static void prefer_unwell(struct aligner *k, const struct child *list, uint32_t count,
+                          uint32_t parent)
+{
+    uint32_t all = count ? children_of(k, k->b, parent, k->spare) : 0, at = 0;
+    sort_children(k->spare, all, by_order);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t unwell = list[i].promise;
+        bool well = is_well(k->b, unwell), found = false;
+        if (k->b->h->m->promise[unwell].background)
+            continue;
+        for (; at < all && k->spare[at].kind <= list[i].kind && !found; at++) {
+            uint32_t other = k->spare[at].promise, a = k->a_of_b[other];
+            found = k->spare[at].kind == list[i].kind && a != WEFT_NONE && is_well(k->b, other) &&
+                    is_well(k->a, a) && (!well || (is_slow(k, unwell, a) && !is_slow(k, other, a)));
+            if (!found && well && k->spare[at].kind == list[i].kind)
+                break;
+            if (!found)
+                continue;
+            k->a_of_b[other] = WEFT_NONE;
+            join(k, a, unwell);
+        }
+    }
+}
+
 /* As if all that have labels were of one kind; the others go. */
 static void drop_types(struct child *list, uint32_t *count)
 {
@@ -406,6 +445,15 @@ static void align_children(struct aligner *k, uint32_t a, uint32_t b)
     sort_children(k->of_a, as, by_order);
     sort_children(k->of_b, bs, by_order);
     merge(k, &as, &bs, false);
+    struct aligner back = *k; /* the same, the other way round */
+    back.a = k->b;
+    back.b = k->a;
+    back.a_of_b = k->b_of_a;
+    back.b_of_a = k->a_of_b;
+    prefer_unwell(k, k->of_b, bs, b);
+    prefer_unwell(&back, k->of_a, as, a);
+    drop_joined(k->of_a, &as, k->b_of_a);
+    drop_joined(k->of_b, &bs, k->a_of_b);
     if (as == 0 || bs == 0)
         return;
     join_nameless(k, &as, &bs);
@@ -441,17 +489,28 @@ int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **
     const struct weft_history *of_a = k.a->h, *of_b = k.b->h;
     k.b_of_a = nobody(of_a->m->promises);
     k.a_of_b = nobody(of_b->m->promises);
-    k.queue = weft__resize(NULL, of_a->m->promises, sizeof *k.queue);
+    uint32_t *queue = weft__resize(NULL, of_a->m->promises, sizeof *queue), queued = 0;
     k.of_a = weft__resize(NULL, (uint64_t)most_children(of_a) + 1, sizeof *k.of_a);
     k.of_b = weft__resize(NULL, (uint64_t)most_children(of_b) + 1, sizeof *k.of_b);
-    bool ok = k.b_of_a && k.a_of_b && k.queue && k.of_a && k.of_b;
-    if (ok)
+    uint32_t most =
+        most_children(of_a) > most_children(of_b) ? most_children(of_a) : most_children(of_b);
+    k.spare = weft__resize(NULL, (uint64_t)most + 1, sizeof *k.spare);
+    bool ok = k.b_of_a && k.a_of_b && queue && k.of_a && k.of_b && k.spare;
+    if (ok) {
         join(&k, WEFT_ROOT, WEFT_ROOT);
-    for (uint32_t i = 0; ok && i < k.queued; i++)
-        align_children(&k, k.queue[i], k.b_of_a[k.queue[i]]);
-    free(k.queue);
+        queue[queued++] = WEFT_ROOT;
+    }
+    for (uint32_t i = 0; ok && i < queued; i++) {
+        uint32_t p = queue[i];
+        align_children(&k, p, k.b_of_a[p]);
+        for (uint32_t n = of_a->children_first[p]; n < of_a->children_first[p + 1]; n++)
+            if (k.b_of_a[of_a->children[n]] != WEFT_NONE)
+                queue[queued++] = of_a->children[n];
+    }
+    free(queue);
     free(k.of_a);
     free(k.of_b);
+    free(k.spare);
     if (!ok) {
         free(k.b_of_a);
         free(k.a_of_b);

@@ -180,6 +180,18 @@ static bool ends_differently(const struct weft__differ *d, uint32_t good, uint32
     return !both_dropped && !usual(c, b);
 }
 
+/* Whether a promise ended badly in the good runs, and well in the bad one, as all of its clan. */
+static bool is_better(const struct weft__differ *d, uint32_t good, uint32_t bad)
+{
+    const struct weft__clan *c = &d->clan[d->sides.side[0].clan[good]];
+    const struct weft__clan *of_bad = &d->clan[d->sides.side[d->goods].clan[bad]];
+    enum weft__ending g = weft__ending_of(d->good->m, good), b = weft__ending_of(d->bad->m, bad);
+    return (b == WEFT__VALUE || b == WEFT__SOMEHOW) &&
+           weft__ended_worse(d->good, good, d->bad, bad) && same_type(d, good, bad) &&
+           c->ended[0][g] >= d->goods && of_bad->ended[1][g] == 0 &&
+           (g != WEFT__OPEN || pending_for_good(d->good, good, of_bad, 1, d->bad));
+}
+
 /* ---- Collecting changes ---- */
 
 /* A change before its text is made. What is alike is one. */
@@ -224,6 +236,10 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
         d->mark[good] |= WEFT__CHANGED;
     } else {
         when = good == WEFT_NONE ? b->promise[bad].start_ns : g->promise[good].start_ns;
+        if (kind == WEFT_CHANGE_MISSING)
+            d->mark[good] |= WEFT__LONELY;
+        if (kind == WEFT_CHANGE_ADDED)
+            d->bad_mark[bad] |= WEFT__LONELY;
     }
     struct found *f = sort_of(k, clan, what);
     if (!f) {
@@ -254,6 +270,8 @@ static void find_endings(struct collector *k)
         uint32_t bad = d->bad_of_good[p];
         if (bad == WEFT_NONE)
             continue;
+        if (is_better(d, p, bad))
+            d->mark[p] |= WEFT__BETTER;
         if (ends_differently(d, p, bad))
             add_change(k, WEFT_CHANGE_OUTCOME, p, bad);
         else if (unread(d, p, bad))
@@ -335,8 +353,7 @@ static bool had_time(const struct weft_history *h, uint32_t promise,
                      start <= weft_history_resolved_ns(other, creator));
 }
 
-/* Whether another good run does without a promise, though its creator is there. */
-static bool dispensable(const struct weft__differ *d, uint32_t good)
+bool weft__dispensable(const struct weft__differ *d, uint32_t good)
 {
     uint32_t creator = d->good->m->promise[good].creator;
     for (uint32_t r = 1; r < d->goods; r++)
@@ -369,8 +386,9 @@ static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
     for (uint32_t i = g->children_first[good]; i < g->children_first[good + 1]; i++) {
         uint32_t child = g->children[i];
         clan = good_clan[child];
-        if (seen[clan] == good || d->bad_of_good[child] != WEFT_NONE || dispensable(d, child) ||
-            d->sides.clans.pair[clan].a != good_clan[good] || !began_here(g->m, child))
+        if (seen[clan] == good || d->bad_of_good[child] != WEFT_NONE ||
+            weft__dispensable(d, child) || d->sides.clans.pair[clan].a != good_clan[good] ||
+            !began_here(g->m, child))
             continue;
         const struct weft__clan *c = &d->clan[clan], *above = &d->clan[good_clan[good]];
         double wanted = (double)c->creators[0] / above->promises[0] * above->promises[1];
@@ -573,11 +591,14 @@ static int compare(struct weft__differ *d, weft_progress_fn *progress, void *dat
     find_doubt(d);
     find_changes(d);
     STEP(0.7);
-    weft__find_divergence(d);
-    STEP(0.8);
     if (!d->out->strangers)
         weft__find_latencies(d);
+    STEP(0.8);
+    weft__find_relevant(d);
+    STEP(0.85);
+    weft__find_divergence(d);
     STEP(0.9);
+    weft__find_orders(d);
     if (!d->out->strangers)
         weft__find_running(d);
     STEP(0.95);
@@ -627,6 +648,9 @@ void weft_diff_fini(struct weft_diff *d)
         free(d->latency[i].text);
     for (uint32_t i = 0; i < d->runnings; i++)
         free(d->running[i].text);
+    for (uint32_t i = 0; i < d->orders; i++)
+        free(d->order[i].text);
+    free(d->order);
     free(d->running);
     free(d->change);
     free(d->latency);

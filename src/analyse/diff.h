@@ -49,10 +49,18 @@ struct weft_running_change {
     char *text;
 };
 
-/* The first event of the bad run that is out of the good run's order, among those on which what went wrong depends. */
+/* Two promises that were resolved in one order in all good runs, and in the other one in the bad run. */
+struct weft_order_change {
+    uint32_t good_first, good_second, bad_first,
+        bad_second; /* first, second: as in the good runs */
+    char *text;
+};
+
+/* The first event that differs among those on which what went wrong depends. */
 struct weft_divergence {
     bool found;
     char *text;
+    bool causal; /* it says why; else something only ended otherwise, of itself */
     /* The two events whose order differs, or the one that is there once: promises and times; WEFT_NONE and
      * INT64_MIN where there is none. */
     uint32_t good_first, good_second, bad_first, bad_second; /* first, second: as in the good run */
@@ -70,6 +78,9 @@ struct weft_diff {
     uint32_t latencies;
     struct weft_running_change *running;
     uint32_t runnings;
+    struct weft_order_change
+        *order; /* where no cause is known; the clearest first. By themselves no difference */
+    uint32_t orders;
     uint32_t *bad_of_good,
         *good_of_bad; /* counterpart of each promise of the first good run and the bad one, or WEFT_NONE */
     uint64_t aligned;
@@ -82,6 +93,7 @@ struct weft_diff {
 };
 
 #define WEFT_CHANGES_MAX 1000 /* and as many latencies */
+#define WEFT_ORDERS_MAX 5
 
 /* Whether anything is different. */
 static inline bool weft_diff_any(const struct weft_diff *d)

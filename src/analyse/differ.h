@@ -26,7 +26,19 @@ struct weft__clan {
     int64_t longest_ns[2]; /* of those that were resolved */
 };
 
-enum { WEFT__CHANGED = 1, WEFT__RELEVANT = 2, WEFT__USED = 4 }; /* bits; used: read or waited for */
+/* Bits of a promise: it ended otherwise; what went wrong depends on it; it was read or waited for; the other run should have
+ * it, too, and has not; it became slower; it, or whoever created it, is not in all good runs; it ended well in the bad run,
+ * and never as badly as in the good ones; what should resolve depends on it. */
+enum {
+    WEFT__CHANGED = 1,
+    WEFT__RELEVANT = 2,
+    WEFT__USED = 4,
+    WEFT__LONELY = 8,
+    WEFT__SLOW = 16,
+    WEFT__COMES_AND_GOES = 32,
+    WEFT__BETTER = 64,
+    WEFT__SERVES = 128,
+};
 
 struct weft__differ {
     struct weft__sides sides; /* the good runs, then the bad one */
@@ -46,7 +58,25 @@ enum weft__ending weft__ending_of(const struct weft_model *m, uint32_t promise);
 /* "was fulfilled at 40.2 ms", "failed at 12 ms (timeout)", "is pending when the trace ends" */
 void weft__put_ending(struct weft__text *t, const struct weft_history *h, uint32_t promise);
 
-/* diverge.c: after the changes are found and marked. */
+/* relevant.c: after the changes are found and marked, and what takes longer. */
+void weft__find_relevant(struct weft__differ *d);
+
+/* How much it matters how a promise ends. 3: it should resolve; 2: somebody waits for it, or it waits; 1: it has nothing to do
+ * with others. _of: of one that both runs have, the most in either. */
+unsigned weft__weight_in(const struct weft_history *h, uint32_t promise);
+unsigned weft__weight_of(const struct weft__differ *d, uint32_t good);
+
+/* Whether a promise that ended otherwise ended worse in one run (h) than in the other. */
+bool weft__ended_worse(const struct weft_history *h, uint32_t promise,
+                       const struct weft_history *than, uint32_t other);
+
+/* diff.c: whether another good run does without a promise, though its creator is there. */
+bool weft__dispensable(const struct weft__differ *d, uint32_t good);
+
+/* orders.c: after where they part. */
+void weft__find_orders(struct weft__differ *d);
+
+/* diverge.c: after what is relevant. */
 void weft__find_divergence(struct weft__differ *d);
 
 /* swapped.c: after the changes are found. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Where a bad run leaves the good one's order of causes.
  *
- * What went wrong are the promises that end differently, or are missing. What they depended on in the good run is
- * relevant: what they and their creators waited for, who resolved or notified that, and so on. These can be the
- * divergence:
+ * relevant.c says what went wrong, and marks what that depends on. Of that, these differ:
  *
  *   order      something was notified or resolved before the wait for it began, and the wait lasts still; in the
  *              good run it began before. It is followed back to why the wait began so late: as long as what
@@ -13,11 +11,15 @@
  *   extra wait somebody begins to wait for something, and still waits; in the good run he never did
  *   unread     a failure that somebody waited for in the good run
  *   unresolved a promise is pending
- *   missing, added  a promise
+ *   missing, added  a promise that somebody waits for
+ *   slower     a promise took longer; if that is all that went wrong
  *
- * Each has a time in the bad run: when it happened, or should have, as long after the promise's creation as in
- * the good run. The earliest one is told. */
+ * What depends on another one that differs is a consequence, and so is what comes after it in the same task. Of the
+ * others the earliest one is told: each has a time in the bad run, when it happened, or should have, as long after the
+ * promise's creation as in the good run. If something unwaited led to it, that is told instead: a time limit that was over
+ * in the same moment, or another one who resolved what was read last. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyse/parting.h"
 #include "model/alloc.h"
@@ -26,86 +28,50 @@ struct search {
     struct weft__differ *d;
     const struct weft_history *g, *b;
     uint64_t budget; /* steps that may go into finding which of many waits is meant */
-    struct weft__parting best;
-    bool any;
+    struct weft__parting *found;
+    uint32_t count, room;
+    uint8_t *differs, *bad_differs;   /* by promise: enum differs */
+    int64_t *cause_ns, *bad_cause_ns; /* by promise: when it first used something that differs */
+};
+
+enum differs {
+    DIFFERS = 1,   /* it is among those found */
+    WAITS = 2,     /* … which says why it is pending */
+    UNREACHED = 4, /* no longer: its creator never got there */
 };
 
 static void offer(struct search *s, struct weft__parting c)
 {
-    bool better = !s->any || c.when_ns < s->best.when_ns ||
-                  (c.when_ns == s->best.when_ns && c.what < s->best.what);
-    if (better)
-        s->best = c;
-    s->any = true;
-}
-
-/* ---- What is relevant ---- */
-
-struct walk {
-    struct weft__differ *d;
-    uint32_t *queue, queued;
-};
-
-static void touch(struct walk *w, uint32_t promise)
-{
-    if (promise == WEFT_ROOT || w->d->mark[promise] & WEFT__RELEVANT)
+    bool waits = c.what == WEFT__ORDER || c.what == WEFT__UNSIGNALLED || c.what == WEFT__EXTRA_WAIT;
+    uint32_t good = waits ? c.reader_good : c.early.good, bad = waits ? c.reader_bad : c.early.bad;
+    if (!weft__reserve(&s->found, s->count, &s->room, sizeof *s->found)) {
+        s->d->failed = true;
         return;
-    w->d->mark[promise] |= WEFT__RELEVANT;
-    w->queue[w->queued++] = promise;
-}
-
-static void touch_causes(struct walk *w, uint32_t promise, int64_t until_ns)
-{
-    const struct weft_history *h = w->d->good;
-    const struct weft_model *m = h->m;
-    touch(w, m->promise[promise].creator);
-    touch(w, weft_model_final(m, promise));
-    if (h->resolution[promise] != WEFT_NONE)
-        touch(w, m->interaction[h->resolution[promise]].actor);
-    for (uint32_t i = h->waits_of_first[promise]; i < h->waits_of_first[promise + 1]; i++)
-        if (h->wait[h->waits_of[i]].from_ns <= until_ns)
-            touch(w, h->wait[h->waits_of[i]].source);
-    for (uint32_t i = h->notified_first[promise]; i < h->notified_first[promise + 1]; i++)
-        if (m->interaction[h->notified[i]].time_ns <= until_ns)
-            touch(w, m->interaction[h->notified[i]].actor);
-}
-
-static bool find_relevant(struct weft__differ *d)
-{
-    const struct weft_model *m = d->good->m;
-    struct walk w = {.d = d, .queue = weft__resize(NULL, m->promises, sizeof *w.queue)};
-    int64_t until = INT64_MIN;
-    if (!w.queue)
-        return false;
-    for (uint32_t p = 1; p < m->promises; p++)
-        if (d->mark[p] & WEFT__CHANGED)
-            touch(&w, p);
-    for (uint32_t i = 0; i < d->out->changes; i++) {
-        uint32_t good = d->out->change[i].good, bad = d->out->change[i].bad;
-        touch(&w, good != WEFT_NONE ? good : d->good_of_bad[d->bad->m->promise[bad].creator]);
     }
-    for (uint32_t i = 0; i < w.queued; i++) {
-        int64_t end = m->promise[weft_model_final(m, w.queue[i])].end_ns;
-        until = end > until ? end : until;
-    }
-    for (uint32_t i = 0; i < w.queued; i++)
-        touch_causes(&w, w.queue[i], until);
-    free(w.queue);
-    return true;
+    s->found[s->count++] = c;
+    if (good != WEFT_NONE)
+        s->differs[weft_model_final(s->g->m, good)] |= waits ? DIFFERS | WAITS : DIFFERS;
+    if (bad != WEFT_NONE)
+        s->bad_differs[weft_model_final(s->b->m, bad)] |= waits ? DIFFERS | WAITS : DIFFERS;
 }
 
 /* ---- Waits that never end ---- */
 
-static bool same_source(const struct weft_model *m, uint32_t a, uint32_t b)
+/* What waits for the same have in common: the promise, or its name. */
+static uint32_t sort_of(const struct search *s, const struct weft_history *h, uint32_t source,
+                        bool by_name)
 {
-    return weft_model_final(m, a) == weft_model_final(m, b);
+    uint32_t name = weft_model_name(h->m, source);
+    return !by_name            ? weft_model_final(h->m, source)
+           : name == WEFT_NONE ? WEFT_NONE
+                               : s->d->sides.side[h == s->b ? s->d->goods : 0].label[name];
 }
 
-/* How many earlier waits of the same reader for the same source there are, or WEFT_NONE: too much to count. */
-static uint32_t rank_of(struct search *s, const struct weft_history *h, uint32_t wait)
+/* How many earlier waits of the same reader for the same there are, or WEFT_NONE: too much to count. */
+static uint32_t rank_of(struct search *s, const struct weft_history *h, uint32_t wait, bool by_name)
 {
     const struct weft_wait *w = &h->wait[wait];
-    uint32_t rank = 0;
+    uint32_t rank = 0, what = sort_of(s, h, w->source, by_name);
     for (uint32_t i = h->waits_of_first[w->reader]; i < h->waits_of_first[w->reader + 1]; i++) {
         if (h->waits_of[i] == wait)
             return rank;
@@ -113,13 +79,13 @@ static uint32_t rank_of(struct search *s, const struct weft_history *h, uint32_t
             s->budget = 0;
             return WEFT_NONE;
         }
-        rank += same_source(h->m, h->wait[h->waits_of[i]].source, w->source);
+        rank += sort_of(s, h, h->wait[h->waits_of[i]].source, by_name) == what;
     }
     return WEFT_NONE;
 }
 
 static const struct weft_wait *ranked(struct search *s, const struct weft_history *h,
-                                      uint32_t reader, uint32_t source, uint32_t rank)
+                                      uint32_t reader, uint32_t what, bool by_name, uint32_t rank)
 {
     for (uint32_t i = h->waits_of_first[reader]; i < h->waits_of_first[reader + 1]; i++) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
@@ -127,7 +93,7 @@ static const struct weft_wait *ranked(struct search *s, const struct weft_histor
             s->budget = 0;
             return NULL;
         }
-        if (same_source(h->m, w->source, source) && rank-- == 0)
+        if (sort_of(s, h, w->source, by_name) == what && rank-- == 0)
             return w;
     }
     return NULL;
@@ -181,7 +147,8 @@ static bool harmless(struct search *s, const struct weft__parting *c, uint32_t r
         uint32_t reader = s->d->other[r][c->reader_good], source = s->d->other[r][c->late.good];
         if (reader == WEFT_NONE || source == WEFT_NONE)
             continue;
-        const struct weft_wait *w = ranked(s, h, reader, source, rank);
+        const struct weft_wait *w =
+            ranked(s, h, reader, weft_model_final(h->m, source), false, rank);
         int64_t there = c->late.is == WEFT__RESOLVED        ? weft_history_resolved_ns(h, source)
                         : signal < notifications(h, source) ? notified_ns(h, source, signal)
                                                             : INT64_MAX;
@@ -211,6 +178,8 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
         c.late.is = WEFT__NOTIFIED;
         c.late.good_ns = notified_ns(g, source, n - 1);
     }
+    c.by_good =
+        n ? g->m->interaction[g->notified[g->notified_first[source] + n - 1]].actor : WEFT_NONE;
     if (c.late.bad_ns == INT64_MAX) { /* what cannot be resolved, but signalled, or was not */
         uint32_t had = notified_by(b, bad_source, bad->from_ns), all = notifications(b, bad_source);
         if (all < n) {
@@ -272,101 +241,309 @@ static void offer_extra(struct search *s, const struct weft_wait *bad, uint32_t 
     offer(s, c);
 }
 
+/* The good run's counterpart of a wait; *rank: which of those for the same it is. */
+static const struct weft_wait *counterpart(struct search *s, uint32_t wait, uint32_t reader,
+                                           bool by_name, uint32_t *rank)
+{
+    uint32_t source = s->b->wait[wait].source, other = s->d->good_of_bad[source];
+    uint32_t what = by_name              ? sort_of(s, s->b, source, true)
+                    : other == WEFT_NONE ? WEFT_NONE
+                                         : weft_model_final(s->g->m, other);
+    *rank = what == WEFT_NONE ? WEFT_NONE : rank_of(s, s->b, wait, by_name);
+    return *rank == WEFT_NONE ? NULL : ranked(s, s->g, reader, what, by_name, *rank);
+}
+
 static void find_waits(struct search *s)
 {
     struct weft__differ *d = s->d;
     for (uint32_t i = 0; i < s->b->waits; i++) {
         const struct weft_wait *bad = &s->b->wait[i];
-        uint32_t reader = d->good_of_bad[bad->reader], source = d->good_of_bad[bad->source];
-        if (bad->end != WEFT_WAIT_OPEN || reader == WEFT_NONE || source == WEFT_NONE ||
+        uint32_t reader = d->good_of_bad[bad->reader], rank, rank_by_name;
+        if (bad->end != WEFT_WAIT_OPEN || reader == WEFT_NONE ||
             !(d->mark[reader] & WEFT__RELEVANT))
             continue;
-        uint32_t rank = rank_of(s, s->b, i);
-        const struct weft_wait *good =
-            rank == WEFT_NONE ? NULL : ranked(s, s->g, reader, source, rank);
-        if (good && (good->end == WEFT_WAIT_READ || good->end == WEFT_WAIT_RAN))
+        const struct weft_wait *good = counterpart(s, i, reader, false, &rank);
+        if (!good)
+            good = counterpart(s, i, reader, true, &rank_by_name);
+        rank = good && rank == WEFT_NONE ? rank_by_name : rank;
+        if (good && good->end != WEFT_WAIT_OPEN && good->end != WEFT_WAIT_LEFT)
             compare_wait(s, good, bad, rank);
         else if (!good && rank != WEFT_NONE)
-            offer_extra(s, bad, reader, source, rank);
+            offer_extra(s, bad, reader, d->good_of_bad[bad->source], rank);
     }
 }
 
-/* ---- Promises that end differently, or are not there ---- */
+/* ---- Promises that end differently, are slower, or are not there ---- */
 
-/* Whether the wait that has been found is why a promise is pending: of itself, or of who would resolve it. */
-static bool explains(const struct search *s, uint32_t good, uint32_t bad)
+static struct weft__moment ends_at(const struct search *s, uint32_t good, uint32_t bad)
 {
-    const struct weft__parting *c = &s->best;
-    uint32_t by = s->g->resolution[good];
-    bool is_wait =
-        c->what == WEFT__ORDER || c->what == WEFT__UNSIGNALLED || c->what == WEFT__EXTRA_WAIT;
-    if (!s->any || !is_wait)
-        return false;
-    return c->reader_bad == bad ||
-           (by != WEFT_NONE && c->reader_good == s->g->m->interaction[by].actor);
+    return (struct weft__moment){
+        good,           bad,           weft__end_ns(s->g, good), weft__end_ns(s->b, bad),
+        WEFT__RESOLVED, WEFT__RESOLVED};
 }
 
-/* Among what is pending, the first one in the good run is told: the others may be so because of it. */
-static void find_endings(struct search *s)
+static void compare_ending(struct search *s, uint32_t good, uint32_t bad)
+{
+    struct weft__parting c = {.what = WEFT__ENDING, .early = ends_at(s, good, bad)};
+    c.when_ns = c.early.bad_ns;
+    if (!(s->d->mark[good] & WEFT__CHANGED)) {
+        if (!(s->d->mark[good] & WEFT__SLOW))
+            return;
+        c.what = WEFT__SLOWER;
+    } else if (weft__ending_of(s->b->m, bad) == WEFT__OPEN) {
+        if (s->differs[weft_model_final(s->g->m, good)] & WAITS)
+            return;
+        c.what = WEFT__UNRESOLVED;
+        c.when_ns = weft__start_ns(s->b, bad) + (c.early.good_ns - weft__start_ns(s->g, good));
+        c.early.bad_ns = INT64_MIN;
+    }
+    offer(s, c);
+}
+
+/* Promises that only one of the runs has, and that somebody waits for there. */
+static void compare_lonely(struct search *s, uint32_t good, uint32_t bad)
+{
+    bool missing = bad == WEFT_NONE;
+    const struct weft_history *h = missing ? s->g : s->b;
+    uint32_t promise = missing ? good : bad, creator = h->m->promise[promise].creator;
+    uint32_t other = missing ? s->d->bad_of_good[creator] : s->d->good_of_bad[creator];
+    int64_t start = weft__start_ns(h, promise);
+    struct weft__parting c = {
+        .what = missing ? WEFT__MISSING : WEFT__ADDED,
+        .when_ns =
+            missing ? weft__start_ns(s->b, other) + start - weft__start_ns(s->g, creator) : start,
+        .early = {good, bad, missing ? start : INT64_MIN, missing ? INT64_MIN : start,
+                  WEFT__RESOLVED, WEFT__RESOLVED}};
+    offer(s, c);
+}
+
+/* A promise that there is once more in the good run, and on whose creator what went wrong depends: it gave up before. */
+static bool gave_up(const struct search *s, uint32_t good)
+{
+    const struct weft__differ *d = s->d;
+    uint32_t creator = s->g->m->promise[good].creator, bad = d->bad_of_good[creator];
+    return bad != WEFT_NONE && d->mark[good] & WEFT__USED && d->mark[creator] & WEFT__CHANGED &&
+           weft__ended_worse(s->b, bad, s->g, creator) && !s->b->m->losses.overwritten &&
+           !weft__dispensable(d, good);
+}
+
+static void find_others(struct search *s)
 {
     struct weft__differ *d = s->d;
-    struct weft__parting first = {.what = WEFT__UNRESOLVED, .early.good_ns = INT64_MAX};
-    for (uint32_t good = 1; good < s->g->m->promises; good++) {
-        if (!(d->mark[good] & WEFT__CHANGED))
+    for (uint32_t p = 1; p < s->g->m->promises && !d->failed; p++) {
+        uint32_t bad = d->bad_of_good[p];
+        if (!(d->mark[p] & WEFT__RELEVANT))
             continue;
-        uint32_t bad = d->bad_of_good[good];
-        struct weft__moment at = {
-            good,           bad,           weft__end_ns(s->g, good), weft__end_ns(s->b, bad),
-            WEFT__RESOLVED, WEFT__RESOLVED};
-        if (weft__ending_of(s->b->m, bad) != WEFT__OPEN)
-            offer(s,
-                  (struct weft__parting){.what = WEFT__ENDING, .when_ns = at.bad_ns, .early = at});
-        else if (at.good_ns < first.early.good_ns)
-            first.early = at;
+        if (bad != WEFT_NONE)
+            compare_ending(s, p, bad);
+        else if (d->mark[p] & WEFT__LONELY || gave_up(s, p))
+            compare_lonely(s, p, WEFT_NONE);
     }
-    if (first.early.good_ns == INT64_MAX || explains(s, first.early.good, first.early.bad))
-        return;
-    first.when_ns = weft__start_ns(s->b, first.early.bad) +
-                    (first.early.good_ns - weft__start_ns(s->g, first.early.good));
-    first.early.bad_ns = INT64_MIN;
-    offer(s, first);
-}
-
-static void find_lonely(struct search *s)
-{
-    struct weft__differ *d = s->d;
-    for (uint32_t i = 0; i < d->out->changes; i++) {
+    for (uint32_t p = 1; p < s->b->m->promises && !d->failed; p++)
+        if ((d->bad_mark[p] & (WEFT__RELEVANT | WEFT__LONELY)) == (WEFT__RELEVANT | WEFT__LONELY))
+            compare_lonely(s, WEFT_NONE, p);
+    for (uint32_t i = 0; i < d->out->changes && s->count == 0 && !d->failed; i++) {
         const struct weft_change_found *x = &d->out->change[i];
-        struct weft__parting c = {0};
-        if (x->follows)
-            continue;
-        if (x->kind == WEFT_CHANGE_MISSING) {
-            uint32_t creator = s->g->m->promise[x->good].creator;
-            int64_t after = weft__start_ns(s->g, x->good) - weft__start_ns(s->g, creator);
-            c.what = WEFT__MISSING;
-            c.when_ns = weft__start_ns(s->b, d->bad_of_good[creator]) + after;
-            c.early =
-                (struct weft__moment){x->good,   WEFT_NONE,      weft__start_ns(s->g, x->good),
-                                      INT64_MIN, WEFT__RESOLVED, WEFT__RESOLVED};
-            offer(s, c);
-        } else if (x->kind == WEFT_CHANGE_UNREAD) {
-            c.what = WEFT__UNREAD;
-            c.early = (struct weft__moment){x->good,
-                                            x->bad,
-                                            weft__end_ns(s->g, x->good),
-                                            weft__end_ns(s->b, x->bad),
-                                            WEFT__RESOLVED,
-                                            WEFT__RESOLVED};
+        if (x->kind == WEFT_CHANGE_UNREAD && !x->follows) {
+            struct weft__parting c = {.what = WEFT__UNREAD, .early = ends_at(s, x->good, x->bad)};
             c.when_ns = c.early.bad_ns;
-            offer(s, c);
-        } else if (x->kind == WEFT_CHANGE_ADDED) {
-            c.what = WEFT__ADDED;
-            c.when_ns = weft__start_ns(s->b, x->bad);
-            c.early = (struct weft__moment){WEFT_NONE, x->bad,         INT64_MIN,
-                                            c.when_ns, WEFT__RESOLVED, WEFT__RESOLVED};
             offer(s, c);
         }
     }
+}
+
+/* ---- Which of them is first ---- */
+
+/* When each promise first used, or waited for, something that differs. */
+static void find_causes(const struct weft_model *m, const uint8_t *differs, int64_t *cause_ns)
+{
+    for (uint32_t p = 0; p < m->promises; p++)
+        cause_ns[p] = INT64_MAX;
+    for (uint32_t i = 0; i < m->interactions; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if ((x->kind != WEFT_READS && x->kind != WEFT_WAITS) ||
+            !differs[weft_model_final(m, x->other)])
+            continue;
+        uint32_t who = weft_model_final(m, x->actor);
+        if (who != weft_model_final(m, x->other) && x->time_ns < cause_ns[who])
+            cause_ns[who] = x->time_ns;
+    }
+}
+
+static bool by_another(const struct weft_history *h, uint32_t promise, const uint8_t *differs)
+{
+    uint32_t by = weft__resolver_of(h, promise);
+    return by != WEFT_ROOT && differs[weft_model_final(h->m, by)];
+}
+
+/* Whether the creator of a promise that is missing did something afterwards, or the like before: then it was left out. */
+static bool got_past(struct search *s, uint32_t good)
+{
+    const struct weft__differ *d = s->d;
+    const uint32_t *clan = d->sides.side[0].clan;
+    uint32_t creator = s->g->m->promise[good].creator;
+    for (uint32_t i = s->g->children_first[creator]; i < s->g->children_first[creator + 1]; i++) {
+        uint32_t child = s->g->children[i];
+        if (s->budget == 0)
+            return false;
+        s->budget--;
+        if (d->bad_of_good[child] != WEFT_NONE && d->mark[child] & WEFT__USED &&
+            (clan[child] == clan[good] || weft__start_ns(s->g, child) > weft__start_ns(s->g, good)))
+            return true;
+    }
+    return false;
+}
+
+/* Whether a promise that only one run has is there, or not, because its creator had got elsewhere before. */
+static bool follows(const struct search *s, const struct weft__parting *c)
+{
+    bool missing = c->what == WEFT__MISSING;
+    const struct weft_history *h = missing ? s->g : s->b;
+    uint32_t promise = missing ? c->early.good : c->early.bad;
+    uint32_t creator = weft_model_final(h->m, h->m->promise[promise].creator);
+    if ((missing ? s->cause_ns : s->bad_cause_ns)[creator] < weft__start_ns(h, promise))
+        return true;
+    return false;
+}
+
+/* What is missing because its creator ended before, or never got there, is no cause of that. */
+static void drop_unreached(struct search *s)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct weft__parting *c = &s->found[i];
+        uint32_t good = c->early.good;
+        if (c->what == WEFT__MISSING && !got_past(s, good) &&
+            s->differs[weft_model_final(s->g->m, s->g->m->promise[good].creator)] & DIFFERS)
+            s->differs[weft_model_final(s->g->m, good)] |= UNREACHED;
+        else
+            s->found[kept++] = *c;
+    }
+    s->count = kept;
+    for (uint32_t p = 0; p < s->g->m->promises; p++)
+        s->differs[p] = s->differs[p] & UNREACHED ? 0 : s->differs[p];
+}
+
+static bool is_consequence(const struct search *s, const struct weft__parting *c)
+{
+    switch (c->what) {
+    case WEFT__MISSING:
+    case WEFT__ADDED:
+        return follows(s, c);
+    case WEFT__UNSIGNALLED:
+        if (c->by_good != WEFT_NONE && c->by_good != WEFT_ROOT &&
+            s->differs[weft_model_final(s->g->m, c->by_good)])
+            return true;
+        /* fallthrough */
+    case WEFT__ORDER:
+    case WEFT__EXTRA_WAIT:
+        return s->bad_cause_ns[weft_model_final(s->b->m, c->reader_bad)] <
+               (c->what == WEFT__ORDER ? c->wait.bad_ns : c->early.bad_ns);
+    case WEFT__ENDING:
+    case WEFT__UNREAD:
+    case WEFT__UNRESOLVED:
+    case WEFT__SLOWER:
+    case WEFT__OTHER_ACTOR:
+        break;
+    }
+    uint32_t good = weft_model_final(s->g->m, c->early.good),
+             bad = weft_model_final(s->b->m, c->early.bad);
+    return s->cause_ns[good] < INT64_MAX || s->bad_cause_ns[bad] < INT64_MAX ||
+           by_another(s->g, good, s->differs) || by_another(s->b, bad, s->bad_differs);
+}
+
+/* The first one that is no consequence of another; where they go in a circle, the first of all. */
+static const struct weft__parting *first_of(const struct search *s)
+{
+    const struct weft__parting *best = NULL;
+    bool of_best = true;
+    for (uint32_t i = 0; i < s->count; i++) {
+        const struct weft__parting *c = &s->found[i];
+        bool consequence = is_consequence(s, c);
+        if (!best || consequence < of_best ||
+            (consequence == of_best && (c->when_ns < best->when_ns ||
+                                        (c->when_ns == best->when_ns && c->what < best->what)))) {
+            best = c;
+            of_best = consequence;
+        }
+    }
+    return best;
+}
+
+/* ---- What led to it, though nobody waited for that ---- */
+
+static uint32_t creator_of(const struct weft_model *m, uint32_t promise)
+{
+    return m->promise[promise].creator;
+}
+
+/* Something that the same one had created ended otherwise, right before a promise did: a time limit. */
+static bool find_limit(const struct search *s, struct weft__parting *c)
+{
+    enum { AT_ONCE_NS = 100000, MOST = 64 };
+    const struct weft_model *m = s->b->m;
+    uint32_t end = s->b->resolution[c->early.bad], above = creator_of(m, c->early.bad);
+    for (uint32_t i = end, n = 0; end != WEFT_NONE && i-- > 0 && n < MOST; n++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        uint32_t good = s->d->good_of_bad[x->other];
+        if (c->when_ns - x->time_ns > AT_ONCE_NS)
+            break;
+        if (x->kind != WEFT_RESOLVES || good == WEFT_NONE || !(s->d->mark[good] & WEFT__CHANGED) ||
+            (creator_of(m, x->other) != above && creator_of(m, x->other) != c->early.bad &&
+             creator_of(m, x->other) != creator_of(m, above)))
+            continue;
+        c->then = c->early.bad;
+        c->early = ends_at(s, good, x->other);
+        c->when_ns = c->early.bad_ns;
+        return true;
+    }
+    return false;
+}
+
+/* Whether another good run has it that way, too. */
+static bool seen_by(const struct search *s, uint32_t good, uint32_t by)
+{
+    for (uint32_t r = 1; r < s->d->goods; r++) {
+        const struct weft_history *h = s->d->sides.side[r].h;
+        uint32_t p = s->d->other[r][good];
+        if (p != WEFT_NONE && weft__resolver_of(h, p) != s->d->other[r][by])
+            return true;
+    }
+    return false;
+}
+
+/* What somebody read last before had been resolved by another one. */
+static void find_other_actor(const struct search *s, struct weft__parting *c, uint32_t who,
+                             int64_t until_ns)
+{
+    const struct weft_model *m = s->b->m;
+    uint32_t last = WEFT_NONE, i = m->promise[who].first_interaction;
+    for (; i != WEFT_NONE && m->interaction[i].time_ns < until_ns; i = m->interaction[i].next)
+        last = m->interaction[i].kind == WEFT_READS ? m->interaction[i].other : last;
+    uint32_t good = last == WEFT_NONE ? WEFT_NONE : s->d->good_of_bad[last];
+    if (good == WEFT_NONE)
+        return;
+    uint32_t by = weft__resolver_of(s->g, good), bad_by = weft__resolver_of(s->b, last);
+    if (by == WEFT_ROOT || bad_by == WEFT_ROOT || s->d->bad_of_good[by] == bad_by ||
+        seen_by(s, good, by))
+        return;
+    *c = (struct weft__parting){
+        .what = WEFT__OTHER_ACTOR, .then = who, .early = ends_at(s, good, last)};
+    c->when_ns = c->early.bad_ns;
+}
+
+static void follow_unwaited(const struct search *s, struct weft__parting *c)
+{
+    if (c->what == WEFT__ENDING && find_limit(s, c))
+        return;
+    if (c->what == WEFT__ADDED)
+        find_other_actor(s, c, creator_of(s->b->m, c->early.bad), c->when_ns);
+    else if (c->what == WEFT__MISSING)
+        find_other_actor(s, c, s->d->bad_of_good[creator_of(s->g->m, c->early.good)], c->when_ns);
+    else if (c->what == WEFT__EXTRA_WAIT)
+        find_other_actor(s, c, c->reader_bad, c->when_ns);
+    else if (c->what == WEFT__ENDING || c->what == WEFT__UNRESOLVED)
+        find_other_actor(s, c, c->early.bad, INT64_MAX);
 }
 
 /* ---- Where both were still alike ---- */
@@ -392,9 +569,8 @@ static void find_common(struct search *s, int64_t good_until, int64_t bad_until)
     }
 }
 
-static void keep(struct search *s)
+static void keep(struct search *s, const struct weft__parting *c)
 {
-    const struct weft__parting *c = &s->best;
     struct weft_divergence *v = &s->d->out->divergence;
     struct weft__text t = {0};
     bool two = c->what == WEFT__ORDER || c->what == WEFT__UNSIGNALLED ||
@@ -402,6 +578,7 @@ static void keep(struct search *s)
     weft__tell_parting(s->d, &t, c);
     s->d->failed |= t.failed;
     v->found = true;
+    v->causal = (c->what != WEFT__ENDING && c->what != WEFT__UNRESOLVED) || c->then != WEFT_ROOT;
     v->text = weft__text_take(&t);
     v->good_first = c->early.good;
     v->bad_first = c->early.bad;
@@ -419,25 +596,37 @@ static void keep(struct search *s)
 void weft__find_divergence(struct weft__differ *d)
 {
     struct search s = {.d = d, .g = d->good, .b = d->bad};
-    struct weft_divergence *v = &d->out->divergence;
-    *v = (struct weft_divergence){.good_first = WEFT_NONE,
-                                  .good_second = WEFT_NONE,
-                                  .bad_first = WEFT_NONE,
-                                  .bad_second = WEFT_NONE,
-                                  .good_first_ns = INT64_MIN,
-                                  .good_second_ns = INT64_MIN,
-                                  .bad_first_ns = INT64_MIN,
-                                  .bad_second_ns = INT64_MIN};
-    if (d->out->changes == 0)
-        return;
+    uint64_t goods = d->good->m->promises, bads = d->bad->m->promises;
+    d->out->divergence = (struct weft_divergence){.good_first = WEFT_NONE,
+                                                  .good_second = WEFT_NONE,
+                                                  .bad_first = WEFT_NONE,
+                                                  .bad_second = WEFT_NONE,
+                                                  .good_first_ns = INT64_MIN,
+                                                  .good_second_ns = INT64_MIN,
+                                                  .bad_first_ns = INT64_MIN,
+                                                  .bad_second_ns = INT64_MIN};
     s.budget = 8 * ((uint64_t)d->good->waits + d->bad->waits) + 1000;
-    if (!find_relevant(d)) {
-        d->failed = true;
-        return;
+    s.differs = calloc(goods, sizeof *s.differs);
+    s.bad_differs = calloc(bads, sizeof *s.bad_differs);
+    s.cause_ns = weft__resize(NULL, goods, sizeof *s.cause_ns);
+    s.bad_cause_ns = weft__resize(NULL, bads, sizeof *s.bad_cause_ns);
+    d->failed |= !s.differs || !s.bad_differs || !s.cause_ns || !s.bad_cause_ns;
+    if (!d->failed) {
+        find_waits(&s);
+        find_others(&s);
     }
-    find_waits(&s);
-    find_endings(&s);
-    find_lonely(&s);
-    if (s.any)
-        keep(&s);
+    if (!d->failed)
+        drop_unreached(&s);
+    if (!d->failed && s.count) {
+        find_causes(d->good->m, s.differs, s.cause_ns);
+        find_causes(d->bad->m, s.bad_differs, s.bad_cause_ns);
+        struct weft__parting first = *first_of(&s);
+        follow_unwaited(&s, &first);
+        keep(&s, &first);
+    }
+    free(s.found);
+    free(s.differs);
+    free(s.bad_differs);
+    free(s.cause_ns);
+    free(s.bad_cause_ns);
 }

@@ -85,8 +85,7 @@ static uint32_t waits_for(const struct weft_history *h, uint32_t promise)
     return h->wait[h->waits_of[end - 1]].source;
 }
 
-/* Who resolved a promise, if it is not itself nor the loop. */
-static uint32_t resolver_of(const struct weft_history *h, uint32_t promise)
+uint32_t weft__resolver_of(const struct weft_history *h, uint32_t promise)
 {
     uint32_t by = h->resolution[promise];
     by = by == WEFT_NONE ? WEFT_ROOT : h->m->interaction[by].actor;
@@ -177,7 +176,7 @@ static void tell_unresolved(const struct weft__differ *d, struct weft__text *t,
                             const struct weft__parting *c)
 {
     const struct weft_model *g = d->good->m;
-    uint32_t by = resolver_of(d->good, c->early.good);
+    uint32_t by = weft__resolver_of(d->good, c->early.good);
     weft__put(t, "In the good run ");
     weft__put_name(t, g, c->early.good);
     weft__put(t, " %s (", happened(g, c->early.is, c->early.good));
@@ -241,7 +240,7 @@ static void tell_ending(const struct weft__differ *d, struct weft__text *t,
     }
     weft__put(t, "; in the bad run it ");
     weft__put_ending(t, d->bad, c->early.bad);
-    uint32_t by = resolver_of(d->bad, c->early.bad);
+    uint32_t by = weft__resolver_of(d->bad, c->early.bad);
     uint32_t why = by == WEFT_ROOT ? WEFT_NONE : weft__woken_by(d->bad, by, c->early.bad_ns, &at);
     if (by != WEFT_ROOT) {
         weft__put(t, ", by ");
@@ -252,6 +251,44 @@ static void tell_ending(const struct weft__differ *d, struct weft__text *t,
         weft__put_full(t, b, why);
     }
     weft__put(t, ".");
+    if (c->then != WEFT_ROOT) {
+        weft__put(t, " Right after that ");
+        weft__put_name(t, b, c->then);
+        weft__put(t, " %s.", weft__outcome_verb(b, c->then));
+    }
+}
+
+static void tell_slower(const struct weft__differ *d, struct weft__text *t,
+                        const struct weft__parting *c)
+{
+    weft__put(t, "In the good run ");
+    weft__put_name(t, d->good->m, c->early.good);
+    weft__put(t, " took ");
+    weft__put_length(t, c->early.good_ns - weft__start_ns(d->good, c->early.good));
+    weft__put(t, "; in the bad run ");
+    weft__put_length(t, c->early.bad_ns - weft__start_ns(d->bad, c->early.bad));
+    weft__put(t, ", ");
+    put_at(t, c->early.bad_ns);
+    weft__put(t, ".");
+}
+
+static void tell_other_actor(const struct weft__differ *d, struct weft__text *t,
+                             const struct weft__parting *c)
+{
+    const struct weft_model *g = d->good->m, *b = d->bad->m;
+    weft__put(t, "In the good run ");
+    weft__put_name(t, g, c->early.good);
+    weft__put(t, " %s by ", weft__outcome_verb(g, c->early.good));
+    weft__put_name(t, g, weft__resolver_of(d->good, c->early.good));
+    weft__put(t, " (");
+    put_at(t, c->early.good_ns);
+    weft__put(t, "); in the bad run by ");
+    weft__put_name(t, b, weft__resolver_of(d->bad, c->early.bad));
+    weft__put(t, " (");
+    put_at(t, c->early.bad_ns);
+    weft__put(t, "). After that ");
+    weft__put_name(t, b, c->then);
+    weft__put(t, " went on in another way.");
 }
 
 static void tell_unsignalled(const struct weft__differ *d, struct weft__text *t,
@@ -316,6 +353,12 @@ void weft__tell_parting(const struct weft__differ *d, struct weft__text *t,
     case WEFT__MISSING:
     case WEFT__ADDED:
         tell_lonely(d, t, c);
+        break;
+    case WEFT__SLOWER:
+        tell_slower(d, t, c);
+        break;
+    case WEFT__OTHER_ACTOR:
+        tell_other_actor(d, t, c);
         break;
     }
 }

@@ -13,7 +13,9 @@ enum weft__part { /* diverge.c says what they are; if two come at one time, the 
                   WEFT__UNREAD,
                   WEFT__UNRESOLVED,
                   WEFT__MISSING,
-                  WEFT__ADDED
+                  WEFT__ADDED,
+                  WEFT__SLOWER,
+                  WEFT__OTHER_ACTOR
 };
 
 /* What happened to a promise in both runs; it need not be quite the same. */
@@ -30,7 +32,10 @@ struct weft__parting {
     struct weft__moment early, late;
     uint32_t reader_good, reader_bad; /* ORDER, UNSIGNALLED, EXTRA_WAIT: who waits */
     struct weft__moment wait;         /* ORDER: before it was followed back */
-    uint32_t rank; /* EXTRA_WAIT: how many waits for the same there were before */
+    uint32_t rank;    /* EXTRA_WAIT: how many waits for the same there were before */
+    uint32_t by_good; /* UNSIGNALLED: who signalled in the good run */
+    uint32_t
+        then; /* WEFT_ROOT, or the promise of the bad run that ended, or went elsewhere, because of it */
 };
 
 static inline int64_t weft__start_ns(const struct weft_history *h, uint32_t promise)
@@ -46,6 +51,9 @@ static inline int64_t weft__end_ns(const struct weft_history *h, uint32_t promis
 /* Why a promise ran at a time: what it read, or who signalled it, or WEFT_NONE. *at_ns: when it began to run. */
 uint32_t weft__woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
                         int64_t *at_ns);
+
+/* Who resolved a promise, or WEFT_ROOT: the loop, itself, or nobody. */
+uint32_t weft__resolver_of(const struct weft_history *h, uint32_t promise);
 
 void weft__tell_parting(const struct weft__differ *d, struct weft__text *t,
                         const struct weft__parting *c);

@@ -12,13 +12,12 @@
 
 static const char help[] =
     "usage: weft diff [OPTION…] GOOD… BAD\n\n"
-    "Says what is different in a bad run of a program, compared with one or more good ones: where "
-    "it\n"
-    "first leaves their order of events, which promises end differently, are missing or new, and "
-    "what\n"
-    "takes longer. What differs among the good runs themselves is not told. Where what is wrong is "
-    "in the\n"
-    "good run alone, they may have been swapped: that is said, too.\n\n"
+    "Says what is different in a bad run of a program, compared with one or more good ones: the\n"
+    "first thing that differs of all that matters to what went wrong; which promises end\n"
+    "differently, are missing or new; and what takes longer. What differs among the good runs\n"
+    "themselves is not told. If what is wrong is in the good run alone, they look swapped: that "
+    "is\n"
+    "said, too.\n\n"
     "  --all    all changes, not just the most important\n"
     "  --check  exit with 3 if there is a difference, or what is needed to tell is missing: for "
     "tests\n"
@@ -105,6 +104,14 @@ static void print_running(const struct weft_diff *d, bool all)
     print_more(d->runnings - shown, "");
 }
 
+static void print_orders(const struct weft_diff *d)
+{
+    if (d->orders)
+        heading("Orders that are swapped in the bad run");
+    for (uint32_t i = 0; i < d->orders; i++)
+        prose_wrap("  ", "    ", d->order[i].text);
+}
+
 static void print_counts(const struct request *r, const struct weft_diff *d)
 {
     char text[400], lengths[100] = "", runs[50] = "";
@@ -144,6 +151,7 @@ static void print_diff(const struct request *r, const struct weft_diff *d)
         heading("Where they part");
         prose_wrap("  ", "  ", d->divergence.text);
     }
+    print_orders(d);
     print_changes(d, false, r->all);
     print_changes(d, true, r->all);
     print_running(d, r->all);
@@ -245,6 +253,22 @@ static json_t *running_json(const struct weft_diff *d, const struct weft_model *
     return list;
 }
 
+static json_t *orders_json(const struct weft_diff *d, const struct weft_model *good,
+                           const struct weft_model *bad)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < d->orders; i++) {
+        const struct weft_order_change *c = &d->order[i];
+        json_array_append_new(list, json_pack("{s{so so} s{so so} so}", "good", "first",
+                                              promise_json(good, c->good_first), "second",
+                                              promise_json(good, c->good_second), "bad", "first",
+                                              promise_json(bad, c->bad_first), "second",
+                                              promise_json(bad, c->bad_second), "text",
+                                              weft__json_string(c->text)));
+    }
+    return list;
+}
+
 static void print_json(const struct request *r, const struct weft_diff *d, const struct run *run)
 {
     const struct weft_model *good = run[0].model, *bad = run[r->runs - 1].model;
@@ -262,6 +286,7 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
                             weft__json_number(d->bad_promises)),
                   "different", (int)weft_diff_any(d), "latencies_compared",
                   weft__json_number(d->latencies_compared), "doubt", weft__json_string(d->doubt));
+    json_object_set_new(all, "orders", orders_json(d, good, bad));
     json_object_set_new(all, "swapped", weft__json_string(d->swapped));
     weft__json_write(all, JSON_INDENT(2));
     putchar('\n');

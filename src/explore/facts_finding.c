@@ -190,6 +190,8 @@ int weft__facts_of_diff(struct weft__facts *f, const struct weft_scene *good,
         add_event(f, bad, 1, "1", v->bad_first, v->bad_first_ns);
         add_event(f, bad, 1, "2", v->bad_second, v->bad_second_ns);
     }
+    for (uint32_t i = 0; i < d->orders; i++)
+        add_in_bad(f, "order", d->order[i].text, d->order[i].bad_first);
     uint32_t shown = 0;
     for (; shown < d->changes && shown < CHANGES_SHOWN; shown++)
         add_change(f, &d->change[shown]);

@@ -134,7 +134,7 @@ done
 # Swapped by mistake
 for trace in bad handed_over asleep lonely; do
     run 3 "$WEFT" diff --check $trace.ctf good.ctf
-    [ $trace = lonely ] || says out 'Were they swapped\?'
+    [ $trace = lonely ] || says out '^These look swapped: '
     run 0 "$WEFT" diff --json $trace.ctf good.ctf
     equal "$trace: different" True "$(json out 'd["different"]')"
     run 0 "$WEFT" diff good.ctf $trace.ctf
@@ -148,7 +148,7 @@ if [ -d "$DATA" ]; then
     found guide-bad.ctf hang-root 27
     differs guide-good.ctf guide-bad.ctf
     run 3 "$WEFT" diff --check guide-bad.ctf guide-good.ctf
-    says out 'Were they swapped\?'
+    says out '^These look swapped: '
     quiet guide-good.ctf
     quiet net.ctf
     quiet ring-wrapped.ctf

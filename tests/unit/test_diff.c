@@ -462,8 +462,20 @@ static void asleep_at_the_end(void **state)
     expect_one(sleeper(true), sleeper(true), "");
 }
 
+/* A promise that a request makes, and waits for, or not. */
+static void part_of_request(struct maker *k, uint64_t t, uint64_t request, uint64_t id,
+                            const char *name, bool waits)
+{
+    make(k, t, request, id, S_PROMISE, name);
+    if (waits)
+        put(k, try_read(t + 200, request, id));
+    put(k, fulfills(t + 400, LOOP, id));
+    if (waits)
+        put(k, reads(t + 600, request, id));
+}
+
 /* Requests, of which each has a query; not the one with number without. odd: it has something else. */
-static struct run requests(unsigned count, unsigned without, const char *odd)
+static struct run requests(unsigned count, unsigned without, const char *odd, bool waits)
 {
     struct maker k;
     char text[20];
@@ -473,13 +485,10 @@ static struct run requests(unsigned count, unsigned without, const char *odd)
         snprintf(text, sizeof text, "GET /%u", i);
         make(&k, t, LOOP, id, S_TASK, text);
         put(&k, switches(t, id));
-        if (i != without) {
-            make(&k, t + US(1), id, id + 1, S_PROMISE, "query");
-            put(&k, fulfills(t + US(2), LOOP, id + 1));
-        } else if (odd) {
-            make(&k, t + US(1), id, id + 2, S_PROMISE, odd);
-            put(&k, fulfills(t + US(2), LOOP, id + 2));
-        }
+        if (i != without)
+            part_of_request(&k, t + US(1), id, id + 1, "query", waits);
+        else if (odd)
+            part_of_request(&k, t + US(1), id, id + 2, odd, waits);
         put(&k, fulfills(t + US(3), id, id));
         put(&k, switches(t + US(4), LOOP));
     }
@@ -489,26 +498,32 @@ static struct run requests(unsigned count, unsigned without, const char *odd)
 static void missing_and_added(void **state)
 {
     (void)state;
-    expect_one(requests(5, 99, NULL), requests(7, 99, NULL), "");
-    expect_one(requests(5, 2, NULL), requests(5, 3, NULL), ""); /* now and then there is none */
+    expect_one(requests(5, 99, NULL, true), requests(7, 99, NULL, true), "");
+    /* now and then there is none */
+    expect_one(requests(5, 2, NULL, true), requests(5, 3, NULL, true), "");
     expect_one(
-        requests(5, 99, NULL), requests(5, 3, NULL),
+        requests(5, 99, NULL, true), requests(5, 3, NULL, true),
         "parts In the good run 'GET /3' created 'query' (promise 32) at 30.001 ms; in the bad "
         "run there is no such promise.\n"
         "change 'query' (promise 32), created by 'GET /3', is missing; in the good run it was "
         "created at 30.001 ms.\n");
     expect_one(
-        requests(5, 2, NULL), requests(5, 2, "retry"),
+        requests(5, 2, NULL, true), requests(5, 2, "retry", true),
         "parts In the bad run 'GET /2' created 'retry' (promise 23) at 20.001 ms; in the good "
         "run there is no such promise.\n"
         "change 'retry' (promise 23), created by 'GET /2', was created at 20.001 ms; the good "
         "run has no such promise.\n");
+    /* nobody waits for it: that is not where they part */
+    expect_one(
+        requests(5, 99, NULL, false), requests(5, 3, NULL, false),
+        "change 'query' (promise 32), created by 'GET /3', is missing; in the good run it was "
+        "created at 30.001 ms.\n");
 }
 
 static void strangers(void **state)
 {
     (void)state;
-    struct run good = requests(5, 99, NULL), bad = race(false);
+    struct run good = requests(5, 99, NULL, true), bad = race(false);
     compare(&good, 1, &bad);
     assert_true(strncmp(lines,
                         "doubt No promise has a counterpart: are these two runs of one program?\n",

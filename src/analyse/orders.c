@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: ISC */
+/* Orders that hold in all good runs and are swapped in the bad one. Most of them are chance where little is known of the
+ * good runs, so only the clearest are told, and only where nothing else says why the bad run went wrong. */
+#include <stdlib.h>
+
+#include "analyse/parting.h"
+#include "model/alloc.h"
+
+enum { MOST = 1000 }; /* promises that are compared with each other */
+
+/* A promise that all runs have once, and that ended alike. */
+struct event {
+    uint32_t good, bad;
+    int64_t good_ns, bad_ns;
+};
+
+struct swap {
+    uint32_t first, second; /* events */
+    int64_t apart_ns;       /* the least in any run */
+};
+
+struct sorter {
+    const struct weft__differ *d;
+    struct event *event;
+    uint32_t events;
+    struct swap best[WEFT_ORDERS_MAX];
+    uint32_t bests;
+};
+
+static bool is_event(const struct weft__differ *d, uint32_t good)
+{
+    uint32_t bad = d->bad_of_good[good];
+    const struct weft__clan *c = &d->clan[d->sides.side[0].clan[good]];
+    if (bad == WEFT_NONE || weft_model_name(d->good->m, good) == WEFT_NONE || c->promises[1] != 1 ||
+        c->promises[0] != d->goods || weft_history_ended_ns(d->good, good) == INT64_MAX ||
+        weft__ending_of(d->good->m, good) != weft__ending_of(d->bad->m, bad))
+        return false;
+    for (uint32_t r = 1; r < d->goods; r++)
+        if (d->other[r][good] == WEFT_NONE ||
+            weft_history_ended_ns(d->sides.side[r].h, d->other[r][good]) == INT64_MAX)
+            return false;
+    return true;
+}
+
+/* How long after the one the other ended, in all good runs at least, and before it in the bad one; 0 or less: it is not so. */
+static int64_t swapped_by(const struct weft__differ *d, const struct event *first,
+                          const struct event *second)
+{
+    int64_t least = second->good_ns - first->good_ns, bad = first->bad_ns - second->bad_ns;
+    least = bad < least ? bad : least;
+    for (uint32_t r = 1; r < d->goods && least > 0; r++) {
+        const struct weft_history *h = d->sides.side[r].h;
+        int64_t apart = weft_history_ended_ns(h, d->other[r][second->good]) -
+                        weft_history_ended_ns(h, d->other[r][first->good]);
+        least = apart < least ? apart : least;
+    }
+    return least;
+}
+
+/* What a promise waited for last, among the events; or WEFT_NONE. */
+static uint32_t before(const struct sorter *k, uint32_t event)
+{
+    const struct weft_history *h = k->d->good;
+    uint32_t p = k->event[event].good, first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
+    uint32_t source = first == end ? WEFT_NONE : h->wait[h->waits_of[end - 1]].source;
+    for (uint32_t i = 0; i < k->events && source != WEFT_NONE; i++)
+        if (k->event[i].good == source)
+            return i;
+    return WEFT_NONE;
+}
+
+/* Whether what one of the two had waited for is swapped already. */
+static bool follows(const struct sorter *k, uint32_t first, uint32_t second)
+{
+    uint32_t a = before(k, first), b = before(k, second);
+    const struct event *e = k->event;
+    return (a != WEFT_NONE && swapped_by(k->d, &e[a], &e[second]) > 0) ||
+           (b != WEFT_NONE && swapped_by(k->d, &e[first], &e[b]) > 0);
+}
+
+static void offer(struct sorter *k, struct swap s)
+{
+    uint32_t at = k->bests;
+    while (at > 0 && k->best[at - 1].apart_ns < s.apart_ns)
+        at--;
+    if (at == WEFT_ORDERS_MAX || follows(k, s.first, s.second))
+        return;
+    k->bests += k->bests < WEFT_ORDERS_MAX;
+    for (uint32_t i = k->bests - 1; i > at; i--)
+        k->best[i] = k->best[i - 1];
+    k->best[at] = s;
+}
+
+static void find_events(struct sorter *k)
+{
+    for (uint32_t p = 1; p < k->d->good->m->promises && k->events < MOST; p++) {
+        uint32_t bad = k->d->bad_of_good[p];
+        if (is_event(k->d, p))
+            k->event[k->events++] = (struct event){p, bad, weft_history_ended_ns(k->d->good, p),
+                                                   weft_history_ended_ns(k->d->bad, bad)};
+    }
+}
+
+static char *tell(struct weft__differ *d, const struct event *first, const struct event *second)
+{
+    const struct weft_model *g = d->good->m;
+    struct weft__text t = {0};
+    weft__put_name(&t, g, first->good);
+    weft__put(&t, " %s before ", weft__outcome_verb(g, first->good));
+    weft__put_name(&t, g, second->good);
+    weft__put(&t, d->goods > 1 ? " in all good runs (at " : " in the good run (at ");
+    weft__put_time(&t, first->good_ns);
+    weft__put(&t, " and ");
+    weft__put_time(&t, second->good_ns);
+    weft__put(&t, "); in the bad run after it (at ");
+    weft__put_time(&t, first->bad_ns);
+    weft__put(&t, " and ");
+    weft__put_time(&t, second->bad_ns);
+    weft__put(&t, ").");
+    d->failed |= t.failed;
+    return weft__text_take(&t);
+}
+
+void weft__find_orders(struct weft__differ *d)
+{
+    struct sorter k = {.d = d};
+    struct weft_diff *o = d->out;
+    if (o->strangers || (o->divergence.found && o->divergence.causal))
+        return;
+    k.event = calloc(MOST, sizeof *k.event);
+    o->order = calloc(WEFT_ORDERS_MAX, sizeof *o->order);
+    d->failed |= !k.event || !o->order;
+    if (!d->failed)
+        find_events(&k);
+    for (uint32_t i = 0; i < k.events; i++)
+        for (uint32_t j = 0; j < k.events; j++) {
+            int64_t apart = swapped_by(d, &k.event[i], &k.event[j]);
+            if (apart > 0)
+                offer(&k, (struct swap){i, j, apart});
+        }
+    for (uint32_t i = 0; i < k.bests && !d->failed; i++) {
+        const struct event *a = &k.event[k.best[i].first], *b = &k.event[k.best[i].second];
+        o->order[o->orders++] =
+            (struct weft_order_change){a->good, b->good, a->bad, b->bad, tell(d, a, b)};
+    }
+    free(k.event);
+}

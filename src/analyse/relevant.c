@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: ISC */
+/* What went wrong in a bad run, and what that depends on in either run: what it waited for, who resolved and notified
+ * that, who had created it, and what these waited for before.
+ *
+ * Wrong is what ended worse than in the good run. What should resolve matters most, then what somebody waits for or what
+ * waits itself, and only then what has nothing to do with others. If nothing ended worse, it is what became slower, by
+ * most; else what somebody waits for and only one of the runs has; else whatever ended otherwise. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/parting.h"
+#include "model/alloc.h"
+
+#define MS INT64_C(1000000)
+
+/* ---- What it depends on ---- */
+
+struct walk {
+    const struct weft_history *h;
+    uint8_t *mark, bit; /* bit: to be set in mark */
+    int64_t *until_ns;  /* by promise: what it did until then matters; INT64_MIN: nothing */
+    uint32_t *wait, *notice, *act; /* … places in its lists that are still to be looked at */
+    uint32_t *queue, queued;
+    bool *in_queue;
+};
+
+static bool walk_init(struct walk *w, const struct weft_history *h, uint8_t *mark, uint8_t bit)
+{
+    uint32_t n = h->m->promises;
+    *w = (struct walk){.h = h, .mark = mark, .bit = bit};
+    w->until_ns = weft__resize(NULL, n, sizeof *w->until_ns);
+    w->wait = weft__resize(NULL, n, sizeof *w->wait);
+    w->notice = weft__resize(NULL, n, sizeof *w->notice);
+    w->act = weft__resize(NULL, n, sizeof *w->act);
+    w->queue = weft__resize(NULL, n, sizeof *w->queue);
+    w->in_queue = calloc(n, sizeof *w->in_queue);
+    if (!w->until_ns || !w->wait || !w->notice || !w->act || !w->queue || !w->in_queue)
+        return false;
+    memcpy(w->wait, h->waits_of_first, n * sizeof *w->wait);
+    memcpy(w->notice, h->notified_first, n * sizeof *w->notice);
+    for (uint32_t p = 0; p < n; p++) {
+        w->until_ns[p] = INT64_MIN;
+        w->act[p] = h->m->promise[p].first_interaction;
+    }
+    return true;
+}
+
+static void walk_fini(struct walk *w)
+{
+    free(w->until_ns);
+    free(w->wait);
+    free(w->notice);
+    free(w->act);
+    free(w->queue);
+    free(w->in_queue);
+}
+
+static void reach(struct walk *w, uint32_t promise, int64_t until_ns)
+{
+    if (promise == WEFT_ROOT || w->until_ns[promise] >= until_ns)
+        return;
+    w->until_ns[promise] = until_ns;
+    w->mark[promise] |= w->bit;
+    if (!w->in_queue[promise])
+        w->queue[w->queued++] = promise;
+    w->in_queue[promise] = true;
+}
+
+/* Everything is looked at once, so it is linear. */
+static void reach_causes(struct walk *w, uint32_t promise)
+{
+    const struct weft_history *h = w->h;
+    const struct weft_model *m = h->m;
+    int64_t until = w->until_ns[promise];
+    uint32_t end = h->resolution[promise];
+    reach(w, m->promise[promise].creator, m->promise[promise].start_ns);
+    reach(w, weft_model_final(m, promise), until);
+    if (end != WEFT_NONE && m->interaction[end].time_ns <= until)
+        reach(w, m->interaction[end].actor, m->interaction[end].time_ns);
+    for (; w->wait[promise] < h->waits_of_first[promise + 1]; w->wait[promise]++) {
+        const struct weft_wait *x = &h->wait[h->waits_of[w->wait[promise]]];
+        if (x->from_ns > until)
+            break;
+        reach(w, x->source, x->until_ns < until ? x->until_ns : until);
+    }
+    for (uint32_t *i = &w->act[promise]; *i != WEFT_NONE; *i = m->interaction[*i].next) {
+        const struct weft_interaction *x = &m->interaction[*i];
+        if (x->time_ns > until)
+            break;
+        if (x->kind == WEFT_READS)
+            reach(w, x->other, x->time_ns);
+    }
+    for (; w->notice[promise] < h->notified_first[promise + 1]; w->notice[promise]++) {
+        const struct weft_interaction *x = &m->interaction[h->notified[w->notice[promise]]];
+        if (x->time_ns > until)
+            break;
+        reach(w, x->actor, x->time_ns);
+    }
+}
+
+static void walk_on(struct walk *w)
+{
+    while (w->queued) {
+        uint32_t promise = w->queue[--w->queued];
+        w->in_queue[promise] = false;
+        reach_causes(w, promise);
+    }
+}
+
+/* ---- What went wrong ---- */
+
+unsigned weft__weight_in(const struct weft_history *h, uint32_t promise)
+{
+    uint32_t final = weft_model_final(h->m, promise);
+    if (h->m->promise[promise].should_resolve || h->m->promise[final].should_resolve)
+        return 3;
+    const uint32_t both[] = {promise, final};
+    for (unsigned i = 0; i < 2; i++)
+        if (h->waits_of_first[both[i]] < h->waits_of_first[both[i] + 1] ||
+            h->waits_for_first[both[i]] < h->waits_for_first[both[i] + 1])
+            return 2;
+    return 1;
+}
+
+unsigned weft__weight_of(const struct weft__differ *d, uint32_t good)
+{
+    uint32_t bad = d->bad_of_good[good];
+    unsigned of_good = weft__weight_in(d->good, good), of_bad = weft__weight_in(d->bad, bad);
+    unsigned most = of_good > of_bad ? of_good : of_bad;
+    return most == 1 && (d->mark[good] | d->bad_mark[bad]) & WEFT__USED ? 2 : most;
+}
+
+/* Whether a promise that ended otherwise ended worse in one run than in the other. */
+bool weft__ended_worse(const struct weft_history *h, uint32_t promise,
+                       const struct weft_history *than, uint32_t other)
+{
+    static const unsigned char how_bad[WEFT__ENDINGS] = {
+        [WEFT__CANCEL] = 1, [WEFT__DROP] = 1, [WEFT__ERROR] = 2, [WEFT__OPEN] = 3};
+    return how_bad[weft__ending_of(h->m, promise)] > how_bad[weft__ending_of(than->m, other)];
+}
+
+struct goals {
+    struct weft__differ *d;
+    struct walk good, bad;
+    bool any, marked; /* marked: something should resolve */
+};
+
+static void add_goal(struct goals *k, uint32_t good, uint32_t bad)
+{
+    k->any = true;
+    if (good != WEFT_NONE)
+        reach(&k->good, good, INT64_MAX);
+    if (bad != WEFT_NONE)
+        reach(&k->bad, bad, INT64_MAX);
+}
+
+/* Marks what depends on it whether that resolves which should. */
+static void mark_serving(struct goals *k, const struct weft_history *h, uint8_t *mark)
+{
+    struct walk w;
+    if (!walk_init(&w, h, mark, WEFT__SERVES))
+        k->d->failed = true;
+    for (uint32_t p = 1; p < h->m->promises && !k->d->failed; p++)
+        if (h->m->promise[p].should_resolve) {
+            k->marked = true;
+            reach(&w, p, INT64_MAX);
+            walk_on(&w);
+        }
+    walk_fini(&w);
+}
+
+/* Whether something may be where they part though nothing ended worse. */
+static bool serves(const struct goals *k, uint8_t mark)
+{
+    return mark & WEFT__USED && (mark & WEFT__SERVES || !k->marked);
+}
+
+/* What ended otherwise, and matters most. */
+static void add_changed(struct goals *k, bool worse)
+{
+    const struct weft__differ *d = k->d;
+    unsigned most = 1;
+    for (int pass = 0; pass < 2; pass++)
+        for (uint32_t p = 1; p < d->good->m->promises; p++) {
+            if (!(d->mark[p] & WEFT__CHANGED) ||
+                (worse && !weft__ended_worse(d->bad, d->bad_of_good[p], d->good, p)))
+                continue;
+            unsigned weight = weft__weight_of(d, p);
+            bool alone = weight == 1 && d->good->m->promise[p].creator == WEFT_ROOT;
+            if (alone || (weight < 3 && d->mark[p] & WEFT__COMES_AND_GOES) ||
+                (!worse && k->marked && !(d->mark[p] & WEFT__SERVES)))
+                continue;
+            if (pass && weight == most)
+                add_goal(k, p, d->bad_of_good[p]);
+            most = weight > most ? weight : most;
+        }
+}
+
+static int64_t length_ns(const struct weft_history *h, uint32_t promise)
+{
+    return weft_history_ended_ns(h, promise) - h->m->promise[promise].start_ns;
+}
+
+/* What the good runs say of how long a kind takes. */
+struct lengths {
+    uint32_t count;
+    int64_t longest_ns, limit_ns; /* limit: from there on it is longer than they vary */
+};
+
+static void find_limits(const struct weft__differ *d, struct lengths *of)
+{
+    enum { FEW = 10 };
+    for (uint32_t r = 0; r < d->goods; r++) {
+        const struct weft__side *s = &d->sides.side[r];
+        for (uint32_t p = 1; p < s->h->m->promises; p++) {
+            struct lengths *k = &of[s->kind[p]];
+            int64_t length = length_ns(s->h, p);
+            k->count++;
+            if (weft_history_ended_ns(s->h, p) != INT64_MAX && length > k->longest_ns)
+                k->longest_ns = length;
+        }
+    }
+    for (uint32_t i = 0; i < d->sides.kinds.count; i++)
+        of[i].limit_ns = of[i].count < FEW * d->goods && of[i].longest_ns < INT64_MAX / 4
+                             ? 3 * of[i].longest_ns + 5 * MS
+                             : INT64_MAX;
+    for (uint32_t i = 0; i < d->out->latencies; i++) {
+        const struct weft_latency_change *c = &d->out->latency[i];
+        struct lengths *k = &of[d->sides.side[d->goods].kind[c->bad]];
+        k->limit_ns = c->bad_median_ns > c->good_median_ns ? 0 : k->longest_ns;
+    }
+}
+
+/* Of what takes longer than the good runs vary, that for which somebody waited longest. */
+static void add_slowest(struct goals *k)
+{
+    const struct weft__differ *d = k->d;
+    const uint32_t *kind = d->sides.side[0].kind;
+    uint32_t slowest = WEFT_NONE;
+    int64_t most = 0;
+    struct lengths *of = calloc(d->sides.kinds.count, sizeof *of);
+    if (!of) {
+        k->d->failed = true;
+        return;
+    }
+    find_limits(d, of);
+    for (uint32_t p = 1; p < d->good->m->promises; p++) {
+        uint32_t bad = d->bad_of_good[p];
+        if (bad == WEFT_NONE || weft_history_ended_ns(d->good, p) == INT64_MAX ||
+            weft_history_ended_ns(d->bad, bad) == INT64_MAX || weft__weight_of(d, p) < 2 ||
+            (k->marked && !(d->bad_mark[bad] & WEFT__SERVES)) || d->mark[p] & WEFT__COMES_AND_GOES)
+            continue;
+        int64_t good_ns = length_ns(d->good, p), longer = length_ns(d->bad, bad) - good_ns;
+        if (longer < MS || longer < good_ns / 2 || good_ns + longer < of[kind[p]].limit_ns)
+            continue;
+        d->mark[p] |= WEFT__SLOW;
+        if (longer > most) {
+            most = longer;
+            slowest = p;
+        }
+    }
+    free(of);
+    if (slowest != WEFT_NONE)
+        add_goal(k, slowest, d->bad_of_good[slowest]);
+}
+
+static void add_lonely(struct goals *k)
+{
+    const struct weft__differ *d = k->d;
+    for (uint32_t p = 1; p < d->good->m->promises; p++)
+        if (d->mark[p] & WEFT__LONELY && serves(k, d->mark[p]) &&
+            !(d->mark[p] & WEFT__COMES_AND_GOES))
+            add_goal(k, p, WEFT_NONE);
+    for (uint32_t p = 1; p < d->bad->m->promises; p++)
+        if (d->bad_mark[p] & WEFT__LONELY && serves(k, d->bad_mark[p]) &&
+            !(d->mark[d->good_of_bad[d->bad->m->promise[p].creator]] & WEFT__COMES_AND_GOES))
+            add_goal(k, WEFT_NONE, p);
+}
+
+/* What some good run does without, with all below it. */
+static void mark_coming_and_going(struct goals *k)
+{
+    const struct weft__differ *d = k->d;
+    const struct weft_history *g = d->good;
+    uint32_t *queue = k->good.queue, count = 1; /* not used yet */
+    queue[0] = WEFT_ROOT;
+    for (uint32_t at = 0; at < count; at++)
+        for (uint32_t i = g->children_first[queue[at]]; i < g->children_first[queue[at] + 1]; i++) {
+            uint32_t child = g->children[i];
+            if (d->mark[queue[at]] & WEFT__COMES_AND_GOES || weft__dispensable(d, child))
+                d->mark[child] |= WEFT__COMES_AND_GOES;
+            queue[count++] = child;
+        }
+}
+
+/* What is relevant in one run is so in the other. */
+static void share(const struct weft__differ *d, struct walk *good, struct walk *bad)
+{
+    for (uint32_t p = 1; p < d->good->m->promises; p++) {
+        uint32_t other = d->bad_of_good[p];
+        if (other != WEFT_NONE && d->mark[p] & WEFT__RELEVANT)
+            reach(bad, other, weft__end_ns(d->bad, other));
+        else if (other != WEFT_NONE && d->bad_mark[other] & WEFT__RELEVANT)
+            reach(good, p, weft__end_ns(d->good, p));
+    }
+}
+
+void weft__find_relevant(struct weft__differ *d)
+{
+    struct goals k = {.d = d};
+    d->failed |= !walk_init(&k.good, d->good, d->mark, WEFT__RELEVANT);
+    d->failed |= !walk_init(&k.bad, d->bad, d->bad_mark, WEFT__RELEVANT);
+    if (!d->failed) {
+        mark_coming_and_going(&k);
+        add_changed(&k, true);
+    }
+    if (!d->failed && !k.any) {
+        mark_serving(&k, d->good, d->mark);
+        mark_serving(&k, d->bad, d->bad_mark);
+    }
+    if (!d->failed && !k.any)
+        add_slowest(&k);
+    if (!d->failed && !k.any)
+        add_lonely(&k);
+    if (!d->failed && !k.any)
+        add_changed(&k, false);
+    if (!d->failed) {
+        for (int pass = 0; pass < 2; pass++) {
+            walk_on(&k.good);
+            walk_on(&k.bad);
+            share(d, &k.good, &k.bad);
+        }
+    }
+    walk_fini(&k.good);
+    walk_fini(&k.bad);
+}
