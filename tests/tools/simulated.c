@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
 /* A machine for one program, on which every run is the same: a library to be preloaded.
  *
- *     LD_PRELOAD=simulated.so SIMULATED=FILE [SIMULATED_SIZE=BYTES] [SIMULATED_SEED=N] [SIMULATED_BUSY=1] PROGRAM…
+ *     LD_PRELOAD=simulated.so SIMULATED=FILE [SIMULATED_SIZE=BYTES] [SIMULATED_SEED=N] [SIMULATED_BUSY=1] [SIMULATED_KILLED=MS] PROGRAM…
  *
- * The program is recorded into FILE. As if it had a processor for each thread, but time passes only by what the
+ * The program is recorded into FILE, and may be killed after so many milliseconds. As if it had a processor for each thread, but time passes only by what the
  * program does: each thread has a time of its own, and sleeping, blocking, reading the clock and recording an event
  * put it forward by fixed amounts. With a seed it takes more or less long until what slept runs, for each seed in
  * another way. On a busy machine others get the core of each thread again and again. One thread runs at a time: whenever one calls a function that stands here, the one whose time is least
@@ -177,8 +177,8 @@ static struct thread *next_thread(void)
             next = t;
     if (goes_on_ns(next) >= killed_ns && killed_ns < NEVER) {
         note_end(killed_ns);
-        REAL(raise)(SIGALRM);
-        must(false, "survived SIGALRM");
+        REAL(raise)(SIGKILL);
+        must(false, "survived SIGKILL");
     }
     must(goes_on_ns(next) < NEVER, "every thread waits for ever");
     if (next->state != READY)
@@ -447,5 +447,8 @@ __attribute__((constructor)) static void begin(void)
     const char *chance = getenv("SIMULATED_SEED");
     seed = chance ? (uint32_t)strtoul(chance, NULL, 10) : 0;
     busy = getenv("SIMULATED_BUSY");
+    const char *killed = getenv("SIMULATED_KILLED");
+    if (killed)
+        killed_ns = BEGIN_NS + strtoull(killed, NULL, 10) * 1000000;
     start_trace(getenv("SIMULATED_SIZE"));
 }
