@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -28,7 +30,8 @@ static bool add_fact(int fd, struct weft_facts_header *f, const char *text)
                sizeof f->packet.content_bits;
 }
 
-static bool note(int fd, struct weft_facts_header *f, int status)
+/* The time, and of the process itself how it ended. */
+static bool note(int fd, struct weft_facts_header *f, pid_t pid, int status)
 {
     char text[32];
     struct timespec now;
@@ -37,9 +40,22 @@ static bool note(int fd, struct weft_facts_header *f, int status)
     if (f->state == WEFT_TRACE_RECORDING &&
         pwrite(fd, &ns, sizeof ns, offsetof(struct weft_facts_header, stop_mono_ns)) != sizeof ns)
         return false;
+    if (f->pid != (uint32_t)pid)
+        return true;
     snprintf(text, sizeof text, WIFSIGNALED(status) ? "end=signal %d" : "end=exit %d",
              WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
     return add_fact(fd, f, text);
+}
+
+/* What was killed together with the one that started it may take a moment; a daemon stays. */
+static void wait_for(pid_t pid)
+{
+    enum { MOMENT_MS = 200 };
+    struct pollfd process = {.fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN};
+    if (process.fd < 0)
+        return;
+    (void)poll(&process, 1, MOMENT_MS);
+    close(process.fd);
 }
 
 void weft__ending_note(const char *path, const char *name, pid_t pid, int status)
@@ -48,8 +64,10 @@ void weft__ending_note(const char *path, const char *name, pid_t pid, int status
     int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0)
         return;
-    if (weft__facts_read(fd, &facts) && facts.pid == (uint32_t)pid && !weft__facts_live(&facts) &&
-        !note(fd, &facts, status))
+    const bool read = weft__facts_read(fd, &facts);
+    if (read && facts.pid != (uint32_t)pid && weft__facts_live(&facts))
+        wait_for((pid_t)facts.pid);
+    if (read && !weft__facts_live(&facts) && !note(fd, &facts, pid, status))
         weft__say(name, "cannot be written: %s", strerror(errno));
     close(fd);
 }

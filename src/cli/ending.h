@@ -9,7 +9,8 @@
 
 /* The process has ended with that status, as waitpid says it. A program that is killed, or calls _exit, cannot say when,
  * and its last event may be long ago: just what one wants to know of one that hangs. So its trace, at path, gets the time;
- * and how it ended, which it never knows. Nothing is done to a trace that is another process's, or is being recorded. */
+ * and how it ended, which it never knows. That of a process which it has started gets the time only, at which both were gone.
+ * Nothing is done to a trace that is being recorded. */
 void weft__ending_note(const char *path, const char *name, pid_t pid, int status);
 
 /* "exit status 3", "signal 9 (Killed)", or "". */

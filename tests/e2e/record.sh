@@ -62,6 +62,9 @@ run 0 "$WEFT" info s.weft
 says "$tmp/out" '^  ended         killed, signal 9 \(Killed\)$'
 run 0 "$WEFT" explain s.weft
 says "$tmp/out" '^The program was killed by signal 9 \(Killed\), so what was under way then is pending'
+# … which another one had started: the time at which it was gone is noted.
+run 0 "$WEFT" record -o s.weft sh -c '"$@"; true' sh "$RECORDED" rounds 250 kill
+equal 'noted' True "$(python3 -c 'import struct; f = open("s.weft", "rb"); f.seek(128); print(struct.unpack("<Q", f.read(8))[0] > 0)')"
 for status in 0 3; do
     run $status "$WEFT" record -o s.weft "$RECORDED" rounds 250 _exit $status
     run 0 "$WEFT" save -o t.weft s.weft
