@@ -331,12 +331,15 @@ static bool add_roots(struct weft__graph *g, bool weak, uint32_t *queue, uint32_
     return true;
 }
 
-/* Those that nobody waits for, though they should be resolved. */
+/* Those that nobody waits for, though they should be resolved: they are marked, or others of their sort were. Or the program ended
+ * by itself though they had something to do. */
 static bool add_lonely(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
 {
     const struct weft_model *m = g->s->m;
     for (uint32_t p = 1; p < m->promises; p++) {
-        if (g->group[p] != WEFT_NONE || !m->promise[p].should_resolve || !is_missing(m, p))
+        if (g->group[p] != WEFT_NONE || !is_missing(m, p) ||
+            !(m->promise[p].should_resolve || weft__is_expected(g, p) ||
+              (m->losses.ended == WEFT_ENDED_STOPPED && weft__has_worked(g, p))))
             continue;
         if (!add_group(g, p))
             return false;
@@ -550,7 +553,7 @@ bool weft__graph_init(struct weft__graph *g, struct weft__search *s)
     g->group = weft__resize(NULL, promises, sizeof *g->group);
     g->mark = calloc(promises, 1);
     uint32_t *queue = weft__resize(NULL, promises, sizeof *queue);
-    bool ok = g->next && g->group && g->mark && queue && find_blocking(g);
+    bool ok = g->next && g->group && g->mark && queue && find_blocking(g) && weft__find_habits(g);
     if (ok) {
         memset(g->next, 0xff, promises * sizeof *g->next);
         memset(g->group, 0xff, promises * sizeof *g->group);

@@ -94,6 +94,7 @@ struct weft__graph {
     /* By family: how those that are resolved were. */
     struct weft__habit {
         uint32_t resolved, own; /* own: by their creator */
+        uint32_t pending;
         uint32_t major, votes, by_major;
         int64_t longest_ns; /* from creation to resolution */
     } * habit;
@@ -139,6 +140,7 @@ struct weft__hang {
     uint64_t signs;
     struct weft__verdict verdict;
     bool ordinary; /* others like the root took as long */
+    bool expected; /* weft__is_expected says so of somebody in it */
     uint32_t wait; /* the first for the root, or of the circle; WEFT_NONE: nobody waits */
     uint32_t near,
         top; /* marked should_resolve: the nearest that counts, and the last one; or WEFT_NONE */
@@ -166,6 +168,13 @@ int64_t weft__last_life(const struct weft__graph *g, uint32_t promise);
 /* From a blocked promise to its root (or into the circle): since when nothing of it has moved. *runs is set if something of
  * it runs. */
 int64_t weft__still_since(const struct weft__graph *g, uint32_t promise, bool *runs);
+
+/* It has run, and not shortly before the end. */
+bool weft__has_worked(const struct weft__graph *g, uint32_t promise);
+
+/* Others of its sort have ended, and in a hundredth of the time in which nothing of this one has moved, though the loop was free
+ * to: it should have ended, too. */
+bool weft__is_expected(const struct weft__graph *g, uint32_t promise);
 
 /* life.c: the recording was never off, or what happened afterwards shows that it hangs still. who: the one it is about, who
  * waits for the root, or the root. */
@@ -205,7 +214,8 @@ bool weft__holds_known(const struct weft_model *m, uint32_t resource);
 /* Whether others give the resource back than those who have got it: then nothing says who will. */
 bool weft__is_passed(const struct weft_history *h, uint32_t resource);
 
-/* owner.c: who would resolve the roots. False: no memory. */
+/* owner.c: how those of each sort ended, and who would resolve the roots. False: no memory. */
+bool weft__find_habits(struct weft__graph *g);
 bool weft__find_owners(struct weft__graph *g);
 
 #endif

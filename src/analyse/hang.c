@@ -47,6 +47,7 @@ static void look_at(const struct weft__graph *g, struct weft__hang *x, uint32_t 
         bool behind = (g->mark[p] & WEFT__BEHIND_BACKGROUND) != 0;
         if (!m->promise[p].background) {
             *alive |= !behind;
+            x->expected = x->expected || (!behind && weft__is_expected(g, p));
             uint32_t *near = behind ? near_behind : &x->near;
             if (m->promise[p].should_resolve) {
                 *near = *near == WEFT_NONE ? p : *near;
@@ -242,7 +243,10 @@ static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__ha
            (gr->lost == WEFT__LOST_RESULT && m->end_ns - gr->lost_ns >= g->s->o->hang_ns
                 ? WEFT__H_UNTOLD
                 : 0) |
-           (m->end_ns - from < g->s->o->hang_ns ? WEFT__H_SHORT : 0);
+           (m->end_ns - from < g->s->o->hang_ns ? WEFT__H_SHORT : 0) |
+           (x->expected ? WEFT__H_EXPECTED : 0) |
+           (weft__has_worked(g, gr->node) ? WEFT__H_WORKED : 0) |
+           (gr->why == WEFT__HOLDS && gr->of == gr->all ? WEFT__H_KEPT : 0);
 }
 
 /* Returns true if what makes this a hang was kept of the promise when its events were overwritten: that it is pending,

@@ -64,6 +64,52 @@ int64_t weft__still_since(const struct weft__graph *g, uint32_t p, bool *runs)
     return since;
 }
 
+/* ---- What should have ended ---- */
+
+/* It has waited for the same sort of thing before: it goes on with each that comes. */
+static bool waits_again(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft_history *h = g->s->h;
+    const uint32_t *family = g->s->families->of, next = g->next[p];
+    enum { LOOKED_AT = 100 };
+    for (uint32_t i = h->waits_of_first[p], n = 0;
+         next != WEFT_NONE && i < h->waits_of_first[p + 1] && n < LOOKED_AT; i++, n++)
+        if (h->waits_of[i] != next &&
+            family[h->wait[h->waits_of[i]].source] == family[h->wait[next].source])
+            return true;
+    return false;
+}
+
+static bool is_timer(const struct weft_model *m, uint32_t p)
+{
+    static const char *const types[] = {"timer", "sleep", "timeout", "interval"};
+    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
+        if (strcmp(weft_model_type(m, p), types[i]) == 0)
+            return true;
+    return false;
+}
+
+bool weft__has_worked(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft_model *m = g->s->m;
+    uint32_t run = weft__last_run(g->s->h, p);
+    return run != WEFT_NONE && run < m->runs_ended &&
+           m->run[run].end_ns < m->end_ns - g->s->o->hang_ns;
+}
+
+/* mirage's traces do not say what is given up. */
+bool weft__is_expected(const struct weft__graph *g, uint32_t p)
+{
+    enum { ENOUGH = 8, TIMES = 100, FEW = 8 }; /* FEW: one pending for so many that ended */
+    const struct weft_model *m = g->s->m;
+    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
+    const int64_t since = weft__last_life(g, p), still_ns = m->end_ns - since;
+    return m->is_weft && b->resolved >= ENOUGH && b->pending <= b->resolved / FEW &&
+           m->promise[p].created && !m->promise[p].background && still_ns >= g->s->o->hang_ns &&
+           still_ns / TIMES >= b->longest_ns && (m->asleep || g->slept_ns > since) &&
+           !is_timer(m, p) && !waits_again(g, p);
+}
+
 /* ---- After the recording was off ---- */
 
 /* Something shows that it was pending then: it began, was waited for, or ran anew. That something was told of it does not:

@@ -20,7 +20,7 @@ static uint32_t resolver(const struct weft__graph *g, uint32_t p)
     return weft_model_final(m, m->interaction[by].actor);
 }
 
-static bool find_habits(struct weft__graph *g)
+bool weft__find_habits(struct weft__graph *g)
 {
     const struct weft_model *m = g->s->m;
     const struct weft__families *f = g->s->families;
@@ -30,6 +30,7 @@ static bool find_habits(struct weft__graph *g)
     for (uint32_t p = 1; p < m->promises; p++) {
         uint32_t by = resolver(g, p);
         struct weft__habit *b = &g->habit[f->of[p]];
+        b->pending += weft__is_pending(m, p);
         if (by == WEFT_NONE)
             continue;
         int64_t length = m->promise[p].end_ns - m->promise[p].start_ns;
@@ -323,7 +324,7 @@ bool weft__find_owners(struct weft__graph *g)
     bool *has_root = calloc(f->count, sizeof *has_root);
     uint32_t *seen = calloc((size_t)g->count + 1, sizeof *seen);
     struct work *work = weft__resize(NULL, f->count, sizeof *work);
-    bool ok = has_root && seen && work && find_habits(g) && weft__find_held(g);
+    bool ok = has_root && seen && work && weft__find_held(g);
     for (uint32_t i = 0; ok && i < g->count; i++)
         if (is_plain(g, &g->groups[i]))
             has_root[f->of[g->groups[i].node]] = true;

@@ -1237,6 +1237,7 @@ static void signalled_and_nobody_ran(void **state)
     sleep_ms(&r, 1);
     add(&r, notifies(0, LOOP, 3));
     add(&r, signals(0, 4, 3));
+    add(&r, fulfills(0, 4, 4));
     sleep_ms(&r, 200);
     EXPECT(&r, "hang-root certain 3 x1: 2 1\n", "'response'");
 }
