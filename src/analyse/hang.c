@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/graph.h"
-#include "analyse/words.h"
 #include "model/alloc.h"
 
 enum {
@@ -46,7 +45,7 @@ static void look_at(const struct weft__graph *g, struct weft__hang *x, uint32_t 
         uint32_t p = g->order[i];
         bool behind = (g->mark[p] & WEFT__BEHIND_BACKGROUND) != 0;
         if (!m->promise[p].background) {
-            *alive |= !behind;
+            *alive |= !behind && (gr->count == 1 || gr->members || p != gr->node);
             x->expected = x->expected || (!behind && weft__is_expected(g, p));
             uint32_t *near = behind ? near_behind : &x->near;
             if (m->promise[p].should_resolve) {
@@ -87,12 +86,6 @@ static bool in_flight(const struct weft__graph *g, uint32_t p)
     const struct weft__habit *b = &g->habit[g->s->families->of[p]];
     return is_young(g, p) &&
            (b->resolved >= FAMILY_MANY || g->slept_ns > g->s->m->promise[p].start_ns);
-}
-
-/* What a program that goes on may well wait for, for long. */
-static bool is_patient(const struct weft_model *m, uint32_t p)
-{
-    return weft__is_called(m, p, weft__parts_patient);
 }
 
 /* The first promise of the trace, a task, which only waits for what it has made itself, by what it has called. */
@@ -190,8 +183,6 @@ static uint64_t signs_of_end(const struct weft__graph *g, const struct weft__han
     uint64_t signs = 0;
     if (is_young(g, judged))
         signs |= in_flight(g, judged) ? WEFT__H_YOUNG | WEFT__H_IN_FLIGHT : WEFT__H_YOUNG;
-    if (is_patient(m, root))
-        signs |= WEFT__H_PATIENT;
     if (b->resolved == 0)
         signs |= WEFT__H_FIRST;
     /* What is marked, and sleeps at the end of a trace that does not say how long that lasted: it is to be looked at. */
@@ -294,12 +285,16 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
         x->signs |= signs_of_lost(g, x);
     else if (x->kind != WEFT_FINDING_DEADLOCK)
         x->ordinary = b->resolved >= FAMILY_SOME && age_of(g, gr->node) <= b->longest_ns;
-    uint64_t known = weft__signs(g->s, gr->node);
+    uint64_t known = weft__signs(g->s, gr->node), reader = 0;
     if (is_kept(g, x, gr->node))
         known &= ~(uint64_t)WEFT__INCOMPLETE;
     if (x->wait != WEFT_NONE && !(known & WEFT__INCOMPLETE) &&
         !is_kept(g, x, weft__reader(g, x->wait)))
-        known |= weft__signs(g->s, weft__reader(g, x->wait)) | WEFT__H_READER;
+        reader = weft__signs(g->s, weft__reader(g, x->wait));
+    if (reader & WEFT__OVERWRITTEN)
+        x->signs |= WEFT__H_READER_OVERWRITTEN;
+    if (reader & WEFT__OLDER)
+        x->signs |= WEFT__H_READER_OLDER;
     x->signs |= known;
     return weft__judge(&x->verdict, x->kind, x->signs);
 }

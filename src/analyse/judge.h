@@ -57,11 +57,11 @@ enum {
 #define WEFT__H_TO_OTHER WEFT__OWN(24)    /* another one was woken */
 #define WEFT__H_LATE WEFT__OWN(25)        /* signalled once, waited for afterwards */
 #define WEFT__H_SOON WEFT__OWN(26)        /* the recording ended soon after the signal */
-#define WEFT__H_READER WEFT__OWN(27)      /* who waits is the one that is incomplete */
-#define WEFT__H_PATIENT WEFT__OWN(28)     /* by its name it may take long */
-#define WEFT__H_EXPECTED WEFT__OWN(29)    /* others of the sort of somebody in it have long ended */
-#define WEFT__H_KEPT WEFT__OWN(30)        /* all who hold it have ended */
-#define WEFT__H_WORKED WEFT__OWN(31)      /* it has run, and not shortly before the end */
+#define WEFT__H_READER_OVERWRITTEN WEFT__OWN(27) /* of who waits the beginning was overwritten */
+#define WEFT__H_READER_OLDER WEFT__OWN(31)       /* … or it is older than the recording */
+#define WEFT__H_EXPECTED WEFT__OWN(28) /* others of the sort of somebody in it have long ended */
+#define WEFT__H_KEPT WEFT__OWN(29)     /* all who hold it have ended */
+#define WEFT__H_WORKED WEFT__OWN(30)   /* it has run, and not shortly before the end */
 
 /* Of a run that took long, or of a turn of the loop. */
 #define WEFT__B_UNSURE WEFT__OWN(0)  /* the trace does not say when it ended */

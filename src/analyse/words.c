@@ -48,10 +48,6 @@ const char weft__words_cancelled[] =
 
 const char *const weft__parts_limits[] = {"timer", "timeout",  "time limit", "sleep",
                                           "delay", "deadline", NULL};
-const char *const weft__parts_patient[] = {"timer",    "timeout",  "sleep",  "delay", "interval",
-                                           "deadline", "accept",   "listen", "idle",  "shutdown",
-                                           "signal",   "sigterm",  "sigint", "stop",  "quit",
-                                           "exit",     "terminat", NULL};
 const char *const weft__parts_locks[] = {"lock", "mutex", "semaphore", "latch", NULL};
 
 enum {

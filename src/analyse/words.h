@@ -49,8 +49,7 @@ extern const char weft__words_general[]; /* types that say nothing */
 extern const char weft__words_outside[], weft__words_doors[];
 extern const char weft__words_programs[], weft__words_cancelled[], weft__words_unhandled[];
 
-/* graph.c, hang.c, owner.c: what ends a wait when its time has come; what may well be waited for for long; locks. */
-extern const char *const weft__parts_limits[], *const weft__parts_patient[],
-                                                   *const weft__parts_locks[];
+/* graph.c, owner.c: what ends a wait when its time has come; locks. */
+extern const char *const weft__parts_limits[], *const weft__parts_locks[];
 
 #endif

@@ -91,6 +91,18 @@ static inline void facts_packet_with_pause(struct trace *t, struct weft_facts_he
     packet_begin(t, WEFT_PACKET_FACTS, &all, sizeof all);
 }
 
+/* So many packets were overwritten; events were discarded. */
+static inline void facts_overwritten(struct trace *t, uint64_t packets)
+{
+    memcpy(t->bytes + offsetof(struct weft_facts_header, overwritten_packets), &packets,
+           sizeof packets);
+}
+
+static inline void facts_discarded(struct trace *t, uint64_t events)
+{
+    memcpy(t->bytes + offsetof(struct weft_facts_header, discarded_events), &events, sizeof events);
+}
+
 /* Says in such facts, which come first, that it was. */
 static inline void facts_pause(struct trace *t, uint64_t paused, uint64_t resumed)
 {

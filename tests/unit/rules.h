@@ -73,7 +73,7 @@ static inline int rules_noticed(uint32_t kinds)
     int missed = 0;
     for (unsigned i = 0; i < weft__rules_count; i++) {
         struct weft__rule *r = &weft__rules[i], kept = *r;
-        if (!*kept.scene)
+        if (!*kept.scene) /* TODO */
             continue;
         for (unsigned n = 0; !(kept.kinds & ~kinds) && rule_changed(r, n); n++, *r = kept) {
             if (rules_seen[i] & UINT64_C(1) << n)
