@@ -67,15 +67,15 @@ static inline void rules_change(uint32_t kinds, const char *scene, char *(*tell)
     free(right);
 }
 
-/* Of the rules for those kinds and no others, which have a scene. Says which changes nobody noticed; returns how many. */
+/* Of the rules whose first kind is one of those. Says which changes nobody noticed; returns how many. */
 static inline int rules_noticed(uint32_t kinds)
 {
     int missed = 0;
     for (unsigned i = 0; i < weft__rules_count; i++) {
         struct weft__rule *r = &weft__rules[i], kept = *r;
-        if (!*kept.scene) /* TODO */
+        if (!(kept.kinds & -kept.kinds & kinds))
             continue;
-        for (unsigned n = 0; !(kept.kinds & ~kinds) && rule_changed(r, n); n++, *r = kept) {
+        for (unsigned n = 0; rule_changed(r, n); n++, *r = kept) {
             if (rules_seen[i] & UINT64_C(1) << n)
                 continue;
             missed++;
@@ -84,7 +84,7 @@ static inline int rules_noticed(uint32_t kinds)
                         (unsigned long long)(kept.unless >> 8), kept.doubt ? kept.doubt : "", n);
         }
         *r = kept;
-        if (!(kept.kinds & ~kinds) && !rules_scene[i]) {
+        if (!rules_scene[i]) {
             missed++;
             print_error("rule %u: its scene, '%s', does not need it\n", i, kept.scene);
         }
