@@ -82,13 +82,14 @@ void weft__join(struct weft__search *s);
 /* The searches. Each is linear in the history but for sorting. */
 void weft__find_hangs(
     struct weft__search *s); /* hang.c: deadlock, lost-wakeup, hang-root, never-resolved */
-void weft__find_stopped(struct weft__search *s);  /* stopped.c */
-void weft__find_retries(struct weft__search *s);  /* retry.c: retry-storm */
-void weft__find_blocks(struct weft__search *s);   /* loop.c: loop-blocked, spin, slow-wake */
-void weft__find_failures(struct weft__search *s); /* failure.c: swallowed-failure */
-void weft__find_leaks(struct weft__search *s);    /* leak.c */
-void weft__find_serial(struct weft__search *s);   /* serial.c: serial-waits */
-void weft__find_herds(struct weft__search *s);    /* herd.c */
-void weft__find_pools(struct weft__search *s);    /* pool.c: pool-exhausted */
+void weft__find_stopped(struct weft__search *s);    /* stopped.c */
+void weft__find_retries(struct weft__search *s);    /* retry.c: retry-storm */
+void weft__find_blocks(struct weft__search *s);     /* loop.c: loop-blocked, spin, slow-wake */
+void weft__find_failures(struct weft__search *s);   /* failure.c: swallowed-failure */
+void weft__find_leaks(struct weft__search *s);      /* leak.c */
+void weft__find_serial(struct weft__search *s);     /* serial.c: serial-waits */
+void weft__find_herds(struct weft__search *s);      /* herd.c */
+void weft__find_pools(struct weft__search *s);      /* pool.c: pool-exhausted */
+void weft__find_contention(struct weft__search *s); /* contention.c */
 
 #endif

@@ -188,6 +188,16 @@ struct weft__rule weft__rules[] = {
      "given_back_by_others"},
     {K(POOL_EXHAUSTED), WEFT_POSSIBLE, WEFT__P_ALONE, WEFT__P_GONE, "only one waited for it",
      "only_one_waits"},
+
+    /* ---- Contention ---- */
+    {K(CONTENTION), WEFT_LIKELY, 0, 0, NULL, "one_lock_for_all"},
+    {K(CONTENTION), WEFT_POSSIBLE, WEFT__C_FEW, WEFT__C_MARKED,
+     "there are only few of these, and none is marked as something that should be resolved",
+     "a_lock_that_few_want"},
+    {K(CONTENTION), WEFT_POSSIBLE, WEFT__C_BATCH, WEFT__C_MARKED,
+     "all of them were begun at once: they may be meant to go on one after the other",
+     "a_batch_that_takes_turns"},
+
     /* ---- Incomplete traces ---- */
     {ANY, WEFT__ONE_LESS, WEFT__DISCARDED, 0,
      "some events in between are missing; one of them may be what is missing here",

@@ -118,6 +118,11 @@ enum {
 #define WEFT__P_ALONE WEFT__OWN(4)  /* only one waited */
 #define WEFT__P_PASSED WEFT__OWN(5) /* others give permits back than those who got them */
 
+/* Of contention. */
+#define WEFT__C_MARKED WEFT__OWN(0) /* some of the sort should resolve */
+#define WEFT__C_FEW WEFT__OWN(1)    /* there are only few of the sort */
+#define WEFT__C_BATCH WEFT__OWN(2)  /* all of them came at once, from one creator */
+
 /* WEFT_ROOT: of none. */
 uint64_t weft__signs(const struct weft__search *s, uint32_t promise);
 

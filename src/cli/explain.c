@@ -47,7 +47,8 @@ static const char help[] =
     "  --herd N 8                woken at once\n\n"
     "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted, "
     "swallowed-failure,\n"
-    "loop-blocked, spin, retry-storm, stopped, leak, slow-wake, herd, serial-waits.\n\n"
+    "loop-blocked, spin, retry-storm, stopped, leak, slow-wake, herd, serial-waits,\n"
+    "contention.\n\n"
     "Example: weft explain bad.weft\n";
 
 enum {

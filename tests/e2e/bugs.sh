@@ -45,6 +45,7 @@ bug() {
     says "$tmp/err" '^usage: '
 }
 
+bug contention 0 'cache lock'
 bug deadlock 1 'read configuration|open log'
 bug hang_root 1 'SELECT user 7'
 bug herd 0 'queue filled'

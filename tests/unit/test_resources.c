@@ -7,7 +7,7 @@
 #include "rules.h"
 
 #define MS UINT64_C(1000000)
-#define KINDS (1u << WEFT_FINDING_POOL_EXHAUSTED)
+#define KINDS (1u << WEFT_FINDING_POOL_EXHAUSTED | 1u << WEFT_FINDING_CONTENTION)
 
 /* ---- Making and describing ---- */
 
@@ -274,6 +274,162 @@ static void held_by_one_that_has_ended(void **state)
     EXPECT("pool-exhausted likely 1 x1, 1: \n", "The only permit of 'lock' (pool 1)");
 }
 
+/* ---- Contention ---- */
+
+enum style { HOLDS, NOTIFIED, PLACES, PRODUCER };
+
+/* So many wait for the lock, and each has it for 4 ms. Told by holds; by a condition, or a place in the queue for each, that
+ * whoever had it before ends; or somebody else ends it. before_ms: between one and the next. */
+static void take_turns(enum style style, int count, uint64_t before_ms, bool marked, bool parents)
+{
+    uint64_t lock = make(LOOP, POOL_, "lock"), other = make(LOOP, TASK_, "other"), who[64],
+             place[64];
+    for (int i = 0; i < count; i++) {
+        uint64_t top = make(LOOP, REQUEST, "GET /");
+        if (marked)
+            put(should_resolve(0, top));
+        who[i] = parents ? make(top, TASK_, "load") : top;
+        if (parents)
+            put(try_read(0, top, who[i]));
+        put(switches(0, who[i]));
+        place[i] = style == PLACES ? make(who[i], JOB_, "turn") : lock;
+        put(try_read(0, who[i], place[i]));
+        sleep_ms(before_ms);
+    }
+    for (int i = 0; i < count; i++) {
+        uint64_t by = style == PRODUCER || i == 0 ? other : who[i - 1];
+        put(switches(0, by));
+        put(style == PLACES ? fulfills(0, by, place[i]) : notifies(0, by, lock));
+        if (i > 0)
+            put(fulfills(0, by, who[i - 1]));
+        put(style == PLACES ? reads(0, who[i], place[i]) : signals(0, who[i], lock));
+        if (style == HOLDS)
+            get(who[i], lock);
+        sleep_ms(4);
+        put(switches(0, who[i]));
+        if (style == HOLDS)
+            give_back(who[i], lock);
+    }
+}
+
+static void one_lock_for_all(void **state)
+{
+    (void)state;
+    for (enum style style = HOLDS; style <= PLACES; style++)
+        for (int parents = 0; parents < 2; parents++) {
+            begin();
+            take_turns(style, 30, 1, true, parents);
+            EXPECT(style == PLACES ? "contention likely " : "contention likely 1 x1, 30: \n",
+                   "'GET /': ", " of what 30 of these took went to waiting for ", "30 waits took ",
+                   "Longest had it ");
+        }
+}
+
+static void who_is_served_hands_nothing_on(void **state)
+{
+    (void)state;
+    begin();
+    take_turns(PRODUCER, 30, 1, true, false);
+    NOTHING();
+}
+
+/* Each waits for the next one, and the last one ends. */
+static void a_chain_is_no_lock(void **state)
+{
+    enum { LENGTH = 40 };
+    uint64_t link[LENGTH];
+    (void)state;
+    begin();
+    for (int i = 0; i < LENGTH; i++) {
+        link[i] = make(LOOP, JOB_, "link");
+        put(should_resolve(0, link[i]));
+        if (i > 0)
+            put(try_read(0, link[i - 1], link[i]));
+    }
+    sleep_ms(10);
+    for (int i = LENGTH; i-- > 0;) {
+        put(fulfills(0, link[i], link[i]));
+        if (i > 0)
+            put(reads(0, link[i - 1], link[i]));
+    }
+    NOTHING();
+}
+
+static void a_lock_that_few_want(void **state)
+{
+    (void)state;
+    for (int marked = 0; marked < 2; marked++) {
+        begin();
+        uint64_t lock = make(LOOP, POOL_, "lock"), a = make(LOOP, TASK_, "a"),
+                 b = make(LOOP, TASK_, "a");
+        if (marked)
+            put(should_resolve(0, a));
+        for (int i = 0; i < 30; i++) {
+            uint64_t holder = i % 2 ? a : b, other = i % 2 ? b : a;
+            get(holder, lock);
+            put(try_read(0, other, lock));
+            sleep_ms(4);
+            give_back(holder, lock);
+            put(signals(0, other, lock));
+        }
+        EXPECT(marked ? "contention likely 1 x1, 30: \n"
+                      : "contention possible 1 x1, 30: there are only few");
+    }
+}
+
+static void a_batch_that_takes_turns(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        begin();
+        take_turns(HOLDS, 30, way == 1 ? 3 : 0, way == 2, false);
+        EXPECT(way ? "contention likely 1 x1, 30: \n"
+                   : "contention possible 1 x1, 30: all of them were begun at once");
+    }
+}
+
+/* Each has it for a moment, and then does something else. */
+static void a_lock_that_takes_little(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t lock = make(LOOP, POOL_, "lock"), before = make(LOOP, REQUEST, "GET /");
+    for (int i = 0; i < 30; i++) {
+        uint64_t who = make(LOOP, REQUEST, "GET /");
+        get(before, lock);
+        put(try_read(0, who, lock));
+        sleep_ms(1);
+        give_back(before, lock);
+        put(signals(0, who, lock));
+        put(fulfills(0, before, before));
+        sleep_ms(5);
+        before = who;
+    }
+    NOTHING();
+}
+
+/* Two have it at a time. */
+static void a_pool_of_two(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t pool = make(LOOP, POOL_, "pool"), a = make(LOOP, REQUEST, "GET /"),
+             b = make(LOOP, REQUEST, "GET /");
+    get(a, pool);
+    for (int i = 0; i < 30; i++) {
+        uint64_t who = make(LOOP, REQUEST, "GET /");
+        get(b, pool);
+        put(try_read(0, who, pool));
+        sleep_ms(4);
+        give_back(a, pool);
+        put(signals(0, who, pool));
+        put(fulfills(0, a, a));
+        a = b;
+        b = who;
+    }
+    NOTHING();
+}
+
 static int each_rule_is_needed(void **state)
 {
     (void)state;
@@ -290,6 +446,13 @@ int main(void)
         cmocka_unit_test(only_one_waits),
         cmocka_unit_test(given_back_by_others),
         cmocka_unit_test(held_by_one_that_has_ended),
+        cmocka_unit_test(one_lock_for_all),
+        cmocka_unit_test(who_is_served_hands_nothing_on),
+        cmocka_unit_test(a_chain_is_no_lock),
+        cmocka_unit_test(a_lock_that_few_want),
+        cmocka_unit_test(a_batch_that_takes_turns),
+        cmocka_unit_test(a_lock_that_takes_little),
+        cmocka_unit_test(a_pool_of_two),
     };
     return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }

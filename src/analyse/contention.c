@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: ISC */
+/* Contention: waits for one lock make up much of the lives of a sort of promise, since only one at a time gets it.
+ *
+ * A lock is what the program says is held, never by two at once; or what hands itself on: whoever got it last is the one who lets
+ * the next one have it, while others queue. The latter may be one condition, or a promise for each place in the queue, of one
+ * sort. A wait counts for its reader and for those who wait for that one meanwhile. */
+#include <stdlib.h>
+
+#include "analyse/judge.h"
+#include "model/alloc.h"
+
+#define LEAST_NS INT64_C(10000000) /* waited in all */
+
+enum {
+    SHARE = 30, /* percent of the lives of the sort */
+    WAITS = 20, /* for the lock */
+    FEW = 4,    /* of a sort, none of which is marked */
+    OFTEN = 3,  /* a batch: each waits for it less often than that; */
+    BATCH = 10, /* … and all come within 1/BATCH of the time that they take in all */
+    HANDED = 5, /* all but 1/HANDED are handed on by the one before */
+    DEEP = 6,   /* those who wait for the reader, and creators of who hands it on */
+    SHOWN = 3,  /* holders that are named */
+};
+
+/* Of a family. */
+struct sort {
+    double life_ns; /* of all of it */
+    uint32_t count, marked, creator;
+    int64_t first_ns, last_ns,
+        end_ns;    /* creation of the first and the last one; end of the last one */
+    bool creators; /* there are several */
+    /* … of the lock that is looked at: */
+    double waited_ns;
+    uint32_t waits;
+};
+
+/* Somebody had the lock while others waited. */
+struct holder {
+    uint32_t who;
+    int64_t from_ns, to_ns;
+};
+
+/* A wait that came to an end, for sorting. */
+struct served {
+    int64_t until_ns, from_ns;
+    uint32_t wait;
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct sort *sort; /* by family */
+    uint32_t *touched, touches;
+    uint32_t *first, *item; /* waits by lock: by promise, then, behind all promises, by family */
+    int64_t *covered; /* by promise: of its life until then the waits for this lock are counted; */
+    uint32_t *seen;   /* … if this is the lock */
+    struct served *served;
+    struct holder holder[SHOWN]; /* the longest */
+    uint32_t lock;               /* 1 + its place in first */
+    uint32_t waits;              /* for it */
+    int64_t waited_ns, from_ns, to_ns;
+};
+
+static void add_time(int64_t *sum, int64_t ns)
+{
+    if (__builtin_add_overflow(*sum, ns, sum))
+        *sum = INT64_MAX;
+}
+
+static bool is_served(const struct weft_wait *w)
+{
+    return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+}
+
+/* ---- Which waits are for one lock ---- */
+
+/* The place of a wait's source: its own, or, if nobody else waits for that, its family's. */
+static uint32_t place_of(const struct finder *f, const struct weft_wait *w)
+{
+    const uint32_t source = weft_model_final(f->m, w->source);
+    const uint32_t waits = f->h->waits_for_first[source + 1] - f->h->waits_for_first[source];
+    return waits > 1 || f->h->holds_for_first[source] < f->h->holds_for_first[source + 1]
+               ? source
+               : f->m->promises + f->s->families->of[source];
+}
+
+static bool gather(struct finder *f)
+{
+    const uint32_t places = f->m->promises + f->s->families->count;
+    f->first = calloc((size_t)places + 2, sizeof *f->first);
+    f->item = weft__resize(NULL, (uint64_t)f->h->waits + 1, sizeof *f->item);
+    if (!f->first || !f->item)
+        return false;
+    for (uint32_t i = 0; i < f->h->waits; i++)
+        f->first[place_of(f, &f->h->wait[i]) + 2]++;
+    for (uint32_t i = 2; i < places + 2; i++)
+        f->first[i] += f->first[i - 1];
+    for (uint32_t i = 0; i < f->h->waits; i++)
+        f->item[f->first[place_of(f, &f->h->wait[i]) + 1]++] = i;
+    return true;
+}
+
+static void measure_lives(struct finder *f)
+{
+    for (uint32_t p = 1; p < f->m->promises; p++) {
+        const struct weft_promise *q = &f->m->promise[p];
+        struct sort *k = &f->sort[f->s->families->of[p]];
+        int64_t end = weft_history_ended_ns(f->h, p);
+        end = end > f->m->end_ns ? f->m->end_ns : end;
+        if (end < q->start_ns)
+            continue;
+        if (k->count++ == 0) {
+            k->first_ns = q->start_ns;
+            k->creator = q->creator;
+        }
+        k->creators |= k->creator != q->creator;
+        k->last_ns = q->start_ns > k->last_ns ? q->start_ns : k->last_ns;
+        k->end_ns = end > k->end_ns ? end : k->end_ns;
+        k->life_ns += (double)(end - q->start_ns);
+        k->marked += q->should_resolve;
+    }
+}
+
+/* ---- One lock ---- */
+
+static void add_holder(struct finder *f, uint32_t who, int64_t from_ns, int64_t to_ns)
+{
+    struct holder x = {who, from_ns, to_ns};
+    for (unsigned i = 0; i < SHOWN; i++) {
+        struct holder *at = &f->holder[i];
+        if (x.to_ns - x.from_ns <= at->to_ns - at->from_ns)
+            continue;
+        struct holder less = *at;
+        *at = x;
+        x = less;
+    }
+}
+
+/* Whether the trace says who holds it, and that only one does at a time; then who held it for long. */
+static bool is_held(struct finder *f, uint32_t resource)
+{
+    const struct weft_history *h = f->h;
+    uint32_t first = h->holds_for_first[resource], end = h->holds_for_first[resource + 1];
+    int64_t until = INT64_MIN;
+    for (uint32_t i = first; i < end; i++) {
+        const struct weft_hold *x = &f->m->hold[h->holds_for[i]];
+        if (x->holder == WEFT_NONE || x->from_ns < until)
+            return false;
+        until = x->to_ns;
+        add_holder(f, x->holder, x->from_ns, x->to_ns);
+    }
+    return first < end;
+}
+
+static bool is_of(const struct finder *f, uint32_t promise, uint32_t whose)
+{
+    for (unsigned depth = 0; depth < DEEP && promise != WEFT_ROOT; depth++) {
+        if (weft_model_final(f->m, promise) == weft_model_final(f->m, whose))
+            return true;
+        promise = f->m->promise[promise].creator;
+    }
+    return false;
+}
+
+static int by_end(const void *a, const void *b)
+{
+    const struct served *x = a, *y = b;
+    if (x->until_ns != y->until_ns)
+        return x->until_ns < y->until_ns ? -1 : 1;
+    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+/* Whether it is handed on, one after the other, by whoever got it last; then who had it for long. In a chain, where each waits for
+ * the one before itself, nothing is handed on. */
+static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
+{
+    uint32_t n = 0, queued = 0, handed = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weft_wait *w = &f->h->wait[item[i]];
+        if (is_served(w))
+            f->served[n++] = (struct served){w->until_ns, w->from_ns, item[i]};
+    }
+    if (n)
+        qsort(f->served, n, sizeof *f->served, by_end);
+    for (uint32_t i = 1; i < n; i++) {
+        const struct weft_wait *before = &f->h->wait[f->served[i - 1].wait];
+        uint32_t by;
+        int64_t there;
+        const struct weft_wait *w = &f->h->wait[f->served[i].wait];
+        if (w->from_ns >= before->until_ns)
+            continue;
+        queued++;
+        there = weft_history_there_ns(f->h, w, &by);
+        if (by == WEFT_NONE || there < before->until_ns || is_of(f, w->source, before->reader) ||
+            !is_of(f, (uint32_t)f->m->interaction[by].actor, before->reader))
+            continue;
+        handed++;
+        add_holder(f, before->reader, before->until_ns, there);
+    }
+    return queued >= WAITS / 2 && handed >= queued - queued / HANDED;
+}
+
+static void count_for(struct finder *f, uint32_t promise, const struct weft_wait *w)
+{
+    const uint32_t family = f->s->families->of[promise];
+    struct sort *k = &f->sort[family];
+    if (f->seen[promise] != f->lock) {
+        f->seen[promise] = f->lock;
+        f->covered[promise] = INT64_MIN;
+    }
+    const int64_t from = w->from_ns > f->covered[promise] ? w->from_ns : f->covered[promise];
+    if (w->until_ns <= from)
+        return;
+    if (k->waits++ == 0)
+        f->touched[f->touches++] = family;
+    k->waited_ns += (double)(w->until_ns - from);
+    f->covered[promise] = w->until_ns;
+}
+
+/* Who waits for a promise at that moment, or WEFT_NONE. */
+static uint32_t waiter_of(const struct finder *f, uint32_t promise, int64_t time_ns)
+{
+    const struct weft_history *h = f->h;
+    uint32_t first = h->waits_for_first[promise], end = h->waits_for_first[promise + 1];
+    for (uint32_t i = first; i < end && i < first + DEEP; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_for[i]];
+        if (w->from_ns <= time_ns && w->until_ns >= time_ns && w->reader != WEFT_ROOT)
+            return w->reader;
+    }
+    return WEFT_NONE;
+}
+
+static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
+{
+    f->from_ns = INT64_MAX;
+    f->to_ns = INT64_MIN;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct weft_wait *w = &f->h->wait[item[i]];
+        uint32_t who = w->reader;
+        f->from_ns = w->from_ns < f->from_ns ? w->from_ns : f->from_ns;
+        f->to_ns = w->until_ns > f->to_ns ? w->until_ns : f->to_ns;
+        for (unsigned depth = 0; depth < DEEP && who != WEFT_NONE && who != WEFT_ROOT; depth++) {
+            count_for(f, weft_model_final(f->m, who), w);
+            who = waiter_of(f, who, w->until_ns);
+        }
+    }
+    f->waits = count;
+}
+
+/* The family that waits most of its life, among those that are marked if there are any; or WEFT_NONE. */
+static uint32_t worst_sort(const struct finder *f)
+{
+    uint32_t best = WEFT_NONE;
+    for (uint32_t i = 0; i < f->touches; i++) {
+        const struct sort *k = &f->sort[f->touched[i]];
+        const struct sort *b = best == WEFT_NONE ? NULL : &f->sort[best];
+        if (k->waited_ns * 100 < SHARE * k->life_ns || k->waited_ns < (double)LEAST_NS ||
+            (k->count < 2 && !k->marked))
+            continue;
+        if (!b || (k->marked && !b->marked) ||
+            (!k->marked == !b->marked && k->waited_ns * b->life_ns > b->waited_ns * k->life_ns))
+            best = f->touched[i];
+    }
+    return best;
+}
+
+/* ---- Findings ---- */
+
+static void put_holders(const struct finder *f, struct weft_finding *g, struct weft__text *t)
+{
+    for (unsigned i = 0; i < SHOWN; i++) {
+        const struct holder *x = &f->holder[i];
+        if (x->to_ns <= x->from_ns)
+            break;
+        weft__put(t, i ? "; " : " Longest had it ");
+        weft__put_full(t, f->m, x->who);
+        weft__put(t, ", for ");
+        weft__put_length(t, x->to_ns - x->from_ns);
+        weft__put(t, " from ");
+        weft__put_time(t, x->from_ns);
+        weft__put(t, " on");
+        weft__finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->who, g->promise);
+    }
+    weft__put(t, ".");
+}
+
+static void put_text(const struct finder *f, uint32_t family, struct weft_finding *g,
+                     struct weft__text *t)
+{
+    const struct sort *k = &f->sort[family];
+    weft__put_family(t, f->m, f->s->families, family);
+    weft__put(t, ": %d %% of what ", (int)(k->waited_ns * 100 / k->life_ns));
+    weft__put_count(t, k->count);
+    weft__put(t, " of these took went to waiting for ");
+    weft__put_full(t, f->m, g->promise);
+    weft__put(t, ", which only one has at a time: ");
+    weft__put_count(t, f->waits);
+    weft__put(t, " waits took ");
+    weft__put_length(t, f->waited_ns);
+    weft__put(t, " in all.");
+    put_holders(f, g, t);
+}
+
+static void report(struct finder *f, uint32_t family, const uint32_t *item)
+{
+    const struct sort *k = &f->sort[family];
+    const struct weft_wait *first = &f->h->wait[item[0]];
+    const uint32_t lock = weft_model_final(f->m, first->source);
+    const bool batch = !k->creators && k->waits < OFTEN * (uint64_t)k->count &&
+                       k->last_ns - k->first_ns < (k->end_ns - k->first_ns) / BATCH;
+    struct weft__verdict v;
+    if (!weft__judge(&v, WEFT_FINDING_CONTENTION,
+                     weft__signs(f->s, WEFT_ROOT) | (k->marked ? WEFT__C_MARKED : 0) |
+                         (k->count < FEW ? WEFT__C_FEW : 0) | (batch ? WEFT__C_BATCH : 0)))
+        return;
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_CONTENTION, v.confidence, lock,
+                                               f->from_ns, f->to_ns, f->waited_ns);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, family, g, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    for (uint32_t i = 0; i < f->waits && i < WEFT_AFFECTED_MAX; i++)
+        weft__finding_affects(f->s, g, f->h->wait[item[i]].reader);
+    weft__finding_evidence(f->s, g, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
+    weft__finding_sort(g);
+}
+
+static void look_at(struct finder *f, uint32_t place)
+{
+    const uint32_t *item = &f->item[f->first[place]];
+    const uint32_t count = f->first[place + 1] - f->first[place];
+    int64_t waited = 0;
+    for (uint32_t i = 0; i < count; i++)
+        add_time(&waited, f->h->wait[item[i]].until_ns - f->h->wait[item[i]].from_ns);
+    if (count < WAITS || waited < LEAST_NS)
+        return;
+    f->lock = place + 1;
+    f->waited_ns = waited;
+    for (unsigned i = 0; i < SHOWN; i++)
+        f->holder[i] = (struct holder){0};
+    const bool told =
+        place < f->m->promises && f->h->holds_for_first[place] < f->h->holds_for_first[place + 1];
+    if (!(told ? is_held(f, place) : is_handed_on(f, item, count)))
+        return;
+    f->touches = 0;
+    count_waits(f, item, count);
+    const uint32_t family = worst_sort(f);
+    if (family != WEFT_NONE)
+        report(f, family, item);
+    for (uint32_t i = 0; i < f->touches; i++) {
+        f->sort[f->touched[i]].waits = 0;
+        f->sort[f->touched[i]].waited_ns = 0;
+    }
+}
+
+void weft__find_contention(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    if (s->h->waits < WAITS)
+        return;
+    f.sort = calloc(s->families->count, sizeof *f.sort);
+    f.touched = calloc(s->families->count, sizeof *f.touched);
+    f.covered = calloc(s->m->promises, sizeof *f.covered);
+    f.seen = calloc(s->m->promises, sizeof *f.seen);
+    f.served = weft__resize(NULL, s->h->waits, sizeof *f.served);
+    s->failed |= !f.sort || !f.touched || !f.covered || !f.seen || !f.served || !gather(&f);
+    if (!s->failed)
+        measure_lives(&f);
+    for (uint32_t i = 1; i < s->m->promises + s->families->count && !s->failed; i++)
+        look_at(&f, i);
+    free(f.sort);
+    free(f.touched);
+    free(f.covered);
+    free(f.seen);
+    free(f.served);
+    free(f.first);
+    free(f.item);
+}
