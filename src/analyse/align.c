@@ -445,6 +445,9 @@ static void align_children(struct aligner *k, uint32_t a, uint32_t b)
     sort_children(k->of_a, as, by_order);
     sort_children(k->of_b, bs, by_order);
     merge(k, &as, &bs, false);
+    join_nameless(k, &as, &bs);
+    sort_children(k->of_a, as, by_order);
+    sort_children(k->of_b, bs, by_order);
     struct aligner back = *k; /* the same, the other way round */
     back.a = k->b;
     back.b = k->a;
@@ -454,9 +457,6 @@ static void align_children(struct aligner *k, uint32_t a, uint32_t b)
     prefer_unwell(&back, k->of_a, as, a);
     drop_joined(k->of_a, &as, k->b_of_a);
     drop_joined(k->of_b, &bs, k->a_of_b);
-    if (as == 0 || bs == 0)
-        return;
-    join_nameless(k, &as, &bs);
     drop_types(k->of_a, &as);
     drop_types(k->of_b, &bs);
     sort_children(k->of_a, as, by_label);

@@ -147,6 +147,9 @@ if [ -d "$DATA" ]; then
     cp "$DATA"/{guide-good,guide-bad,net,ring-wrapped}.ctf .
     found guide-bad.ctf hang-root 27
     differs guide-good.ctf guide-bad.ctf
+    run 0 "$WEFT" diff guide-good.ctf guide-bad.ctf
+    tr -s '\n ' '  ' <out >line
+    says line "^Where they part In the good run 'ARP response' was fulfilled .* Orders that are swapped in the bad run 'ring.write' was fulfilled before 'netif.recv' in the good run"
     run 3 "$WEFT" diff --check guide-bad.ctf guide-good.ctf
     says out '^These look swapped: '
     quiet guide-good.ctf
