@@ -61,6 +61,7 @@ struct weft_explain_options weft_explain_defaults(const struct weft_explain_opti
     DEFAULT(serial_saving_ns, 5 * MS);
     DEFAULT(herd_readers, 8);
     DEFAULT(retries, 20);
+    DEFAULT(gc_ns, 10 * MS);
 #undef DEFAULT
     return o;
 }
@@ -85,9 +86,10 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
                  const struct weft_explain_options *options, weft_progress_fn *progress, void *data)
 {
     static void (*const searches[])(struct weft__search *) = {
-        weft__find_blocks,  weft__find_hangs,      weft__find_failures, weft__find_leaks,
-        weft__find_serial,  weft__find_herds,      weft__find_pools,    weft__find_stopped,
-        weft__find_retries, weft__find_contention,
+        weft__find_blocks,     weft__find_hangs,      weft__find_failures, weft__find_leaks,
+        weft__find_serial,     weft__find_herds,      weft__find_pools,    weft__find_stopped,
+        weft__find_retries,    weft__find_contention, weft__find_pauses,   weft__find_polling,
+        weft__find_stragglers,
     };
     enum { SEARCHES = sizeof searches / sizeof *searches };
     struct weft_explain_options o = weft_explain_defaults(options);

@@ -125,6 +125,7 @@ struct weft_explain_options {
     int64_t serial_saving_ns; /* that could have been saved: 5 ms */
     uint32_t herd_readers;    /* woken at once: 8 */
     uint32_t retries;         /* that fail, each right after the one before: 20 */
+    int64_t gc_ns;            /* one garbage collection: 10 ms */
 };
 
 /* All zero: the defaults; then as given. */

@@ -205,27 +205,39 @@ static void join_pools(const struct weft__search *s, bool *gone)
 
 /* ---- What is done again and again ---- */
 
-/* That they are many, one after another, and that each fails, follows from a storm of attempts; and what has stopped is one with what
- * hangs for it. */
+/* Whether a finding only tells what follows from another one: that those of a storm of attempts are many, one after another, and
+ * that each fails; that somebody goes on late who polls. */
+static bool follows(const struct weft__search *s, const struct weft_finding *f,
+                    const struct weft_finding *from)
+{
+    const uint32_t other = from->affecteds ? from->affected[0] : from->promise;
+    bool same = weft_model_final(s->m, f->promise) == weft_model_final(s->m, from->promise);
+    if (f->confidence > from->confidence)
+        return false;
+    if (from->kind == WEFT_FINDING_RETRY_STORM)
+        return (same && (f->kind == WEFT_FINDING_SERIAL_WAITS || f->kind == WEFT_FINDING_SPIN)) ||
+               (f->kind == WEFT_FINDING_SWALLOWED_FAILURE &&
+                family(s, f->promise) == family(s, other));
+    return from->kind == WEFT_FINDING_POLLING && f->kind == WEFT_FINDING_SLOW_WAKE &&
+           (family(s, f->promise) == family(s, from->promise) ||
+            family(s, f->promise) == family(s, other));
+}
+
+/* What has stopped, and what hangs for it, is the same thing. */
 static void join_repeats(const struct weft__search *s, bool *gone)
 {
     enum { MANY = 64 };
     for (uint32_t i = 0, n = 0; i < s->out->count && n < MANY; i++) {
         const struct weft_finding *x = &s->out->finding[i];
-        if (x->kind != WEFT_FINDING_RETRY_STORM && x->kind != WEFT_FINDING_STOPPED)
+        if (x->kind != WEFT_FINDING_RETRY_STORM && x->kind != WEFT_FINDING_STOPPED &&
+            x->kind != WEFT_FINDING_POLLING)
             continue;
         n++;
         for (uint32_t k = 0; k < s->out->count; k++) {
             const struct weft_finding *f = &s->out->finding[k];
-            bool storm = x->kind == WEFT_FINDING_RETRY_STORM;
-            bool same = weft_model_final(s->m, f->promise) == weft_model_final(s->m, x->promise);
-            if (storm && x->confidence >= f->confidence)
-                gone[k] |=
-                    ((f->kind == WEFT_FINDING_SERIAL_WAITS || f->kind == WEFT_FINDING_SPIN) &&
-                     same) ||
-                    (f->kind == WEFT_FINDING_SWALLOWED_FAILURE && x->affecteds &&
-                     family(s, f->promise) == family(s, x->affected[0]));
-            else if (!storm && same && is_hang(f) && !gone[k])
+            gone[k] |= follows(s, f, x);
+            if (x->kind == WEFT_FINDING_STOPPED && is_hang(f) && !gone[k] &&
+                weft_model_final(s->m, f->promise) == weft_model_final(s->m, x->promise))
                 gone[f->confidence >= x->confidence ? i : k] = true;
         }
     }

@@ -165,6 +165,28 @@ struct weft__rule weft__rules[] = {
      "it may have done all that it had to do, and not have said so", "has_done_all"},
     {K(STOPPED), WEFT_LIKELY, 0, 0, NULL, "a_timer_is_not_set_again"},
 
+    /* ---- Garbage collections ---- */
+    {K(GC_PAUSE), WEFT_POSSIBLE, WEFT__G_NEAR, 0,
+     "there were few, and not much longer than the limit: it may be due to what else the machine "
+     "had to do",
+     "one_short_collection"},
+    {K(GC_PAUSE), WEFT_POSSIBLE, WEFT__G_LITTLE, 0,
+     "it was a small part of the time for which they waited", "a_small_part_of_a_wait"},
+    {K(GC_PAUSE), WEFT_LIKELY, 0, 0, NULL, "who_waits_for_a_collection"},
+
+    /* ---- Results that are looked for ---- */
+    {K(POLLING), WEFT_POSSIBLE, 0, WEFT__Q_OWN,
+     "what it looks at is of others: it may collect what has come, on purpose",
+     "collects_what_has_come"},
+    {K(POLLING), WEFT_POSSIBLE, 0, WEFT__Q_VAIN,
+     "it had not looked before in vain: it may have had to sleep first", "sleeps_first"},
+    {K(POLLING), WEFT_LIKELY, 0, 0, NULL, "looks_again_and_again"},
+
+    /* ---- Who comes last ---- */
+    {K(STRAGGLER), WEFT_POSSIBLE, WEFT__T_DIFFERENT, 0,
+     "by their labels they are different things, of which one may take longer", "different_things"},
+    {K(STRAGGLER), WEFT_LIKELY, 0, 0, NULL, "always_the_same"},
+
     /* ---- Attempts that fail ---- */
     {K(RETRY_STORM), WEFT_POSSIBLE, WEFT__R_LOOP, 0,
      "the event loop makes them: they may be requests of others", "requests_that_fail"},

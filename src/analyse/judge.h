@@ -105,6 +105,18 @@ enum {
 #define WEFT__A_ENDS WEFT__OWN(5)       /* others of its sort have ended */
 #define WEFT__A_FAILED WEFT__OWN(6)     /* what it waited for last failed */
 
+/* Of garbage collections. */
+#define WEFT__G_NEAR WEFT__OWN(0) /* there were few, and not much longer than the limit */
+#define WEFT__G_LITTLE                                                                             \
+    WEFT__OWN(1) /* they were a small part of the time for which somebody waited */
+
+/* Of results that are looked for. */
+#define WEFT__Q_OWN WEFT__OWN(0)  /* the reader waited for it, or had created it */
+#define WEFT__Q_VAIN WEFT__OWN(1) /* it had looked before in vain */
+
+/* Of who comes last. */
+#define WEFT__T_DIFFERENT WEFT__OWN(0) /* by their labels they are different things */
+
 /* Of attempts that fail. */
 #define WEFT__R_LOOP WEFT__OWN(0)  /* the event loop makes them */
 #define WEFT__R_OTHER WEFT__OWN(1) /* something else is waited for in between */

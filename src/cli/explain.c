@@ -45,10 +45,9 @@ static const char help[] =
     "  --serial N 5              waits one after another\n"
     "  --serial-saving TIME 5ms  what doing them at once would save\n"
     "  --herd N 8                woken at once\n\n"
-    "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted, "
-    "swallowed-failure,\n"
-    "loop-blocked, spin, retry-storm, stopped, leak, slow-wake, herd, serial-waits,\n"
-    "contention.\n\n"
+    "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted,\n"
+    "swallowed-failure, loop-blocked, spin, retry-storm, stopped, leak, gc-pause, polling,\n"
+    "slow-wake, herd, straggler, serial-waits, contention.\n\n"
     "Example: weft explain bad.weft\n";
 
 enum {

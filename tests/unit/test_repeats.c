@@ -7,7 +7,9 @@
 #include "rules.h"
 
 #define MS UINT64_C(1000000)
-#define KINDS (1u << WEFT_FINDING_STOPPED | 1u << WEFT_FINDING_RETRY_STORM)
+#define KINDS                                                                                      \
+    (1u << WEFT_FINDING_STOPPED | 1u << WEFT_FINDING_RETRY_STORM | 1u << WEFT_FINDING_GC_PAUSE |   \
+     1u << WEFT_FINDING_POLLING | 1u << WEFT_FINDING_STRAGGLER)
 
 /* ---- Making and describing ---- */
 
@@ -381,6 +383,232 @@ static void slow_attempts(void **state)
     EXPECT("retry-storm possible 1 x25, 25: each of them takes long");
 }
 
+/* ---- Garbage collections ---- */
+
+struct collections {
+    int count, waits; /* waits for each of them */
+    uint64_t ms, before_ms, after_us;
+    bool marked, during; /* during: the wait begins in it */
+};
+
+static void collect(struct collections x)
+{
+    begin();
+    uint64_t who = make(LOOP, TASK_, "cache");
+    for (int i = 0; i < x.count; i++) {
+        uint64_t first = 0;
+        for (int k = 0; k < x.waits; k++) {
+            uint64_t reader = make(LOOP, TASK_, "GET /"), reply = make(reader, REPLY_, "row");
+            first = k ? first : reader;
+            if (x.marked)
+                put(should_resolve(0, reader));
+            if (!x.during)
+                put(try_read(0, reader, reply));
+        }
+        now += x.before_ms * MS;
+        put(switches(0, who));
+        now += x.ms * MS;
+        for (int k = 0; k < x.waits && x.during; k++)
+            put(try_read(0, first + 2 * (uint64_t)k, first + 2 * (uint64_t)k + 1));
+        put(gc(0, x.ms * MS));
+        now += x.after_us * 1000;
+        for (uint64_t reader = first; reader < first + 2 * (uint64_t)x.waits; reader += 2) {
+            put(fulfills(0, LOOP, reader + 1));
+            put(reads(0, reader, reader + 1));
+            put(fulfills(0, reader, reader));
+        }
+        put(switches(0, LOOP));
+    }
+}
+
+static void who_waits_for_a_collection(void **state)
+{
+    (void)state;
+    struct collections x = {.count = 3, .waits = 1, .ms = 12, .before_ms = 2, .marked = true};
+    collect(x);
+    EXPECT("gc-pause likely 1 x3, 1: \n", "stopped everything for 12 ms",
+           "while 'cache' (task 1) ran; 'GET /' (task 2) went on right after",
+           "There were 3 of that kind, of 36 ms in all");
+    x.marked = false;
+    collect(x);
+    NOTHING();
+    x.waits = 8;
+    collect(x);
+    EXPECT("gc-pause likely 1 x3, 8: \n", "and 7 others went on");
+    x.waits = 7;
+    collect(x);
+    NOTHING();
+    x = (struct collections){.count = 3, .waits = 1, .ms = 9, .before_ms = 2, .marked = true};
+    collect(x);
+    NOTHING();
+    x.ms = 12;
+    x.after_us = 1500;
+    collect(x);
+    NOTHING();
+    x.after_us = 0;
+    x.during = true;
+    collect(x);
+    NOTHING();
+}
+
+static void one_short_collection(void **state)
+{
+    (void)state;
+    struct collections x = {.count = 2, .waits = 1, .ms = 12, .before_ms = 2, .marked = true};
+    collect(x);
+    EXPECT("gc-pause possible 1 x2, 1: there were few");
+    x.ms = 30;
+    collect(x);
+    EXPECT("gc-pause likely 1 x2, 1: \n");
+}
+
+static void a_small_part_of_a_wait(void **state)
+{
+    (void)state;
+    collect(
+        (struct collections){.count = 3, .waits = 1, .ms = 12, .before_ms = 100, .marked = true});
+    EXPECT("gc-pause possible 1 x3, 1: it was a small part");
+}
+
+/* ---- Results that are looked for ---- */
+
+struct looks {
+    int count;
+    enum { CREATES_IT, WAITS_FOR_IT, OF_OTHERS } how;
+    uint64_t takes_ms, each_ms;
+    bool by_timer;
+};
+
+static void poll_for(struct looks x)
+{
+    begin();
+    uint64_t reader = make(LOOP, TASK_, "reader");
+    for (int i = 0; i < x.count; i++) {
+        uint64_t job = make(x.how == CREATES_IT ? reader : LOOP, CONNECT, "job");
+        bool done = false;
+        if (x.how == WAITS_FOR_IT)
+            put(try_read(0, reader, job));
+        for (uint64_t ms = 0; !done; ms += x.each_ms) {
+            uint64_t timer = make(reader, x.by_timer ? TIMER : REPLY_, "pause");
+            put(try_read(0, reader, timer));
+            put(switches(0, LOOP));
+            done = ms + x.each_ms > x.takes_ms;
+            if (done) {
+                sleep_ms(x.takes_ms - ms);
+                put(fulfills(0, LOOP, job));
+            }
+            sleep_ms(done ? x.each_ms - (x.takes_ms - ms) : x.each_ms);
+            put(fulfills(0, LOOP, timer));
+            put(reads(0, reader, timer));
+        }
+        put(reads(0, reader, job));
+    }
+}
+
+static void looks_again_and_again(void **state)
+{
+    (void)state;
+    struct looks x = {.count = 6, .takes_ms = 25, .each_ms = 20, .by_timer = true};
+    poll_for(x);
+    EXPECT("polling likely 1 x6, 1: \n", "The result of 'job' (connect 2) was there at 25",
+           "only looked when its own 'pause' (timer 4) was over, 15 ms later");
+    x.how = WAITS_FOR_IT;
+    poll_for(x);
+    EXPECT("polling likely 1 x6, 1: \n");
+    x.by_timer = false;
+    poll_for(x);
+    NOTHING();
+    x.by_timer = true;
+    x.count = 4;
+    poll_for(x);
+    NOTHING();
+    poll_for((struct looks){.count = 6, .takes_ms = 45, .each_ms = 9, .by_timer = true});
+    NOTHING();
+}
+
+static void collects_what_has_come(void **state)
+{
+    (void)state;
+    poll_for((struct looks){
+        .count = 6, .takes_ms = 25, .each_ms = 20, .by_timer = true, .how = OF_OTHERS});
+    EXPECT("polling possible 1 x6, 1: what it looks at is of others");
+}
+
+static void sleeps_first(void **state)
+{
+    (void)state;
+    poll_for((struct looks){.count = 6, .takes_ms = 5, .each_ms = 20, .by_timer = true});
+    EXPECT("polling possible 1 x6, 1: it had not looked before in vain");
+}
+
+/* ---- Who comes last ---- */
+
+struct fan {
+    int count, of; /* fan-ins; started at once in each */
+    uint64_t slow_ms;
+    int other; /* in each so many-th, another one is slow */
+    bool different, unread, nameless, later;
+};
+
+static void fan_out(struct fan x)
+{
+    static const char *const names[] = {"part 1", "part 2", "part 3", "part 4"};
+    static const char *const different[] = {"user", "stock", "advertisements", "price"};
+    begin();
+    for (int i = 0; i < x.count; i++) {
+        uint64_t reader = make(LOOP, TASK_, "search"), part[4];
+        int slow = x.other && i % x.other == 0 ? 0 : 2;
+        for (int k = 0; k < x.of; k++) {
+            part[k] = make(reader, REPLY_,
+                           x.nameless    ? "part"
+                           : x.different ? different[k]
+                                         : names[k]);
+            if (!x.unread)
+                put(try_read(0, reader, part[k]));
+            if (x.later && k != slow) {
+                sleep_ms(2);
+                put(fulfills(0, LOOP, part[k]));
+            }
+        }
+        sleep_ms(2);
+        for (int k = 0; k < x.of && !x.later; k++)
+            if (k != slow)
+                put(fulfills(0, LOOP, part[k]));
+        sleep_ms(x.slow_ms - 2);
+        put(fulfills(0, LOOP, part[slow]));
+        put(fulfills(0, LOOP, reader));
+    }
+}
+
+static void always_the_same(void **state)
+{
+    (void)state;
+    fan_out((struct fan){.count = 5, .of = 4, .slow_ms = 20});
+    EXPECT("straggler likely 4 x5, 5: \n", "(reply)", "'part 3' was the last one 5 times of 5",
+           "it took 20 ms, and the others about 2");
+    fan_out((struct fan){.count = 10, .of = 3, .slow_ms = 20, .other = 5});
+    EXPECT("straggler likely 8 x8, 8: \n", "8 times of 10");
+    fan_out((struct fan){.count = 9, .of = 3, .slow_ms = 20, .other = 4});
+    NOTHING();
+    fan_out((struct fan){.count = 4, .of = 4, .slow_ms = 20});
+    NOTHING();
+    fan_out((struct fan){.count = 8, .of = 4, .slow_ms = 9});
+    NOTHING();
+    fan_out((struct fan){.count = 8, .of = 4, .slow_ms = 20, .unread = true});
+    NOTHING();
+    fan_out((struct fan){.count = 8, .of = 4, .slow_ms = 20, .nameless = true});
+    NOTHING();
+    fan_out((struct fan){.count = 8, .of = 4, .slow_ms = 20, .later = true});
+    NOTHING();
+}
+
+static void different_things(void **state)
+{
+    (void)state;
+    fan_out((struct fan){.count = 8, .of = 4, .slow_ms = 20, .different = true});
+    EXPECT("straggler possible 4 x8, 8: by their labels they are different things");
+}
+
 static int each_rule_is_needed(void **state)
 {
     (void)state;
@@ -390,10 +618,22 @@ static int each_rule_is_needed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_timer_is_not_set_again), cmocka_unit_test(has_done_all),
-        cmocka_unit_test(gives_up_after_a_failure), cmocka_unit_test(what_has_not_stopped),
-        cmocka_unit_test(fails_again_and_again),    cmocka_unit_test(requests_that_fail),
-        cmocka_unit_test(is_asked_each_time),       cmocka_unit_test(slow_attempts),
+        cmocka_unit_test(a_timer_is_not_set_again),
+        cmocka_unit_test(has_done_all),
+        cmocka_unit_test(gives_up_after_a_failure),
+        cmocka_unit_test(what_has_not_stopped),
+        cmocka_unit_test(fails_again_and_again),
+        cmocka_unit_test(requests_that_fail),
+        cmocka_unit_test(is_asked_each_time),
+        cmocka_unit_test(slow_attempts),
+        cmocka_unit_test(who_waits_for_a_collection),
+        cmocka_unit_test(one_short_collection),
+        cmocka_unit_test(a_small_part_of_a_wait),
+        cmocka_unit_test(looks_again_and_again),
+        cmocka_unit_test(collects_what_has_come),
+        cmocka_unit_test(sleeps_first),
+        cmocka_unit_test(always_the_same),
+        cmocka_unit_test(different_things),
     };
     return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }

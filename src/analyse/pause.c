@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: ISC */
+/* Garbage collections that held up somebody who is needed: who waited all the time, and went on right after. */
+#include <stdlib.h>
+
+#include "analyse/finding.h"
+#include "analyse/judge.h"
+
+#define AFTER_NS                                                                                   \
+    INT64_C(1000000) /* who goes on later was not held up by it, as far as one can see */
+enum {
+    MANY = 8,  /* waits, where nobody is marked */
+    SOME = 3,  /* collections, … */
+    LONG = 3,  /* … or times the limit: no accident */
+    SHARE = 4, /* of a wait: less than 1/SHARE of it matters little */
+};
+
+struct held {
+    uint32_t waits, marked, much; /* how many; much: for a good part of their time */
+    uint32_t worst;               /* wait */
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct held *held;            /* by collection */
+    uint32_t pauses, much, worst; /* collections that held somebody up; the longest of them */
+    int64_t cost_ns;
+};
+
+/* The collection right after which a wait was over, and that lay in it; or WEFT_NONE. */
+static uint32_t collection_of(const struct finder *f, const struct weft_wait *w)
+{
+    const struct weft_history *h = f->h;
+    uint32_t i = weft_history_collection_from(h->collection, 0, h->collections, w->until_ns);
+    if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || i == 0)
+        return WEFT_NONE;
+    const struct weft_collection *c = &h->collection[i - 1];
+    bool right_after = w->until_ns >= c->end_ns && w->until_ns - c->end_ns <= AFTER_NS;
+    return right_after && w->from_ns <= c->start_ns && c->end_ns - c->start_ns >= f->s->o->gc_ns
+               ? i - 1
+               : WEFT_NONE;
+}
+
+static void add_wait(struct finder *f, uint32_t wait)
+{
+    const struct weft_wait *w = &f->h->wait[wait];
+    uint32_t i = collection_of(f, w);
+    if (i == WEFT_NONE)
+        return;
+    const struct weft_collection *c = &f->h->collection[i];
+    struct held *x = &f->held[i];
+    bool marked = f->m->promise[weft_model_final(f->m, w->reader)].should_resolve;
+    bool was_marked =
+        x->waits &&
+        f->m->promise[weft_model_final(f->m, f->h->wait[x->worst].reader)].should_resolve;
+    if (x->waits == 0 || (marked && !was_marked))
+        x->worst = wait;
+    x->waits++;
+    x->marked += marked;
+    x->much += (w->until_ns - w->from_ns) / SHARE < c->end_ns - c->start_ns;
+}
+
+static bool is_held_up(const struct held *x)
+{
+    return x->marked > 0 || x->waits >= MANY;
+}
+
+/* What ran when a collection began, or WEFT_ROOT. */
+static uint32_t running_at(const struct weft_history *h, int64_t time_ns)
+{
+    for (uint32_t s = 0; s < h->streams; s++) {
+        uint32_t i = weft_history_stream_from(h, s, time_ns + 1);
+        if (i == h->stream_first[s])
+            continue;
+        uint32_t run = h->stream_run[i - 1];
+        if (h->m->run[run].end_ns >= time_ns && h->run_promise[run] != WEFT_ROOT)
+            return h->run_promise[run];
+    }
+    return WEFT_ROOT;
+}
+
+static void put_text(const struct finder *f, const struct weft_collection *c, uint32_t who,
+                     struct weft__text *t)
+{
+    const struct held *x = &f->held[f->worst];
+    const struct weft_wait *w = &f->h->wait[x->worst];
+    weft__put(t, "A garbage collection stopped everything for ");
+    weft__put_length(t, c->end_ns - c->start_ns);
+    weft__put(t, ", from ");
+    weft__put_time(t, c->start_ns);
+    weft__put(t, " on");
+    if (who != WEFT_ROOT) {
+        weft__put(t, ", while ");
+        weft__put_full(t, f->m, who);
+        weft__put(t, " ran");
+    }
+    weft__put(t, "; ");
+    weft__put_full(t, f->m, w->reader);
+    if (x->waits > 1) {
+        weft__put(t, " and ");
+        weft__put_count(t, x->waits - 1);
+        weft__put(t, x->waits > 2 ? " others" : " other one");
+    }
+    weft__put(t, " went on right after it.");
+    if (f->pauses > 1) {
+        weft__put(t, " There were ");
+        weft__put_count(t, f->pauses);
+        weft__put(t, " of that kind, of ");
+        weft__put_length(t, f->cost_ns);
+        weft__put(t, " in all.");
+    }
+}
+
+static void report(struct finder *f)
+{
+    const struct weft_collection *c = &f->h->collection[f->worst];
+    const struct weft_wait *w = &f->h->wait[f->held[f->worst].worst];
+    struct weft__verdict v;
+    uint64_t signs = weft__signs(f->s, WEFT_ROOT);
+    signs |=
+        f->pauses < SOME && (c->end_ns - c->start_ns) / LONG < f->s->o->gc_ns ? WEFT__G_NEAR : 0;
+    signs |= f->much == 0 ? WEFT__G_LITTLE : 0;
+    if (!weft__judge(&v, WEFT_FINDING_GC_PAUSE, signs))
+        return;
+    uint32_t who = running_at(f->h, c->start_ns);
+    struct weft_finding *g =
+        weft__finding_add(f->s, WEFT_FINDING_GC_PAUSE, v.confidence,
+                          who == WEFT_ROOT ? w->reader : who, c->start_ns, c->end_ns, f->cost_ns);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, c, who, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    g->count = f->pauses;
+    weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+    weft__finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+    for (uint32_t i = 0; i < f->h->waits; i++)
+        if (collection_of(f, &f->h->wait[i]) == f->worst && f->h->wait[i].reader != g->promise)
+            weft__finding_affects(f->s, g, f->h->wait[i].reader);
+    weft__finding_sort(g);
+}
+
+void weft__find_pauses(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    if (s->h->collections == 0)
+        return;
+    f.held = calloc(s->h->collections, sizeof *f.held);
+    s->failed |= !f.held;
+    for (uint32_t i = 0; i < s->h->waits && !s->failed; i++)
+        add_wait(&f, i);
+    for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
+        const struct weft_collection *c = &s->h->collection[i], *worst = &s->h->collection[f.worst];
+        int64_t length = c->end_ns - c->start_ns;
+        if (!is_held_up(&f.held[i]))
+            continue;
+        if (f.pauses++ == 0 || length > worst->end_ns - worst->start_ns)
+            f.worst = i;
+        f.much += f.held[i].much > 0;
+        f.cost_ns += length;
+    }
+    if (f.pauses && !s->failed)
+        report(&f);
+    free(f.held);
+}

@@ -1,0 +1,166 @@
+/* SPDX-License-Identifier: ISC */
+/* Results that were there long before their reader's own timer made it look. */
+#include <stdlib.h>
+
+#include "analyse/finding.h"
+#include "analyse/judge.h"
+#include "analyse/words.h"
+
+enum {
+    TIMES = 5, /* that it was late */
+    LOOKED_AT = 64,
+};
+
+/* That somebody was late. */
+struct late {
+    uint32_t reader, source, timer;
+    int64_t since_ns, there_ns, until_ns; /* since when it could have waited for it */
+};
+
+/* Of one sort of readers. */
+struct poller {
+    struct late worst;
+    uint32_t count, own, vain;
+    int64_t sum_ns;
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct poller *poller; /* by family of readers */
+    bool *counted;         /* by promise: its result was read */
+};
+
+/* The timer by which the run began in which a time lies, or WEFT_NONE. */
+static uint32_t timer_of(const struct finder *f, uint32_t reader, int64_t time_ns)
+{
+    uint32_t run = weft_history_run_at(f->h, reader, time_ns);
+    uint32_t cause = run == WEFT_NONE ? WEFT_NONE : f->h->run_cause[run];
+    if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
+        return WEFT_NONE;
+    uint32_t timer = (uint32_t)f->m->interaction[cause].other;
+    return weft__is_timer(f->m, timer) ? timer : WEFT_NONE;
+}
+
+/* Whether a timer of its own woke a reader between two times, in vain. */
+static bool looked_before(const struct finder *f, uint32_t reader, int64_t from, int64_t to)
+{
+    const struct weft_history *h = f->h;
+    for (uint32_t i = weft_history_run_from(h, reader, from), n = 0;
+         i < h->runs_of_first[reader + 1] && n < LOOKED_AT; i++, n++) {
+        int64_t start = f->m->run[h->runs_of[i]].start_ns;
+        if (start >= to)
+            return false;
+        if (timer_of(f, reader, start) != WEFT_NONE)
+            return true;
+    }
+    return false;
+}
+
+static void add(struct finder *f, struct late x, bool waited)
+{
+    int64_t late = x.until_ns - x.there_ns;
+    uint32_t source = weft_model_final(f->m, x.source);
+    if (late < f->s->o->slow_wake_ns || weft__is_timer(f->m, source) || f->counted[source] ||
+        x.reader == WEFT_ROOT || source == WEFT_ROOT)
+        return;
+    x.timer = timer_of(f, x.reader, x.until_ns);
+    if (x.timer == WEFT_NONE || f->m->promise[x.timer].start_ns >= x.until_ns)
+        return;
+    f->counted[source] = true;
+    struct poller *p = &f->poller[f->s->families->of[x.reader]];
+    if (p->count++ == 0 || late > p->worst.until_ns - p->worst.there_ns)
+        p->worst = x;
+    p->own += waited || weft_model_final(f->m, f->m->promise[source].creator) ==
+                            weft_model_final(f->m, x.reader);
+    p->vain += looked_before(f, x.reader, x.since_ns, x.there_ns);
+    p->sum_ns = p->sum_ns > INT64_MAX - late ? INT64_MAX : p->sum_ns + late;
+}
+
+static void put_text(const struct finder *f, const struct poller *p, struct weft__text *t)
+{
+    const struct late *x = &p->worst;
+    weft__put(t, "The result of ");
+    weft__put_full(t, f->m, x->source);
+    weft__put(t, " was there at ");
+    weft__put_time(t, x->there_ns);
+    weft__put(t, ", but ");
+    weft__put_full(t, f->m, x->reader);
+    weft__put(t, " only looked when its own ");
+    weft__put_full(t, f->m, x->timer);
+    weft__put(t, " was over, ");
+    weft__put_length(t, x->until_ns - x->there_ns);
+    weft__put(t, " later. This happened ");
+    weft__put_count(t, p->count);
+    weft__put(t, " times, for ");
+    weft__put_length(t, p->sum_ns);
+    weft__put(t, " in all.");
+}
+
+static void report(struct finder *f, const struct poller *p)
+{
+    const struct late *x = &p->worst;
+    struct weft__verdict v;
+    uint64_t signs = weft__signs(f->s, WEFT_ROOT);
+    signs |= 2 * p->own > p->count ? WEFT__Q_OWN : 0;
+    signs |= 2 * p->vain > p->count ? WEFT__Q_VAIN : 0;
+    if (!weft__judge(&v, WEFT_FINDING_POLLING, signs))
+        return;
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_POLLING, v.confidence, x->reader,
+                                               x->there_ns, x->until_ns, p->sum_ns);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, p, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    g->count = p->count;
+    uint32_t at = f->h->resolution[x->source];
+    weft__finding_evidence(f->s, g, x->there_ns, WEFT_EVIDENCE_RESOLVED, x->source,
+                           at == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[at].actor);
+    weft__finding_evidence(f->s, g, f->m->promise[x->timer].start_ns, WEFT_EVIDENCE_CREATED,
+                           x->timer, f->m->promise[x->timer].creator);
+    weft__finding_evidence(f->s, g, x->until_ns, WEFT_EVIDENCE_WOKEN, x->reader, x->timer);
+    weft__finding_affects(f->s, g, x->source);
+    weft__finding_sort(g);
+}
+
+/* Who waited, and who did not but uses the result. */
+static void find_late(struct finder *f)
+{
+    for (uint32_t i = 0; i < f->h->waits; i++) {
+        const struct weft_wait *w = &f->h->wait[i];
+        int64_t there = weft_history_resolved_ns(f->h, w->source);
+        if ((w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) && there != INT64_MAX &&
+            there > w->from_ns)
+            add(f, (struct late){w->reader, w->source, 0, w->from_ns, there, w->until_ns}, true);
+    }
+    for (uint32_t i = 0; i < f->m->interactions; i++) {
+        const struct weft_interaction *x = &f->m->interaction[i];
+        uint32_t source = (uint32_t)x->other;
+        if (x->kind != WEFT_READS || source == WEFT_ROOT)
+            continue;
+        int64_t there = weft_history_resolved_ns(f->h, source);
+        if (there != INT64_MAX && there <= x->time_ns)
+            add(f,
+                (struct late){(uint32_t)x->actor, source, 0, f->m->promise[source].start_ns, there,
+                              x->time_ns},
+                false);
+    }
+}
+
+void weft__find_polling(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    f.poller = calloc(s->families->count, sizeof *f.poller);
+    f.counted = calloc(s->m->promises, sizeof *f.counted);
+    s->failed |= !f.poller || !f.counted;
+    if (!s->failed)
+        find_late(&f);
+    for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
+        if (f.poller[i].count >= TIMES)
+            report(&f, &f.poller[i]);
+    free(f.poller);
+    free(f.counted);
+}

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: ISC */
+/* Stragglers: somebody starts several of one type at once and waits for all of them, again and again, and always the same
+ * one, by its label, comes last by far. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/finding.h"
+#include "analyse/judge.h"
+#include "model/alloc.h"
+
+#define LEAST_NS INT64_C(1000000) /* what it takes longer than the others */
+enum {
+    LEAST = 3,        /* started at once */
+    TIMES = 5,        /* that somebody does so */
+    MOSTLY = 80,      /* per cent of that */
+    SLOWER = 5,       /* times the median of the others */
+    DIFFERENCE = 2,   /* bytes in which labels may differ without being of another sort */
+    GROUP_MOST = 256, /* larger ones are no fan-in that somebody waits for */
+};
+
+/* Somebody waited for all of these. */
+struct fan_in {
+    uint32_t type,
+        label; /* texts; label: of the last one, if no other one has it; else WEFT_NONE */
+    uint32_t last;
+    int64_t took_ns, usual_ns; /* it, and the others (the median) */
+    bool slow, alike;          /* alike: by their labels they are of one sort */
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct child {
+        uint32_t type, place; /* in the history's list */
+    } * child;                /* of one creator */
+    uint32_t child_room;
+    uint32_t *reader; /* by promise */
+    struct fan_in *found;
+    uint32_t founds, room;
+};
+
+/* ---- Fan-ins ---- */
+
+/* Who waits for each promise first, or else uses its result; WEFT_NONE: nobody. */
+static void find_readers(struct finder *f)
+{
+    const struct weft_model *m = f->m;
+    for (uint32_t p = 0; p < m->promises; p++)
+        f->reader[p] = WEFT_NONE;
+    for (uint32_t i = f->h->waits; i-- > 0;)
+        f->reader[f->h->wait[i].source] = weft_model_final(m, f->h->wait[i].reader);
+    for (uint32_t i = 0; i < m->interactions; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (x->kind == WEFT_READS && f->reader[x->other] == WEFT_NONE)
+            f->reader[x->other] = weft_model_final(m, (uint32_t)x->actor);
+    }
+}
+
+/* Whether two labels differ in no more than a few bytes in one place. */
+static bool are_alike(const struct weft_model *m, uint32_t p, uint32_t q)
+{
+    uint32_t n, k, same = 0, tail = 0, a = weft_model_name(m, p), b = weft_model_name(m, q);
+    const char *x = weft_model_text(m, a, &n), *y = weft_model_text(m, b, &k);
+    uint32_t shorter = n < k ? n : k;
+    while (same < shorter && x[same] == y[same])
+        same++;
+    while (tail < shorter - same && x[n - 1 - tail] == y[k - 1 - tail])
+        tail++;
+    return n - same - tail <= DIFFERENCE && k - same - tail <= DIFFERENCE;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+/* count promises that were started at once. */
+static void add_group(struct finder *f, const uint32_t *p, uint32_t count)
+{
+    const struct weft_model *m = f->m;
+    int64_t length[GROUP_MOST];
+    uint32_t reader = f->reader[p[0]], last = 0, n = 0;
+    if (count < LEAST || count > GROUP_MOST || reader == WEFT_NONE)
+        return;
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t end = weft_history_resolved_ns(f->h, p[i]);
+        if (end == INT64_MAX || f->reader[p[i]] != reader || weft_model_name(m, p[i]) == WEFT_NONE)
+            return;
+        last = end > weft_history_resolved_ns(f->h, p[last]) ? i : last;
+    }
+    struct fan_in x = {.type = m->promise[p[0]].type,
+                       .label = weft_model_name(m, p[last]),
+                       .last = p[last],
+                       .alike = true};
+    for (uint32_t i = 0; i < count; i++) {
+        if (i == last)
+            continue;
+        if (weft_model_name(m, p[i]) == x.label)
+            x.label = WEFT_NONE;
+        else
+            x.alike &= are_alike(m, p[i], p[last]);
+        length[n++] = weft_history_resolved_ns(f->h, p[i]) - m->promise[p[i]].start_ns;
+    }
+    qsort(length, n, sizeof *length, by_value);
+    x.took_ns = weft_history_resolved_ns(f->h, p[last]) - m->promise[p[last]].start_ns;
+    x.usual_ns = length[n / 2];
+    x.slow = x.took_ns / SLOWER >= x.usual_ns && x.took_ns - x.usual_ns >= LEAST_NS;
+    if (weft__search_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
+        f->found[f->founds++] = x;
+}
+
+static int by_type(const void *a, const void *b)
+{
+    const struct child *x = a, *y = b;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    return x->place < y->place ? -1 : x->place > y->place;
+}
+
+/* Those that one has created, of one type, and started before any of them had ended, belong together. */
+static void find_groups(struct finder *f, uint32_t creator)
+{
+    const struct weft_history *h = f->h;
+    uint32_t first = h->children_first[creator], n = h->children_first[creator + 1] - first;
+    uint32_t group[GROUP_MOST], count = 0;
+    int64_t ended = INT64_MAX;
+    for (uint32_t i = 0; i < n; i++) {
+        if (!weft__search_room(f->s, &f->child, i, &f->child_room, sizeof *f->child))
+            return;
+        f->child[i] = (struct child){f->m->promise[h->children[first + i]].type, first + i};
+    }
+    qsort(f->child, n, sizeof *f->child, by_type);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t p = h->children[f->child[i].place];
+        if (i > 0 &&
+            (f->child[i].type != f->child[i - 1].type || f->m->promise[p].start_ns >= ended)) {
+            add_group(f, group, count);
+            count = 0;
+            ended = INT64_MAX;
+        }
+        int64_t end = weft_history_ended_ns(h, p);
+        ended = end < ended ? end : ended;
+        if (count < GROUP_MOST)
+            group[count] = p;
+        count++;
+    }
+    add_group(f, group, count);
+}
+
+/* ---- Findings ---- */
+
+static int by_label(const void *a, const void *b)
+{
+    const struct fan_in *x = a, *y = b;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    if (x->label != y->label)
+        return x->label < y->label ? -1 : 1;
+    return x->last < y->last ? -1 : x->last > y->last;
+}
+
+static void put_text(const struct finder *f, const struct fan_in *x, uint32_t count, uint32_t all,
+                     struct weft__text *t)
+{
+    weft__put(t, "Of the promises (%.64s) that are started at once and waited for together, ",
+              weft_model_type(f->m, x->last));
+    weft__put_name(t, f->m, x->last);
+    weft__put(t, " was the last one ");
+    weft__put_count(t, count);
+    weft__put(t, " times of ");
+    weft__put_count(t, all);
+    weft__put(t, ". At worst it took ");
+    weft__put_length(t, x->took_ns);
+    weft__put(t, ", and the others about ");
+    weft__put_length(t, x->usual_ns);
+    weft__put(t, ".");
+}
+
+/* count fan-ins of one type and one label; all: of that type. */
+static void report(struct finder *f, const struct fan_in *x, uint32_t count, uint32_t all)
+{
+    enum { SHOWN = 3 };
+    const struct fan_in *worst = x;
+    struct weft__verdict v;
+    uint64_t signs = weft__signs(f->s, WEFT_ROOT), alike = 0;
+    int64_t cost = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        worst = x[i].took_ns - x[i].usual_ns > worst->took_ns - worst->usual_ns ? &x[i] : worst;
+        cost += x[i].took_ns - x[i].usual_ns;
+        alike += x[i].alike;
+    }
+    signs |= 2 * alike < count ? WEFT__T_DIFFERENT : 0;
+    if (!weft__judge(&v, WEFT_FINDING_STRAGGLER, signs))
+        return;
+    const struct weft_promise *p = &f->m->promise[worst->last];
+    struct weft_finding *g =
+        weft__finding_add(f->s, WEFT_FINDING_STRAGGLER, v.confidence, worst->last, p->start_ns,
+                          p->start_ns + worst->took_ns, cost);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, worst, count, all, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    g->count = count;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t by = f->h->resolution[x[i].last];
+        weft__finding_affects(f->s, g, f->reader[x[i].last]);
+        if (i >= SHOWN)
+            continue;
+        p = &f->m->promise[x[i].last];
+        weft__finding_evidence(f->s, g, p->start_ns, WEFT_EVIDENCE_CREATED, x[i].last, p->creator);
+        weft__finding_evidence(f->s, g, p->start_ns + x[i].took_ns, WEFT_EVIDENCE_RESOLVED,
+                               x[i].last,
+                               by == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[by].actor);
+    }
+    weft__finding_sort(g);
+}
+
+/* Fan-ins of one type. */
+static void look_at(struct finder *f, const struct fan_in *x, uint32_t count)
+{
+    for (uint32_t i = 0, k, slow; i < count && count >= TIMES; i = k) {
+        slow = 0;
+        for (k = i; k < count && x[k].label == x[i].label; k++)
+            slow += x[k].slow;
+        if (x[i].label != WEFT_NONE && UINT64_C(100) * slow >= (uint64_t)count * MOSTLY)
+            report(f, &x[i], k - i, count);
+    }
+}
+
+void weft__find_stragglers(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    f.reader = weft__resize(NULL, s->m->promises, sizeof *f.reader);
+    s->failed |= !f.reader;
+    if (!s->failed)
+        find_readers(&f);
+    for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)
+        if (f.h->children_first[c + 1] - f.h->children_first[c] >= LEAST)
+            find_groups(&f, c);
+    if (f.founds && !s->failed)
+        qsort(f.found, f.founds, sizeof *f.found, by_label);
+    for (uint32_t i = 0, k; i < f.founds && !s->failed; i = k) {
+        for (k = i; k < f.founds && f.found[k].type == f.found[i].type; k++)
+            ;
+        look_at(&f, &f.found[i], k - i);
+    }
+    free(f.reader);
+    free(f.child);
+    free(f.found);
+}
