@@ -594,13 +594,14 @@ static int compare(struct weft__differ *d, weft_progress_fn *progress, void *dat
     if (!d->out->strangers)
         weft__find_latencies(d);
     STEP(0.8);
-    weft__find_relevant(d);
-    STEP(0.85);
-    weft__find_divergence(d);
-    STEP(0.9);
-    weft__find_orders(d);
     if (!d->out->strangers)
         weft__find_running(d);
+    STEP(0.85);
+    weft__find_relevant(d);
+    STEP(0.9);
+    weft__find_divergence(d);
+    STEP(0.92);
+    weft__find_orders(d);
     STEP(0.95);
     weft__find_swapped(d);
     STEP(1.0);

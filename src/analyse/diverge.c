@@ -9,6 +9,7 @@
  *   unsignalled  somebody waits for a signal that came in the good run, and there are fewer of them
  *   ending     a promise ended differently
  *   extra wait somebody begins to wait for something, and still waits; in the good run he never did
+ *   no wait    what somebody waited for in the good run, and did without in the bad one
  *   unread     a failure that somebody waited for in the good run
  *   unresolved a promise is pending
  *   missing, added  a promise that somebody waits for
@@ -253,6 +254,48 @@ static const struct weft_wait *counterpart(struct search *s, uint32_t wait, uint
     return *rank == WEFT_NONE ? NULL : ranked(s, s->g, reader, what, by_name, *rank);
 }
 
+/* When a reader of the good run had got past a wait in the bad one: it waited for what it waited for later, or ended well.
+ * INT64_MAX: it did not. */
+static int64_t went_on_ns(struct search *s, const struct weft_wait *w)
+{
+    const struct weft__differ *d = s->d;
+    uint32_t bad = d->bad_of_good[w->reader], end = s->g->waits_of_first[w->reader + 1];
+    enum weft__ending e = weft__ending_of(s->b->m, bad);
+    for (uint32_t at = weft_history_wait_from(s->g, w->reader, w->until_ns); at < end; at++) {
+        uint32_t source = d->bad_of_good[s->g->wait[s->g->waits_of[at]].source];
+        const struct weft_wait *later =
+            source == WEFT_NONE ? NULL
+                                : ranked(s, s->b, bad, weft_model_final(s->b->m, source), false, 0);
+        if (later)
+            return later->from_ns;
+    }
+    return e == WEFT__VALUE || e == WEFT__SOMEHOW ? weft__end_ns(s->b, bad) : INT64_MAX;
+}
+
+/* Waits of the good run for what nobody waits for in the bad one, though its reader came by. */
+static void find_left_out(struct search *s)
+{
+    const struct weft__differ *d = s->d;
+    for (uint32_t i = 0; i < s->g->waits && !d->failed; i++) {
+        const struct weft_wait *w = &s->g->wait[i];
+        uint32_t reader = d->bad_of_good[w->reader], source = d->bad_of_good[w->source];
+        if (w->end != WEFT_WAIT_READ || reader == WEFT_NONE || source == WEFT_NONE ||
+            !(d->mark[w->reader] & WEFT__RELEVANT) || d->bad_mark[source] & WEFT__USED ||
+            weft__dispensable(d, w->source))
+            continue;
+        int64_t past = went_on_ns(s, w);
+        if (past == INT64_MAX || weft_history_ended_ns(s->b, source) <= past)
+            continue;
+        offer(s, (struct weft__parting){.what = WEFT__NO_WAIT,
+                                        .when_ns = weft__start_ns(s->b, source) + w->from_ns -
+                                                   weft__start_ns(s->g, w->source),
+                                        .early = {w->source, source, w->from_ns, INT64_MIN,
+                                                  WEFT__WAITED, WEFT__WAITED},
+                                        .reader_good = w->reader,
+                                        .reader_bad = reader});
+    }
+}
+
 static void find_waits(struct search *s)
 {
     struct weft__differ *d = s->d;
@@ -317,14 +360,26 @@ static void compare_lonely(struct search *s, uint32_t good, uint32_t bad)
     offer(s, c);
 }
 
-/* A promise that there is once more in the good run, and on whose creator what went wrong depends: it gave up before. */
+/* Whether a promise of the good run ended worse in the bad one. */
+static bool went_wrong(const struct search *s, uint32_t good)
+{
+    return good != WEFT_NONE && s->d->mark[good] & WEFT__CHANGED &&
+           weft__ended_worse(s->b, s->d->bad_of_good[good], s->g, good);
+}
+
+/* A promise that there is once more in the good run, and whose creator went wrong: it gave up before. */
 static bool gave_up(const struct search *s, uint32_t good)
 {
-    const struct weft__differ *d = s->d;
-    uint32_t creator = s->g->m->promise[good].creator, bad = d->bad_of_good[creator];
-    return bad != WEFT_NONE && d->mark[good] & WEFT__USED && d->mark[creator] & WEFT__CHANGED &&
-           weft__ended_worse(s->b, bad, s->g, creator) && !s->b->m->losses.overwritten &&
-           !weft__dispensable(d, good);
+    return s->d->mark[good] & WEFT__USED && went_wrong(s, s->g->m->promise[good].creator) &&
+           !s->b->m->losses.overwritten && !weft__dispensable(s->d, good);
+}
+
+/* One that there is once more in the bad run: it was done too often. */
+static bool did_more(const struct search *s, uint32_t bad)
+{
+    return s->d->bad_mark[bad] & WEFT__USED && s->d->good_of_bad[bad] == WEFT_NONE &&
+           went_wrong(s, s->d->good_of_bad[s->b->m->promise[bad].creator]) &&
+           !s->g->m->losses.overwritten;
 }
 
 static void find_others(struct search *s)
@@ -340,7 +395,7 @@ static void find_others(struct search *s)
             compare_lonely(s, p, WEFT_NONE);
     }
     for (uint32_t p = 1; p < s->b->m->promises && !d->failed; p++)
-        if ((d->bad_mark[p] & (WEFT__RELEVANT | WEFT__LONELY)) == (WEFT__RELEVANT | WEFT__LONELY))
+        if (d->bad_mark[p] & WEFT__RELEVANT && (d->bad_mark[p] & WEFT__LONELY || did_more(s, p)))
             compare_lonely(s, WEFT_NONE, p);
     for (uint32_t i = 0; i < d->out->changes && s->count == 0 && !d->failed; i++) {
         const struct weft_change_found *x = &d->out->change[i];
@@ -370,10 +425,12 @@ static void find_causes(const struct weft_model *m, const uint8_t *differs, int6
     }
 }
 
-static bool by_another(const struct weft_history *h, uint32_t promise, const uint8_t *differs)
+/* Whether somebody resolved a promise who differs, and had ended by then. */
+static bool by_another(const struct weft_history *h, uint32_t promise, const uint8_t *differs,
+                       int64_t then_ns)
 {
     uint32_t by = weft__resolver_of(h, promise);
-    return by != WEFT_ROOT && differs[weft_model_final(h->m, by)];
+    return by != WEFT_ROOT && differs[weft_model_final(h->m, by)] && weft__end_ns(h, by) <= then_ns;
 }
 
 /* Whether the creator of a promise that is missing did something afterwards, or the like before: then it was left out. */
@@ -435,21 +492,26 @@ static bool is_consequence(const struct search *s, const struct weft__parting *c
             s->differs[weft_model_final(s->g->m, c->by_good)])
             return true;
         /* fallthrough */
+    case WEFT__NO_WAIT:
     case WEFT__ORDER:
     case WEFT__EXTRA_WAIT:
         return s->bad_cause_ns[weft_model_final(s->b->m, c->reader_bad)] <
-               (c->what == WEFT__ORDER ? c->wait.bad_ns : c->early.bad_ns);
+               (c->what == WEFT__ORDER     ? c->wait.bad_ns
+                : c->what == WEFT__NO_WAIT ? c->when_ns
+                                           : c->early.bad_ns);
     case WEFT__ENDING:
     case WEFT__UNREAD:
     case WEFT__UNRESOLVED:
     case WEFT__SLOWER:
     case WEFT__OTHER_ACTOR:
+    case WEFT__BLOCKER:
         break;
     }
     uint32_t good = weft_model_final(s->g->m, c->early.good),
              bad = weft_model_final(s->b->m, c->early.bad);
     return s->cause_ns[good] < INT64_MAX || s->bad_cause_ns[bad] < INT64_MAX ||
-           by_another(s->g, good, s->differs) || by_another(s->b, bad, s->bad_differs);
+           by_another(s->g, good, s->differs, INT64_MAX) ||
+           by_another(s->b, bad, s->bad_differs, c->when_ns);
 }
 
 /* The first one that is no consequence of another; where they go in a circle, the first of all. */
@@ -500,13 +562,35 @@ static bool find_limit(const struct search *s, struct weft__parting *c)
     return false;
 }
 
+/* Whether two runs' promises are of one type, and have the same name. */
+static bool same_name(const struct search *s, uint32_t good, uint32_t run, uint32_t other)
+{
+    const struct weft__side *a = &s->d->sides.side[0], *b = &s->d->sides.side[run];
+    uint32_t x = weft_model_name(a->h->m, good), y = weft_model_name(b->h->m, other);
+    return a->kind[good] == b->kind[other] &&
+           (x == WEFT_NONE || y == WEFT_NONE ? x == y : a->label[x] == b->label[y]);
+}
+
+/* What a promise read last before a time; of that name, unless it is WEFT_NONE. */
+static uint32_t last_read(const struct search *s, const struct weft_history *h, uint32_t who,
+                          int64_t until_ns, uint32_t like)
+{
+    const struct weft_model *m = h->m;
+    uint32_t last = WEFT_NONE, i = m->promise[who].first_interaction;
+    for (; i != WEFT_NONE && m->interaction[i].time_ns < until_ns; i = m->interaction[i].next)
+        if (m->interaction[i].kind == WEFT_READS &&
+            (like == WEFT_NONE || same_name(s, m->interaction[i].other, s->d->goods, like)))
+            last = m->interaction[i].other;
+    return last;
+}
+
 /* Whether another good run has it that way, too. */
 static bool seen_by(const struct search *s, uint32_t good, uint32_t by)
 {
     for (uint32_t r = 1; r < s->d->goods; r++) {
         const struct weft_history *h = s->d->sides.side[r].h;
         uint32_t p = s->d->other[r][good];
-        if (p != WEFT_NONE && weft__resolver_of(h, p) != s->d->other[r][by])
+        if (p != WEFT_NONE && !same_name(s, by, r, weft__resolver_of(h, p)))
             return true;
     }
     return false;
@@ -516,19 +600,45 @@ static bool seen_by(const struct search *s, uint32_t good, uint32_t by)
 static void find_other_actor(const struct search *s, struct weft__parting *c, uint32_t who,
                              int64_t until_ns)
 {
-    const struct weft_model *m = s->b->m;
-    uint32_t last = WEFT_NONE, i = m->promise[who].first_interaction;
-    for (; i != WEFT_NONE && m->interaction[i].time_ns < until_ns; i = m->interaction[i].next)
-        last = m->interaction[i].kind == WEFT_READS ? m->interaction[i].other : last;
-    uint32_t good = last == WEFT_NONE ? WEFT_NONE : s->d->good_of_bad[last];
+    uint32_t in_good = s->d->good_of_bad[who], last = last_read(s, s->b, who, until_ns, WEFT_NONE);
+    uint32_t good = last == WEFT_NONE || in_good == WEFT_NONE
+                        ? WEFT_NONE
+                        : last_read(s, s->g, in_good, INT64_MAX, last);
     if (good == WEFT_NONE)
         return;
     uint32_t by = weft__resolver_of(s->g, good), bad_by = weft__resolver_of(s->b, last);
-    if (by == WEFT_ROOT || bad_by == WEFT_ROOT || s->d->bad_of_good[by] == bad_by ||
+    if (by == WEFT_ROOT || bad_by == WEFT_ROOT || same_name(s, by, s->d->goods, bad_by) ||
         seen_by(s, good, by))
         return;
     *c = (struct weft__parting){
         .what = WEFT__OTHER_ACTOR, .then = who, .early = ends_at(s, good, last)};
+    c->when_ns = c->early.bad_ns;
+}
+
+/* What ran for longer than ever in the good runs, while something took longer. */
+static void find_blocker(const struct search *s, struct weft__parting *c)
+{
+    const struct weft_diff *o = s->d->out;
+    const uint32_t *kind = s->d->sides.side[s->d->goods].kind;
+    int64_t from = weft__start_ns(s->b, c->early.bad), longest = 0;
+    for (uint32_t i = 0; o->runnings && o->running[0].longer && i < s->b->m->runs; i++) {
+        const struct weft_run *run = &s->b->m->run[i];
+        uint32_t who = s->b->run_promise[i];
+        int64_t length = run->end_ns - run->start_ns;
+        if (kind[who] != kind[o->running[0].bad] || run->end_ns <= from ||
+            run->start_ns >= c->early.bad_ns || length <= longest)
+            continue;
+        longest = length;
+        c->what = WEFT__BLOCKER;
+        c->then = c->early.bad;
+        c->late.bad = who;
+        c->late.bad_ns = run->start_ns;
+        c->late.good = o->running[0].good;
+        c->late.good_ns = INT64_MIN;
+    }
+    if (!longest)
+        return;
+    c->early = c->late;
     c->when_ns = c->early.bad_ns;
 }
 
@@ -540,6 +650,8 @@ static void follow_unwaited(const struct search *s, struct weft__parting *c)
         find_other_actor(s, c, creator_of(s->b->m, c->early.bad), c->when_ns);
     else if (c->what == WEFT__MISSING)
         find_other_actor(s, c, s->d->bad_of_good[creator_of(s->g->m, c->early.good)], c->when_ns);
+    else if (c->what == WEFT__SLOWER)
+        find_blocker(s, c);
     else if (c->what == WEFT__EXTRA_WAIT)
         find_other_actor(s, c, c->reader_bad, c->when_ns);
     else if (c->what == WEFT__ENDING || c->what == WEFT__UNRESOLVED)
@@ -613,6 +725,7 @@ void weft__find_divergence(struct weft__differ *d)
     d->failed |= !s.differs || !s.bad_differs || !s.cause_ns || !s.bad_cause_ns;
     if (!d->failed) {
         find_waits(&s);
+        find_left_out(&s);
         find_others(&s);
     }
     if (!d->failed)

@@ -212,6 +212,26 @@ static void tell_extra(const struct weft__differ *d, struct weft__text *t,
     put_still_waiting(d, t, c->early.bad);
 }
 
+static void tell_no_wait(const struct weft__differ *d, struct weft__text *t,
+                         const struct weft__parting *c)
+{
+    int64_t resolved = weft_history_resolved_ns(d->bad, c->early.bad);
+    weft__put(t, "In the good run ");
+    weft__put_name(t, d->good->m, c->reader_good);
+    weft__put(t, " waited for ");
+    weft__put_name(t, d->good->m, c->early.good);
+    weft__put(t, " (from ");
+    weft__put_time(t, c->early.good_ns);
+    weft__put(t, " on); in the bad run nobody did, and ");
+    weft__put_name(t, d->bad->m, c->reader_bad);
+    weft__put(t, " went on without it.");
+    if (resolved == INT64_MAX)
+        return;
+    weft__put(t, " It ");
+    weft__put_ending(t, d->bad, c->early.bad);
+    weft__put(t, ".");
+}
+
 static void tell_unread(const struct weft__differ *d, struct weft__text *t,
                         const struct weft__parting *c)
 {
@@ -270,6 +290,28 @@ static void tell_slower(const struct weft__differ *d, struct weft__text *t,
     weft__put(t, ", ");
     put_at(t, c->early.bad_ns);
     weft__put(t, ".");
+}
+
+static void tell_blocker(const struct weft__differ *d, struct weft__text *t,
+                         const struct weft__parting *c)
+{
+    const struct weft_model *b = d->bad->m;
+    const struct weft_running_change *r = &d->out->running[0];
+    weft__put(t, "In the bad run ");
+    weft__put_name(t, b, c->early.bad);
+    weft__put(t, " ran for ");
+    weft__put_length(t, r->bad_longest_ns);
+    weft__put(t, " without a break, ");
+    put_at(t, c->early.bad_ns);
+    weft__put(t, "; in the good run for ");
+    weft__put_length(t, r->good_longest_ns);
+    weft__put(t, " at most. Meanwhile ");
+    if (c->then == c->early.bad)
+        weft__put(t, "nothing else could go on.");
+    else {
+        weft__put_name(t, b, c->then);
+        weft__put(t, " could not go on.");
+    }
 }
 
 static void tell_other_actor(const struct weft__differ *d, struct weft__text *t,
@@ -347,6 +389,9 @@ void weft__tell_parting(const struct weft__differ *d, struct weft__text *t,
     case WEFT__EXTRA_WAIT:
         tell_extra(d, t, c);
         break;
+    case WEFT__NO_WAIT:
+        tell_no_wait(d, t, c);
+        break;
     case WEFT__UNREAD:
         tell_unread(d, t, c);
         break;
@@ -356,6 +401,9 @@ void weft__tell_parting(const struct weft__differ *d, struct weft__text *t,
         break;
     case WEFT__SLOWER:
         tell_slower(d, t, c);
+        break;
+    case WEFT__BLOCKER:
+        tell_blocker(d, t, c);
         break;
     case WEFT__OTHER_ACTOR:
         tell_other_actor(d, t, c);

@@ -10,12 +10,14 @@ enum weft__part { /* diverge.c says what they are; if two come at one time, the 
                   WEFT__UNSIGNALLED,
                   WEFT__ENDING,
                   WEFT__EXTRA_WAIT,
+                  WEFT__NO_WAIT,
                   WEFT__UNREAD,
                   WEFT__UNRESOLVED,
                   WEFT__MISSING,
                   WEFT__ADDED,
                   WEFT__SLOWER,
-                  WEFT__OTHER_ACTOR
+                  WEFT__OTHER_ACTOR,
+                  WEFT__BLOCKER
 };
 
 /* What happened to a promise in both runs; it need not be quite the same. */
@@ -30,7 +32,7 @@ struct weft__parting {
     int64_t when_ns; /* in the bad run */
     /* ORDER: as in the good run; UNSIGNALLED, EXTRA_WAIT: the wait, the signal; the others: early only */
     struct weft__moment early, late;
-    uint32_t reader_good, reader_bad; /* ORDER, UNSIGNALLED, EXTRA_WAIT: who waits */
+    uint32_t reader_good, reader_bad; /* ORDER, UNSIGNALLED, EXTRA_WAIT, NO_WAIT: who waits */
     struct weft__moment wait;         /* ORDER: before it was followed back */
     uint32_t rank;    /* EXTRA_WAIT: how many waits for the same there were before */
     uint32_t by_good; /* UNSIGNALLED: who signalled in the good run */
