@@ -169,7 +169,7 @@ int64_t weft__last_life(const struct weft__graph *g, uint32_t promise);
  * it runs. */
 int64_t weft__still_since(const struct weft__graph *g, uint32_t promise, bool *runs);
 
-/* It has run, and not shortly before the end. */
+/* It has run, but not shortly before the end, or several like it that came later have ended. */
 bool weft__has_worked(const struct weft__graph *g, uint32_t promise);
 
 /* Others of its sort have ended, and in a hundredth of the time in which nothing of this one has moved, though the loop was free

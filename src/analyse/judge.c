@@ -34,7 +34,7 @@ struct weft__rule weft__rules[] = {
      "by_marks_and_ends"},
     {K(HANG_ROOT), WEFT__DROP, 0, WEFT__H_ALIVE | WEFT__H_MARKED | WEFT__H_MARKED_LATER, NULL,
      "what_is_meant_to_wait_does"},
-    {NO_CIRCLE, WEFT__DROP, WEFT__H_SHORT, WEFT__H_ANY_MARK, NULL,
+    {NO_CIRCLE, WEFT__DROP, WEFT__H_SHORT, WEFT__H_WORKED | WEFT__H_ANY_MARK, NULL,
      "without_a_mark_it_is_only_possible"},
     {HANGS, WEFT_POSSIBLE, 0,
      WEFT__H_LOCKED | WEFT__H_UNTOLD | WEFT__H_EXPECTED | WEFT__H_KEPT | WEFT__H_ANY_MARK,

@@ -89,12 +89,33 @@ static bool is_timer(const struct weft_model *m, uint32_t p)
     return false;
 }
 
+/* Several like it that its creator made after it have ended since. */
+static bool is_overtaken(const struct weft__graph *g, uint32_t p)
+{
+    enum { SEVERAL = 3, LOOKED_AT = 64 };
+    const struct weft_history *h = g->s->h;
+    const struct weft_model *m = h->m;
+    const uint32_t creator = m->promise[p].creator;
+    uint32_t low = h->children_first[creator], high = h->children_first[creator + 1], ended = 0;
+    while (low < high) { /* they are in the order of creation */
+        uint32_t middle = low + (high - low) / 2;
+        if (h->children[middle] <= p)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t n = 0; low < h->children_first[creator + 1] && n < LOOKED_AT; low++, n++)
+        ended += m->promise[h->children[low]].type == m->promise[p].type &&
+                 !weft__is_pending(m, h->children[low]);
+    return ended >= SEVERAL;
+}
+
 bool weft__has_worked(const struct weft__graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
     uint32_t run = weft__last_run(g->s->h, p);
     return run != WEFT_NONE && run < m->runs_ended &&
-           m->run[run].end_ns < m->end_ns - g->s->o->hang_ns;
+           (m->run[run].end_ns < m->end_ns - g->s->o->hang_ns || is_overtaken(g, p));
 }
 
 /* mirage's traces do not say what is given up. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* For the programs here: they have faults in the styles of different people. `PROGRAM MODE bad` has the fault,
- * `PROGRAM MODE good` is the same without it; what is healthy has no fault in either. ../e2e/faults.sh says what
+ * `PROGRAM MODE good` is the same without it; what is healthy has no fault in either. ../e2e/corpus.py says what
  * weft explain has to find. */
 #ifndef TESTS_FAULTS_H
 #define TESTS_FAULTS_H

@@ -565,6 +565,24 @@ static void a_trace_of_mirage(void **state)
     }
 }
 
+static void others_have_overtaken_it(void **state)
+{
+    (void)state;
+    for (uint64_t others = 2; others < 4; others++) {
+        struct recording r;
+        begin(&r);
+        for (uint64_t i = 1; i < 2 + others; i++) {
+            create(&r, LOOP, i, JOB_, i == 1 ? "GET /missing" : "GET /");
+            add(&r, switches(0, i));
+            add(&r, switches(0, LOOP));
+            if (i > 1)
+                add(&r, fulfills(0, LOOP, i));
+            sleep_ms(&r, 10);
+        }
+        EXPECT(&r, others == 3 ? "never-resolved possible 1 x1:\n" : "", NULL);
+    }
+}
+
 /* A server whose main task waits for what nobody tells it, while others come and go. */
 static void a_server_waits_on_purpose(void **state)
 {
@@ -2037,6 +2055,7 @@ int main(void)
         cmocka_unit_test(none_like_it_has_ended_yet),
         cmocka_unit_test(a_lonely_one_of_mirage),
         cmocka_unit_test(a_trace_of_mirage),
+        cmocka_unit_test(others_have_overtaken_it),
         cmocka_unit_test(a_server_waits_on_purpose),
         cmocka_unit_test(what_was_pending_then_may_have_ended),
         cmocka_unit_test(what_was_seen_pending_since_has_not),
