@@ -251,6 +251,20 @@ static bool is_kept(const struct weft__graph *g, const struct weft__hang *x, uin
     return simple && p->created && p->promoted && !l->discarded;
 }
 
+/* When one of those that a promise has created moved last, of the latest ones. */
+static int64_t children_still_since(const struct weft__graph *g, uint32_t p)
+{
+    enum { LOOKED_AT = 64 };
+    const struct weft_history *h = g->s->h;
+    const uint32_t first = h->children_first[p];
+    int64_t since = INT64_MIN;
+    for (uint32_t i = h->children_first[p + 1], n = 0; i-- > first && n < LOOKED_AT; n++) {
+        const int64_t life = weft__last_life(g, h->children[i]);
+        since = life > since ? life : since;
+    }
+    return since;
+}
+
 static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t near_behind,
                   bool alive)
 {
@@ -271,6 +285,10 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
     }
     if (runs && x->kind != WEFT_FINDING_DEADLOCK)
         return false;
+    if (x->kind == WEFT_FINDING_NEVER_RESOLVED) {
+        const int64_t life = children_still_since(g, gr->node);
+        since = life > since ? life : since;
+    }
     x->signs = signs_of_need(g, x, near_behind, alive) | signs_of_end(g, x, m->end_ns - since);
     if ((x->near != WEFT_NONE || near_behind == WEFT_NONE) && (g->mark[who] & WEFT__CAN_BE_FREED) &&
         !weft__is_meant(g, gr->node))

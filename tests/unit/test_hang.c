@@ -509,6 +509,26 @@ static void others_have_taken_nearly_as_long(void **state)
         }
 }
 
+/* What it has started still moves when the program is killed. */
+static void its_children_still_move(void **state)
+{
+    (void)state;
+    for (int moves = 0; moves < 2; moves++) {
+        struct recording r;
+        begin_as(&r, WEFT_TRACE_KILLED, false);
+        create(&r, LOOP, 1, TASK_, "main");
+        should(&r, 1);
+        create(&r, 1, 2, TASK_, "server");
+        sleep_ms(&r, 200);
+        if (moves)
+            add(&r, switches(0, 2));
+        add(&r, switches(0, LOOP));
+        sleep_ms(&r, 20);
+        EXPECT(&r, moves ? "never-resolved possible 1 x1:\n" : "never-resolved likely 1 x1:\n",
+               "'main'");
+    }
+}
+
 /* A copy of what is still recorded: nobody knows how long such a thing takes, or it is known. */
 static void none_like_it_has_ended_yet(void **state)
 {
@@ -2052,6 +2072,7 @@ int main(void)
         cmocka_unit_test(others_have_long_ended),
         cmocka_unit_test(what_was_at_work_when_the_program_ended),
         cmocka_unit_test(others_have_taken_nearly_as_long),
+        cmocka_unit_test(its_children_still_move),
         cmocka_unit_test(none_like_it_has_ended_yet),
         cmocka_unit_test(a_lonely_one_of_mirage),
         cmocka_unit_test(a_trace_of_mirage),
