@@ -243,6 +243,29 @@ static void join_repeats(const struct weft__search *s, bool *gone)
     }
 }
 
+/* ---- What hangs because all workers wait ---- */
+
+static void join_workers(const struct weft__search *s, bool *gone)
+{
+    enum { POOLS = 16 };
+    for (uint32_t i = 0, n = 0; i < s->out->count && n < POOLS; i++) {
+        const struct weft_finding *pool = &s->out->finding[i];
+        if (pool->kind != WEFT_FINDING_POOL_DEADLOCK)
+            continue;
+        n++;
+        for (uint32_t k = 0; k < s->out->count; k++) {
+            const struct weft_finding *f = &s->out->finding[k];
+            bool same = family(s, f->promise) == family(s, pool->promise);
+            for (uint32_t e = 0; e < pool->evidences; e++)
+                same |= pool->evidence[e].event == WEFT_EVIDENCE_WAITS_STILL &&
+                        (f->promise == pool->evidence[e].promise ||
+                         family(s, f->promise) == family(s, pool->evidence[e].other));
+            gone[k] |= same && (is_hang(f) || f->kind == WEFT_FINDING_LEAK) &&
+                       f->confidence <= pool->confidence;
+        }
+    }
+}
+
 /* ---- What spins ---- */
 
 /* One that spins waits again and again, and blocks the loop. spins: by family, 1 + the index of one of them, or 0. */
@@ -279,6 +302,7 @@ void weft__join(struct weft__search *s)
         join_repeats(s, gone);
         join_spins(s, spins, gone);
         join_pools(s, gone);
+        join_workers(s, gone);
         for (uint32_t i = 0; i < out->count; i++)
             if (gone[i])
                 weft__finding_fini(&out->finding[i]);

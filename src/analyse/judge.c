@@ -220,6 +220,27 @@ struct weft__rule weft__rules[] = {
      "all of them were begun at once: they may be meant to go on one after the other",
      "a_batch_that_takes_turns"},
 
+    /* ---- Workers ---- */
+    {K(WORKERS_BUSY), WEFT_LIKELY, 0, 0, NULL, "workers_that_others_keep_busy"},
+    {K(WORKERS_BUSY), WEFT_POSSIBLE, WEFT__WB_FEW, 0, "that happened hardly ever",
+     "one_that_began_late"},
+    {K(WORKERS_BUSY), WEFT_POSSIBLE, WEFT__WB_BURST, 0,
+     "all that began late were created at once: they may be meant to go on one after the other",
+     "more_work_than_workers"},
+    {K(WORKERS_BUSY), WEFT_POSSIBLE, WEFT__WB_SAME | WEFT__WB_RARE, 0,
+     "most others of the sort began in time", "more_work_than_workers"},
+    {K(POOL_DEADLOCK), WEFT__DROP, WEFT__WD_SHORT, WEFT__STOPPED, NULL,
+     "workers_that_wait_for_each_other"},
+    {K(POOL_DEADLOCK), WEFT_LIKELY, WEFT__WD_TYPE, 0,
+     "none of this sort ever ran; that these workers would run it is concluded from its type",
+     "workers_that_wait_for_each_other"},
+    {K(POOL_DEADLOCK), WEFT_LIKELY, WEFT__WD_CONCLUDED, 0,
+     "it is concluded that what they wait for needs what never ran",
+     "workers_that_wait_for_each_other"},
+    {K(POOL_DEADLOCK), WEFT_LIKELY, WEFT__WD_FREE, 0,
+     "one of them waits for something else, too, that may come",
+     "workers_that_wait_for_each_other"},
+
     /* ---- Incomplete traces ---- */
     {ANY, WEFT__ONE_LESS, WEFT__DISCARDED, 0,
      "some events in between are missing; one of them may be what is missing here",

@@ -135,6 +135,19 @@ enum {
 #define WEFT__C_FEW WEFT__OWN(1)    /* there are only few of the sort */
 #define WEFT__C_BATCH WEFT__OWN(2)  /* all of them came at once, from one creator */
 
+/* Of workers that are busy. */
+#define WEFT__WB_FEW WEFT__OWN(0)   /* only few began late */
+#define WEFT__WB_BURST WEFT__OWN(1) /* those were created at once */
+#define WEFT__WB_SAME WEFT__OWN(2)  /* the workers were busy with the same sort */
+#define WEFT__WB_RARE WEFT__OWN(3)  /* most of the sort began in time */
+
+/* … that wait for each other. */
+#define WEFT__WD_TYPE WEFT__OWN(0) /* none of what never ran is of a sort that ever ran */
+#define WEFT__WD_CONCLUDED                                                                         \
+    WEFT__OWN(1) /* what is waited for is not what never ran, but belongs to the same job */
+#define WEFT__WD_FREE WEFT__OWN(2)  /* one of them waits for something else, too */
+#define WEFT__WD_SHORT WEFT__OWN(3) /* it has not lasted for hang_ns */
+
 /* WEFT_ROOT: of none. */
 uint64_t weft__signs(const struct weft__search *s, uint32_t promise);
 

@@ -45,6 +45,8 @@ bug() {
     says "$tmp/err" '^usage: '
 }
 
+bug workers_busy 0 'GET /thumbnail'
+bug pool_deadlock 1 'picture'
 bug contention 0 'cache lock'
 bug deadlock 1 'read configuration|open log'
 bug hang_root 1 'SELECT user 7'

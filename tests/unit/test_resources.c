@@ -7,15 +7,33 @@
 #include "rules.h"
 
 #define MS UINT64_C(1000000)
-#define KINDS (1u << WEFT_FINDING_POOL_EXHAUSTED | 1u << WEFT_FINDING_CONTENTION)
+#define KINDS                                                                                      \
+    (1u << WEFT_FINDING_POOL_EXHAUSTED | 1u << WEFT_FINDING_CONTENTION |                           \
+     1u << WEFT_FINDING_WORKERS_BUSY | 1u << WEFT_FINDING_POOL_DEADLOCK)
 
 /* ---- Making and describing ---- */
 
 enum site { TASK_, POOL_, REQUEST, JOB_, SITES };
 
 static uint32_t site[SITES];
+static uint16_t ended = WEFT_TRACE_STOPPED; /* how the program did */
 static struct trace trace;
 static uint64_t now, last_id;
+static unsigned on; /* the stream that is recorded on */
+
+static struct told {
+    struct weft_event ev;
+    uint32_t site;
+    unsigned stream;
+} told[4096];
+static unsigned tolds;
+
+static void add(struct weft_event ev, uint32_t where)
+{
+    assert_true(tolds < sizeof told / sizeof *told);
+    ev.time_ns = now += 100;
+    told[tolds++] = (struct told){ev, where, on};
+}
 
 static void begin(void)
 {
@@ -24,23 +42,21 @@ static void begin(void)
     trace = (struct trace){.fd = -1};
     for (unsigned i = 0; i < SITES; i++)
         site[i] = strings_site(&s, strings_text(&s, types[i]), 0, 0, 0);
-    facts_packet_with_pause(&trace, (struct weft_facts_header){.state = WEFT_TRACE_STOPPED});
+    facts_packet_with_pause(&trace, (struct weft_facts_header){.state = ended});
     strings_packet(&trace, &s);
     now = last_id = 0;
-    events_begin(&trace, (struct weft_events_header){.stream = 0, .sequence = 1});
+    tolds = on = 0;
 }
 
 static void put(struct weft_event ev)
 {
-    ev.time_ns = now += 100;
-    events_put(&trace, ev, 0);
+    add(ev, 0);
 }
 
 static uint64_t make(uint64_t creator, enum site where, const char *text)
 {
     struct weft_event ev = creates(0, creator, ++last_id, 0);
-    ev.time_ns = now += 100;
-    events_put(&trace, with_text(ev, text), site[where]);
+    add(with_text(ev, text), site[where]);
     return last_id;
 }
 
@@ -92,7 +108,21 @@ static void expect(const char *scene, const char *const *wanted)
     struct weft_reader *reader;
     struct weft_model *m;
     long each = 1;
-    events_end(&trace, now);
+    for (unsigned stream = 0, found = 1; found; stream++) {
+        found = 0;
+        for (unsigned i = 0; i < tolds; i++) {
+            if (told[i].stream != stream)
+                continue;
+            if (!found++)
+                events_begin(&trace,
+                             (struct weft_events_header){.stream = stream,
+                                                         .sequence = stream + 1,
+                                                         .begin_ticks = told[i].ev.time_ns});
+            events_put(&trace, told[i].ev, told[i].site);
+        }
+        if (found)
+            events_end(&trace, now);
+    }
     assert_int_equal(weft_reader_open(&reader, trace_path(&trace), NULL), 0);
     assert_int_equal(weft_model_build(&m, reader, NULL, NULL, NULL), 0);
     weft_reader_close(reader);
@@ -430,6 +460,176 @@ static void a_pool_of_two(void **state)
     NOTHING();
 }
 
+/* ---- Workers ---- */
+
+/* On workers 1 to count; main, on stream 0, hands them on. */
+static uint64_t main_task;
+
+static void begin_workers(void)
+{
+    begin();
+    main_task = make(LOOP, TASK_, "main");
+    put(switches(0, main_task));
+}
+
+static uint64_t hand_on(const char *text)
+{
+    on = 0;
+    return make(main_task, JOB_, text);
+}
+
+static void begins(unsigned worker, uint64_t job)
+{
+    on = worker;
+    put(switches(0, job));
+}
+
+static void is_done(unsigned worker, uint64_t job)
+{
+    on = worker;
+    put(fulfills(0, job, job));
+    put(switches(0, LOOP));
+}
+
+static void quick_jobs(int count)
+{
+    for (int i = 0; i < count; i++) {
+        uint64_t job = hand_on("thumbnail");
+        begins(1 + (unsigned)i % 2, job);
+        now += MS;
+        is_done(1 + (unsigned)i % 2, job);
+    }
+}
+
+/* Two jobs take 100 ms, and meanwhile so many others come. */
+static void keep_busy(const char *with, int count, uint64_t apart_ms)
+{
+    uint64_t a = hand_on(with), b = hand_on(with), late[64];
+    begins(1, a);
+    begins(2, b);
+    for (int i = 0; i < count; i++) {
+        now += apart_ms * MS;
+        late[i] = hand_on("thumbnail");
+    }
+    now += 100 * MS;
+    is_done(1, a);
+    is_done(2, b);
+    for (int i = 0; i < count; i++) {
+        begins(1, late[i]);
+        now += MS;
+        is_done(1, late[i]);
+    }
+}
+
+static void workers_that_others_keep_busy(void **state)
+{
+    (void)state;
+    begin_workers();
+    quick_jobs(40);
+    keep_busy("film", 5, 5);
+    EXPECT("workers-busy likely 44 x5, 0: \n", "'thumbnail': 5 of 45 began late",
+           "busy with 'film' for 100 % of the time");
+}
+
+static void one_that_began_late(void **state)
+{
+    (void)state;
+    begin_workers();
+    quick_jobs(10);
+    keep_busy("film", 2, 20);
+    EXPECT("workers-busy possible 14 x2, 0: that happened hardly ever");
+}
+
+static void more_work_than_workers(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 3; way++) {
+        begin_workers();
+        quick_jobs(way == 2 ? 5 : 40);
+        keep_busy(way ? "thumbnail" : "film", 5, way ? 5 : 0);
+        EXPECT(way == 0 ? "workers-busy possible 48 x5, 0: all that began late were created at once"
+               : way == 1 ? "workers-busy possible 44 x5, 0: most others of the sort"
+                          : "workers-busy likely 9 x5, 0: \n");
+    }
+}
+
+/* One of the workers has nothing to do, or they are late for another reason. */
+static void workers_that_are_not_busy(void **state)
+{
+    (void)state;
+    begin_workers();
+    quick_jobs(10);
+    uint64_t film = hand_on("film"), late[5];
+    begins(1, film);
+    for (int i = 0; i < 5; i++) {
+        now += 5 * MS;
+        late[i] = hand_on("thumbnail");
+    }
+    now += 100 * MS;
+    is_done(1, film);
+    for (int i = 0; i < 5; i++) {
+        begins(1, late[i]);
+        is_done(1, late[i]);
+    }
+    NOTHING();
+}
+
+enum { RAN = 1, OTHER_WAIT = 2, FOR_A_PART = 4, IDLE_ONE = 8, OLD = 16 };
+
+/* Two workers make pages, each of which waits for a picture that is handed to them as well. */
+static void pages(unsigned how)
+{
+    uint64_t page[2], picture[2];
+    begin_workers();
+    if (how & RAN) {
+        uint64_t job = hand_on("picture");
+        begins(1, job);
+        is_done(1, job);
+    }
+    for (unsigned i = 0; i < 2; i++) {
+        uint64_t before = hand_on("page");
+        begins(1 + i, before);
+        is_done(1 + i, before);
+    }
+    for (unsigned i = 0; i < 2; i++)
+        page[i] = hand_on("page");
+    for (unsigned i = 0; i < (how & IDLE_ONE ? 1 : 2); i++) {
+        begins(1 + i, page[i]);
+        picture[i] = make(page[i], JOB_, "picture");
+        if (how & FOR_A_PART)
+            picture[i] = make(page[i], REQUEST, "part");
+        if (how & OTHER_WAIT)
+            put(try_read(0, page[i], make(page[i], REQUEST, "limit")));
+        put(try_read(0, page[i], picture[i]));
+    }
+    on = 0;
+    sleep_ms(how & OLD ? 0 : 200);
+}
+
+static void workers_that_wait_for_each_other(void **state)
+{
+    (void)state;
+    pages(RAN);
+    EXPECT("pool-deadlock certain ", "All 2 workers wait for what only they can begin",
+           "'page' (job 5) has waited for 'picture' (job 7) since");
+    pages(0);
+    EXPECT("pool-deadlock likely ", "concluded from its type");
+    pages(RAN | FOR_A_PART);
+    EXPECT("pool-deadlock likely ", "it is concluded that what they wait for needs");
+    pages(RAN | OTHER_WAIT);
+    EXPECT("pool-deadlock likely ", "one of them waits for something else, too");
+    pages(RAN | IDLE_ONE);
+    NOTHING();
+    ended = WEFT_TRACE_SAVED;
+    pages(RAN | OLD);
+    NOTHING();
+    pages(RAN);
+    EXPECT("pool-deadlock certain ");
+    ended = WEFT_TRACE_STOPPED;
+    pages(RAN | OLD);
+    EXPECT("pool-deadlock certain ");
+}
+
 static int each_rule_is_needed(void **state)
 {
     (void)state;
@@ -453,6 +653,11 @@ int main(void)
         cmocka_unit_test(a_batch_that_takes_turns),
         cmocka_unit_test(a_lock_that_takes_little),
         cmocka_unit_test(a_pool_of_two),
+        cmocka_unit_test(workers_that_others_keep_busy),
+        cmocka_unit_test(one_that_began_late),
+        cmocka_unit_test(more_work_than_workers),
+        cmocka_unit_test(workers_that_are_not_busy),
+        cmocka_unit_test(workers_that_wait_for_each_other),
     };
     return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }

@@ -1,0 +1,555 @@
+/* SPDX-License-Identifier: ISC */
+/* Threads that work off jobs which others hand to them: what begins late since all of them are busy, or never, since all of them
+ * wait for what only they can begin.
+ *
+ * A job runs on one thread from its beginning to its end, with none of its sort in between; it was created elsewhere. What
+ * other jobs run inside of is the worker itself, which is not busy by that alone. The threads on which jobs of a sort ran are its pool. */
+#include <stdlib.h>
+
+#include "analyse/judge.h"
+#include "model/alloc.h"
+
+#define LATE_NS INT64_C(10000000)  /* from creation to the first run */
+#define BURST_NS INT64_C(10000000) /* created within that time: at once */
+
+enum {
+    STREAMS = 64,   /* threads that are looked at */
+    LATE_TIMES = 5, /* … and the median of how long a job of its sort takes */
+    BUSY = 90,      /* percent of that time */
+    OTHERS = 50,    /* percent of it that other sorts took: they are in the way */
+    LATE_ONES = 3,  /* of a sort */
+    LATE_SHARE = 5, /* 1/LATE_SHARE of the sort: there are too few workers */
+    DEEP = 8,       /* waits from a job to what has never run */
+    SHOWN = 4,
+};
+
+struct sort {
+    uint64_t pool;   /* streams: bits */
+    uint32_t jobs;   /* that ran */
+    uint32_t handed; /* created elsewhere */
+    bool never;      /* they do not run one at a time, or not on such streams */
+    uint32_t unrun;  /* ended, but never ran */
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct sort *sort; /* by family */
+    uint32_t *last;    /* by family: of the stream that is looked at, the one that began last */
+    bool *is_worker;   /* by promise: others run inside of it */
+    int64_t *sum;      /* beside stream_run: for how long the stream was busy until then */
+    int64_t *taken;    /* beside stream_run: by this run, and until the same goes on */
+    uint32_t *first, *item; /* jobs by family */
+    int64_t *length;        /* for a median; by family: time that one took of the workers */
+    uint32_t *touched;
+    uint32_t type;      /* the last one that was asked for: */
+    uint64_t type_pool; /* where its jobs run; 0: they are not all jobs */
+};
+
+static uint32_t family(const struct finder *f, uint32_t promise)
+{
+    return f->s->families->of[promise];
+}
+
+static int64_t end_of(const struct finder *f, uint32_t promise)
+{
+    const int64_t end = weft_history_ended_ns(f->h, promise);
+    return end > f->m->end_ns ? f->m->end_ns : end;
+}
+
+static const struct weft_run *first_run(const struct finder *f, uint32_t promise)
+{
+    const uint32_t first = f->h->runs_of_first[promise];
+    return first < f->h->runs_of_first[promise + 1] ? &f->m->run[f->h->runs_of[first]] : NULL;
+}
+
+static bool is_pending(const struct finder *f, uint32_t promise)
+{
+    return f->m->promise[weft_model_final(f->m, promise)].outcome == WEFT_PENDING;
+}
+
+/* ---- Which promises are jobs ---- */
+
+/* Whether it was created on another stream than that. What the loop created: all but the first one count as others. */
+static bool is_handed(const struct finder *f, uint32_t promise, uint32_t stream)
+{
+    const struct weft_promise *p = &f->m->promise[promise];
+    if (p->creator == WEFT_ROOT)
+        return stream != 0;
+    const uint32_t run = weft_history_run_at(f->h, p->creator, p->start_ns);
+    return run != WEFT_NONE && weft_history_stream(f->h, run) != stream;
+}
+
+static void look_at_stream(struct finder *f, uint32_t stream)
+{
+    const struct weft_history *h = f->h;
+    uint32_t before = WEFT_ROOT;
+    for (uint32_t i = h->stream_first[stream]; i < h->stream_first[stream + 1]; i++) {
+        const uint32_t run = h->stream_run[i], p = h->run_promise[run];
+        struct sort *k = &f->sort[family(f, p)];
+        if (p == WEFT_ROOT)
+            continue;
+        if (h->runs_of[h->runs_of_first[p]] == run) {
+            if (before != WEFT_ROOT && before != p && end_of(f, before) > f->m->run[run].start_ns)
+                f->is_worker[before] = true;
+            f->last[family(f, p)] = p;
+            k->jobs++;
+            k->handed += is_handed(f, p, stream);
+            k->never |= stream >= STREAMS;
+            k->pool |= stream < STREAMS ? UINT64_C(1) << stream : 0;
+        } else if (f->last[family(f, p)] != p) {
+            k->never = true;
+        }
+        before = p;
+    }
+}
+
+/* A job that does not run, but goes on later with none in between, keeps its worker busy all the same. */
+static void measure_stream(struct finder *f, uint32_t stream)
+{
+    const struct weft_history *h = f->h;
+    const uint32_t first = h->stream_first[stream], end = h->stream_first[stream + 1];
+    uint32_t next = WEFT_NONE;
+    int64_t next_ns = f->m->end_ns, sum = 0;
+    for (uint32_t i = end; i-- > first;) {
+        const struct weft_run *r = &f->m->run[h->stream_run[i]];
+        const uint32_t p = h->run_promise[h->stream_run[i]];
+        if (p == WEFT_ROOT)
+            continue;
+        if (!f->is_worker[p])
+            f->taken[i] =
+                (next == p || (next == WEFT_NONE && is_pending(f, p)) ? next_ns : r->end_ns) -
+                r->start_ns;
+        next = p;
+        next_ns = r->start_ns;
+    }
+    for (uint32_t i = first; i < end; i++) {
+        f->sum[i] = sum;
+        sum += f->taken[i];
+    }
+}
+
+static int64_t busy_until(const struct finder *f, uint32_t stream, int64_t time_ns)
+{
+    uint32_t at = weft_history_stream_from(f->h, stream, time_ns);
+    while (at > f->h->stream_first[stream] &&
+           f->h->run_promise[f->h->stream_run[at - 1]] == WEFT_ROOT)
+        at--;
+    if (at == f->h->stream_first[stream])
+        return 0;
+    const int64_t since = time_ns - f->m->run[f->h->stream_run[at - 1]].start_ns;
+    return f->sum[at - 1] + (since < f->taken[at - 1] ? since : f->taken[at - 1]);
+}
+
+static bool is_busy(const struct finder *f, uint64_t pool, int64_t from_ns, int64_t to_ns)
+{
+    for (; pool; pool &= pool - 1) {
+        const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
+        const int64_t busy = busy_until(f, stream, to_ns) - busy_until(f, stream, from_ns);
+        if (busy < (to_ns - from_ns) / 100 * BUSY)
+            return false;
+    }
+    return true;
+}
+
+static bool is_job(const struct sort *k)
+{
+    return k->jobs && !k->never && k->handed >= k->jobs / 2 + k->jobs % 2;
+}
+
+/* ---- Workers that are busy ---- */
+
+struct late {
+    uint32_t count, worst;
+    int64_t worst_ns, usual_ns, waited_ns, first_ns, last_ns;
+    uint32_t busy_with, percent; /* meanwhile, mostly: a family */
+};
+
+static int by_value(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int64_t usual_length(struct finder *f, uint32_t sort)
+{
+    uint32_t n = 0;
+    for (uint32_t i = f->first[sort]; i < f->first[sort + 1]; i++)
+        if (!is_pending(f, f->item[i]))
+            f->length[n++] = end_of(f, f->item[i]) - first_run(f, f->item[i])->start_ns;
+    if (n == 0)
+        return INT64_MAX / LATE_TIMES;
+    qsort(f->length, n, sizeof *f->length, by_value);
+    return f->length[n / 2];
+}
+
+/* What the workers were busy with while the worst one stood. */
+static void find_busy(struct finder *f, struct late *x, uint64_t pool)
+{
+    const int64_t from = f->m->promise[x->worst].start_ns, to = from + x->worst_ns;
+    int64_t all = 0;
+    uint32_t touches = 0;
+    for (; pool; pool &= pool - 1) {
+        const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
+        uint32_t i = weft_history_stream_from(f->h, stream, from);
+        while (i > f->h->stream_first[stream] && f->taken[--i] == 0)
+            ;
+        for (; i < f->h->stream_first[stream + 1]; i++) {
+            const struct weft_run *r = &f->m->run[f->h->stream_run[i]];
+            const uint32_t k = family(f, f->h->run_promise[f->h->stream_run[i]]);
+            const int64_t begin = r->start_ns > from ? r->start_ns : from;
+            int64_t end = r->start_ns + f->taken[i];
+            if (r->start_ns >= to)
+                break;
+            end = end < to ? end : to;
+            if (end <= begin)
+                continue;
+            if (f->length[k] == 0)
+                f->touched[touches++] = k;
+            f->length[k] += end - begin;
+            all += end - begin;
+        }
+    }
+    int64_t most = 0;
+    for (uint32_t i = 0; i < touches; i++) {
+        const uint32_t k = f->touched[i];
+        if (f->length[k] > most) {
+            most = f->length[k];
+            x->busy_with = k;
+            x->percent = (uint32_t)((double)most * 100 / (double)all);
+        }
+        f->length[k] = 0;
+    }
+}
+
+static void find_late(struct finder *f, uint32_t sort, struct late *x)
+{
+    const uint64_t pool = f->sort[sort].pool;
+    *x = (struct late){.usual_ns = usual_length(f, sort), .first_ns = INT64_MAX};
+    for (uint32_t i = f->first[sort]; i < f->first[sort + 1]; i++) {
+        const uint32_t p = f->item[i];
+        const int64_t from = f->m->promise[p].start_ns, stood = first_run(f, p)->start_ns - from;
+        if (!f->m->promise[p].created || stood < LATE_NS || stood / LATE_TIMES < x->usual_ns ||
+            !is_busy(f, pool, from, from + stood))
+            continue;
+        x->count++;
+        x->waited_ns += stood;
+        x->first_ns = from < x->first_ns ? from : x->first_ns;
+        x->last_ns = from > x->last_ns ? from : x->last_ns;
+        if (stood > x->worst_ns) {
+            x->worst_ns = stood;
+            x->worst = p;
+        }
+    }
+    for (uint32_t i = f->first[sort]; i < f->first[sort + 1]; i++)
+        f->length[i - f->first[sort]] = 0;
+}
+
+static void put_late(const struct finder *f, uint32_t sort, const struct late *x,
+                     struct weft__text *t)
+{
+    const int workers = __builtin_popcountll(f->sort[sort].pool);
+    weft__put_family(t, f->m, f->s->families, sort);
+    weft__put(t, ": ");
+    weft__put_count(t, x->count);
+    weft__put(t, " of ");
+    weft__put_count(t, f->sort[sort].jobs);
+    weft__put(t, " began late, since %s busy. At worst ",
+              workers == 1 ? "the only worker was" : "all their workers were");
+    weft__put_full(t, f->m, x->worst);
+    weft__put(t, ", created at ");
+    weft__put_time(t, f->m->promise[x->worst].start_ns);
+    weft__put(t, ", stood for ");
+    weft__put_length(t, x->worst_ns);
+    weft__put(t, " until one of %d workers was free; one of these usually takes ", workers);
+    weft__put_length(t, x->usual_ns);
+    weft__put(t, ". Meanwhile they were busy with ");
+    weft__put_family(t, f->m, f->s->families, x->busy_with);
+    weft__put(t, " for %u %% of the time.", x->percent);
+}
+
+static void put_late_evidence(const struct finder *f, uint32_t sort, const struct late *x,
+                              struct weft_finding *g)
+{
+    const struct weft_promise *p = &f->m->promise[x->worst];
+    const int64_t began = p->start_ns + x->worst_ns;
+    weft__finding_evidence(f->s, g, p->start_ns, WEFT_EVIDENCE_CREATED, x->worst, p->creator);
+    for (uint64_t pool = f->sort[sort].pool, n = 0; pool && n < SHOWN; pool &= pool - 1, n++) {
+        const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
+        uint32_t at = weft_history_stream_from(f->h, stream, p->start_ns + x->worst_ns / 2);
+        while (at > f->h->stream_first[stream] && f->taken[--at] == 0)
+            ;
+        const uint32_t run = f->h->stream_run[at];
+        if (f->taken[at])
+            weft__finding_evidence(f->s, g, f->m->run[run].start_ns, WEFT_EVIDENCE_RUNS,
+                                   f->h->run_promise[run], WEFT_NONE);
+    }
+    weft__finding_evidence(f->s, g, began, WEFT_EVIDENCE_RUNS, x->worst, WEFT_NONE);
+    weft__finding_sort(g);
+}
+
+static void report_late(struct finder *f, uint32_t sort, struct late *x)
+{
+    struct weft__verdict v;
+    find_busy(f, x, f->sort[sort].pool);
+    const bool same = x->busy_with == sort || x->percent < OTHERS;
+    const uint64_t signs = (x->count < LATE_ONES ? WEFT__WB_FEW : 0) |
+                           (x->last_ns - x->first_ns < BURST_NS ? WEFT__WB_BURST : 0) |
+                           (same ? WEFT__WB_SAME : 0) |
+                           (x->count < f->sort[sort].jobs / LATE_SHARE ? WEFT__WB_RARE : 0);
+    if (!weft__judge(&v, WEFT_FINDING_WORKERS_BUSY, weft__signs(f->s, x->worst) | signs))
+        return;
+    const int64_t from = f->m->promise[x->worst].start_ns;
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_WORKERS_BUSY, v.confidence,
+                                               x->worst, from, from + x->worst_ns, x->waited_ns);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_late(f, sort, x, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    g->count = x->count;
+    put_late_evidence(f, sort, x, g);
+}
+
+/* ---- Workers that wait for each other ---- */
+
+/* An open wait of a job, from which one comes to something that never ran and that only these workers run. */
+struct stuck {
+    uint32_t wait, job;
+    uint64_t signs;
+};
+
+static uint32_t open_wait(const struct finder *f, uint32_t promise, bool *several)
+{
+    const struct weft_history *h = f->h;
+    uint32_t found = WEFT_NONE;
+    for (uint32_t i = h->waits_of_first[promise]; i < h->waits_of_first[promise + 1]; i++)
+        if (h->wait[h->waits_of[i]].end == WEFT_WAIT_OPEN) {
+            *several |= found != WEFT_NONE;
+            found = h->waits_of[i];
+        }
+    return found;
+}
+
+/* Where promises of a type run if all of them are jobs, else 0. */
+static uint64_t pool_of_type(struct finder *f, uint32_t type)
+{
+    if (f->type == type)
+        return f->type_pool;
+    f->type = type;
+    f->type_pool = 0;
+    for (uint32_t i = 1; i < f->s->families->count; i++) {
+        const struct sort *like = &f->sort[i];
+        if (f->m->promise[f->s->families->first[i]].type != type)
+            continue;
+        if (like->unrun || (like->jobs && !is_job(like))) {
+            f->type_pool = 0;
+            break;
+        }
+        f->type_pool |= like->pool;
+    }
+    return f->type_pool;
+}
+
+/* Whether it waits for one of these workers, and how sure that is. */
+static bool waits_to_run(struct finder *f, uint32_t promise, uint64_t pool, uint64_t *signs)
+{
+    const struct sort *k = &f->sort[family(f, promise)];
+    const struct weft_promise *p = &f->m->promise[promise];
+    if (promise == WEFT_ROOT || !is_pending(f, promise) || first_run(f, promise) || !p->created)
+        return false;
+    if (k->jobs)
+        return is_job(k) && !(k->pool & ~pool);
+    const uint64_t of_type = pool_of_type(f, p->type); /* none of its sort ever ran */
+    if (!of_type || of_type & ~pool)
+        return false;
+    *signs |= WEFT__WD_TYPE;
+    return true;
+}
+
+static bool is_stuck(struct finder *f, uint32_t stream, uint64_t pool, struct stuck *x)
+{
+    const struct weft_history *h = f->h;
+    uint32_t end = h->stream_first[stream + 1];
+    while (end > h->stream_first[stream] && h->run_promise[h->stream_run[end - 1]] == WEFT_ROOT)
+        end--;
+    if (end == h->stream_first[stream])
+        return false;
+    const uint32_t job = h->run_promise[h->stream_run[end - 1]];
+    uint32_t at = job;
+    bool several = false;
+    for (unsigned depth = 0; depth < DEEP && at != WEFT_ROOT && is_pending(f, at); depth++) {
+        const uint32_t wait = open_wait(f, at, &several);
+        if (wait == WEFT_NONE)
+            break;
+        if (depth == 0)
+            x->wait = wait;
+        at = weft_model_final(f->m, h->wait[wait].source);
+        if (!waits_to_run(f, at, pool, &x->signs))
+            continue;
+        x->job = at;
+        x->signs |= several ? WEFT__WD_FREE : 0;
+        return true;
+    }
+    const uint32_t last = h->children_first[job + 1];
+    for (uint32_t i = h->children_first[job], n = 0; at != job && i < last && n < DEEP; i++, n++)
+        if (waits_to_run(f, h->children[i], pool, &x->signs)) {
+            x->job = h->children[i];
+            x->signs |= WEFT__WD_CONCLUDED | (several ? WEFT__WD_FREE : 0);
+            return true;
+        }
+    return false;
+}
+
+static void report_stuck(struct finder *f, const struct stuck *x, unsigned count)
+{
+    struct weft__verdict v;
+    uint64_t signs = weft__signs(f->s, x[0].job);
+    int64_t last = INT64_MIN, cost = 0;
+    for (unsigned i = 0; i < count; i++) {
+        const int64_t from = f->h->wait[x[i].wait].from_ns;
+        signs |= x[i].signs;
+        last = from > last ? from : last;
+        cost += f->m->end_ns - from;
+    }
+    signs |= f->m->end_ns - last < f->s->o->hang_ns ? WEFT__WD_SHORT : 0;
+    if (!weft__judge(&v, WEFT_FINDING_POOL_DEADLOCK, signs))
+        return;
+    struct weft_finding *g =
+        weft__finding_add_open(f->s, WEFT_FINDING_POOL_DEADLOCK, v.confidence, x[0].job,
+                               f->m->promise[x[0].job].start_ns, cost);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    weft__put(&t, count == 1 ? "The only worker waits" : "All %u workers wait", count);
+    weft__put(&t,
+              " for what only %s can begin, and that has never run: ", count == 1 ? "it" : "they");
+    for (unsigned i = 0; i < count; i++) {
+        const struct weft_wait *w = &f->h->wait[x[i].wait];
+        weft__finding_affects(f->s, g, w->reader);
+        if (i >= SHOWN)
+            continue;
+        weft__put(&t, i ? "; " : "");
+        weft__put_full(&t, f->m, w->reader);
+        weft__put(&t, " has waited for ");
+        weft__put_full(&t, f->m, weft_model_final(f->m, w->source));
+        weft__put(&t, " since ");
+        weft__put_time(&t, w->from_ns);
+        weft__finding_evidence(f->s, g, f->m->promise[x[i].job].start_ns, WEFT_EVIDENCE_CREATED,
+                               x[i].job, f->m->promise[x[i].job].creator);
+        weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader,
+                               w->source);
+    }
+    weft__put(&t, ".");
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    weft__finding_sort(g);
+}
+
+static void find_stuck(struct finder *f, uint64_t pool)
+{
+    struct stuck x[STREAMS];
+    unsigned count = 0;
+    for (uint64_t left = pool; left; left &= left - 1) {
+        x[count] = (struct stuck){.job = WEFT_NONE};
+        if (!is_stuck(f, (uint32_t)__builtin_ctzll(left), pool, &x[count++]))
+            return;
+    }
+    if (count)
+        report_stuck(f, x, count);
+}
+
+/* ---- The search ---- */
+
+static bool sort_jobs(struct finder *f)
+{
+    const uint32_t families = f->s->families->count;
+    f->first = calloc((size_t)families + 2, sizeof *f->first);
+    f->item = weft__resize(NULL, f->m->promises, sizeof *f->item);
+    if (!f->first || !f->item)
+        return false;
+    for (uint32_t p = 1; p < f->m->promises; p++) {
+        f->first[family(f, p) + 2] += first_run(f, p) != NULL;
+        f->sort[family(f, p)].unrun += !first_run(f, p) && !is_pending(f, p);
+    }
+    for (uint32_t i = 2; i < families + 2; i++)
+        f->first[i] += f->first[i - 1];
+    for (uint32_t p = 1; p < f->m->promises; p++)
+        if (first_run(f, p))
+            f->item[f->first[family(f, p) + 1]++] = p;
+    return true;
+}
+
+/* Sorts that share a thread share all of theirs. Returns how many pools there are. */
+static unsigned join_pools(struct finder *f, uint64_t *pool)
+{
+    unsigned pools = 0;
+    for (uint32_t i = 1; i < f->s->families->count; i++) {
+        uint64_t all = is_job(&f->sort[i]) ? f->sort[i].pool : 0;
+        unsigned kept = 0;
+        if (!all)
+            continue;
+        for (unsigned k = 0; k < pools; k++)
+            if (pool[k] & all)
+                all |= pool[k];
+            else
+                pool[kept++] = pool[k];
+        pool[kept++] = all;
+        pools = kept;
+    }
+    for (uint32_t i = 1; i < f->s->families->count; i++)
+        for (unsigned k = 0; k < pools && is_job(&f->sort[i]); k++)
+            if (pool[k] & f->sort[i].pool)
+                f->sort[i].pool = pool[k];
+    return pools;
+}
+
+static void look_at_sorts(struct finder *f)
+{
+    uint64_t pool[STREAMS + 1];
+    const unsigned pools = join_pools(f, pool);
+    for (uint32_t i = 1; i < f->s->families->count && !f->s->failed; i++) {
+        struct late x;
+        if (!is_job(&f->sort[i]))
+            continue;
+        find_late(f, i, &x);
+        if (x.count)
+            report_late(f, i, &x);
+    }
+    for (unsigned k = 0; k < pools && !f->s->failed; k++)
+        find_stuck(f, pool[k]);
+}
+
+void weft__find_workers(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m, .h = s->h, .type = WEFT_NONE};
+    if (s->h->streams < 2)
+        return;
+    const uint64_t most = s->m->promises > s->families->count ? s->m->promises : s->families->count;
+    f.sort = calloc(s->families->count, sizeof *f.sort);
+    f.last = calloc(s->families->count, sizeof *f.last);
+    f.touched = calloc(s->families->count, sizeof *f.touched);
+    f.is_worker = calloc(s->m->promises, sizeof *f.is_worker);
+    f.sum = calloc((size_t)s->m->runs + 1, sizeof *f.sum);
+    f.taken = calloc((size_t)s->m->runs + 1, sizeof *f.taken);
+    f.length = calloc(most, sizeof *f.length);
+    s->failed |= !f.sort || !f.last || !f.touched || !f.is_worker || !f.sum || !f.taken ||
+                 !f.length || !sort_jobs(&f);
+    for (uint32_t i = 0; i < s->h->streams && !s->failed; i++)
+        look_at_stream(&f, i);
+    for (uint32_t i = 0; i < s->h->streams && !s->failed; i++)
+        measure_stream(&f, i);
+    if (!s->failed)
+        look_at_sorts(&f);
+    free(f.sort);
+    free(f.last);
+    free(f.touched);
+    free(f.is_worker);
+    free(f.sum);
+    free(f.taken);
+    free(f.length);
+    free(f.first);
+    free(f.item);
+}
