@@ -182,6 +182,14 @@ struct weft__rule weft__rules[] = {
      "it had not looked before in vain: it may have had to sleep first", "sleeps_first"},
     {K(POLLING), WEFT_LIKELY, 0, 0, NULL, "looks_again_and_again"},
 
+    /* ---- One that is served first ---- */
+    {K(STARVATION), WEFT_LIKELY, 0, 0, NULL, "one_is_served_first"},
+
+    /* ---- A timer that comes later each time ---- */
+    {K(DRIFT), WEFT_POSSIBLE, WEFT__D_PAUSE, 0,
+     "it may be meant to pause for so long after its work", "a_pause_after_the_work"},
+    {K(DRIFT), WEFT_LIKELY, 0, 0, NULL, "comes_later_each_time"},
+
     /* ---- Who comes last ---- */
     {K(STRAGGLER), WEFT_POSSIBLE, WEFT__T_DIFFERENT, 0,
      "by their labels they are different things, of which one may take longer", "different_things"},

@@ -114,6 +114,9 @@ enum {
 #define WEFT__Q_OWN WEFT__OWN(0)  /* the reader waited for it, or had created it */
 #define WEFT__Q_VAIN WEFT__OWN(1) /* it had looked before in vain */
 
+/* Of a timer that comes later each time. */
+#define WEFT__D_PAUSE WEFT__OWN(0) /* its type does not say that it comes at a rate */
+
 /* Of who comes last. */
 #define WEFT__T_DIFFERENT WEFT__OWN(0) /* by their labels they are different things */
 

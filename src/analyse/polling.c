@@ -29,7 +29,8 @@ struct finder {
     const struct weft_model *m;
     const struct weft_history *h;
     struct poller *poller; /* by family of readers */
-    bool *counted;         /* by promise: its result was read */
+    bool *counted,
+        *used; /* by promise: it is in poller; somebody waits for it, or uses its result */
 };
 
 /* The timer by which the run began in which a time lies, or WEFT_NONE. */
@@ -126,6 +127,28 @@ static void report(struct finder *f, const struct poller *p)
     weft__finding_sort(g);
 }
 
+/* Who created something of which nobody uses the result, and sleeps until it looks: it had slept before, and sleeps no more then. */
+static void add_unread(struct finder *f, uint32_t source)
+{
+    const struct weft_history *h = f->h;
+    const struct weft_promise *p = &f->m->promise[source];
+    int64_t there = weft_history_resolved_ns(h, source);
+    uint32_t reader = p->creator, first = h->waits_of_first[reader];
+    if (there == INT64_MAX || reader == WEFT_ROOT || f->used[source])
+        return;
+    uint32_t i = weft_history_wait_from(h, reader, there);
+    if (i < first + 2)
+        return;
+    const struct weft_wait *w = &h->wait[h->waits_of[i - 1]],
+                           *before = &h->wait[h->waits_of[i - 2]];
+    const uint32_t *of = f->s->families->of;
+    bool again =
+        i < h->waits_of_first[reader + 1] && of[h->wait[h->waits_of[i]].source] == of[w->source];
+    if (before->from_ns >= p->start_ns && of[before->source] == of[w->source] && !again &&
+        (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN))
+        add(f, (struct late){reader, source, 0, p->start_ns, there, w->until_ns}, false);
+}
+
 /* Who waited, and who did not but uses the result. */
 static void find_late(struct finder *f)
 {
@@ -136,8 +159,11 @@ static void find_late(struct finder *f)
             there > w->from_ns)
             add(f, (struct late){w->reader, w->source, 0, w->from_ns, there, w->until_ns}, true);
     }
+    for (uint32_t i = 0; i < f->h->waits; i++)
+        f->used[f->h->wait[i].source] = true;
     for (uint32_t i = 0; i < f->m->interactions; i++) {
         const struct weft_interaction *x = &f->m->interaction[i];
+        f->used[x->other] |= x->kind == WEFT_READS || x->kind == WEFT_NOTIFIES;
         uint32_t source = (uint32_t)x->other;
         if (x->kind != WEFT_READS || source == WEFT_ROOT)
             continue;
@@ -148,6 +174,8 @@ static void find_late(struct finder *f)
                               x->time_ns},
                 false);
     }
+    for (uint32_t p = 1; p < f->m->promises; p++)
+        add_unread(f, p);
 }
 
 void weft__find_polling(struct weft__search *s)
@@ -155,7 +183,8 @@ void weft__find_polling(struct weft__search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     f.poller = calloc(s->families->count, sizeof *f.poller);
     f.counted = calloc(s->m->promises, sizeof *f.counted);
-    s->failed |= !f.poller || !f.counted;
+    f.used = calloc(s->m->promises, sizeof *f.used);
+    s->failed |= !f.poller || !f.counted || !f.used;
     if (!s->failed)
         find_late(&f);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
@@ -163,4 +192,5 @@ void weft__find_polling(struct weft__search *s)
             report(&f, &f.poller[i]);
     free(f.poller);
     free(f.counted);
+    free(f.used);
 }

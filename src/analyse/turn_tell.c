@@ -6,7 +6,10 @@
 #include "analyse/turn.h"
 #include "model/alloc.h"
 
-enum { USUAL = 20 }; /* waits of a family, for one that may be an exception */
+enum {
+    USUAL = 20,  /* waits of a family, for one that may be an exception */
+    SERVED = 20, /* times: one that starves others */
+};
 
 static void put_count(struct weft__text *t, const struct weft__slow *x)
 {
@@ -128,6 +131,21 @@ static uint64_t signs_of_delay(const struct weft__turns *k, const struct weft__d
            (d->why == WEFT__SLEPT && rare && x->longest_ns < limit ? WEFT__W_RARE : 0);
 }
 
+/* How often the one that ran most was served meanwhile: what it waited for was there, and it went on. */
+static uint32_t served(const struct weft__turns *k, const struct weft__delay *d)
+{
+    const struct weft_history *h = k->h;
+    uint32_t n = 0;
+    if (d->why != WEFT__OVERTAKEN || d->most == WEFT_ROOT)
+        return 0;
+    for (uint32_t i = weft_history_wait_from(h, d->most, d->from_ns);
+         i < h->waits_of_first[d->most + 1]; i++) {
+        const struct weft_wait *w = &h->wait[h->waits_of[i]];
+        n += (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) && w->until_ns <= d->to_ns;
+    }
+    return n;
+}
+
 static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
                        const struct weft__slow *x)
 {
@@ -142,15 +160,25 @@ static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
     if (join(k, d, family))
         return;
     struct weft__verdict v;
-    weft__judge(&v, WEFT_FINDING_SLOW_WAKE, signs_of_delay(k, d, x));
-    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_SLOW_WAKE, v.confidence,
-                                               w->reader, d->from_ns, d->to_ns, x->sum_ns);
+    uint32_t times = served(k, d);
+    bool starved = times >= SERVED;
+    enum weft_finding_kind kind = starved ? WEFT_FINDING_STARVATION : WEFT_FINDING_SLOW_WAKE;
+    weft__judge(&v, kind, signs_of_delay(k, d, x));
+    struct weft_finding *f = weft__finding_add(
+        k->s, kind, v.confidence, starved ? d->most : w->reader, d->from_ns, d->to_ns, x->sum_ns);
     if (!f)
         return;
     if (k->tolds < WEFT__MERGED)
         k->told[k->tolds++] = (struct told){d->why, family, k->s->out->count - 1};
     f->count = x->count;
     put_delay(k, d, x, &text);
+    if (starved) {
+        weft__put(&text, " Meanwhile ");
+        weft__put_full(&text, k->m, d->most);
+        weft__put(&text, " was served ");
+        weft__put_count(&text, times);
+        weft__put(&text, " times.");
+    }
     weft__finding_text(k->s, f, &text);
     put_evidence(k, d, f);
     weft__finding_affects(k->s, f, w->reader);

@@ -47,8 +47,8 @@ static const char help[] =
     "  --herd N 8                woken at once\n\n"
     "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted,\n"
     "swallowed-failure, loop-blocked, spin, retry-storm, stopped, leak, gc-pause, polling,\n"
-    "slow-wake, herd, straggler, serial-waits, contention,\n"
-    "workers-busy, pool-deadlock.\n\n"
+    "starvation, slow-wake, herd, straggler, drift, serial-waits, contention, workers-busy,\n"
+    "pool-deadlock.\n\n"
     "Example: weft explain bad.weft\n";
 
 enum {

@@ -81,8 +81,8 @@ static void print_finding(const struct weft_model *m, const struct weft_finding 
 /* What the judgement rests on, where something is told that took too long. */
 static void print_clock(const struct weft__explained *x)
 {
-    const uint32_t timed =
-        1u << WEFT_FINDING_LOOP_BLOCKED | 1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_SPIN;
+    const uint32_t timed = 1u << WEFT_FINDING_LOOP_BLOCKED | 1u << WEFT_FINDING_STARVATION |
+                           1u << WEFT_FINDING_SLOW_WAKE | 1u << WEFT_FINDING_SPIN;
     uint32_t kinds = 0;
     for (uint32_t i = 0; i < x->found.count; i++)
         kinds |= x->shown[i] ? 1u << x->found.finding[i].kind : 0;

@@ -9,11 +9,12 @@
 #define MS UINT64_C(1000000)
 #define KINDS                                                                                      \
     (1u << WEFT_FINDING_STOPPED | 1u << WEFT_FINDING_RETRY_STORM | 1u << WEFT_FINDING_GC_PAUSE |   \
-     1u << WEFT_FINDING_POLLING | 1u << WEFT_FINDING_STRAGGLER)
+     1u << WEFT_FINDING_POLLING | 1u << WEFT_FINDING_STRAGGLER | 1u << WEFT_FINDING_STARVATION |   \
+     1u << WEFT_FINDING_DRIFT)
 
 /* ---- Making and describing ---- */
 
-enum site { TASK_, TIMER, REPLY_, CONDITION_, CONNECT, SITES };
+enum site { TASK_, TIMER, REPLY_, CONDITION_, CONNECT, INTERVAL, SITES };
 
 static uint32_t site[SITES];
 static struct trace trace;
@@ -21,7 +22,8 @@ static uint64_t now, last_id;
 
 static void begin(void)
 {
-    static const char *const types[SITES] = {"task", "timer", "reply", "condition", "connect"};
+    static const char *const types[SITES] = {"task",      "timer",   "reply",
+                                             "condition", "connect", "interval"};
     struct strings s = {.used = 0};
     trace = (struct trace){.fd = -1};
     for (unsigned i = 0; i < SITES; i++)
@@ -476,7 +478,7 @@ struct looks {
     int count;
     enum { CREATES_IT, WAITS_FOR_IT, OF_OTHERS } how;
     uint64_t takes_ms, each_ms;
-    bool by_timer;
+    bool by_timer, unread;
 };
 
 static void poll_for(struct looks x)
@@ -501,7 +503,10 @@ static void poll_for(struct looks x)
             put(fulfills(0, LOOP, timer));
             put(reads(0, reader, timer));
         }
-        put(reads(0, reader, job));
+        if (!x.unread)
+            put(reads(0, reader, job));
+        else if (i % 2)
+            put(try_read(0, reader, make(reader, REPLY_, "next")));
     }
 }
 
@@ -523,6 +528,15 @@ static void looks_again_and_again(void **state)
     poll_for(x);
     NOTHING();
     poll_for((struct looks){.count = 6, .takes_ms = 45, .each_ms = 9, .by_timer = true});
+    NOTHING();
+    x = (struct looks){.count = 6, .takes_ms = 25, .each_ms = 20, .by_timer = true, .unread = true};
+    poll_for(x); /* every other time it goes on to sleep, as who does not look */
+    NOTHING();
+    x.count = 11;
+    poll_for(x);
+    EXPECT("polling likely 1 x6, 1: \n");
+    x.takes_ms = 5;
+    poll_for(x);
     NOTHING();
 }
 
@@ -609,6 +623,110 @@ static void different_things(void **state)
     EXPECT("straggler possible 4 x8, 8: by their labels they are different things");
 }
 
+/* ---- A timer that comes later each time ---- */
+
+struct ticks {
+    int count;
+    enum site site;
+    uint64_t work_ms, timer_ms, first_ms;
+    bool in_time;   /* it is set before the work */
+    bool elsewhere; /* … by somebody else */
+};
+
+static void tick(struct ticks x)
+{
+    begin();
+    uint64_t reader = make(LOOP, TASK_, "sampler");
+    uint64_t timer = make(reader, x.site, "next");
+    put(switches(0, LOOP));
+    sleep_ms(x.first_ms ? x.first_ms : x.timer_ms);
+    for (int i = 0; i < x.count; i++) {
+        put(fulfills(0, LOOP, timer));
+        put(reads(0, reader, timer));
+        if (x.in_time)
+            timer = make(reader, x.site, "next");
+        now += x.work_ms * MS;
+        if (x.elsewhere)
+            put(switches(0, LOOP));
+        now += x.elsewhere ? MS : 0;
+        if (!x.in_time)
+            timer = make(x.elsewhere ? LOOP : reader, x.site, "next");
+        put(switches(0, LOOP));
+        sleep_ms(x.timer_ms);
+    }
+}
+
+static void comes_later_each_time(void **state)
+{
+    (void)state;
+    struct ticks x = {.count = 11, .site = INTERVAL, .work_ms = 3, .timer_ms = 10};
+    tick(x);
+    EXPECT("drift likely 1 x11, 0: \n", "'sampler' (task 1) sets 'next' (interval) anew",
+           "Of 10 ms each time, and about 3 ms of work, it comes every 13 ms",
+           "after 11 times 30 ms later");
+    x.count = 10;
+    tick(x);
+    NOTHING();
+    x = (struct ticks){.count = 20, .site = INTERVAL, .work_ms = 1, .timer_ms = 10};
+    tick(x); /* hardly any work */
+    NOTHING();
+    x = (struct ticks){.count = 20, .site = INTERVAL, .work_ms = 3, .timer_ms = 7, .first_ms = 10};
+    tick(x); /* it is set to when it is due */
+    NOTHING();
+    x = (struct ticks){
+        .count = 20, .site = INTERVAL, .work_ms = 3, .timer_ms = 10, .in_time = true};
+    tick(x);
+    NOTHING();
+    x = (struct ticks){
+        .count = 20, .site = INTERVAL, .work_ms = 3, .timer_ms = 10, .elsewhere = true};
+    tick(x);
+    NOTHING();
+    x = (struct ticks){.count = 20, .site = REPLY_, .work_ms = 3, .timer_ms = 10};
+    tick(x);
+    NOTHING();
+}
+
+static void a_pause_after_the_work(void **state)
+{
+    (void)state;
+    tick((struct ticks){.count = 11, .site = TIMER, .work_ms = 3, .timer_ms = 10});
+    EXPECT("drift possible 1 x11, 0: it may be meant to pause");
+}
+
+/* ---- One that is served first ---- */
+
+static void serve_first(int times)
+{
+    begin();
+    uint64_t feed = make(LOOP, TASK_, "feed"), request = make(LOOP, TASK_, "request");
+    uint64_t message = make(LOOP, REPLY_, "message"), answer = make(LOOP, CONNECT, "answer");
+    put(try_read(0, feed, message));
+    put(try_read(0, request, answer));
+    sleep_ms(1);
+    put(fulfills(0, LOOP, answer));
+    for (int i = 0; i < times; i++) {
+        put(fulfills(0, LOOP, message));
+        put(reads(0, feed, message));
+        now += MS;
+        message = make(LOOP, REPLY_, "message");
+        put(try_read(0, feed, message));
+        put(switches(0, LOOP));
+    }
+    put(reads(0, request, answer));
+    put(fulfills(0, request, request));
+    sleep_ms(1);
+}
+
+static void one_is_served_first(void **state)
+{
+    (void)state;
+    serve_first(21);
+    EXPECT("starvation likely 1 x1, 1: \n", "'request' (task 2) went on only 21",
+           "'feed' (task 1) was served 20 times");
+    serve_first(20); /* slow-wake */
+    NOTHING();
+}
+
 static int each_rule_is_needed(void **state)
 {
     (void)state;
@@ -634,6 +752,9 @@ int main(void)
         cmocka_unit_test(sleeps_first),
         cmocka_unit_test(always_the_same),
         cmocka_unit_test(different_things),
+        cmocka_unit_test(comes_later_each_time),
+        cmocka_unit_test(a_pause_after_the_work),
+        cmocka_unit_test(one_is_served_first),
     };
     return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }

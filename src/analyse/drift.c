@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: ISC */
+/* Drift: what is to come at a fixed rate, but sets its timer anew after its own work, so that each time comes later by what
+ * that took. That the first timer, which is set before any work, is as long as the others tells it from one that is set to
+ * the next full period. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyse/finding.h"
+#include "analyse/judge.h"
+#include "analyse/words.h"
+#include "model/alloc.h"
+
+#define NEAR_NS INT64_C(200000) /* a timer may be late by so much, */
+enum {
+    NEAR = 10,  /* … or by 1/NEAR */
+    TIMES = 10, /* that a timer was set anew */
+    SHARE = 5,  /* 1/SHARE of the timer, at least, is what the work takes */
+};
+
+/* A time that its timer woke it. */
+struct tick {
+    int64_t set_ns, over_ns, woken_ns, done_ns; /* done: the end of the run that it began */
+    uint32_t timer;
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct tick
+        *tick; /* of one handler and one sort of timers, of which each is set by the run before */
+    int64_t *length;
+    uint32_t ticks, room;
+};
+
+static bool is_near(int64_t a, int64_t b)
+{
+    int64_t apart = a > b ? a - b : b - a;
+    return apart <= NEAR_NS || apart <= b / NEAR;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+enum length { TIMER_TAKES, WORK_TAKES };
+
+/* The median over all but the first. */
+static int64_t median(struct finder *f, enum length what)
+{
+    for (uint32_t i = 1; i < f->ticks; i++) {
+        const struct tick *x = &f->tick[i];
+        f->length[i - 1] =
+            what == TIMER_TAKES ? x->over_ns - x->set_ns : x->set_ns - x[-1].woken_ns;
+    }
+    qsort(f->length, f->ticks - 1, sizeof *f->length, by_value);
+    return f->length[(f->ticks - 1) / 2];
+}
+
+static void put_text(const struct finder *f, uint32_t who, int64_t timer, int64_t work,
+                     struct weft__text *t)
+{
+    const struct tick *first = &f->tick[0], *last = &f->tick[f->ticks - 1];
+    int64_t mean = (last->woken_ns - first->woken_ns) / (f->ticks - 1);
+    weft__put_full(t, f->m, who);
+    weft__put(t, " sets ");
+    weft__put_name(t, f->m, last->timer);
+    weft__put(t, " (%.64s) anew when its own work is done. Of ",
+              weft_model_type(f->m, last->timer));
+    weft__put_length(t, timer);
+    weft__put(t, " each time, and about ");
+    weft__put_length(t, work);
+    weft__put(t, " of work, it comes every ");
+    weft__put_length(t, mean);
+    weft__put(t, ", and after ");
+    weft__put_count(t, f->ticks);
+    weft__put(t, " times ");
+    weft__put_length(t, (mean - timer) * (f->ticks - 1));
+    weft__put(t, " later than at a fixed rate.");
+}
+
+static void report(struct finder *f, uint32_t who, int64_t timer, int64_t work)
+{
+    enum { SHOWN = 3 };
+    const struct tick *last = &f->tick[f->ticks - 1];
+    const char *type = weft_model_type(f->m, last->timer);
+    bool rate =
+        strcmp(type, "interval") == 0 || strcmp(type, "tick") == 0 || strcmp(type, "ticker") == 0;
+    struct weft__verdict v;
+    if (!weft__judge(&v, WEFT_FINDING_DRIFT,
+                     weft__signs(f->s, WEFT_ROOT) | (rate ? 0 : WEFT__D_PAUSE)))
+        return;
+    struct weft_finding *g =
+        weft__finding_add(f->s, WEFT_FINDING_DRIFT, v.confidence, who, f->tick[0].set_ns,
+                          last->woken_ns, work * (f->ticks - 1));
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, who, timer, work, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    g->count = f->ticks;
+    for (uint32_t i = 0; i < SHOWN; i++) {
+        weft__finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_WOKEN, who,
+                               f->tick[i].timer);
+        weft__finding_evidence(f->s, g, f->tick[i + 1].set_ns, WEFT_EVIDENCE_CREATED,
+                               f->tick[i + 1].timer, f->m->promise[f->tick[i + 1].timer].creator);
+    }
+    weft__finding_sort(g);
+}
+
+static void judge(struct finder *f, uint32_t who)
+{
+    if (f->ticks <= TIMES)
+        return;
+    f->length = weft__resize(f->length, f->ticks, sizeof *f->length);
+    if (!f->length) {
+        f->s->failed = true;
+        return;
+    }
+    int64_t timer = median(f, TIMER_TAKES), work = median(f, WORK_TAKES);
+    uint32_t apart = 0;
+    for (uint32_t i = 0; i < f->ticks; i++)
+        apart += !is_near(f->tick[i].over_ns - f->tick[i].set_ns, timer);
+    if (apart <= f->ticks / NEAR && work >= timer / SHARE && work > NEAR_NS &&
+        is_near(f->tick[0].over_ns - f->tick[0].set_ns, timer))
+        report(f, who, timer, work);
+}
+
+/* Looks at the runs of one promise: which of them a timer began that the one before had set. */
+static void look_at(struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    const uint32_t *of = f->s->families->of;
+    f->ticks = 0;
+    for (uint32_t i = h->runs_of_first[p]; i < h->runs_of_first[p + 1] && !f->s->failed; i++) {
+        const struct weft_run *r = &f->m->run[h->runs_of[i]];
+        uint32_t cause = h->run_cause[h->runs_of[i]];
+        if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
+            continue;
+        uint32_t timer = (uint32_t)f->m->interaction[cause].other;
+        const struct tick *last = f->ticks ? &f->tick[f->ticks - 1] : NULL;
+        int64_t set = f->m->promise[timer].start_ns, over = weft_history_resolved_ns(h, timer);
+        if (!weft__is_timer(f->m, timer) || over > r->start_ns)
+            continue;
+        if (last && (of[timer] != of[last->timer] || set < last->woken_ns || set > last->done_ns)) {
+            judge(f, p);
+            f->ticks = 0;
+        }
+        if (weft__search_room(f->s, &f->tick, f->ticks, &f->room, sizeof *f->tick))
+            f->tick[f->ticks++] = (struct tick){set, over, r->start_ns, r->end_ns, timer};
+    }
+    if (!f->s->failed)
+        judge(f, p);
+}
+
+void weft__find_drift(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
+        if (f.h->runs_of_first[p + 1] - f.h->runs_of_first[p] > TIMES)
+            look_at(&f, p);
+    free(f.tick);
+    free(f.length);
+}
