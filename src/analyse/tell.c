@@ -547,6 +547,26 @@ static void put_deaf(const struct weft__graph *g, struct weft__text *t, struct p
     prove_wait(g, proof, last);
 }
 
+/* Why one that is not marked should have ended: those like it have. */
+static void put_others(const struct weft__graph *g, struct weft__text *t,
+                       const struct weft__hang *x)
+{
+    const struct weft__group *gr = &g->groups[x->group];
+    uint32_t i = gr->first, end = gr->first + gr->count;
+    while (i < end && !weft__is_expected(g, g->order[i]))
+        i++;
+    if (i == end)
+        return;
+    const struct weft__habit *b = &g->habit[g->s->families->of[g->order[i]]];
+    weft__put(t, " Of those like ");
+    weft__put_name(t, g->s->m, g->order[i]);
+    weft__put(t, " ");
+    weft__put_count(t, b->resolved);
+    weft__put(t, " have ended, each within ");
+    weft__put_length(t, b->longest_ns);
+    weft__put(t, ".");
+}
+
 static void tell_root(const struct weft__graph *g, struct weft__text *t, struct proof *proof,
                       const struct weft__hang *x)
 {
@@ -578,11 +598,13 @@ static void tell_root(const struct weft__graph *g, struct weft__text *t, struct 
         weft__put(t, ", for ");
         put_since(g, t, g->s->h->wait[x->wait].from_ns);
     } else if (p->created) {
-        weft__put(t, ", though it should have been: it is ");
+        weft__put(t, p->should_resolve ? ", though it should have been: it is " : ": it is ");
         put_since(g, t, p->start_ns);
         weft__put(t, " old");
     }
     weft__put(t, ".");
+    if (x->expected && x->near == WEFT_NONE)
+        put_others(g, t, x);
     if (x->top != reader)
         put_behind(g, t, x);
     if (gr->deaf == WEFT_NONE)

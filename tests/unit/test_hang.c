@@ -420,7 +420,8 @@ static void others_have_long_been_answered(void **state)
     struct recording r;
     questions(&r, WEFT_TRACE_STOPPED, 8, false);
     sleep_ms(&r, 200);
-    EXPECT(&r, "hang-root likely 102 x1: 100\n", "'answer'");
+    EXPECT(&r, "hang-root likely 102 x1: 100\n", "'answer'",
+           "Of those like 'answer' 8 have ended, each within 1 ms.");
     questions(&r, WEFT_TRACE_KILLED, 8, false);
     sleep_ms(&r, 200);
     EXPECT(&r, "hang-root likely 102 x1: 100\n", "'answer'");
