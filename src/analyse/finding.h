@@ -95,6 +95,7 @@ void weft__find_serial(struct weft__search *s);     /* serial.c: serial-waits */
 void weft__find_herds(struct weft__search *s);      /* herd.c */
 void weft__find_pools(struct weft__search *s);      /* pool.c: pool-exhausted */
 void weft__find_workers(struct weft__search *s);    /* workers.c: workers-busy, pool-deadlock */
+void weft__find_growth(struct weft__search *s);     /* growth.c: queue-growth */
 void weft__find_contention(struct weft__search *s); /* contention.c */
 
 #endif

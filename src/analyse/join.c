@@ -266,6 +266,34 @@ static void join_workers(const struct weft__search *s, bool *gone)
     }
 }
 
+/* ---- Queues that grow for a reason that is told ---- */
+
+static bool says_why(const struct weft_finding *f)
+{
+    return f->confidence >= WEFT_LIKELY &&
+           (f->kind == WEFT_FINDING_CONTENTION || f->kind == WEFT_FINDING_WORKERS_BUSY ||
+            f->kind == WEFT_FINDING_POOL_EXHAUSTED || f->kind == WEFT_FINDING_LOOP_BLOCKED);
+}
+
+/* grows: by family, how sure it is, from 1 on. A leak is told as such only if less is sure of the queue. */
+static void join_growth(const struct weft__search *s, unsigned char *grows, bool *gone)
+{
+    bool any = false, why = false;
+    for (uint32_t i = 0; i < s->out->count; i++) {
+        const struct weft_finding *f = &s->out->finding[i];
+        why |= says_why(f) && !gone[i];
+        if (f->kind != WEFT_FINDING_QUEUE_GROWTH)
+            continue;
+        grows[family(s, f->promise)] = (unsigned char)(1 + f->confidence);
+        any = true;
+    }
+    for (uint32_t i = 0; i < s->out->count && any; i++) {
+        const struct weft_finding *f = &s->out->finding[i];
+        gone[i] |= (f->kind == WEFT_FINDING_QUEUE_GROWTH && why) ||
+                   (f->kind == WEFT_FINDING_LEAK && grows[family(s, f->promise)] > f->confidence);
+    }
+}
+
 /* ---- What spins ---- */
 
 /* One that spins waits again and again, and blocks the loop. spins: by family, 1 + the index of one of them, or 0. */
@@ -293,9 +321,10 @@ void weft__join(struct weft__search *s)
     bool *gone = calloc((size_t)out->count + 1, sizeof *gone);
     bool *hung = calloc(families, sizeof *hung);
     uint32_t *spins = calloc(families, sizeof *spins);
+    unsigned char *grows = calloc(families, sizeof *grows);
     struct failures by = {calloc(families, sizeof *by.first),
                           calloc((size_t)out->count + 1, sizeof *by.next)};
-    s->failed |= !gone || !hung || !spins || !by.first || !by.next;
+    s->failed |= !gone || !hung || !spins || !grows || !by.first || !by.next;
     if (!s->failed) {
         join_failures(s, &by, gone);
         join_leaks(s, hung, gone);
@@ -303,6 +332,7 @@ void weft__join(struct weft__search *s)
         join_spins(s, spins, gone);
         join_pools(s, gone);
         join_workers(s, gone);
+        join_growth(s, grows, gone);
         for (uint32_t i = 0; i < out->count; i++)
             if (gone[i])
                 weft__finding_fini(&out->finding[i]);
@@ -313,6 +343,7 @@ void weft__join(struct weft__search *s)
     free(gone);
     free(hung);
     free(spins);
+    free(grows);
     free(by.first);
     free(by.next);
 }

@@ -249,6 +249,12 @@ struct weft__rule weft__rules[] = {
      "one of them waits for something else, too, that may come",
      "workers_that_wait_for_each_other"},
 
+    /* ---- Queues that grow ---- */
+    {K(QUEUE_GROWTH), WEFT_LIKELY, 0, 0, NULL, "more_come_than_end"},
+    {K(QUEUE_GROWTH), WEFT_POSSIBLE, WEFT__Q_DRAINED, WEFT__Q_MARKED | WEFT__Q_MANY,
+     "one creates all of them, and in the end all were done: it may be a batch",
+     "a_batch_that_is_done_in_the_end"},
+
     /* ---- Incomplete traces ---- */
     {ANY, WEFT__ONE_LESS, WEFT__DISCARDED, 0,
      "some events in between are missing; one of them may be what is missing here",

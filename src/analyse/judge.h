@@ -151,6 +151,11 @@ enum {
 #define WEFT__WD_FREE WEFT__OWN(2)  /* one of them waits for something else, too */
 #define WEFT__WD_SHORT WEFT__OWN(3) /* it has not lasted for hang_ns */
 
+/* Of queues that grow. */
+#define WEFT__Q_DRAINED WEFT__OWN(0) /* all have ended */
+#define WEFT__Q_MARKED WEFT__OWN(1)  /* some of them should resolve */
+#define WEFT__Q_MANY WEFT__OWN(2)    /* different ones create them, or the loop */
+
 /* WEFT_ROOT: of none. */
 uint64_t weft__signs(const struct weft__search *s, uint32_t promise);
 

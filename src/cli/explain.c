@@ -48,7 +48,8 @@ static const char help[] =
     "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted,\n"
     "swallowed-failure, loop-blocked, spin, retry-storm, stopped, leak, gc-pause, polling,\n"
     "starvation, slow-wake, herd, straggler, drift, serial-waits, contention, workers-busy,\n"
-    "pool-deadlock.\n\n"
+    "pool-deadlock,\n"
+    "queue-growth.\n\n"
     "Example: weft explain bad.weft\n";
 
 enum {

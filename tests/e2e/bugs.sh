@@ -45,6 +45,7 @@ bug() {
     says "$tmp/err" '^usage: '
 }
 
+bug queue_growth 0 'POST /order'
 bug workers_busy 0 'GET /thumbnail'
 bug pool_deadlock 1 'picture'
 bug contention 0 'cache lock'

@@ -9,7 +9,8 @@
 #define MS UINT64_C(1000000)
 #define KINDS                                                                                      \
     (1u << WEFT_FINDING_POOL_EXHAUSTED | 1u << WEFT_FINDING_CONTENTION |                           \
-     1u << WEFT_FINDING_WORKERS_BUSY | 1u << WEFT_FINDING_POOL_DEADLOCK)
+     1u << WEFT_FINDING_WORKERS_BUSY | 1u << WEFT_FINDING_POOL_DEADLOCK |                          \
+     1u << WEFT_FINDING_QUEUE_GROWTH)
 
 /* ---- Making and describing ---- */
 
@@ -630,6 +631,61 @@ static void workers_that_wait_for_each_other(void **state)
     EXPECT("pool-deadlock certain ");
 }
 
+/* ---- Queues ---- */
+
+/* So many come, one every 2 ms, and are done one after the other, in so long; all of them, or no more when the last one has come. */
+static void orders(int count, uint64_t done_us, bool marked, bool one_creator, bool all)
+{
+    uint64_t main_id, id[128], at = 0;
+    int done = 0;
+    begin();
+    main_id = make(LOOP, TASK_, "main");
+    for (int i = 0; i < count || (all && done < count);) {
+        const uint64_t comes = (uint64_t)i * 2 * MS;
+        if (i < count && (comes <= at || done == i)) {
+            now = comes > now ? comes : now;
+            at = comes > at ? comes : at;
+            id[i] = make(one_creator ? main_id : LOOP, REQUEST, "order");
+            if (marked)
+                put(should_resolve(0, id[i]));
+            i++;
+        } else {
+            at += done_us * 1000;
+            now = at > now ? at : now;
+            put(fulfills(0, LOOP, id[done++]));
+        }
+    }
+}
+
+static void more_come_than_end(void **state)
+{
+    (void)state;
+    orders(100, 3000, true, true, false);
+    EXPECT("queue-growth likely ", "'order': more and more of these are pending");
+    orders(100, 3000, false, true, false);
+    EXPECT("queue-growth likely ");
+    orders(100, 3000, false, false, true);
+    EXPECT("queue-growth likely ");
+}
+
+static void a_batch_that_is_done_in_the_end(void **state)
+{
+    (void)state;
+    orders(100, 3000, false, true, true);
+    EXPECT("queue-growth possible ", "it may be a batch");
+    orders(100, 3000, true, true, true);
+    EXPECT("queue-growth likely ");
+}
+
+static void a_queue_that_does_not_grow(void **state)
+{
+    (void)state;
+    orders(100, 1900, true, false, true);
+    NOTHING();
+    orders(30, 3000, true, false, false); /* too few */
+    NOTHING();
+}
+
 static int each_rule_is_needed(void **state)
 {
     (void)state;
@@ -658,6 +714,9 @@ int main(void)
         cmocka_unit_test(more_work_than_workers),
         cmocka_unit_test(workers_that_are_not_busy),
         cmocka_unit_test(workers_that_wait_for_each_other),
+        cmocka_unit_test(more_come_than_end),
+        cmocka_unit_test(a_batch_that_is_done_in_the_end),
+        cmocka_unit_test(a_queue_that_does_not_grow),
     };
     return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }
