@@ -80,6 +80,8 @@ static void count_clan(struct weft__differ *d, uint32_t run, uint32_t *last)
         if (resolved != INT64_MAX && began_here(h->m, p)) {
             int64_t length = resolved - h->m->promise[p].start_ns;
             c->longest_ns[which] = length > c->longest_ns[which] ? length : c->longest_ns[which];
+        } else if (weft__ending_of(h->m, p) == WEFT__OPEN && age_ns(h, p) > c->oldest_ns[which]) {
+            c->oldest_ns[which] = age_ns(h, p);
         }
         for (uint32_t i = h->children_first[p]; i < h->children_first[p + 1]; i++) {
             uint32_t below = s->clan[h->children[i]];
@@ -125,6 +127,12 @@ static bool is_one_of_many(const struct weft__clan *c, unsigned which)
     return c->promises[which] - c->ended[which][WEFT__OPEN] >= MANY;
 }
 
+/* Whether what is pending for so long has been for longer than such promises ever took in the other run. */
+static bool took_too_long(int64_t age_ns, int64_t longest_ns)
+{
+    return age_ns > longest_ns + longest_ns / 2 + MS;
+}
+
 /* Whether a promise that is pending in a run would have ended there, if it were as in the other: it had the time, or
  * the program ended by itself and such promises have always ended in the other, or it should have ended and
  * everything sleeps. */
@@ -133,10 +141,9 @@ static bool pending_for_good(const struct weft_history *h, uint32_t promise,
                              const struct weft_history *other_run)
 {
     const struct weft_promise *p = &h->m->promise[promise];
-    int64_t longest = c->longest_ns[other];
     if (p->background || !began_here(h->m, promise))
         return false;
-    if (age_ns(h, promise) > longest + longest / 2 + MS)
+    if (took_too_long(age_ns(h, promise), c->longest_ns[other]))
         return true;
     if (h->m->losses.ended == WEFT_ENDED_STOPPED)
         return p->should_resolve || c->ended[other][WEFT__OPEN] == 0;
@@ -168,8 +175,12 @@ static bool ends_differently(const struct weft__differ *d, uint32_t good, uint32
         return false;
     if (!same_type(d, good, bad))
         return false;
-    if (b == WEFT__OPEN)
-        return pending_for_good(d->bad, bad, c, 0, d->good) && !usual(c, b);
+    if (b == WEFT__OPEN) {
+        int64_t longest = c->longest_ns[0];
+        bool stuck =
+            took_too_long(age_ns(d->bad, bad), longest) && !took_too_long(c->oldest_ns[0], longest);
+        return pending_for_good(d->bad, bad, c, 0, d->good) && (stuck || !usual(c, b));
+    }
     if (g == WEFT__OPEN)
         return b != WEFT__CANCEL && b != WEFT__DROP &&
                pending_for_good(d->good, good, &d->clan[d->sides.side[d->goods].clan[bad]], 1,
@@ -189,7 +200,8 @@ static bool is_better(const struct weft__differ *d, uint32_t good, uint32_t bad)
     return (b == WEFT__VALUE || b == WEFT__SOMEHOW) &&
            weft__ended_worse(d->good, good, d->bad, bad) && same_type(d, good, bad) &&
            c->ended[0][g] >= d->goods && of_bad->ended[1][g] == 0 &&
-           (g != WEFT__OPEN || pending_for_good(d->good, good, of_bad, 1, d->bad));
+           (g != WEFT__OPEN || took_too_long(age_ns(d->good, good), of_bad->longest_ns[1]) ||
+            (!is_one_of_many(c, 0) && pending_for_good(d->good, good, of_bad, 1, d->bad)));
 }
 
 /* ---- Collecting changes ---- */

@@ -24,6 +24,7 @@ struct weft__clan {
     uint32_t creators[2]; /* promises that created some */
     uint32_t ended[2][WEFT__ENDINGS];
     int64_t longest_ns[2]; /* of those that were resolved */
+    int64_t oldest_ns[2];  /* of those that are pending: their age */
 };
 
 /* Bits of a promise: it ended otherwise; what went wrong depends on it; it was read or waited for; the other run should have

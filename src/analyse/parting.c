@@ -188,7 +188,7 @@ static void tell_unresolved(const struct weft__differ *d, struct weft__text *t,
     weft__put(t, "); in the bad run it is still pending when the trace ends.");
     if (by != WEFT_ROOT)
         put_same_run(d, t, c, by);
-    put_overtaken(d, t, c->early.good, c->early.bad, INT64_MAX - 1);
+    put_overtaken(d, t, c->early.good, c->early.bad, c->when_ns);
     put_still_waiting(d, t, by == WEFT_ROOT ? c->early.bad : d->bad_of_good[by]);
 }
 

@@ -429,6 +429,40 @@ static void shorter_runs(void **state)
     expect_one(cut_off(MS(35)), cut_off(MS(72)), "");
 }
 
+/* Requests, one after the other, until the program is killed; the reply to one of them may never come. */
+static struct run served(unsigned without)
+{
+    struct maker k;
+    begin_as(&k, WEFT_TRACE_SAVED);
+    for (unsigned i = 0; i < 30; i++) {
+        uint64_t t = MS(10 * i), request = 2 * i + 1, reply = request + 1;
+        make(&k, t, LOOP, request, S_TASK, "request");
+        make(&k, t, request, reply, S_PROMISE, "reply");
+        put(&k, try_read(t, request, reply));
+        if (i == without || i == 29)
+            continue;
+        put(&k, fulfills(t + MS(5), LOOP, reply));
+        put(&k, reads(t + MS(5), request, reply));
+        put(&k, fulfills(t + MS(5), request, request));
+    }
+    put(&k, switches(MS(291), LOOP));
+    return finish(&k, MS(291));
+}
+
+/* The last request is pending in both runs, since they were killed; that excuses no other one. */
+static void one_of_many(void **state)
+{
+    (void)state;
+    struct run good = served(99), bad = served(7);
+    const char *wanted =
+        "parts In the good run 'reply' was fulfilled (at 75 ms); in the bad run it is "
+        "still pending when the trace ends.\n";
+    assert_memory_equal(compare(&good, 1, &bad), wanted, strlen(wanted));
+    leave(&good);
+    leave(&bad);
+    expect_one(served(99), served(99), "");
+}
+
 /* A program that sleeps until a reply comes, or is killed before. */
 static struct run sleeper(bool killed)
 {
@@ -870,7 +904,7 @@ int main(void)
         cmocka_unit_test(overtaken),          cmocka_unit_test(lengths),
         cmocka_unit_test(lengths_of_several), cmocka_unit_test(runs),
         cmocka_unit_test(by_chance),          cmocka_unit_test(no_memory),
-        cmocka_unit_test(canceled),
+        cmocka_unit_test(one_of_many),        cmocka_unit_test(canceled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
