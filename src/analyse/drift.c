@@ -7,7 +7,7 @@
 
 #include "analyse/finding.h"
 #include "analyse/judge.h"
-#include "analyse/words.h"
+#include "analyse/types.h"
 #include "model/alloc.h"
 
 #define NEAR_NS INT64_C(200000) /* a timer may be late by so much, */

@@ -114,18 +114,19 @@ struct weft_explain_options {
     uint32_t ignore; /* bit 1 << kind: do not look for these */
     int64_t
         hang_ns; /* pending for that long at the end, where the program did not end by itself: 100 ms */
-    int64_t slow_wake_ns;     /* ready, not running: 10 ms */
-    int64_t block_ns;         /* one run: 10 ms */
-    int64_t turn_ns;          /* between two idle times: 50 ms */
-    int64_t never_yield_ns;   /* a run that has not ended: 1 s */
-    uint32_t spin_runs;       /* in a row: 1000 */
-    uint32_t self_wakes;      /* waits that were woken by the waiter: 20 */
-    uint32_t leak_count;      /* pending at the end: 20 */
-    uint32_t serial_waits;    /* back to back: 5 */
-    int64_t serial_saving_ns; /* that could have been saved: 5 ms */
-    uint32_t herd_readers;    /* woken at once: 8 */
-    uint32_t retries;         /* that fail, each right after the one before: 20 */
-    int64_t gc_ns;            /* one garbage collection: 10 ms */
+    int64_t slow_wake_ns;           /* ready, not running: 10 ms */
+    int64_t block_ns;               /* one run: 10 ms */
+    int64_t turn_ns;                /* between two idle times: 50 ms */
+    int64_t never_yield_ns;         /* a run that has not ended: 1 s */
+    uint32_t spin_runs;             /* in a row: 1000 */
+    uint32_t self_wakes;            /* waits that were woken by the waiter: 20 */
+    uint32_t leak_count;            /* pending at the end: 20 */
+    uint32_t serial_waits;          /* back to back: 5 */
+    int64_t serial_saving_ns;       /* that could have been saved: 5 ms */
+    uint32_t herd_readers;          /* woken at once: 8 */
+    uint32_t retries;               /* that fail, each right after the one before: 20 */
+    int64_t gc_ns;                  /* one garbage collection: 10 ms */
+    const struct weft_words *words; /* of the user's (words.h), or NULL */
 };
 
 /* All zero: the defaults; then as given. */

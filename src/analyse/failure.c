@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/finding.h"
-#include "analyse/words.h"
+#include "analyse/judge.h"
+#include "analyse/types.h"
 #include "model/alloc.h"
 
 #define MS INT64_C(1000000)
@@ -25,8 +25,7 @@ enum looked { NOT_LOOKED, LOOKED, LEFT /* somebody had waited, and went on witho
 
 struct failure {
     uint32_t promise, family, reason;
-    enum weft_confidence confidence;
-    const char *doubt;
+    struct weft__verdict verdict;
     uint32_t origin; /* an earlier failure that was handed on as this one, or WEFT_NONE */
 };
 
@@ -339,77 +338,60 @@ static bool may_have_come(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Whether promises of this sort are never read by anybody, and it looks as if that were meant so: they stand for
- * somebody outside. */
+/* Whether it stands for somebody outside, at the top, and promises of this sort are never read by anybody. */
 static bool is_own_master(const struct finder *f, uint32_t p)
 {
-    uint32_t creator = f->m->promise[p].creator, family = f->s->families->of[p];
+    uint32_t creator = f->m->promise[p].creator;
     bool top = creator == WEFT_ROOT || f->m->promise[creator].background;
-    if (f->family_read[family])
-        return false;
-    return (top && weft__has_word(f->m, p, weft__words_outside)) ||
-           weft__has_word(f->m, creator, weft__words_doors);
+    return !f->family_read[f->s->families->of[p]] &&
+           ((top && weft__type(f->m, p) & WEFT__OUTSIDE) ||
+            weft__type(f->m, creator) & WEFT__LASTING);
 }
 
 /* Whether it is the program itself: nobody stands above it who could look. */
 static bool is_program(const struct finder *f, uint32_t p)
 {
-    bool top = f->m->promise[p].creator == WEFT_ROOT;
-    return top && ((p == 1 && f->h->children_first[p + 1] > f->h->children_first[p]) ||
-                   weft__has_word(f->m, p, weft__words_programs));
+    return f->m->promise[p].creator == WEFT_ROOT && p == 1 &&
+           f->h->children_first[p + 1] > f->h->children_first[p];
 }
 
-static bool reason_has(const struct weft_model *m, uint32_t p, const char *words)
+/* Whether its reason begins with one of these, and a colon or nothing follows: as runtimes say it. */
+static bool reason_is(const struct weft_model *m, uint32_t p, const char *const *classes)
 {
     uint32_t size, reason = weft_model_reason(m, p);
-    if (reason == WEFT_NONE)
-        return false;
-    const char *text = weft_model_text(m, reason, &size);
-    return weft__text_has_word(text, size, words);
+    const char *text = reason == WEFT_NONE ? "" : weft_model_text(m, reason, &size);
+    for (; reason != WEFT_NONE && *classes; classes++) {
+        size_t n = strlen(*classes);
+        if (size >= n && memcmp(text, *classes, n) == 0 && (size == n || text[n] == ':'))
+            return true;
+    }
+    return false;
 }
 
-/* What speaks against it, or NULL. */
-static const char *guard(const struct finder *f, uint32_t p, enum looked looked)
+/* What is known of who could have looked at it. */
+static uint64_t signs_of(const struct finder *f, uint32_t p, enum looked looked)
 {
+    static const char *const unhandled[] = {"unhandled rejection", NULL};
+    static const char *const cancelled[] = {"AbortError", "CancelledError", "Cancelled", NULL};
     const struct weft_model *m = f->m;
-    const struct weft_promise *creator = &m->promise[m->promise[p].creator];
-    uint32_t at = f->h->resolution[p];
-    uint32_t actor = at == WEFT_NONE ? WEFT_ROOT : m->interaction[at].actor;
-    int64_t time = m->promise[p].end_ns;
-    bool given_up = creator->outcome == WEFT_FAILED || creator->outcome == WEFT_CANCELLED ||
-                    creator->outcome == WEFT_FORGOTTEN;
-    if (looked == NOT_LOOKED && reason_has(m, p, weft__words_unhandled))
-        return NULL; /* the program's own runtime says that nobody does */
-    if (looked == LEFT)
-        return "somebody had waited for it, and went on without it before it failed";
-    if (reason_has(m, p, weft__words_cancelled))
-        return "its reason says that it was meant to be cancelled";
-    if (given_up && creator->end_ns <= time)
-        return "the one that created it had been given up before";
-    if (is_program(f, p))
-        return "nobody stands above it: the program itself may have said so";
-    if (is_own_master(f, p))
-        return "nobody ever looks at promises of this sort: it may have dealt with the failure "
-               "itself";
-    if (creator_follows(f, p, actor, time) || is_answered(f, p, actor, time))
-        return m->promise[p].creator == WEFT_ROOT
-                   ? "another one of its sort is created right after the failure: it may be the "
-                     "next attempt"
-                   : "the one that created it goes on right after the failure, and may know of it";
-    if (m->losses.ended != WEFT_ENDED_STOPPED && may_come_to(f, p))
-        return "the one that created it waits for others of this sort, and may come to it later";
-    if (may_have_come(f, p))
-        return "the one that created it looked at a later one of this sort, and may have looked at "
-               "this one without saying so";
-    if (m->promise[p].end_ns < m->resumed_ns)
-        return "the recording was off for a time afterwards: somebody may have looked at it then";
-    if (!had_chance(f, p))
-        return "the recording ends shortly after the failure";
-    if (!m->is_weft && weft_model_name(m, p) == WEFT_NONE)
-        return "it has no label: it may be a part of another one, which was looked at";
-    if (!f->any_read)
-        return "the recording says nowhere who waits for what";
-    return NULL;
+    const uint32_t creator = m->promise[p].creator, at = f->h->resolution[p];
+    const struct weft_promise *c = &m->promise[creator];
+    const uint32_t actor = at == WEFT_NONE ? WEFT_ROOT : m->interaction[at].actor;
+    const int64_t time = m->promise[p].end_ns;
+    bool given_up =
+        c->outcome == WEFT_FAILED || c->outcome == WEFT_CANCELLED || c->outcome == WEFT_FORGOTTEN;
+    bool follows = creator_follows(f, p, actor, time) || is_answered(f, p, actor, time);
+    return weft__signs(f->s, p) | (looked == LEFT ? WEFT__F_LEFT : 0) |
+           (looked == NOT_LOOKED && reason_is(m, p, unhandled) ? WEFT__F_UNHANDLED : 0) |
+           (reason_is(m, p, cancelled) ? WEFT__F_CANCELLED : 0) |
+           (weft__text_called(f->s, weft_model_reason(m, p)) & WEFT__GIVEN_UP ? WEFT__CALLED : 0) |
+           (given_up && c->end_ns <= time ? WEFT__F_GIVEN_UP : 0) |
+           (is_program(f, p) ? WEFT__F_PROGRAM : 0) | (is_own_master(f, p) ? WEFT__F_MASTER : 0) |
+           (follows ? creator == WEFT_ROOT ? WEFT__F_NEXT : WEFT__F_KNOWN : 0) |
+           (may_come_to(f, p) ? WEFT__F_LATER : 0) | (may_have_come(f, p) ? WEFT__F_PASSED : 0) |
+           (time < m->resumed_ns ? WEFT__F_PAUSED : 0) | (had_chance(f, p) ? WEFT__F_CHANCE : 0) |
+           (weft_model_name(m, p) == WEFT_NONE ? WEFT__F_NAMELESS : 0) |
+           (f->any_read ? WEFT__F_READS : 0);
 }
 
 /* ---- Findings ---- */
@@ -418,15 +400,12 @@ static bool keep(struct finder *f, uint32_t p, enum looked looked)
 {
     if (!weft__search_room(f->s, &f->failure, f->failures, &f->room, sizeof *f->failure))
         return false;
-    const char *doubt = guard(f, p, looked);
-    enum weft_confidence confidence = doubt ? WEFT_POSSIBLE : WEFT_LIKELY;
-    confidence = weft__doubt(f->s, p, confidence, &doubt);
-    f->failure[f->failures++] = (struct failure){.promise = p,
-                                                 .family = f->s->families->of[p],
-                                                 .reason = weft_model_reason(f->m, p),
-                                                 .confidence = confidence,
-                                                 .doubt = doubt,
-                                                 .origin = WEFT_NONE};
+    struct failure *x = &f->failure[f->failures++];
+    *x = (struct failure){.promise = p,
+                          .family = f->s->families->of[p],
+                          .reason = weft_model_reason(f->m, p),
+                          .origin = WEFT_NONE};
+    weft__judge(&x->verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of(f, p, looked));
     return true;
 }
 
@@ -457,8 +436,8 @@ static int by_group(const void *a, const void *b)
         return x->family < y->family ? -1 : 1;
     if (x->reason != y->reason)
         return x->reason < y->reason ? -1 : 1;
-    if (x->confidence != y->confidence)
-        return x->confidence > y->confidence ? -1 : 1;
+    if (x->verdict.confidence != y->verdict.confidence)
+        return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
     return x->promise < y->promise ? -1 : x->promise > y->promise;
 }
 
@@ -532,14 +511,14 @@ static void report(struct finder *f, const struct failure *x, uint32_t count)
         end = f->m->end_ns;
         cost = end > time ? end - time : 0;
     }
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, x->confidence,
-                                               x->promise, time, end, cost);
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE,
+                                               x->verdict.confidence, x->promise, time, end, cost);
     if (!g)
         return;
     struct weft__text t = {0};
     put_text(f, x, count, &t);
     weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, x->doubt);
+    weft__finding_doubt(f->s, g, x->verdict.doubt);
     g->count = count;
     put_evidence(f, x, g);
 }
@@ -556,7 +535,7 @@ static void report_groups(struct finder *f)
                       f->failure[end].reason == x->reason;
              end++) {
             const struct failure *y = &f->failure[end];
-            if (y->confidence != x->confidence)
+            if (y->verdict.confidence != x->verdict.confidence)
                 continue;
             count++;
             if (f->stranded[worst->promise] == WEFT_NONE && f->stranded[y->promise] != WEFT_NONE)

@@ -120,25 +120,6 @@ void weft__finding_fini(struct weft_finding *f)
     free(f->affected);
 }
 
-enum weft_confidence weft__doubt(const struct weft__search *s, uint32_t promise,
-                                 enum weft_confidence confidence, const char **doubt)
-{
-    const struct weft_model *m = s->m;
-    const struct weft_promise *p = &m->promise[promise];
-    const char *why = NULL;
-    if (m->losses.discarded)
-        why = "some events in between are missing; one of them may be what is missing here";
-    else if (promise != WEFT_ROOT && (!p->created || p->promoted) && m->losses.overwritten)
-        why = "the beginning of the recording was overwritten, and with it a part of this "
-              "promise's story";
-    else if (promise != WEFT_ROOT && !p->created)
-        why = "the promise is older than the recording, so a part of its story is missing";
-    if (!why)
-        return confidence;
-    *doubt = why;
-    return confidence == WEFT_POSSIBLE ? WEFT_POSSIBLE : confidence - 1;
-}
-
 /* ---- Questions ---- */
 
 enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise)

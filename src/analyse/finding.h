@@ -60,11 +60,6 @@ void weft__finding_affects(struct weft__search *s, struct weft_finding *f, uint3
 void weft__finding_sort(struct weft_finding *f);
 void weft__finding_fini(struct weft_finding *f);
 
-/* What is known of a promise may be incomplete: its creation is not there or was promoted, or events were
- * discarded. Returns one level less, and says so in *doubt; *doubt is untouched otherwise. */
-enum weft_confidence weft__doubt(const struct weft__search *s, uint32_t promise,
-                                 enum weft_confidence confidence, const char **doubt);
-
 /* How a promise ended, as evidence. */
 enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise);
 

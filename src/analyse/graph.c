@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/words.h"
+#include "analyse/types.h"
 #include "model/alloc.h"
 
 /* ---- Blocking waits ---- */
@@ -30,14 +30,15 @@ static bool is_missing(const struct weft_model *m, uint32_t promise)
 
 /* A time limit: who waits for it waits for the first of several. As long as the program runs, it ends the wait for
  * all else. */
-static bool is_limit(const struct weft_model *m, uint32_t p)
+static bool is_limit(const struct weft__search *s, uint32_t p)
 {
-    return weft__is_called(m, p, weft__parts_limits);
+    return (weft__known(s, p) & WEFT__TIMER) != 0;
 }
 
 /* Of the open waits of a reader, those which block it: those for what is missing, or else (or where only a time limit
  * is) the one for what came last. */
 struct blocking {
+    const struct weft__search *s;
     const struct weft_history *h;
     bool told; /* waits for what is resolved count */
     uint32_t *out;
@@ -94,7 +95,7 @@ static void blocking_of(struct blocking *b, uint32_t r)
         if (w->end != WEFT_WAIT_OPEN || (source == r && w->source != w->reader))
             continue;
         if (is_missing(m, source)) {
-            only_limits = only_limits && is_limit(m, source);
+            only_limits = only_limits && is_limit(b->s, source);
             newest = w->begun_by; /* in order */
             b->out[b->count++] = h->waits_of[i];
         } else if (m->promise[source].end_ns >= there && !went_on(b, r, w, last)) {
@@ -235,7 +236,8 @@ static bool find_blocking(struct weft__graph *g)
     uint32_t open = 0;
     for (uint32_t i = 0; i < h->waits; i++)
         open += h->wait[i].end == WEFT_WAIT_OPEN;
-    struct blocking b = {.h = h,
+    struct blocking b = {.s = g->s,
+                         .h = h,
                          .told = says_who_goes_on(h),
                          .out = weft__resize(NULL, (uint64_t)open + 1, sizeof *b.out)};
     if (!b.out)
@@ -356,7 +358,7 @@ static void mark_free(struct weft__graph *g, unsigned char mark, uint32_t *queue
     uint32_t tail = 0;
     for (uint32_t p = 1; p < m->promises; p++) {
         if (waits(g, p) || !is_waited_for(g, p) || !is_missing(m, p) ||
-            !(mark == WEFT__LIMITED ? is_limit(m, p)
+            !(mark == WEFT__LIMITED ? is_limit(g->s, p)
                                     : weft__is_meant(g, p) || (g->mark[p] & WEFT__IDLE)))
             continue;
         g->mark[p] |= mark;

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/finding.h"
-#include "analyse/words.h"
+#include "analyse/judge.h"
+#include "analyse/types.h"
 #include "model/alloc.h"
 
 #define US INT64_C(1000)
@@ -367,32 +367,24 @@ static void put_evidence(const struct finder *f, const struct herd *k, struct we
     weft__finding_sort(g);
 }
 
-static const char *guard(const struct finder *f, const struct herd *k)
+static uint64_t signs_of(const struct finder *f, const struct herd *k)
 {
-    if (weft__has_word(f->m, k->source, weft__words_news))
-        return "its name says that all who wait for it are meant to be told";
-    if (k->empty > k->moments)
-        return "mostly all that were woken waited again: they may be meant to be told";
-    bool late = 2 * k->late > k->moments;
-    if (late && (!k->winners_differ || k->winners > k->moments))
-        return "who goes on is not the first that was woken, nor always another one: the others "
-               "may be meant to be told, too";
-    if (2 * k->weak > k->moments || (k->silent == k->moments && k->moments == 1))
-        return "nothing says that the one that ran for longer got anything: all may be meant to be "
-               "told";
-    if (k->winners > FEW_WINNERS * (uint64_t)k->moments)
-        return "several go on each time: those that wait again may have looked for themselves";
-    if (!f->m->is_weft && weft_model_name(f->m, k->source) == WEFT_NONE)
-        return "without a label it is not known what they wait for";
-    return NULL;
+    bool late = 2 * k->late > k->moments && (!k->winners_differ || k->winners > k->moments);
+    bool weak = 2 * k->weak > k->moments || (k->silent == k->moments && k->moments == 1);
+    /* That what they wait for is older than the recording changes nothing. */
+    return weft__signs(f->s, WEFT_ROOT) |
+           (weft__type(f->m, k->source) & WEFT__TIMER ? WEFT__T_TIMER : 0) |
+           (weft__called(f->s, k->source) & WEFT__FOR_ALL ? WEFT__CALLED : 0) |
+           (k->empty > k->moments ? WEFT__T_EMPTY : 0) | (late ? WEFT__T_LATE : 0) |
+           (weak ? WEFT__T_WEAK : 0) |
+           (k->winners > FEW_WINNERS * (uint64_t)k->moments ? WEFT__T_SEVERAL : 0) |
+           (weft_model_name(f->m, k->source) == WEFT_NONE ? WEFT__T_NAMELESS : 0);
 }
 
 static void report(struct finder *f, const struct herd *k)
 {
-    const char *doubt = guard(f, k);
-    /* That what they wait for is older than the recording changes nothing. */
-    enum weft_confidence confidence =
-        weft__doubt(f->s, WEFT_ROOT, doubt ? WEFT_POSSIBLE : WEFT_LIKELY, &doubt);
+    struct weft__verdict v;
+    weft__judge(&v, WEFT_FINDING_HERD, signs_of(f, k));
     if (!recall(f, k)) {
         f->s->failed = true;
         return;
@@ -404,13 +396,13 @@ static void report(struct finder *f, const struct herd *k)
         end = woken + f->member[i].ran_ns > end ? woken + f->member[i].ran_ns : end;
     }
     struct weft_finding *g =
-        weft__finding_add(f->s, WEFT_FINDING_HERD, confidence, k->source, start, end, k->cost_ns);
+        weft__finding_add(f->s, WEFT_FINDING_HERD, v.confidence, k->source, start, end, k->cost_ns);
     if (!g)
         return;
     struct weft__text t = {0};
     put_text(f, k, start, &t);
     weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, doubt);
+    weft__finding_doubt(f->s, g, v.doubt);
     g->count = k->moments;
     put_evidence(f, k, g);
 }

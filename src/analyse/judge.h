@@ -16,6 +16,7 @@ enum {
     WEFT__DISCARDED = 1 << 4,   /* some events are missing */
     WEFT__OVERWRITTEN = 1 << 5, /* its beginning was overwritten */
     WEFT__OLDER = 1 << 6,       /* it is older than the recording */
+    WEFT__CALLED = 1 << 7,      /* the user's words say that it is meant to be so */
     WEFT__INCOMPLETE = WEFT__DISCARDED | WEFT__OVERWRITTEN | WEFT__OLDER,
 };
 
@@ -132,6 +133,57 @@ enum {
 #define WEFT__P_LOCK WEFT__OWN(3)   /* there is only one permit */
 #define WEFT__P_ALONE WEFT__OWN(4)  /* only one waited */
 #define WEFT__P_PASSED WEFT__OWN(5) /* others give permits back than those who got them */
+
+/* Of failures. */
+#define WEFT__F_UNHANDLED WEFT__OWN(0) /* its own runtime says that nobody looks */
+#define WEFT__F_LEFT WEFT__OWN(1)      /* somebody had waited, and went on without it */
+#define WEFT__F_CANCELLED WEFT__OWN(2) /* its reason is that of what was cancelled */
+#define WEFT__F_GIVEN_UP WEFT__OWN(3)  /* its creator had been given up before */
+#define WEFT__F_PROGRAM WEFT__OWN(4)   /* it is the program itself */
+#define WEFT__F_MASTER WEFT__OWN(5)    /* it stands for somebody outside, and none is ever read */
+#define WEFT__F_NEXT WEFT__OWN(6)      /* another one of its sort comes right afterwards */
+#define WEFT__F_KNOWN WEFT__OWN(7)     /* its creator goes on right afterwards */
+#define WEFT__F_LATER WEFT__OWN(8)     /* its creator waits for another one of its sort */
+#define WEFT__F_PASSED WEFT__OWN(9)    /* its creator looked at a younger one of its sort */
+#define WEFT__F_PAUSED WEFT__OWN(10)   /* the recording was off afterwards */
+#define WEFT__F_CHANCE WEFT__OWN(11)   /* the loops have gone on for long enough to look */
+#define WEFT__F_NAMELESS WEFT__OWN(12) /* it has no label */
+#define WEFT__F_READS WEFT__OWN(13)    /* the program says who reads what */
+
+/* Of leaks. */
+#define WEFT__L_ORPHANS WEFT__OWN(0)  /* whoever created them has ended */
+#define WEFT__L_OLD WEFT__OWN(1)      /* they are old, and younger ones have ended */
+#define WEFT__L_STEADY WEFT__OWN(2)   /* they become more and more, none ends, and nobody waits */
+#define WEFT__L_MORE WEFT__OWN(3)     /* they become more and more */
+#define WEFT__L_SOME_END WEFT__OWN(4) /* some have ended */
+#define WEFT__L_REUSED WEFT__OWN(5)   /* they may be dropped without being resolved */
+#define WEFT__L_LASTING WEFT__OWN(6)  /* by their type they may stay */
+#define WEFT__L_FULL WEFT__OWN(7)     /* none has come for long */
+#define WEFT__L_PAUSED WEFT__OWN(8)   /* the recording was off since most of them were there */
+
+/* Of serial waits. */
+#define WEFT__E_TIMER WEFT__OWN(0)      /* for times */
+#define WEFT__E_ORDERED WEFT__OWN(1)    /* by their type one needs the one before */
+#define WEFT__E_BACKGROUND WEFT__OWN(2) /* who waits is meant to be pending for long */
+#define WEFT__E_NAMELESS WEFT__OWN(3)
+#define WEFT__E_FAILED WEFT__OWN(4)  /* half of them failed */
+#define WEFT__E_ASKED WEFT__OWN(5)   /* there are very many */
+#define WEFT__E_PACED WEFT__OWN(6)   /* whoever resolves them has a timer of his own */
+#define WEFT__E_GOES_ON WEFT__OWN(7) /* who waits does something else afterwards */
+#define WEFT__E_LOAD WEFT__OWN(8)    /* who waits seems to be there to do that */
+#define WEFT__E_ALIKE                                                                              \
+    WEFT__OWN(9) /* nothing says that they are different things, nor that two can be at once */
+
+#define WEFT__E_SLEEPS WEFT__OWN(10) /* they do nothing but sleep */
+
+/* Of herds (they thunder). */
+#define WEFT__T_TIMER WEFT__OWN(0) /* for a time */
+#define WEFT__T_EMPTY WEFT__OWN(1) /* mostly nobody got anything */
+#define WEFT__T_LATE                                                                               \
+    WEFT__OWN(2) /* who got it was told after others, and it is not one each time */
+#define WEFT__T_WEAK WEFT__OWN(3)     /* only the time says that somebody got something */
+#define WEFT__T_SEVERAL WEFT__OWN(4)  /* several got something */
+#define WEFT__T_NAMELESS WEFT__OWN(5) /* what they wait for has no label */
 
 /* Of contention. */
 #define WEFT__C_MARKED WEFT__OWN(0) /* some of the sort should resolve */

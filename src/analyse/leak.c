@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/finding.h"
-#include "analyse/words.h"
+#include "analyse/judge.h"
+#include "analyse/types.h"
 #include "model/alloc.h"
 
 enum {
@@ -146,7 +146,7 @@ static bool only_sleeps(const struct finder *f, uint32_t promise)
         uint32_t wait = only_open(f, &h->waits_of[h->waits_of_first[p]],
                                   &h->waits_of[h->waits_of_first[p + 1]], &none);
         if (none)
-            return depth > 0 && weft__has_word(f->m, p, weft__words_timers);
+            return depth > 0 && (weft__known(f->s, p) & WEFT__TIMER);
         if (wait == WEFT_NONE)
             return false;
         uint32_t source = weft_model_final(f->m, h->wait[wait].source);
@@ -358,49 +358,22 @@ static bool is_full(const struct finder *f, const struct sort *k)
 
 /* ---- Judging ---- */
 
-/* Whether it is something that stays as long as somebody outside likes: by its type, where that says anything. */
-static bool is_lasting(const struct weft_model *m, uint32_t p)
+static uint64_t signs_of(const struct finder *f, const struct sort *k)
 {
-    const char *type = weft_model_type(m, p);
-    uint32_t size = (uint32_t)strlen(type);
-    return weft__text_has_word(type, size, weft__words_general)
-               ? weft__has_word(m, p, weft__words_lasting)
-               : weft__text_has_word(type, size, weft__words_lasting);
-}
-
-/* Whether it is a leak at all, and how sure that is. */
-static bool judge(const struct finder *f, const struct sort *k, enum weft_confidence *confidence,
-                  const char **doubt)
-{
-    uint32_t least = f->s->o->leak_count, p = k->oldest;
-    const char *type = weft_model_type(f->m, p);
+    uint32_t least = f->s->o->leak_count, p = k->oldest, sum = k->held + k->orphans + k->loose;
+    uint32_t sure = sum - k->unsure;
+    const unsigned type = weft__type(f->m, p);
     bool orphans = k->orphans_old >= least && k->creators >= k->orphans_old / 2;
-    bool strays = k->spread && k->strays >= least, held = k->spread && k->held_old >= least;
+    bool old = k->spread && (k->strays >= least || k->held_old >= least);
     bool steady = k->grows && !k->ended && k->orphans + k->loose >= least;
-    uint32_t sure = k->held + k->orphans + k->loose - k->unsure;
-    *confidence = WEFT_POSSIBLE;
-    if (!orphans && !strays && !held && !(k->grows && k->held + k->orphans + k->loose >= least))
-        return false;
-    if (!orphans && !strays && !held && !steady)
-        *doubt = k->ended
-                     ? "they come faster than they end, but those that are left may still be used"
-                     : "somebody waits for each of them: they may all still come";
-    else if (k->reused || weft__text_has_word(type, (uint32_t)strlen(type), weft__words_reused))
-        *doubt = "things of this kind may be dropped without being resolved";
-    else if (!orphans && is_lasting(f->m, p))
-        *doubt = "things of this name may be meant to stay";
-    else if (!orphans && !strays && !steady && weft__has_word(f->m, p, weft__words_idle))
-        *doubt = "they may wait for what rarely comes";
-    else if (k->full)
-        *doubt = "none has come for long: they may be kept and used again";
-    else if (k->unsure > sure || (k->unsure && sure < least))
-        *doubt = "the recording was off for a time: they may have ended then";
-    else if (!f->m->is_weft)
-        *doubt = "this kind of recording does not say when a promise is dropped";
-    else
-        *confidence = WEFT_LIKELY;
-    *confidence = weft__doubt(f->s, p, *confidence, doubt);
-    return true;
+    return weft__signs(f->s, p) | (orphans ? WEFT__L_ORPHANS : 0) | (old ? WEFT__L_OLD : 0) |
+           (steady ? WEFT__L_STEADY : 0) | (k->grows && sum >= least ? WEFT__L_MORE : 0) |
+           (k->ended ? WEFT__L_SOME_END : 0) |
+           (k->reused || (type & WEFT__REUSED) ? WEFT__L_REUSED : 0) |
+           (type & WEFT__LASTING ? WEFT__L_LASTING : 0) |
+           (weft__called(f->s, p) & WEFT__LASTING ? WEFT__CALLED : 0) |
+           (k->full ? WEFT__L_FULL : 0) |
+           (k->unsure > sure || (k->unsure && sure < least) ? WEFT__L_PAUSED : 0);
 }
 
 /* ---- Findings ---- */
@@ -467,20 +440,19 @@ static void put_evidence(const struct finder *f, const struct sort *k, struct we
     weft__finding_sort(g);
 }
 
-static void report(const struct finder *f, const struct sort *k, enum weft_confidence confidence,
-                   const char *doubt)
+static void report(const struct finder *f, const struct sort *k, const struct weft__verdict *v)
 {
     struct weft__search *s = f->s;
     int64_t start = f->m->promise[k->oldest].start_ns;
     uint32_t left = f->pending[k->family];
     struct weft_finding *g =
-        weft__finding_add_open(s, WEFT_FINDING_LEAK, confidence, k->oldest, start, 0);
+        weft__finding_add_open(s, WEFT_FINDING_LEAK, v->confidence, k->oldest, start, 0);
     if (!g)
         return;
     struct weft__text t = {0};
     put_text(f, k, left, &t);
     weft__finding_text(s, g, &t);
-    weft__finding_doubt(s, g, doubt);
+    weft__finding_doubt(s, g, v->doubt);
     put_evidence(f, k, g);
     for (uint32_t i = f->first[k->family]; i < f->first[k->family + 1]; i++)
         if (f->items[i] != k->oldest && counts(f->m, f->items[i]))
@@ -490,8 +462,7 @@ static void report(const struct finder *f, const struct sort *k, enum weft_confi
 static void look_at(struct finder *f, uint32_t family)
 {
     struct sort k = {.family = family, .oldest = WEFT_NONE, .last_ns = INT64_MIN};
-    enum weft_confidence confidence;
-    const char *doubt = NULL;
+    struct weft__verdict v;
     find_usual(f, &k);
     add_all(f, &k);
     if (k.oldest == WEFT_NONE)
@@ -501,8 +472,8 @@ static void look_at(struct finder *f, uint32_t family)
     k.spread = k.last_ns - k.first_ns >= (last - first) / SPREAD;
     k.grows = grows(f, &k);
     k.full = is_full(f, &k);
-    if (judge(f, &k, &confidence, &doubt))
-        report(f, &k, confidence, doubt);
+    if (weft__judge(&v, WEFT_FINDING_LEAK, signs_of(f, &k)))
+        report(f, &k, &v);
 }
 
 /* The promises of those families of which enough are pending, together. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/graph.h"
-#include "analyse/words.h"
+#include "analyse/types.h"
 #include "model/alloc.h"
 
 /* ---- Habits of families ---- */
@@ -78,11 +78,10 @@ static struct lock *lock_of(const struct weft__graph *g, struct lock *lock, uint
     return bsearch(&key, lock, locks, sizeof key, by_name);
 }
 
-/* Nothing was passed on yet; the name says that it will be. */
-static bool is_called_lock(const struct weft_model *m, uint32_t p)
+/* Nothing was passed on yet; the type says that it will be. */
+static bool is_called_lock(const struct weft__search *s, uint32_t p)
 {
-    static const char *const others[] = {"clock", "block", NULL};
-    return weft__is_called(m, p, weft__parts_locks) && !weft__is_called(m, p, others);
+    return (weft__known(s, p) & WEFT__LOCK) != 0;
 }
 
 /* Whether it must be guessed who would resolve the root. */
@@ -151,7 +150,7 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
          * nobody. */
         if (!l || l->holder == WEFT_NONE || 2 * l->passed + 1 < l->given ||
             (l->passed == 0 &&
-             (l->given > 1 || !(is_called_lock(m, group->node) || is_lost(g, l, group->node)))))
+             (l->given > 1 || !(is_called_lock(g->s, group->node) || is_lost(g, l, group->node)))))
             continue;
         group->owner = l->holder;
         group->why = WEFT__AS_HOLDER;

@@ -4,7 +4,7 @@
 
 #include "analyse/finding.h"
 #include "analyse/judge.h"
-#include "analyse/words.h"
+#include "analyse/types.h"
 
 enum {
     TIMES = 5, /* that it was late */

@@ -5,7 +5,7 @@
 
 #include "analyse/finding.h"
 #include "analyse/judge.h"
-#include "analyse/words.h"
+#include "analyse/types.h"
 
 #define MS INT64_C(1000000)
 #define PAUSE_NS MS       /* a longer one is a pause */

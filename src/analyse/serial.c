@@ -5,11 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyse/finding.h"
-#include "analyse/words.h"
+#include "analyse/judge.h"
+#include "analyse/types.h"
 #include "model/alloc.h"
 
 #define LEAST_NS INT64_C(20000) /* a wait on average: to start more at once costs something, too */
+#define MOMENT_NS INT64_C(3000000) /* so short are sleeps between two questions */
 enum {
     ANCESTORS = 8, /* creators of a source among which its reader is looked for */
     RUNS = 64,     /* and the like that are looked at */
@@ -31,8 +32,7 @@ struct found {
     uint32_t reader;
     int64_t saving_ns;
     uint64_t count; /* chains of the same family, by readers of the same family */
-    enum weft_confidence confidence;
-    const char *doubt;
+    struct weft__verdict verdict;
     uint32_t reader_family;
 };
 
@@ -42,6 +42,7 @@ struct finder {
     const struct weft_history *h;
     struct found *found;
     uint32_t founds, room;
+    bool *together; /* by family */
 };
 
 static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)
@@ -207,42 +208,50 @@ static bool goes_on(const struct finder *f, uint32_t reader, const struct chain 
     return false;
 }
 
-/* Whether it looks like a loop that keeps a server busy, or one that stands for somebody outside. */
+/* Whether it looks like a loop that keeps a server busy. */
 static bool makes_load(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const struct weft_history *h = f->h;
     uint32_t source = wait_at(f, c->first)->source;
     bool works = h->children_first[source + 1] > h->children_first[source] ||
                  h->waits_of_first[source + 1] > h->waits_of_first[source];
-    if (weft__has_word(f->m, reader, weft__words_clients))
-        return true;
-    if (reader != WEFT_ROOT && f->m->promise[reader].creator != WEFT_ROOT)
-        return false;
-    if (c->count >= MANY)
-        return true;
-    return works && (f->m->promise[source].should_resolve ||
-                     weft__has_word(f->m, source, weft__words_loads) ||
-                     weft__has_word(f->m, reader, weft__words_programs));
+    return (reader == WEFT_ROOT || f->m->promise[reader].creator == WEFT_ROOT) &&
+           (c->count >= MANY || (works && f->m->promise[source].should_resolve));
 }
 
-/* Whether things of this name have to go on in order. */
-static bool is_ordered(const struct finder *f, const struct chain *c)
+/* Whether nothing says that they are different things: all have the same label, nobody works for them, and the event loop
+ * ends them, or somebody who stands for what is outside. So do key presses come, and pieces of a stream. */
+static bool is_alike(const struct finder *f, const struct chain *c)
 {
-    uint32_t source = wait_at(f, c->first)->source, size;
-    uint32_t name = weft_model_name(f->m, source);
-    if (weft__has_word(f->m, source, weft__words_ordered))
-        return true;
-    if (name == WEFT_NONE)
-        return weft__has_word(f->m, source, weft__words_transfers) ||
-               weft__has_word(f->m, source, weft__words_inputs);
-    const char *label = weft_model_text(f->m, name, &size);
-    if (weft__text_has_word(label, size, weft__words_inputs) &&
-        !weft__text_has_other_word(label, size, weft__words_inputs))
-        return true;
-    if (!weft__has_word(f->m, source, weft__words_transfers))
-        return false;
-    return name == weft_model_name(f->m, wait_at(f, c->last)->source) ||
-           !weft__text_has_other_word(label, size, weft__words_transfers);
+    const struct weft_history *h = f->h;
+    uint32_t run, name = weft_model_name(f->m, wait_at(f, c->first)->source);
+    for (uint32_t i = c->first; i <= c->last; i++) {
+        const struct weft_wait *w = wait_at(f, i);
+        const uint32_t p = w->source, by = resolver_of(f, w, &run);
+        if (has_ended(w) &&
+            (weft_model_name(f->m, p) != name || h->children_first[p + 1] > h->children_first[p] ||
+             h->waits_of_first[p + 1] > h->waits_of_first[p] ||
+             h->runs_of_first[p + 1] > h->runs_of_first[p] ||
+             (by != WEFT_ROOT && !f->m->promise[by].background)))
+            return false;
+    }
+    return true;
+}
+
+/* Of which sorts two were on their way at the same time, of the same creator: so that can be. False: no memory. */
+static bool note_together(struct finder *f)
+{
+    const uint32_t *of = f->s->families->of, families = f->s->families->count;
+    uint32_t *last = calloc(families, sizeof *last);
+    f->together = calloc(families, sizeof *f->together);
+    for (uint32_t p = 1; last && f->together && p < f->m->promises; p++) {
+        const struct weft_promise *q = &f->m->promise[p], *before = &f->m->promise[last[of[p]]];
+        f->together[of[p]] |= last[of[p]] && before->creator == q->creator &&
+                              q->creator != WEFT_ROOT && q->start_ns < before->end_ns;
+        last[of[p]] = p;
+    }
+    free(last);
+    return last && f->together;
 }
 
 /* Whether somebody resolves the source of a wait at his own pace: because of a timer that ran before anybody asked
@@ -258,43 +267,71 @@ static bool is_paced(const struct finder *f, const struct weft_wait *w)
     uint32_t timer = (uint32_t)f->m->interaction[cause].other;
     return timer != WEFT_ROOT &&
            f->m->promise[timer].start_ns < f->m->promise[w->source].start_ns &&
-           weft__has_word(f->m, timer, weft__words_timers);
+           (weft__known(f->s, timer) & WEFT__TIMER);
 }
 
-/* Whether they are a part of a transaction, which is one after the other. */
-static bool is_transaction(const struct finder *f, uint32_t reader, const struct chain *c)
+/* A timer, or what one ends that was made for it. */
+static bool is_sleep(const struct finder *f, uint32_t p)
 {
-    const struct weft_history *h = f->h;
-    const char *words = weft__words_transactions;
-    if (weft__has_word(f->m, reader, words))
-        return true;
-    if (c->first > h->waits_of_first[reader] &&
-        weft__has_word(f->m, wait_at(f, c->first - 1)->source, words))
-        return true;
-    return c->last + 1 < h->waits_of_first[reader + 1] &&
-           weft__has_word(f->m, wait_at(f, c->last + 1)->source, words);
+    const uint32_t at = f->h->resolution[p];
+    const uint32_t by = at == WEFT_NONE ? WEFT_ROOT : f->m->interaction[at].actor;
+    return (weft__known(f->s, p) & WEFT__TIMER) ||
+           ((weft__known(f->s, by) & WEFT__TIMER) &&
+            f->m->promise[by].creator == f->m->promise[p].creator &&
+            f->m->promise[by].start_ns >= f->m->promise[p].start_ns);
 }
 
-static const char *guard(const struct finder *f, uint32_t reader, const struct chain *c)
+/* Whether one only waits for such a thing, in one call or several, one in another. */
+static bool only_sleeps(const struct finder *f, uint32_t p)
 {
-    uint32_t source = wait_at(f, c->first)->source;
-    if (is_transaction(f, reader, c))
-        return "they seem to be parts of one transaction, which go on in order";
-    if (is_ordered(f, c))
-        return "things of this name usually have to go on in order";
-    if (weft_model_name(f->m, source) == WEFT_NONE)
-        return "promises without a label may be different things, of which each needs the last";
-    if (2 * c->failed >= c->count)
-        return "many of them failed, so these may be attempts at the same thing";
-    if (c->count >= ASKED)
-        return "there are so many that it may ask again and again until something changes";
-    if (2 * c->paced >= c->count)
-        return "the one that resolves them may have none before";
-    if (!goes_on(f, reader, c))
-        return "the one that waits does nothing else up to the end, so this may be its purpose";
-    if (makes_load(f, reader, c))
-        return "the one that waits may be there to ask one thing after the other";
-    return NULL;
+    for (unsigned i = 0; i < ANCESTORS; i++) {
+        const uint32_t first = f->h->waits_of_first[p], waits = f->h->waits_of_first[p + 1] - first;
+        if (waits != 1)
+            return waits == 0 && i > 0 && is_sleep(f, p);
+        p = weft_model_final(f->m, f->h->wait[f->h->waits_of[first]].source);
+    }
+    return false;
+}
+
+/* Whether most of them are sleeps themselves, or do nothing but sleep, some for a moment only: as one asks again and again
+ * whether something has changed. */
+static bool sleeps(const struct finder *f, const struct chain *c)
+{
+    uint32_t asleep = 0, within = 0;
+    bool moment = false;
+    for (uint32_t i = c->first; i <= c->last; i++) {
+        const struct weft_wait *w = wait_at(f, i);
+        const uint32_t p = weft_model_final(f->m, w->source);
+        if (!has_ended(w))
+            continue;
+        const bool itself = f->h->waits_of_first[p + 1] == f->h->waits_of_first[p];
+        asleep += itself && is_sleep(f, p);
+        within += !itself && only_sleeps(f, p);
+        moment |= w->until_ns - w->from_ns < MOMENT_NS;
+    }
+    return 2 * asleep > c->count || (moment && 2 * within > c->count);
+}
+
+static uint64_t signs_of(const struct finder *f, uint32_t reader, const struct chain *c)
+{
+    const uint32_t source = wait_at(f, c->first)->source;
+    const unsigned type = weft__type(f->m, source), called = weft__called(f->s, source);
+    /* That the reader was created long ago changes nothing, if one knows what it is. */
+    const bool created = f->m->promise[reader].created;
+    return weft__signs(f->s, created ? WEFT_ROOT : reader) |
+           ((type | called) & WEFT__TIMER ? WEFT__E_TIMER : 0) |
+           (type & WEFT__ORDERED ? WEFT__E_ORDERED : 0) |
+           (called & WEFT__ORDERED ? WEFT__CALLED : 0) |
+           (reader != WEFT_ROOT && f->m->promise[weft_model_final(f->m, reader)].background
+                ? WEFT__E_BACKGROUND
+                : 0) |
+           (weft_model_name(f->m, source) == WEFT_NONE ? WEFT__E_NAMELESS : 0) |
+           (2 * c->failed >= c->count ? WEFT__E_FAILED : 0) |
+           (c->count >= ASKED ? WEFT__E_ASKED : 0) |
+           (2 * c->paced >= c->count ? WEFT__E_PACED : 0) |
+           (goes_on(f, reader, c) ? WEFT__E_GOES_ON : 0) |
+           (makes_load(f, reader, c) ? WEFT__E_LOAD : 0) | (sleeps(f, c) ? WEFT__E_SLEEPS : 0) |
+           (!f->together[c->family] && is_alike(f, c) ? WEFT__E_ALIKE : 0);
 }
 
 /* Whether a loop that was blocked, or spun, explains most of a chain. */
@@ -318,26 +355,15 @@ static bool is_explained(const struct finder *f, const struct chain *c)
     return sum > (to - from) / 2;
 }
 
-/* Keeps a chain, or counts it with those of the same families. */
-static bool keep(struct finder *f, uint32_t reader, struct chain *c, int64_t saving)
+static bool keep(struct finder *f, uint32_t reader, const struct chain *c, int64_t saving)
 {
-    bool background =
-        reader != WEFT_ROOT && f->m->promise[weft_model_final(f->m, reader)].background;
-    if (weft__has_word(f->m, wait_at(f, c->first)->source, weft__words_timers))
-        return true; /* who sleeps again and again does not want to sleep once */
-    if (background || (is_ordered(f, c) && !goes_on(f, reader, c)))
-        return true; /* a loop that accepts, ticks or reads: as it should be */
-    const char *doubt = guard(f, reader, c);
     struct found x = {.chain = *c,
                       .reader = reader,
                       .saving_ns = saving,
                       .count = 1,
-                      .confidence = doubt ? WEFT_POSSIBLE : WEFT_LIKELY,
-                      .doubt = doubt,
                       .reader_family = f->s->families->of[reader]};
-    /* That the reader was created long ago changes nothing, if one knows what it is. */
-    bool known = f->m->promise[reader].created;
-    x.confidence = weft__doubt(f->s, known ? WEFT_ROOT : reader, x.confidence, &x.doubt);
+    if (!weft__judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of(f, reader, c)))
+        return true;
     if (!weft__search_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
         return false;
     f->found[f->founds++] = x;
@@ -397,8 +423,8 @@ static int by_group(const void *a, const void *b)
         return x->chain.family < y->chain.family ? -1 : 1;
     if (x->reader_family != y->reader_family)
         return x->reader_family < y->reader_family ? -1 : 1;
-    if (x->confidence != y->confidence)
-        return x->confidence > y->confidence ? -1 : 1;
+    if (x->verdict.confidence != y->verdict.confidence)
+        return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
     if (x->saving_ns != y->saving_ns)
         return x->saving_ns > y->saving_ns ? -1 : 1;
     return x->reader < y->reader ? -1 : x->reader > y->reader;
@@ -459,15 +485,15 @@ static void put_evidence(const struct finder *f, const struct found *x, struct w
 static void report(struct finder *f, const struct found *x)
 {
     const struct chain *c = &x->chain;
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SERIAL_WAITS, x->confidence,
-                                               x->reader, wait_at(f, c->first)->from_ns,
-                                               wait_at(f, c->last)->until_ns, x->saving_ns);
+    struct weft_finding *g = weft__finding_add(
+        f->s, WEFT_FINDING_SERIAL_WAITS, x->verdict.confidence, x->reader,
+        wait_at(f, c->first)->from_ns, wait_at(f, c->last)->until_ns, x->saving_ns);
     if (!g)
         return;
     struct weft__text t = {0};
     put_text(f, x, &t);
     weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, x->doubt);
+    weft__finding_doubt(f->s, g, x->verdict.doubt);
     g->count = x->count;
     put_evidence(f, x, g);
     for (uint32_t i = c->first; i <= c->last; i++)
@@ -485,7 +511,7 @@ static void report_groups(struct finder *f)
         for (end = i; end < f->founds && f->found[end].chain.family == x->chain.family &&
                       f->found[end].reader_family == x->reader_family;
              end++)
-            x->count += f->found[end].confidence == x->confidence;
+            x->count += f->found[end].verdict.confidence == x->verdict.confidence;
         report(f, x);
     }
 }
@@ -493,9 +519,11 @@ static void report_groups(struct finder *f)
 void weft__find_serial(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
+    s->failed |= !note_together(&f);
     for (uint32_t p = 0; p < f.m->promises && !s->failed; p++)
         s->failed = !find_of(&f, p);
     if (!s->failed)
         report_groups(&f);
     free(f.found);
+    free(f.together);
 }

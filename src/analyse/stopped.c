@@ -5,7 +5,7 @@
 
 #include "analyse/finding.h"
 #include "analyse/judge.h"
-#include "analyse/words.h"
+#include "analyse/types.h"
 #include "model/alloc.h"
 
 enum {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/graph.h"
-#include "analyse/words.h"
+#include "analyse/types.h"
 
 /* The waits for a condition and its notifications, in the order of recording, up to a wait that never ended. */
 struct sweep {
@@ -152,7 +152,7 @@ static bool did_anything(struct weft__graph *g, const uint32_t *who, uint32_t co
             continue;
         for (uint32_t k = 0; k < count; k++)
             if (weft_model_final(m, x->actor) == who[k] &&
-                (x->kind == WEFT_NOTIFIES || !weft__is_called(m, x->other, weft__parts_locks)))
+                (x->kind == WEFT_NOTIFIES || !(weft__known(g->s, x->other) & WEFT__LOCK)))
                 return true;
     }
     return false;

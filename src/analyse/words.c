@@ -1,59 +1,30 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/words.h"
 
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
-const char weft__words_ordered[] =
-    /* time */
-    " sleep timer timeout tick delay interval wait pause backoff nap heartbeat ping keepalive "
-    /* pieces of a stream, and pages */
-    "recv receive accept next poll chunk block piece frame packet cursor page pagination paginate "
-    "offset after marker continuation scroll batch "
-    /* what comes from a person or a queue */
-    "press keypress keystroke keyboard click tap input stdin prompt event dequeue pop "
-    /* locks */
-    "lock mutex acquire semaphore permit slot lease "
-    /* steps of which each needs the last */
-    "flush drain fsync commit retry attempt try step stage phase handshake migration redirect ";
-const char weft__words_transfers[] = " read write send byte bytes data ";
-const char weft__words_inputs[] = " key line command message char character ";
-const char weft__words_transactions[] = " begin commit rollback transaction savepoint ";
-const char weft__words_timers[] =
-    " sleep timer timeout tick delay interval pause backoff nap heartbeat clock ";
-const char weft__words_clients[] = " client generator benchmark simulator traffic ";
-const char weft__words_loads[] = " request connection session round iteration cycle ";
-
-const char weft__words_news[] =
-    " tick timer timeout interval clock heartbeat broadcast publish published "
-    "subscribe subscription topic change update news barrier "
-    "config configuration setting reload state status version shutdown stop ";
-
-const char weft__words_lasting[] = " connection conn client session peer socket subscriber "
-                                   "channel stream worker thread server ";
-const char weft__words_idle[] = " accept receive recv read next poll idle message event request "
-                                "job signal command input ";
-const char weft__words_reused[] =
-    " condition cond event mutex semaphore channel queue barrier latch ";
-const char weft__words_general[] = " task promise future fiber coroutine wait preexisting ";
-
-const char weft__words_outside[] = " connection conn client session peer socket visitor subscriber "
-                                   "request handler rpc ";
-const char weft__words_doors[] = " accept acceptor listen listener ";
-const char weft__words_unhandled[] = " unhandled ";
-const char weft__words_programs[] = " main program root app application test ";
-const char weft__words_cancelled[] =
-    " cancel canceled cancelled canceling cancelling cancellation abort "
-    "aborted ecanceled ecancelled superseded shutdown ";
-
-const char *const weft__parts_limits[] = {"timer", "timeout",  "time limit", "sleep",
-                                          "delay", "deadline", NULL};
-const char *const weft__parts_locks[] = {"lock", "mutex", "semaphore", "latch", NULL};
+#include "analyse/types.h"
 
 enum {
-    WORD_BYTES = 24,  /* longer ones are in no list */
-    TEXT_BYTES = 256, /* of a text that are looked at */
-    NOUN = 3,         /* letters that a word has which says something */
+    WORD_BYTES = 24,      /* longer ones are in no list */
+    TEXT_BYTES = 256,     /* of a text that are looked at */
+    LIST_BYTES = 1 << 16, /* of all words that say the same */
+};
+
+static const struct {
+    const char *name;
+    unsigned is;
+} sets[] = {
+    {"timer", WEFT__TIMER},      {"lock", WEFT__LOCK},       {"may-last", WEFT__LASTING},
+    {"in-order", WEFT__ORDERED}, {"for-all", WEFT__FOR_ALL}, {"meant-to-fail", WEFT__GIVEN_UP},
+};
+enum { SETS = sizeof sets / sizeof *sets };
+
+/* Of each set: words with a space before and behind each. */
+struct weft_words {
+    char *list[SETS];
 };
 
 static bool is_small(char c)
@@ -97,20 +68,20 @@ static bool matches(char *word, size_t size, const char *words)
     return false;
 }
 
-/* Whether a text has a word that is in the list; or one that is not. */
-static bool any_word(const char *text, uint32_t size, const char *words, bool listed)
+unsigned weft__words_in(const struct weft_words *words, const char *text, uint32_t size)
 {
     char word[WORD_BYTES + 1];
     size_t used = 0;
+    unsigned is = 0;
     size = size < TEXT_BYTES ? size : TEXT_BYTES;
     for (uint32_t i = 0; i <= size; i++) {
         char c = i < size ? text[i] : ' ';
         bool letter = is_small(c) || is_capital(c);
         bool begins = is_capital(c) && i > 0 && is_small(text[i - 1]);
         if (!letter || begins) {
-            bool found = used <= WORD_BYTES && matches(word, used, words);
-            if (found ? listed : !listed && used >= NOUN)
-                return true;
+            for (unsigned k = 0; k < SETS && used && used <= WORD_BYTES; k++)
+                if (words->list[k] && matches(word, used, words->list[k]))
+                    is |= sets[k].is;
             used = 0;
         }
         if (letter && used < WORD_BYTES)
@@ -118,61 +89,60 @@ static bool any_word(const char *text, uint32_t size, const char *words, bool li
         else if (letter)
             used = WORD_BYTES + 1;
     }
-    return false;
+    return is;
 }
 
-bool weft__text_has_word(const char *text, uint32_t size, const char *words)
+/* Words with a space before each, as they are kept, into out; which has room for the line and two more. */
+static const char *take(const char *line, char *out)
 {
-    return any_word(text, size, words, true);
+    while (*(line += strspn(line, " \t"))) {
+        size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz");
+        if (n == 0 || !strchr(" \t", line[n]))
+            return "a word is small letters a to z only";
+        if (n > WORD_BYTES)
+            return "a word has 24 letters at most";
+        *out++ = ' ';
+        memcpy(out, line, n);
+        out += n;
+        line += n;
+    }
+    memcpy(out, " ", 2);
+    return NULL;
 }
 
-bool weft__text_has_other_word(const char *text, uint32_t size, const char *words)
+const char *weft_words_add(struct weft_words **words, const char *line)
 {
-    return any_word(text, size, words, false);
+    line += strspn(line, " \t");
+    const size_t size = strlen(line), name = strcspn(line, ":");
+    unsigned k = 0;
+    if (!*line || *line == '#')
+        return NULL;
+    while (k < SETS && (strlen(sets[k].name) != name || memcmp(sets[k].name, line, name) != 0))
+        k++;
+    if (k == SETS || line[name] != ':')
+        return "expected timer, lock, may-last, in-order, for-all or meant-to-fail, "
+               "a "
+               "colon and words, as in: may-last: session peer";
+    if (!*words && !(*words = calloc(1, sizeof **words)))
+        return "out of memory";
+    char **list = &(*words)->list[k];
+    const size_t before = *list ? strlen(*list) : 0;
+    if (before + size > LIST_BYTES)
+        return "too many words";
+    char *grown = realloc(*list, before + size + 2);
+    if (!grown)
+        return "out of memory";
+    *list = grown;
+    grown[before] = '\0';
+    const char *wrong = take(line + name + 1, grown + before);
+    if (wrong)
+        grown[before] = '\0';
+    return wrong;
 }
 
-bool weft__has_word(const struct weft_model *m, uint32_t promise, const char *words)
+void weft_words_free(struct weft_words *words)
 {
-    if (promise == WEFT_ROOT)
-        return false;
-    const char *type = weft_model_type(m, promise);
-    if (weft__text_has_word(type, (uint32_t)strnlen(type, TEXT_BYTES), words))
-        return true;
-    uint32_t size, name = weft_model_name(m, promise);
-    if (name == WEFT_NONE)
-        return false;
-    const char *label = weft_model_text(m, name, &size);
-    return weft__text_has_word(label, size, words);
-}
-
-/* In the beginning of a text, which may be long and that of many. */
-static bool says(const char *text, const char *word)
-{
-    enum { BYTES = 80 };
-    size_t size = strlen(word);
-    for (const char *end = text + BYTES; text < end && *text; text++)
-        if ((*text | 0x20) == *word && strncasecmp(text, word, size) == 0) /* small letters */
-            return true;
-    return false;
-}
-
-bool weft__is_called(const struct weft_model *m, uint32_t p, const char *const *parts)
-{
-    uint32_t name = weft_model_name(m, p);
-    for (; *parts; parts++)
-        if (says(weft_model_type(m, p), *parts) ||
-            (name != WEFT_NONE && says(weft_model_text(m, name, NULL), *parts)))
-            return true;
-    return false;
-}
-
-bool weft__is_timer(const struct weft_model *m, uint32_t promise)
-{
-    static const char *const types[] = {"timer",    "sleep", "timeout", "delay",
-                                        "interval", "tick",  "ticker"};
-    const char *type = promise == WEFT_ROOT ? "" : weft_model_type(m, promise);
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(type, types[i]) == 0)
-            return true;
-    return false;
+    for (unsigned k = 0; words && k < SETS; k++)
+        free(words->list[k]);
+    free(words);
 }

@@ -13,7 +13,7 @@
 /* ---- Making and describing ---- */
 
 /* Where promises are created: by type and label. */
-enum site { TASK_, LOCK_, REPLY_, CONDITION_, JOB_, SITES };
+enum site { TASK_, LOCK_, REPLY_, CONDITION_, JOB_, TIMER_, SITES };
 
 static uint32_t site[SITES];
 
@@ -24,7 +24,7 @@ struct recording {
 
 static void begin_as(struct recording *r, unsigned state, bool wrapped)
 {
-    static const char *const types[SITES] = {"task", "lock", "reply", "condition", "job"};
+    static const char *const types[SITES] = {"task", "lock", "reply", "condition", "job", "timer"};
     struct strings s = {.used = 0};
     *r = (struct recording){.t = {.fd = -1}};
     for (unsigned i = 0; i < SITES; i++)
@@ -811,7 +811,7 @@ static void a_time_limit_will_free_it(void **state)
         create(&r, LOOP, 1, TASK_, "request");
         should(&r, 1);
         create(&r, 1, 2, REPLY_, "answer");
-        create(&r, 1, 3, REPLY_, limit ? "timeout" : "other");
+        create(&r, 1, 3, limit ? TIMER_ : REPLY_, "other");
         add(&r, try_read(0, 1, 2));
         add(&r, try_read(0, 1, 3));
         sleep_ms(&r, 200);
@@ -1837,7 +1837,7 @@ static void a_result_before_the_time_limit(void **state)
         create(&r, LOOP, 1, TASK_, "request");
         should(&r, 1);
         create(&r, 1, 2, REPLY_, "answer");
-        create(&r, 1, 3, REPLY_, limit ? "timeout" : "other");
+        create(&r, 1, 3, limit ? TIMER_ : REPLY_, "other");
         add(&r, try_read(0, 1, 2));
         if (limit < 2)
             add(&r, try_read(0, 1, 3));
