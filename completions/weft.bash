@@ -132,7 +132,7 @@ _weft()
         html) options='--output --empty --at --finding --diff --title --raw --help' ;;
         export) options='--to --output --full --from --pid --period --off-cpu --async-stacks --async-stacks= --sysroot
                          --kallsyms --no-symbols --help' ;;
-        explain) options='--json --check --check= --only --ignore --accept --all --promise --hang --slow-wake
+        explain) options='--json --check --check= --only --ignore --accept --words --all --promise --hang --slow-wake
                           --block --turn --never-yield --spin --self-wakes --leak --serial --serial-saving --herd
                           --help' ;;
         stats) options='--by --sort --top --histogram --raw --json --help' ;;
@@ -196,7 +196,7 @@ _weft()
         explain:--check)
             if [ "$current" = = ]; then _weft_words '' certain likely possible; else _weft_files 'ctf|weft|trace' "$current"; fi
             ;;
-        explain:--accept) _weft_files '*' "$current" ;;
+        explain:--accept | explain:--words) _weft_files '*' "$current" ;;
         explain:--promise | explain:--hang | explain:--slow-wake | explain:--block | explain:--turn) ;;
         explain:--never-yield | explain:--spin | explain:--self-wakes | explain:--leak | explain:--herd) ;;
         explain:--serial | explain:--serial-saving) ;;

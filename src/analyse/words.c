@@ -8,9 +8,9 @@
 #include "analyse/types.h"
 
 enum {
-    WORD_BYTES = 24,      /* longer ones are in no list */
-    TEXT_BYTES = 256,     /* of a text that are looked at */
-    LIST_BYTES = 1 << 16, /* of all words that say the same */
+    WORD_BYTES = 24,   /* longer ones are in no list */
+    TEXT_BYTES = 256,  /* of a text that are looked at */
+    LIST_BYTES = 4096, /* of all words that say the same */
 };
 
 static const struct {
@@ -128,7 +128,7 @@ const char *weft_words_add(struct weft_words **words, const char *line)
     char **list = &(*words)->list[k];
     const size_t before = *list ? strlen(*list) : 0;
     if (before + size > LIST_BYTES)
-        return "too many words";
+        return "more than 4096 bytes of words that say the same";
     char *grown = realloc(*list, before + size + 2);
     if (!grown)
         return "out of memory";

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/words.h"
 #include "cli/common.h"
 #include "cli/explain.h"
 #include "cli/profiles.h"
@@ -27,6 +28,8 @@ static const char help[] =
     "  --accept FILE     leave out findings that are listed in FILE, a line each: a name, a space, "
     "and\n"
     "                    a label or pattern (loop-blocked render *)\n"
+    "  --words FILE      words of labels that say something in this program, as in: may-last: "
+    "accept idle\n"
     "  --check[=LEVEL]   exit with 3 if something is found that is certain, likely (the default) "
     "or\n"
     "                    possible, if nothing was recorded, if not all that is pending is known,\n"
@@ -58,6 +61,7 @@ enum {
     ONLY,
     IGNORE,
     ACCEPT,
+    WORDS,
     CHECK,
     PROMISE,
     HANG,
@@ -79,6 +83,7 @@ static const struct option options[] = {
     {"only", required_argument, NULL, ONLY},
     {"ignore", required_argument, NULL, IGNORE},
     {"accept", required_argument, NULL, ACCEPT},
+    {"words", required_argument, NULL, WORDS},
     {"check", optional_argument, NULL, CHECK},
     {"promise", required_argument, NULL, PROMISE},
     {"hang", required_argument, NULL, HANG},
@@ -96,7 +101,7 @@ static const struct option options[] = {
     {0},
 };
 
-#define ACCEPTED_BYTES (1 << 20) /* of that file */
+#define LIST_BYTES (1 << 20) /* of a file with lines */
 
 /* A line of the file of accepted findings. */
 struct accepted {
@@ -112,6 +117,7 @@ struct request {
     const char *promise;
     struct accepted *accepted;
     size_t accepteds;
+    struct weft_words *words;
 };
 
 /* ---- The command line ---- */
@@ -192,8 +198,8 @@ static bool accept_line(struct request *r, const char *path, unsigned number, ch
 static char *read_list(const char *path)
 {
     FILE *file = fopen(path, "re");
-    char *text = malloc(ACCEPTED_BYTES + 1);
-    size_t size = file && text ? fread(text, 1, ACCEPTED_BYTES + 1, file) : 0;
+    char *text = malloc(LIST_BYTES + 1);
+    size_t size = file && text ? fread(text, 1, LIST_BYTES + 1, file) : 0;
     bool ok = false;
     if (!file)
         weft__say(path, "cannot be opened: %s", strerror(errno));
@@ -201,9 +207,8 @@ static char *read_list(const char *path)
         weft__say(path, "out of memory");
     else if (ferror(file))
         weft__say(path, "cannot be read: %s", strerror(errno));
-    else if (size > ACCEPTED_BYTES || memchr(text, 0, size))
-        weft__say(path, "is no list of accepted findings: it has NULs, or more than %d bytes",
-                  ACCEPTED_BYTES);
+    else if (size > LIST_BYTES || memchr(text, 0, size))
+        weft__say(path, "is no list: it has NULs, or more than %d bytes", LIST_BYTES);
     else
         ok = true;
     if (ok)
@@ -215,12 +220,22 @@ static char *read_list(const char *path)
     return ok ? text : NULL;
 }
 
-static void read_accepted(struct request *r, const char *path)
+static bool words_line(struct request *r, const char *path, unsigned number, char *line)
+{
+    line[strcspn(line, "\r\n")] = '\0';
+    const char *wrong = weft_words_add(&r->words, line);
+    if (wrong)
+        weft__say(path, "line %u: %s", number, wrong);
+    return !wrong;
+}
+
+static void read_lines(struct request *r, const char *path,
+                       bool (*take)(struct request *, const char *, unsigned, char *))
 {
     char *text = read_list(path), *rest = text;
     bool ok = text;
     for (unsigned n = 1; ok && rest; n++)
-        ok = accept_line(r, path, n, strsep(&rest, "\n"));
+        ok = take(r, path, n, strsep(&rest, "\n"));
     free(text);
     if (!ok)
         exit(WEFT__MISUSED);
@@ -284,7 +299,10 @@ static void take_options(struct request *r, int argc, char **argv)
             r->thresholds.ignore |= kinds_in("--ignore", optarg);
             break;
         case ACCEPT:
-            read_accepted(r, optarg);
+            read_lines(r, optarg, accept_line);
+            break;
+        case WORDS:
+            read_lines(r, optarg, words_line);
             break;
         case CHECK:
             r->check = true;
@@ -297,6 +315,7 @@ static void take_options(struct request *r, int argc, char **argv)
             take_threshold(&r->thresholds, c);
         }
     }
+    r->thresholds.words = r->words;
     if (r->check && r->check_level < r->least)
         r->least = r->check_level; /* what lets it fail is to be seen */
 }
@@ -499,6 +518,7 @@ static int run(int argc, char **argv)
     for (size_t i = 0; i < r.accepteds; i++)
         free(r.accepted[i].pattern);
     free(r.accepted);
+    weft_words_free(r.words);
     return status;
 }
 

@@ -70,6 +70,12 @@ bug stopped 0 'heartbeat'
 bug retry_storm 0 'session'
 judge 0 nothing '' "$bugs/healthy"
 
+# Words say something if the user lists them.
+judge 0 serial-waits 'GET /friends' "$bugs/serial_waits" bad
+echo 'in-order: friend' >"$tmp/words"
+run 0 "$WEFT" explain --words "$tmp/words" "$tmp/bug.weft"
+says "$tmp/out" '^1\. serial-waits .possible.'
+
 # Who holds what is waited for: in the findings, and in the stories of both.
 judge 0 nothing '' "$bugs/still_held" good
 judge 1 hang-root 'catalogue lock' "$bugs/still_held" bad

@@ -89,7 +89,7 @@ for pattern in 'b??ro [7]' '* 7' '* [7' '*[[]7]' 'b\*'; do
     run 3 "$WEFT" explain --check --accept "$tmp/known" "$tmp/marked.ctf"
 done
 run 2 "$WEFT" explain --accept /dev/zero "$tmp/marked.ctf"
-says "$tmp/err" 'is no list of accepted findings'
+says "$tmp/err" 'is no list: '
 run 2 "$WEFT" explain --accept <(yes '#') "$tmp/marked.ctf"
 run 0 "$WEFT" explain --json "$tmp/good.weft" "$tmp/bad.weft"
 equal 'two files' '[0, 1]' "$(json "$d" '[len(t["findings"]) for t in d["traces"]]')"
@@ -114,6 +114,17 @@ says "$tmp/err" 'none: cannot be opened'
 echo 'hangroot' >"$tmp/known"
 run 2 "$WEFT" explain --accept "$tmp/known" "$tmp/bad.weft"
 says "$tmp/err" 'line 1: expected the name of a finding'
+for wrong in /dev/zero "$tmp/none" <(yes 'lock: a'); do
+    run 2 "$WEFT" explain --words "$wrong" "$tmp/bad.weft"
+done
+printf '# mine\r\n\nmay-last: accept\nlasts: idle\n' >"$tmp/words"
+run 2 "$WEFT" explain --words "$tmp/words" "$tmp/bad.weft"
+says "$tmp/err" 'words: line 4: expected timer, lock, may-last'
+printf 'timer: tick\ntimer: Tick' >"$tmp/words"
+run 2 "$WEFT" explain --words "$tmp/words" "$tmp/bad.weft"
+says "$tmp/err" 'words: line 2: a word is small letters'
+run 0 "$WEFT" explain --words "$(dirname "$0")/../../data/words" "$tmp/bad.weft"
+says "$tmp/out" '^1\. lost-wakeup'
 run 1 "$WEFT" explain "$tmp/none.weft"
 echo 'no trace' >"$tmp/text"
 run 1 "$WEFT" explain "$tmp/text" "$tmp/bad.weft"
