@@ -231,6 +231,14 @@ static uint32_t waiter_of(const struct finder *f, uint32_t promise, int64_t time
     return WEFT_NONE;
 }
 
+/* Whether it is only a place in the queue: called as the lock is. */
+static bool is_place(const struct finder *f, uint32_t promise, uint32_t lock)
+{
+    const uint32_t name = weft_model_name(f->m, promise);
+    return name != WEFT_NONE && name == weft_model_name(f->m, lock) &&
+           f->m->promise[promise].type == f->m->promise[lock].type;
+}
+
 static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
 {
     f->from_ns = INT64_MAX;
@@ -241,7 +249,8 @@ static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
         f->from_ns = w->from_ns < f->from_ns ? w->from_ns : f->from_ns;
         f->to_ns = w->until_ns > f->to_ns ? w->until_ns : f->to_ns;
         for (unsigned depth = 0; depth < DEEP && who != WEFT_NONE && who != WEFT_ROOT; depth++) {
-            count_for(f, weft_model_final(f->m, who), w);
+            if (!is_place(f, who, w->source))
+                count_for(f, weft_model_final(f->m, who), w);
             who = waiter_of(f, who, w->until_ns);
         }
     }
@@ -256,7 +265,7 @@ static uint32_t worst_sort(const struct finder *f)
         const struct sort *k = &f->sort[f->touched[i]];
         const struct sort *b = best == WEFT_NONE ? NULL : &f->sort[best];
         if (k->waited_ns * 100 < SHARE * k->life_ns || k->waited_ns < (double)LEAST_NS ||
-            (k->count < 2 && !k->marked))
+            k->count < 2)
             continue;
         if (!b || (k->marked && !b->marked) ||
             (!k->marked == !b->marked && k->waited_ns * b->life_ns > b->waited_ns * k->life_ns))
