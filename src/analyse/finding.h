@@ -79,6 +79,7 @@ void weft__find_hangs(
     struct weft__search *s); /* hang.c: deadlock, lost-wakeup, hang-root, never-resolved */
 void weft__find_stopped(struct weft__search *s);    /* stopped.c */
 void weft__find_retries(struct weft__search *s);    /* retry.c: retry-storm */
+void weft__find_livelocks(struct weft__search *s);  /* livelock.c, after spin and retry-storm */
 void weft__find_drift(struct weft__search *s);      /* drift.c */
 void weft__find_pauses(struct weft__search *s);     /* pause.c: gc-pause */
 void weft__find_polling(struct weft__search *s);    /* polling.c */

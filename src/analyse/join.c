@@ -214,7 +214,7 @@ static bool follows(const struct weft__search *s, const struct weft_finding *f,
     bool same = weft_model_final(s->m, f->promise) == weft_model_final(s->m, from->promise);
     if (f->confidence > from->confidence)
         return false;
-    if (from->kind == WEFT_FINDING_RETRY_STORM)
+    if (from->kind == WEFT_FINDING_RETRY_STORM || from->kind == WEFT_FINDING_LIVELOCK)
         return (same && (f->kind == WEFT_FINDING_SERIAL_WAITS || f->kind == WEFT_FINDING_SPIN)) ||
                (f->kind == WEFT_FINDING_SWALLOWED_FAILURE &&
                 family(s, f->promise) == family(s, other));
@@ -230,7 +230,7 @@ static void join_repeats(const struct weft__search *s, bool *gone)
     for (uint32_t i = 0, n = 0; i < s->out->count && n < MANY; i++) {
         const struct weft_finding *x = &s->out->finding[i];
         if (x->kind != WEFT_FINDING_RETRY_STORM && x->kind != WEFT_FINDING_STOPPED &&
-            x->kind != WEFT_FINDING_POLLING)
+            x->kind != WEFT_FINDING_LIVELOCK && x->kind != WEFT_FINDING_POLLING)
             continue;
         n++;
         for (uint32_t k = 0; k < s->out->count; k++) {

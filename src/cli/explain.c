@@ -49,10 +49,9 @@ static const char help[] =
     "  --serial-saving TIME 5ms  what doing them at once would save\n"
     "  --herd N 8                woken at once\n\n"
     "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted,\n"
-    "swallowed-failure, loop-blocked, spin, retry-storm, stopped, leak, gc-pause, polling,\n"
-    "starvation, slow-wake, herd, straggler, drift, serial-waits, contention, workers-busy,\n"
-    "pool-deadlock,\n"
-    "queue-growth.\n\n"
+    "swallowed-failure, loop-blocked, spin, livelock, retry-storm, stopped, leak, gc-pause,\n"
+    "polling, starvation, slow-wake, herd, straggler, drift, serial-waits, contention,\n"
+    "workers-busy, pool-deadlock, queue-growth.\n\n"
     "Example: weft explain bad.weft\n";
 
 enum {

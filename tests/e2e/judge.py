@@ -7,7 +7,7 @@ import fnmatch, json, sys
 
 name, label, least = sys.argv[1:4]
 found = json.load(sys.stdin)["findings"]
-clocked = {"drift", "gc-pause", "loop-blocked", "starvation", "slow-wake", "spin"}
+clocked = {"drift", "gc-pause", "livelock", "loop-blocked", "starvation", "slow-wake", "spin"}
 sure = [f for f in found if f["confidence"] != "possible" and (f["name"] == name or f["name"] not in clocked)]
 tell = lambda f: f"{f['confidence']} {f['name']} of {f['label']!r}"
 if name == "nothing":

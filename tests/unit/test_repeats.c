@@ -10,7 +10,7 @@
 #define KINDS                                                                                      \
     (1u << WEFT_FINDING_STOPPED | 1u << WEFT_FINDING_RETRY_STORM | 1u << WEFT_FINDING_GC_PAUSE |   \
      1u << WEFT_FINDING_POLLING | 1u << WEFT_FINDING_STRAGGLER | 1u << WEFT_FINDING_STARVATION |   \
-     1u << WEFT_FINDING_DRIFT)
+     1u << WEFT_FINDING_DRIFT | 1u << WEFT_FINDING_LIVELOCK)
 
 /* ---- Making and describing ---- */
 
@@ -727,6 +727,54 @@ static void one_is_served_first(void **state)
     NOTHING();
 }
 
+/* ---- Two that give way ---- */
+
+struct politeness {
+    int turns;
+    bool alone, gets_on,
+        keeps; /* keeps: the second one gives nothing back, and nothing of it fails */
+};
+
+static void give_way(struct politeness x)
+{
+    begin();
+    uint64_t who[2], fork[2];
+    for (int i = 0; i < 2; i++) {
+        who[i] = make(LOOP, TASK_, i ? "right" : "left");
+        fork[i] = make(LOOP, CONDITION_, "fork");
+    }
+    for (int i = 0; i < x.turns; i++) {
+        int k = x.alone ? 0 : i % 2;
+        put(switches(0, who[k]));
+        if (k == 0 || !x.keeps) {
+            put(acquires(0, who[k], fork[k]));
+            put(fails(0, who[k], make(who[k], CONNECT, "other fork"), "taken"));
+            put(releases(0, who[k], fork[k]));
+        }
+        now += 1000;
+    }
+    if (x.gets_on)
+        put(fulfills(0, who[0], make(who[0], REPLY_, "meal")));
+    if (x.gets_on)
+        put(fails(0, who[0], make(who[0], CONNECT, "other fork"), "taken"));
+}
+
+static void two_that_give_way(void **state)
+{
+    (void)state;
+    give_way((struct politeness){.turns = 502});
+    EXPECT("livelock likely 1 x502, 252: \n",
+           "'right' (task 3) does the same in turn: 500 and 500 times they gave back");
+    give_way((struct politeness){.turns = 400});
+    EXPECT("retry-storm likely ");
+    give_way((struct politeness){.turns = 2000, .alone = true});
+    EXPECT("retry-storm likely 1 x");
+    give_way((struct politeness){.turns = 2000, .keeps = true});
+    EXPECT("retry-storm likely 1 x");
+    give_way((struct politeness){.turns = 1000, .gets_on = true});
+    EXPECT("retry-storm likely 1 x");
+}
+
 static int each_rule_is_needed(void **state)
 {
     (void)state;
@@ -755,6 +803,7 @@ int main(void)
         cmocka_unit_test(comes_later_each_time),
         cmocka_unit_test(a_pause_after_the_work),
         cmocka_unit_test(one_is_served_first),
+        cmocka_unit_test(two_that_give_way),
     };
     return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: ISC */
+/* Livelocks: what spins, or tries again at once, is one if somebody else does the same in turn: each of the two gives back
+ * what it had got, or fails, and so keeps the other one from getting on. Found is what others found, by a more exact name. */
+#include <stdlib.h>
+
+#include "analyse/finding.h"
+
+enum {
+    TIMES = 1000,   /* that they gave back or failed, both together */
+    UNEVEN = 2,     /* times as often as the other one, at most */
+    LOOKED_AT = 16, /* findings */
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    uint32_t *vain; /* by promise: what it gave back, and what it let fail that it had created */
+};
+
+/* What each did between two times. Returns who did so most often beside p; WEFT_ROOT: nobody. */
+static uint32_t count_vain(struct finder *f, uint32_t p, int64_t from, int64_t to)
+{
+    uint32_t most = WEFT_ROOT;
+    for (uint32_t i = 0; i < f->m->promises; i++)
+        f->vain[i] = 0;
+    for (uint32_t i = 0; i < f->m->holds; i++) {
+        const struct weft_hold *x = &f->m->hold[i];
+        if (x->holder != WEFT_NONE && x->released_by == x->holder && x->from_ns >= from &&
+            x->to_ns <= to)
+            f->vain[weft_model_final(f->m, x->holder)]++;
+    }
+    for (uint32_t i = 1; i < f->m->promises; i++) {
+        const struct weft_promise *x = &f->m->promise[i];
+        if (x->outcome == WEFT_FAILED && x->start_ns >= from && x->end_ns <= to)
+            f->vain[weft_model_final(f->m, x->creator)]++;
+    }
+    for (uint32_t i = 1; i < f->m->promises; i++)
+        if (i != p && f->vain[i] > f->vain[most])
+            most = i;
+    return most;
+}
+
+/* Whether somebody got on meanwhile: resolved something, but for failures. */
+static bool gets_on(const struct finder *f, uint32_t p, uint32_t q, int64_t from, int64_t to)
+{
+    for (uint32_t i = 0; i < f->m->interactions; i++) {
+        const struct weft_interaction *x = &f->m->interaction[i];
+        if (x->kind == WEFT_RESOLVES && x->time_ns >= from && x->time_ns <= to &&
+            (x->actor == p || x->actor == q) && f->m->promise[x->other].outcome != WEFT_FAILED)
+            return true;
+    }
+    return false;
+}
+
+static void name_livelock(struct finder *f, struct weft_finding *g, uint32_t p, uint32_t q)
+{
+    struct weft__text t = {0};
+    weft__put(&t, "%s ", g->text ? g->text : "");
+    weft__put_full(&t, f->m, q);
+    weft__put(&t, " does the same in turn: ");
+    weft__put_count(&t, f->vain[p]);
+    weft__put(&t, " and ");
+    weft__put_count(&t, f->vain[q]);
+    weft__put(&t,
+              " times they gave back what they had got, or failed, and neither of them got on.");
+    weft__finding_text(f->s, g, &t);
+    weft__finding_affects(f->s, g, q);
+    g->kind = WEFT_FINDING_LIVELOCK;
+}
+
+/* The other one's finding is the same. */
+static void drop(struct weft__search *s, uint32_t first, uint32_t q)
+{
+    uint32_t kept = first;
+    for (uint32_t i = first; i < s->out->count; i++) {
+        struct weft_finding *g = &s->out->finding[i];
+        if ((g->kind == WEFT_FINDING_SPIN || g->kind == WEFT_FINDING_RETRY_STORM) &&
+            weft_model_final(s->m, g->promise) == q)
+            weft__finding_fini(g);
+        else
+            s->out->finding[kept++] = *g;
+    }
+    s->out->count = kept;
+}
+
+void weft__find_livelocks(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m};
+    f.vain = calloc(s->m->promises, sizeof *f.vain);
+    s->failed |= !f.vain;
+    for (uint32_t i = 0, n = 0; i < s->out->count && n < LOOKED_AT && !s->failed; i++) {
+        struct weft_finding *g = &s->out->finding[i];
+        uint32_t p = weft_model_final(s->m, g->promise);
+        if ((g->kind != WEFT_FINDING_SPIN && g->kind != WEFT_FINDING_RETRY_STORM) ||
+            s->o->ignore >> WEFT_FINDING_LIVELOCK & 1)
+            continue;
+        n++;
+        uint32_t q = count_vain(&f, p, g->start_ns, g->end_ns);
+        if (q == WEFT_ROOT || p == WEFT_ROOT || f.vain[p] + f.vain[q] < TIMES ||
+            f.vain[p] / UNEVEN > f.vain[q] || f.vain[q] / UNEVEN > f.vain[p] ||
+            gets_on(&f, p, q, g->start_ns, g->end_ns))
+            continue;
+        name_livelock(&f, g, p, q);
+        drop(s, i + 1, q);
+        drop(s, i + 1, p);
+    }
+    free(f.vain);
+}
