@@ -261,7 +261,8 @@ static int64_t went_on_ns(struct search *s, const struct weft_wait *w)
     const struct weft__differ *d = s->d;
     uint32_t bad = d->bad_of_good[w->reader], end = s->g->waits_of_first[w->reader + 1];
     enum weft__ending e = weft__ending_of(s->b->m, bad);
-    for (uint32_t at = weft_history_wait_from(s->g, w->reader, w->until_ns); at < end; at++) {
+    for (uint32_t at = weft_history_wait_from(s->g, w->reader, w->until_ns); at < end && s->budget;
+         at++, s->budget -= s->budget > 0) {
         uint32_t source = d->bad_of_good[s->g->wait[s->g->waits_of[at]].source];
         const struct weft_wait *later =
             source == WEFT_NONE ? NULL

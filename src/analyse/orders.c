@@ -12,6 +12,7 @@ enum { MOST = 1000 }; /* promises that are compared with each other */
 struct event {
     uint32_t good, bad;
     int64_t good_ns, bad_ns;
+    uint32_t before; /* see before */
 };
 
 struct swap {
@@ -57,7 +58,7 @@ static int64_t swapped_by(const struct weft__differ *d, const struct event *firs
     return least;
 }
 
-/* What a promise waited for last, among the events; or WEFT_NONE. */
+/* What the promise of an event waited for last, among the events; or WEFT_NONE. */
 static uint32_t before(const struct sorter *k, uint32_t event)
 {
     const struct weft_history *h = k->d->good;
@@ -72,8 +73,8 @@ static uint32_t before(const struct sorter *k, uint32_t event)
 /* Whether what one of the two had waited for is swapped already. */
 static bool follows(const struct sorter *k, uint32_t first, uint32_t second)
 {
-    uint32_t a = before(k, first), b = before(k, second);
     const struct event *e = k->event;
+    uint32_t a = e[first].before, b = e[second].before;
     return (a != WEFT_NONE && swapped_by(k->d, &e[a], &e[second]) > 0) ||
            (b != WEFT_NONE && swapped_by(k->d, &e[first], &e[b]) > 0);
 }
@@ -96,9 +97,12 @@ static void find_events(struct sorter *k)
     for (uint32_t p = 1; p < k->d->good->m->promises && k->events < MOST; p++) {
         uint32_t bad = k->d->bad_of_good[p];
         if (is_event(k->d, p))
-            k->event[k->events++] = (struct event){p, bad, weft_history_ended_ns(k->d->good, p),
-                                                   weft_history_ended_ns(k->d->bad, bad)};
+            k->event[k->events++] =
+                (struct event){p, bad, weft_history_ended_ns(k->d->good, p),
+                               weft_history_ended_ns(k->d->bad, bad), WEFT_NONE};
     }
+    for (uint32_t i = 0; i < k->events; i++)
+        k->event[i].before = before(k, i);
 }
 
 static char *tell(struct weft__differ *d, const struct event *first, const struct event *second)
