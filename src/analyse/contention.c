@@ -337,6 +337,17 @@ static void report(struct finder *f, uint32_t family, const uint32_t *item)
     weft__finding_sort(g);
 }
 
+/* Whether what a wait is for waits for what somebody holds: then that is the lock. */
+static bool is_queued(const struct finder *f, const struct weft_wait *w)
+{
+    const struct weft_history *h = f->h;
+    const uint32_t source = weft_model_final(f->m, w->source), at = h->waits_of_first[source];
+    if (at == h->waits_of_first[source + 1])
+        return false;
+    const uint32_t lock = weft_model_final(f->m, h->wait[h->waits_of[at]].source);
+    return h->holds_for_first[lock] < h->holds_for_first[lock + 1];
+}
+
 static void look_at(struct finder *f, uint32_t place)
 {
     const uint32_t *item = &f->item[f->first[place]];
@@ -344,7 +355,8 @@ static void look_at(struct finder *f, uint32_t place)
     int64_t waited = 0;
     for (uint32_t i = 0; i < count; i++)
         add_time(&waited, f->h->wait[item[i]].until_ns - f->h->wait[item[i]].from_ns);
-    if (count < WAITS || waited < LEAST_NS)
+    if (count < WAITS || waited < LEAST_NS ||
+        (place >= f->m->promises && is_queued(f, &f->h->wait[item[0]])))
         return;
     f->lock = place + 1;
     f->waited_ns = waited;
