@@ -39,6 +39,13 @@ static bool is_near(int64_t a, int64_t b)
     return apart <= NEAR_NS || apart <= b / NEAR;
 }
 
+/* In a damaged trace a length may be anything. */
+static int64_t times_ns(int64_t length_ns, uint32_t n)
+{
+    int64_t sum;
+    return __builtin_mul_overflow(length_ns, (int64_t)n, &sum) ? INT64_MAX : sum;
+}
+
 static int by_value(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -77,7 +84,7 @@ static void put_text(const struct finder *f, uint32_t who, int64_t timer, int64_
     weft__put(t, ", and after ");
     weft__put_count(t, f->ticks);
     weft__put(t, " times ");
-    weft__put_length(t, (mean - timer) * (f->ticks - 1));
+    weft__put_length(t, times_ns(mean - timer, f->ticks - 1));
     weft__put(t, " later than at a fixed rate.");
 }
 
@@ -94,7 +101,7 @@ static void report(struct finder *f, uint32_t who, int64_t timer, int64_t work)
         return;
     struct weft_finding *g =
         weft__finding_add(f->s, WEFT_FINDING_DRIFT, v.confidence, who, f->tick[0].set_ns,
-                          last->woken_ns, work * (f->ticks - 1));
+                          last->woken_ns, times_ns(work, f->ticks - 1));
     if (!g)
         return;
     struct weft__text t = {0};

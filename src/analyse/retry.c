@@ -5,11 +5,11 @@
 
 #include "analyse/finding.h"
 #include "analyse/judge.h"
+#include "analyse/loop.h"
 #include "analyse/types.h"
 
-#define MS INT64_C(1000000)
-#define PAUSE_NS MS       /* a longer one is a pause */
-#define LONG_NS (50 * MS) /* attempts that take as long do not come thick and fast */
+#define PAUSE_NS WEFT__MS       /* a longer one is a pause */
+#define LONG_NS (50 * WEFT__MS) /* attempts that take as long do not come thick and fast */
 enum {
     BESIDE = 8, /* attempts side by side */
     LOOKED_AT = 16,
@@ -103,7 +103,7 @@ static void add(struct finder *f, uint32_t creator, uint32_t p)
         *x = (struct series){.creator = creator, .first = p};
     x->last = p;
     x->failed_ns[x->count++ % BESIDE] = q->end_ns;
-    x->sum_ns += q->end_ns - q->start_ns;
+    x->sum_ns = weft__sum(x->sum_ns, q->end_ns - q->start_ns);
 }
 
 static void put_text(const struct finder *f, const struct series *x, struct weft__text *t)

@@ -6,6 +6,7 @@
 
 #include "analyse/finding.h"
 #include "analyse/judge.h"
+#include "analyse/loop.h"
 #include "model/alloc.h"
 
 #define LEAST_NS INT64_C(1000000) /* what it takes longer than the others */
@@ -188,7 +189,7 @@ static void report(struct finder *f, const struct fan_in *x, uint32_t count, uin
     int64_t cost = 0;
     for (uint32_t i = 0; i < count; i++) {
         worst = x[i].took_ns - x[i].usual_ns > worst->took_ns - worst->usual_ns ? &x[i] : worst;
-        cost += x[i].took_ns - x[i].usual_ns;
+        cost = weft__sum(cost, x[i].took_ns - x[i].usual_ns);
         alike += x[i].alike;
     }
     signs |= 2 * alike < count ? WEFT__T_DIFFERENT : 0;
