@@ -220,7 +220,7 @@ static bool makes_load(const struct finder *f, uint32_t reader, const struct cha
 }
 
 /* Whether nothing says that they are different things: all have the same label, nobody works for them, and the event loop
- * ends them, or somebody who stands for what is outside. So do key presses come, and pieces of a stream. */
+ * ends them, or somebody who was there before. So do key presses come, and pieces of a stream. */
 static bool is_alike(const struct finder *f, const struct chain *c)
 {
     const struct weft_history *h = f->h;
@@ -231,8 +231,8 @@ static bool is_alike(const struct finder *f, const struct chain *c)
         if (has_ended(w) &&
             (weft_model_name(f->m, p) != name || h->children_first[p + 1] > h->children_first[p] ||
              h->waits_of_first[p + 1] > h->waits_of_first[p] ||
-             h->runs_of_first[p + 1] > h->runs_of_first[p] ||
-             (by != WEFT_ROOT && !f->m->promise[by].background)))
+             h->runs_of_first[p + 1] > h->runs_of_first[p] || by == w->reader ||
+             f->m->promise[by].start_ns > f->m->promise[p].start_ns))
             return false;
     }
     return true;
