@@ -56,6 +56,7 @@ if "$python" -c 'import trio' 2>/dev/null; then
     says "$tmp/text" "which holds 'Lock trio_deadlock.py:13.*which holds 'Lock trio_deadlock.py:13"
     loop=
 fi
+bug retry 0 retry-storm session
 bug nplus1 0 serial-waits show_orders
 bug sequential 0 serial-waits page
 bug blocked 0 loop-blocked login
