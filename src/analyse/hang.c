@@ -204,6 +204,7 @@ static uint64_t signs_of_lost(const struct weft__graph *g, const struct weft__ha
     int64_t since = gr->lost_ns, until = h->m->end_ns, twice = g->slept_twice_ns;
     uint64_t signs = (gr->lost_often ? WEFT__H_VAIN_BEFORE : 0) |
                      (gr->lost_usual ? WEFT__H_SIGNALS : 0) | (gr->lost_acted ? WEFT__H_ACTED : 0) |
+                     (gr->lost_clear ? WEFT__H_CLEAR : 0) |
                      (gr->lost == WEFT__LOST_OTHER ? WEFT__H_TO_OTHER : 0) |
                      (gr->lost == WEFT__LOST_LATE ? WEFT__H_LATE : 0);
     if (gr->lost == WEFT__LOST_BEFORE || gr->lost == WEFT__LOST_LATE ||
@@ -231,9 +232,6 @@ static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__ha
            (x->near != WEFT_NONE ? WEFT__H_MARKED : 0) |
            (near_behind != WEFT_NONE ? WEFT__H_MARKED_LATER : 0) |
            (weft__is_meant(g, gr->node) ? WEFT__H_MEANT : 0) | (alive ? WEFT__H_ALIVE : 0) |
-           (gr->lost == WEFT__LOST_RESULT && m->end_ns - gr->lost_ns >= g->s->o->hang_ns
-                ? WEFT__H_UNTOLD
-                : 0) |
            (m->end_ns - from < g->s->o->hang_ns ? WEFT__H_SHORT : 0) |
            (x->expected ? WEFT__H_EXPECTED : 0) |
            (weft__has_worked(g, gr->node) ? WEFT__H_WORKED : 0) |

@@ -37,7 +37,7 @@ struct weft__rule weft__rules[] = {
     {NO_CIRCLE, WEFT__DROP, WEFT__H_SHORT, WEFT__H_WORKED | WEFT__H_ANY_MARK, NULL,
      "without_a_mark_it_is_only_possible"},
     {HANGS, WEFT_POSSIBLE, 0,
-     WEFT__H_LOCKED | WEFT__H_UNTOLD | WEFT__H_EXPECTED | WEFT__H_KEPT | WEFT__H_ANY_MARK,
+     WEFT__H_LOCKED | WEFT__H_CLEAR | WEFT__H_EXPECTED | WEFT__H_KEPT | WEFT__H_ANY_MARK,
      "nothing that waits here is marked as something that should be resolved",
      "signalled_before_anybody_waited"},
     {HANGS, WEFT_LIKELY, 0, WEFT__H_ROOT_MARKED,

@@ -36,8 +36,8 @@ enum {
 #define WEFT__H_ANY_MARK (WEFT__H_ROOT_MARKED | WEFT__H_MARKED | WEFT__H_MARKED_LATER)
 #define WEFT__H_MEANT WEFT__OWN(7) /* it is meant to be pending */
 #define WEFT__H_ALIVE WEFT__OWN(8) /* somebody depends on it who is not meant to be pending */
-#define WEFT__H_UNTOLD                                                                             \
-    WEFT__OWN(9) /* its result has been there for long, and somebody was not told */
+/* Who waits did nothing at all since the signal that it missed. */
+#define WEFT__H_CLEAR WEFT__OWN(9)
 #define WEFT__H_SHORT WEFT__OWN(10)   /* it has not lasted for hang_ns */
 #define WEFT__H_FREE WEFT__OWN(11)    /* who waits waits for something else, too, that may come */
 #define WEFT__H_LIMITED WEFT__OWN(12) /* … for a time limit */
