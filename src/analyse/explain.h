@@ -48,6 +48,7 @@ const char *weft_confidence_name(enum weft_confidence c); /* "possible" … */
     X(FAILED, "failed", "%o lets %p fail", "%p fails")                                             \
     X(RESOLVED, "resolved", "%o resolves %p", "%p is resolved")                                    \
     X(CANCELLED, "cancelled", "%o cancels %p", "%p is cancelled")                                  \
+    X(ENDED_AGAIN, "ended_again", "%o ends %p again", "%p ends itself again")                      \
     X(FORGOTTEN, "forgotten", "%p is dropped without a result", "%p is dropped without a result")  \
     X(BECAME, "became", "%p becomes %o", "%p becomes another one")                                 \
     X(SIGNALLED, "signalled", "%o signals %p", "%p is signalled")                                  \

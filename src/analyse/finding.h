@@ -83,6 +83,7 @@ void weft__find_livelocks(struct weft__search *s);  /* livelock.c, after spin an
 void weft__find_drift(struct weft__search *s);      /* drift.c */
 void weft__find_pauses(struct weft__search *s);     /* pause.c: gc-pause */
 void weft__find_polling(struct weft__search *s);    /* polling.c */
+void weft__find_doubles(struct weft__search *s);    /* twice.c: double-resolve */
 void weft__find_stragglers(struct weft__search *s); /* straggler.c */
 void weft__find_blocks(struct weft__search *s);     /* loop.c: loop-blocked, spin, slow-wake */
 void weft__find_failures(struct weft__search *s);   /* failure.c: swallowed-failure */

@@ -370,6 +370,20 @@ struct weft__rule weft__rules[] = {
      "one creates all of them, and in the end all were done: it may be a batch",
      "a_batch_that_is_done_in_the_end"},
 
+    /* ---- What is ended twice ---- */
+    {K(DOUBLE_RESOLVE), WEFT_POSSIBLE, WEFT__AGAIN_SELF, 0,
+     "the same one ended it both times: it may only make sure", "the_same_one_ends_it_twice"},
+    {K(DOUBLE_RESOLVE), WEFT_POSSIBLE, WEFT__AGAIN_LOOP, 0, "the trace does not say who ended it",
+     "nobody_knows_who_ended_it"},
+    {K(DOUBLE_RESOLVE), WEFT_POSSIBLE, WEFT__AGAIN_TIMED, 0,
+     "a time limit may end it, too: then whoever comes first may count",
+     "a_time_limit_ends_it_too"},
+    {K(DOUBLE_RESOLVE), WEFT_POSSIBLE, WEFT__AGAIN_USUAL, 0,
+     "most of this sort are ended twice, by others each time: whoever comes first may be meant to "
+     "count",
+     "most_are_ended_twice"},
+    {K(DOUBLE_RESOLVE), WEFT_LIKELY, 0, 0, NULL, "two_workers_end_it"},
+
     /* ---- Incomplete traces ---- */
     {ANY, WEFT__ONE_LESS, WEFT__DISCARDED, 0,
      "some events in between are missing; one of them may be what is missing here",

@@ -208,6 +208,13 @@ enum {
 #define WEFT__Q_MARKED WEFT__OWN(1)  /* some of them should resolve */
 #define WEFT__Q_MANY WEFT__OWN(2)    /* different ones create them, or the loop */
 
+/* Of what is ended twice. */
+#define WEFT__AGAIN_SELF WEFT__OWN(0) /* by the same one */
+#define WEFT__AGAIN_LOOP                                                                           \
+    WEFT__OWN(1) /* once by the event loop, by itself, or by nobody knows whom */
+#define WEFT__AGAIN_TIMED WEFT__OWN(2) /* once because a time had come */
+#define WEFT__AGAIN_USUAL WEFT__OWN(3) /* most of its sort are, by others each time */
+
 /* WEFT_ROOT: of none. */
 uint64_t weft__signs(const struct weft__search *s, uint32_t promise);
 

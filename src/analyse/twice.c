@@ -1,6 +1,13 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/twice.h"
 
+#include <stdlib.h>
+
+#include "analyse/finding.h"
+#include "analyse/judge.h"
+#include "analyse/types.h"
+#include "model/alloc.h"
+
 uint64_t weft_ended_again(const struct weft_model *m, uint32_t promise, uint32_t *first,
                           uint32_t room)
 {
@@ -18,18 +25,146 @@ uint64_t weft_ended_again(const struct weft_model *m, uint32_t promise, uint32_t
     return count;
 }
 
-void weft__put_again(struct weft__text *t, const struct weft_model *m, uint32_t interaction)
+/* ---- weft explain ---- */
+
+/* An end that came too late. */
+struct second {
+    uint32_t family, at; /* at: the interaction */
+    uint64_t signs;
+};
+
+static int by_family(const void *a, const void *b)
 {
-    const struct weft_interaction *x = &m->interaction[interaction];
-    uint32_t promise = x->other, actor = x->actor;
-    weft__put_full(t, m, promise);
-    weft__put(t, " %s at ", weft__outcome_verb(m, promise));
-    weft__put_time(t, m->promise[promise].end_ns);
-    weft__put(t, "; ");
-    if (actor == promise)
-        weft__put(t, "it");
+    const struct second *x = a, *y = b;
+    if (x->family != y->family)
+        return x->family < y->family ? -1 : 1;
+    return x->at < y->at ? -1 : x->at > y->at;
+}
+
+/* It runs, or ends things, because a time has come. */
+static bool is_timed(const struct weft_history *h, uint32_t actor, int64_t time_ns)
+{
+    const struct weft_model *m = h->m;
+    const uint32_t run =
+        actor == WEFT_ROOT ? WEFT_NONE : weft_history_run_before(h, actor, time_ns + 1);
+    const uint32_t cause = run == WEFT_NONE ? WEFT_NONE : h->run_cause[run];
+    return weft__is_timer(m, actor) ||
+           (cause != WEFT_NONE && m->interaction[cause].kind == WEFT_READS &&
+            weft__is_timer(m, (uint32_t)m->interaction[cause].other));
+}
+
+/* Who ended it first; WEFT_ROOT: the event loop, or nobody knows. */
+static uint32_t first_actor(const struct weft__search *s, uint32_t at)
+{
+    const uint32_t by = s->h->resolution[s->m->interaction[at].other];
+    return by == WEFT_NONE ? WEFT_ROOT : s->m->interaction[by].actor;
+}
+
+/* Whether the same two have ended another one of these twice, too: they take their work from one place. */
+static bool is_pair(const struct weft__search *s, const struct second *x, uint32_t count,
+                    uint32_t at)
+{
+    enum { LOOKED_AT = 64 };
+    const uint32_t a = first_actor(s, at), b = s->m->interaction[at].actor;
+    for (uint32_t i = 0; i < count && i < LOOKED_AT; i++) {
+        const uint32_t c = first_actor(s, x[i].at), d = s->m->interaction[x[i].at].actor;
+        if (x[i].at != at && ((a == c && b == d) || (a == d && b == c)))
+            return true;
+    }
+    return false;
+}
+
+static uint64_t signs_of(const struct weft__search *s, uint32_t at)
+{
+    const struct weft_interaction *x = &s->m->interaction[at];
+    const uint32_t first = first_actor(s, at);
+    uint64_t signs = weft__signs(s, x->other);
+    if (first == WEFT_ROOT || x->actor == WEFT_ROOT || first == x->other || x->actor == x->other)
+        signs |= WEFT__AGAIN_LOOP;
+    else if (weft_model_final(s->m, first) == weft_model_final(s->m, x->actor))
+        signs |= WEFT__AGAIN_SELF;
+    if (is_timed(s->h, first, s->m->promise[x->other].end_ns) ||
+        is_timed(s->h, x->actor, x->time_ns))
+        signs |= WEFT__AGAIN_TIMED;
+    return signs;
+}
+
+static void report(struct weft__search *s, const struct second *x, const struct weft__verdict *v,
+                   uint32_t count)
+{
+    const struct weft_model *m = s->m;
+    const struct weft_interaction *i = &m->interaction[x->at];
+    const uint32_t p = i->other, by = s->h->resolution[p];
+    struct weft__text t = {0};
+    struct weft_finding *f = weft__finding_add(s, WEFT_FINDING_DOUBLE_RESOLVE, v->confidence, p,
+                                               m->promise[p].end_ns, i->time_ns, 0);
+    if (!f)
+        return;
+    f->count = count;
+    weft__put_full(&t, m, p);
+    weft__put(&t, " %s", weft__outcome_verb(m, p));
+    if (by != WEFT_NONE) {
+        weft__put(&t, " by ");
+        weft__put_full(&t, m, m->interaction[by].actor);
+    }
+    weft__put(&t, " at ");
+    weft__put_time(&t, m->promise[p].end_ns);
+    weft__put(&t, "; ");
+    if (i->actor == p)
+        weft__put(&t, "it");
     else
-        weft__put_full(t, m, actor);
-    weft__put(t, " ended it again at ");
-    weft__put_time(t, x->time_ns);
+        weft__put_full(&t, m, i->actor);
+    weft__put(&t, " ended it again at ");
+    weft__put_time(&t, i->time_ns);
+    weft__put(&t, ". The first end counts.");
+    if (count > 1) {
+        weft__put(&t, " This happened to ");
+        weft__put_count(&t, count);
+        weft__put(&t, " of this sort.");
+    }
+    weft__finding_text(s, f, &t);
+    weft__finding_doubt(s, f, v->doubt);
+    weft__finding_evidence(s, f, m->promise[p].start_ns, WEFT_EVIDENCE_CREATED, p,
+                           m->promise[p].creator);
+    weft__finding_evidence(s, f, m->promise[p].end_ns, weft__ending(m, p), p,
+                           by == WEFT_NONE ? WEFT_NONE : m->interaction[by].actor);
+    weft__finding_evidence(s, f, i->time_ns, WEFT_EVIDENCE_ENDED_AGAIN, p, i->actor);
+}
+
+void weft__find_doubles(struct weft__search *s)
+{
+    enum { SOME = 4 };
+    const uint64_t all = weft_ended_again(s->m, WEFT_ROOT, NULL, 0);
+    if (!all)
+        return;
+    uint32_t *at = weft__resize(NULL, all, sizeof *at), count = 0;
+    struct second *x = weft__resize(NULL, all, sizeof *x);
+    if (at && x)
+        count = (uint32_t)weft_ended_again(s->m, WEFT_ROOT, at, (uint32_t)all);
+    s->failed |= !count;
+    for (uint32_t i = 0; i < count; i++)
+        x[i] = (struct second){s->families->of[s->m->interaction[at[i]].other], at[i],
+                               signs_of(s, at[i])};
+    if (count)
+        qsort(x, count, sizeof *x, by_family);
+    for (uint32_t i = 0, k; i < count && !s->failed; i = k) {
+        struct weft__verdict v, best = {.confidence = WEFT_POSSIBLE};
+        const struct second *worst = NULL;
+        for (k = i; k < count && x[k].family == x[i].family; k++)
+            ;
+        const bool usual = k - i >= SOME && k - i >= s->families->size[x[i].family] / 2;
+        for (uint32_t n = i; n < k; n++)
+            if (weft__judge(
+                    &v, WEFT_FINDING_DOUBLE_RESOLVE,
+                    x[n].signs |
+                        (usual && !is_pair(s, &x[i], k - i, x[n].at) ? WEFT__AGAIN_USUAL : 0)) &&
+                (!worst || v.confidence > best.confidence)) {
+                worst = &x[n];
+                best = v;
+            }
+        if (worst)
+            report(s, worst, &best, k - i);
+    }
+    free(at);
+    free(x);
 }

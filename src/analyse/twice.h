@@ -11,7 +11,4 @@
 uint64_t weft_ended_again(const struct weft_model *m, uint32_t promise, uint32_t *first,
                           uint32_t room);
 
-/* "'reply' (promise 3) was fulfilled at 10 ms; 'worker' (task 2) ended it again at 20 ms" */
-void weft__put_again(struct weft__text *t, const struct weft_model *m, uint32_t interaction);
-
 #endif

@@ -67,7 +67,6 @@ json_t *weft__explained_json(const struct weft__explained *x)
                                   (json_int_t)x->accepted, "left_out",
                                   (json_int_t)x->found.left_out));
     json_object_set_new(o, "times", json_string(x->history->preemption_first ? "core" : "clock"));
-    json_object_set_new(o, "ended_again", weft__json_again(m, WEFT_ROOT));
     json_object_set_new(o, "nothing_recorded", json_boolean(weft_model_is_empty(m)));
     json_object_set_new(o, "events_total", json_integer((json_int_t)m->events_total));
     json_object_set_new(o, "promises", json_integer((json_int_t)m->promises - 1));

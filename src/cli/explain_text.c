@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "analyse/names.h"
-#include "analyse/twice.h"
 #include "cli/common.h"
 #include "cli/ending.h"
 #include "cli/explain.h"
@@ -263,24 +262,6 @@ static void print_losses(const struct weft_model *m)
                    "then is pending.");
 }
 
-/* Who ended a promise that had ended. */
-static void print_again(const struct weft_model *m)
-{
-    enum { SHOWN = 5 };
-    uint32_t first[SHOWN];
-    uint64_t all = weft_ended_again(m, WEFT_ROOT, first, SHOWN);
-    for (uint32_t i = 0; i < SHOWN && i < all; i++) {
-        struct weft__text t = {0};
-        weft__put(&t, "Note: ");
-        weft__put_again(&t, m, first[i]);
-        weft__put(&t, ". The first end counts.");
-        prose_wrap("", "  ", t.text ? t.text : "");
-        weft__text_fini(&t);
-    }
-    if (all > SHOWN)
-        printf("Promises were ended again %s times more.\n", weft__grouped(all - SHOWN).text);
-}
-
 void weft__explained_print(const struct weft__explained *x)
 {
     unsigned count = 0;
@@ -302,6 +283,5 @@ void weft__explained_print(const struct weft__explained *x)
         putchar('\n');
     print_rest(x);
     print_clock(x);
-    print_again(x->model);
     print_losses(x->model);
 }

@@ -25,7 +25,7 @@ for use in type reason pending; do
     for command in 'info' 'info --json --promises' 'explain --all' 'explain --json --all' 'explain --promise 9' 'stats' 'stats --json --by label' \
         'stats --histogram long' 'diff long.weft' 'render --format svg -o -' 'render --search long --format svg -o -' 'save -o copy.weft'; do
         read -ra words <<<"$command"
-        bounded 2 "${words[@]}" long.weft
+        bounded 5 "${words[@]}" long.weft
     done
     [ -z "$pages" ] || bounded 20 html -o - long.weft
     bounded 300 export --to mirage -o - long.weft

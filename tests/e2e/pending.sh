@@ -96,15 +96,13 @@ run 0 "$ENDS" twice twice.weft
 run 0 "$WEFT" promises twice.weft
 equal 'how they ended' 'fulfilled fulfilled fulfilled fulfilled cancelled' \
     "$(awk -F '\t' '$2 == "reply" { print $6 }' out | paste -s -d ' ')"
-run 0 "$WEFT" explain --check twice.weft
-says out "^Note: 'value' \(reply [0-9]+\) was fulfilled at .*; 'late' \(task [0-9]+\) ended it"
-says out "^Note: 'itself' \(reply [0-9]+\) was fulfilled at .*; it ended it again at "
-says out "^Note: 'error' "
-says out "^Note: 'same' "
-equal 'notes' 4 "$(grep -c '^Note: ' out)"
-run 0 "$WEFT" explain --json twice.weft
-equal 'for programs' '4 value late' "$(json out \
-    '" ".join(str(x) for x in (d["ended_again"]["count"], *(d["ended_again"]["first"][0][k] for k in ("label", "by_label"))))')"
+run 3 "$WEFT" explain --check twice.weft
+run 0 "$WEFT" explain --all twice.weft
+tr -s '\n ' '  ' <out >line
+says line "'value' \(reply [0-9]+\) was fulfilled by 'main' \(task 1\) at [^;]*; 'late' \(task [0-9]+\) ended it again"
+says line "'itself' \(reply [0-9]+\) was fulfilled by 'main' \(task 1\) at [^;]*; it ended it again at "
+says line 'double-resolve .possible. .* the trace does not say who ended it'
+equal 'findings' 4 "$(grep -c '^[0-9]\. double-resolve ' out)"
 run 0 "$WEFT" explain --promise error twice.weft
 tr -s '\n ' '  ' <out >line
 says line "It was ended again by 'late' \(task [0-9]+\) at .*: the first end counts\."

@@ -10,7 +10,7 @@
 #define KINDS                                                                                      \
     (1u << WEFT_FINDING_STOPPED | 1u << WEFT_FINDING_RETRY_STORM | 1u << WEFT_FINDING_GC_PAUSE |   \
      1u << WEFT_FINDING_POLLING | 1u << WEFT_FINDING_STRAGGLER | 1u << WEFT_FINDING_STARVATION |   \
-     1u << WEFT_FINDING_DRIFT | 1u << WEFT_FINDING_LIVELOCK)
+     1u << WEFT_FINDING_DRIFT | 1u << WEFT_FINDING_LIVELOCK | 1u << WEFT_FINDING_DOUBLE_RESOLVE)
 
 /* ---- Making and describing ---- */
 
@@ -775,6 +775,112 @@ static void two_that_give_way(void **state)
     EXPECT("retry-storm likely 1 x");
 }
 
+/* ---- What is ended twice ---- */
+
+/* A receipt that one ends, and then another one. */
+static void end_twice(uint64_t one, uint64_t other)
+{
+    uint64_t receipt = make(LOOP, REPLY_, "receipt");
+    put(switches(0, one));
+    put(fulfills(0, one, receipt));
+    put(switches(0, LOOP));
+    now += MS;
+    put(switches(0, other));
+    put(fulfills(0, other, receipt));
+    put(switches(0, LOOP));
+}
+
+static void two_workers_end_it(void **state)
+{
+    (void)state;
+    for (unsigned often = 1; often < 6; often += 4) {
+        begin();
+        uint64_t a = make(LOOP, TASK_, "a"), b = make(LOOP, TASK_, "b");
+        for (unsigned i = 0; i < often; i++)
+            end_twice(i % 2 ? a : b, i % 2 ? b : a);
+        EXPECT(often == 1 ? "double-resolve likely 3 x1, 0: \n"
+                          : "double-resolve likely 3 x5, 0: \n",
+               "'receipt' (reply 3) was fulfilled by 'b' (task 2) at",
+               "; 'a' (task 1) ended it again at");
+    }
+}
+
+static void the_same_one_ends_it_twice(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t a = make(LOOP, TASK_, "a");
+    end_twice(a, a);
+    EXPECT("double-resolve possible 2 x1, 0: the same one");
+}
+
+static void nobody_knows_who_ended_it(void **state)
+{
+    (void)state;
+    for (int second = 0; second < 2; second++) {
+        begin();
+        uint64_t a = make(LOOP, TASK_, "a");
+        end_twice(second ? a : LOOP, second ? LOOP : a);
+        EXPECT("double-resolve possible 2 x1, 0: the trace does not say");
+    }
+}
+
+/* A timer itself, or a task that waited for one. */
+static void a_time_limit_ends_it_too(void **state)
+{
+    (void)state;
+    for (int task = 0; task < 2; task++) {
+        begin();
+        uint64_t a = make(LOOP, TASK_, "a"), limit = make(LOOP, TIMER, "1 s");
+        if (task) {
+            uint64_t b = make(LOOP, TASK_, "limit"), receipt = make(LOOP, REPLY_, "receipt");
+            put(switches(0, b));
+            put(try_read(0, b, limit));
+            put(switches(0, a));
+            put(fulfills(0, a, receipt));
+            put(switches(0, LOOP));
+            sleep_ms(1);
+            put(fulfills(0, LOOP, limit));
+            put(reads(0, b, limit));
+            put(fails(0, b, receipt, "too late"));
+            put(switches(0, LOOP));
+        } else
+            end_twice(a, limit);
+        EXPECT(task ? "double-resolve possible 4 x1, 0: a time limit"
+                    : "double-resolve possible 3 x1, 0: a time limit");
+    }
+}
+
+/* Two ask for the same, and whoever is first counts; but not where that is seldom so. */
+static void most_are_ended_twice(void **state)
+{
+    (void)state;
+    for (int seldom = 0; seldom < 2; seldom++) {
+        begin();
+        for (int i = 0; i < 4; i++) {
+            uint64_t a = make(LOOP, TASK_, "a"), b = make(LOOP, TASK_, "b");
+            end_twice(a, b);
+            for (int k = 0; k < 2 && seldom; k++)
+                put(fulfills(0, a, make(LOOP, REPLY_, "receipt")));
+        }
+        EXPECT(seldom ? "double-resolve likely 3 x4, 0: \n"
+                      : "double-resolve possible 3 x4, 0: most of");
+    }
+}
+
+/* What nobody wants any more may be ended, and what has ended may be cancelled. */
+static void cancelled_and_ended(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t a = make(LOOP, TASK_, "a"), x = make(LOOP, REPLY_, "x"), y = make(LOOP, REPLY_, "y");
+    put(cancels(0, a, x));
+    put(fulfills(0, a, x));
+    put(fulfills(0, a, y));
+    put(cancels(0, a, y));
+    NOTHING();
+}
+
 static int each_rule_is_needed(void **state)
 {
     (void)state;
@@ -804,6 +910,12 @@ int main(void)
         cmocka_unit_test(a_pause_after_the_work),
         cmocka_unit_test(one_is_served_first),
         cmocka_unit_test(two_that_give_way),
+        cmocka_unit_test(two_workers_end_it),
+        cmocka_unit_test(the_same_one_ends_it_twice),
+        cmocka_unit_test(nobody_knows_who_ended_it),
+        cmocka_unit_test(a_time_limit_ends_it_too),
+        cmocka_unit_test(most_are_ended_twice),
+        cmocka_unit_test(cancelled_and_ended),
     };
     return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }
