@@ -196,9 +196,11 @@ static void add_changed(struct goals *k, bool worse)
         }
 }
 
+/* INT64_MAX: it has not ended. */
 static int64_t length_ns(const struct weft_history *h, uint32_t promise)
 {
-    return weft_history_ended_ns(h, promise) - h->m->promise[promise].start_ns;
+    const int64_t end = weft_history_ended_ns(h, promise);
+    return end == INT64_MAX ? end : end - h->m->promise[promise].start_ns;
 }
 
 /* What the good runs say of how long a kind takes. */
@@ -216,7 +218,7 @@ static void find_limits(const struct weft__differ *d, struct lengths *of)
             struct lengths *k = &of[s->kind[p]];
             int64_t length = length_ns(s->h, p);
             k->count++;
-            if (weft_history_ended_ns(s->h, p) != INT64_MAX && length > k->longest_ns)
+            if (length != INT64_MAX && length > k->longest_ns)
                 k->longest_ns = length;
         }
     }

@@ -4,10 +4,10 @@ const { EventEmitter, once } = require('events');
 const good = process.argv.includes('good');
 const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
-async function worker(database) {
-  if (!good) await sleep(20); // reads its configuration
+async function worker(database, connected) {
+  if (!good) await connected;
   await once(database, 'ready');
-  if (good) await sleep(20);
+  if (good) await connected;
   console.log('working');
 }
 
@@ -18,7 +18,7 @@ async function connect(database) {
 
 async function main() {
   const database = new EventEmitter();
-  await Promise.all([worker(database), connect(database)]);
+  await worker(database, connect(database));
 }
 
 main();
