@@ -41,7 +41,7 @@ static uint32_t timer_of(const struct finder *f, uint32_t reader, int64_t time_n
     if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
         return WEFT_NONE;
     uint32_t timer = (uint32_t)f->m->interaction[cause].other;
-    return weft__is_timer(f->m, timer) ? timer : WEFT_NONE;
+    return weft__is_sleep(f->s, timer) ? timer : WEFT_NONE;
 }
 
 /* Whether a timer of its own woke a reader between two times, in vain. */
@@ -63,7 +63,7 @@ static void add(struct finder *f, struct late x, bool waited)
 {
     int64_t late = x.until_ns - x.there_ns;
     uint32_t source = weft_model_final(f->m, x.source);
-    if (late < f->s->o->slow_wake_ns || weft__is_timer(f->m, source) || f->counted[source] ||
+    if (late < f->s->o->slow_wake_ns || weft__is_sleep(f->s, source) || f->counted[source] ||
         x.reader == WEFT_ROOT || source == WEFT_ROOT)
         return;
     x.timer = timer_of(f, x.reader, x.until_ns);

@@ -208,7 +208,23 @@ static bool goes_on(const struct finder *f, uint32_t reader, const struct chain 
     return false;
 }
 
-/* Whether it looks like a loop that keeps a server busy. */
+/* Whether one waited for several things at once, itself or by what it waits for: a job of its own, not a part of one. */
+static bool fans_out(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    for (unsigned i = 0; i < ANCESTORS; i++) {
+        const uint32_t first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
+        for (uint32_t k = first; k + 1 < end && k - first < RUNS; k++)
+            if (wait_at(f, k)->until_ns > wait_at(f, k + 1)->from_ns)
+                return true;
+        if (end - first != 1)
+            return false;
+        p = weft_model_final(f->m, wait_at(f, first)->source);
+    }
+    return false;
+}
+
+/* Whether it looks like a loop that keeps a server busy, or that does one job after the other. */
 static bool makes_load(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const struct weft_history *h = f->h;
@@ -216,7 +232,8 @@ static bool makes_load(const struct finder *f, uint32_t reader, const struct cha
     bool works = h->children_first[source + 1] > h->children_first[source] ||
                  h->waits_of_first[source + 1] > h->waits_of_first[source];
     return (reader == WEFT_ROOT || f->m->promise[reader].creator == WEFT_ROOT) &&
-           (c->count >= MANY || (works && f->m->promise[source].should_resolve));
+           (c->count >= MANY || (works && f->m->promise[source].should_resolve) ||
+            fans_out(f, weft_model_final(f->m, source)));
 }
 
 /* Whether nothing says that they are different things: all have the same label, nobody works for them, and the event loop
@@ -270,24 +287,13 @@ static bool is_paced(const struct finder *f, const struct weft_wait *w)
            (weft__known(f->s, timer) & WEFT__TIMER);
 }
 
-/* A timer, or what one ends that was made for it. */
-static bool is_sleep(const struct finder *f, uint32_t p)
-{
-    const uint32_t at = f->h->resolution[p];
-    const uint32_t by = at == WEFT_NONE ? WEFT_ROOT : f->m->interaction[at].actor;
-    return (weft__known(f->s, p) & WEFT__TIMER) ||
-           ((weft__known(f->s, by) & WEFT__TIMER) &&
-            f->m->promise[by].creator == f->m->promise[p].creator &&
-            f->m->promise[by].start_ns >= f->m->promise[p].start_ns);
-}
-
 /* Whether one only waits for such a thing, in one call or several, one in another. */
 static bool only_sleeps(const struct finder *f, uint32_t p)
 {
     for (unsigned i = 0; i < ANCESTORS; i++) {
         const uint32_t first = f->h->waits_of_first[p], waits = f->h->waits_of_first[p + 1] - first;
         if (waits != 1)
-            return waits == 0 && i > 0 && is_sleep(f, p);
+            return waits == 0 && i > 0 && weft__is_sleep(f->s, p);
         p = weft_model_final(f->m, f->h->wait[f->h->waits_of[first]].source);
     }
     return false;
@@ -305,7 +311,7 @@ static bool sleeps(const struct finder *f, const struct chain *c)
         if (!has_ended(w))
             continue;
         const bool itself = f->h->waits_of_first[p + 1] == f->h->waits_of_first[p];
-        asleep += itself && is_sleep(f, p);
+        asleep += itself && weft__is_sleep(f->s, p);
         within += !itself && only_sleeps(f, p);
         moment |= w->until_ns - w->from_ns < MOMENT_NS;
     }

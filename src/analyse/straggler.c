@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Stragglers: somebody starts several of one type at once and waits for all of them, again and again, and always the same
- * one, by its label, comes last by far. */
+ * one, by its label or else by its place among them, comes last by far. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,9 +21,10 @@ enum {
 
 /* Somebody waited for all of these. */
 struct fan_in {
-    uint32_t type,
-        label; /* texts; label: of the last one, if no other one has it; else WEFT_NONE */
-    uint32_t last;
+    uint32_t type, label; /* texts; label: of the last one */
+    uint32_t last,
+        place; /* place: 1 + how many were started before it, if another one has its label; else 0 */
+    uint32_t of;
     int64_t took_ns, usual_ns; /* it, and the others (the median) */
     bool slow, alike;          /* alike: by their labels they are of one sort */
 };
@@ -71,6 +72,13 @@ static bool are_alike(const struct weft_model *m, uint32_t p, uint32_t q)
     return n - same - tail <= DIFFERENCE && k - same - tail <= DIFFERENCE;
 }
 
+/* Whether two waited equally often: else one of them may have had nothing to do. */
+static bool do_alike(const struct weft_history *h, uint32_t p, uint32_t q)
+{
+    return h->waits_of_first[p + 1] - h->waits_of_first[p] ==
+           h->waits_of_first[q + 1] - h->waits_of_first[q];
+}
+
 static int by_value(const void *a, const void *b)
 {
     int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -83,6 +91,7 @@ static void add_group(struct finder *f, const uint32_t *p, uint32_t count)
     const struct weft_model *m = f->m;
     int64_t length[GROUP_MOST];
     uint32_t reader = f->reader[p[0]], last = 0, n = 0;
+    bool equal = true;
     if (count < LEAST || count > GROUP_MOST || reader == WEFT_NONE)
         return;
     for (uint32_t i = 0; i < count; i++) {
@@ -94,20 +103,22 @@ static void add_group(struct finder *f, const uint32_t *p, uint32_t count)
     struct fan_in x = {.type = m->promise[p[0]].type,
                        .label = weft_model_name(m, p[last]),
                        .last = p[last],
+                       .of = count,
                        .alike = true};
     for (uint32_t i = 0; i < count; i++) {
         if (i == last)
             continue;
-        if (weft_model_name(m, p[i]) == x.label)
-            x.label = WEFT_NONE;
-        else
+        if (weft_model_name(m, p[i]) == x.label) {
+            x.place = last + 1;
+            equal &= do_alike(f->h, p[i], p[last]);
+        } else
             x.alike &= are_alike(m, p[i], p[last]);
         length[n++] = weft_history_resolved_ns(f->h, p[i]) - m->promise[p[i]].start_ns;
     }
     qsort(length, n, sizeof *length, by_value);
     x.took_ns = weft_history_resolved_ns(f->h, p[last]) - m->promise[p[last]].start_ns;
     x.usual_ns = length[n / 2];
-    x.slow = x.took_ns / SLOWER >= x.usual_ns && x.took_ns - x.usual_ns >= LEAST_NS;
+    x.slow = equal && x.took_ns / SLOWER >= x.usual_ns && x.took_ns - x.usual_ns >= LEAST_NS;
     if (weft__search_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
         f->found[f->founds++] = x;
 }
@@ -159,6 +170,8 @@ static int by_label(const void *a, const void *b)
         return x->type < y->type ? -1 : 1;
     if (x->label != y->label)
         return x->label < y->label ? -1 : 1;
+    if (x->place != y->place)
+        return x->place < y->place ? -1 : 1;
     return x->last < y->last ? -1 : x->last > y->last;
 }
 
@@ -168,6 +181,13 @@ static void put_text(const struct finder *f, const struct fan_in *x, uint32_t co
     weft__put(t, "Of the promises (%.64s) that are started at once and waited for together, ",
               weft_model_type(f->m, x->last));
     weft__put_name(t, f->m, x->last);
+    if (x->place) {
+        weft__put(t, ", number ");
+        weft__put_count(t, x->place);
+        weft__put(t, " of ");
+        weft__put_count(t, x->of);
+        weft__put(t, ",");
+    }
     weft__put(t, " was the last one ");
     weft__put_count(t, count);
     weft__put(t, " times of ");
@@ -179,7 +199,7 @@ static void put_text(const struct finder *f, const struct fan_in *x, uint32_t co
     weft__put(t, ".");
 }
 
-/* count fan-ins of one type and one label; all: of that type. */
+/* count fan-ins of one type, in which the same one was last; all: of that type. */
 static void report(struct finder *f, const struct fan_in *x, uint32_t count, uint32_t all)
 {
     enum { SHOWN = 3 };
@@ -225,9 +245,9 @@ static void look_at(struct finder *f, const struct fan_in *x, uint32_t count)
 {
     for (uint32_t i = 0, k, slow; i < count && count >= TIMES; i = k) {
         slow = 0;
-        for (k = i; k < count && x[k].label == x[i].label; k++)
+        for (k = i; k < count && x[k].label == x[i].label && x[k].place == x[i].place; k++)
             slow += x[k].slow;
-        if (x[i].label != WEFT_NONE && UINT64_C(100) * slow >= (uint64_t)count * MOSTLY)
+        if (UINT64_C(100) * slow >= (uint64_t)count * MOSTLY)
             report(f, &x[i], k - i, count);
     }
 }

@@ -66,3 +66,14 @@ unsigned weft__known(const struct weft__search *s, uint32_t promise)
 {
     return weft__type(s->m, promise) | weft__called(s, promise);
 }
+
+bool weft__is_sleep(const struct weft__search *s, uint32_t promise)
+{
+    const struct weft_model *m = s->m;
+    const uint32_t at = s->h->resolution[promise];
+    const uint32_t by = at == WEFT_NONE ? WEFT_ROOT : m->interaction[at].actor;
+    return (weft__known(s, promise) & WEFT__TIMER) ||
+           ((weft__known(s, by) & WEFT__TIMER) &&
+            m->promise[by].creator == m->promise[promise].creator &&
+            m->promise[by].start_ns >= m->promise[promise].start_ns);
+}

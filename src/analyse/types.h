@@ -25,6 +25,9 @@ static inline bool weft__is_timer(const struct weft_model *m, uint32_t promise)
     return weft__type(m, promise) & WEFT__TIMER;
 }
 
+/* Whether it is a timer, or what one ends that was made for it: a promise of a function that sleeps. */
+bool weft__is_sleep(const struct weft__search *s, uint32_t promise);
+
 /* By the user's words; and of a text that is no label. */
 unsigned weft__called(const struct weft__search *s, uint32_t promise);
 unsigned weft__text_called(const struct weft__search *s, uint32_t text);

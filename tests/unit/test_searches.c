@@ -847,6 +847,7 @@ struct serial {
     bool top;       /* the event loop has made who asks */
     bool fails;     /* every other one */
     bool elsewhere; /* two of them are on their way at once, before */
+    bool fans_out;  /* each waits for two things at once */
 };
 
 /* A request that asks for one thing after the other. */
@@ -872,6 +873,15 @@ static uint64_t ask(struct serial o)
                        : o.name              ? make_one(request, o.kind, o.name, i)
                                              : make(request, o.kind, NULL);
         wait_for(request, fetch[i]);
+        if (o.fans_out) {
+            const uint64_t part[] = {make(fetch[i], PROMISE, "a"), make(fetch[i], PROMISE, "b")};
+            for (int k = 0; k < 2; k++)
+                wait_for(fetch[i], part[k]);
+            run(LOOP);
+            sleep_for(4 * MS);
+            for (int k = 0; k < 2; k++)
+                fulfil(LOOP, part[k]);
+        }
         if (o.works) {
             run(fetch[i]);
             now += 4 * MS;
@@ -959,11 +969,19 @@ static void test_serial_ordered(void **state)
         {8, FETCH, "user %d", .ends = true, .fails = true},
         {120, FETCH, "user %d", .ends = true, .top = true},
         {600, FETCH, "printer state %d", .ends = true},
+        {8, FETCH, "user %d", .ends = true, .top = true, .fans_out = true},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(ordered); i++) {
         uint64_t reader = ask(ordered[i]);
         expect(weft__find_serial, WEFT_POSSIBLE, reader, NULL);
+        forget();
+    }
+    /* One that asks for parts of its own answer; and one whose parts wait for nothing. */
+    for (int way = 0; way < 2; way++) {
+        uint64_t reader = ask((struct serial){8, FETCH, "user %d", .ends = true, .top = way == 1,
+                                              .fans_out = way == 0});
+        expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
         forget();
     }
     ask((struct serial){8, READ_, "chunk %d", .ends = false}); /* and so on for ever */
