@@ -190,7 +190,7 @@ _weft()
         ctl:-s | ctl:-w | ctl:--wait) ;;
         explain:--only | explain:--ignore)
             _weft_words "$current" deadlock lost-wakeup hang-root never-resolved pool-exhausted swallowed-failure
-                double-resolve loop-blocked spin livelock retry-storm stopped leak gc-pause polling starvation slow-wake herd straggler drift serial-waits contention workers-busy pool-deadlock queue-growth
+                double-resolve loop-blocked spin livelock retry-storm stopped leak gc-pause polling starvation slow-wake herd stampede straggler drift serial-waits contention workers-busy pool-deadlock queue-growth
             ;;
         explain:=) [ "${COMP_WORDS[COMP_CWORD - 2]}" != --check ] || _weft_words "$current" certain likely possible ;;
         explain:--check)

@@ -86,11 +86,11 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
                  const struct weft_explain_options *options, weft_progress_fn *progress, void *data)
 {
     static void (*const searches[])(struct weft__search *) = {
-        weft__find_blocks,     weft__find_hangs,      weft__find_failures, weft__find_leaks,
-        weft__find_serial,     weft__find_herds,      weft__find_pools,    weft__find_stopped,
-        weft__find_retries,    weft__find_contention, weft__find_pauses,   weft__find_polling,
-        weft__find_stragglers, weft__find_doubles,    weft__find_workers,  weft__find_drift,
-        weft__find_growth,     weft__find_livelocks,
+        weft__find_blocks,     weft__find_hangs,      weft__find_failures,  weft__find_leaks,
+        weft__find_serial,     weft__find_herds,      weft__find_pools,     weft__find_stopped,
+        weft__find_retries,    weft__find_contention, weft__find_pauses,    weft__find_polling,
+        weft__find_stragglers, weft__find_doubles,    weft__find_workers,   weft__find_drift,
+        weft__find_growth,     weft__find_stampedes,  weft__find_livelocks,
     };
     enum { SEARCHES = sizeof searches / sizeof *searches };
     struct weft_explain_options o = weft_explain_defaults(options);

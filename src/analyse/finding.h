@@ -90,6 +90,7 @@ void weft__find_failures(struct weft__search *s);   /* failure.c: swallowed-fail
 void weft__find_leaks(struct weft__search *s);      /* leak.c */
 void weft__find_serial(struct weft__search *s);     /* serial.c: serial-waits */
 void weft__find_herds(struct weft__search *s);      /* herd.c */
+void weft__find_stampedes(struct weft__search *s);  /* stampede.c */
 void weft__find_pools(struct weft__search *s);      /* pool.c: pool-exhausted */
 void weft__find_workers(struct weft__search *s);    /* workers.c: workers-busy, pool-deadlock */
 void weft__find_growth(struct weft__search *s);     /* growth.c: queue-growth */

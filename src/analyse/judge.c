@@ -217,6 +217,24 @@ struct weft__rule weft__rules[] = {
      "without a label it is not known what they wait for", "test_herd_guards"},
     {K(HERD), WEFT_LIKELY, 0, 0, NULL, "test_herd"},
 
+    /* ---- Stampedes ---- */
+    {K(STAMPEDE), WEFT__DROP, 0, WEFT__M_SPECIFIC | WEFT__M_KEPT, NULL, "each_makes_its_own"},
+    {K(STAMPEDE), WEFT__DROP, 0, WEFT__M_SPECIFIC | WEFT__M_WORK, NULL, "each_makes_its_own"},
+    {K(STAMPEDE), WEFT__DROP, 0, WEFT__M_KEPT | WEFT__M_WORK, NULL, "each_makes_its_own"},
+    {K(STAMPEDE), WEFT_POSSIBLE, 0, WEFT__M_SPECIFIC,
+     "their label does not say what each of them is for: they may be different things",
+     "the_same_by_their_label_only"},
+    {K(STAMPEDE), WEFT_POSSIBLE, 0, WEFT__M_KEPT,
+     "nothing shows that a result is used again: each may be needed",
+     "the_same_by_their_label_only"},
+    {K(STAMPEDE), WEFT_POSSIBLE, 0, WEFT__M_WORK,
+     "nothing says what is done for each of them: one may be done for all",
+     "the_same_by_their_label_only"},
+    {K(STAMPEDE), WEFT_POSSIBLE, 0, WEFT__M_SORT,
+     "those that they are for are of different sorts: they may need different things",
+     "the_same_by_their_label_only"},
+    {K(STAMPEDE), WEFT_LIKELY, 0, 0, NULL, "all_make_the_same"},
+
     /* ---- Loops that are not free ---- */
     {K(LOOP_BLOCKED), WEFT__DROP, WEFT__B_ALONE, WEFT__B_SILENT | WEFT__B_FOREVER, NULL,
      "what_never_ends"},

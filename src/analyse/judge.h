@@ -185,6 +185,12 @@ enum {
 #define WEFT__T_SEVERAL WEFT__OWN(4)  /* several got something */
 #define WEFT__T_NAMELESS WEFT__OWN(5) /* what they wait for has no label */
 
+/* Of stampedes (many at once). */
+#define WEFT__M_SPECIFIC WEFT__OWN(0) /* others of the sort have other labels */
+#define WEFT__M_KEPT WEFT__OWN(1)     /* later ones are quick, or there are none */
+#define WEFT__M_WORK WEFT__OWN(2)     /* each of them runs, or makes something */
+#define WEFT__M_SORT WEFT__OWN(3)     /* those that they are for are of one sort */
+
 /* Of contention. */
 #define WEFT__C_MARKED WEFT__OWN(0) /* some of the sort should resolve */
 #define WEFT__C_FEW WEFT__OWN(1)    /* there are only few of the sort */

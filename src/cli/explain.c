@@ -50,8 +50,8 @@ static const char help[] =
     "  --herd N 8                woken at once\n\n"
     "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted,\n"
     "swallowed-failure, double-resolve, loop-blocked, spin, livelock, retry-storm, stopped, leak,\n"
-    "gc-pause, polling, starvation, slow-wake, herd, straggler, drift, serial-waits, contention,\n"
-    "workers-busy, pool-deadlock, queue-growth.\n\n"
+    "gc-pause, polling, starvation, slow-wake, herd, stampede, straggler, drift, serial-waits,\n"
+    "contention, workers-busy, pool-deadlock, queue-growth.\n\n"
     "Example: weft explain bad.weft\n";
 
 enum {

@@ -10,11 +10,11 @@
 #define KINDS                                                                                      \
     (1u << WEFT_FINDING_POOL_EXHAUSTED | 1u << WEFT_FINDING_CONTENTION |                           \
      1u << WEFT_FINDING_WORKERS_BUSY | 1u << WEFT_FINDING_POOL_DEADLOCK |                          \
-     1u << WEFT_FINDING_QUEUE_GROWTH)
+     1u << WEFT_FINDING_QUEUE_GROWTH | 1u << WEFT_FINDING_STAMPEDE)
 
 /* ---- Making and describing ---- */
 
-enum site { TASK_, POOL_, REQUEST, JOB_, SITES };
+enum site { TASK_, POOL_, REQUEST, JOB_, TIMER_, SITES };
 
 static uint32_t site[SITES];
 static uint16_t ended = WEFT_TRACE_STOPPED; /* how the program did */
@@ -38,7 +38,7 @@ static void add(struct weft_event ev, uint32_t where)
 
 static void begin(void)
 {
-    static const char *const types[SITES] = {"task", "pool", "request", "job"};
+    static const char *const types[SITES] = {"task", "pool", "request", "job", "timer"};
     struct strings s = {.used = 0};
     trace = (struct trace){.fd = -1};
     for (unsigned i = 0; i < SITES; i++)
@@ -688,6 +688,133 @@ static void a_queue_that_does_not_grow(void **state)
     NOTHING();
 }
 
+/* ---- Stampedes ---- */
+
+/* Requests come, and each loads the same. */
+struct rush {
+    int count;           /* at once */
+    int later;           /* that come afterwards, and have it */
+    bool plain;          /* the labels do not say what they need */
+    bool passive;        /* nothing is known of how it is made */
+    bool sorts;          /* they are of two sorts */
+    bool quick;          /* those that come later make it, too, and have it at once */
+    bool slow;           /* … and do it again */
+    bool asks;           /* … and wait for a moment */
+    bool shared;         /* each waits for one that makes it */
+    bool held;           /* each waits until it is its turn, and has a lock */
+    bool batch;          /* one ends all of them at once */
+    bool one, marked;    /* one creator; they should resolve */
+    bool apart, failing; /* one after the other; they fail */
+    bool constant;       /* the creators' labels do not say what they need */
+    bool timers, brief;  /* they wait for a time; less than a millisecond */
+};
+
+static void rush(struct rush x)
+{
+    uint64_t request[16], load[16], other, first, lock;
+    const enum site sort = x.timers ? TIMER_ : x.passive || x.batch ? JOB_ : TASK_;
+    begin();
+    first = make(LOOP, REQUEST, x.plain || x.constant ? "GET /user" : "GET /user/8");
+    other = make(first, sort, x.plain ? "load user" : "load user 8");
+    lock = make(LOOP, POOL_, "lock");
+    const char *text = x.plain ? "load user" : "load user 7";
+    const char *from = x.plain || x.constant ? "GET /user" : "GET /user/7";
+    for (int i = 0; i < x.count; i++) {
+        request[i] = x.one && i ? request[0] : make(LOOP, x.sorts && i % 2 ? JOB_ : REQUEST, from);
+        load[i] = make(request[i], sort, text);
+        if (x.marked)
+            put(should_resolve(0, load[i]));
+        if (!x.passive && !x.batch)
+            put(switches(0, load[i]));
+        if (x.shared)
+            put(try_read(0, load[i], i ? load[0] : make(load[i], JOB_, "query")));
+        if (x.held) {
+            get(load[i], lock);
+            give_back(load[i], lock);
+        }
+        put(switches(0, LOOP));
+        if (x.apart) {
+            sleep_ms(20);
+            put(fulfills(0, load[i], load[i]));
+        }
+    }
+    sleep_ms(x.brief ? 0 : 20);
+    if (x.batch)
+        put(switches(0, other));
+    for (int i = 0; i < x.count && !x.apart; i++) {
+        uint64_t by = x.batch ? other : x.passive || x.timers ? LOOP : load[i];
+        put(x.failing ? fails(0, by, load[i], "no such user") : fulfills(0, by, load[i]));
+    }
+    for (int i = 0; i < x.count; i++)
+        if (i == 0 || !x.one)
+            put(fulfills(0, LOOP, request[i]));
+    for (int i = 0; i < x.later; i++) {
+        uint64_t late = make(LOOP, REQUEST, from);
+        if (x.quick || (x.slow && i % 2 == 0)) {
+            uint64_t again = make(late, TASK_, text);
+            if (x.slow)
+                sleep_ms(20);
+            if (x.asks)
+                put(try_read(0, again, make(again, JOB_, "query")));
+            put(fulfills(0, again, again));
+        }
+        put(fulfills(0, late, late));
+    }
+}
+
+static void all_make_the_same(void **state)
+{
+    (void)state;
+    rush((struct rush){.count = 5, .later = 4});
+    EXPECT("stampede likely 5 x1, 5: \n", "'load user 7' (task 5) was under way 5 times at once",
+           "each time for another one (such as 'GET /user/7' (request 4)): each took 20 ms");
+    rush((struct rush){.count = 4, .later = 5, .quick = true, .constant = true});
+    EXPECT("stampede likely 5 x1, 4: \n");
+}
+
+static void the_same_by_their_label_only(void **state)
+{
+    (void)state;
+    rush((struct rush){.count = 5, .later = 4, .plain = true});
+    EXPECT("stampede possible ", "their label does not say");
+    rush((struct rush){.count = 5, .later = 3});
+    EXPECT("stampede possible 5 x1, 5: nothing shows that a result is used again");
+    rush((struct rush){.count = 5, .later = 8, .slow = true});
+    EXPECT("stampede possible 5 x1, 5: nothing shows that a result is used again");
+    rush((struct rush){.count = 5, .later = 8, .quick = true, .asks = true});
+    EXPECT("stampede possible 5 x1, 5: nothing shows that a result is used again");
+    rush((struct rush){.count = 5, .later = 4, .constant = true});
+    EXPECT("stampede possible 5 x1, 5: nothing shows that a result is used again");
+    rush((struct rush){.count = 5, .later = 4, .passive = true});
+    EXPECT("stampede possible 5 x1, 5: nothing says what is done");
+    rush((struct rush){.count = 6, .later = 4, .sorts = true});
+    EXPECT("stampede possible 5 x1, 6: those that they are for are of different sorts");
+}
+
+static void each_makes_its_own(void **state)
+{
+    static const struct rush healthy[] = {
+        {.count = 3, .later = 4},
+        {.count = 5, .later = 3, .plain = true},
+        {.count = 5, .later = 3, .passive = true},
+        {.count = 5, .later = 4, .plain = true, .passive = true},
+        {.count = 5, .later = 4, .shared = true},
+        {.count = 5, .later = 4, .held = true},
+        {.count = 5, .later = 4, .batch = true},
+        {.count = 5, .later = 4, .one = true},
+        {.count = 5, .later = 4, .marked = true},
+        {.count = 5, .later = 4, .apart = true},
+        {.count = 5, .later = 4, .failing = true},
+        {.count = 5, .later = 4, .timers = true},
+        {.count = 5, .later = 4, .brief = true},
+    };
+    (void)state;
+    for (unsigned i = 0; i < sizeof healthy / sizeof *healthy; i++) {
+        rush(healthy[i]);
+        NOTHING();
+    }
+}
+
 static int each_rule_is_needed(void **state)
 {
     (void)state;
@@ -719,6 +846,9 @@ int main(void)
         cmocka_unit_test(more_come_than_end),
         cmocka_unit_test(a_batch_that_is_done_in_the_end),
         cmocka_unit_test(a_queue_that_does_not_grow),
+        cmocka_unit_test(all_make_the_same),
+        cmocka_unit_test(the_same_by_their_label_only),
+        cmocka_unit_test(each_makes_its_own),
     };
     return cmocka_run_group_tests(tests, NULL, each_rule_is_needed);
 }

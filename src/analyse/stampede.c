@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: ISC */
+/* Stampedes: several make the same thing at the same time, each for itself, since none of them finds the result of another one.
+ *
+ * That it is the same is concluded from type and label, and from what comes later: whoever would need it again has it at once, or
+ * makes none. Who waits for what others do shares it already. */
+#include <stdlib.h>
+
+#include "analyse/judge.h"
+#include "analyse/loop.h"
+#include "analyse/types.h"
+#include "model/alloc.h"
+
+#define LEAST_NS INT64_C(1000000) /* that one takes */
+
+enum {
+    LEAST = 4, /* at once */
+    LATER = 4, /* that find the result */
+    QUICK = 10,
+    DEEP = 4, /* creators */
+    LOOKED_AT = 64,
+};
+
+/* A promise with a label, for sorting. */
+struct item {
+    uint32_t type, name, promise;
+    int64_t start_ns;
+};
+
+/* Those of one type and label of which all were pending at once. */
+struct burst {
+    uint32_t first, last; /* places in the list */
+    uint32_t count;       /* that did it for themselves, for different creators */
+    uint32_t chief;       /* the first of these */
+    int64_t from_ns, to_ns, least_ns, sum_ns;
+    bool work, sort, cached;
+};
+
+/* Of a family. */
+struct stampede {
+    struct burst worst;
+    uint32_t bursts;
+    int64_t cost_ns;
+    bool inner; /* what its creators belong to, or what they make, says it better */
+};
+
+struct finder {
+    struct weft__search *s;
+    const struct weft_model *m;
+    const struct weft_history *h;
+    struct item *item;
+    uint32_t items;
+    struct stampede *found; /* by family */
+    uint32_t *seen;         /* by creator: the burst that it made one for */
+    uint32_t bursts;
+};
+
+static int by_key(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->type != y->type)
+        return x->type < y->type ? -1 : 1;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    if (x->start_ns != y->start_ns)
+        return x->start_ns < y->start_ns ? -1 : 1;
+    return x->promise < y->promise ? -1 : x->promise > y->promise;
+}
+
+static bool same_key(const struct item *x, const struct item *y)
+{
+    return x->type == y->type && x->name == y->name;
+}
+
+/* The first one in the list that is not before x. */
+static uint32_t place_of(const struct finder *f, const struct item *x)
+{
+    uint32_t low = 0, high = f->items;
+    while (low < high) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (by_key(&f->item[middle], x) < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static bool gather(struct finder *f)
+{
+    f->item = weft__resize(NULL, f->m->promises, sizeof *f->item);
+    if (!f->item)
+        return false;
+    for (uint32_t p = 1; p < f->m->promises; p++) {
+        const struct weft_promise *q = &f->m->promise[p];
+        const uint32_t name = weft_model_name(f->m, p);
+        if (name != WEFT_NONE && q->created && q->becomes == WEFT_NONE)
+            f->item[f->items++] = (struct item){q->type, name, p, q->start_ns};
+    }
+    if (f->items)
+        qsort(f->item, f->items, sizeof *f->item, by_key);
+    return true;
+}
+
+/* ---- Who does the same ---- */
+
+static bool has_result(const struct finder *f, uint32_t p)
+{
+    const unsigned outcome = f->m->promise[p].outcome;
+    return outcome == WEFT_FULFILLED || outcome == WEFT_RESOLVED;
+}
+
+static bool is_of(const struct finder *f, uint32_t promise, uint32_t whose)
+{
+    for (unsigned depth = 0; depth < DEEP && promise != WEFT_ROOT; depth++) {
+        if (weft_model_final(f->m, promise) == whose)
+            return true;
+        promise = f->m->promise[promise].creator;
+    }
+    return false;
+}
+
+/* Whether it is something that others could share, and none of it comes from others. */
+static bool is_own(const struct finder *f, uint32_t p)
+{
+    const unsigned no_result = WEFT__TIMER | WEFT__LOCK | WEFT__REUSED | WEFT__LASTING |
+                               WEFT__ORDERED | WEFT__OUTSIDE | WEFT__FOR_ALL;
+    const struct weft_promise *q = &f->m->promise[p];
+    const struct weft_history *h = f->h;
+    if (!has_result(f, p) || q->creator == WEFT_ROOT || q->should_resolve || q->background ||
+        (weft__known(f->s, p) & no_result))
+        return false;
+    for (uint32_t i = h->waits_of_first[p], n = 0; i < h->waits_of_first[p + 1]; i++, n++)
+        if (n == LOOKED_AT || !is_of(f, h->wait[h->waits_of[i]].source, p))
+            return false;
+    return h->holds_of_first[p] == h->holds_of_first[p + 1];
+}
+
+static bool does_work(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    return h->runs_of_first[p] < h->runs_of_first[p + 1] ||
+           h->children_first[p] < h->children_first[p + 1];
+}
+
+/* Whether somebody else ends it, and in the same run the one before. */
+static bool is_of_batch(const struct finder *f, uint32_t before, uint32_t p)
+{
+    const uint32_t a = f->h->resolution[before], b = f->h->resolution[p];
+    if (a == WEFT_NONE || b == WEFT_NONE)
+        return true;
+    const struct weft_interaction *x = &f->m->interaction[a], *y = &f->m->interaction[b];
+    const uint32_t by = (uint32_t)y->actor;
+    return by != WEFT_ROOT && x->actor == y->actor && !is_of(f, by, p) &&
+           weft_history_run_at(f->h, by, x->time_ns) == weft_history_run_at(f->h, by, y->time_ns);
+}
+
+/* The burst that begins at a place of the list. */
+static struct burst burst_at(struct finder *f, uint32_t first)
+{
+    const uint32_t *of = f->s->families->of;
+    struct burst x = {.first = first, .last = first, .work = true, .sort = true};
+    int64_t ended = INT64_MAX;
+    uint32_t before = WEFT_NONE, i = first;
+    x.least_ns = INT64_MAX;
+    x.to_ns = INT64_MIN;
+    f->bursts++;
+    for (; i < f->items && same_key(&f->item[i], &f->item[first]); i++) {
+        const uint32_t p = f->item[i].promise, creator = f->m->promise[p].creator;
+        const int64_t start = f->item[i].start_ns, end = weft_history_ended_ns(f->h, p);
+        if (start >= ended)
+            break;
+        if (!is_own(f, p) || end < start || f->seen[creator] == f->bursts)
+            continue;
+        f->seen[creator] = f->bursts;
+        if (before != WEFT_NONE && is_of_batch(f, before, p))
+            continue;
+        if (x.count++ == 0) {
+            x.chief = p;
+            x.from_ns = start;
+        }
+        before = p;
+        ended = end < ended ? end : ended;
+        x.to_ns = end > x.to_ns ? end : x.to_ns;
+        x.least_ns = end - start < x.least_ns ? end - start : x.least_ns;
+        x.sum_ns = weft__sum(x.sum_ns, end - start);
+        x.work = x.work && does_work(f, p);
+        x.sort = x.sort && of[creator] == of[f->m->promise[x.chief].creator];
+    }
+    x.last = i;
+    return x;
+}
+
+/* ---- Whether the result is kept ---- */
+
+static bool differs(const struct finder *f, uint32_t promise)
+{
+    const struct weft__families *k = f->s->families;
+    return k->differs && k->differs[k->of[promise]];
+}
+
+/* Whether it ended at once, without waiting for anything. */
+static bool is_quick(const struct finder *f, uint32_t p, int64_t least_ns)
+{
+    const int64_t end = weft_history_ended_ns(f->h, p);
+    return end != INT64_MAX && end - f->m->promise[p].start_ns <= least_ns / QUICK &&
+           f->h->waits_of_first[p] == f->h->waits_of_first[p + 1];
+}
+
+/* Whether those that come later have it at once, or make none. That creators of the same label make none says something only if
+ * the label says what they need. */
+static bool is_kept(const struct finder *f, const struct burst *x)
+{
+    const uint32_t creator = f->m->promise[x->chief].creator;
+    uint32_t i = x->last, quick = 0, none = 0;
+    while (i < f->items && same_key(&f->item[i], &f->item[x->first]) &&
+           is_quick(f, f->item[i].promise, x->least_ns)) {
+        i++;
+        quick++;
+    }
+    if (quick >= LATER)
+        return true;
+    const bool more = i < f->items && same_key(&f->item[i], &f->item[x->first]);
+    const int64_t until = more ? f->item[i].start_ns : f->m->end_ns;
+    const struct item key = {f->m->promise[creator].type, weft_model_name(f->m, creator), 0,
+                             x->to_ns};
+    if (quick || key.name == WEFT_NONE || (differs(f, x->chief) && !differs(f, creator)))
+        return false;
+    for (uint32_t k = place_of(f, &key), n = 0;
+         k < f->items && same_key(&f->item[k], &key) && n < LOOKED_AT; k++, n++)
+        none += has_result(f, f->item[k].promise) &&
+                weft_history_ended_ns(f->h, f->item[k].promise) <= until;
+    return none >= LATER;
+}
+
+/* ---- Findings ---- */
+
+static void add(struct finder *f, struct burst *x)
+{
+    struct stampede *k = &f->found[f->s->families->of[x->chief]];
+    x->cached = is_kept(f, x);
+    k->bursts++;
+    k->cost_ns = weft__sum(k->cost_ns, x->sum_ns - x->sum_ns / x->count);
+    if (k->bursts == 1 || x->cached > k->worst.cached ||
+        (x->cached == k->worst.cached && x->count > k->worst.count))
+        k->worst = *x;
+}
+
+static void put_text(const struct finder *f, const struct stampede *k, struct weft__text *t)
+{
+    const struct burst *x = &k->worst;
+    weft__put_full(t, f->m, x->chief);
+    weft__put(t, " was under way ");
+    weft__put_count(t, x->count);
+    weft__put(t, " times at once, from ");
+    weft__put_time(t, x->from_ns);
+    weft__put(t, " to ");
+    weft__put_time(t, x->to_ns);
+    weft__put(t, ", each time for another one (such as ");
+    weft__put_full(t, f->m, f->m->promise[x->chief].creator);
+    weft__put(t, "): each took ");
+    weft__put_length(t, x->sum_ns / x->count);
+    weft__put(t, " or so, and one would have done for all.");
+    if (k->bursts > 1) {
+        weft__put(t, " This happened ");
+        weft__put_count(t, k->bursts);
+        weft__put(t, " times.");
+    }
+}
+
+static void put_evidence(struct finder *f, const struct burst *x, struct weft_finding *g)
+{
+    enum { SHOWN = 4 };
+    uint32_t shown = 0;
+    f->bursts++;
+    for (uint32_t i = x->first; i < x->last; i++) {
+        const uint32_t p = f->item[i].promise, by = f->h->resolution[p];
+        const struct weft_promise *q = &f->m->promise[p];
+        if (!is_own(f, p) || f->seen[q->creator] == f->bursts)
+            continue;
+        f->seen[q->creator] = f->bursts;
+        weft__finding_affects(f->s, g, q->creator);
+        if (shown++ >= SHOWN)
+            continue;
+        weft__finding_evidence(f->s, g, q->start_ns, WEFT_EVIDENCE_CREATED, p, q->creator);
+        weft__finding_evidence(f->s, g, weft_history_ended_ns(f->h, p), weft__ending(f->m, p), p,
+                               by == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[by].actor);
+    }
+    weft__finding_sort(g);
+}
+
+static void report(struct finder *f, const struct stampede *k)
+{
+    const struct burst *x = &k->worst;
+    struct weft__verdict v;
+    const uint64_t signs = weft__signs(f->s, WEFT_ROOT) | (x->cached ? WEFT__M_KEPT : 0) |
+                           (differs(f, x->chief) ? WEFT__M_SPECIFIC : 0) |
+                           (x->work ? WEFT__M_WORK : 0) | (x->sort ? WEFT__M_SORT : 0);
+    if (!weft__judge(&v, WEFT_FINDING_STAMPEDE, signs))
+        return;
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_STAMPEDE, v.confidence, x->chief,
+                                               x->from_ns, x->to_ns, k->cost_ns);
+    if (!g)
+        return;
+    struct weft__text t = {0};
+    put_text(f, k, &t);
+    weft__finding_text(f->s, g, &t);
+    weft__finding_doubt(f->s, g, v.doubt);
+    g->count = k->bursts;
+    put_evidence(f, x, g);
+}
+
+/* Where those that do the same each make one more that is the same, one finding is enough: what is kept, or the outer one. */
+static void choose(struct finder *f, uint32_t family)
+{
+    struct stampede *k = &f->found[family];
+    struct stampede *outer = &f->found[f->s->families->of[f->m->promise[k->worst.chief].creator]];
+    if (!outer->bursts || outer == k)
+        return;
+    if (k->worst.cached && !outer->worst.cached)
+        outer->inner = true;
+    else
+        k->inner = true;
+}
+
+void weft__find_stampedes(struct weft__search *s)
+{
+    struct finder f = {.s = s, .m = s->m, .h = s->h};
+    f.found = calloc(s->families->count, sizeof *f.found);
+    f.seen = calloc(s->m->promises, sizeof *f.seen);
+    s->failed |= !f.found || !f.seen || !gather(&f);
+    for (uint32_t i = 0; i < f.items && !s->failed;) {
+        struct burst x = burst_at(&f, i);
+        if (x.count >= LEAST && x.least_ns >= LEAST_NS)
+            add(&f, &x);
+        i = x.last > i ? x.last : i + 1;
+    }
+    for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
+        if (f.found[i].bursts)
+            choose(&f, i);
+    for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
+        if (f.found[i].bursts && !f.found[i].inner)
+            report(&f, &f.found[i]);
+    free(f.item);
+    free(f.found);
+    free(f.seen);
+}
