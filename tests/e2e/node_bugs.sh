@@ -26,6 +26,7 @@ bug deadlock deadlock 'readConfiguration deadlock.js:7'
 bug event hang-root 'once event.js:9' certain
 bug swallowed swallowed-failure 'writeReport swallowed.js:6'
 bug retry retry-storm 'session retry.js:12'
+bug polling polling 'download polling.js:12'
 bug nplus1 serial-waits 'showOrders nplus1.js:14'
 bug sequential serial-waits 'page sequential.js:11'
 bug blocked loop-blocked 'login blocked.js:9'

@@ -57,6 +57,7 @@ if "$python" -c 'import trio' 2>/dev/null; then
     loop=
 fi
 bug retry 0 retry-storm session
+bug polling 0 polling download
 bug nplus1 0 serial-waits show_orders
 bug sequential 0 serial-waits page
 bug blocked 0 loop-blocked login
