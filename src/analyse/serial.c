@@ -313,7 +313,7 @@ static bool sleeps(const struct finder *f, const struct chain *c)
         const bool itself = f->h->waits_of_first[p + 1] == f->h->waits_of_first[p];
         asleep += itself && weft__is_sleep(f->s, p);
         within += !itself && only_sleeps(f, p);
-        moment |= w->until_ns - w->from_ns < MOMENT_NS;
+        moment |= weft_history_ended_ns(f->h, p) - f->m->promise[p].start_ns < MOMENT_NS;
     }
     return 2 * asleep > c->count || (moment && 2 * within > c->count);
 }
