@@ -23,7 +23,7 @@ static int64_t sum(int64_t a, int64_t b)
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
 
-static int by_time(const void *a, const void *b)
+int weft__crowd_by_time(const void *a, const void *b)
 {
     const struct weft_crowd_member *x = a, *y = b;
     if (x->ns != y->ns)
@@ -194,7 +194,7 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < count; i++)
         count_promise(out, h, promise[i]);
-    qsort(out->member, out->members, sizeof *out->member, by_time);
+    qsort(out->member, out->members, sizeof *out->member, weft__crowd_by_time);
     if (count == 0 || sample(&g, promise))
         return 0;
     weft_crowd_fini(out);

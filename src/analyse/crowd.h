@@ -43,6 +43,9 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
                     const struct weft__families *families, const uint32_t *promise, uint32_t count);
 void weft_crowd_fini(struct weft_crowd *c);
 
+/* Members for qsort: the fastest first. */
+int weft__crowd_by_time(const void *a, const void *b);
+
 /* The nearest rank: the least time that so many percent do not exceed. There are members. */
 int64_t weft_crowd_percentile(const struct weft_crowd *c, uint32_t percent);
 

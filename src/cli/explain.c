@@ -22,7 +22,9 @@ static const char help[] =
     "  --promise WHICH   instead, tell the story of this promise, or of all with this label: what "
     "it\n"
     "                    waited for, and where its time went (its critical path)\n"
-    "  --all             also what is only possible, and may be as it should be\n"
+    "  --all             also what is only possible, and may be as it should be; and where the "
+    "time\n"
+    "                    of the slowest went, which else is said if nothing likely is found\n"
     "  --only NAMES      look for these only, for instance deadlock,lost-wakeup\n"
     "  --ignore NAMES    do not look for these\n"
     "  --accept FILE     leave out findings that are listed in FILE, a line each: a name, a space, "
@@ -111,7 +113,7 @@ struct accepted {
 struct request {
     struct weft_explain_options thresholds;
     enum weft_confidence least; /* to be shown */
-    bool json, check;
+    bool json, check, all, only;
     enum weft_confidence check_level;
     const char *promise;
     struct accepted *accepted;
@@ -289,9 +291,11 @@ static void take_options(struct request *r, int argc, char **argv)
             r->json = true;
             break;
         case ALL:
+            r->all = true;
             r->least = WEFT_POSSIBLE;
             break;
         case ONLY:
+            r->only = true;
             r->thresholds.ignore |= all & ~kinds_in("--only", optarg);
             break;
         case IGNORE:
@@ -403,6 +407,18 @@ static bool choose(struct weft__explained *x, const struct request *r)
     return fails;
 }
 
+/* Where the time went, if nothing better is known. Says what is wrong and returns false. */
+static bool look_at_slow(struct weft__explained *x, const struct request *r)
+{
+    bool wanted = r->json || r->all || !r->only;
+    for (uint32_t i = 0; i < x->found.count && !r->json && !r->all; i++)
+        wanted &= !x->shown[i] || x->found.finding[i].confidence < WEFT_LIKELY;
+    int rc = wanted ? weft_slow_find(&x->slow, x->history) : 0;
+    if (rc < 0)
+        weft__say(x->path, "%s", weft_error_name(rc));
+    return rc == 0;
+}
+
 /* If it was recorded beside the events when threads left their cores: finds when others had them. */
 static int add_preempted(struct weft__explained *x)
 {
@@ -461,6 +477,7 @@ static bool look(struct weft__explained *x, const struct request *r, const char 
 static void explained_fini(struct weft__explained *x)
 {
     free(x->shown);
+    weft_slow_fini(&x->slow);
     weft_findings_fini(&x->found);
     weft_history_free(x->history);
     weft_model_free(x->model);
@@ -487,6 +504,8 @@ static int explain_all(const struct request *r, int files, char **path)
         } else {
             fails |= choose(&x, r);
             const struct weft_losses *lost = &x.model->losses;
+            if (!look_at_slow(&x, r))
+                status = WEFT__FAILED;
             fails |= r->check && (weft_model_is_empty(x.model) || lost->pending || lost->discarded);
             if (r->json)
                 json_array_append_new(traces, weft__explained_json(&x));

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "analyse/explain.h"
+#include "analyse/slow.h"
 
 struct weft__explained {
     const char *path;
@@ -16,6 +17,7 @@ struct weft__explained {
     bool *shown;              /* beside the findings: whether it is to be told */
     uint64_t accepted, below; /* findings that are not: accepted, or not likely enough */
     bool only_possible;       /* there is nothing better */
+    struct weft_slow slow;    /* empty: it was not looked for */
 };
 
 /* The first label of a promise, as clean UTF-8, or NULL if it has none (or there is no memory). The caller frees

@@ -41,6 +41,38 @@ static json_t *finding_json(const struct weft_model *m, const struct weft_findin
     return o;
 }
 
+static json_t *cause_json(const struct weft_model *m, const struct weft_slow_cause *c)
+{
+    json_t *o = json_pack("{ss sI}", "kind", weft_slow_cause_name(c), "total_ns",
+                          (json_int_t)c->share.total_ns);
+    bool named = c->share.promise != WEFT_NONE;
+    json_object_set_new(o, "promise", weft__json_id(m, c->share.promise));
+    json_object_set_new(o, "type", named ? type_json(m, c->share.promise) : json_null());
+    json_object_set_new(o, "name", c->name ? json_string(c->name) : json_null());
+    json_object_set_new(o, "held_by", c->holder_name ? json_string(c->holder_name) : json_null());
+    return o;
+}
+
+static json_t *slow_json(const struct weft_model *m, const struct weft_slow *slow)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < slow->count; i++) {
+        const struct weft_slow_sort *s = &slow->sort[i];
+        json_t *o = json_pack(
+            "{ss so so so ss}", "name", s->name, "promise", weft__json_id(m, s->slowest), "label",
+            weft__json_label(m, s->slowest), "type", type_json(m, s->slowest), "text", s->text);
+        json_object_set_new(o, "count", json_integer(s->count));
+        json_object_set_new(o, "looked_at", json_integer(s->looked));
+        json_object_set_new(o, "all_alike", json_boolean(s->all));
+        json_object_set_new(o, "slow_ns", json_integer(s->slow_ns));
+        json_object_set_new(o, "median_ns", json_integer(s->median_ns));
+        json_object_set_new(o, "total_ns", json_integer(s->total_ns));
+        json_object_set_new(o, "cause", cause_json(m, &s->cause));
+        json_array_append_new(list, o);
+    }
+    return list;
+}
+
 /* When the recording was off, the last time. */
 static json_t *pause_json(const struct weft_model *m)
 {
@@ -66,6 +98,7 @@ json_t *weft__explained_json(const struct weft__explained *x)
                         json_pack("{sI sI sI}", "less_confident", (json_int_t)x->below, "accepted",
                                   (json_int_t)x->accepted, "left_out",
                                   (json_int_t)x->found.left_out));
+    json_object_set_new(o, "slow", slow_json(m, &x->slow));
     json_object_set_new(o, "times", json_string(x->history->preemption_first ? "core" : "clock"));
     json_object_set_new(o, "nothing_recorded", json_boolean(weft_model_is_empty(m)));
     json_object_set_new(o, "events_total", json_integer((json_int_t)m->events_total));

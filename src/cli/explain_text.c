@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/names.h"
@@ -99,6 +100,43 @@ static void print_clock(const struct weft__explained *x)
                       : "");
     prose_wrap("", "", t.text ? t.text : "");
     weft__text_fini(&t);
+}
+
+static bool is_plain(const char *text)
+{
+    bool is = *text && !(*text >= '0' && *text <= '9') && *text != '#' && *text != '-';
+    for (; *text && is; text++)
+        is = *text >= ' ' && *text <= '~' && *text != '\'';
+    return is;
+}
+
+/* How to look at the slowest one: by its label, if that can be typed, else by its number. */
+static void print_further(const struct weft__explained *x, const struct weft_slow_sort *s)
+{
+    enum { LONG = 60 };
+    char *label = weft__explained_label(x->model, s->slowest);
+    const struct weft__shown shown = weft__shown(x->path);
+    const char *file = shown.text;
+    const char *quote = file[strcspn(file, " &;|<>()$`\\\"*?[#~")] ? "'" : "";
+    if (label && strlen(label) <= LONG && is_plain(label))
+        printf("     weft explain --promise '%s' %s%s%s\n", label, quote, file, quote);
+    else
+        printf("     weft explain --promise %" PRIu64 " %s%s%s\n",
+               (uint64_t)x->model->promise[s->slowest].id, quote, file, quote);
+    free(label);
+}
+
+static void print_slow(const struct weft__explained *x)
+{
+    if (x->slow.count == 0)
+        return;
+    printf("%sWhere the time of the slowest went%s\n", prose_style(PROSE_BOLD),
+           prose_style(PROSE_PLAIN));
+    for (uint32_t i = 0; i < x->slow.count; i++) {
+        prose_wrap("   ", "   ", x->slow.sort[i].text);
+        print_further(x, &x->slow.sort[i]);
+    }
+    putchar('\n');
 }
 
 /* "2 findings are not shown …" */
@@ -279,8 +317,9 @@ void weft__explained_print(const struct weft__explained *x)
     }
     if (count == 0)
         print_nothing(x);
-    else
+    if (count || x->slow.count)
         putchar('\n');
+    print_slow(x);
     print_rest(x);
     print_clock(x);
     print_losses(x->model);

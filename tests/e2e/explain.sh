@@ -65,6 +65,26 @@ equal 'all with a label' 2 "$(json "$d" 'd["count"]')"
 run 1 "$WEFT" explain --promise ar "$tmp/good.weft" # heartbeat; ARP …
 run 1 "$WEFT" explain --promise 4711 "$tmp/good.weft"
 
+# ---- Where the time of the slowest went ----
+
+simulated "$tmp/lock.weft" 4194304 "$EXAMPLES/bugs/contention" bad
+run 0 "$WEFT" explain "$tmp/lock.weft"
+equal 'not beside what is likely' 0 "$(grep -c '^Where the time' "$tmp/out" || :)"
+run 0 "$WEFT" explain --check --ignore contention "$tmp/lock.weft"
+says "$tmp/out" 'nothing found'
+says "$tmp/out" '^Where the time of the slowest went$'
+tr -s ' \n' ' ' <"$tmp/out" >"$tmp/words"
+says "$tmp/words" "'GET /price' \(60, most about [0-9.]+ ms\) spent [0-9]+ % of their time waiting for 'cache lock', which 'GET /price' held\."
+says "$tmp/out" "^     weft explain --promise 'GET /price' $tmp/lock.weft$"
+run 0 "$WEFT" explain --promise 'GET /price' "$tmp/lock.weft"
+run 0 "$WEFT" explain --only deadlock "$tmp/lock.weft"
+equal 'not where one thing was asked for' 0 "$(grep -c '^Where the time' "$tmp/out" || :)"
+run 0 "$WEFT" explain --json "$tmp/lock.weft"
+equal 'in JSON always' "lock cache lock GET /price" \
+    "$(json "$d" '"{kind} {name} {held_by}".format(**d["slow"][0]["cause"]).replace(chr(39), "")')"
+run 0 "$WEFT" explain --json "$tmp/good.weft"
+equal 'healthy' '[]' "$(json "$d" 'd["slow"]')"
+
 # ---- Choosing ----
 
 run 0 "$WEFT" explain --check --ignore lost-wakeup,hang-root,never-resolved "$tmp/bad.weft"

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/slow.h"
+
+#include <stdlib.h>
+
+#include "model/alloc.h"
+
+#define LEAST_NS INT64_C(10000000) /* what takes less is not slow */
+
+enum {
+    MARKED = 3,     /* of a sort that is marked, */
+    MANY = 20,      /* … or not */
+    CANDIDATES = 6, /* sorts that are looked at */
+    SLOWER = 2,     /* times the median of all */
+    SLOWEST = 3,    /* … promises that are looked at, at least, */
+    PART = 100,     /* … and one of so many */
+    DEEP = 6,       /* what is waited for waits itself */
+    FRAMES = 64,    /* … and several at once */
+    LOOKS = 4096,   /* at waits of each promise and of what it waits for */
+    EARLIER = 16,   /* waits that began before */
+    HOLDS = 256,    /* looked at for each wait */
+    SUMS = 32,      /* sorts of locks, or of holders */
+};
+
+struct sort {
+    double life_ns;
+    uint32_t family, count, marked;
+};
+
+/* Somebody waited for what was held. */
+struct span {
+    int64_t from_ns, to_ns;
+    uint32_t resource;
+};
+
+struct sum {
+    int64_t total_ns;
+    uint32_t family, promise;
+};
+
+struct finder {
+    const struct weft_history *h;
+    const struct weft_model *m;
+    struct weft__families families;
+    struct sort candidate[CANDIDATES];
+    uint32_t candidates;
+    struct weft_crowd_member *member; /* those of a sort that ended, the fastest first */
+    uint32_t looked[WEFT_SLOW_LOOKED], looks;
+    struct span *span;
+    uint32_t spans, span_room;
+    bool failed;
+};
+
+static int64_t later(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    return a > INT64_MAX - b ? INT64_MAX : a + b;
+}
+
+/* ---- Sorts that matter ---- */
+
+/* How long a promise took, or -1: it did not come to its end, or is not of those that are looked at. */
+static int64_t length_of(const struct finder *f, uint32_t p)
+{
+    const struct weft_promise *x = &f->m->promise[p];
+    unsigned outcome = f->m->promise[weft_model_final(f->m, p)].outcome;
+    if (!x->created || x->promoted || x->background ||
+        (outcome != WEFT_FULFILLED && outcome != WEFT_FAILED && outcome != WEFT_RESOLVED))
+        return -1;
+    int64_t end = weft_history_ended_ns(f->h, p);
+    return end > x->start_ns ? end - x->start_ns : 0;
+}
+
+/* Marked sorts first, then by the time that they took in all. */
+static bool matters_more(const struct sort *a, const struct sort *b)
+{
+    if ((a->marked >= MARKED) != (b->marked >= MARKED))
+        return a->marked >= MARKED;
+    return a->life_ns > b->life_ns;
+}
+
+static void add_candidate(struct finder *f, struct sort x)
+{
+    for (uint32_t i = 0; i < f->candidates; i++)
+        if (matters_more(&x, &f->candidate[i])) {
+            struct sort less = f->candidate[i];
+            f->candidate[i] = x;
+            x = less;
+        }
+    if (f->candidates < CANDIDATES)
+        f->candidate[f->candidates++] = x;
+}
+
+static void find_candidates(struct finder *f)
+{
+    struct sort *all = calloc(f->families.count, sizeof *all);
+    uint32_t most = 0;
+    f->failed |= !all;
+    if (!all)
+        return;
+    for (uint32_t p = 1; p < f->m->promises; p++) {
+        int64_t ns = length_of(f, p);
+        struct sort *s = &all[f->families.of[p]];
+        if (ns < 0)
+            continue;
+        s->count++;
+        s->marked += f->m->promise[p].should_resolve;
+        s->life_ns += (double)ns;
+    }
+    for (uint32_t i = 1; i < f->families.count; i++) {
+        all[i].family = i;
+        if (all[i].marked < MARKED && all[i].count < MANY)
+            continue;
+        add_candidate(f, all[i]);
+        most = all[i].count > most ? all[i].count : most;
+    }
+    free(all);
+    f->member = weft__resize(NULL, (uint64_t)most + 1, sizeof *f->member);
+    f->failed |= !f->member;
+}
+
+/* ---- The slowest of a sort ---- */
+
+/* Whether something of the sort is slow; then it is chosen. Where all are alike, evenly. */
+static bool find_slowest(struct finder *f, struct weft_slow_sort *out)
+{
+    uint32_t n = 0, slow = 0, wanted = out->count / PART;
+    for (uint32_t p = f->families.first[out->family]; p < f->m->promises; p++)
+        if (f->families.of[p] == out->family && length_of(f, p) >= 0)
+            f->member[n++] = (struct weft_crowd_member){length_of(f, p), p};
+    qsort(f->member, n, sizeof *f->member, weft__crowd_by_time);
+    out->median_ns = f->member[(n - 1) / 2].ns;
+    wanted = wanted < SLOWEST ? SLOWEST : wanted < WEFT_SLOW_LOOKED ? wanted : WEFT_SLOW_LOOKED;
+    while (slow < wanted && slow < n && f->member[n - 1 - slow].ns >= LEAST_NS &&
+           f->member[n - 1 - slow].ns / SLOWER >= out->median_ns)
+        slow++;
+    out->all = slow == 0;
+    if (out->all && out->median_ns < LEAST_NS)
+        return false;
+    uint32_t among = out->all ? n : slow;
+    f->looks = among < WEFT_SLOW_LOOKED ? among : WEFT_SLOW_LOOKED;
+    for (uint32_t i = 0; i < f->looks; i++)
+        f->looked[i] = f->member[n - among + (uint64_t)i * among / f->looks].promise;
+    return true;
+}
+
+/* ---- What was held ---- */
+
+static bool is_held(const struct finder *f, uint32_t promise)
+{
+    return f->h->holds_for_first[promise] < f->h->holds_for_first[promise + 1];
+}
+
+/* A time in which somebody waits. */
+struct frame {
+    int64_t from_ns, to_ns;
+    uint32_t promise, depth;
+};
+
+/* To be looked at: the promise, and what it became. */
+static void push(const struct finder *f, struct frame *frame, uint32_t *frames, struct frame x)
+{
+    uint32_t final = weft_model_final(f->m, x.promise);
+    if (x.depth > DEEP || *frames + 1 >= FRAMES)
+        return;
+    frame[(*frames)++] = x;
+    if (final != x.promise) {
+        x.promise = final;
+        frame[(*frames)++] = x;
+    }
+}
+
+static void add_span(struct finder *f, struct span x)
+{
+    f->failed = !weft__reserve(&f->span, f->spans, &f->span_room, sizeof *f->span);
+    if (!f->failed)
+        f->span[f->spans++] = x;
+}
+
+/* When a promise waited for what others held: itself, or what it waited for. */
+static void find_held(struct finder *f, uint32_t promise)
+{
+    const struct weft_history *h = f->h;
+    struct frame frame[FRAMES];
+    uint32_t frames = 0, looks = 0;
+    push(f, frame, &frames,
+         (struct frame){f->m->promise[promise].start_ns, weft_history_ended_ns(h, promise), promise,
+                        0});
+    while (frames && looks < LOOKS && !f->failed) {
+        struct frame at = frame[--frames];
+        uint32_t first = h->waits_of_first[at.promise], end = h->waits_of_first[at.promise + 1];
+        uint32_t i = weft_history_wait_from(h, at.promise, at.from_ns);
+        i = i - first < EARLIER ? first : i - EARLIER;
+        for (; i < end && looks < LOOKS && !f->failed; i++, looks++) {
+            const struct weft_wait *w = &h->wait[h->waits_of[i]];
+            if (w->from_ns >= at.to_ns)
+                break;
+            int64_t from = later(w->from_ns, at.from_ns), to = weft_history_there_ns(h, w, NULL);
+            to = earlier(earlier(to, w->until_ns), at.to_ns);
+            uint32_t final = weft_model_final(f->m, w->source);
+            if (from < to && is_held(f, final))
+                add_span(f, (struct span){from, to, final});
+            else if (from < to)
+                push(f, frame, &frames, (struct frame){from, to, w->source, at.depth + 1});
+        }
+    }
+}
+
+static int by_resource(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    if (x->resource != y->resource)
+        return x->resource < y->resource ? -1 : 1;
+    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+}
+
+/* Spans of one resource that overlap become one. */
+static void join_spans(struct finder *f, uint32_t first)
+{
+    uint32_t kept = first;
+    if (f->spans == first)
+        return;
+    qsort(f->span + first, f->spans - first, sizeof *f->span, by_resource);
+    for (uint32_t i = first + 1; i < f->spans; i++) {
+        struct span *into = &f->span[kept], x = f->span[i];
+        if (x.resource != into->resource || x.from_ns > into->to_ns)
+            f->span[++kept] = x;
+        else
+            into->to_ns = later(into->to_ns, x.to_ns);
+    }
+    f->spans = kept + 1;
+}
+
+static void add_sum(const struct finder *f, struct sum *sum, uint32_t *sums, uint32_t promise,
+                    int64_t ns)
+{
+    uint32_t i = 0, family = f->families.of[promise];
+    while (i < *sums && sum[i].family != family)
+        i++;
+    if (i == SUMS)
+        return;
+    if (i == *sums)
+        sum[(*sums)++] = (struct sum){0, family, promise};
+    sum[i].total_ns = add(sum[i].total_ns, ns);
+}
+
+static struct sum largest(const struct sum *sum, uint32_t sums)
+{
+    struct sum best = {0, WEFT_NONE, WEFT_NONE};
+    for (uint32_t i = 0; i < sums; i++)
+        best = sum[i].total_ns > best.total_ns ? sum[i] : best;
+    return best;
+}
+
+/* Who held a resource in that time, as far as it is known. */
+static void add_holders(const struct finder *f, const struct span *s, struct sum *sum,
+                        uint32_t *sums)
+{
+    const struct weft_history *h = f->h;
+    uint32_t first = h->holds_for_first[s->resource], low = first,
+             high = h->holds_for_first[s->resource + 1];
+    while (low < high) { /* the first that begins later */
+        uint32_t middle = low + (high - low) / 2;
+        if (f->m->hold[h->holds_for[middle]].from_ns < s->to_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    for (uint32_t n = 0; n < HOLDS && low > first; n++) {
+        const struct weft_hold *x = &f->m->hold[h->holds_for[--low]];
+        int64_t from = later(x->from_ns, s->from_ns), to = earlier(x->to_ns, s->to_ns);
+        if (x->holder != WEFT_NONE && from < to)
+            add_sum(f, sum, sums, weft_model_final(f->m, x->holder), to - from);
+    }
+}
+
+/* Whether waiting for locks of one sort is the cause. */
+static bool find_lock(struct finder *f, struct weft_slow_sort *out)
+{
+    struct sum sum[SUMS], lock, holder;
+    uint32_t sums = 0;
+    f->spans = 0;
+    for (uint32_t i = 0; i < f->looks && f->m->holds && !f->failed; i++) {
+        uint32_t first = f->spans;
+        find_held(f, f->looked[i]);
+        join_spans(f, first);
+    }
+    for (uint32_t i = 0; i < f->spans; i++)
+        add_sum(f, sum, &sums, f->span[i].resource, f->span[i].to_ns - f->span[i].from_ns);
+    lock = largest(sum, sums);
+    if (lock.promise == WEFT_NONE || lock.total_ns < out->total_ns - lock.total_ns)
+        return false;
+    sums = 0;
+    for (uint32_t i = 0; i < f->spans; i++)
+        if (f->families.of[f->span[i].resource] == lock.family)
+            add_holders(f, &f->span[i], sum, &sums);
+    holder = largest(sum, sums);
+    lock.total_ns = earlier(lock.total_ns, out->total_ns);
+    out->cause = (struct weft_slow_cause){
+        .lock = true,
+        .share = {.kind = WEFT_STEP_UNKNOWN,
+                  .promise = lock.promise,
+                  .family = lock.family,
+                  .total_ns = lock.total_ns},
+        .holder = holder.total_ns >= lock.total_ns - holder.total_ns ? holder.promise : WEFT_NONE};
+    return true;
+}
+
+/* ---- What their paths say ---- */
+
+/* Whether most of their time is one share; or they were held up by this and that. */
+static bool find_share(const struct weft_crowd *c, struct weft_slow_sort *out)
+{
+    int64_t total[WEFT_STEP_KINDS] = {0};
+    if (c->shares == 0)
+        return false;
+    const struct weft_crowd_share *most = &c->share[0];
+    out->cause = (struct weft_slow_cause){.share = *most, .holder = WEFT_NONE};
+    if (most->total_ns >= out->total_ns - most->total_ns)
+        return most->kind != WEFT_STEP_UNKNOWN &&
+               (most->kind != WEFT_STEP_OUTSIDE ||
+                (most->family != out->family && most->promise != WEFT_ROOT));
+    for (uint32_t i = 0; i < c->shares; i++)
+        total[c->share[i].kind] = add(total[c->share[i].kind], c->share[i].total_ns);
+    for (unsigned k = 0; k < WEFT_STEP_KINDS; k++)
+        if (weft_step_is_behind(k) && total[k] >= out->total_ns - total[k]) {
+            out->cause.share = (struct weft_crowd_share){
+                .kind = k, .promise = WEFT_NONE, .family = WEFT_NONE, .total_ns = total[k]};
+            return true;
+        }
+    return false;
+}
+
+static bool find_cause(struct finder *f, struct weft_slow_sort *out)
+{
+    struct weft_crowd c;
+    if (weft_crowd_find(&c, f->h, &f->families, f->looked, f->looks) < 0) {
+        f->failed = true;
+        return false;
+    }
+    out->looked = c.members;
+    out->slow_ns = weft_crowd_percentile(&c, 50);
+    out->slowest = c.member[c.members - 1].promise;
+    out->total_ns = c.sampled_ns;
+    bool found = out->total_ns > 0 && (find_lock(f, out) || find_share(&c, out));
+    weft_crowd_fini(&c);
+    return found && !f->failed;
+}
+
+/* ---- Sentences ---- */
+
+static char *name_of(struct finder *f, uint32_t promise, bool one_label)
+{
+    struct weft__text t = {0};
+    if (promise == WEFT_NONE)
+        return NULL;
+    if (one_label)
+        weft__put_name(&t, f->m, promise);
+    else
+        weft__put_family(&t, f->m, &f->families, f->families.of[promise]);
+    char *name = weft__text_take(&t);
+    f->failed |= !name;
+    return name;
+}
+
+static void put_cause(struct weft__text *t, const struct weft_slow_sort *s)
+{
+    const struct weft_slow_cause *c = &s->cause;
+    const char *name = c->name ? c->name : "";
+    if (c->lock) {
+        weft__put(t, "waiting for %s", name);
+        if (c->holder_name)
+            weft__put(t, ", which %s held", c->holder_name);
+        return;
+    }
+    switch (c->share.kind) {
+    case WEFT_STEP_RUNNING:
+        if (c->share.family == s->family)
+            weft__put(t, "running");
+        else
+            weft__put(t, "waiting while %s ran", name);
+        break;
+    case WEFT_STEP_READY:
+        weft__put(t, "ready, %s%s%s", c->name ? "while " : "but not running", name,
+                  c->name ? " ran" : ": something else ran");
+        break;
+    case WEFT_STEP_BLOCKED:
+        weft__put(t, "waiting while the loop was blocked%s%s", c->name ? " by " : "", name);
+        break;
+    case WEFT_STEP_COLLECTING:
+        weft__put(t, "in garbage collections");
+        break;
+    case WEFT_STEP_PREEMPTED:
+        weft__put(t, "without a core, as others had it");
+        break;
+    case WEFT_STEP_OUTSIDE:
+    case WEFT_STEP_UNKNOWN:
+    case WEFT_STEP_KINDS:
+        weft__put(t, "waiting for %s, which comes from outside the program", name);
+    }
+}
+
+static void tell(struct finder *f, struct weft_slow_sort *s)
+{
+    struct weft__text t = {0};
+    s->name = name_of(f, f->families.first[s->family], false);
+    s->cause.name = name_of(f, s->cause.share.promise, s->cause.share.one_label);
+    s->cause.holder_name = name_of(f, s->cause.holder, false);
+    weft__put(&t, "%s%s (", s->all ? "" : "The slowest of ", s->name ? s->name : "");
+    if (s->all) {
+        weft__put_count(&t, s->count);
+        weft__put(&t, ", most about ");
+        weft__put_length(&t, s->median_ns);
+    } else {
+        weft__put_count(&t, s->looked);
+        weft__put(&t, " of ");
+        weft__put_count(&t, s->count);
+        weft__put(&t, ", ");
+        weft__put_length(&t, s->slow_ns);
+        weft__put(&t, " instead of ");
+        weft__put_length(&t, s->median_ns);
+    }
+    weft__put(&t, ") spent %.0f %% of %s time ",
+              100 * (double)s->cause.share.total_ns / (double)s->total_ns,
+              s->all || s->looked > 1 ? "their" : "its");
+    put_cause(&t, s);
+    weft__put(&t, ".");
+    s->text = weft__text_take(&t);
+    f->failed |= !s->text;
+}
+
+/* ---- All of it ---- */
+
+/* Who waits for what is slow is slow for the same reason: it is told once. */
+static bool is_told(const struct weft_slow *out, const struct weft_slow_cause *c)
+{
+    for (uint32_t i = 0; i < out->count; i++) {
+        const struct weft_slow_cause *x = &out->sort[i].cause;
+        if (x->lock == c->lock && x->share.kind == c->share.kind &&
+            x->share.family == c->share.family)
+            return true;
+    }
+    return false;
+}
+
+int weft_slow_find(struct weft_slow *out, const struct weft_history *h)
+{
+    struct finder f = {.h = h, .m = h->m};
+    *out = (struct weft_slow){0};
+    if (weft__families_init(&f.families, h->m) < 0)
+        return WEFT_E_NOMEM;
+    find_candidates(&f);
+    for (uint32_t i = 0; i < f.candidates && out->count < WEFT_SLOW_SORTS && !f.failed; i++) {
+        struct weft_slow_sort *s = &out->sort[out->count];
+        *s =
+            (struct weft_slow_sort){.family = f.candidate[i].family, .count = f.candidate[i].count};
+        if (!find_slowest(&f, s) || !find_cause(&f, s) || is_told(out, &s->cause)) {
+            *s = (struct weft_slow_sort){0};
+            continue;
+        }
+        out->count++;
+        tell(&f, s);
+    }
+    weft__families_fini(&f.families);
+    free(f.member);
+    free(f.span);
+    if (f.failed)
+        weft_slow_fini(out);
+    return f.failed ? WEFT_E_NOMEM : 0;
+}
+
+void weft_slow_fini(struct weft_slow *s)
+{
+    for (uint32_t i = 0; i < s->count; i++) {
+        free(s->sort[i].name);
+        free(s->sort[i].text);
+        free(s->sort[i].cause.name);
+        free(s->sort[i].cause.holder_name);
+    }
+    *s = (struct weft_slow){0};
+}
+
+const char *weft_slow_cause_name(const struct weft_slow_cause *c)
+{
+    return c->lock ? "lock" : weft_step_name(c->share.kind);
+}
