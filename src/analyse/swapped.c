@@ -56,13 +56,16 @@ void weft__find_swapped(struct weft__differ *d)
     if (d->out->strangers)
         return;
     uint32_t better = only_better(d, &worse);
-    uint32_t bad = kinds_in(d, d->goods, 0, NULL), good = UINT32_MAX, any = 0;
-    for (uint32_t i = 0; i < d->goods; i++) {
+    /* Where something ended worse, or the good runs have nothing in common, the rest need not be looked at. */
+    uint32_t bad = 0, good = worse ? 0 : UINT32_MAX, any = 0;
+    for (uint32_t i = 0; i < d->goods && good; i++) {
         uint32_t kinds = kinds_in(d, i, 0, NULL);
         good &= kinds;
         any |= kinds;
     }
-    if (!worse && good & ~bad && !(bad & ~any)) {
+    if (good)
+        bad = kinds_in(d, d->goods, 0, NULL);
+    if (good & ~bad && !(bad & ~any)) {
         kinds_in(d, 0, good & ~bad, &first);
         weft__put(&t, "These look swapped: the good run has what the bad one has not, %s.",
                   first.text ? first.text : "");
