@@ -311,7 +311,7 @@ static void look_at_wait(struct weft__blocks *b, const struct weft_wait *w)
         return;
     uint32_t stream = weft_history_stream(h, run);
     struct weft__block *x = block_before(b, stream, w->until_ns);
-    int64_t ready = weft__ready_ns(h, w), least = b->s->o->block_ns / 4;
+    int64_t ready = weft__surely_there_ns(h, w), least = b->s->o->block_ns / 4;
     if (!x || ready == INT64_MAX || x->promise == w->reader || depends(b, x, w))
         return;
     int64_t from = ready > x->from_ns ? ready : x->from_ns;

@@ -144,7 +144,7 @@ static void publish(struct weft__loops *l)
 
 /* ---- Questions ---- */
 
-/* Whether only one promise ever waits for another, as far as one looks: else a signal may be for others. */
+/* Whether only one promise ever waits for another, as far as one looks: else a notification may be for others. */
 static bool has_one_reader(const struct weft_history *h, uint32_t promise)
 {
     enum { LOOKED_AT = 64 };
@@ -155,16 +155,12 @@ static bool has_one_reader(const struct weft_history *h, uint32_t promise)
     return true;
 }
 
-int64_t weft__ready_ns(const struct weft_history *h, const struct weft_wait *w)
+int64_t weft__surely_there_ns(const struct weft_history *h, const struct weft_wait *w)
 {
-    int64_t ready = weft_history_resolved_ns(h, w->source);
-    if (ready > w->until_ns) {
-        uint32_t i = w->end == WEFT_WAIT_READ ? w->notified_by : WEFT_NONE;
-        if (i == WEFT_NONE || !has_one_reader(h, w->source))
-            return INT64_MAX;
-        ready = h->m->interaction[i].time_ns;
-    }
-    return ready > w->from_ns ? ready : w->from_ns;
+    uint32_t by;
+    const int64_t there = weft_history_there_ns(h, w, &by);
+    const bool resolved = weft_history_resolved_ns(h, w->source) <= w->until_ns;
+    return resolved || (by != WEFT_NONE && has_one_reader(h, w->source)) ? there : INT64_MAX;
 }
 
 uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns)

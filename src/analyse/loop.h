@@ -45,9 +45,9 @@ int64_t weft__spans_within(const struct weft__loops *l, uint32_t stream, int64_t
 int64_t weft__spans_doubtful(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
                              int64_t to_ns);
 
-/* When the source of a wait was there: resolved, or notified for the last time before the wait ended (where nobody
- * else waits for it); never before the wait began. INT64_MAX: it never was. */
-int64_t weft__ready_ns(const struct weft_history *h, const struct weft_wait *w);
+/* weft_history_there_ns, where that is no guess; else INT64_MAX: a signal without a notification tells only when the wait
+ * ended, and where several wait for a condition it is not known for whom a notification is. */
+int64_t weft__surely_there_ns(const struct weft_history *h, const struct weft_wait *w);
 
 /* The first interaction of the model at or after a time. */
 uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns);

@@ -131,7 +131,7 @@ static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t 
         bool ended = v->end == WEFT_WAIT_READ || v->end == WEFT_WAIT_RAN;
         if (h->waits_of[i] == wait || !ended || v->from_ns > w->until_ns || v->until_ns < ready)
             continue;
-        int64_t there = weft__ready_ns(h, v);
+        int64_t there = weft__surely_there_ns(h, v);
         if (there != INT64_MAX && there > ready && there <= w->until_ns)
             return true;
     }
@@ -149,7 +149,7 @@ static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t 
     if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || w->reader == WEFT_ROOT ||
         w->until_ns - w->from_ns < least)
         return INT64_MAX;
-    int64_t ready = weft__ready_ns(h, w);
+    int64_t ready = weft__surely_there_ns(h, w);
     if (ready == INT64_MAX || w->until_ns - ready < least)
         return INT64_MAX;
     /* Read and run may be two calls, in either order. */
