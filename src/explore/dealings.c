@@ -137,6 +137,8 @@ int weft__dealings_find(struct weft__dealings *out, const struct weft_history *h
         out->mine.total_ns = spent.waiting_ns;
         out->mine.blocked_ns = spent.blocked_ns;
         out->mine.late_ns = spent.ready_ns;
+        out->running_ns = spent.running_ns;
+        out->collecting_ns = spent.collecting_ns;
         look_at_notifications(&f);
         if (f.ends)
             qsort(f.end, f.ends, sizeof *f.end, by_number);

@@ -34,6 +34,8 @@ struct weft__dealings {
     uint64_t notified_in_vain; /* of notified_by: nobody waited then … */
     int64_t in_vain_ns;        /* … the last time */
     uint32_t resolution;       /* the last interaction that resolved it, or WEFT_NONE */
+    int64_t running_ns;        /* without garbage collections, … */
+    int64_t collecting_ns;     /* … which took so long while it ran */
 };
 
 /* Returns 0 or WEFT_E_NOMEM. There is nothing to be released. */

@@ -368,12 +368,17 @@ static void add_running(struct about *a)
     if (!longest)
         return;
     total = total > INT64_MAX ? INT64_MAX : total;
+    if (a->f->history && a->promise != WEFT_ROOT) /* the loop runs on several streams at a time */
+        total = (uint64_t)a->d.running_ns;
     const struct weft_run *first = &m->run[a->p->first_run];
     weft__fact_heading(a->f, "Running");
     weft__share(share, total, (uint64_t)lived(a));
     weft__fact_text(a->f, "in all", "%s in %s run%s%s%s%s", weft__lasting(number, (int64_t)total),
                     weft__count(times, count), count == 1 ? "" : "s", share[0] ? ", " : "", share,
                     share[0] ? " of its life" : "");
+    if (a->d.collecting_ns)
+        weft__fact_text(a->f, "paused", "%s: garbage was collected while it ran",
+                        weft__lasting(number, a->d.collecting_ns));
     if (count > 1)
         weft__fact_time(a->f, "longest run", longest->start_ns, "%s from %s",
                         weft__lasting(number, longest->end_ns - longest->start_ns),

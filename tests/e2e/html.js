@@ -379,6 +379,44 @@ async function keys() {
   await page.context().close();
 }
 
+// ---- Figures ----
+
+const UNITS = { ns: 1, "µs": 1e3, ms: 1e6, s: 1e9 };
+
+// Of each promise, weft explain and the page say the same, and weft stats as much of all.
+async function figures() {
+  const weft = (...options) => execFileSync(process.env.WEFT, options, { encoding: "utf8" });
+  let seen = 0;
+  for (const trace of ["waits.ctf", "bad.weft"]) {
+    const file = path.join(folder, trace);
+    if (!fs.existsSync(file))
+      continue;
+    const page = await open(trace.replace(/\.[a-z]*$/, ".html")), sum = {};
+    for (const id of weft("promises", file).trim().split("\n").slice(1).map(line => line.split("\t")[0])) {
+      const story = JSON.parse(weft("explain", "--json", "--promise", id, file));
+      await page.evaluate(place => { location.hash = place; }, `select=${id}`);
+      await settle(page);
+      const facts = await factsOf(page);
+      check(`${trace}, promise ${id}: is selected`, facts.includes(`#${id} `) && (await place(page)).select === id, facts, await place(page));
+      for (const [what, said, ns] of [["waiting", /Wait(?:s|ed) for\s+in all:?\s+([\d.]+) (\S+) in /, story.waits ? story.waiting_ns : 0],
+        ["blocked", /blocked:?\s+([\d.]+) (\S+) of that/, story.blocked_ns], ["ready", /ready:?\s+([\d.]+) (\S+): it could/, story.ready_ns],
+        ["collecting", /paused:?\s+([\d.]+) (\S+): garbage/, story.collecting_ns],
+        ["running", /Running\s+in all:?\s+([\d.]+) (\S+) in /, story.running_ns]]) {
+        const [, number, unit] = said.exec(facts) || [null, 0, "ns"], found = number * UNITS[unit];
+        check(`${trace}, promise ${id}: ${what}`, Math.abs(found - ns) <= ns / 200, `${found} instead of ${ns}`, facts);
+        if (what !== "collecting")
+          sum[what] = (sum[what] || 0) + story[`${what}_ns`];
+        seen += ns > 0;
+      }
+    }
+    const all = JSON.parse(weft("stats", "--json", "--top", "0", file)).rows;
+    for (const what of Object.keys(sum))
+      equal(`${trace}, all of ${what}`, sum[what], all.reduce((ns, row) => ns + row[`${what}_ns`], 0));
+    await page.context().close();
+  }
+  check("there are figures of all kinds", seen >= 10, seen);
+}
+
 // ---- Places, and what is sent ----
 
 async function places() {
@@ -636,7 +674,7 @@ async function hostile() {
     args: [...(process.getuid() === 0 ? ["--no-sandbox"] : []), "--disable-gpu", "--disable-quic", "--no-first-run",
       "--disable-background-networking", "--disable-component-update", "--disable-sync"],
   });
-  for (const test of [looks, themes, mouse, touch, phone, keys, places, findings, samples, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
+  for (const test of [looks, themes, mouse, touch, phone, keys, figures, places, findings, samples, pictures, files, hostile].filter(t => !only || only.includes(t.name)))
     try {
       await test();
     } catch (error) {

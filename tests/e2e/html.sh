@@ -47,6 +47,31 @@ hostile='</script><img src=x onerror=alert(1)>"'"'"'.ctf'
 if [ -x "${MKTRACE:-}" ]; then
     "$MKTRACE" labels.ctf <"$SOURCE_ROOT/tests/golden/labels.trace"
     run 0 "$WEFT" html -o labels.html labels.ctf
+    # The loop is blocked by render and a garbage collection while two wait for db; late stands ready after that.
+    "$MKTRACE" waits.ctf <<'EOF'
+0 0 creates parent=-1 child=1 type=task
+0 0 label p=1 text="request"
+0 0 switch p=1
+1000000 0 creates parent=1 child=2 type=wait
+1000000 0 label p=2 text="db"
+1000000 0 creates parent=1 child=4 type=task
+1000000 0 label p=4 text="late"
+1000000 0 try_read reader=1 source=2
+1000000 0 switch p=4
+2000000 0 try_read reader=4 source=2
+2000000 0 switch p=-1
+40000000 0 creates parent=-1 child=3 type=task
+40000000 0 label p=3 text="render"
+40000000 0 switch p=3
+60000000 0 gc duration=10000000
+90000000 0 fulfills resolver=3 p=3
+90000000 0 fulfills resolver=-1 p=2
+90000000 0 read reader=1 source=2
+95000000 0 fulfills resolver=1 p=1
+95000000 0 read reader=4 source=2
+98000000 0 switch p=-1
+EOF
+    run 0 "$WEFT" html -o waits.html waits.ctf
 fi
 if [ -x "${MKSAMPLES:-}" ]; then
     "$MKSAMPLES" served.weft <"$SOURCE_ROOT/tests/golden/flame/served.samples"

@@ -237,7 +237,9 @@ static uint64_t below(uint64_t limit) /* xorshift64* */
 static struct weft_event any_event(uint64_t now)
 {
     uint64_t a = 1 + below(8), b = 1 + below(8);
-    switch (below(9)) {
+    switch (below(10)) {
+    case 9:
+        return gc(now, MS(below(3)));
     case 0:
         return creates(now, a, b, WAIT + (unsigned)below(3));
     case 1:
@@ -288,6 +290,16 @@ static void all_say_the_same(void **state)
                      weft__lasting(waiting, story.spent.ready_ns));
             if (story.spent.ready_ns)
                 expect(found, wanted);
+            snprintf(wanted, sizeof wanted, "[Running]\nin all: %s in %" PRIu64 " run",
+                     weft__lasting(waiting, story.spent.running_ns), story.runs);
+            if (story.runs)
+                expect(found, wanted);
+            snprintf(wanted, sizeof wanted, "\npaused: %s: garbage",
+                     weft__lasting(waiting, story.spent.collecting_ns));
+            if (story.spent.collecting_ns)
+                expect(found, wanted);
+            else
+                expect_not(found, "\npaused: ");
             snprintf(wanted, sizeof wanted, "\nblocked: %s of that",
                      weft__lasting(waiting, story.spent.blocked_ns));
             assert_true(story.spent.blocked_ns <= story.spent.waiting_ns);
