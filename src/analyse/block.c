@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/block.h"
-#include "model/alloc.h"
 
 enum {
     STEPS = 16,     /* along a chain of causes */
@@ -49,7 +48,7 @@ static void add_block(struct weft__blocks *b, struct weft__block x)
     if (x.length_ns < b->s->o->block_ns && !x.silent)
         return;
     x.free_ns = next_idle(b->h, x.stream, x.to_ns, x.to_ns + x.length_ns);
-    if (weft__search_room(b->s, &b->block, b->blocks, &b->room, sizeof *b->block))
+    if (weft__take_room(b->s, &b->block, b->blocks, &b->room, sizeof *b->block))
         b->block[b->blocks++] = x;
 }
 
@@ -469,12 +468,10 @@ static void look_for_due(struct weft__blocks *b)
     uint32_t families = b->s->families->count, loop = WEFT_NONE, loops = 0;
     struct {
         uint32_t all, usual;
-    } *of = calloc(families, sizeof *of);
+    } *of = weft__take(b->s, families, sizeof *of);
     for (uint32_t i = 0; i < h->streams; i++)
         if (h->is_loop[i] && loops++ == 0)
             loop = i;
-    if (!of)
-        b->s->failed = true;
     struct news news;
     for (uint32_t p = 1; p < b->m->promises && of && loops == 1; p++)
         for (unsigned nth = 0; nth < 2; nth++) {
@@ -495,7 +492,6 @@ static void look_for_due(struct weft__blocks *b)
                 !(nth && served(b, x, p)))
                 x->due = p;
         }
-    free(of);
 }
 
 void weft__find_long_runs(struct weft__loops *l)
@@ -504,11 +500,9 @@ void weft__find_long_runs(struct weft__loops *l)
     const struct weft_history *h = s->h;
     struct weft__blocks b = {.l = l, .s = s, .h = h, .m = h->m};
     b.steps_left = 4 * (uint64_t)h->m->interactions + 1000;
-    b.cursor = weft__resize(NULL, h->m->promises, sizeof *b.cursor);
-    b.first = calloc((size_t)h->streams + 1, sizeof *b.first);
-    if (!b.cursor || !b.first)
-        s->failed = true;
-    else
+    b.cursor = weft__take(s, h->m->promises, sizeof *b.cursor);
+    b.first = weft__take(s, (uint64_t)h->streams + 1, sizeof *b.first);
+    if (!s->failed)
         memset(b.cursor, 0xff, h->m->promises * sizeof *b.cursor);
     for (uint32_t i = 0; i < h->streams && !s->failed; i++) {
         b.first[i] = b.blocks;
@@ -516,7 +510,6 @@ void weft__find_long_runs(struct weft__loops *l)
             look_at_stream(&b, i);
         b.first[i + 1] = b.blocks;
     }
-    free(b.cursor);
     for (uint32_t i = 0; i < h->waits && b.blocks && !s->failed; i++)
         look_at_wait(&b, &h->wait[i]);
     for (uint32_t i = 0; i < b.blocks && !s->failed; i++)
@@ -525,6 +518,4 @@ void weft__find_long_runs(struct weft__loops *l)
         look_for_due(&b);
     if (b.blocks && !s->failed)
         weft__blocks_tell(&b);
-    free(b.block);
-    free(b.first);
 }

@@ -5,7 +5,6 @@
 
 #include "analyse/block.h"
 #include "analyse/judge.h"
-#include "model/alloc.h"
 
 enum {
     TOLD = 16,       /* families for which everything that waits is counted */
@@ -103,7 +102,7 @@ static uint64_t signs_of(const struct weft__blocks *b, const struct group *g)
            (x->harmed && is_long ? WEFT__B_PROVEN : 0);
 }
 
-static void put_others(const struct weft__blocks *b, const struct group *g, struct weft__text *t)
+static void put_others(const struct weft__blocks *b, const struct group *g, struct weft_finding *f)
 {
     const struct weft__block *x = &b->block[g->worst];
     uint32_t first = x->nameds ? b->h->wait[x->named[0]].reader : WEFT_ROOT;
@@ -111,81 +110,48 @@ static void put_others(const struct weft__blocks *b, const struct group *g, stru
     if (x->still && count == 0)
         return;
     if (count == 1 && first != WEFT_ROOT) {
-        weft__put(t, " Meanwhile ");
-        weft__put_name(t, b->m, first);
-        weft__put(t, x->harmed ? " could not run although it was its turn." : " was waiting.");
+        weft__say(b->s, f,
+                  " Meanwhile %n%?{ could not run although it was its turn.| was waiting.}", first,
+                  x->harmed);
     } else if (count) {
-        weft__put(t, " Meanwhile ");
-        weft__put_count(t, count);
-        weft__put(t, x->harmed ? " others could not run although it was their turn, among them "
-                               : " others were waiting, among them ");
-        weft__put_name(t, b->m, first);
-        weft__put(t, ".");
+        weft__say(b->s, f,
+                  " Meanwhile %c%?{ others could not run although it was their turn, among them | "
+                  "others were waiting, among them }%n.",
+                  count, x->harmed, first);
     } else if (x->pushed != WEFT_ROOT) {
-        weft__put(t, " As soon as it was over, ");
-        weft__put_name(t, b->m, x->pushed);
-        weft__put(t, " ran.");
+        weft__say(b->s, f, " As soon as it was over, %n ran.", x->pushed);
     } else if (x->due != WEFT_ROOT) {
-        weft__put(t, " As soon as it was over, ");
-        weft__put_name(t, b->m, x->due);
-        weft__put(t, " came, as if it had been due before.");
-    } else if (is_outlier(b, g)) {
-        weft__put(t, " Usually such a run takes ");
-        weft__put_length(t, usual_ns(b, g, A_FEW_RUNS, INT64_MAX));
-        weft__put(t, ".");
-    }
+        weft__say(b->s, f, " As soon as it was over, %n came, as if it had been due before.",
+                  x->due);
+    } else if (is_outlier(b, g))
+        weft__say(b->s, f, " Usually such a run takes %l.", usual_ns(b, g, A_FEW_RUNS, INT64_MAX));
 }
 
-/* Where the clock says another time. */
-static void put_halted(const struct weft__blocks *b, const struct weft__block *x,
-                       struct weft__text *t)
-{
-    const int64_t away = weft_history_preempted_ns(b->h, x->stream, x->from_ns, x->to_ns);
-    if (away <= (x->to_ns - x->from_ns) / 20)
-        return;
-    weft__put(t, "; others had its core for another ");
-    weft__put_length(t, away);
-}
-
-static void put_block(const struct weft__blocks *b, const struct group *g, struct weft__text *t)
+static void put_block(const struct weft__blocks *b, const struct group *g, struct weft_finding *f)
 {
     const struct weft__block *x = &b->block[g->worst];
-    if (x->promise == WEFT_ROOT)
-        weft__put(t, "Something that belongs to no promise");
-    else
-        weft__put_full(t, b->m, x->promise);
-    weft__put_origin(t, b->m, x->promise);
-    if (b->m->promise[x->promise].creator != WEFT_ROOT && t->size && x->promise != WEFT_ROOT &&
-        strstr(t->text ? t->text : "", ", created by "))
-        weft__put(t, ",");
+    weft__say(b->s, f, x->promise == WEFT_ROOT ? "Something that belongs to no promise" : "%p%O",
+              x->promise, x->promise);
     if (x->silent) {
-        weft__put(t, " began to run at ");
-        weft__put_time(t, x->from_ns);
-        weft__put(t, " and never gave the event loop back: nothing more happened until the program "
-                     "was killed.");
+        weft__say(b->s, f,
+                  " began to run at %t and never gave the event loop back: nothing more happened "
+                  "until the program was killed.",
+                  x->from_ns);
     } else if (x->still) {
-        weft__put(t, " runs from ");
-        weft__put_time(t, x->from_ns);
-        weft__put(t, " on and has not given the event loop back when the trace ends, ");
-        weft__put_length(t, x->to_ns - x->from_ns);
-        weft__put(t, " later: nothing else could run.");
+        weft__say(b->s, f,
+                  " runs from %t on and has not given the event loop back when the trace ends, %l "
+                  "later: nothing else could run.",
+                  x->from_ns, x->to_ns - x->from_ns);
     } else {
-        weft__put(t, " ran for ");
-        weft__put_length(t, x->length_ns);
-        weft__put(t, " without a break, from ");
-        weft__put_time(t, x->from_ns);
-        weft__put(t, " on");
-        put_halted(b, x, t);
-        weft__put(t, ".");
+        weft__say(b->s, f, " ran for %l without a break, from %t on", x->length_ns, x->from_ns);
+        const int64_t away = weft_history_preempted_ns(b->h, x->stream, x->from_ns, x->to_ns);
+        if (away > (x->to_ns - x->from_ns) / 20) /* the clock says another time */
+            weft__say(b->s, f, "; others had its core for another %l", away);
+        weft__say(b->s, f, ".");
     }
-    put_others(b, g, t);
-    if (g->count > 1) {
-        weft__put(t, " ");
-        weft__put_count(t, g->count);
-        weft__put(t, " such runs took ");
-        weft__put_length(t, g->cost_ns);
-        weft__put(t, " in all.");
-    }
+    put_others(b, g, f);
+    if (g->count > 1)
+        weft__say(b->s, f, " %c such runs took %l in all.", g->count, g->cost_ns);
 }
 
 static void put_evidence(const struct weft__blocks *b, const struct weft__block *x,
@@ -209,7 +175,6 @@ static void put_evidence(const struct weft__blocks *b, const struct weft__block 
                                    (uint32_t)b->m->interaction[by].actor);
         weft__finding_evidence(b->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
     }
-    weft__finding_sort(f);
 }
 
 static void put_affected(const struct weft__blocks *b, const struct group *g,
@@ -236,20 +201,17 @@ static void put_affected(const struct weft__blocks *b, const struct group *g,
 static void tell(const struct weft__blocks *b, const struct group *g, const struct key *order)
 {
     const struct weft__block *x = &b->block[g->worst];
-    struct weft__text text = {0};
     struct weft__verdict v;
     if (!weft__judge(&v, WEFT_FINDING_LOOP_BLOCKED, signs_of(b, g)))
-        return;
-    struct weft_finding *f = weft__finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, v.confidence,
-                                               x->promise, x->from_ns, x->to_ns, g->cost_ns);
+        return; /* else it is a span, also if it is not looked for */
+    struct weft_finding *f = weft__finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, &v, x->promise,
+                                               x->from_ns, x->to_ns, g->cost_ns);
     uint32_t finding = f ? b->s->out->count - 1 : WEFT_NONE;
     if (f) {
-        put_block(b, g, &text);
+        put_block(b, g, f);
         f->count = g->count;
-        weft__finding_text(b->s, f, &text);
         put_evidence(b, x, f);
         put_affected(b, g, order, f);
-        weft__finding_doubt(b->s, f, v.doubt);
     }
     int64_t usual = usual_ns(b, g, 1, 0);
     for (uint32_t i = 0; i < g->count; i++) {
@@ -258,15 +220,15 @@ static void tell(const struct weft__blocks *b, const struct group *g, const stru
     }
 }
 
-/* Sorts the blocks into groups; false: no memory. */
-static bool sort_blocks(struct weft__blocks *b, struct key **order, struct group **group,
+/* Sorts the blocks into groups. */
+static void sort_blocks(struct weft__blocks *b, struct key **order, struct group **group,
                         uint32_t *groups)
 {
-    *order = weft__resize(NULL, (uint64_t)b->blocks + 1, sizeof **order);
-    *group = weft__resize(NULL, (uint64_t)b->blocks + 1, sizeof **group);
+    *order = weft__take(b->s, b->blocks, sizeof **order);
+    *group = weft__take(b->s, b->blocks, sizeof **group);
     *groups = 0;
-    if (!*order || !*group)
-        return false;
+    if (b->s->failed)
+        return;
     for (uint32_t i = 0; i < b->blocks; i++) {
         const struct weft__block *x = &b->block[i];
         unsigned rank =
@@ -287,34 +249,26 @@ static bool sort_blocks(struct weft__blocks *b, struct key **order, struct group
     }
     if (*groups)
         qsort(*group, *groups, sizeof **group, by_cost);
-    return true;
 }
 
 void weft__blocks_tell(struct weft__blocks *b)
 {
-    struct key *order = NULL;
-    struct group *group = NULL;
+    struct key *order;
+    struct group *group;
     struct weft__block *told[TOLD];
     uint32_t groups, tolds = 0;
-    b->family_runs = calloc(b->s->families->count, sizeof *b->family_runs);
-    b->family_ns = calloc(b->s->families->count, sizeof *b->family_ns);
-    for (uint32_t i = 0; b->family_runs && b->family_ns && i < b->m->runs; i++) {
+    b->family_runs = weft__take(b->s, b->s->families->count, sizeof *b->family_runs);
+    b->family_ns = weft__take(b->s, b->s->families->count, sizeof *b->family_ns);
+    for (uint32_t i = 0; !b->s->failed && i < b->m->runs; i++) {
         uint32_t family = b->s->families->of[b->h->run_promise[i]];
         b->family_runs[family]++;
         b->family_ns[family] =
             weft__sum(b->family_ns[family], b->m->run[i].end_ns - b->m->run[i].start_ns);
     }
-    if (!b->family_runs || !b->family_ns || !sort_blocks(b, &order, &group, &groups))
-        b->s->failed = true;
-    else {
-        for (; tolds < groups && tolds < TOLD; tolds++)
-            told[tolds] = &b->block[group[tolds].worst];
-        weft__blocks_waiting(b, told, tolds);
-        for (uint32_t i = 0; i < groups && i < WEFT__LOOP_FAMILIES && !b->s->failed; i++)
-            tell(b, &group[i], order);
-    }
-    free(b->family_runs);
-    free(b->family_ns);
-    free(order);
-    free(group);
+    sort_blocks(b, &order, &group, &groups);
+    for (; tolds < groups && tolds < TOLD; tolds++)
+        told[tolds] = &b->block[group[tolds].worst];
+    weft__blocks_waiting(b, told, tolds);
+    for (uint32_t i = 0; i < groups && i < WEFT__LOOP_FAMILIES && !b->s->failed; i++)
+        tell(b, &group[i], order);
 }

@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "analyse/judge.h"
-#include "model/alloc.h"
 
 #define LEAST_NS INT64_C(10000000) /* waited in all */
 
@@ -52,7 +51,7 @@ struct finder {
     const struct weft_history *h;
     struct sort *sort; /* by family */
     uint32_t *touched, touches;
-    uint32_t *first, *item; /* waits by lock: by promise, then, behind all promises, by family */
+    struct weft__lists waits_for; /* by lock: by promise, then, behind all promises, by family */
     int64_t *covered; /* by promise: of its life until then the waits for this lock are counted; */
     uint32_t *seen;   /* … if this is the lock */
     struct served *served;
@@ -61,17 +60,6 @@ struct finder {
     uint32_t waits;              /* for it */
     int64_t waited_ns, from_ns, to_ns;
 };
-
-static void add_time(int64_t *sum, int64_t ns)
-{
-    if (__builtin_add_overflow(*sum, ns, sum))
-        *sum = INT64_MAX;
-}
-
-static bool is_served(const struct weft_wait *w)
-{
-    return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
-}
 
 /* ---- Which waits are for one lock ---- */
 
@@ -85,20 +73,10 @@ static uint32_t place_of(const struct finder *f, const struct weft_wait *w)
                : f->m->promises + f->s->families->of[source];
 }
 
-static bool gather(struct finder *f)
+static uint32_t place_of_wait(const void *finder, uint32_t wait)
 {
-    const uint32_t places = f->m->promises + f->s->families->count;
-    f->first = calloc((size_t)places + 2, sizeof *f->first);
-    f->item = weft__resize(NULL, (uint64_t)f->h->waits + 1, sizeof *f->item);
-    if (!f->first || !f->item)
-        return false;
-    for (uint32_t i = 0; i < f->h->waits; i++)
-        f->first[place_of(f, &f->h->wait[i]) + 2]++;
-    for (uint32_t i = 2; i < places + 2; i++)
-        f->first[i] += f->first[i - 1];
-    for (uint32_t i = 0; i < f->h->waits; i++)
-        f->item[f->first[place_of(f, &f->h->wait[i]) + 1]++] = i;
-    return true;
+    const struct finder *f = finder;
+    return place_of(f, &f->h->wait[wait]);
 }
 
 static void measure_lives(struct finder *f)
@@ -166,9 +144,8 @@ static bool is_of(const struct finder *f, uint32_t promise, uint32_t whose)
 static int by_end(const void *a, const void *b)
 {
     const struct served *x = a, *y = b;
-    if (x->until_ns != y->until_ns)
-        return x->until_ns < y->until_ns ? -1 : 1;
-    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+    const int by = weft__order(x->until_ns, y->until_ns);
+    return by ? by : weft__order(x->from_ns, y->from_ns);
 }
 
 /* Whether it is handed on, one after the other, by whoever got it last; then who had it for long. In a chain, where each waits for
@@ -178,7 +155,7 @@ static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
     uint32_t n = 0, queued = 0, handed = 0;
     for (uint32_t i = 0; i < count; i++) {
         const struct weft_wait *w = &f->h->wait[item[i]];
-        if (is_served(w))
+        if (weft__is_served(w))
             f->served[n++] = (struct served){w->until_ns, w->from_ns, item[i]};
     }
     if (n)
@@ -276,39 +253,17 @@ static uint32_t worst_sort(const struct finder *f)
 
 /* ---- Findings ---- */
 
-static void put_holders(const struct finder *f, struct weft_finding *g, struct weft__text *t)
+static void put_holders(const struct finder *f, struct weft_finding *g)
 {
     for (unsigned i = 0; i < SHOWN; i++) {
         const struct holder *x = &f->holder[i];
         if (x->to_ns <= x->from_ns)
             break;
-        weft__put(t, i ? "; " : " Longest had it ");
-        weft__put_full(t, f->m, x->who);
-        weft__put(t, ", for ");
-        weft__put_length(t, x->to_ns - x->from_ns);
-        weft__put(t, " from ");
-        weft__put_time(t, x->from_ns);
-        weft__put(t, " on");
+        weft__say(f->s, g, "%?{; | Longest had it }%p, for %l from %t on", i, x->who,
+                  x->to_ns - x->from_ns, x->from_ns);
         weft__finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->who, g->promise);
     }
-    weft__put(t, ".");
-}
-
-static void put_text(const struct finder *f, uint32_t family, struct weft_finding *g,
-                     struct weft__text *t)
-{
-    const struct sort *k = &f->sort[family];
-    weft__put_family(t, f->m, f->s->families, family);
-    weft__put(t, ": %d %% of what ", (int)(k->waited_ns * 100 / k->life_ns));
-    weft__put_count(t, k->count);
-    weft__put(t, " of these took went to waiting for ");
-    weft__put_full(t, f->m, g->promise);
-    weft__put(t, ", which only one has at a time: ");
-    weft__put_count(t, f->waits);
-    weft__put(t, " waits took ");
-    weft__put_length(t, f->waited_ns);
-    weft__put(t, " in all.");
-    put_holders(f, g, t);
+    weft__say(f->s, g, ".");
 }
 
 static void report(struct finder *f, uint32_t family, const uint32_t *item)
@@ -318,23 +273,22 @@ static void report(struct finder *f, uint32_t family, const uint32_t *item)
     const uint32_t lock = weft_model_final(f->m, first->source);
     const bool batch = !k->creators && k->waits < OFTEN * (uint64_t)k->count &&
                        k->last_ns - k->first_ns < (k->end_ns - k->first_ns) / BATCH;
-    struct weft__verdict v;
-    if (!weft__judge(&v, WEFT_FINDING_CONTENTION,
+    struct weft_finding *g =
+        weft__report(f->s, WEFT_FINDING_CONTENTION,
                      weft__signs(f->s, WEFT_ROOT) | (k->marked ? WEFT__C_MARKED : 0) |
-                         (k->count < FEW ? WEFT__C_FEW : 0) | (batch ? WEFT__C_BATCH : 0)))
-        return;
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_CONTENTION, v.confidence, lock,
-                                               f->from_ns, f->to_ns, f->waited_ns);
+                         (k->count < FEW ? WEFT__C_FEW : 0) | (batch ? WEFT__C_BATCH : 0),
+                     lock, f->from_ns, f->to_ns, f->waited_ns);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, family, g, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    weft__say(f->s, g,
+              "%f: %u %% of what %c of these took went to waiting for %p, which only one has at a "
+              "time: %c waits took %l in all.",
+              family, (int)(k->waited_ns * 100 / k->life_ns), k->count, lock, f->waits,
+              f->waited_ns);
+    put_holders(f, g);
     for (uint32_t i = 0; i < f->waits && i < WEFT_AFFECTED_MAX; i++)
         weft__finding_affects(f->s, g, f->h->wait[item[i]].reader);
     weft__finding_evidence(f->s, g, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
-    weft__finding_sort(g);
 }
 
 /* Whether what a wait is for waits for what somebody holds: then that is the lock. */
@@ -350,11 +304,11 @@ static bool is_queued(const struct finder *f, const struct weft_wait *w)
 
 static void look_at(struct finder *f, uint32_t place)
 {
-    const uint32_t *item = &f->item[f->first[place]];
-    const uint32_t count = f->first[place + 1] - f->first[place];
+    const uint32_t *item = &f->waits_for.item[f->waits_for.first[place]];
+    const uint32_t count = f->waits_for.first[place + 1] - f->waits_for.first[place];
     int64_t waited = 0;
     for (uint32_t i = 0; i < count; i++)
-        add_time(&waited, f->h->wait[item[i]].until_ns - f->h->wait[item[i]].from_ns);
+        waited = weft__sum(waited, f->h->wait[item[i]].until_ns - f->h->wait[item[i]].from_ns);
     if (count < WAITS || waited < LEAST_NS ||
         (place >= f->m->promises && is_queued(f, &f->h->wait[item[0]])))
         return;
@@ -382,21 +336,15 @@ void weft__find_contention(struct weft__search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     if (s->h->waits < WAITS)
         return;
-    f.sort = calloc(s->families->count, sizeof *f.sort);
-    f.touched = calloc(s->families->count, sizeof *f.touched);
-    f.covered = calloc(s->m->promises, sizeof *f.covered);
-    f.seen = calloc(s->m->promises, sizeof *f.seen);
-    f.served = weft__resize(NULL, s->h->waits, sizeof *f.served);
-    s->failed |= !f.sort || !f.touched || !f.covered || !f.seen || !f.served || !gather(&f);
+    f.sort = weft__take(s, s->families->count, sizeof *f.sort);
+    f.touched = weft__take(s, s->families->count, sizeof *f.touched);
+    f.covered = weft__take(s, s->m->promises, sizeof *f.covered);
+    f.seen = weft__take(s, s->m->promises, sizeof *f.seen);
+    f.served = weft__take(s, s->h->waits, sizeof *f.served);
+    const uint32_t places = s->m->promises + s->families->count;
+    f.waits_for = weft__lists(s, places, s->h->waits, place_of_wait, &f);
     if (!s->failed)
         measure_lives(&f);
-    for (uint32_t i = 1; i < s->m->promises + s->families->count && !s->failed; i++)
+    for (uint32_t i = 1; i < places && !s->failed; i++)
         look_at(&f, i);
-    free(f.sort);
-    free(f.touched);
-    free(f.covered);
-    free(f.seen);
-    free(f.served);
-    free(f.first);
-    free(f.item);
 }

@@ -2,13 +2,10 @@
 /* Drift: what is to come at a fixed rate, but sets its timer anew after its own work, so that each time comes later by what
  * that took. That the first timer, which is set before any work, is as long as the others tells it from one that is set to
  * the next full period. */
-#include <stdlib.h>
 #include <string.h>
 
-#include "analyse/finding.h"
 #include "analyse/judge.h"
 #include "analyse/types.h"
-#include "model/alloc.h"
 
 #define NEAR_NS INT64_C(200000) /* a timer may be late by so much, */
 enum {
@@ -29,8 +26,8 @@ struct finder {
     const struct weft_history *h;
     struct tick
         *tick; /* of one handler and one sort of timers, of which each is set by the run before */
-    int64_t *length;
-    uint32_t ticks, room;
+    int64_t *length; /* beside these */
+    uint32_t ticks, room, lengths;
 };
 
 static bool is_near(int64_t a, int64_t b)
@@ -46,12 +43,6 @@ static int64_t times_ns(int64_t length_ns, uint32_t n)
     return __builtin_mul_overflow(length_ns, (int64_t)n, &sum) ? INT64_MAX : sum;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 enum length { TIMER_TAKES, WORK_TAKES };
 
 /* The median over all but the first. */
@@ -62,30 +53,19 @@ static int64_t median(struct finder *f, enum length what)
         f->length[i - 1] =
             what == TIMER_TAKES ? x->over_ns - x->set_ns : x->set_ns - x[-1].woken_ns;
     }
-    qsort(f->length, f->ticks - 1, sizeof *f->length, by_value);
-    return f->length[(f->ticks - 1) / 2];
+    return weft__median(f->length, f->ticks - 1);
 }
 
 static void put_text(const struct finder *f, uint32_t who, int64_t timer, int64_t work,
-                     struct weft__text *t)
+                     struct weft_finding *g)
 {
     const struct tick *first = &f->tick[0], *last = &f->tick[f->ticks - 1];
     int64_t mean = (last->woken_ns - first->woken_ns) / (f->ticks - 1);
-    weft__put_full(t, f->m, who);
-    weft__put(t, " sets ");
-    weft__put_name(t, f->m, last->timer);
-    weft__put(t, " (%.64s) anew when its own work is done. Of ",
-              weft_model_type(f->m, last->timer));
-    weft__put_length(t, timer);
-    weft__put(t, " each time, and about ");
-    weft__put_length(t, work);
-    weft__put(t, " of work, it comes every ");
-    weft__put_length(t, mean);
-    weft__put(t, ", and after ");
-    weft__put_count(t, f->ticks);
-    weft__put(t, " times ");
-    weft__put_length(t, times_ns(mean - timer, f->ticks - 1));
-    weft__put(t, " later than at a fixed rate.");
+    weft__say(f->s, g,
+              "%p sets %n (%y) anew when its own work is done. Of %l each time, and about %l of "
+              "work, it comes every %l, and after %c times %l later than at a fixed rate.",
+              who, last->timer, last->timer, timer, work, mean, f->ticks,
+              times_ns(mean - timer, f->ticks - 1));
 }
 
 static void report(struct finder *f, uint32_t who, int64_t timer, int64_t work)
@@ -95,38 +75,24 @@ static void report(struct finder *f, uint32_t who, int64_t timer, int64_t work)
     const char *type = weft_model_type(f->m, last->timer);
     bool rate =
         strcmp(type, "interval") == 0 || strcmp(type, "tick") == 0 || strcmp(type, "ticker") == 0;
-    struct weft__verdict v;
-    if (!weft__judge(&v, WEFT_FINDING_DRIFT,
-                     weft__signs(f->s, WEFT_ROOT) | (rate ? 0 : WEFT__D_PAUSE)))
-        return;
-    struct weft_finding *g =
-        weft__finding_add(f->s, WEFT_FINDING_DRIFT, v.confidence, who, f->tick[0].set_ns,
-                          last->woken_ns, times_ns(work, f->ticks - 1));
+    struct weft_finding *g = weft__report(
+        f->s, WEFT_FINDING_DRIFT, weft__signs(f->s, WEFT_ROOT) | (rate ? 0 : WEFT__D_PAUSE), who,
+        f->tick[0].set_ns, last->woken_ns, times_ns(work, f->ticks - 1));
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, who, timer, work, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    put_text(f, who, timer, work, g);
     g->count = f->ticks;
     for (uint32_t i = 0; i < SHOWN; i++) {
         weft__finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_WOKEN, who,
                                f->tick[i].timer);
-        weft__finding_evidence(f->s, g, f->tick[i + 1].set_ns, WEFT_EVIDENCE_CREATED,
-                               f->tick[i + 1].timer, f->m->promise[f->tick[i + 1].timer].creator);
+        weft__evidence_created(f->s, g, f->tick[i + 1].timer);
     }
-    weft__finding_sort(g);
 }
 
 static void judge(struct finder *f, uint32_t who)
 {
     if (f->ticks <= TIMES)
         return;
-    f->length = weft__resize(f->length, f->ticks, sizeof *f->length);
-    if (!f->length) {
-        f->s->failed = true;
-        return;
-    }
     int64_t timer = median(f, TIMER_TAKES), work = median(f, WORK_TAKES);
     uint32_t apart = 0;
     for (uint32_t i = 0; i < f->ticks; i++)
@@ -144,10 +110,9 @@ static void look_at(struct finder *f, uint32_t p)
     f->ticks = 0;
     for (uint32_t i = h->runs_of_first[p]; i < h->runs_of_first[p + 1] && !f->s->failed; i++) {
         const struct weft_run *r = &f->m->run[h->runs_of[i]];
-        uint32_t cause = h->run_cause[h->runs_of[i]];
-        if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
+        const uint32_t timer = weft__run_read(h, h->runs_of[i]);
+        if (timer == WEFT_NONE)
             continue;
-        uint32_t timer = (uint32_t)f->m->interaction[cause].other;
         const struct tick *last = f->ticks ? &f->tick[f->ticks - 1] : NULL;
         int64_t set = f->m->promise[timer].start_ns, over = weft_history_resolved_ns(h, timer);
         if (!weft__is_timer(f->m, timer) || over > r->start_ns)
@@ -156,7 +121,8 @@ static void look_at(struct finder *f, uint32_t p)
             judge(f, p);
             f->ticks = 0;
         }
-        if (weft__search_room(f->s, &f->tick, f->ticks, &f->room, sizeof *f->tick))
+        if (weft__take_room(f->s, &f->length, f->ticks, &f->lengths, sizeof *f->length) &&
+            weft__take_room(f->s, &f->tick, f->ticks, &f->room, sizeof *f->tick))
             f->tick[f->ticks++] = (struct tick){set, over, r->start_ns, r->end_ns, timer};
     }
     if (!f->s->failed)
@@ -169,6 +135,4 @@ void weft__find_drift(struct weft__search *s)
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
         if (f.h->runs_of_first[p + 1] - f.h->runs_of_first[p] > TIMES)
             look_at(&f, p);
-    free(f.tick);
-    free(f.length);
 }

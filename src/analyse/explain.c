@@ -105,11 +105,11 @@ int weft_explain(struct weft_findings *out, const struct weft_history *h,
                              .data = data};
     s.failed = weft__families_init(&families, h->m) < 0;
     for (unsigned i = 0; i < SEARCHES && !s.failed && !s.canceled; i++) {
-        searches[i](&s);
+        weft__search_run(&s, searches[i]);
         s.canceled |= progress && !progress(data, (double)(i + 1) / SEARCHES);
     }
     if (!s.failed && !s.canceled)
-        weft__join(&s);
+        weft__search_run(&s, weft__join);
     for (uint32_t i = 0; i < out->count; i++)
         weft__finding_sort(&out->finding[i]);
     weft__families_fini(&families);

@@ -9,7 +9,6 @@
 
 #include "analyse/judge.h"
 #include "analyse/types.h"
-#include "model/alloc.h"
 
 #define MS INT64_C(1000000)
 #define CHANCE_NS (10 * MS) /* in which a loop has had its turn */
@@ -75,12 +74,11 @@ static bool is_passed_over(const struct finder *f, const struct weft_wait *wait,
         reader->outcome != WEFT_FULFILLED)
         return false;
     for (uint32_t i = end; i > first && end - i < NEAR; i--) {
-        uint32_t run = h->runs_of[i - 1], cause = h->run_cause[run];
+        const uint32_t run = h->runs_of[i - 1], other = weft__run_read(h, run);
         if (f->m->run[run].end_ns < f->m->promise[p].end_ns)
             return others >= 2;
-        if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
+        if (other == WEFT_NONE)
             return false;
-        uint32_t other = (uint32_t)f->m->interaction[cause].other;
         if (weft_model_final(f->m, other) == p)
             return false;
         others += of[other] == of[p];
@@ -330,8 +328,7 @@ static bool may_have_come(const struct finder *f, uint32_t p)
     uint32_t first = h->waits_of_first[creator], end = h->waits_of_first[creator + 1];
     for (uint32_t i = end; i > first && end - i < NEAR; i--) {
         const struct weft_wait *w = &h->wait[h->waits_of[i - 1]];
-        if (w->source > p && f->s->families->of[w->source] == family &&
-            (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) &&
+        if (w->source > p && f->s->families->of[w->source] == family && weft__is_served(w) &&
             w->until_ns >= f->m->promise[p].end_ns)
             return true;
     }
@@ -398,7 +395,7 @@ static uint64_t signs_of(const struct finder *f, uint32_t p, enum looked looked)
 
 static bool keep(struct finder *f, uint32_t p, enum looked looked)
 {
-    if (!weft__search_room(f->s, &f->failure, f->failures, &f->room, sizeof *f->failure))
+    if (!weft__take_room(f->s, &f->failure, f->failures, &f->room, sizeof *f->failure))
         return false;
     struct failure *x = &f->failure[f->failures++];
     *x = (struct failure){.promise = p,
@@ -438,64 +435,40 @@ static int by_group(const void *a, const void *b)
         return x->reason < y->reason ? -1 : 1;
     if (x->verdict.confidence != y->verdict.confidence)
         return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
-    return x->promise < y->promise ? -1 : x->promise > y->promise;
-}
-
-static void put_reason(struct weft__text *t, const struct weft_model *m, uint32_t reason)
-{
-    enum { REASON_BYTES = 120 };
-    uint32_t size;
-    if (reason == WEFT_NONE)
-        return;
-    const char *text = weft_model_text(m, reason, &size);
-    if (size == 0)
-        return;
-    uint32_t n = size < REASON_BYTES ? size : REASON_BYTES;
-    while (n < size && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-        n--;
-    weft__put(t, " with '%.*s%s'", (int)n, text, n < size ? "\xe2\x80\xa6" : "");
+    return weft__order(x->promise, y->promise);
 }
 
 static void put_text(struct finder *f, const struct failure *x, uint32_t count,
-                     struct weft__text *t)
+                     struct weft_finding *g)
 {
     const struct weft_model *m = f->m;
     uint32_t wait = f->stranded[x->promise];
-    weft__put_full(t, m, x->promise);
-    size_t before = t->size;
-    weft__put_origin(t, m, x->promise);
-    weft__put(t, t->size > before ? ", failed at " : " failed at ");
-    weft__put_time(t, m->promise[x->promise].end_ns);
-    put_reason(t, m, x->reason);
-    weft__put(t, ", and nobody has looked at it: nobody waits for it, and nobody reads its result");
+    weft__say(f->s, g, "%p%O failed at %t", x->promise, x->promise, m->promise[x->promise].end_ns);
+    if (x->reason != WEFT_NONE)
+        weft__say(f->s, g, " with '%r'", x->promise);
+    weft__say(f->s, g,
+              ", and nobody has looked at it: nobody waits for it, and nobody reads its result");
     if (wait != WEFT_NONE) {
-        weft__put(t, "; ");
-        weft__put_name(t, m, f->h->wait[wait].reader);
-        weft__put(t, " has been waiting ever since for ");
-        weft__put_name(t, m, f->h->wait[wait].source);
-        weft__put(t, ", which it was to resolve");
+        weft__say(f->s, g, "; %n has been waiting ever since for %n, which it was to resolve",
+                  f->h->wait[wait].reader, f->h->wait[wait].source);
     }
-    weft__put(t, ".");
-    if (count > 1) {
-        weft__put(t, " So did ");
-        weft__put_count(t, count - 1);
-        weft__put(t, count == 2 ? " other like it." : " others like it.");
-    }
+    weft__say(f->s, g, ".");
+    if (count > 1)
+        weft__say(f->s, g, " So did %c %{other|others} like it.", count - 1);
 }
 
 static void put_evidence(struct finder *f, const struct failure *x, struct weft_finding *g)
 {
     const struct weft_model *m = f->m;
-    uint32_t p = x->promise, at = f->h->resolution[p], wait = f->stranded[p];
+    uint32_t p = x->promise, wait = f->stranded[p];
     const struct weft_promise *q = &m->promise[p];
     if (q->created)
-        weft__finding_evidence(f->s, g, q->start_ns, WEFT_EVIDENCE_CREATED, p, q->creator);
+        weft__evidence_created(f->s, g, p);
     uint32_t from = x->origin == WEFT_NONE ? WEFT_NONE : f->h->resolution[x->origin];
     if (from != WEFT_NONE && m->interaction[from].time_ns <= q->end_ns)
         weft__finding_evidence(f->s, g, m->interaction[from].time_ns, WEFT_EVIDENCE_FAILED,
                                x->origin, m->interaction[from].actor);
-    weft__finding_evidence(f->s, g, q->end_ns, WEFT_EVIDENCE_FAILED, p,
-                           at == WEFT_NONE ? WEFT_NONE : (uint32_t)m->interaction[at].actor);
+    weft__finding_evidence(f->s, g, q->end_ns, WEFT_EVIDENCE_FAILED, p, weft__resolver(f->h, p));
     if (wait == WEFT_NONE)
         return;
     const struct weft_wait *w = &f->h->wait[wait];
@@ -511,14 +484,11 @@ static void report(struct finder *f, const struct failure *x, uint32_t count)
         end = f->m->end_ns;
         cost = end > time ? end - time : 0;
     }
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE,
-                                               x->verdict.confidence, x->promise, time, end, cost);
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SWALLOWED_FAILURE, &x->verdict,
+                                               x->promise, time, end, cost);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, x, count, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, x->verdict.doubt);
+    put_text(f, x, count, g);
     g->count = count;
     put_evidence(f, x, g);
 }
@@ -548,12 +518,11 @@ static void report_groups(struct finder *f)
 void weft__find_failures(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.read = calloc(f.m->promises, 1);
-    f.family_read = calloc(s->families->count, 1);
-    f.family_missed = calloc(s->families->count, 1);
-    f.origin = weft__resize(NULL, f.m->promises, sizeof *f.origin);
-    f.stranded = weft__resize(NULL, f.m->promises, sizeof *f.stranded);
-    s->failed |= !f.read || !f.family_read || !f.family_missed || !f.origin || !f.stranded;
+    f.read = weft__take(s, f.m->promises, sizeof *f.read);
+    f.family_read = weft__take(s, s->families->count, sizeof *f.family_read);
+    f.family_missed = weft__take(s, s->families->count, sizeof *f.family_missed);
+    f.origin = weft__take(s, f.m->promises, sizeof *f.origin);
+    f.stranded = weft__take(s, f.m->promises, sizeof *f.stranded);
     if (!s->failed) {
         memset(f.origin, 0xff, f.m->promises * sizeof *f.origin);
         memset(f.stranded, 0xff, f.m->promises * sizeof *f.stranded);
@@ -562,13 +531,5 @@ void weft__find_failures(struct weft__search *s)
         note_stranded(&f);
         if (collect(&f))
             report_groups(&f);
-        else
-            s->failed = true;
     }
-    free(f.read);
-    free(f.family_read);
-    free(f.family_missed);
-    free(f.origin);
-    free(f.stranded);
-    free(f.failure);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/finding.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/judge.h"
 #include "model/alloc.h"
 
 bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
@@ -24,8 +26,79 @@ bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint
     return true;
 }
 
+/* The place in s->taken of an array, or of a new one; NULL: no memory. */
+static void **place_of(struct weft__search *s, const void *array)
+{
+    for (uint32_t i = 0; array && i < s->takens; i++)
+        if (s->taken[i] == array)
+            return &s->taken[i];
+    if (!weft__search_room(s, &s->taken, s->takens, &s->taken_room, sizeof *s->taken))
+        return NULL;
+    s->taken[s->takens] = NULL;
+    return &s->taken[s->takens++];
+}
+
+void *weft__take(struct weft__search *s, uint64_t count, size_t item)
+{
+    void **place = place_of(s, NULL);
+    if (place && count <= SIZE_MAX / item)
+        *place = calloc(count ? (size_t)count : 1, item);
+    s->failed |= !place || !*place;
+    return place ? *place : NULL;
+}
+
+bool weft__take_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
+                     size_t item)
+{
+    void *before, **place;
+    if (count < *room)
+        return true;
+    memcpy(&before, array, sizeof before);
+    place = place_of(s, before);
+    if (!place || !weft__search_room(s, array, count, room, item))
+        return false;
+    memcpy(place, array, sizeof *place);
+    return true;
+}
+
+struct weft__lists weft__lists(struct weft__search *s, uint32_t lists, uint32_t count,
+                               uint32_t (*list_of)(const void *data, uint32_t item),
+                               const void *data)
+{
+    /* [k + 1] is where list k goes on while it is filled, and so becomes the beginning of the next one. */
+    struct weft__lists l = {.first = weft__take(s, (uint64_t)lists + 2, sizeof *l.first)};
+    uint32_t list, sum = 0;
+    for (uint32_t i = 0; i < count && !s->failed; i++)
+        if ((list = list_of(data, i)) != WEFT_NONE) {
+            l.first[list + 2]++;
+            sum++;
+        }
+    l.item = weft__take(s, sum, sizeof *l.item);
+    for (uint32_t i = 2; i < lists + 2 && !s->failed; i++)
+        l.first[i] += l.first[i - 1];
+    for (uint32_t i = 0; i < count && !s->failed; i++)
+        if ((list = list_of(data, i)) != WEFT_NONE)
+            l.item[l.first[list + 1]++] = i;
+    return l;
+}
+
+void weft__search_run(struct weft__search *s, void (*search)(struct weft__search *s))
+{
+    const uint32_t before = s->out->count;
+    search(s);
+    while (s->takens)
+        free(s->taken[--s->takens]);
+    free(s->taken);
+    s->taken = NULL;
+    s->taken_room = 0;
+    for (uint32_t i = before; i < s->out->count; i++)
+        weft__finding_sort(&s->out->finding[i]);
+}
+
+/* ---- Findings ---- */
+
 struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding_kind kind,
-                                       enum weft_confidence confidence, uint32_t promise,
+                                       const struct weft__verdict *v, uint32_t promise,
                                        int64_t start_ns, int64_t end_ns, int64_t cost_ns)
 {
     struct weft_findings *out = s->out;
@@ -35,29 +108,112 @@ struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding
         return NULL;
     struct weft_finding *f = &out->finding[out->count++];
     *f = (struct weft_finding){.kind = kind,
-                               .confidence = confidence,
+                               .confidence = v->confidence,
                                .promise = promise,
                                .start_ns = start_ns,
                                .end_ns = end_ns,
                                .cost_ns = cost_ns,
                                .count = 1};
+    weft__finding_doubt(s, f, v->doubt);
     return f;
 }
 
 struct weft_finding *weft__finding_add_open(struct weft__search *s, enum weft_finding_kind kind,
-                                            enum weft_confidence confidence, uint32_t promise,
+                                            const struct weft__verdict *v, uint32_t promise,
                                             int64_t start_ns, int64_t cost_ns)
 {
     int64_t end = s->m->end_ns;
-    return weft__finding_add(s, kind, confidence, promise, start_ns < end ? start_ns : end, end,
-                             cost_ns);
+    return weft__finding_add(s, kind, v, promise, start_ns < end ? start_ns : end, end, cost_ns);
 }
 
-void weft__finding_text(struct weft__search *s, struct weft_finding *f, struct weft__text *text)
+/* A text of the model, cut where it is long, between whole characters. */
+static void put_reason(struct weft__text *t, const struct weft_model *m, uint32_t reason)
 {
-    s->failed |= text->failed;
-    free(f->text);
-    f->text = weft__text_take(text);
+    enum { REASON_BYTES = 120 };
+    uint32_t size;
+    if (reason == WEFT_NONE)
+        return;
+    const char *text = weft_model_text(m, reason, &size);
+    uint32_t n = size < REASON_BYTES ? size : REASON_BYTES;
+    while (n < size && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+        n--;
+    weft__put(t, "%.*s%s", (int)n, text, n < size ? "\xe2\x80\xa6" : "");
+}
+
+void weft__say_values(struct weft__search *s, struct weft_finding *f, const char *text,
+                      const int64_t *values)
+{
+    const size_t size = f->text ? strlen(f->text) : 0;
+    struct weft__text t = {.text = f->text, .size = size, .room = f->text ? size + 1 : 0};
+    const struct weft_model *m = s->m;
+    while (*text) {
+        size_t plain = strcspn(text, "%");
+        weft__put(&t, "%.*s", (int)plain, text);
+        text += plain;
+        if (!*text)
+            break;
+        const char what = text[1];
+        text += 2;
+        if (what == '{' || what == '?') {
+            const bool one = what == '{' ? *values == 1 : *++values != 0;
+            const char *first = text + (what == '?'), *second = strchr(first, '|') + 1,
+                       *end = strchr(second, '}');
+            weft__put(&t, "%.*s", (int)(one ? second - 1 - first : end - second),
+                      one ? first : second);
+            text = end + 1;
+            continue;
+        }
+        if (what == '%') {
+            weft__put(&t, "%%");
+            continue;
+        }
+        const int64_t value = *++values;
+        const size_t before = t.size;
+        switch (what) {
+        case 'p':
+            weft__put_full(&t, m, (uint32_t)value);
+            break;
+        case 'n':
+            weft__put_name(&t, m, (uint32_t)value);
+            break;
+        case 'o':
+        case 'O':
+            weft__put_origin(&t, m, (uint32_t)value);
+            weft__put(&t, what == 'O' && t.size > before ? "," : "");
+            break;
+        case 'y':
+            weft__put(&t, "%.64s", weft_model_type(m, (uint32_t)value));
+            break;
+        case 'e':
+            weft__put(&t, "%s", weft__outcome_verb(m, (uint32_t)value));
+            break;
+        case 'f':
+            weft__put_family(&t, m, s->families, (uint32_t)value);
+            break;
+        case 't':
+            weft__put_time(&t, value);
+            break;
+        case 'a':
+            weft__put_length(&t, m->end_ns > value ? m->end_ns - value : 0);
+            break;
+        case 'l':
+            weft__put_length(&t, value);
+            break;
+        case 'c':
+            weft__put_count(&t, (uint64_t)value);
+            break;
+        case 'r':
+            put_reason(&t, m, weft_model_reason(m, (uint32_t)value));
+            break;
+        case 's':
+            weft__put(&t, "%s", (const char *)(intptr_t)value);
+            break;
+        default:
+            weft__put(&t, "%" PRId64, value);
+        }
+    }
+    s->failed |= t.failed;
+    f->text = weft__text_take(&t);
 }
 
 void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const char *why)
@@ -101,6 +257,25 @@ void weft__finding_affects(struct weft__search *s, struct weft_finding *f, uint3
     f->affected[f->affecteds++] = promise;
 }
 
+void weft__evidence_created(struct weft__search *s, struct weft_finding *f, uint32_t promise)
+{
+    const struct weft_promise *p = &s->m->promise[promise];
+    weft__finding_evidence(s, f, p->start_ns, WEFT_EVIDENCE_CREATED, promise, p->creator);
+}
+
+void weft__evidence_ended(struct weft__search *s, struct weft_finding *f, uint32_t promise)
+{
+    weft__finding_evidence(s, f, s->m->promise[promise].end_ns, weft__ending(s->m, promise),
+                           promise, weft__resolver(s->h, promise));
+}
+
+void weft__evidence_waited(struct weft__search *s, struct weft_finding *f,
+                           const struct weft_wait *w)
+{
+    weft__finding_evidence(s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
+    weft__finding_evidence(s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+}
+
 void weft__finding_sort(struct weft_finding *f)
 {
     for (uint32_t i = 1; i < f->evidences; i++) {
@@ -121,6 +296,32 @@ void weft__finding_fini(struct weft_finding *f)
 }
 
 /* ---- Questions ---- */
+
+uint32_t weft__resolver(const struct weft_history *h, uint32_t promise)
+{
+    const uint32_t by = h->resolution[promise];
+    return by == WEFT_NONE ? WEFT_NONE : (uint32_t)h->m->interaction[by].actor;
+}
+
+uint32_t weft__run_read(const struct weft_history *h, uint32_t run)
+{
+    const uint32_t cause = run == WEFT_NONE ? WEFT_NONE : h->run_cause[run];
+    return cause == WEFT_NONE || h->m->interaction[cause].kind != WEFT_READS
+               ? WEFT_NONE
+               : (uint32_t)h->m->interaction[cause].other;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    return weft__order(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+int64_t weft__median(int64_t *value, uint32_t count)
+{
+    if (count)
+        qsort(value, count, sizeof *value, by_value);
+    return count ? value[count / 2] : 0;
+}
 
 enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise)
 {

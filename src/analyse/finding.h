@@ -17,6 +17,8 @@ struct weft__search {
     const struct weft__families *families;
     struct weft_findings *out;
     uint32_t room;
+    void **taken; /* memory of the search that goes on */
+    uint32_t takens, taken_room;
     bool failed;                /* no memory: nothing is added any more */
     weft_progress_fn *progress; /* or NULL */
     void *data;
@@ -36,19 +38,52 @@ struct weft__search {
 bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
                        size_t item);
 
+/* Memory until the search ends: count items that are 0, at least one. NULL: s has failed. */
+void *weft__take(struct weft__search *s, uint64_t count, size_t item);
+
+/* weft__search_room for an array that is NULL, or that this has made: until the search ends. */
+bool weft__take_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
+                     size_t item);
+
+/* Items in lists: item[first[k]] to item[first[k + 1]] are in list k, in order. */
+struct weft__lists {
+    uint32_t *first, *item;
+};
+
+/* Those of count items, until the search ends. list_of says in which list one is; WEFT_NONE: in none. */
+struct weft__lists weft__lists(struct weft__search *s, uint32_t lists, uint32_t count,
+                               uint32_t (*list_of)(const void *data, uint32_t item),
+                               const void *data);
+
+/* Runs a search: afterwards what it took is given back, and the evidence of what it found is in order of time. */
+void weft__search_run(struct weft__search *s, void (*search)(struct weft__search *s));
+
+struct weft__verdict; /* judge.h */
+
 /* Adds a finding and returns it, for the rest to be filled in: valid until the next one. NULL: no memory, or
  * not looked for. */
 struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding_kind kind,
-                                       enum weft_confidence confidence, uint32_t promise,
+                                       const struct weft__verdict *v, uint32_t promise,
                                        int64_t start_ns, int64_t end_ns, int64_t cost_ns);
 
 /* The same for what lasts until the trace ends. In a damaged one it may have begun later: then it is of no length. */
 struct weft_finding *weft__finding_add_open(struct weft__search *s, enum weft_finding_kind kind,
-                                            enum weft_confidence confidence, uint32_t promise,
+                                            const struct weft__verdict *v, uint32_t promise,
                                             int64_t start_ns, int64_t cost_ns);
 
-/* Takes over the text. */
-void weft__finding_text(struct weft__search *s, struct weft_finding *f, struct weft__text *text);
+/* Adds to its text. In that stand, each for the next of the values:
+ *     %p  a promise: 'ARP response' (condition 8)      %n  its name only: 'ARP response'
+ *     %o  where it comes from: ", created by …"         %O  the same, and a comma behind it
+ *     %y  its type                                     %e  how it ended: "was fulfilled"
+ *     %f  a family                                     %t  a time      %l  a length
+ *     %c  a count: "1,204"                             %u  a number: "1204"
+ *     %r  why it failed                                 %s  a text, as (intptr_t)
+ *     %a  how long that time is ago when the trace ends
+ *     %?{yes|no}  one of these
+ * "%{other|others}" is the first one if the value before is 1, else the second one. */
+#define weft__say(s, f, text, ...) weft__say_values(s, f, text, (const int64_t[]){0, __VA_ARGS__})
+void weft__say_values(struct weft__search *s, struct weft_finding *f, const char *text,
+                      const int64_t *values);
 void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const char *why);
 
 /* Beyond the limits, the last piece of evidence is replaced, and affected promises are only counted. */
@@ -56,12 +91,44 @@ void weft__finding_evidence(struct weft__search *s, struct weft_finding *f, int6
                             enum weft_evidence_event event, uint32_t promise, uint32_t other);
 void weft__finding_affects(struct weft__search *s, struct weft_finding *f, uint32_t promise);
 
+/* Evidence: who created it; how it ended, and by whom; that somebody waited, and went on. */
+void weft__evidence_created(struct weft__search *s, struct weft_finding *f, uint32_t promise);
+void weft__evidence_ended(struct weft__search *s, struct weft_finding *f, uint32_t promise);
+void weft__evidence_waited(struct weft__search *s, struct weft_finding *f,
+                           const struct weft_wait *w);
+
 /* In order of time, at equal times as they came; and gives back what a finding holds. */
 void weft__finding_sort(struct weft_finding *f);
 void weft__finding_fini(struct weft_finding *f);
 
-/* How a promise ended, as evidence. */
+/* How a promise ended, as evidence; and who ended it, or WEFT_NONE. */
 enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise);
+uint32_t weft__resolver(const struct weft_history *h, uint32_t promise);
+
+/* Whether the one who waited went on because of that. */
+static inline bool weft__is_served(const struct weft_wait *w)
+{
+    return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
+}
+
+/* Puts them in order. Returns the one in the middle, the upper one of two; 0: there are none. */
+int64_t weft__median(int64_t *value, uint32_t count);
+
+/* What was read as a run began, or WEFT_NONE. */
+uint32_t weft__run_read(const struct weft_history *h, uint32_t run);
+
+/* The sum of two lengths; in a damaged trace they may be anything. */
+static inline int64_t weft__sum(int64_t a, int64_t b)
+{
+    int64_t sum;
+    return b < 0 ? a : __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
+}
+
+/* For sorting, by one field after the other. */
+static inline int weft__order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
 
 /* Whether a promise gets a label between two times, among the first most that anybody gets then. */
 bool weft__is_labelled(const struct weft_model *m, uint32_t promise, int64_t from_ns, int64_t to_ns,

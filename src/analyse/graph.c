@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "analyse/types.h"
-#include "model/alloc.h"
 
 /* ---- Blocking waits ---- */
 
@@ -110,40 +109,41 @@ static void blocking_of(struct blocking *b, uint32_t r)
     }
 }
 
-/* Waits by reader (of: 0) or by source (1). */
-static bool sort_waits(struct weft__graph *g, const uint32_t *wait, uint32_t count, int of,
-                       uint32_t **first, uint32_t **item)
+struct sorting {
+    const struct weft__graph *g;
+    const uint32_t *wait;
+};
+
+static uint32_t reader_in_list(const void *sorting, uint32_t i)
 {
-    uint32_t promises = g->s->m->promises, sum = 0;
-    uint32_t *begin = calloc((size_t)promises + 2, sizeof *begin);
-    *first = begin;
-    *item = weft__resize(NULL, (uint64_t)count + 1, sizeof **item);
-    if (!begin || !*item)
-        return false;
-    for (uint32_t i = 0; i < count; i++)
-        begin[(of ? weft__source(g, wait[i]) : weft__reader(g, wait[i])) + 2]++;
-    for (uint32_t i = 2; i < promises + 2; i++) {
-        sum += begin[i];
-        begin[i] = sum;
-    }
-    for (uint32_t i = 0; i < count; i++)
-        (*item)[begin[(of ? weft__source(g, wait[i]) : weft__reader(g, wait[i])) + 1]++] = wait[i];
-    return true;
+    const struct sorting *x = sorting;
+    return weft__reader(x->g, x->wait[i]);
+}
+
+static uint32_t source_in_list(const void *sorting, uint32_t i)
+{
+    const struct sorting *x = sorting;
+    return weft__source(x->g, x->wait[i]);
+}
+
+/* Waits by reader or by source. */
+static void sort_waits(struct weft__graph *g, const struct blocking *b,
+                       uint32_t (*by)(const void *sorting, uint32_t i), uint32_t **first,
+                       uint32_t **item)
+{
+    const struct sorting x = {g, b->out};
+    const struct weft__lists l = weft__lists(g->s, g->s->m->promises, b->count, by, &x);
+    for (uint32_t i = 0; i < b->count && !g->s->failed; i++)
+        l.item[i] = b->out[l.item[i]];
+    *first = l.first;
+    *item = l.item;
 }
 
 static bool sort_both(struct weft__graph *g, const struct blocking *b)
 {
-    return sort_waits(g, b->out, b->count, 0, &g->out_first, &g->out) &&
-           sort_waits(g, b->out, b->count, 1, &g->in_first, &g->in);
-}
-
-static void free_sorted(struct weft__graph *g)
-{
-    free(g->out_first);
-    free(g->out);
-    free(g->in_first);
-    free(g->in);
-    g->out_first = g->out = g->in_first = g->in = NULL;
+    sort_waits(g, b, reader_in_list, &g->out_first, &g->out);
+    sort_waits(g, b, source_in_list, &g->in_first, &g->in);
+    return !g->s->failed;
 }
 
 /* ---- Cancelled in vain ---- */
@@ -239,19 +239,13 @@ static bool find_blocking(struct weft__graph *g)
     struct blocking b = {.s = g->s,
                          .h = h,
                          .told = says_who_goes_on(h),
-                         .out = weft__resize(NULL, (uint64_t)open + 1, sizeof *b.out)};
+                         .out = weft__take(g->s, open, sizeof *b.out)};
     if (!b.out)
         return false;
     for (uint32_t r = 1; r < m->promises; r++)
         if (weft__is_pending(m, r))
             blocking_of(&b, r);
-    bool ok = sort_both(g, &b);
-    if (ok && leave_out_deaf(g, &b)) {
-        free_sorted(g);
-        ok = sort_both(g, &b);
-    }
-    free(b.out);
-    return ok;
+    return sort_both(g, &b) && (!leave_out_deaf(g, &b) || sort_both(g, &b));
 }
 
 /* ---- Groups ---- */
@@ -268,7 +262,7 @@ static bool waits(const struct weft__graph *g, uint32_t p)
 
 static struct weft__group *add_group(struct weft__graph *g, uint32_t node)
 {
-    if (!weft__search_room(g->s, &g->groups, g->count, &g->room, sizeof *g->groups))
+    if (!weft__take_room(g->s, &g->groups, g->count, &g->room, sizeof *g->groups))
         return NULL;
     g->group[node] = g->count;
     struct weft__group *added = &g->groups[g->count++];
@@ -481,7 +475,7 @@ static bool components(struct weft__graph *g, struct tarjan *t, uint32_t start, 
 static bool add_circles(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
 {
     uint32_t promises = g->s->m->promises, head = *tail;
-    uint32_t *array = calloc(promises, 5 * sizeof *array);
+    uint32_t *array = weft__take(g->s, promises, 5 * sizeof *array);
     if (!array)
         return false;
     struct tarjan t = {.index = array,
@@ -493,7 +487,6 @@ static bool add_circles(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
     for (uint32_t p = 1; p < promises && ok; p++)
         if (t.index[p] == 0 && g->group[p] == WEFT_NONE && waits(g, p))
             ok = components(g, &t, p, queue, tail);
-    free(array);
     if (ok)
         *tail = spread(g, queue, head, *tail);
     return ok;
@@ -504,7 +497,7 @@ static bool add_circles(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
 /* The queue, by groups. */
 static bool sort_groups(struct weft__graph *g, const uint32_t *queue, uint32_t count)
 {
-    g->order = weft__resize(NULL, (uint64_t)count + 1, sizeof *g->order);
+    g->order = weft__take(g->s, count, sizeof *g->order);
     if (!g->order)
         return false;
     for (uint32_t i = 0; i < count; i++)
@@ -551,11 +544,11 @@ bool weft__graph_init(struct weft__graph *g, struct weft__search *s)
     uint32_t promises = s->m->promises, tail = 0, rounds = 16; /* more of them only waits longer */
     *g = (struct weft__graph){.s = s, .budget = (uint64_t)promises + s->m->interactions};
     find_sleep(g);
-    g->next = weft__resize(NULL, promises, sizeof *g->next);
-    g->group = weft__resize(NULL, promises, sizeof *g->group);
-    g->mark = calloc(promises, 1);
-    uint32_t *queue = weft__resize(NULL, promises, sizeof *queue);
-    bool ok = g->next && g->group && g->mark && queue && find_blocking(g) && weft__find_habits(g);
+    g->next = weft__take(s, promises, sizeof *g->next);
+    g->group = weft__take(s, promises, sizeof *g->group);
+    g->mark = weft__take(s, promises, sizeof *g->mark);
+    uint32_t *queue = weft__take(s, promises, sizeof *queue);
+    bool ok = !s->failed && find_blocking(g) && weft__find_habits(g);
     if (ok) {
         memset(g->next, 0xff, promises * sizeof *g->next);
         memset(g->group, 0xff, promises * sizeof *g->group);
@@ -570,21 +563,11 @@ bool weft__graph_init(struct weft__graph *g, struct weft__search *s)
              add_roots(g, true, queue, &tail) && add_lonely(g, queue, &tail) &&
              sort_groups(g, queue, tail) && weft__find_owners(g);
     }
-    free(queue);
     return ok;
 }
 
 void weft__graph_fini(struct weft__graph *g)
 {
-    free(g->out_first);
-    free(g->out);
-    free(g->in_first);
-    free(g->in);
-    free(g->next);
-    free(g->group);
-    free(g->order);
-    free(g->mark);
-    free(g->groups);
     free(g->habit);
     *g = (struct weft__graph){0};
 }

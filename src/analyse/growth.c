@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Queues that grow: more of a sort come than end, from the beginning to the end, and each takes longer than those before it. */
-#include <stdlib.h>
-
 #include "analyse/judge.h"
-#include "model/alloc.h"
 
 #define LEAST_SPAN_NS INT64_C(100000000) /* in which they come */
 #define SLOW_NS INT64_C(10000000)        /* what the last ones take */
@@ -33,7 +30,7 @@ struct finder {
     struct weft__search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    uint32_t *first, *item; /* promises by family, in order of creation */
+    struct weft__lists sorts; /* promises by family, in order of creation */
     int64_t *took;
     bool *grows; /* by family */
 };
@@ -54,29 +51,10 @@ static int64_t end_of(const struct finder *f, uint32_t promise)
     return is_pending(f->m, promise) ? f->m->end_ns : f->m->promise[promise].end_ns;
 }
 
-static int by_value(const void *a, const void *b)
+static uint32_t family_of(const void *finder, uint32_t promise)
 {
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static bool gather(struct finder *f)
-{
-    const struct weft__families *of = f->s->families;
-    f->first = calloc((size_t)of->count + 2, sizeof *f->first);
-    f->item = weft__resize(NULL, f->m->promises, sizeof *f->item);
-    f->took = weft__resize(NULL, f->m->promises, sizeof *f->took);
-    f->grows = calloc(of->count, sizeof *f->grows);
-    if (!f->first || !f->item || !f->took || !f->grows)
-        return false;
-    for (uint32_t p = 1; p < f->m->promises; p++)
-        f->first[of->of[p] + 2] += counts(f->m, p);
-    for (uint32_t i = 2; i < of->count + 2; i++)
-        f->first[i] += f->first[i - 1];
-    for (uint32_t p = 1; p < f->m->promises; p++)
-        if (counts(f->m, p))
-            f->item[f->first[of->of[p] + 1]++] = p;
-    return true;
+    const struct finder *f = finder;
+    return counts(f->m, promise) ? f->s->families->of[promise] : WEFT_NONE;
 }
 
 static unsigned part_of(const struct growth *g, int64_t time_ns)
@@ -87,20 +65,20 @@ static unsigned part_of(const struct growth *g, int64_t time_ns)
 
 static void measure(const struct finder *f, uint32_t family, struct growth *g)
 {
-    const uint32_t first = f->first[family], end = f->first[family + 1];
+    const uint32_t first = f->sorts.first[family], end = f->sorts.first[family + 1];
     *g = (struct growth){.first_ns = INT64_MAX, .last_ns = INT64_MIN, .end_ns = INT64_MIN};
     for (uint32_t i = first; i < end; i++) {
-        const struct weft_promise *p = &f->m->promise[f->item[i]];
-        const int64_t over = end_of(f, f->item[i]);
+        const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
+        const int64_t over = end_of(f, f->sorts.item[i]);
         g->first_ns = p->start_ns < g->first_ns ? p->start_ns : g->first_ns;
         g->last_ns = p->start_ns > g->last_ns ? p->start_ns : g->last_ns;
         g->end_ns = over > g->end_ns ? over : g->end_ns;
         g->creator = g->count++ ? g->creator : p->creator;
         g->creators |= p->creator != g->creator || p->creator == WEFT_ROOT;
         g->marked += p->should_resolve;
-        g->left += is_pending(f->m, f->item[i]);
+        g->left += is_pending(f->m, f->sorts.item[i]);
         if (over - p->start_ns >= g->worst_ns) {
-            g->worst = f->item[i];
+            g->worst = f->sorts.item[i];
             g->worst_ns = over - p->start_ns;
         }
     }
@@ -110,9 +88,7 @@ static void measure(const struct finder *f, uint32_t family, struct growth *g)
 static void end_part(struct finder *f, struct growth *g, unsigned part, uint32_t ended,
                      uint32_t left)
 {
-    if (ended)
-        qsort(f->took, ended, sizeof *f->took, by_value);
-    g->took_ns[part] = ended ? f->took[ended / 2] : 0;
+    g->took_ns[part] = weft__median(f->took, ended);
     if (ended > left && g->known == part)
         g->known++;
 }
@@ -122,10 +98,11 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
 {
     uint32_t n = 0, left = 0;
     unsigned part = 0;
-    for (uint32_t i = f->first[family]; i < f->first[family + 1]; i++) {
-        const struct weft_promise *p = &f->m->promise[f->item[i]];
-        const unsigned came = part_of(g, p->start_ns), over = part_of(g, end_of(f, f->item[i]));
-        const bool stays = is_pending(f->m, f->item[i]) || p->end_ns > g->last_ns;
+    for (uint32_t i = f->sorts.first[family]; i < f->sorts.first[family + 1]; i++) {
+        const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
+        const unsigned came = part_of(g, p->start_ns),
+                       over = part_of(g, end_of(f, f->sorts.item[i]));
+        const bool stays = is_pending(f->m, f->sorts.item[i]) || p->end_ns > g->last_ns;
         for (unsigned k = came; k < (stays ? PARTS : over); k++)
             g->pending[k]++;
         if (came > part) {
@@ -133,7 +110,7 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
             n = left = 0;
             part = came;
         }
-        if (is_pending(f->m, f->item[i]))
+        if (is_pending(f->m, f->sorts.item[i]))
             left++;
         else
             f->took[n++] = p->end_ns - p->start_ns;
@@ -143,7 +120,7 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
 
 static bool does_grow(struct finder *f, uint32_t family, struct growth *g)
 {
-    if (f->first[family + 1] - f->first[family] < LEAST)
+    if (f->sorts.first[family + 1] - f->sorts.first[family] < LEAST)
         return false;
     measure(f, family, g);
     if (g->last_ns - g->first_ns < LEAST_SPAN_NS || g->ended < g->count / ENDED ||
@@ -173,68 +150,45 @@ static bool is_behind(const struct finder *f, uint32_t family, const struct grow
     return of && of != family && f->grows[of];
 }
 
-static void put_text(const struct finder *f, uint32_t family, const struct growth *g,
-                     struct weft__text *t)
-{
-    weft__put_family(t, f->m, f->s->families, family);
-    weft__put(t, ": more and more of these are pending, as more come than end: ");
-    weft__put_count(t, g->pending[0]);
-    weft__put(t, " after an eighth of the time in which they came, ");
-    weft__put_count(t, g->pending[PARTS / 2 - 1]);
-    weft__put(t, " after half of it, ");
-    weft__put_count(t, g->pending[PARTS - 1]);
-    weft__put(t, " when the last one came, at ");
-    weft__put_time(t, g->last_ns);
-    weft__put(t, ". The first ones took ");
-    weft__put_length(t, g->took_ns[0]);
-    weft__put(t, " (the median), the last ones that ended ");
-    weft__put_length(t, g->took_ns[g->known - 1]);
-    weft__put(t, "; ");
-    weft__put_full(t, f->m, g->worst);
-    weft__put(t, " took longest, ");
-    weft__put_length(t, g->worst_ns);
-    weft__put(t, ".");
-}
-
 static void report(const struct finder *f, uint32_t family, const struct growth *g)
 {
     const struct weft_promise *p = &f->m->promise[g->worst];
-    struct weft__verdict v;
-    if (!weft__judge(&v, WEFT_FINDING_QUEUE_GROWTH,
+    struct weft_finding *x =
+        weft__report(f->s, WEFT_FINDING_QUEUE_GROWTH,
                      weft__signs(f->s, g->worst) | (g->left == 0 ? WEFT__Q_DRAINED : 0) |
-                         (g->marked ? WEFT__Q_MARKED : 0) | (g->creators ? WEFT__Q_MANY : 0)))
-        return;
-    struct weft_finding *x = weft__finding_add(f->s, WEFT_FINDING_QUEUE_GROWTH, v.confidence,
-                                               g->worst, g->first_ns, g->last_ns, g->worst_ns);
+                         (g->marked ? WEFT__Q_MARKED : 0) | (g->creators ? WEFT__Q_MANY : 0),
+                     g->worst, g->first_ns, g->last_ns, g->worst_ns);
     if (!x)
         return;
-    struct weft__text t = {0};
-    put_text(f, family, g, &t);
-    weft__finding_text(f->s, x, &t);
-    weft__finding_doubt(f->s, x, v.doubt);
-    weft__finding_evidence(f->s, x, p->start_ns, WEFT_EVIDENCE_CREATED, g->worst, p->creator);
+    weft__say(
+        f->s, x,
+        "%f: more and more of these are pending, as more come than end: %c after an eighth of "
+        "the time in which they came, %c after half of it, %c when the last one came, at %t. "
+        "The first ones took %l (the median), the last ones that ended %l; %p took longest, "
+        "%l.",
+        family, g->pending[0], g->pending[PARTS / 2 - 1], g->pending[PARTS - 1], g->last_ns,
+        g->took_ns[0], g->took_ns[g->known - 1], g->worst, g->worst_ns);
+    weft__evidence_created(f->s, x, g->worst);
     if (is_pending(f->m, g->worst))
         weft__finding_evidence(f->s, x, f->m->end_ns, WEFT_EVIDENCE_PENDING, g->worst, WEFT_NONE);
     else
         weft__finding_evidence(f->s, x, p->end_ns, weft__ending(f->m, g->worst), g->worst,
                                WEFT_NONE);
-    for (uint32_t i = f->first[family]; i < f->first[family + 1]; i++)
-        if (end_of(f, f->item[i]) >= g->last_ns)
-            weft__finding_affects(f->s, x, f->item[i]);
+    for (uint32_t i = f->sorts.first[family]; i < f->sorts.first[family + 1]; i++)
+        if (end_of(f, f->sorts.item[i]) >= g->last_ns)
+            weft__finding_affects(f->s, x, f->sorts.item[i]);
 }
 
 void weft__find_growth(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     struct growth g;
-    s->failed |= !gather(&f);
+    f.sorts = weft__lists(s, s->families->count, s->m->promises, family_of, &f);
+    f.took = weft__take(s, s->m->promises, sizeof *f.took);
+    f.grows = weft__take(s, s->families->count, sizeof *f.grows);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         f.grows[i] = does_grow(&f, i, &g);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.grows[i] && does_grow(&f, i, &g) && !is_behind(&f, i, &g))
             report(&f, i, &g);
-    free(f.first);
-    free(f.item);
-    free(f.took);
-    free(f.grows);
 }

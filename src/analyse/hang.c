@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/graph.h"
-#include "model/alloc.h"
 
 enum {
     FAMILY_SOME = 2,   /* so many of a sort show that they do end */
@@ -473,7 +472,7 @@ static void add_finding(const struct weft__graph *g, const struct weft__hang *x,
     if (gr->lost && gr->lost_ns < start)
         start = gr->lost_ns;
     struct weft_finding *f =
-        weft__finding_add_open(s, x->kind, x->verdict.confidence, gr->node, start, x->cost_ns);
+        weft__finding_add_open(s, x->kind, &x->verdict, gr->node, start, x->cost_ns);
     if (!f)
         return;
     f->count = count;
@@ -507,7 +506,7 @@ static void clear_ordinary(struct weft__hang *x, uint32_t count)
 /* No more than can be told: each takes memory. */
 static bool add_findings(const struct weft__graph *g, struct weft__hang *found, uint32_t count)
 {
-    struct sort *sort = weft__resize(NULL, (uint64_t)count + 1, sizeof *sort);
+    struct sort *sort = weft__take(g->s, count, sizeof *sort);
     uint32_t sorts = 0;
     if (!sort)
         return false;
@@ -525,7 +524,6 @@ static bool add_findings(const struct weft__graph *g, struct weft__hang *found, 
             add_finding(g, sort[i].first, sort[i].count);
         else
             g->s->out->left_out++;
-    free(sort);
     return true;
 }
 
@@ -533,7 +531,7 @@ void weft__find_hangs(struct weft__search *s)
 {
     struct weft__graph g;
     bool ok = weft__graph_init(&g, s);
-    struct weft__hang *found = ok ? weft__resize(NULL, (uint64_t)g.count + 1, sizeof *found) : NULL;
+    struct weft__hang *found = ok ? weft__take(s, g.count, sizeof *found) : NULL;
     uint32_t count = 0;
     for (uint32_t i = 0; found && i < g.count; i++)
         if (!g.groups[i].followed && (!g.groups[i].closed || g.groups[i].teller == i) &&
@@ -542,6 +540,5 @@ void weft__find_hangs(struct weft__search *s)
     if (found)
         clear_ordinary(found, count);
     s->failed |= !found || !add_findings(&g, found, count);
-    free(found);
     weft__graph_fini(&g);
 }

@@ -5,12 +5,8 @@
  * their work in between, as those do that are told of news. So there must be a few that did something else, or that
  * ran for much longer. The waits for something are looked at in the order in which they began: those that one signal
  * ends for all follow one another. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analyse/judge.h"
 #include "analyse/types.h"
-#include "model/alloc.h"
 
 #define US INT64_C(1000)
 #define TURN_NS (10 * 1000 * US) /* signals of one turn of the loop are no further apart */
@@ -58,13 +54,8 @@ struct finder {
     struct herd *herd;     /* by family */
     struct member *member; /* of the moment that is looked at */
     int64_t *length;       /* … of their runs, to find the median */
-    uint32_t members, room;
+    uint32_t members, room, lengths;
 };
-
-static bool is_woken(const struct weft_wait *w)
-{
-    return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
-}
 
 /* ---- Moments ---- */
 
@@ -149,23 +140,16 @@ static struct member judge_member(const struct finder *f, uint32_t wait)
     return x;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Who ran for much longer than the others did something, too. Returns how long the others ran. */
-static int64_t judge_lengths(struct finder *f)
+static int64_t judge_members(struct finder *f)
 {
     uint32_t n = 0;
-    for (uint32_t i = 0; i < f->members; i++)
+    for (uint32_t i = 0; i < f->members; i++) {
+        f->member[i] = judge_member(f, f->member[i].wait);
         if (f->member[i].idle)
             f->length[n++] = f->member[i].ran_ns;
-    if (n == 0)
-        return 0;
-    qsort(f->length, n, sizeof *f->length, by_value);
-    int64_t median = f->length[n / 2];
+    }
+    const int64_t median = weft__median(f->length, n);
     for (uint32_t i = 0; i < f->members; i++) {
         struct member *x = &f->member[i];
         x->idle = x->idle && (x->ran_ns < WORK_NS || x->ran_ns / WORK_TIMES < median);
@@ -175,16 +159,9 @@ static int64_t judge_lengths(struct finder *f)
 
 static bool add_member(struct finder *f, uint32_t wait)
 {
-    if (f->members == f->room) {
-        uint32_t room = f->room ? 2 * f->room : 64;
-        struct member *grown = weft__resize(f->member, room, sizeof *grown);
-        f->member = grown ? grown : f->member;
-        int64_t *lengths = weft__resize(f->length, room, sizeof *lengths);
-        f->length = lengths ? lengths : f->length;
-        if (!grown || !lengths)
-            return false;
-        f->room = room;
-    }
+    if (!weft__take_room(f->s, &f->length, f->members, &f->lengths, sizeof *f->length) ||
+        !weft__take_room(f->s, &f->member, f->members, &f->room, sizeof *f->member))
+        return false;
     f->member[f->members++] = (struct member){.wait = wait};
     return true;
 }
@@ -224,9 +201,7 @@ static void end_moment(struct finder *f, uint32_t source, uint32_t first, uint32
     int64_t cost = 0;
     if (n < f->s->o->herd_readers)
         return;
-    for (uint32_t i = 0; i < n; i++)
-        f->member[i] = judge_member(f, f->member[i].wait);
-    int64_t usual = judge_lengths(f);
+    const int64_t usual = judge_members(f);
     for (uint32_t i = 0; i < n; i++) {
         vain += f->member[i].idle;
         cost += f->member[i].idle ? f->member[i].ran_ns : 0;
@@ -242,7 +217,7 @@ static void end_moment(struct finder *f, uint32_t source, uint32_t first, uint32
     count_winners(f, k, usual);
     k->moments++;
     k->vain_total += vain;
-    k->cost_ns = k->cost_ns > INT64_MAX / 2 - cost ? INT64_MAX / 2 : k->cost_ns + cost;
+    k->cost_ns = weft__sum(k->cost_ns, cost);
     if (vain > k->vain) {
         k->vain = vain;
         k->woken = n;
@@ -252,7 +227,7 @@ static void end_moment(struct finder *f, uint32_t source, uint32_t first, uint32
     }
 }
 
-static bool look_at(struct finder *f, uint32_t source)
+static void look_at(struct finder *f, uint32_t source)
 {
     const struct weft_history *h = f->h;
     uint32_t first = h->waits_for_first[source], end = h->waits_for_first[source + 1];
@@ -261,7 +236,7 @@ static bool look_at(struct finder *f, uint32_t source)
     f->members = 0;
     for (uint32_t i = first; i < end; i++) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
-        if (!is_woken(w) || w->reader == WEFT_ROOT)
+        if (!weft__is_served(w) || w->reader == WEFT_ROOT)
             continue;
         struct cause now = cause_of(f, source, w);
         if (!same_moment(f, cause, now, &h->wait[h->waits_for[last]], w)) {
@@ -272,10 +247,9 @@ static bool look_at(struct finder *f, uint32_t source)
         cause = now;
         last = i;
         if (!add_member(f, h->waits_for[i]))
-            return false;
+            return;
     }
     end_moment(f, source, begin, last);
-    return true;
 }
 
 /* ---- Findings ---- */
@@ -287,51 +261,37 @@ static bool recall(struct finder *f, const struct herd *k)
     f->members = 0;
     for (uint32_t i = k->first; i <= k->last; i++) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
-        if (is_woken(w) && w->reader != WEFT_ROOT && !add_member(f, h->waits_for[i]))
+        if (weft__is_served(w) && w->reader != WEFT_ROOT && !add_member(f, h->waits_for[i]))
             return false;
     }
-    for (uint32_t i = 0; i < f->members; i++)
-        f->member[i] = judge_member(f, f->member[i].wait);
-    judge_lengths(f);
+    judge_members(f);
     return true;
 }
 
-static const struct member *first_of(const struct finder *f, bool idle)
+static const struct weft_wait *first_winner(const struct finder *f)
 {
-    for (uint32_t i = 0; i < f->members; i++)
-        if (f->member[i].idle == idle)
-            return &f->member[i];
-    return &f->member[0];
+    uint32_t i = 0;
+    while (i + 1 < f->members && f->member[i].idle)
+        i++;
+    return &f->h->wait[f->member[i].wait];
 }
 
 static void put_text(const struct finder *f, const struct herd *k, int64_t time,
-                     struct weft__text *t)
+                     struct weft_finding *g)
 {
     uint32_t winners = k->woken - k->vain;
-    weft__put_full(t, f->m, k->source);
-    weft__put(t, " woke ");
-    weft__put_count(t, k->woken);
-    weft__put(t, " promises at ");
-    weft__put_time(t, time);
-    weft__put(t, ", and ");
-    weft__put_count(t, k->vain);
-    weft__put(t, " of them found nothing to do and waited again at once; only ");
-    if (winners == 1)
-        weft__put_full(t, f->m, f->h->wait[first_of(f, false)->wait].reader);
-    else
-        weft__put_count(t, winners);
-    weft__put(t, " went on.");
+    weft__say(f->s, g,
+              "%p woke %c promises at %t, and %c of them found nothing to do and waited again at "
+              "once; only ",
+              k->source, k->woken, time, k->vain);
+    weft__say(f->s, g, winners == 1 ? "%p went on." : "%c went on.",
+              winners == 1 ? first_winner(f)->reader : winners);
     if (k->moments > 1) {
-        weft__put(t, " This happened ");
-        weft__put_count(t, k->moments);
-        weft__put(t, " times: ");
-        weft__put_count(t, k->vain_total);
-        weft__put(t, " runs in vain");
-        if (k->cost_ns >= WORK_NS) {
-            weft__put(t, ", which took ");
-            weft__put_length(t, k->cost_ns);
-        }
-        weft__put(t, ".");
+        weft__say(f->s, g, " This happened %c times: %c runs in vain", k->moments,
+                  (int64_t)k->vain_total);
+        if (k->cost_ns >= WORK_NS)
+            weft__say(f->s, g, ", which took %l", k->cost_ns);
+        weft__say(f->s, g, ".");
     }
 }
 
@@ -340,7 +300,7 @@ static void put_evidence(const struct finder *f, const struct herd *k, struct we
 {
     enum { SHOWN = 3 };
     const struct weft_model *m = f->m;
-    const struct weft_wait *w = &f->h->wait[first_of(f, false)->wait];
+    const struct weft_wait *w = first_winner(f);
     struct cause cause = cause_of(f, k->source, w);
     uint32_t by = cause.kind == BY_NOTIFY ? cause.notify
                   : cause.kind == BY_END  ? f->h->resolution[k->source]
@@ -364,7 +324,6 @@ static void put_evidence(const struct finder *f, const struct herd *k, struct we
         weft__finding_evidence(f->s, g, again->from_ns, WEFT_EVIDENCE_WAITS, again->reader,
                                again->source);
     }
-    weft__finding_sort(g);
 }
 
 static uint64_t signs_of(const struct finder *f, const struct herd *k)
@@ -383,12 +342,8 @@ static uint64_t signs_of(const struct finder *f, const struct herd *k)
 
 static void report(struct finder *f, const struct herd *k)
 {
-    struct weft__verdict v;
-    weft__judge(&v, WEFT_FINDING_HERD, signs_of(f, k));
-    if (!recall(f, k)) {
-        f->s->failed = true;
+    if (!recall(f, k))
         return;
-    }
     int64_t start = INT64_MAX, end = INT64_MIN;
     for (uint32_t i = 0; i < f->members; i++) {
         int64_t woken = f->h->wait[f->member[i].wait].until_ns;
@@ -396,13 +351,10 @@ static void report(struct finder *f, const struct herd *k)
         end = woken + f->member[i].ran_ns > end ? woken + f->member[i].ran_ns : end;
     }
     struct weft_finding *g =
-        weft__finding_add(f->s, WEFT_FINDING_HERD, v.confidence, k->source, start, end, k->cost_ns);
+        weft__report(f->s, WEFT_FINDING_HERD, signs_of(f, k), k->source, start, end, k->cost_ns);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, k, start, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    put_text(f, k, start, g);
     g->count = k->moments;
     put_evidence(f, k, g);
 }
@@ -410,17 +362,13 @@ static void report(struct finder *f, const struct herd *k)
 void weft__find_herds(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.herd = calloc(s->families->count, sizeof *f.herd);
-    s->failed |= !f.herd;
+    f.herd = weft__take(s, s->families->count, sizeof *f.herd);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         uint32_t waits = f.h->waits_for_first[p + 1] - f.h->waits_for_first[p];
         if (waits >= s->o->herd_readers && f.m->promise[p].becomes == WEFT_NONE)
-            s->failed = !look_at(&f, p);
+            look_at(&f, p);
     }
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.herd[i].moments)
             report(&f, &f.herd[i]);
-    free(f.herd);
-    free(f.member);
-    free(f.length);
 }

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* One cause is one finding: what follows from another finding becomes a part of it. */
-#include <stdlib.h>
-
 #include "analyse/finding.h"
 
 static bool is_hang(const struct weft_finding *f)
@@ -59,26 +57,17 @@ static const struct weft_evidence *held(const struct weft_finding *hang)
 static void extend_text(struct weft__search *s, struct weft_finding *f,
                         const struct weft_finding *hang)
 {
-    struct weft__text t = {0};
     uint32_t reader = waiter(hang);
     const struct weft_evidence *got = held(hang);
     const char *owes = got ? "which it still holds" : "which it was to resolve";
-    weft__put(&t, "%s ", f->text ? f->text : "");
     if (reader != WEFT_NONE) {
-        weft__put_full(&t, s->m, reader);
-        weft__put(&t, " has waited ever since for ");
-        weft__put_full(&t, s->m, hang->promise);
-        weft__put(&t, ", %s", owes);
-        if (got) {
-            weft__put(&t, ", since ");
-            weft__put_time(&t, got->time_ns);
-        }
-        weft__put(&t, ".");
-    } else {
-        weft__put_full(&t, s->m, hang->promise);
-        weft__put(&t, ", %s, was never resolved.", owes);
-    }
-    weft__finding_text(s, f, &t);
+        weft__say(s, f, " %p has waited ever since for %p, %s", reader, hang->promise,
+                  (intptr_t)(owes));
+        if (got)
+            weft__say(s, f, ", since %t", got->time_ns);
+        weft__say(s, f, ".");
+    } else
+        weft__say(s, f, " %p, %s, was never resolved.", hang->promise, (intptr_t)(owes));
 }
 
 static void take_over(struct weft__search *s, struct weft_finding *f,
@@ -318,32 +307,25 @@ void weft__join(struct weft__search *s)
 {
     struct weft_findings *out = s->out;
     uint32_t kept = 0, families = s->families->count;
-    bool *gone = calloc((size_t)out->count + 1, sizeof *gone);
-    bool *hung = calloc(families, sizeof *hung);
-    uint32_t *spins = calloc(families, sizeof *spins);
-    unsigned char *grows = calloc(families, sizeof *grows);
-    struct failures by = {calloc(families, sizeof *by.first),
-                          calloc((size_t)out->count + 1, sizeof *by.next)};
-    s->failed |= !gone || !hung || !spins || !grows || !by.first || !by.next;
-    if (!s->failed) {
-        join_failures(s, &by, gone);
-        join_leaks(s, hung, gone);
-        join_repeats(s, gone);
-        join_spins(s, spins, gone);
-        join_pools(s, gone);
-        join_workers(s, gone);
-        join_growth(s, grows, gone);
-        for (uint32_t i = 0; i < out->count; i++)
-            if (gone[i])
-                weft__finding_fini(&out->finding[i]);
-            else
-                out->finding[kept++] = out->finding[i];
-        out->count = kept;
-    }
-    free(gone);
-    free(hung);
-    free(spins);
-    free(grows);
-    free(by.first);
-    free(by.next);
+    bool *gone = weft__take(s, out->count, sizeof *gone);
+    bool *hung = weft__take(s, families, sizeof *hung);
+    uint32_t *spins = weft__take(s, families, sizeof *spins);
+    unsigned char *grows = weft__take(s, families, sizeof *grows);
+    struct failures by = {weft__take(s, families, sizeof *by.first),
+                          weft__take(s, out->count, sizeof *by.next)};
+    if (s->failed)
+        return;
+    join_failures(s, &by, gone);
+    join_leaks(s, hung, gone);
+    join_repeats(s, gone);
+    join_spins(s, spins, gone);
+    join_pools(s, gone);
+    join_workers(s, gone);
+    join_growth(s, grows, gone);
+    for (uint32_t i = 0; i < out->count; i++)
+        if (gone[i])
+            weft__finding_fini(&out->finding[i]);
+        else
+            out->finding[kept++] = out->finding[i];
+    out->count = kept;
 }

@@ -453,3 +453,23 @@ bool weft__judge(struct weft__verdict *v, enum weft_finding_kind kind, uint64_t 
     }
     return true;
 }
+
+struct weft_finding *weft__report(struct weft__search *s, enum weft_finding_kind kind,
+                                  uint64_t signs, uint32_t promise, int64_t start_ns,
+                                  int64_t end_ns, int64_t cost_ns)
+{
+    struct weft__verdict v;
+    return weft__judge(&v, kind, signs)
+               ? weft__finding_add(s, kind, &v, promise, start_ns, end_ns, cost_ns)
+               : NULL;
+}
+
+struct weft_finding *weft__report_open(struct weft__search *s, enum weft_finding_kind kind,
+                                       uint64_t signs, uint32_t promise, int64_t start_ns,
+                                       int64_t cost_ns)
+{
+    struct weft__verdict v;
+    return weft__judge(&v, kind, signs)
+               ? weft__finding_add_open(s, kind, &v, promise, start_ns, cost_ns)
+               : NULL;
+}

@@ -246,4 +246,12 @@ struct weft__verdict {
 /* All rules for that kind in turn, beginning with what is certain. Returns false if it is to be dropped. */
 bool weft__judge(struct weft__verdict *v, enum weft_finding_kind kind, uint64_t signs);
 
+/* Judges and adds a finding, or one that lasts until the trace ends; NULL: it is none, or as weft__finding_add. */
+struct weft_finding *weft__report(struct weft__search *s, enum weft_finding_kind kind,
+                                  uint64_t signs, uint32_t promise, int64_t start_ns,
+                                  int64_t end_ns, int64_t cost_ns);
+struct weft_finding *weft__report_open(struct weft__search *s, enum weft_finding_kind kind,
+                                       uint64_t signs, uint32_t promise, int64_t start_ns,
+                                       int64_t cost_ns);
+
 #endif

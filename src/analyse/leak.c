@@ -10,12 +10,8 @@
  *     kept     it belongs to a creator that is alive and has one or two of them: if there are too many, then of those
  *     loose    the rest: created by the event loop, or by one that creates many
  * It is old if it is older than the others of its sort usually become, and outlived if younger ones have ended. */
-#include <stdlib.h>
-#include <string.h>
-
 #include "analyse/judge.h"
 #include "analyse/types.h"
-#include "model/alloc.h"
 
 enum {
     STEPS = 4,             /* of the histogram of lifetimes between two powers of two */
@@ -35,8 +31,8 @@ struct finder {
     struct weft__search *s;
     const struct weft_model *m;
     const struct weft_history *h;
-    uint32_t *pending;       /* by family: how many are pending at the end and count */
-    uint32_t *first, *items; /* promises by family, of those with enough of them */
+    uint32_t *pending;        /* by family: how many are pending at the end and count */
+    struct weft__lists sorts; /* promises by family, of those with enough of them */
     struct {
         uint32_t family, count;
     } * creator;            /* by promise: how many pending ones of a family it has created */
@@ -211,16 +207,17 @@ static int64_t length_limit(unsigned place)
 static void find_usual(const struct finder *f, struct sort *k)
 {
     uint32_t at[LENGTHS] = {0}, lengths = 0;
-    for (uint32_t i = f->first[k->family]; i < f->first[k->family + 1]; i++) {
-        const struct weft_promise *p = &f->m->promise[f->items[i]];
+    for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++) {
+        const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         k->ended += p->outcome != WEFT_PENDING;
-        k->reused |= f->h->notified_first[f->items[i] + 1] > f->h->notified_first[f->items[i]];
+        k->reused |=
+            f->h->notified_first[f->sorts.item[i] + 1] > f->h->notified_first[f->sorts.item[i]];
         if (p->outcome == WEFT_PENDING || !p->created)
             continue;
         at[length_place(p->end_ns - p->start_ns)]++;
         lengths++;
     }
-    k->total = f->first[k->family + 1] - f->first[k->family];
+    k->total = f->sorts.first[k->family + 1] - f->sorts.first[k->family];
     uint32_t above = 0;
     for (unsigned i = LENGTHS; i-- > 0 && lengths;) {
         above += at[i];
@@ -234,8 +231,8 @@ static void find_usual(const struct finder *f, struct sort *k)
 /* How many of the pending ones each creator has. */
 static void count_creators(struct finder *f, uint32_t family)
 {
-    for (uint32_t i = f->first[family]; i < f->first[family + 1]; i++) {
-        uint32_t p = f->items[i], creator = f->m->promise[p].creator;
+    for (uint32_t i = f->sorts.first[family]; i < f->sorts.first[family + 1]; i++) {
+        uint32_t p = f->sorts.item[i], creator = f->m->promise[p].creator;
         if (!counts(f->m, p))
             continue;
         if (f->creator[creator].family != family) {
@@ -279,12 +276,12 @@ static void add_all(struct finder *f, struct sort *k)
     int64_t half = f->m->end_ns / 2;
     uint32_t ended = 0;
     count_creators(f, k->family);
-    for (uint32_t i = f->first[k->family + 1]; i-- > f->first[k->family];) {
-        const struct weft_promise *p = &f->m->promise[f->items[i]];
+    for (uint32_t i = f->sorts.first[k->family + 1]; i-- > f->sorts.first[k->family];) {
+        const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         bool pending = p->outcome == WEFT_PENDING;
         k->middle += p->start_ns <= half && (pending || p->end_ns > half);
-        if (counts(f->m, f->items[i]))
-            add_one(f, k, f->items[i], ended);
+        if (counts(f->m, f->sorts.item[i]))
+            add_one(f, k, f->sorts.item[i], ended);
         ended += !pending;
     }
 }
@@ -297,12 +294,6 @@ static unsigned bucket(int64_t time, int64_t span)
     return at >= BUCKETS ? BUCKETS - 1 : (unsigned)at;
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* Whether the number of pending ones rises through the last half of the time in which they come, to much more than
  * what was usual in the first. */
 static bool grows(const struct finder *f, const struct sort *k)
@@ -310,8 +301,8 @@ static bool grows(const struct finder *f, const struct sort *k)
     int64_t pending[BUCKETS] = {0}, span = k->last_ns, sum = 0, low = -1;
     unsigned flat =
         0; /* where none ever ends, one quarter may be: the program may have been held up */
-    for (uint32_t i = f->first[k->family]; i < f->first[k->family + 1]; i++) {
-        const struct weft_promise *p = &f->m->promise[f->items[i]];
+    for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++) {
+        const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         if (p->start_ns > span)
             continue;
         pending[bucket(p->start_ns, span)]++;
@@ -330,8 +321,7 @@ static bool grows(const struct finder *f, const struct sort *k)
             return false;
         low = least;
     }
-    qsort(pending, BUCKETS / 2, sizeof *pending, by_value);
-    return sum > GROWTH * pending[BUCKETS / 4] &&
+    return sum > GROWTH * weft__median(pending, BUCKETS / 2) &&
            k->last_ns - k->first_ns >= f->m->end_ns / SPREAD_ALONE;
 }
 
@@ -349,8 +339,8 @@ static bool is_full(const struct finder *f, const struct sort *k)
     unsigned first = bucket(k->first_ns, span), last = bucket(k->last_ns, span);
     if (span - k->last_ns < (k->last_ns - k->first_ns) / 2)
         return false;
-    for (uint32_t i = f->first[k->family]; i < f->first[k->family + 1]; i++)
-        own[bucket(f->m->promise[f->items[i]].start_ns, span)]++;
+    for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++)
+        own[bucket(f->m->promise[f->sorts.item[i]].start_ns, span)]++;
     for (unsigned i = first; i < BUCKETS; i++)
         *(i <= last ? &during : &after) += f->made[i] - own[i];
     return after >= f->s->o->leak_count && after >= during / 2;
@@ -378,145 +368,97 @@ static uint64_t signs_of(const struct finder *f, const struct sort *k)
 
 /* ---- Findings ---- */
 
-static void put_text(const struct finder *f, const struct sort *k, uint32_t left,
-                     struct weft__text *t)
+static void put_text(const struct finder *f, const struct sort *k, struct weft_finding *g)
 {
-    const struct weft_model *m = f->m;
-    const struct weft_promise *p = &m->promise[k->oldest];
-    const char *type = weft_model_type(m, k->oldest);
-    weft__put_family(t, m, f->s->families, k->family);
-    if (weft_model_name(m, k->oldest) != WEFT_NONE)
-        weft__put(t, " (%.64s)", type);
-    weft__put(t, ": ");
-    weft__put_count(t, left);
-    weft__put(t, " are pending when the trace ends, ");
-    weft__put_count(t, k->middle);
-    weft__put(t, " at its middle; ");
-    weft__put_count(t, k->total);
-    weft__put(t, " were created and ");
-    if (k->ended)
-        weft__put_count(t, k->ended);
-    else
-        weft__put(t, "none");
-    weft__put(t, " ended. The oldest that is left, %.64s %llu, was created", type,
-              (unsigned long long)p->id);
-    if (p->created) {
-        weft__put(t, " at ");
-        weft__put_time(t, p->start_ns);
-    }
-    weft__put(t, " by ");
-    weft__put_name(t, m, p->creator);
-    if (is_over(m, p->creator)) {
-        weft__put(t, ", which ended at ");
-        weft__put_time(t, m->promise[weft_model_final(m, p->creator)].end_ns);
-    }
-    weft__put(t, ".");
+    const struct weft_promise *p = &f->m->promise[k->oldest];
+    const bool named = weft_model_name(f->m, k->oldest) != WEFT_NONE;
+    weft__say(f->s, g, named ? "%f (%y)" : "%f", k->family, k->oldest);
+    weft__say(f->s, g,
+              ": %c are pending when the trace ends, %c at its middle; %c were created and ",
+              f->pending[k->family], k->middle, k->total);
+    weft__say(f->s, g, k->ended ? "%c ended." : "none ended.", k->ended);
+    weft__say(f->s, g, " The oldest that is left, %y %u, was created", k->oldest, (int64_t)p->id);
+    if (p->created)
+        weft__say(f->s, g, " at %t", p->start_ns);
+    weft__say(f->s, g, " by %n", p->creator);
+    if (is_over(f->m, p->creator))
+        weft__say(f->s, g, ", which ended at %t",
+                  f->m->promise[weft_model_final(f->m, p->creator)].end_ns);
+    weft__say(f->s, g, ".");
 }
 
 static void put_end(const struct finder *f, struct weft_finding *g, uint32_t promise)
 {
-    uint32_t p = weft_model_final(f->m, promise), at = f->h->resolution[p];
+    const uint32_t p = weft_model_final(f->m, promise);
     weft__finding_evidence(f->s, g, f->m->promise[p].end_ns, weft__ending(f->m, p), promise,
-                           at == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[at].actor);
+                           weft__resolver(f->h, p));
 }
 
 static void put_evidence(const struct finder *f, const struct sort *k, struct weft_finding *g)
 {
     const struct weft_promise *p = &f->m->promise[k->oldest];
-    uint32_t end = f->first[k->family + 1], younger = WEFT_NONE;
+    uint32_t end = f->sorts.first[k->family + 1], younger = WEFT_NONE;
     if (p->created)
-        weft__finding_evidence(f->s, g, p->start_ns, WEFT_EVIDENCE_CREATED, k->oldest, p->creator);
+        weft__evidence_created(f->s, g, k->oldest);
     if (is_over(f->m, p->creator))
         put_end(f, g, p->creator);
-    for (uint32_t i = f->first[k->family]; i < end && younger == WEFT_NONE; i++)
-        if (f->items[i] > k->oldest && is_over(f->m, f->items[i]))
-            younger = f->items[i];
+    for (uint32_t i = f->sorts.first[k->family]; i < end && younger == WEFT_NONE; i++)
+        if (f->sorts.item[i] > k->oldest && is_over(f->m, f->sorts.item[i]))
+            younger = f->sorts.item[i];
     if (younger != WEFT_NONE) {
-        weft__finding_evidence(f->s, g, f->m->promise[younger].start_ns, WEFT_EVIDENCE_CREATED,
-                               younger, f->m->promise[younger].creator);
+        weft__evidence_created(f->s, g, younger);
         put_end(f, g, younger);
     }
     weft__finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, k->oldest, WEFT_NONE);
-    weft__finding_sort(g);
 }
 
-static void report(const struct finder *f, const struct sort *k, const struct weft__verdict *v)
+static void report(const struct finder *f, const struct sort *k)
 {
-    struct weft__search *s = f->s;
-    int64_t start = f->m->promise[k->oldest].start_ns;
-    uint32_t left = f->pending[k->family];
-    struct weft_finding *g =
-        weft__finding_add_open(s, WEFT_FINDING_LEAK, v->confidence, k->oldest, start, 0);
+    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_LEAK, signs_of(f, k), k->oldest,
+                                               f->m->promise[k->oldest].start_ns, 0);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, k, left, &t);
-    weft__finding_text(s, g, &t);
-    weft__finding_doubt(s, g, v->doubt);
+    put_text(f, k, g);
     put_evidence(f, k, g);
-    for (uint32_t i = f->first[k->family]; i < f->first[k->family + 1]; i++)
-        if (f->items[i] != k->oldest && counts(f->m, f->items[i]))
-            weft__finding_affects(s, g, f->items[i]);
+    for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++)
+        if (f->sorts.item[i] != k->oldest && counts(f->m, f->sorts.item[i]))
+            weft__finding_affects(f->s, g, f->sorts.item[i]);
 }
 
 static void look_at(struct finder *f, uint32_t family)
 {
     struct sort k = {.family = family, .oldest = WEFT_NONE, .last_ns = INT64_MIN};
-    struct weft__verdict v;
     find_usual(f, &k);
     add_all(f, &k);
     if (k.oldest == WEFT_NONE)
         return;
-    int64_t first = f->m->promise[f->items[f->first[family]]].start_ns;
-    int64_t last = f->m->promise[f->items[f->first[family + 1] - 1]].start_ns;
+    int64_t first = f->m->promise[f->sorts.item[f->sorts.first[family]]].start_ns;
+    int64_t last = f->m->promise[f->sorts.item[f->sorts.first[family + 1] - 1]].start_ns;
     k.spread = k.last_ns - k.first_ns >= (last - first) / SPREAD;
     k.grows = grows(f, &k);
     k.full = is_full(f, &k);
-    if (weft__judge(&v, WEFT_FINDING_LEAK, signs_of(f, &k)))
-        report(f, &k, &v);
+    report(f, &k);
 }
 
 /* The promises of those families of which enough are pending, together. */
-static bool sort_families(struct finder *f)
+static uint32_t family_of(const void *finder, uint32_t promise)
 {
-    const struct weft__families *of = f->s->families;
-    uint32_t least = f->s->o->leak_count, sum = 0;
-    f->pending = calloc(of->count, sizeof *f->pending);
-    f->first = calloc((size_t)of->count + 2, sizeof *f->first);
-    if (!f->pending || !f->first)
-        return false;
-    for (uint32_t p = 1; p < f->m->promises; p++)
-        f->pending[of->of[p]] += counts(f->m, p);
-    for (uint32_t i = 1; i < of->count; i++) { /* [i + 1] is moved on while they are put */
-        f->first[i + 1] = sum;
-        sum += f->pending[i] >= least ? of->size[i] : 0;
-    }
-    f->items = weft__resize(NULL, (uint64_t)sum + 1, sizeof *f->items);
-    if (!f->items)
-        return false;
-    for (uint32_t p = 1; p < f->m->promises; p++)
-        if (f->pending[of->of[p]] >= least)
-            f->items[f->first[of->of[p] + 1]++] = p;
-    return true;
+    const struct finder *f = finder;
+    const uint32_t family = f->s->families->of[promise];
+    return promise && f->pending[family] >= f->s->o->leak_count ? family : WEFT_NONE;
 }
 
 void weft__find_leaks(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    bool any = false;
-    s->failed |= !sort_families(&f);
-    for (uint32_t i = 1; i < s->families->count && !s->failed && !any; i++)
-        any = f.pending[i] >= s->o->leak_count;
-    if (any) {
+    f.pending = weft__take(s, s->families->count, sizeof *f.pending);
+    for (uint32_t p = 1; p < s->m->promises && !s->failed; p++)
+        f.pending[s->families->of[p]] += counts(s->m, p);
+    f.sorts = weft__lists(s, s->families->count, s->failed ? 0 : s->m->promises, family_of, &f);
+    f.creator = weft__take(s, s->m->promises, sizeof *f.creator);
+    if (!s->failed)
         count_made(&f);
-        f.creator = calloc(f.m->promises, sizeof *f.creator);
-        s->failed |= !f.creator;
-    }
-    for (uint32_t i = 1; any && i < s->families->count && !s->failed; i++)
+    for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.pending[i] >= s->o->leak_count)
             look_at(&f, i);
-    free(f.pending);
-    free(f.first);
-    free(f.items);
-    free(f.creator);
 }

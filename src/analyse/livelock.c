@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Livelocks: what spins, or tries again at once, is one if somebody else does the same in turn: each of the two gives back
  * what it had got, or fails, and so keeps the other one from getting on. Found is what others found, by a more exact name. */
-#include <stdlib.h>
-
 #include "analyse/finding.h"
 
 enum {
@@ -54,16 +52,10 @@ static bool gets_on(const struct finder *f, uint32_t p, uint32_t q, int64_t from
 
 static void name_livelock(struct finder *f, struct weft_finding *g, uint32_t p, uint32_t q)
 {
-    struct weft__text t = {0};
-    weft__put(&t, "%s ", g->text ? g->text : "");
-    weft__put_full(&t, f->m, q);
-    weft__put(&t, " does the same in turn: ");
-    weft__put_count(&t, f->vain[p]);
-    weft__put(&t, " and ");
-    weft__put_count(&t, f->vain[q]);
-    weft__put(&t,
-              " times they gave back what they had got, or failed, and neither of them got on.");
-    weft__finding_text(f->s, g, &t);
+    weft__say(f->s, g,
+              " %p does the same in turn: %c and %c times they gave back what they had got, or "
+              "failed, and neither of them got on.",
+              q, f->vain[p], f->vain[q]);
     weft__finding_affects(f->s, g, q);
     g->kind = WEFT_FINDING_LIVELOCK;
 }
@@ -86,8 +78,7 @@ static void drop(struct weft__search *s, uint32_t first, uint32_t q)
 void weft__find_livelocks(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m};
-    f.vain = calloc(s->m->promises, sizeof *f.vain);
-    s->failed |= !f.vain;
+    f.vain = weft__take(s, s->m->promises, sizeof *f.vain);
     for (uint32_t i = 0, n = 0; i < s->out->count && n < LOOKED_AT && !s->failed; i++) {
         struct weft_finding *g = &s->out->finding[i];
         uint32_t p = weft_model_final(s->m, g->promise);
@@ -104,5 +95,4 @@ void weft__find_livelocks(struct weft__search *s)
         drop(s, i + 1, q);
         drop(s, i + 1, p);
     }
-    free(f.vain);
 }

@@ -22,13 +22,6 @@ struct weft__span {
     uint32_t finding; /* or WEFT_NONE */
 };
 
-/* The sum of two lengths; in a damaged trace they may be anything. */
-static inline int64_t weft__sum(int64_t a, int64_t b)
-{
-    int64_t sum;
-    return b < 0 ? a : __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
 struct weft__loops {
     struct weft__search *s;
     struct weft__span *span; /* sorted by stream and start after each search */

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Garbage collections that held up somebody who is needed: who waited all the time, and went on right after. */
-#include <stdlib.h>
-
-#include "analyse/finding.h"
 #include "analyse/judge.h"
 
 #define AFTER_NS                                                                                   \
@@ -81,65 +78,42 @@ static uint32_t running_at(const struct weft_history *h, int64_t time_ns)
 }
 
 static void put_text(const struct finder *f, const struct weft_collection *c, uint32_t who,
-                     struct weft__text *t)
+                     struct weft_finding *g)
 {
     const struct held *x = &f->held[f->worst];
     const struct weft_wait *w = &f->h->wait[x->worst];
-    weft__put(t, "A garbage collection stopped everything for ");
-    weft__put_length(t, c->end_ns - c->start_ns);
-    weft__put(t, ", from ");
-    weft__put_time(t, c->start_ns);
-    weft__put(t, " on");
-    if (who != WEFT_ROOT) {
-        weft__put(t, ", while ");
-        weft__put_full(t, f->m, who);
-        weft__put(t, " ran");
-    }
-    weft__put(t, "; ");
-    weft__put_full(t, f->m, w->reader);
-    if (x->waits > 1) {
-        weft__put(t, " and ");
-        weft__put_count(t, x->waits - 1);
-        weft__put(t, x->waits > 2 ? " others" : " other one");
-    }
-    weft__put(t, " went on right after it.");
-    if (f->pauses > 1) {
-        weft__put(t, " There were ");
-        weft__put_count(t, f->pauses);
-        weft__put(t, " of that kind, of ");
-        weft__put_length(t, f->cost_ns);
-        weft__put(t, " in all.");
-    }
+    weft__say(f->s, g, "A garbage collection stopped everything for %l, from %t on",
+              c->end_ns - c->start_ns, c->start_ns);
+    if (who != WEFT_ROOT)
+        weft__say(f->s, g, ", while %p ran", who);
+    weft__say(f->s, g, "; %p", w->reader);
+    if (x->waits > 1)
+        weft__say(f->s, g, " and %c %{other one|others}", x->waits - 1);
+    weft__say(f->s, g, " went on right after it.");
+    if (f->pauses > 1)
+        weft__say(f->s, g, " There were %c of that kind, of %l in all.", f->pauses, f->cost_ns);
 }
 
 static void report(struct finder *f)
 {
     const struct weft_collection *c = &f->h->collection[f->worst];
     const struct weft_wait *w = &f->h->wait[f->held[f->worst].worst];
-    struct weft__verdict v;
     uint64_t signs = weft__signs(f->s, WEFT_ROOT);
     signs |=
         f->pauses < SOME && (c->end_ns - c->start_ns) / LONG < f->s->o->gc_ns ? WEFT__G_NEAR : 0;
     signs |= f->much == 0 ? WEFT__G_LITTLE : 0;
-    if (!weft__judge(&v, WEFT_FINDING_GC_PAUSE, signs))
-        return;
     uint32_t who = running_at(f->h, c->start_ns);
     struct weft_finding *g =
-        weft__finding_add(f->s, WEFT_FINDING_GC_PAUSE, v.confidence,
-                          who == WEFT_ROOT ? w->reader : who, c->start_ns, c->end_ns, f->cost_ns);
+        weft__report(f->s, WEFT_FINDING_GC_PAUSE, signs, who == WEFT_ROOT ? w->reader : who,
+                     c->start_ns, c->end_ns, f->cost_ns);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, c, who, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    put_text(f, c, who, g);
     g->count = f->pauses;
-    weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
-    weft__finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
+    weft__evidence_waited(f->s, g, w);
     for (uint32_t i = 0; i < f->h->waits; i++)
         if (collection_of(f, &f->h->wait[i]) == f->worst && f->h->wait[i].reader != g->promise)
             weft__finding_affects(f->s, g, f->h->wait[i].reader);
-    weft__finding_sort(g);
 }
 
 void weft__find_pauses(struct weft__search *s)
@@ -147,8 +121,7 @@ void weft__find_pauses(struct weft__search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     if (s->h->collections == 0)
         return;
-    f.held = calloc(s->h->collections, sizeof *f.held);
-    s->failed |= !f.held;
+    f.held = weft__take(s, s->h->collections, sizeof *f.held);
     for (uint32_t i = 0; i < s->h->waits && !s->failed; i++)
         add_wait(&f, i);
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
@@ -163,5 +136,4 @@ void weft__find_pauses(struct weft__search *s)
     }
     if (f.pauses && !s->failed)
         report(&f);
-    free(f.held);
 }

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Results that were there long before their reader's own timer made it look. */
-#include <stdlib.h>
-
-#include "analyse/finding.h"
 #include "analyse/judge.h"
 #include "analyse/types.h"
 
@@ -37,11 +34,8 @@ struct finder {
 static uint32_t timer_of(const struct finder *f, uint32_t reader, int64_t time_ns)
 {
     uint32_t run = weft_history_run_at(f->h, reader, time_ns);
-    uint32_t cause = run == WEFT_NONE ? WEFT_NONE : f->h->run_cause[run];
-    if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
-        return WEFT_NONE;
-    uint32_t timer = (uint32_t)f->m->interaction[cause].other;
-    return weft__is_sleep(f->s, timer) ? timer : WEFT_NONE;
+    const uint32_t timer = weft__run_read(f->h, run);
+    return timer != WEFT_NONE && weft__is_sleep(f->s, timer) ? timer : WEFT_NONE;
 }
 
 /* Whether a timer of its own woke a reader between two times, in vain. */
@@ -76,55 +70,30 @@ static void add(struct finder *f, struct late x, bool waited)
     p->own += waited || weft_model_final(f->m, f->m->promise[source].creator) ==
                             weft_model_final(f->m, x.reader);
     p->vain += looked_before(f, x.reader, x.since_ns, x.there_ns);
-    p->sum_ns = p->sum_ns > INT64_MAX - late ? INT64_MAX : p->sum_ns + late;
-}
-
-static void put_text(const struct finder *f, const struct poller *p, struct weft__text *t)
-{
-    const struct late *x = &p->worst;
-    weft__put(t, "The result of ");
-    weft__put_full(t, f->m, x->source);
-    weft__put(t, " was there at ");
-    weft__put_time(t, x->there_ns);
-    weft__put(t, ", but ");
-    weft__put_full(t, f->m, x->reader);
-    weft__put(t, " only looked when its own ");
-    weft__put_full(t, f->m, x->timer);
-    weft__put(t, " was over, ");
-    weft__put_length(t, x->until_ns - x->there_ns);
-    weft__put(t, " later. This happened ");
-    weft__put_count(t, p->count);
-    weft__put(t, " times, for ");
-    weft__put_length(t, p->sum_ns);
-    weft__put(t, " in all.");
+    p->sum_ns = weft__sum(p->sum_ns, late);
 }
 
 static void report(struct finder *f, const struct poller *p)
 {
     const struct late *x = &p->worst;
-    struct weft__verdict v;
     uint64_t signs = weft__signs(f->s, WEFT_ROOT);
     signs |= 2 * p->own > p->count ? WEFT__Q_OWN : 0;
     signs |= 2 * p->vain > p->count ? WEFT__Q_VAIN : 0;
-    if (!weft__judge(&v, WEFT_FINDING_POLLING, signs))
-        return;
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_POLLING, v.confidence, x->reader,
-                                               x->there_ns, x->until_ns, p->sum_ns);
+    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_POLLING, signs, x->reader, x->there_ns,
+                                          x->until_ns, p->sum_ns);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, p, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    weft__say(f->s, g,
+              "The result of %p was there at %t, but %p only looked when its own %p was over, %l "
+              "later. This happened %c times, for %l in all.",
+              x->source, x->there_ns, x->reader, x->timer, x->until_ns - x->there_ns, p->count,
+              p->sum_ns);
     g->count = p->count;
-    uint32_t at = f->h->resolution[x->source];
     weft__finding_evidence(f->s, g, x->there_ns, WEFT_EVIDENCE_RESOLVED, x->source,
-                           at == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[at].actor);
-    weft__finding_evidence(f->s, g, f->m->promise[x->timer].start_ns, WEFT_EVIDENCE_CREATED,
-                           x->timer, f->m->promise[x->timer].creator);
+                           weft__resolver(f->h, x->source));
+    weft__evidence_created(f->s, g, x->timer);
     weft__finding_evidence(f->s, g, x->until_ns, WEFT_EVIDENCE_WOKEN, x->reader, x->timer);
     weft__finding_affects(f->s, g, x->source);
-    weft__finding_sort(g);
 }
 
 /* Who created something of which nobody uses the result, and sleeps until it looks: it had slept before, and sleeps no more then. */
@@ -145,7 +114,7 @@ static void add_unread(struct finder *f, uint32_t source)
     bool again =
         i < h->waits_of_first[reader + 1] && of[h->wait[h->waits_of[i]].source] == of[w->source];
     if (before->from_ns >= p->start_ns && of[before->source] == of[w->source] && !again &&
-        (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN))
+        weft__is_served(w))
         add(f, (struct late){reader, source, 0, p->start_ns, there, w->until_ns}, false);
 }
 
@@ -155,8 +124,7 @@ static void find_late(struct finder *f)
     for (uint32_t i = 0; i < f->h->waits; i++) {
         const struct weft_wait *w = &f->h->wait[i];
         int64_t there = weft_history_resolved_ns(f->h, w->source);
-        if ((w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) && there != INT64_MAX &&
-            there > w->from_ns)
+        if (weft__is_served(w) && there != INT64_MAX && there > w->from_ns)
             add(f, (struct late){w->reader, w->source, 0, w->from_ns, there, w->until_ns}, true);
     }
     for (uint32_t i = 0; i < f->h->waits; i++)
@@ -181,16 +149,12 @@ static void find_late(struct finder *f)
 void weft__find_polling(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.poller = calloc(s->families->count, sizeof *f.poller);
-    f.counted = calloc(s->m->promises, sizeof *f.counted);
-    f.used = calloc(s->m->promises, sizeof *f.used);
-    s->failed |= !f.poller || !f.counted || !f.used;
+    f.poller = weft__take(s, s->families->count, sizeof *f.poller);
+    f.counted = weft__take(s, s->m->promises, sizeof *f.counted);
+    f.used = weft__take(s, s->m->promises, sizeof *f.used);
     if (!s->failed)
         find_late(&f);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.poller[i].count >= TIMES)
             report(&f, &f.poller[i]);
-    free(f.poller);
-    free(f.counted);
-    free(f.used);
 }

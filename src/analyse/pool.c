@@ -1,10 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Pools that are exhausted: all permits of something are held, nobody gives one back for long compared with before, and others
  * queue for one. Goes by what the program says of holds; docs/diagnoses.md tells how this and a hang are kept apart. */
-#include <stdlib.h>
-
 #include "analyse/judge.h"
-#include "model/alloc.h"
 
 #define STALL_NS INT64_C(100000000) /* nobody gives one back for that long */
 
@@ -35,18 +32,6 @@ struct finder {
     bool first;       /* none was given back before the worst one */
 };
 
-static int by_value(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
-static void sort(int64_t *list, uint32_t count)
-{
-    if (count)
-        qsort(list, count, sizeof *list, by_value);
-}
-
 static int64_t length(double ns)
 {
     return ns < 0 ? 0 : ns > 4e18 ? INT64_C(4000000000000000000) : (int64_t)ns;
@@ -76,10 +61,10 @@ static void gather(struct finder *f)
         f->wait_from[f->waits] = w->from_ns;
         f->wait_until[f->waits++] = w->until_ns;
     }
-    sort(f->begin, f->begins);
-    sort(f->end, f->ends);
-    sort(f->wait_from, f->waits);
-    sort(f->wait_until, f->waits);
+    weft__median(f->begin, f->begins);
+    weft__median(f->end, f->ends);
+    weft__median(f->wait_from, f->waits);
+    weft__median(f->wait_until, f->waits);
 }
 
 /* How many times of a list lie before a moment, and how much time has gone by since each of them in all. *at and *sum are kept
@@ -153,8 +138,8 @@ static int64_t usual(struct finder *f, bool before)
             (before ? x->to_ns <= f->worst.from_ns : x->from_ns >= f->worst.to_ns))
             f->begin[n++] = x->to_ns - x->from_ns;
     }
-    sort(f->begin, n);
-    return n == 0 ? 0 : f->begin[n / 2] > 0 ? f->begin[n / 2] : 1;
+    const int64_t median = weft__median(f->begin, n);
+    return n && median <= 0 ? 1 : median;
 }
 
 /* ---- Who holds them ---- */
@@ -195,23 +180,18 @@ static unsigned rank(const struct finder *f, const struct weft_hold *x)
     return is_gone(f, x) ? 0 : is_idle(f, x) ? 1 : 2;
 }
 
-static void put_holder(const struct finder *f, const struct weft_hold *x, struct weft__text *t)
+static void put_holder(const struct finder *f, const struct weft_hold *x, struct weft_finding *g)
 {
     const uint32_t who = x->holder;
-    weft__put_full(t, f->m, who);
-    weft__put(t, " had one from ");
-    weft__put_time(t, x->from_ns);
-    weft__put(t, " on");
+    weft__say(f->s, g, "%p had one from %t on", who, x->from_ns);
     if (is_gone(f, x)) {
-        weft__put(t, ", and %s at ", weft__outcome_verb(f->m, weft_model_final(f->m, who)));
-        weft__put_time(t, weft_history_ended_ns(f->h, who));
-        weft__put(t, " without giving it back");
-    } else if (is_idle(f, x)) {
-        weft__put(t, ", and hardly ran meanwhile");
-    }
+        weft__say(f->s, g, ", and %e at %t without giving it back", weft_model_final(f->m, who),
+                  weft_history_ended_ns(f->h, who));
+    } else if (is_idle(f, x))
+        weft__say(f->s, g, ", and hardly ran meanwhile");
 }
 
-static void put_holders(const struct finder *f, struct weft_finding *g, struct weft__text *t)
+static void put_holders(const struct finder *f, struct weft_finding *g)
 {
     const struct weft_history *h = f->h;
     uint32_t shown = 0;
@@ -221,8 +201,8 @@ static void put_holders(const struct finder *f, struct weft_finding *g, struct w
             const struct weft_hold *x = hold_at(f, i);
             if (!holds_it(f, x) || rank(f, x) != r)
                 continue;
-            weft__put(t, shown++ ? "; " : " ");
-            put_holder(f, x, t);
+            weft__say(f->s, g, shown++ ? "; " : " ");
+            put_holder(f, x, g);
             weft__finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder,
                                    f->resource);
             if (r == 0)
@@ -230,42 +210,24 @@ static void put_holders(const struct finder *f, struct weft_finding *g, struct w
                                        weft__ending(f->m, x->holder), x->holder, WEFT_NONE);
         }
     if (shown && f->capacity > shown) {
-        weft__put(t, "; and ");
-        weft__put_count(t, f->capacity - shown);
-        weft__put(t, " more");
+        weft__say(f->s, g, "; and %c more", f->capacity - shown);
     }
-    weft__put(t, ".");
+    weft__say(f->s, g, ".");
 }
 
 /* ---- Findings ---- */
 
-static void put_text(const struct finder *f, struct weft_finding *g, struct weft__text *t)
+static void put_text(const struct finder *f, struct weft_finding *g)
 {
     const struct stall *x = &f->worst;
-    if (f->capacity == 1)
-        weft__put(t, "The only permit of ");
-    else {
-        weft__put(t, "All ");
-        weft__put_count(t, f->capacity);
-        weft__put(t, " permits of ");
-    }
-    weft__put_full(t, f->m, f->resource);
-    weft__put_origin(t, f->m, f->resource);
-    weft__put(t, " %s held, and nobody gave one back from ", f->capacity == 1 ? "was" : "were");
-    weft__put_time(t, x->from_ns);
-    weft__put(t, " on, for ");
-    weft__put_length(t, x->to_ns - x->from_ns);
-    if (f->usual_ns) {
-        weft__put(t, " (usually one is held for ");
-        weft__put_length(t, f->usual_ns);
-        weft__put(t, ")");
-    }
-    weft__put(t, "; meanwhile ");
-    weft__put_count(t, x->waiters);
-    weft__put(t, " waited for one, for ");
-    weft__put_length(t, x->waited_ns);
-    weft__put(t, " in all.");
-    put_holders(f, g, t);
+    weft__say(f->s, g, f->capacity == 1 ? "The only permit of " : "All %c permits of ",
+              f->capacity);
+    weft__say(f->s, g, "%p%o %?{was|were} held, and nobody gave one back from %t on, for %l",
+              f->resource, f->resource, f->capacity == 1, x->from_ns, x->to_ns - x->from_ns);
+    if (f->usual_ns)
+        weft__say(f->s, g, " (usually one is held for %l)", f->usual_ns);
+    weft__say(f->s, g, "; meanwhile %c waited for one, for %l in all.", x->waiters, x->waited_ns);
+    put_holders(f, g);
 }
 
 static void put_waiters(const struct finder *f, struct weft_finding *g)
@@ -306,24 +268,17 @@ static uint64_t signs_of(const struct finder *f)
 
 static void report(struct finder *f)
 {
-    struct weft__verdict v;
     const struct stall *x = &f->worst;
-    if (!weft__judge(&v, WEFT_FINDING_POOL_EXHAUSTED, signs_of(f)))
-        return;
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_POOL_EXHAUSTED, v.confidence,
-                                               f->resource, x->from_ns, x->to_ns, x->waited_ns);
+    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_POOL_EXHAUSTED, signs_of(f),
+                                          f->resource, x->from_ns, x->to_ns, x->waited_ns);
     if (!g)
         return;
-    struct weft__text t = {0};
     g->count = f->stalls;
-    put_text(f, g, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    put_text(f, g);
     put_waiters(f, g);
-    weft__finding_sort(g);
 }
 
-static bool make_room(struct finder *f)
+static void make_room(struct finder *f)
 {
     uint32_t holds = 0, waits = 0;
     for (uint32_t p = 1; p < f->m->promises; p++) {
@@ -332,11 +287,10 @@ static bool make_room(struct finder *f)
         holds = k > holds ? k : holds;
         waits = k && w > waits ? w : waits;
     }
-    f->begin = weft__resize(NULL, (uint64_t)holds + 1, sizeof *f->begin);
-    f->end = weft__resize(NULL, (uint64_t)holds + 1, sizeof *f->end);
-    f->wait_from = weft__resize(NULL, (uint64_t)waits + 1, sizeof *f->wait_from);
-    f->wait_until = weft__resize(NULL, (uint64_t)waits + 1, sizeof *f->wait_until);
-    return f->begin && f->end && f->wait_from && f->wait_until;
+    f->begin = weft__take(f->s, holds, sizeof *f->begin);
+    f->end = weft__take(f->s, holds, sizeof *f->end);
+    f->wait_from = weft__take(f->s, waits, sizeof *f->wait_from);
+    f->wait_until = weft__take(f->s, waits, sizeof *f->wait_until);
 }
 
 void weft__find_pools(struct weft__search *s)
@@ -344,7 +298,7 @@ void weft__find_pools(struct weft__search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     if (s->m->holds == 0)
         return;
-    s->failed |= !make_room(&f);
+    make_room(&f);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         if (f.h->holds_for_first[p] == f.h->holds_for_first[p + 1] ||
             f.h->waits_for_first[p] == f.h->waits_for_first[p + 1] ||
@@ -364,8 +318,4 @@ void weft__find_pools(struct weft__search *s)
             f.usual_ns = usual(&f, false);
         report(&f);
     }
-    free(f.begin);
-    free(f.end);
-    free(f.wait_from);
-    free(f.wait_until);
 }

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Attempts that fail, of which each begins as soon as the one before has failed: promises of one sort and creator, in the
  * order of creation. Several may be made side by side. */
-#include <stdlib.h>
-
-#include "analyse/finding.h"
 #include "analyse/judge.h"
 #include "analyse/loop.h"
 #include "analyse/types.h"
@@ -106,75 +103,52 @@ static void add(struct finder *f, uint32_t creator, uint32_t p)
     x->sum_ns = weft__sum(x->sum_ns, q->end_ns - q->start_ns);
 }
 
-static void put_text(const struct finder *f, const struct series *x, struct weft__text *t)
-{
-    const struct weft_promise *first = &f->m->promise[x->first], *last = &f->m->promise[x->last];
-    uint32_t reason = weft_model_reason(f->m, x->last), size = 0;
-    const char *why = reason == WEFT_NONE ? NULL : weft_model_text(f->m, reason, &size);
-    weft__put_full(t, f->m, x->creator);
-    weft__put(t, " started ");
-    weft__put_count(t, x->count);
-    weft__put(t, " promises (");
-    weft__put_family(t, f->m, f->s->families, f->s->families->of[x->first]);
-    weft__put(t, ", %.64s), which all failed, from ", weft_model_type(f->m, x->first));
-    weft__put_time(t, first->start_ns);
-    weft__put(t, " to ");
-    weft__put_time(t, last->end_ns);
-    weft__put(t, ": each less than 1 ms after one before it had failed");
-    if (why && size)
-        weft__put(t, " (the last one: '%.*s')", (int)(size < 200 ? size : 200), why);
-    weft__put(t, ".");
-}
-
 static void report(struct finder *f, uint32_t family)
 {
     enum { SHOWN = 3 };
     const struct series *x = &f->worst[family];
     const struct weft_history *h = f->h;
     const struct weft_promise *promise = f->m->promise;
-    struct weft__verdict v;
     uint64_t signs = weft__signs(f->s, WEFT_ROOT);
     signs |= x->creator == WEFT_ROOT ? WEFT__R_LOOP : 0;
     signs |= 2 * x->others > x->count ? WEFT__R_OTHER : 0;
     signs |= x->sum_ns / x->count > LONG_NS ? WEFT__R_SLOW : 0;
-    if (!weft__judge(&v, WEFT_FINDING_RETRY_STORM, signs))
-        return;
     int64_t from = promise[x->first].start_ns, to = promise[x->last].end_ns;
     struct weft_finding *g =
-        weft__finding_add(f->s, WEFT_FINDING_RETRY_STORM, v.confidence,
-                          x->creator == WEFT_ROOT ? x->first : x->creator, from, to, to - from);
+        weft__report(f->s, WEFT_FINDING_RETRY_STORM, signs,
+                     x->creator == WEFT_ROOT ? x->first : x->creator, from, to, to - from);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, x, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    weft__say(f->s, g,
+              "%p started %c promises (%f, %y), which all failed, from %t to %t: each less than 1 "
+              "ms after one before it had failed",
+              x->creator, x->count, family, x->first, from, to);
+    if (weft_model_reason(f->m, x->last) != WEFT_NONE)
+        weft__say(f->s, g, " (the last one: '%r')", x->last);
+    weft__say(f->s, g, ".");
     g->count = f->total[family];
     uint32_t low = weft_history_child_from(h, x->creator, from),
              end = h->children_first[x->creator + 1], shown = 0;
     for (uint32_t i = low; i < end && promise[h->children[i]].start_ns <= promise[x->last].start_ns;
          i++) {
-        uint32_t p = h->children[i], by = h->resolution[p];
+        const uint32_t p = h->children[i];
         if (f->s->families->of[p] != family || !has_failed(f->m, p))
             continue;
         weft__finding_affects(f->s, g, p);
         if (shown++ >= SHOWN && p != x->last)
             continue;
-        weft__finding_evidence(f->s, g, promise[p].start_ns, WEFT_EVIDENCE_CREATED, p, x->creator);
-        weft__finding_evidence(f->s, g, promise[p].end_ns, WEFT_EVIDENCE_FAILED, p,
-                               by == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[by].actor);
+        weft__evidence_created(f->s, g, p);
+        weft__evidence_ended(f->s, g, p);
     }
-    weft__finding_sort(g);
 }
 
 void weft__find_retries(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     uint32_t families = s->families->count;
-    f.open = calloc(families, sizeof *f.open);
-    f.worst = calloc(families, sizeof *f.worst);
-    f.total = calloc(families, sizeof *f.total);
-    s->failed |= !f.open || !f.worst || !f.total;
+    f.open = weft__take(s, families, sizeof *f.open);
+    f.worst = weft__take(s, families, sizeof *f.worst);
+    f.total = weft__take(s, families, sizeof *f.total);
     for (uint32_t i = 0; i < families && !s->failed; i++)
         f.open[i].creator = WEFT_NONE;
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)
@@ -186,7 +160,4 @@ void weft__find_retries(struct weft__search *s)
         if (f.worst[i].count)
             report(&f, i);
     }
-    free(f.open);
-    free(f.worst);
-    free(f.total);
 }

@@ -50,11 +50,6 @@ static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)
     return &f->h->wait[f->h->waits_of[place]];
 }
 
-static bool has_ended(const struct weft_wait *w)
-{
-    return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
-}
-
 /* ---- Chains ---- */
 
 /* Whether the reader, or what it has created, creates a promise. The event loop may do it for anybody. */
@@ -245,7 +240,7 @@ static bool is_alike(const struct finder *f, const struct chain *c)
     for (uint32_t i = c->first; i <= c->last; i++) {
         const struct weft_wait *w = wait_at(f, i);
         const uint32_t p = w->source, by = resolver_of(f, w, &run);
-        if (has_ended(w) &&
+        if (weft__is_served(w) &&
             (weft_model_name(f->m, p) != name || h->children_first[p + 1] > h->children_first[p] ||
              h->waits_of_first[p + 1] > h->waits_of_first[p] ||
              h->runs_of_first[p + 1] > h->runs_of_first[p] || by == w->reader ||
@@ -260,7 +255,7 @@ static bool note_together(struct finder *f)
 {
     const uint32_t *of = f->s->families->of, families = f->s->families->count;
     uint32_t *last = calloc(families, sizeof *last);
-    f->together = calloc(families, sizeof *f->together);
+    f->together = weft__take(f->s, families, sizeof *f->together);
     for (uint32_t p = 1; last && f->together && p < f->m->promises; p++) {
         const struct weft_promise *q = &f->m->promise[p], *before = &f->m->promise[last[of[p]]];
         f->together[of[p]] |= last[of[p]] && before->creator == q->creator &&
@@ -278,11 +273,8 @@ static bool is_paced(const struct finder *f, const struct weft_wait *w)
     uint32_t run, resolver = resolver_of(f, w, &run);
     if (run == WEFT_NONE || resolver == w->reader || descends(f->m, resolver, w->source))
         return false;
-    uint32_t cause = f->h->run_cause[run];
-    if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
-        return false;
-    uint32_t timer = (uint32_t)f->m->interaction[cause].other;
-    return timer != WEFT_ROOT &&
+    const uint32_t timer = weft__run_read(f->h, run);
+    return timer != WEFT_NONE && timer != WEFT_ROOT &&
            f->m->promise[timer].start_ns < f->m->promise[w->source].start_ns &&
            (weft__known(f->s, timer) & WEFT__TIMER);
 }
@@ -308,7 +300,7 @@ static bool sleeps(const struct finder *f, const struct chain *c)
     for (uint32_t i = c->first; i <= c->last; i++) {
         const struct weft_wait *w = wait_at(f, i);
         const uint32_t p = weft_model_final(f->m, w->source);
-        if (!has_ended(w))
+        if (!weft__is_served(w))
             continue;
         const bool itself = f->h->waits_of_first[p + 1] == f->h->waits_of_first[p];
         asleep += itself && weft__is_sleep(f->s, p);
@@ -370,7 +362,7 @@ static bool keep(struct finder *f, uint32_t reader, const struct chain *c, int64
                       .reader_family = f->s->families->of[reader]};
     if (!weft__judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of(f, reader, c)))
         return true;
-    if (!weft__search_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
+    if (!weft__take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
         return false;
     f->found[f->founds++] = x;
     return true;
@@ -381,7 +373,7 @@ static bool end_chain(struct finder *f, uint32_t reader, struct chain *c)
     if (c->count < f->s->o->serial_waits)
         return true;
     for (uint32_t i = c->first; i <= c->last; i++) {
-        if (!has_ended(wait_at(f, i)))
+        if (!weft__is_served(wait_at(f, i)))
             continue;
         int64_t beside = elsewhere(f, wait_at(f, i));
         c->beside_ns =
@@ -404,7 +396,7 @@ static bool find_of(struct finder *f, uint32_t reader)
         const struct weft_wait *w = wait_at(f, i);
         if (w->end == WEFT_WAIT_LEFT) /* lost a race: a time limit, say */
             continue;
-        bool fits = has_ended(w) && is_own(f, reader, w->source);
+        bool fits = weft__is_served(w) && is_own(f, reader, w->source);
         if (c.count && fits && follows(f, &c, w)) {
             add_link(f, &c, i);
             continue;
@@ -433,45 +425,35 @@ static int by_group(const void *a, const void *b)
         return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
     if (x->saving_ns != y->saving_ns)
         return x->saving_ns > y->saving_ns ? -1 : 1;
-    return x->reader < y->reader ? -1 : x->reader > y->reader;
+    return weft__order(x->reader, y->reader);
 }
 
-/* Their label, if all have the same one: without its numbers it would say less. */
-static void put_sort(const struct finder *f, const struct chain *c, struct weft__text *t)
+/* Then the label says more than the family, which is without its numbers. */
+static bool same_label(const struct finder *f, const struct chain *c)
 {
-    uint32_t source = wait_at(f, c->first)->source, name = weft_model_name(f->m, source);
+    const uint32_t name = weft_model_name(f->m, wait_at(f, c->first)->source);
     bool same = name != WEFT_NONE;
     for (uint32_t i = c->first; i <= c->last && same; i++)
-        same = !has_ended(wait_at(f, i)) || weft_model_name(f->m, wait_at(f, i)->source) == name;
-    if (same)
-        weft__put_name(t, f->m, source);
-    else
-        weft__put_family(t, f->m, f->s->families, c->family);
+        same =
+            !weft__is_served(wait_at(f, i)) || weft_model_name(f->m, wait_at(f, i)->source) == name;
+    return same;
 }
 
-static void put_text(const struct finder *f, const struct found *x, struct weft__text *t)
+static void put_text(const struct finder *f, const struct found *x, struct weft_finding *g)
 {
     const struct chain *c = &x->chain;
     uint32_t source = wait_at(f, c->first)->source;
-    weft__put_full(t, f->m, x->reader);
-    weft__put(t, " started ");
-    weft__put_count(t, c->count);
-    weft__put(t, " promises (");
-    put_sort(f, c, t);
+    const bool same = same_label(f, c);
+    weft__say(f->s, g, same ? "%p started %c promises (%n" : "%p started %c promises (%f",
+              x->reader, c->count, same ? source : c->family);
     if (weft_model_name(f->m, source) != WEFT_NONE)
-        weft__put(t, ", %.64s", weft_model_type(f->m, source));
-    weft__put(t, ") one after the other from ");
-    weft__put_time(t, wait_at(f, c->first)->from_ns);
-    weft__put(t, " on, each only when the one before was there, and waited ");
-    weft__put_length(t, c->sum_ns);
-    weft__put(t, " for them in all; started together, they would need about ");
-    weft__put_length(t, c->sum_ns - x->saving_ns);
-    weft__put(t, ".");
-    if (x->count > 1) {
-        weft__put(t, " This happened ");
-        weft__put_count(t, x->count);
-        weft__put(t, " times.");
-    }
+        weft__say(f->s, g, ", %y", source);
+    weft__say(f->s, g,
+              ") one after the other from %t on, each only when the one before was there, and "
+              "waited %l for them in all; started together, they would need about %l.",
+              wait_at(f, c->first)->from_ns, c->sum_ns, c->sum_ns - x->saving_ns);
+    if (x->count > 1)
+        weft__say(f->s, g, " This happened %c times.", (int64_t)x->count);
 }
 
 static void put_evidence(const struct finder *f, const struct found *x, struct weft_finding *g)
@@ -481,29 +463,25 @@ static void put_evidence(const struct finder *f, const struct found *x, struct w
     uint32_t n = 0;
     for (uint32_t i = c->first; i <= c->last; i++) {
         const struct weft_wait *w = wait_at(f, i);
-        if (!has_ended(w) || (n++ >= LINKS && i != c->last))
+        if (!weft__is_served(w) || (n++ >= LINKS && i != c->last))
             continue;
-        weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS, x->reader, w->source);
-        weft__finding_evidence(f->s, g, w->until_ns, WEFT_EVIDENCE_WOKEN, x->reader, w->source);
+        weft__evidence_waited(f->s, g, w);
     }
 }
 
 static void report(struct finder *f, const struct found *x)
 {
     const struct chain *c = &x->chain;
-    struct weft_finding *g = weft__finding_add(
-        f->s, WEFT_FINDING_SERIAL_WAITS, x->verdict.confidence, x->reader,
-        wait_at(f, c->first)->from_ns, wait_at(f, c->last)->until_ns, x->saving_ns);
+    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SERIAL_WAITS, &x->verdict,
+                                               x->reader, wait_at(f, c->first)->from_ns,
+                                               wait_at(f, c->last)->until_ns, x->saving_ns);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, x, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, x->verdict.doubt);
+    put_text(f, x, g);
     g->count = x->count;
     put_evidence(f, x, g);
     for (uint32_t i = c->first; i <= c->last; i++)
-        if (has_ended(wait_at(f, i)))
+        if (weft__is_served(wait_at(f, i)))
             weft__finding_affects(f->s, g, wait_at(f, i)->source);
 }
 
@@ -530,6 +508,4 @@ void weft__find_serial(struct weft__search *s)
         s->failed = !find_of(&f, p);
     if (!s->failed)
         report_groups(&f);
-    free(f.found);
-    free(f.together);
 }

@@ -3,12 +3,9 @@
  *
  * What a promise does is followed along its own interactions: whenever it does something for somebody else, or goes on
  * because of somebody else, a series of its wakes ends. What is not seen there is found along the runs of a stream. */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/spin.h"
-#include "model/alloc.h"
 
 /* ---- Along the interactions of a promise ---- */
 
@@ -132,50 +129,41 @@ static void look_at_promise(struct weft__spins *k, uint32_t p)
 
 /* ---- Findings ---- */
 
-static void put_spin(const struct weft__spins *k, const struct weft__spin *f, struct weft__text *t)
+static void put_spin(const struct weft__spins *k, const struct weft__spin *found,
+                     struct weft_finding *f)
 {
-    const struct weft__series *x = &f->worst;
-    int64_t length = x->last_ns - x->from_ns;
-    weft__put_full(t, k->m, x->promise);
+    const struct weft__series *x = &found->worst;
+    const uint64_t runs = weft__spin_runs(x);
+    weft__say(k->s, f, "%p", x->promise);
     if (x->partner != WEFT_ROOT) {
-        weft__put(t, " and ");
-        weft__put_full(t, k->m, x->partner);
+        weft__say(k->s, f, " and %p", x->partner);
         if (x->partners > 1)
-            weft__put(t, ", with %" PRIu32 " more,", x->partners - 1);
+            weft__say(k->s, f, ", with %u more,", x->partners - 1);
     }
-    weft__put(t, " ran ");
-    weft__put_count(t, weft__spin_runs(x));
-    weft__put(t, " times within ");
-    weft__put_length(t, length);
-    weft__put(t, ", from ");
-    weft__put_time(t, x->from_ns);
-    weft__put(t, x->idle_ns / (int64_t)weft__spin_runs(x) > WEFT__NAP
-                     ? " on, each time after a short sleep,"
-                 : x->partner != WEFT_ROOT ? " on, waking each other all the time,"
-                 : weft__spin_wakes(x, WEFT__BY_ITSELF) > weft__spin_runs(x) / 2
-                     ? " on, each time woken by itself,"
-                     : " on, again and again without a pause,");
-    weft__put(t, x->ending == WEFT__SPIN_ENDLESS
-                     ? " without getting anywhere: it does so still when the trace ends."
-                 : x->ending == WEFT__SPIN_ENDED_BY_OTHER
-                     ? " without getting anywhere, until something else happened."
-                     : " and, as far as is recorded, did nothing for anybody else.");
-    if (f->count > 1) {
-        weft__put(t, " So did ");
-        weft__put_count(t, f->count - 1);
-        weft__put(t, f->count == 2 ? " other like it" : " others like it");
-        weft__put(t, ": ");
-        weft__put_length(t, f->cost_ns);
-        weft__put(t, " in all.");
-    }
+    weft__say(k->s, f, " ran %c times within %l, from %t on, ", (int64_t)runs,
+              x->last_ns - x->from_ns, x->from_ns);
+    weft__say(k->s, f,
+              x->idle_ns / (int64_t)runs > WEFT__NAP ? "each time after a short sleep,"
+              : x->partner != WEFT_ROOT              ? "waking each other all the time,"
+              : weft__spin_wakes(x, WEFT__BY_ITSELF) > runs / 2
+                  ? "each time woken by itself,"
+                  : "again and again without a pause,");
+    weft__say(k->s, f,
+              x->ending == WEFT__SPIN_ENDLESS
+                  ? " without getting anywhere: it does so still when the trace ends."
+              : x->ending == WEFT__SPIN_ENDED_BY_OTHER
+                  ? " without getting anywhere, until something else happened."
+                  : " and, as far as is recorded, did nothing for anybody else.");
+    if (found->count > 1)
+        weft__say(k->s, f, " So did %c %{other|others} like it: %l in all.",
+                  (int64_t)found->count - 1, found->cost_ns);
 }
 
 static void tell(const struct weft__spins *k, const struct weft__spin *found)
 {
     const struct weft__series *x = &found->worst;
-    struct weft__text text = {0};
-    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_SPIN, x->verdict.confidence,
-                                               x->promise, x->from_ns, x->last_ns, found->cost_ns);
+    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_SPIN, &x->verdict, x->promise,
+                                               x->from_ns, x->last_ns, found->cost_ns);
     bool sleeps = x->idle_ns / (int64_t)weft__spin_runs(x) > WEFT__NAP;
     if (!sleeps)
         weft__span_add(k->l, x->stream, x->from_ns, x->last_ns, 0,
@@ -183,8 +171,7 @@ static void tell(const struct weft__spins *k, const struct weft__spin *found)
     if (!f)
         return;
     f->count = found->count;
-    put_spin(k, found, &text);
-    weft__finding_text(k->s, f, &text);
+    put_spin(k, found, f);
     weft__finding_evidence(k->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     uint32_t place = weft_history_stream_from(k->h, x->stream, x->from_ns + 1);
     for (unsigned n = 0; place < k->h->stream_first[x->stream + 1] && n < 3; place++) {
@@ -201,7 +188,6 @@ static void tell(const struct weft__spins *k, const struct weft__spin *found)
                            x->ending == WEFT__SPIN_ENDLESS ? WEFT_EVIDENCE_RUNS_STILL
                                                            : WEFT_EVIDENCE_RUNS,
                            x->promise, WEFT_NONE);
-    weft__finding_doubt(k->s, f, x->verdict.doubt);
 }
 
 void weft__find_spins(struct weft__loops *l)
@@ -210,12 +196,10 @@ void weft__find_spins(struct weft__loops *l)
     struct weft__spins k = {.l = l, .s = s, .h = s->h, .m = s->m};
     k.steps_left = 4 * ((uint64_t)k.m->interactions + k.m->labels) + 1000;
     k.idles_left = 64 * (uint64_t)k.h->idle_first[k.h->streams] + 1000000;
-    k.found_of = weft__resize(NULL, s->families->count, sizeof *k.found_of);
-    if (!k.found_of || !weft__spins_share(&k)) {
-        free(k.found_of);
-        s->failed = true;
+    k.found_of = weft__take(s, s->families->count, sizeof *k.found_of);
+    weft__spins_share(&k);
+    if (s->failed)
         return;
-    }
     memset(k.found_of, 0xff, s->families->count * sizeof *k.found_of);
     for (uint32_t p = 1; p < k.m->promises && !s->failed; p++)
         look_at_promise(&k, p);
@@ -228,7 +212,4 @@ void weft__find_spins(struct weft__loops *l)
         weft__spins_repeated(&k);
     for (uint32_t i = 0; i < k.founds && i < WEFT__LOOP_FAMILIES && !s->failed; i++)
         tell(&k, &k.found[i]);
-    free(k.found);
-    free(k.found_of);
-    free(k.shared);
 }

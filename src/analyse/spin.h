@@ -75,8 +75,8 @@ uint64_t weft__spin_runs(const struct weft__series *x); /* all of them */
 
 void weft__length_add(struct weft__lengths *l, int64_t length_ns);
 
-/* What is used by others than the one who made it. False: no memory. */
-bool weft__spins_share(struct weft__spins *k);
+/* Notes what is used by others than the one who made it. */
+void weft__spins_share(struct weft__spins *k);
 /* Whether somebody else uses q. */
 bool weft__spin_serves(const struct weft__spins *k, uint32_t q, uint32_t self);
 /* What resolved q, or notified it last before a time: an interaction, or WEFT_NONE. And who did that. */

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "analyse/spin.h"
-#include "model/alloc.h"
 
 enum {
     LOOKED_AT = 8,     /* of the waits for something */
@@ -36,9 +35,9 @@ static void share(struct weft__spins *k, uint32_t user, uint32_t q)
     }
 }
 
-bool weft__spins_share(struct weft__spins *k)
+void weft__spins_share(struct weft__spins *k)
 {
-    k->shared = calloc(k->m->promises / 8 + 1, 1);
+    k->shared = weft__take(k->s, k->m->promises / 8 + 1, sizeof *k->shared);
     for (uint32_t i = 0; k->shared && i < k->m->interactions; i++) {
         const struct weft_interaction *e = &k->m->interaction[i];
         if (e->kind == WEFT_READS || e->kind == WEFT_WAITS)
@@ -46,7 +45,6 @@ bool weft__spins_share(struct weft__spins *k)
         else if (e->kind == WEFT_SIGNALS)
             share(k, (uint32_t)e->other, (uint32_t)e->actor);
     }
-    return k->shared;
 }
 
 bool weft__spin_serves(const struct weft__spins *k, uint32_t q, uint32_t self)
@@ -337,7 +335,7 @@ void weft__spin_keep(struct weft__spins *k, struct weft__series x)
     x.ending = how_it_ended(k, &x);
     weft__judge(&x.verdict, WEFT_FINDING_SPIN, signs_of(k, &x));
     if (k->found_of[family] == WEFT_NONE) {
-        if (!weft__search_room(k->s, &k->found, k->founds, &k->room, sizeof *k->found))
+        if (!weft__take_room(k->s, &k->found, k->founds, &k->room, sizeof *k->found))
             return;
         k->found_of[family] = k->founds;
         k->found[k->founds++] = (struct weft__spin){.worst = x, .family = family};

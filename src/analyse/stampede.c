@@ -8,7 +8,6 @@
 #include "analyse/judge.h"
 #include "analyse/loop.h"
 #include "analyse/types.h"
-#include "model/alloc.h"
 
 #define LEAST_NS INT64_C(1000000) /* that one takes */
 
@@ -63,7 +62,7 @@ static int by_key(const void *a, const void *b)
         return x->name < y->name ? -1 : 1;
     if (x->start_ns != y->start_ns)
         return x->start_ns < y->start_ns ? -1 : 1;
-    return x->promise < y->promise ? -1 : x->promise > y->promise;
+    return weft__order(x->promise, y->promise);
 }
 
 static bool same_key(const struct item *x, const struct item *y)
@@ -85,12 +84,10 @@ static uint32_t place_of(const struct finder *f, const struct item *x)
     return low;
 }
 
-static bool gather(struct finder *f)
+static void gather(struct finder *f)
 {
-    f->item = weft__resize(NULL, f->m->promises, sizeof *f->item);
-    if (!f->item)
-        return false;
-    for (uint32_t p = 1; p < f->m->promises; p++) {
+    f->item = weft__take(f->s, f->m->promises, sizeof *f->item);
+    for (uint32_t p = 1; p < f->m->promises && !f->s->failed; p++) {
         const struct weft_promise *q = &f->m->promise[p];
         const uint32_t name = weft_model_name(f->m, p);
         if (name != WEFT_NONE && q->created && q->becomes == WEFT_NONE)
@@ -98,7 +95,6 @@ static bool gather(struct finder *f)
     }
     if (f->items)
         qsort(f->item, f->items, sizeof *f->item, by_key);
-    return true;
 }
 
 /* ---- Who does the same ---- */
@@ -245,35 +241,13 @@ static void add(struct finder *f, struct burst *x)
         k->worst = *x;
 }
 
-static void put_text(const struct finder *f, const struct stampede *k, struct weft__text *t)
-{
-    const struct burst *x = &k->worst;
-    weft__put_full(t, f->m, x->chief);
-    weft__put(t, " was under way ");
-    weft__put_count(t, x->count);
-    weft__put(t, " times at once, from ");
-    weft__put_time(t, x->from_ns);
-    weft__put(t, " to ");
-    weft__put_time(t, x->to_ns);
-    weft__put(t, ", each time for another one (such as ");
-    weft__put_full(t, f->m, f->m->promise[x->chief].creator);
-    weft__put(t, "): each took ");
-    weft__put_length(t, x->sum_ns / x->count);
-    weft__put(t, " or so, and one would have done for all.");
-    if (k->bursts > 1) {
-        weft__put(t, " This happened ");
-        weft__put_count(t, k->bursts);
-        weft__put(t, " times.");
-    }
-}
-
 static void put_evidence(struct finder *f, const struct burst *x, struct weft_finding *g)
 {
     enum { SHOWN = 4 };
     uint32_t shown = 0;
     f->bursts++;
     for (uint32_t i = x->first; i < x->last; i++) {
-        const uint32_t p = f->item[i].promise, by = f->h->resolution[p];
+        const uint32_t p = f->item[i].promise;
         const struct weft_promise *q = &f->m->promise[p];
         if (!is_own(f, p) || f->seen[q->creator] == f->bursts)
             continue;
@@ -281,30 +255,29 @@ static void put_evidence(struct finder *f, const struct burst *x, struct weft_fi
         weft__finding_affects(f->s, g, q->creator);
         if (shown++ >= SHOWN)
             continue;
-        weft__finding_evidence(f->s, g, q->start_ns, WEFT_EVIDENCE_CREATED, p, q->creator);
+        weft__evidence_created(f->s, g, p);
         weft__finding_evidence(f->s, g, weft_history_ended_ns(f->h, p), weft__ending(f->m, p), p,
-                               by == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[by].actor);
+                               weft__resolver(f->h, p));
     }
-    weft__finding_sort(g);
 }
 
 static void report(struct finder *f, const struct stampede *k)
 {
     const struct burst *x = &k->worst;
-    struct weft__verdict v;
     const uint64_t signs = weft__signs(f->s, WEFT_ROOT) | (x->cached ? WEFT__M_KEPT : 0) |
                            (differs(f, x->chief) ? WEFT__M_SPECIFIC : 0) |
                            (x->work ? WEFT__M_WORK : 0) | (x->sort ? WEFT__M_SORT : 0);
-    if (!weft__judge(&v, WEFT_FINDING_STAMPEDE, signs))
-        return;
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_STAMPEDE, v.confidence, x->chief,
-                                               x->from_ns, x->to_ns, k->cost_ns);
+    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_STAMPEDE, signs, x->chief, x->from_ns,
+                                          x->to_ns, k->cost_ns);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, k, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    weft__say(f->s, g,
+              "%p was under way %c times at once, from %t to %t, each time for another one (such "
+              "as %p): each took %l or so, and one would have done for all.",
+              x->chief, x->count, x->from_ns, x->to_ns, f->m->promise[x->chief].creator,
+              x->sum_ns / x->count);
+    if (k->bursts > 1)
+        weft__say(f->s, g, " This happened %c times.", k->bursts);
     g->count = k->bursts;
     put_evidence(f, x, g);
 }
@@ -325,9 +298,9 @@ static void choose(struct finder *f, uint32_t family)
 void weft__find_stampedes(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.found = calloc(s->families->count, sizeof *f.found);
-    f.seen = calloc(s->m->promises, sizeof *f.seen);
-    s->failed |= !f.found || !f.seen || !gather(&f);
+    f.found = weft__take(s, s->families->count, sizeof *f.found);
+    f.seen = weft__take(s, s->m->promises, sizeof *f.seen);
+    gather(&f);
     for (uint32_t i = 0; i < f.items && !s->failed;) {
         struct burst x = burst_at(&f, i);
         if (x.count >= LEAST && x.least_ns >= LEAST_NS)
@@ -340,7 +313,4 @@ void weft__find_stampedes(struct weft__search *s)
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.found[i].bursts && !f.found[i].inner)
             report(&f, &f.found[i]);
-    free(f.item);
-    free(f.found);
-    free(f.seen);
 }

@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* What went on again and again, began to wait again each time, and after the last time did not: a timer that nobody set
  * again, a reader that is not told of news any more. It is pending still, does not run, and waits for nothing. */
-#include <stdlib.h>
-
-#include "analyse/finding.h"
 #include "analyse/judge.h"
 #include "analyse/types.h"
-#include "model/alloc.h"
 
 enum {
     TIMES = 10, /* that it went on, at least */
@@ -27,7 +23,7 @@ struct finder {
     const struct weft_history *h;
     struct round *round; /* of the one that is looked at */
     int64_t *gap;        /* … from one to the next */
-    uint32_t rounds, round_room;
+    uint32_t rounds, round_room, gap_room;
     uint32_t *awaited;         /* by family: promises that somebody waits for at the end */
     uint32_t *waiting, *still; /* … that wait at the end, and that are pending and do not */
     uint32_t *ended;
@@ -41,12 +37,6 @@ struct stop {
 static bool is_pending(const struct weft_model *m, uint32_t p)
 {
     return m->promise[p].becomes == WEFT_NONE && m->promise[p].outcome == WEFT_PENDING;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
 }
 
 /* Whether it waits when the trace ends: not for what is meant to be pending for long, beside what comes again and again. */
@@ -72,7 +62,8 @@ static bool add_round(struct finder *f, struct round x)
         last->from_ns = x.from_ns < last->from_ns ? x.from_ns : last->from_ns;
         return true;
     }
-    if (!weft__search_room(f->s, &f->round, f->rounds, &f->round_room, sizeof *f->round))
+    if (!weft__take_room(f->s, &f->gap, f->rounds, &f->gap_room, sizeof *f->gap) ||
+        !weft__take_room(f->s, &f->round, f->rounds, &f->round_room, sizeof *f->round))
         return false;
     f->round[f->rounds++] = x;
     return true;
@@ -85,18 +76,14 @@ static bool find_rounds(struct finder *f, uint32_t p)
     f->rounds = 0;
     for (uint32_t i = h->waits_of_first[p]; i < h->waits_of_first[p + 1]; i++) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        if ((w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) &&
-            !add_round(f, (struct round){w->from_ns, w->until_ns, w->source}))
+        if (weft__is_served(w) && !add_round(f, (struct round){w->from_ns, w->until_ns, w->source}))
             return false;
     }
     if (h->waits_of_first[p + 1] > h->waits_of_first[p])
         return true;
     for (uint32_t i = h->runs_of_first[p]; i < h->runs_of_first[p + 1]; i++) {
-        uint32_t cause = h->run_cause[h->runs_of[i]];
-        if (cause == WEFT_NONE || f->m->interaction[cause].kind != WEFT_READS)
-            continue;
-        uint32_t source = (uint32_t)f->m->interaction[cause].other;
-        if (source != WEFT_ROOT &&
+        const uint32_t source = weft__run_read(h, h->runs_of[i]);
+        if (source != WEFT_NONE && source != WEFT_ROOT &&
             !add_round(f, (struct round){f->m->promise[source].start_ns,
                                          f->m->run[h->runs_of[i]].start_ns, source}))
             return false;
@@ -124,8 +111,7 @@ static bool has_stopped(struct finder *f, struct stop *x)
         f->gap[i] = f->round[i + 1].to_ns - f->round[i].to_ns;
         longest = f->gap[i] > longest ? f->gap[i] : longest;
     }
-    qsort(f->gap, n, sizeof *f->gap, by_value);
-    x->usual_ns = f->gap[n / 2];
+    x->usual_ns = weft__median(f->gap, n);
     for (uint32_t i = 0; i < n; i++) {
         int64_t gap = f->round[i + 1].from_ns - f->round[i].to_ns;
         away = gap > away ? gap : away;
@@ -214,40 +200,20 @@ static uint64_t signs_of(const struct finder *f, const struct stop *x)
 
 /* ---- Findings ---- */
 
-static void put_text(const struct finder *f, const struct stop *x, struct weft__text *t)
-{
-    const struct round *last = &f->round[f->rounds - 1];
-    weft__put_full(t, f->m, x->promise);
-    weft__put_origin(t, f->m, x->promise);
-    weft__put(t, ": it went on ");
-    weft__put_count(t, f->rounds);
-    weft__put(t, " times, about every ");
-    weft__put_length(t, x->usual_ns);
-    weft__put(t, ", and each time waited again; but not after ");
-    weft__put_time(t, last->to_ns);
-    weft__put(t, ", when it ran because of ");
-    weft__put_full(t, f->m, last->source);
-    weft__put(t, ". For ");
-    weft__put_length(t, f->m->end_ns - x->last_ns);
-    weft__put(t, " it has waited for nothing, and nothing has ended it.");
-}
-
 static void report(struct finder *f, const struct stop *x)
 {
     const struct weft_history *h = f->h;
     const struct round *last = &f->round[f->rounds - 1];
-    struct weft__verdict v;
-    if (!weft__judge(&v, WEFT_FINDING_STOPPED, signs_of(f, x)))
-        return;
-    struct weft_finding *g =
-        weft__finding_add_open(f->s, WEFT_FINDING_STOPPED, v.confidence, x->promise, last->to_ns,
-                               f->m->end_ns - x->last_ns);
+    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_STOPPED, signs_of(f, x),
+                                               x->promise, last->to_ns, f->m->end_ns - x->last_ns);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, x, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    weft__say(
+        f->s, g,
+        "%p%o: it went on %c times, about every %l, and each time waited again; but not after %t, "
+        "when it ran because of %p. For %l it has waited for nothing, and nothing has ended it.",
+        x->promise, x->promise, f->rounds, x->usual_ns, last->to_ns, last->source,
+        f->m->end_ns - x->last_ns);
     for (const struct round *r = last - 2; r <= last; r++) {
         weft__finding_evidence(f->s, g, r->from_ns, WEFT_EVIDENCE_WAITS, x->promise, r->source);
         weft__finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
@@ -256,7 +222,6 @@ static void report(struct finder *f, const struct stop *x)
     for (uint32_t i = h->waits_for_first[x->promise]; i < h->waits_for_first[x->promise + 1]; i++)
         if (h->wait[h->waits_for[i]].end == WEFT_WAIT_OPEN)
             weft__finding_affects(f->s, g, h->wait[h->waits_for[i]].reader);
-    weft__finding_sort(g);
 }
 
 static bool runs_still(const struct finder *f, uint32_t p)
@@ -271,11 +236,8 @@ static void look_at(struct finder *f, uint32_t p)
     if (!find_rounds(f, p) || f->rounds < TIMES)
         return;
     x.last_ns = idle_since(f, p);
-    f->gap = weft__resize(f->gap, f->rounds, sizeof *f->gap);
-    if (!f->gap)
-        f->s->failed = true;
-    else if (f->m->resumed_ns < x.last_ns && has_stopped(f, &x) && !is_told_otherwise(f) &&
-             !is_armed(f, &x))
+    if (f->m->resumed_ns < x.last_ns && has_stopped(f, &x) && !is_told_otherwise(f) &&
+        !is_armed(f, &x))
         report(f, &x);
 }
 
@@ -301,20 +263,13 @@ void weft__find_stopped(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     uint32_t families = s->families->count;
-    f.awaited = calloc(families, sizeof *f.awaited);
-    f.waiting = calloc(families, sizeof *f.waiting);
-    f.still = calloc(families, sizeof *f.still);
-    f.ended = calloc(families, sizeof *f.ended);
-    s->failed |= !f.awaited || !f.waiting || !f.still || !f.ended;
+    f.awaited = weft__take(s, families, sizeof *f.awaited);
+    f.waiting = weft__take(s, families, sizeof *f.waiting);
+    f.still = weft__take(s, families, sizeof *f.still);
+    f.ended = weft__take(s, families, sizeof *f.ended);
     if (!s->failed)
         count_sorts(&f);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
         if (is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
             look_at(&f, p);
-    free(f.round);
-    free(f.gap);
-    free(f.awaited);
-    free(f.waiting);
-    free(f.still);
-    free(f.ended);
 }

@@ -2,12 +2,9 @@
 /* Stragglers: somebody starts several of one type at once and waits for all of them, again and again, and always the same
  * one, by its label or else by its place among them, comes last by far. */
 #include <stdlib.h>
-#include <string.h>
 
-#include "analyse/finding.h"
 #include "analyse/judge.h"
 #include "analyse/loop.h"
-#include "model/alloc.h"
 
 #define LEAST_NS INT64_C(1000000) /* what it takes longer than the others */
 enum {
@@ -79,12 +76,6 @@ static bool do_alike(const struct weft_history *h, uint32_t p, uint32_t q)
            h->waits_of_first[q + 1] - h->waits_of_first[q];
 }
 
-static int by_value(const void *a, const void *b)
-{
-    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 /* count promises that were started at once. */
 static void add_group(struct finder *f, const uint32_t *p, uint32_t count)
 {
@@ -115,11 +106,10 @@ static void add_group(struct finder *f, const uint32_t *p, uint32_t count)
             x.alike &= are_alike(m, p[i], p[last]);
         length[n++] = weft_history_resolved_ns(f->h, p[i]) - m->promise[p[i]].start_ns;
     }
-    qsort(length, n, sizeof *length, by_value);
     x.took_ns = weft_history_resolved_ns(f->h, p[last]) - m->promise[p[last]].start_ns;
-    x.usual_ns = length[n / 2];
+    x.usual_ns = weft__median(length, n);
     x.slow = equal && x.took_ns / SLOWER >= x.usual_ns && x.took_ns - x.usual_ns >= LEAST_NS;
-    if (weft__search_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
+    if (weft__take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
         f->found[f->founds++] = x;
 }
 
@@ -128,7 +118,7 @@ static int by_type(const void *a, const void *b)
     const struct child *x = a, *y = b;
     if (x->type != y->type)
         return x->type < y->type ? -1 : 1;
-    return x->place < y->place ? -1 : x->place > y->place;
+    return weft__order(x->place, y->place);
 }
 
 /* Those that one has created, of one type, and started before any of them had ended, belong together. */
@@ -139,7 +129,7 @@ static void find_groups(struct finder *f, uint32_t creator)
     uint32_t group[GROUP_MOST], count = 0;
     int64_t ended = INT64_MAX;
     for (uint32_t i = 0; i < n; i++) {
-        if (!weft__search_room(f->s, &f->child, i, &f->child_room, sizeof *f->child))
+        if (!weft__take_room(f->s, &f->child, i, &f->child_room, sizeof *f->child))
             return;
         f->child[i] = (struct child){f->m->promise[h->children[first + i]].type, first + i};
     }
@@ -172,31 +162,7 @@ static int by_label(const void *a, const void *b)
         return x->label < y->label ? -1 : 1;
     if (x->place != y->place)
         return x->place < y->place ? -1 : 1;
-    return x->last < y->last ? -1 : x->last > y->last;
-}
-
-static void put_text(const struct finder *f, const struct fan_in *x, uint32_t count, uint32_t all,
-                     struct weft__text *t)
-{
-    weft__put(t, "Of the promises (%.64s) that are started at once and waited for together, ",
-              weft_model_type(f->m, x->last));
-    weft__put_name(t, f->m, x->last);
-    if (x->place) {
-        weft__put(t, ", number ");
-        weft__put_count(t, x->place);
-        weft__put(t, " of ");
-        weft__put_count(t, x->of);
-        weft__put(t, ",");
-    }
-    weft__put(t, " was the last one ");
-    weft__put_count(t, count);
-    weft__put(t, " times of ");
-    weft__put_count(t, all);
-    weft__put(t, ". At worst it took ");
-    weft__put_length(t, x->took_ns);
-    weft__put(t, ", and the others about ");
-    weft__put_length(t, x->usual_ns);
-    weft__put(t, ".");
+    return weft__order(x->last, y->last);
 }
 
 /* count fan-ins of one type, in which the same one was last; all: of that type. */
@@ -204,7 +170,6 @@ static void report(struct finder *f, const struct fan_in *x, uint32_t count, uin
 {
     enum { SHOWN = 3 };
     const struct fan_in *worst = x;
-    struct weft__verdict v;
     uint64_t signs = weft__signs(f->s, WEFT_ROOT), alike = 0;
     int64_t cost = 0;
     for (uint32_t i = 0; i < count; i++) {
@@ -213,31 +178,28 @@ static void report(struct finder *f, const struct fan_in *x, uint32_t count, uin
         alike += x[i].alike;
     }
     signs |= 2 * alike < count ? WEFT__T_DIFFERENT : 0;
-    if (!weft__judge(&v, WEFT_FINDING_STRAGGLER, signs))
-        return;
     const struct weft_promise *p = &f->m->promise[worst->last];
-    struct weft_finding *g =
-        weft__finding_add(f->s, WEFT_FINDING_STRAGGLER, v.confidence, worst->last, p->start_ns,
-                          p->start_ns + worst->took_ns, cost);
+    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_STRAGGLER, signs, worst->last,
+                                          p->start_ns, p->start_ns + worst->took_ns, cost);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_text(f, worst, count, all, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    weft__say(f->s, g, "Of the promises (%y) that are started at once and waited for together, %n",
+              worst->last, worst->last);
+    if (worst->place)
+        weft__say(f->s, g, ", number %c of %c,", worst->place, worst->of);
+    weft__say(f->s, g,
+              " was the last one %c times of %c. At worst it took %l, and the others about %l.",
+              count, all, worst->took_ns, worst->usual_ns);
     g->count = count;
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t by = f->h->resolution[x[i].last];
         weft__finding_affects(f->s, g, f->reader[x[i].last]);
         if (i >= SHOWN)
             continue;
         p = &f->m->promise[x[i].last];
-        weft__finding_evidence(f->s, g, p->start_ns, WEFT_EVIDENCE_CREATED, x[i].last, p->creator);
+        weft__evidence_created(f->s, g, x[i].last);
         weft__finding_evidence(f->s, g, p->start_ns + x[i].took_ns, WEFT_EVIDENCE_RESOLVED,
-                               x[i].last,
-                               by == WEFT_NONE ? WEFT_NONE : (uint32_t)f->m->interaction[by].actor);
+                               x[i].last, weft__resolver(f->h, x[i].last));
     }
-    weft__finding_sort(g);
 }
 
 /* Fan-ins of one type. */
@@ -255,8 +217,7 @@ static void look_at(struct finder *f, const struct fan_in *x, uint32_t count)
 void weft__find_stragglers(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    f.reader = weft__resize(NULL, s->m->promises, sizeof *f.reader);
-    s->failed |= !f.reader;
+    f.reader = weft__take(s, s->m->promises, sizeof *f.reader);
     if (!s->failed)
         find_readers(&f);
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)
@@ -269,7 +230,4 @@ void weft__find_stragglers(struct weft__search *s)
             ;
         look_at(&f, &f.found[i], k - i);
     }
-    free(f.reader);
-    free(f.child);
-    free(f.found);
 }

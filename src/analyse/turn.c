@@ -72,7 +72,7 @@ static void look_at_turn(struct weft__turns *k, uint32_t stream, int64_t from, i
         x.first_ns = k->m->run[run].start_ns;
         break;
     }
-    if (weft__search_room(k->s, &k->turn, k->turns, &k->room, sizeof *k->turn))
+    if (weft__take_room(k->s, &k->turn, k->turns, &k->room, sizeof *k->turn))
         k->turn[k->turns++] = x;
 }
 
@@ -309,25 +309,23 @@ struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
     return d;
 }
 
-static bool make_room(struct weft__turns *k)
+static void make_room(struct weft__turns *k)
 {
     uint32_t families = k->s->families->count;
-    k->first = calloc((size_t)k->h->streams + 1, sizeof *k->first);
-    k->slow = calloc(families, sizeof *k->slow);
-    k->family_ns = calloc(families, sizeof *k->family_ns);
-    k->family_at = calloc(families, sizeof *k->family_at);
-    k->promise_at = calloc(k->m->promises, sizeof *k->promise_at);
+    k->first = weft__take(k->s, (size_t)k->h->streams + 1, sizeof *k->first);
+    k->slow = weft__take(k->s, families, sizeof *k->slow);
+    k->family_ns = weft__take(k->s, families, sizeof *k->family_ns);
+    k->family_at = weft__take(k->s, families, sizeof *k->family_at);
+    k->promise_at = weft__take(k->s, k->m->promises, sizeof *k->promise_at);
     for (uint32_t i = 0; k->slow && i < families; i++)
         k->slow[i].worst = WEFT_NONE;
-    return k->first && k->slow && k->family_ns && k->family_at && k->promise_at;
 }
 
 void weft__find_turns(struct weft__loops *l)
 {
     struct weft__search *s = l->s;
     struct weft__turns k = {.l = l, .s = s, .h = s->h, .m = s->m};
-    if (!make_room(&k))
-        s->failed = true;
+    make_room(&k);
     for (uint32_t i = 0; i < k.h->streams && !s->failed; i++) {
         k.first[i] = k.turns;
         if (k.h->is_loop[i] && l->s->h->informed[i])
@@ -340,10 +338,4 @@ void weft__find_turns(struct weft__loops *l)
         look_at_news(&k);
     if (!s->failed)
         weft__turns_tell(&k);
-    free(k.turn);
-    free(k.first);
-    free(k.slow);
-    free(k.family_ns);
-    free(k.family_at);
-    free(k.promise_at);
 }

@@ -4,60 +4,43 @@
 
 #include "analyse/judge.h"
 #include "analyse/turn.h"
-#include "model/alloc.h"
 
 enum {
     USUAL = 20,  /* waits of a family, for one that may be an exception */
     SERVED = 20, /* times: one that starves others */
 };
 
-static void put_count(struct weft__text *t, const struct weft__slow *x)
-{
-    if (x->count < 2)
-        return;
-    weft__put(t, " It was late by more than the limit ");
-    weft__put_count(t, x->count);
-    weft__put(t, " times, ");
-    weft__put_length(t, x->sum_ns);
-    weft__put(t, " in all.");
-}
-
 static void put_delay(const struct weft__turns *k, const struct weft__delay *d,
-                      const struct weft__slow *x, struct weft__text *t)
+                      const struct weft__slow *x, struct weft_finding *f)
 {
     const struct weft_wait *w = &k->h->wait[d->wait];
-    const struct weft_model *m = k->m;
-    weft__put_full(t, m, w->reader);
-    weft__put(t, " went on only ");
-    weft__put_length(t, d->to_ns - d->from_ns);
-    weft__put(t, d->was_there ? " after it began to wait for " : " after ");
-    weft__put_name(t, m, w->source);
-    weft__put(t, d->was_there ? ", which was there already, at " : ", for which it waited, %s at ",
-              m->promise[weft_model_final(m, w->source)].outcome == WEFT_PENDING
-                  ? "was signalled"
-                  : weft__outcome_verb(m, w->source));
-    weft__put_time(t, d->from_ns);
+    const bool signalled = k->m->promise[weft_model_final(k->m, w->source)].outcome == WEFT_PENDING;
+    weft__say(k->s, f,
+              d->was_there ? "%p went on only %l after it began to wait for %n, which was there "
+                             "already, at %t"
+              : signalled  ? "%p went on only %l after %n, for which it waited, was signalled at %t"
+                           : "%p went on only %l after %n, for which it waited, %e at %t",
+              w->reader, d->to_ns - d->from_ns, w->source,
+              d->was_there || signalled ? d->from_ns : w->source, d->from_ns);
     if (d->why == WEFT__SLEPT) {
-        weft__put(t, d->other_stream ? " by another thread" : "");
+        weft__say(k->s, f, d->other_stream ? " by another thread" : "");
         if (d->idle_ns) {
-            weft__put(t, ": the event loop slept for ");
-            weft__put_length(t, d->idle_ns);
-            weft__put(t, " meanwhile, as if nobody had told it.");
+            weft__say(k->s, f, ": the event loop slept for %l meanwhile, as if nobody had told it.",
+                      d->idle_ns);
         } else
-            weft__put(t, ": hardly anything ran meanwhile, as if nobody had told the event loop.");
+            weft__say(k->s, f,
+                      ": hardly anything ran meanwhile, as if nobody had told the event loop.");
     } else {
-        weft__put(t, ": ");
-        weft__put_count(t, d->why == WEFT__OVERTAKEN ? d->first : d->runs);
-        weft__put(t, d->why == WEFT__OVERTAKEN ? " runs that became ready later came first"
-                                               : " other runs came first");
-        if (d->most != WEFT_ROOT) {
-            weft__put(t, d->most_ns > (d->to_ns - d->from_ns) / 2 ? ", most of the time "
-                                                                  : ", among them ");
-            weft__put_family(t, m, k->s->families, k->s->families->of[d->most]);
-        }
-        weft__put(t, ".");
+        weft__say(k->s, f, ": %c %?{runs that became ready later|other runs} came first",
+                  d->why == WEFT__OVERTAKEN ? d->first : d->runs, d->why == WEFT__OVERTAKEN);
+        if (d->most != WEFT_ROOT)
+            weft__say(k->s, f, "%?{, most of the time |, among them }%f",
+                      d->most_ns > (d->to_ns - d->from_ns) / 2, k->s->families->of[d->most]);
+        weft__say(k->s, f, ".");
     }
-    put_count(t, x);
+    if (x->count > 1)
+        weft__say(k->s, f, " It was late by more than the limit %c times, %l in all.", x->count,
+                  x->sum_ns);
 }
 
 static void put_evidence(const struct weft__turns *k, const struct weft__delay *d,
@@ -141,7 +124,7 @@ static uint32_t served(const struct weft__turns *k, const struct weft__delay *d)
     for (uint32_t i = weft_history_wait_from(h, d->most, d->from_ns);
          i < h->waits_of_first[d->most + 1]; i++) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        n += (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) && w->until_ns <= d->to_ns;
+        n += weft__is_served(w) && w->until_ns <= d->to_ns;
     }
     return n;
 }
@@ -151,77 +134,49 @@ static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[d->wait];
-    uint32_t by = h->resolution[w->source];
-    uint32_t cause = d->why != WEFT__SLEPT ? d->most
-                     : by != WEFT_NONE     ? (uint32_t)k->m->interaction[by].actor
-                                           : WEFT_ROOT;
+    const uint32_t by = weft__resolver(h, w->source);
+    const uint32_t cause = d->why != WEFT__SLEPT ? d->most : by != WEFT_NONE ? by : WEFT_ROOT;
     uint32_t family = k->s->families->of[cause];
-    struct weft__text text = {0};
     if (join(k, d, family))
         return;
-    struct weft__verdict v;
     uint32_t times = served(k, d);
     bool starved = times >= SERVED;
     enum weft_finding_kind kind = starved ? WEFT_FINDING_STARVATION : WEFT_FINDING_SLOW_WAKE;
-    weft__judge(&v, kind, signs_of_delay(k, d, x));
-    struct weft_finding *f = weft__finding_add(
-        k->s, kind, v.confidence, starved ? d->most : w->reader, d->from_ns, d->to_ns, x->sum_ns);
+    struct weft_finding *f =
+        weft__report(k->s, kind, signs_of_delay(k, d, x), starved ? d->most : w->reader, d->from_ns,
+                     d->to_ns, x->sum_ns);
     if (!f)
         return;
     if (k->tolds < WEFT__MERGED)
         k->told[k->tolds++] = (struct told){d->why, family, k->s->out->count - 1};
     f->count = x->count;
-    put_delay(k, d, x, &text);
-    if (starved) {
-        weft__put(&text, " Meanwhile ");
-        weft__put_full(&text, k->m, d->most);
-        weft__put(&text, " was served ");
-        weft__put_count(&text, times);
-        weft__put(&text, " times.");
-    }
-    weft__finding_text(k->s, f, &text);
+    put_delay(k, d, x, f);
+    if (starved)
+        weft__say(k->s, f, " Meanwhile %p was served %c times.", d->most, times);
     put_evidence(k, d, f);
     weft__finding_affects(k->s, f, w->reader);
-    weft__finding_doubt(k->s, f, v.doubt);
 }
 
-static void put_turn(const struct weft__turns *k, const struct weft__turn *x, uint64_t count,
-                     int64_t cost, struct weft__text *t)
+static void put_turn(const struct weft__turns *k, const struct weft__turn *x, uint32_t count,
+                     int64_t cost, struct weft_finding *f)
 {
-    weft__put(t, "The event loop had no pause for ");
-    weft__put_length(t, x->to_ns - x->from_ns);
-    weft__put(t, ", from ");
-    weft__put_time(t, x->from_ns);
-    weft__put(t, " on: ");
-    weft__put_count(t, x->runs);
-    weft__put(t, " runs came one after another");
+    weft__say(k->s, f,
+              "The event loop had no pause for %l, from %t on: %c runs came one after another",
+              x->to_ns - x->from_ns, x->from_ns, x->runs);
     if (x->promise != WEFT_ROOT) {
-        weft__put(t, "; those of ");
-        weft__put_family(t, k->m, k->s->families, k->s->families->of[x->promise]);
-        weft__put(t, " took ");
-        weft__put_length(t, x->share_ns);
+        weft__say(k->s, f, "; those of %f took %l", k->s->families->of[x->promise], x->share_ns);
     }
-    weft__put(t, ".");
+    weft__say(k->s, f, ".");
     if (x->wait != WEFT_NONE && x->late) {
-        weft__put(t, " Meanwhile ");
-        weft__put_count(t, x->late);
-        weft__put(t, x->late == 1 ? " other was waiting: " : " others were waiting, among them ");
-        weft__put_name(t, k->m, k->h->wait[x->wait].reader);
-        weft__put(t, x->late == 1 ? "." : "; what they waited for was looked at only afterwards.");
-    } else if (x->wait != WEFT_NONE) {
-        weft__put(t, " ");
-        weft__put_full(t, k->m, k->h->wait[x->wait].reader);
-        weft__put(t, " was ready for ");
-        weft__put_length(t, x->ready_ns);
-        weft__put(t, " before it could run.");
-    }
-    if (count > 1) {
-        weft__put(t, " ");
-        weft__put_count(t, count);
-        weft__put(t, " such turns took ");
-        weft__put_length(t, cost);
-        weft__put(t, " in all.");
-    }
+        weft__say(k->s, f,
+                  " Meanwhile %c %{other was waiting: |others were waiting, among them }%n%?{.|; "
+                  "what they waited for was looked at only afterwards.}",
+                  x->late, k->h->wait[x->wait].reader, x->late == 1);
+    } else if (x->wait != WEFT_NONE)
+        weft__say(k->s, f, " %p was ready for %l before it could run.", k->h->wait[x->wait].reader,
+                  x->ready_ns);
+    if (count > 1)
+        weft__say(k->s, f, " %c such turns took %l in all.", count, cost);
 }
 
 /* Turns of the same family, the worst first. */
@@ -246,22 +201,19 @@ static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t co
 {
     const struct weft__turn *x = &k->turn[key->turn];
     bool hurt = x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= WEFT__VICTIMS;
-    struct weft__verdict v;
-    struct weft__text text = {0};
     int64_t cost = 0;
-    weft__judge(&v, WEFT_FINDING_LOOP_BLOCKED,
-                weft__signs(k->s, WEFT_ROOT) | (x->wait == WEFT_NONE ? WEFT__B_NOBODY : 0) |
-                    (hurt && x->promise != WEFT_ROOT ? 0 : WEFT__B_MUCH));
+    const uint64_t signs = weft__signs(k->s, WEFT_ROOT) |
+                           (x->wait == WEFT_NONE ? WEFT__B_NOBODY : 0) |
+                           (hurt && x->promise != WEFT_ROOT ? 0 : WEFT__B_MUCH);
     for (uint32_t i = 0; i < count; i++)
         cost = weft__sum(cost, key[i].length_ns);
-    struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_LOOP_BLOCKED, v.confidence,
-                                               x->promise, x->from_ns, x->to_ns, cost);
+    struct weft_finding *f = weft__report(k->s, WEFT_FINDING_LOOP_BLOCKED, signs, x->promise,
+                                          x->from_ns, x->to_ns, cost);
     if (!f)
         return;
     uint32_t finding = k->s->out->count - 1;
     f->count = count;
-    put_turn(k, x, count, cost, &text);
-    weft__finding_text(k->s, f, &text);
+    put_turn(k, x, count, cost, f);
     weft__finding_evidence(k->s, f, x->first_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     if (x->wait != WEFT_NONE) {
         const struct weft_wait *w = &k->h->wait[x->wait];
@@ -269,7 +221,6 @@ static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t co
         weft__finding_affects(k->s, f, w->reader);
     }
     weft__finding_evidence(k->s, f, x->to_ns, WEFT_EVIDENCE_IDLE, WEFT_ROOT, WEFT_NONE);
-    weft__finding_doubt(k->s, f, v.doubt);
     for (uint32_t i = 0; i < count; i++)
         weft__span_add(k->l, k->turn[key[i].turn].stream, k->turn[key[i].turn].from_ns,
                        k->turn[key[i].turn].to_ns, 0, finding);
@@ -277,11 +228,9 @@ static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t co
 
 static void tell_all_turns(struct weft__turns *k)
 {
-    struct key *key = weft__resize(NULL, (uint64_t)k->turns + 1, sizeof *key);
-    if (!key) {
-        k->s->failed = true;
+    struct key *key = weft__take(k->s, k->turns, sizeof *key);
+    if (!key)
         return;
-    }
     for (uint32_t i = 0; i < k->turns; i++) {
         const struct weft__turn *x = &k->turn[i];
         key[i] =
@@ -295,7 +244,6 @@ static void tell_all_turns(struct weft__turns *k)
             n++;
         tell_turns(k, &key[i], n);
     }
-    free(key);
 }
 
 /* Delays in the order of their length, so that the worst is the one that is told. */
@@ -323,11 +271,9 @@ static bool is_behind(const struct weft__turns *k, const struct weft__delay *d)
 static void tell_delays(struct weft__turns *k)
 {
     uint32_t count = 0, families = k->s->families->count;
-    struct order *order = weft__resize(NULL, families, sizeof *order);
-    if (!order) {
-        k->s->failed = true;
+    struct order *order = weft__take(k->s, families, sizeof *order);
+    if (!order)
         return;
-    }
     for (uint32_t i = 0; i < families; i++)
         if (k->slow[i].worst != WEFT_NONE)
             order[count++] = (struct order){i, k->slow[i].longest_ns};
@@ -347,7 +293,6 @@ static void tell_delays(struct weft__turns *k)
             turn->ready_ns = d.to_ns - d.from_ns;
         }
     }
-    free(order);
     uint32_t kept = 0;
     for (uint32_t i = 0; i < k->turns; i++)
         if (k->turn[i].share_ns >= 0)

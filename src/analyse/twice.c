@@ -3,10 +3,8 @@
 
 #include <stdlib.h>
 
-#include "analyse/finding.h"
 #include "analyse/judge.h"
 #include "analyse/types.h"
-#include "model/alloc.h"
 
 uint64_t weft_ended_again(const struct weft_model *m, uint32_t promise, uint32_t *first,
                           uint32_t room)
@@ -36,9 +34,8 @@ struct second {
 static int by_family(const void *a, const void *b)
 {
     const struct second *x = a, *y = b;
-    if (x->family != y->family)
-        return x->family < y->family ? -1 : 1;
-    return x->at < y->at ? -1 : x->at > y->at;
+    const int by = weft__order(x->family, y->family);
+    return by ? by : weft__order(x->at, y->at);
 }
 
 /* It runs, or ends things, because a time has come. */
@@ -47,10 +44,8 @@ static bool is_timed(const struct weft_history *h, uint32_t actor, int64_t time_
     const struct weft_model *m = h->m;
     const uint32_t run =
         actor == WEFT_ROOT ? WEFT_NONE : weft_history_run_before(h, actor, time_ns + 1);
-    const uint32_t cause = run == WEFT_NONE ? WEFT_NONE : h->run_cause[run];
-    return weft__is_timer(m, actor) ||
-           (cause != WEFT_NONE && m->interaction[cause].kind == WEFT_READS &&
-            weft__is_timer(m, (uint32_t)m->interaction[cause].other));
+    const uint32_t read = weft__run_read(h, run);
+    return weft__is_timer(m, actor) || (read != WEFT_NONE && weft__is_timer(m, read));
 }
 
 /* Who ended it first; WEFT_ROOT: the event loop, or nobody knows. */
@@ -94,40 +89,22 @@ static void report(struct weft__search *s, const struct second *x, const struct 
 {
     const struct weft_model *m = s->m;
     const struct weft_interaction *i = &m->interaction[x->at];
-    const uint32_t p = i->other, by = s->h->resolution[p];
-    struct weft__text t = {0};
-    struct weft_finding *f = weft__finding_add(s, WEFT_FINDING_DOUBLE_RESOLVE, v->confidence, p,
+    const uint32_t p = i->other, by = weft__resolver(s->h, p);
+    struct weft_finding *f = weft__finding_add(s, WEFT_FINDING_DOUBLE_RESOLVE, v, p,
                                                m->promise[p].end_ns, i->time_ns, 0);
     if (!f)
         return;
     f->count = count;
-    weft__put_full(&t, m, p);
-    weft__put(&t, " %s", weft__outcome_verb(m, p));
-    if (by != WEFT_NONE) {
-        weft__put(&t, " by ");
-        weft__put_full(&t, m, m->interaction[by].actor);
-    }
-    weft__put(&t, " at ");
-    weft__put_time(&t, m->promise[p].end_ns);
-    weft__put(&t, "; ");
-    if (i->actor == p)
-        weft__put(&t, "it");
-    else
-        weft__put_full(&t, m, i->actor);
-    weft__put(&t, " ended it again at ");
-    weft__put_time(&t, i->time_ns);
-    weft__put(&t, ". The first end counts.");
-    if (count > 1) {
-        weft__put(&t, " This happened to ");
-        weft__put_count(&t, count);
-        weft__put(&t, " of this sort.");
-    }
-    weft__finding_text(s, f, &t);
-    weft__finding_doubt(s, f, v->doubt);
-    weft__finding_evidence(s, f, m->promise[p].start_ns, WEFT_EVIDENCE_CREATED, p,
-                           m->promise[p].creator);
-    weft__finding_evidence(s, f, m->promise[p].end_ns, weft__ending(m, p), p,
-                           by == WEFT_NONE ? WEFT_NONE : m->interaction[by].actor);
+    weft__say(s, f, "%p %e", p, p);
+    if (by != WEFT_NONE)
+        weft__say(s, f, " by %p", by);
+    weft__say(s, f, " at %t; ", m->promise[p].end_ns);
+    weft__say(s, f, i->actor == p ? "it" : "%p", i->actor);
+    weft__say(s, f, " ended it again at %t. The first end counts.", i->time_ns);
+    if (count > 1)
+        weft__say(s, f, " This happened to %c of this sort.", count);
+    weft__evidence_created(s, f, p);
+    weft__evidence_ended(s, f, p);
     weft__finding_evidence(s, f, i->time_ns, WEFT_EVIDENCE_ENDED_AGAIN, p, i->actor);
 }
 
@@ -137,11 +114,10 @@ void weft__find_doubles(struct weft__search *s)
     const uint64_t all = weft_ended_again(s->m, WEFT_ROOT, NULL, 0);
     if (!all)
         return;
-    uint32_t *at = weft__resize(NULL, all, sizeof *at), count = 0;
-    struct second *x = weft__resize(NULL, all, sizeof *x);
-    if (at && x)
+    uint32_t *at = weft__take(s, all, sizeof *at), count = 0;
+    struct second *x = weft__take(s, all, sizeof *x);
+    if (!s->failed)
         count = (uint32_t)weft_ended_again(s->m, WEFT_ROOT, at, (uint32_t)all);
-    s->failed |= !count;
     for (uint32_t i = 0; i < count; i++)
         x[i] = (struct second){s->families->of[s->m->interaction[at[i]].other], at[i],
                                signs_of(s, at[i])};
@@ -165,6 +141,4 @@ void weft__find_doubles(struct weft__search *s)
         if (worst)
             report(s, worst, &best, k - i);
     }
-    free(at);
-    free(x);
 }

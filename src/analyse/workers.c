@@ -4,10 +4,7 @@
  *
  * A job runs on one thread from its beginning to its end, with none of its sort in between; it was created elsewhere. What
  * other jobs run inside of is the worker itself, which is not busy by that alone. The threads on which jobs of a sort ran are its pool. */
-#include <stdlib.h>
-
 #include "analyse/judge.h"
-#include "model/alloc.h"
 
 #define LATE_NS INT64_C(10000000)  /* from creation to the first run */
 #define BURST_NS INT64_C(10000000) /* created within that time: at once */
@@ -40,8 +37,8 @@ struct finder {
     bool *is_worker;   /* by promise: others run inside of it */
     int64_t *sum;      /* beside stream_run: for how long the stream was busy until then */
     int64_t *taken;    /* beside stream_run: by this run, and until the same goes on */
-    uint32_t *first, *item; /* jobs by family */
-    int64_t *length;        /* for a median; by family: time that one took of the workers */
+    struct weft__lists jobs; /* by family */
+    int64_t *length;         /* for a median; by family: time that one took of the workers */
     uint32_t *touched;
     uint32_t type;      /* the last one that was asked for: */
     uint64_t type_pool; /* where its jobs run; 0: they are not all jobs */
@@ -166,22 +163,13 @@ struct late {
     uint32_t busy_with, percent; /* meanwhile, mostly: a family */
 };
 
-static int by_value(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return x < y ? -1 : x > y;
-}
-
 static int64_t usual_length(struct finder *f, uint32_t sort)
 {
     uint32_t n = 0;
-    for (uint32_t i = f->first[sort]; i < f->first[sort + 1]; i++)
-        if (!is_pending(f, f->item[i]))
-            f->length[n++] = end_of(f, f->item[i]) - first_run(f, f->item[i])->start_ns;
-    if (n == 0)
-        return INT64_MAX / LATE_TIMES;
-    qsort(f->length, n, sizeof *f->length, by_value);
-    return f->length[n / 2];
+    for (uint32_t i = f->jobs.first[sort]; i < f->jobs.first[sort + 1]; i++)
+        if (!is_pending(f, f->jobs.item[i]))
+            f->length[n++] = end_of(f, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
+    return n ? weft__median(f->length, n) : INT64_MAX / LATE_TIMES;
 }
 
 /* What the workers were busy with while the worst one stood. */
@@ -227,8 +215,8 @@ static void find_late(struct finder *f, uint32_t sort, struct late *x)
 {
     const uint64_t pool = f->sort[sort].pool;
     *x = (struct late){.usual_ns = usual_length(f, sort), .first_ns = INT64_MAX};
-    for (uint32_t i = f->first[sort]; i < f->first[sort + 1]; i++) {
-        const uint32_t p = f->item[i];
+    for (uint32_t i = f->jobs.first[sort]; i < f->jobs.first[sort + 1]; i++) {
+        const uint32_t p = f->jobs.item[i];
         const int64_t from = f->m->promise[p].start_ns, stood = first_run(f, p)->start_ns - from;
         if (!f->m->promise[p].created || stood < LATE_NS || stood / LATE_TIMES < x->usual_ns ||
             !is_busy(f, pool, from, from + stood))
@@ -242,31 +230,8 @@ static void find_late(struct finder *f, uint32_t sort, struct late *x)
             x->worst = p;
         }
     }
-    for (uint32_t i = f->first[sort]; i < f->first[sort + 1]; i++)
-        f->length[i - f->first[sort]] = 0;
-}
-
-static void put_late(const struct finder *f, uint32_t sort, const struct late *x,
-                     struct weft__text *t)
-{
-    const int workers = __builtin_popcountll(f->sort[sort].pool);
-    weft__put_family(t, f->m, f->s->families, sort);
-    weft__put(t, ": ");
-    weft__put_count(t, x->count);
-    weft__put(t, " of ");
-    weft__put_count(t, f->sort[sort].jobs);
-    weft__put(t, " began late, since %s busy. At worst ",
-              workers == 1 ? "the only worker was" : "all their workers were");
-    weft__put_full(t, f->m, x->worst);
-    weft__put(t, ", created at ");
-    weft__put_time(t, f->m->promise[x->worst].start_ns);
-    weft__put(t, ", stood for ");
-    weft__put_length(t, x->worst_ns);
-    weft__put(t, " until one of %d workers was free; one of these usually takes ", workers);
-    weft__put_length(t, x->usual_ns);
-    weft__put(t, ". Meanwhile they were busy with ");
-    weft__put_family(t, f->m, f->s->families, x->busy_with);
-    weft__put(t, " for %u %% of the time.", x->percent);
+    for (uint32_t i = f->jobs.first[sort]; i < f->jobs.first[sort + 1]; i++)
+        f->length[i - f->jobs.first[sort]] = 0;
 }
 
 static void put_late_evidence(const struct finder *f, uint32_t sort, const struct late *x,
@@ -274,7 +239,7 @@ static void put_late_evidence(const struct finder *f, uint32_t sort, const struc
 {
     const struct weft_promise *p = &f->m->promise[x->worst];
     const int64_t began = p->start_ns + x->worst_ns;
-    weft__finding_evidence(f->s, g, p->start_ns, WEFT_EVIDENCE_CREATED, x->worst, p->creator);
+    weft__evidence_created(f->s, g, x->worst);
     for (uint64_t pool = f->sort[sort].pool, n = 0; pool && n < SHOWN; pool &= pool - 1, n++) {
         const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
         uint32_t at = weft_history_stream_from(f->h, stream, p->start_ns + x->worst_ns / 2);
@@ -286,29 +251,29 @@ static void put_late_evidence(const struct finder *f, uint32_t sort, const struc
                                    f->h->run_promise[run], WEFT_NONE);
     }
     weft__finding_evidence(f->s, g, began, WEFT_EVIDENCE_RUNS, x->worst, WEFT_NONE);
-    weft__finding_sort(g);
 }
 
 static void report_late(struct finder *f, uint32_t sort, struct late *x)
 {
-    struct weft__verdict v;
     find_busy(f, x, f->sort[sort].pool);
     const bool same = x->busy_with == sort || x->percent < OTHERS;
     const uint64_t signs = (x->count < LATE_ONES ? WEFT__WB_FEW : 0) |
                            (x->last_ns - x->first_ns < BURST_NS ? WEFT__WB_BURST : 0) |
                            (same ? WEFT__WB_SAME : 0) |
                            (x->count < f->sort[sort].jobs / LATE_SHARE ? WEFT__WB_RARE : 0);
-    if (!weft__judge(&v, WEFT_FINDING_WORKERS_BUSY, weft__signs(f->s, x->worst) | signs))
-        return;
     const int64_t from = f->m->promise[x->worst].start_ns;
-    struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_WORKERS_BUSY, v.confidence,
-                                               x->worst, from, from + x->worst_ns, x->waited_ns);
+    struct weft_finding *g =
+        weft__report(f->s, WEFT_FINDING_WORKERS_BUSY, weft__signs(f->s, x->worst) | signs, x->worst,
+                     from, from + x->worst_ns, x->waited_ns);
     if (!g)
         return;
-    struct weft__text t = {0};
-    put_late(f, sort, x, &t);
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
+    const int workers = __builtin_popcountll(f->sort[sort].pool);
+    weft__say(f->s, g,
+              "%f: %c of %c began late, since %?{the only worker was|all their workers were} busy. "
+              "At worst %p, created at %t, stood for %l until one of %u workers was free; one of "
+              "these usually takes %l. Meanwhile they were busy with %f for %u %% of the time.",
+              sort, x->count, f->sort[sort].jobs, workers == 1, x->worst, from, x->worst_ns,
+              workers, x->usual_ns, x->busy_with, x->percent);
     g->count = x->count;
     put_late_evidence(f, sort, x, g);
 }
@@ -405,7 +370,6 @@ static bool is_stuck(struct finder *f, uint32_t stream, uint64_t pool, struct st
 
 static void report_stuck(struct finder *f, const struct stuck *x, unsigned count)
 {
-    struct weft__verdict v;
     uint64_t signs = weft__signs(f->s, x[0].job);
     int64_t last = INT64_MIN, cost = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -415,37 +379,28 @@ static void report_stuck(struct finder *f, const struct stuck *x, unsigned count
         cost += f->m->end_ns - from;
     }
     signs |= f->m->end_ns - last < f->s->o->hang_ns ? WEFT__WD_SHORT : 0;
-    if (!weft__judge(&v, WEFT_FINDING_POOL_DEADLOCK, signs))
-        return;
-    struct weft_finding *g =
-        weft__finding_add_open(f->s, WEFT_FINDING_POOL_DEADLOCK, v.confidence, x[0].job,
-                               f->m->promise[x[0].job].start_ns, cost);
+    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_POOL_DEADLOCK, signs, x[0].job,
+                                               f->m->promise[x[0].job].start_ns, cost);
     if (!g)
         return;
-    struct weft__text t = {0};
-    weft__put(&t, count == 1 ? "The only worker waits" : "All %u workers wait", count);
-    weft__put(&t,
-              " for what only %s can begin, and that has never run: ", count == 1 ? "it" : "they");
+    weft__say(f->s, g,
+              count == 1 ? "The only worker waits for what only it can begin, and that has never "
+                           "run: "
+                         : "All %u workers wait for what only they can begin, and that has never "
+                           "run: ",
+              count);
     for (unsigned i = 0; i < count; i++) {
         const struct weft_wait *w = &f->h->wait[x[i].wait];
         weft__finding_affects(f->s, g, w->reader);
         if (i >= SHOWN)
             continue;
-        weft__put(&t, i ? "; " : "");
-        weft__put_full(&t, f->m, w->reader);
-        weft__put(&t, " has waited for ");
-        weft__put_full(&t, f->m, weft_model_final(f->m, w->source));
-        weft__put(&t, " since ");
-        weft__put_time(&t, w->from_ns);
-        weft__finding_evidence(f->s, g, f->m->promise[x[i].job].start_ns, WEFT_EVIDENCE_CREATED,
-                               x[i].job, f->m->promise[x[i].job].creator);
+        weft__say(f->s, g, "%?{; |}%p has waited for %p since %t", i, w->reader,
+                  weft_model_final(f->m, w->source), w->from_ns);
+        weft__evidence_created(f->s, g, x[i].job);
         weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader,
                                w->source);
     }
-    weft__put(&t, ".");
-    weft__finding_text(f->s, g, &t);
-    weft__finding_doubt(f->s, g, v.doubt);
-    weft__finding_sort(g);
+    weft__say(f->s, g, ".");
 }
 
 static void find_stuck(struct finder *f, uint64_t pool)
@@ -463,23 +418,10 @@ static void find_stuck(struct finder *f, uint64_t pool)
 
 /* ---- The search ---- */
 
-static bool sort_jobs(struct finder *f)
+static uint32_t sort_of_job(const void *finder, uint32_t promise)
 {
-    const uint32_t families = f->s->families->count;
-    f->first = calloc((size_t)families + 2, sizeof *f->first);
-    f->item = weft__resize(NULL, f->m->promises, sizeof *f->item);
-    if (!f->first || !f->item)
-        return false;
-    for (uint32_t p = 1; p < f->m->promises; p++) {
-        f->first[family(f, p) + 2] += first_run(f, p) != NULL;
-        f->sort[family(f, p)].unrun += !first_run(f, p) && !is_pending(f, p);
-    }
-    for (uint32_t i = 2; i < families + 2; i++)
-        f->first[i] += f->first[i - 1];
-    for (uint32_t p = 1; p < f->m->promises; p++)
-        if (first_run(f, p))
-            f->item[f->first[family(f, p) + 1]++] = p;
-    return true;
+    const struct finder *f = finder;
+    return first_run(f, promise) ? family(f, promise) : WEFT_NONE;
 }
 
 /* Sorts that share a thread share all of theirs. Returns how many pools there are. */
@@ -528,28 +470,20 @@ void weft__find_workers(struct weft__search *s)
     if (s->h->streams < 2)
         return;
     const uint64_t most = s->m->promises > s->families->count ? s->m->promises : s->families->count;
-    f.sort = calloc(s->families->count, sizeof *f.sort);
-    f.last = calloc(s->families->count, sizeof *f.last);
-    f.touched = calloc(s->families->count, sizeof *f.touched);
-    f.is_worker = calloc(s->m->promises, sizeof *f.is_worker);
-    f.sum = calloc((size_t)s->m->runs + 1, sizeof *f.sum);
-    f.taken = calloc((size_t)s->m->runs + 1, sizeof *f.taken);
-    f.length = calloc(most, sizeof *f.length);
-    s->failed |= !f.sort || !f.last || !f.touched || !f.is_worker || !f.sum || !f.taken ||
-                 !f.length || !sort_jobs(&f);
+    f.sort = weft__take(s, s->families->count, sizeof *f.sort);
+    f.last = weft__take(s, s->families->count, sizeof *f.last);
+    f.touched = weft__take(s, s->families->count, sizeof *f.touched);
+    f.is_worker = weft__take(s, s->m->promises, sizeof *f.is_worker);
+    f.sum = weft__take(s, (size_t)s->m->runs + 1, sizeof *f.sum);
+    f.taken = weft__take(s, (size_t)s->m->runs + 1, sizeof *f.taken);
+    f.length = weft__take(s, most, sizeof *f.length);
+    f.jobs = weft__lists(s, s->families->count, s->m->promises, sort_of_job, &f);
+    for (uint32_t p = 1; p < s->m->promises && !s->failed; p++)
+        f.sort[family(&f, p)].unrun += !first_run(&f, p) && !is_pending(&f, p);
     for (uint32_t i = 0; i < s->h->streams && !s->failed; i++)
         look_at_stream(&f, i);
     for (uint32_t i = 0; i < s->h->streams && !s->failed; i++)
         measure_stream(&f, i);
     if (!s->failed)
         look_at_sorts(&f);
-    free(f.sort);
-    free(f.last);
-    free(f.touched);
-    free(f.is_worker);
-    free(f.sum);
-    free(f.taken);
-    free(f.length);
-    free(f.first);
-    free(f.item);
 }

@@ -100,7 +100,7 @@ static void search(struct result *r)
     struct weft__families f;
     assert_int_equal(weft__families_init(&f, r->m), 0);
     struct weft__search s = {.h = r->h, .m = r->m, .o = &o, .families = &f, .out = &r->found};
-    weft__find_blocks(&s);
+    weft__search_run(&s, weft__find_blocks);
     r->failed = s.failed;
     r->blocked = s.blocked;
     r->blockeds = s.blockeds;
@@ -1152,7 +1152,7 @@ static void each_allocation_may_fail(void **state)
         struct weft__search s = {.h = h, .m = m, .o = &o, .families = &f, .out = &found};
         long before = live;
         fail_at = n;
-        weft__find_blocks(&s);
+        weft__search_run(&s, weft__find_blocks);
         failed = fail_at == 0;
         fail_at = 0;
         assert_int_equal(s.failed, failed);

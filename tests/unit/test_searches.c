@@ -130,7 +130,7 @@ static int search_by(search *const *searches, size_t count)
     found = (struct weft_findings){0};
     s.failed = weft__families_init(&families, model) < 0;
     for (size_t i = 0; i < count && !s.failed; i++)
-        searches[i](&s);
+        weft__search_run(&s, searches[i]);
     weft__families_fini(&families);
     if (s.failed)
         weft_findings_fini(&found);
@@ -1050,7 +1050,7 @@ static void test_serial_explained(void **state)
                                  .blockeds = 1};
         found = (struct weft_findings){0};
         assert_int_equal(weft__families_init(&families, model), 0);
-        weft__find_serial(&s);
+        weft__search_run(&s, weft__find_serial);
         weft__families_fini(&families);
         assert_false(s.failed);
         assert_int_equal(found.count, whole ? 0 : 1);
