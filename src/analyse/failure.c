@@ -444,7 +444,7 @@ static void put_text(struct finder *f, const struct failure *x, uint32_t count,
     const struct weft_model *m = f->m;
     uint32_t wait = f->stranded[x->promise];
     weft__say(f->s, g, "%p%O failed at %t", x->promise, x->promise, m->promise[x->promise].end_ns);
-    if (x->reason != WEFT_NONE)
+    if (weft__has_reason(m, x->promise))
         weft__say(f->s, g, " with '%r'", x->promise);
     weft__say(f->s, g,
               ", and nobody has looked at it: nobody waits for it, and nobody reads its result");

@@ -303,6 +303,12 @@ uint32_t weft__resolver(const struct weft_history *h, uint32_t promise)
     return by == WEFT_NONE ? WEFT_NONE : (uint32_t)h->m->interaction[by].actor;
 }
 
+bool weft__has_reason(const struct weft_model *m, uint32_t promise)
+{
+    uint32_t size = 0, reason = weft_model_reason(m, promise);
+    return reason != WEFT_NONE && weft_model_text(m, reason, &size) && size;
+}
+
 uint32_t weft__run_read(const struct weft_history *h, uint32_t run)
 {
     const uint32_t cause = run == WEFT_NONE ? WEFT_NONE : h->run_cause[run];

@@ -114,6 +114,9 @@ static inline bool weft__is_served(const struct weft_wait *w)
 /* Puts them in order. Returns the one in the middle, the upper one of two; 0: there are none. */
 int64_t weft__median(int64_t *value, uint32_t count);
 
+/* Whether it is known why it failed: %r is not empty. */
+bool weft__has_reason(const struct weft_model *m, uint32_t promise);
+
 /* What was read as a run began, or WEFT_NONE. */
 uint32_t weft__run_read(const struct weft_history *h, uint32_t run);
 

@@ -123,7 +123,7 @@ static void report(struct finder *f, uint32_t family)
               "%p started %c promises (%f, %y), which all failed, from %t to %t: each less than 1 "
               "ms after one before it had failed",
               x->creator, x->count, family, x->first, from, to);
-    if (weft_model_reason(f->m, x->last) != WEFT_NONE)
+    if (weft__has_reason(f->m, x->last))
         weft__say(f->s, g, " (the last one: '%r')", x->last);
     weft__say(f->s, g, ".");
     g->count = f->total[family];

@@ -129,7 +129,7 @@ static bool put_ending(const struct weft__graph *g, struct weft_finding *f, uint
     if (promise == WEFT_ROOT || p->outcome == WEFT_PENDING)
         return false;
     weft__say(g->s, f, "%s %e at %t", (intptr_t)which, promise, p->end_ns);
-    if (p->outcome == WEFT_FAILED && weft_model_reason(g->s->m, promise) != WEFT_NONE)
+    if (p->outcome == WEFT_FAILED && weft__has_reason(g->s->m, promise))
         weft__say(g->s, f, " ('%r')", promise);
     return true;
 }
