@@ -29,13 +29,10 @@ struct key {
 static int by_family(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
-    if (x->family != y->family)
-        return x->family < y->family ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank > y->rank ? -1 : 1;
-    if (x->length_ns != y->length_ns)
-        return x->length_ns > y->length_ns ? -1 : 1;
-    return x->block < y->block ? -1 : x->block > y->block;
+    WEFT__ORDER(x->family, y->family);
+    WEFT__ORDER(y->rank, x->rank);
+    WEFT__ORDER(y->length_ns, x->length_ns);
+    return weft__order(x->block, y->block);
 }
 
 static int by_cost(const void *a, const void *b)
@@ -43,9 +40,8 @@ static int by_cost(const void *a, const void *b)
     const struct group *x = a, *y = b;
     if ((x->harming > 0) != (y->harming > 0))
         return x->harming > 0 ? -1 : 1;
-    if (x->cost_ns != y->cost_ns)
-        return x->cost_ns > y->cost_ns ? -1 : 1;
-    return x->family < y->family ? -1 : x->family > y->family;
+    WEFT__ORDER(y->cost_ns, x->cost_ns);
+    return weft__order(x->family, y->family);
 }
 
 /* The machine may have been busy with something else: then a run takes long though it does little. */

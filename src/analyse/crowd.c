@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/crowd.h"
+#include "analyse/order.h"
 
 #include <stdlib.h>
 
@@ -26,24 +27,21 @@ static int64_t sum(int64_t a, int64_t b)
 int weft__crowd_by_time(const void *a, const void *b)
 {
     const struct weft_crowd_member *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? -1 : 1;
-    return x->promise < y->promise ? -1 : x->promise > y->promise;
+    WEFT__ORDER(x->ns, y->ns);
+    return weft__order(x->promise, y->promise);
 }
 
 static int by_what(const void *a, const void *b)
 {
     const struct weft_crowd_share *x = a, *y = b;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return x->family < y->family ? -1 : x->family > y->family;
+    WEFT__ORDER(x->kind, y->kind);
+    return weft__order(x->family, y->family);
 }
 
 static int by_length(const void *a, const void *b)
 {
     const struct weft_crowd_share *x = a, *y = b;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns > y->total_ns ? -1 : 1;
+    WEFT__ORDER(y->total_ns, x->total_ns);
     return by_what(a, b);
 }
 

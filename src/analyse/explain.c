@@ -71,15 +71,11 @@ struct weft_explain_options weft_explain_defaults(const struct weft_explain_opti
 static int by_importance(const void *a, const void *b)
 {
     const struct weft_finding *x = a, *y = b;
-    if (x->confidence != y->confidence)
-        return x->confidence > y->confidence ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->affected_total != y->affected_total)
-        return x->affected_total > y->affected_total ? -1 : 1;
-    if (x->cost_ns != y->cost_ns)
-        return x->cost_ns > y->cost_ns ? -1 : 1;
-    return x->promise < y->promise ? -1 : x->promise > y->promise;
+    WEFT__ORDER(y->confidence, x->confidence);
+    WEFT__ORDER(x->kind, y->kind);
+    WEFT__ORDER(y->affected_total, x->affected_total);
+    WEFT__ORDER(y->cost_ns, x->cost_ns);
+    return weft__order(x->promise, y->promise);
 }
 
 int weft_explain(struct weft_findings *out, const struct weft_history *h,

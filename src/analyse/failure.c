@@ -429,12 +429,9 @@ static bool collect(struct finder *f)
 static int by_group(const void *a, const void *b)
 {
     const struct failure *x = a, *y = b;
-    if (x->family != y->family)
-        return x->family < y->family ? -1 : 1;
-    if (x->reason != y->reason)
-        return x->reason < y->reason ? -1 : 1;
-    if (x->verdict.confidence != y->verdict.confidence)
-        return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
+    WEFT__ORDER(x->family, y->family);
+    WEFT__ORDER(x->reason, y->reason);
+    WEFT__ORDER(y->verdict.confidence, x->verdict.confidence);
     return weft__order(x->promise, y->promise);
 }
 

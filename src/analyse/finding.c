@@ -351,13 +351,7 @@ bool weft__is_labelled(const struct weft_model *m, uint32_t promise, int64_t fro
                        uint32_t most)
 {
     uint32_t low = 0, high = m->labels;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->label[middle].time_ns < from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT__SEEK(low, high, m->label[middle].time_ns < from_ns);
     for (uint32_t n = 0; low < m->labels && n < most && m->label[low].time_ns <= to_ns; low++, n++)
         if (m->label[low].promise == promise)
             return true;

@@ -9,6 +9,7 @@
 
 #include "analyse/explain.h"
 #include "analyse/names.h"
+#include "analyse/order.h"
 
 struct weft__search {
     const struct weft_history *h;
@@ -125,12 +126,6 @@ static inline int64_t weft__sum(int64_t a, int64_t b)
 {
     int64_t sum;
     return b < 0 ? a : __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
-}
-
-/* For sorting, by one field after the other. */
-static inline int weft__order(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
 }
 
 /* Whether a promise gets a label between two times, among the first most that anybody gets then. */

@@ -419,23 +419,18 @@ uint32_t weft__hang_failure(const struct weft_finding *f)
 
 static int by_size(const struct weft__hang *x, const struct weft__hang *y)
 {
-    if (x->affected != y->affected)
-        return x->affected > y->affected ? -1 : 1;
-    if (x->cost_ns != y->cost_ns)
-        return x->cost_ns > y->cost_ns ? -1 : 1;
-    return x->group < y->group ? -1 : x->group > y->group;
+    WEFT__ORDER(y->affected, x->affected);
+    WEFT__ORDER(y->cost_ns, x->cost_ns);
+    return weft__order(x->group, y->group);
 }
 
 /* Those that are alike together, the worst first. */
 static int by_family(const void *a, const void *b)
 {
     const struct weft__hang *x = a, *y = b;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->family != y->family)
-        return x->family < y->family ? -1 : 1;
-    if (x->verdict.confidence != y->verdict.confidence)
-        return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
+    WEFT__ORDER(x->kind, y->kind);
+    WEFT__ORDER(x->family, y->family);
+    WEFT__ORDER(y->verdict.confidence, x->verdict.confidence);
     return by_size(x, y);
 }
 
@@ -455,10 +450,8 @@ static int by_importance(const void *a, const void *b)
 {
     const struct weft__hang *x = ((const struct sort *)a)->first,
                             *y = ((const struct sort *)b)->first;
-    if (x->verdict.confidence != y->verdict.confidence)
-        return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
+    WEFT__ORDER(y->verdict.confidence, x->verdict.confidence);
+    WEFT__ORDER(x->kind, y->kind);
     return by_size(x, y);
 }
 

@@ -94,13 +94,7 @@ static const struct weft_wait *next_wait(const struct weft_history *h, uint32_t 
 {
     uint32_t reader = h->wait[wait].reader;
     uint32_t low = h->waits_of_first[reader], end = h->waits_of_first[reader + 1], high = end;
-    while (low < high) { /* the first one after it */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->waits_of[middle] <= wait)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT__SEEK(low, high, h->waits_of[middle] <= wait); /* the first one after it */
     return low < end ? &h->wait[h->waits_of[low]] : NULL;
 }
 

@@ -109,13 +109,9 @@ static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint3
     const struct weft_history *h = f->h;
     uint32_t low = h->stream_first[stream], end = h->stream_first[stream + 1], high = end;
     int64_t sum = 0;
-    while (low < high) { /* the first one that ends later */
-        uint32_t middle = low + (high - low) / 2;
-        if (f->m->run[h->stream_run[middle]].end_ns <= w->from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT__SEEK(low, high,
+               f->m->run[h->stream_run[middle]].end_ns <=
+                   w->from_ns); /* the first one that ends later */
     for (uint32_t n = 0; low < end && n < RUNS; low++, n++) {
         const struct weft_run *r = &f->m->run[h->stream_run[low]];
         uint32_t who = h->run_promise[h->stream_run[low]];
@@ -338,13 +334,7 @@ static bool is_explained(const struct finder *f, const struct chain *c)
     const struct weft__search *s = f->s;
     int64_t from = wait_at(f, c->first)->from_ns, to = wait_at(f, c->last)->until_ns, sum = 0;
     uint32_t low = 0, high = s->blockeds;
-    while (low < high) { /* the first one that ends later */
-        uint32_t middle = low + (high - low) / 2;
-        if (s->blocked[middle].to_ns <= from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT__SEEK(low, high, s->blocked[middle].to_ns <= from); /* the first one that ends later */
     for (uint32_t n = 0; low < s->blockeds && s->blocked[low].from_ns < to && n < c->count + RUNS;
          low++, n++) {
         const struct weft__blocked *b = &s->blocked[low];
@@ -417,14 +407,10 @@ static bool find_of(struct finder *f, uint32_t reader)
 static int by_group(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
-    if (x->chain.family != y->chain.family)
-        return x->chain.family < y->chain.family ? -1 : 1;
-    if (x->reader_family != y->reader_family)
-        return x->reader_family < y->reader_family ? -1 : 1;
-    if (x->verdict.confidence != y->verdict.confidence)
-        return x->verdict.confidence > y->verdict.confidence ? -1 : 1;
-    if (x->saving_ns != y->saving_ns)
-        return x->saving_ns > y->saving_ns ? -1 : 1;
+    WEFT__ORDER(x->chain.family, y->chain.family);
+    WEFT__ORDER(x->reader_family, y->reader_family);
+    WEFT__ORDER(y->verdict.confidence, x->verdict.confidence);
+    WEFT__ORDER(y->saving_ns, x->saving_ns);
     return weft__order(x->reader, y->reader);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What the time of a path went to, added up. */
 #include "analyse/path.h"
+#include "analyse/order.h"
 
 #include <stdlib.h>
 
@@ -19,19 +20,16 @@ static int by_what(const void *a, const void *b)
                                 {x->name, y->name},
                                 {x->share.promise, y->share.promise}};
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (keys[i][0] != keys[i][1])
-            return keys[i][0] < keys[i][1] ? -1 : 1;
+        WEFT__ORDER(keys[i][0], keys[i][1]);
     return 0;
 }
 
 static int by_length(const void *a, const void *b)
 {
     const struct weft_share *x = a, *y = b;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns > y->total_ns ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    return x->promise < y->promise ? -1 : x->promise > y->promise;
+    WEFT__ORDER(y->total_ns, x->total_ns);
+    WEFT__ORDER(x->kind, y->kind);
+    return weft__order(x->promise, y->promise);
 }
 
 static struct sorted sorted_step(const struct weft_step *s, const struct weft_model *m)

@@ -56,12 +56,9 @@ struct finder {
 static int by_key(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    if (x->name != y->name)
-        return x->name < y->name ? -1 : 1;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
+    WEFT__ORDER(x->type, y->type);
+    WEFT__ORDER(x->name, y->name);
+    WEFT__ORDER(x->start_ns, y->start_ns);
     return weft__order(x->promise, y->promise);
 }
 
@@ -74,13 +71,7 @@ static bool same_key(const struct item *x, const struct item *y)
 static uint32_t place_of(const struct finder *f, const struct item *x)
 {
     uint32_t low = 0, high = f->items;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (by_key(&f->item[middle], x) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT__SEEK(low, high, by_key(&f->item[middle], x) < 0);
     return low;
 }
 

@@ -7,6 +7,7 @@
 #include "analyse/names.h"
 #include "analyse/spent.h"
 #include "analyse/times.h"
+#include "analyse/order.h"
 #include "format/utf8.h"
 #include "model/alloc.h"
 #include "model/seed.h"
@@ -257,13 +258,7 @@ uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_ro
 {
     const int64_t *latency = s->latency + r->first_latency;
     uint32_t low = 0, high = r->latencies;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (latency[middle] < ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT__SEEK(low, high, latency[middle] < ns);
     return low;
 }
 
@@ -312,8 +307,7 @@ static bool find_depth(struct maker *k)
 static int by_total(const void *a, const void *b)
 {
     const struct weft_stats_row *x = a, *y = b;
-    if (x->total_ns != y->total_ns)
-        return x->total_ns > y->total_ns ? -1 : 1;
+    WEFT__ORDER(y->total_ns, x->total_ns);
     return x->promise < y->promise ? -1 : 1;
 }
 

@@ -116,8 +116,7 @@ static void add_group(struct finder *f, const uint32_t *p, uint32_t count)
 static int by_type(const void *a, const void *b)
 {
     const struct child *x = a, *y = b;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
+    WEFT__ORDER(x->type, y->type);
     return weft__order(x->place, y->place);
 }
 
@@ -156,12 +155,9 @@ static void find_groups(struct finder *f, uint32_t creator)
 static int by_label(const void *a, const void *b)
 {
     const struct fan_in *x = a, *y = b;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    if (x->label != y->label)
-        return x->label < y->label ? -1 : 1;
-    if (x->place != y->place)
-        return x->place < y->place ? -1 : 1;
+    WEFT__ORDER(x->type, y->type);
+    WEFT__ORDER(x->label, y->label);
+    WEFT__ORDER(x->place, y->place);
     return weft__order(x->last, y->last);
 }
 

@@ -188,13 +188,10 @@ struct key {
 static int by_family(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
-    if (x->family != y->family)
-        return x->family < y->family ? -1 : 1;
-    if (x->ready_ns != y->ready_ns)
-        return x->ready_ns > y->ready_ns ? -1 : 1;
-    if (x->length_ns != y->length_ns)
-        return x->length_ns > y->length_ns ? -1 : 1;
-    return x->turn < y->turn ? -1 : x->turn > y->turn;
+    WEFT__ORDER(x->family, y->family);
+    WEFT__ORDER(y->ready_ns, x->ready_ns);
+    WEFT__ORDER(y->length_ns, x->length_ns);
+    return weft__order(x->turn, y->turn);
 }
 
 static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t count)
@@ -255,9 +252,8 @@ struct order {
 static int by_length(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
-    if (x->longest_ns != y->longest_ns)
-        return x->longest_ns > y->longest_ns ? -1 : 1;
-    return x->family < y->family ? -1 : x->family > y->family;
+    WEFT__ORDER(y->longest_ns, x->longest_ns);
+    return weft__order(x->family, y->family);
 }
 
 /* Whether it had to wait for promises of another sort. If they are of its own sort, there is much to do. */

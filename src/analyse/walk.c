@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/walk.h"
+#include "analyse/order.h"
 
 #include <stdlib.h>
 
@@ -272,13 +273,8 @@ uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t source, uint32_t c
     const struct weft_history *h = k->h;
     uint32_t final = weft_model_final(k->m, source), found = WEFT_NONE, further = 0;
     uint32_t first = h->waits_for_first[final], low = first, high = h->waits_for_first[final + 1];
-    while (low < high) { /* the first that begins later */
-        uint32_t middle = low + (high - low) / 2;
-        if (h->wait[h->waits_for[middle]].begun_by < cause)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT__SEEK(low, high,
+               h->wait[h->waits_for[middle]].begun_by < cause); /* the first that begins later */
     while (low > first && k->looks < WEFT__LOOKS_MAX && further < LOOK_FURTHER) {
         const struct weft_wait *w = &h->wait[h->waits_for[--low]];
         k->looks++;
