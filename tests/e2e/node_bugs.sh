@@ -30,9 +30,12 @@ bug polling polling 'download polling.js:12'
 bug nplus1 serial-waits 'showOrders nplus1.js:14'
 bug sequential serial-waits 'page sequential.js:11'
 bug blocked loop-blocked 'login blocked.js:9'
+bug contention contention 'acquire contention.js:17'
+bug queue_growth queue-growth 'order queue_growth.js:13'
+bug straggler straggler 'find straggler.js:11'
 # What is found of the bad one is only by how many there were in the middle of the time that it took.
 judge leak good nothing '30000 ms leak.js:7'
 
 equal 'examples that are tried' "$(cd "$bugs" && ls ./*.js | sed 's/..//; s/.js$//')" \
-    "$(sed -nE 's/^(bug|judge) ([a-z0-9]+) .*/\2/p' "$SOURCE_ROOT/tests/e2e/node_bugs.sh" | sort)"
+    "$(sed -nE 's/^(bug|judge) ([a-z0-9_]+) .*/\2/p' "$SOURCE_ROOT/tests/e2e/node_bugs.sh" | sort)"
 finish

@@ -8,7 +8,7 @@ bugs=$SOURCE_ROOT/examples/bugs/python
 
 # judge STATUS PROGRAM good|bad NAME LABEL [LEAST]
 judge() {
-    run "$1" "$WEFT" record --force --size 4M -o bug.weft -- "$python" "$SOURCE_ROOT/tests/e2e/until_hung.py" ${loop:+"$loop"} "$bugs/$2.py" "$3"
+    run "$1" "$WEFT" record --force --size 4M -o bug.weft -- "$python" ${until_hung:+"$until_hung"} ${loop:+"$loop"} "$bugs/$2.py" "$3"
     run 0 "$WEFT" explain --all --json bug.weft
     equal "$2 $3" '' "$(python3 "$SOURCE_ROOT/tests/e2e/judge.py" "$4" "$5" "${6:-likely}" <"$tmp/out")"
 }
@@ -20,7 +20,7 @@ bug() {
     judge 0 "$1" good nothing "$4"
 }
 
-hung=130 loop=
+hung=130 loop='' until_hung=$SOURCE_ROOT/tests/e2e/until_hung.py
 # Since 3.11 Ctrl-C cancels the main task, which ends in peace here.
 cancelled=$("$python" -c 'import sys; print(0 if sys.version_info >= (3, 11) else 130)')
 bug pool $hung hang-root 'Semaphore pool.py:27' certain
@@ -61,6 +61,11 @@ bug polling 0 polling download
 bug nplus1 0 serial-waits show_orders
 bug sequential 0 serial-waits page
 bug blocked 0 loop-blocked login
+bug pool_exhausted 0 pool-exhausted 'Semaphore pool_exhausted.py:32'
+bug kept 0 pool-exhausted 'Lock kept.py:34'
+bug contention 0 contention 'Lock contention.py:26'
+bug queue_growth 0 queue-growth order:17
+bug straggler 0 straggler Shard.find
 bug leak 0 leak watch
 bug queue_pool $hung hang-root 'Queue queue_pool.py:30' certain
 says bad.json "'handle' \\(task 3\\), which got it last and has not passed it on, failed at"
@@ -68,6 +73,8 @@ bug notify $hung lost-wakeup 'Condition notify.py:12'
 says bad.json "woke only '(Buffer\\.)?get' .* '(Buffer\\.)?put' .* was not woken"
 bug stubborn $hung hang-root work certain
 says bad.json "cancelled it while it waited for 'Queue stubborn.py:30' .* it goes on as before"
+until_hung= # a loop that waits for its threads does not hang
+bug workers_busy 0 workers-busy thumbnail
 
 equal 'examples that are tried' "$(cd "$bugs" && ls ./*.py | sed 's/..//; s/.py$//')" \
     "$(sed -nE 's/^ *bug ([a-z0-9_]+) .*/\1/p' "$SOURCE_ROOT/tests/e2e/python_bugs.sh" | sort)"
