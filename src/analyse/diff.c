@@ -40,8 +40,8 @@ void weft__put_ending(struct weft__text *t, const struct weft_history *h, uint32
         weft__put(t, "is pending when the trace ends");
         return;
     }
-    weft__put(t, "%s at ", weft__outcome_verb(h->m, promise));
-    weft__put_time(t, h->m->promise[final].end_ns);
+    weft__put(t, "%s at %s", weft__outcome_verb(h->m, promise),
+              weft__as_time(h->m->promise[final].end_ns).text);
     uint32_t reason = e == WEFT__ERROR ? weft_model_reason(h->m, final) : WEFT_NONE;
     if (reason != WEFT_NONE) {
         const char *text = weft_model_text(h->m, reason, &size);
@@ -474,12 +474,11 @@ static char *tell(struct weft__differ *d, const struct weft_change_found *c)
     } else if (c->kind == WEFT_CHANGE_TYPE) {
         weft__put(&t, "is of type %.64s in the good run", weft_model_type(d->good->m, c->good));
     } else if (c->kind == WEFT_CHANGE_MISSING) {
-        weft__put(&t, "is missing; in the good run it was created at ");
-        weft__put_time(&t, d->good->m->promise[c->good].start_ns);
+        weft__put(&t, "is missing; in the good run it was created at %s",
+                  weft__as_time(d->good->m->promise[c->good].start_ns).text);
     } else {
-        weft__put(&t, "was created at ");
-        weft__put_time(&t, d->bad->m->promise[c->bad].start_ns);
-        weft__put(&t, "; the good run has no such promise");
+        weft__put(&t, "was created at %s; the good run has no such promise",
+                  weft__as_time(d->bad->m->promise[c->bad].start_ns).text);
     }
     if (c->count > 1) {
         weft__put(&t, ". The same is true of ");

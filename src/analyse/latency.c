@@ -194,35 +194,26 @@ static char *tell(struct sorter *k, const struct told *x, const struct weft__fam
 {
     struct weft__text t = {0};
     const struct compared *c = &x->c;
+    bool several = c->bad.count > 1 || c->good.count > 1;
     weft__put_family(&t, k->d->bad->m, names, x->kind);
     if (median_differs(c)) {
-        weft__put(&t, ": ");
-        weft__put_length(&t, c->bad.median_ns);
-        weft__put(&t, " instead of ");
-        weft__put_length(&t, c->good.median_ns);
-        if (c->bad.count > 1 || c->good.count > 1) {
+        weft__put(&t, ": %s instead of %s", weft__as_length(c->bad.median_ns).text,
+                  weft__as_length(c->good.median_ns).text);
+        if (several) {
             weft__put(&t, " (median of ");
             weft__put_count(&t, c->bad.count);
         }
-        if (c->runs > 1) {
-            weft__put(&t,
-                      c->bad.count > 1 || c->good.count > 1 ? "; good runs: " : " (good runs: ");
-            weft__put_length(&t, c->low_ns);
-            weft__put(&t, " to ");
-            weft__put_length(&t, c->high_ns);
-        }
-        if (c->bad.count > 1 || c->good.count > 1 || c->runs > 1)
+        if (c->runs > 1)
+            weft__put(&t, "%s: %s to %s", several ? "; good runs" : " (good runs",
+                      weft__as_length(c->low_ns).text, weft__as_length(c->high_ns).text);
+        if (several || c->runs > 1)
             weft__put(&t, ")");
     } else {
-        weft__put(&t, ": up to ");
-        weft__put_length(&t, c->bad.longest_ns);
-        weft__put(&t, " instead of at most ");
-        weft__put_length(&t, c->good.longest_ns);
-        weft__put(&t, " (of ");
+        weft__put(&t, ": up to %s instead of at most %s (of ",
+                  weft__as_length(c->bad.longest_ns).text,
+                  weft__as_length(c->good.longest_ns).text);
         weft__put_count(&t, c->bad.count);
-        weft__put(&t, "; the median is ");
-        weft__put_length(&t, c->bad.median_ns);
-        weft__put(&t, ")");
+        weft__put(&t, "; the median is %s)", weft__as_length(c->bad.median_ns).text);
     }
     k->d->failed |= t.failed;
     return weft__text_take(&t);

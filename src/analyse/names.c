@@ -50,20 +50,6 @@ void weft__put(struct weft__text *t, const char *format, ...)
         put_clean(t, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
 }
 
-void weft__put_time(struct weft__text *t, int64_t time_ns)
-{
-    char text[48];
-    weft_format_moment(text, sizeof text, time_ns);
-    weft__put(t, "%s", text);
-}
-
-void weft__put_length(struct weft__text *t, int64_t ns)
-{
-    char text[48];
-    weft_format_duration(text, sizeof text, ns);
-    weft__put(t, "%s", text);
-}
-
 void weft__put_count(struct weft__text *t, uint64_t n)
 {
     char text[48];
@@ -74,32 +60,71 @@ void weft__put_count(struct weft__text *t, uint64_t n)
 /* ---- Promises ---- */
 
 /* 'label', cut where it is long. */
-static void put_label(struct weft__text *t, const char *label, size_t size)
+static struct weft__phrase quoted(const char *label, size_t size)
 {
+    struct weft__phrase out;
     char clean[LABEL_BYTES + 4];
     size_t n =
         weft_text_clean(clean, LABEL_BYTES, label, size < 3 * LABEL_BYTES ? size : 3 * LABEL_BYTES);
     bool cut = size > 3 * LABEL_BYTES || weft_text_clean(clean, LABEL_BYTES + 4, label, size) > n;
-    weft__put(t, "'%.*s%s'", (int)n, clean, cut ? "\xe2\x80\xa6" : "");
+    snprintf(out.text, sizeof out.text, "'%.*s%s'", (int)n, clean, cut ? "\xe2\x80\xa6" : "");
+    return out;
+}
+
+/* "type 12" */
+static struct weft__phrase numbered(const struct weft_model *m, uint32_t promise)
+{
+    struct weft__phrase out;
+    snprintf(out.text, sizeof out.text, "%.64s %" PRIu64, weft_model_type(m, promise),
+             m->promise[promise].id);
+    return out;
+}
+
+struct weft__phrase weft__as_name(const struct weft_model *m, uint32_t promise)
+{
+    uint32_t size, name = promise == WEFT_ROOT ? WEFT_NONE : weft_model_name(m, promise);
+    if (promise == WEFT_ROOT)
+        return (struct weft__phrase){"the event loop"};
+    if (name == WEFT_NONE)
+        return numbered(m, promise);
+    const char *label = weft_model_text(m, name, &size);
+    return quoted(label, size);
+}
+
+struct weft__phrase weft__as_time(int64_t time_ns)
+{
+    struct weft__phrase out;
+    weft_format_moment(out.text, sizeof out.text, time_ns);
+    return out;
+}
+
+struct weft__phrase weft__as_length(int64_t ns)
+{
+    struct weft__phrase out;
+    weft_format_duration(out.text, sizeof out.text, ns);
+    return out;
 }
 
 void weft__put_name(struct weft__text *t, const struct weft_model *m, uint32_t promise)
 {
-    uint32_t size, name = promise == WEFT_ROOT ? WEFT_NONE : weft_model_name(m, promise);
-    if (promise == WEFT_ROOT)
-        weft__put(t, "the event loop");
-    else if (name != WEFT_NONE) {
-        const char *label = weft_model_text(m, name, &size);
-        put_label(t, label, size);
-    } else
-        weft__put(t, "%.64s %" PRIu64, weft_model_type(m, promise), m->promise[promise].id);
+    weft__put(t, "%s", weft__as_name(m, promise).text);
 }
 
 void weft__put_full(struct weft__text *t, const struct weft_model *m, uint32_t promise)
 {
     weft__put_name(t, m, promise);
     if (promise != WEFT_ROOT && weft_model_name(m, promise) != WEFT_NONE)
-        weft__put(t, " (%.64s %" PRIu64 ")", weft_model_type(m, promise), m->promise[promise].id);
+        weft__put(t, " (%s)", numbered(m, promise).text);
+}
+
+void weft__put_time(struct weft__text *t, int64_t time_ns)
+{
+    weft__put(t, "%s", weft__as_time(time_ns).text);
+}
+
+void weft__put_length(struct weft__text *t, int64_t ns)
+{
+    weft__put(t, "%s", weft__as_length(ns).text);
 }
 
 void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t promise)
@@ -111,8 +136,7 @@ void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t
         p = m->promise[p].creator;
         if (p == WEFT_ROOT || weft_model_name(m, p) == WEFT_NONE)
             continue;
-        weft__put(t, put == 0 ? ", created by " : " for ");
-        weft__put_name(t, m, p);
+        weft__put(t, "%s %s", put == 0 ? ", created by" : " for", weft__as_name(m, p).text);
         put++;
     }
 }
@@ -306,5 +330,5 @@ void weft__put_family(struct weft__text *t, const struct weft_model *m,
         return;
     }
     const char *label = weft_model_text(m, name, &size);
-    put_label(t, out, weft__shape(out, label, size));
+    weft__put(t, "%s", quoted(out, weft__shape(out, label, size)).text);
 }

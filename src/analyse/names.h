@@ -30,6 +30,16 @@ void weft__put_full(struct weft__text *t, const struct weft_model *m, uint32_t p
 /* Where it comes from: ", created by 'ARP query' for 'TCP connect'": up to three creators that have labels; or nothing. */
 void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t promise);
 
+/* The same as above, but as texts for weft__put, which takes up to 1,000 bytes; they last as long as the statement:
+ *
+ *     weft__put(t, "%s failed at %s", weft__as_name(m, promise).text, weft__as_time(time_ns).text); */
+struct weft__phrase {
+    char text[128];
+};
+struct weft__phrase weft__as_name(const struct weft_model *m, uint32_t promise);
+struct weft__phrase weft__as_time(int64_t time_ns);
+struct weft__phrase weft__as_length(int64_t ns);
+
 /* How a promise ended, as a verb: "was fulfilled". */
 const char *weft__outcome_verb(const struct weft_model *m, uint32_t promise);
 

@@ -109,18 +109,11 @@ static char *tell(struct weft__differ *d, const struct event *first, const struc
 {
     const struct weft_model *g = d->good->m;
     struct weft__text t = {0};
-    weft__put_name(&t, g, first->good);
-    weft__put(&t, " %s before ", weft__outcome_verb(g, first->good));
-    weft__put_name(&t, g, second->good);
-    weft__put(&t, d->goods > 1 ? " in all good runs (at " : " in the good run (at ");
-    weft__put_time(&t, first->good_ns);
-    weft__put(&t, " and ");
-    weft__put_time(&t, second->good_ns);
-    weft__put(&t, "); in the bad run after it (at ");
-    weft__put_time(&t, first->bad_ns);
-    weft__put(&t, " and ");
-    weft__put_time(&t, second->bad_ns);
-    weft__put(&t, ").");
+    weft__put(&t, "%s %s before %s in %s (at %s and %s); in the bad run after it (at %s and %s).",
+              weft__as_name(g, first->good).text, weft__outcome_verb(g, first->good),
+              weft__as_name(g, second->good).text, d->goods > 1 ? "all good runs" : "the good run",
+              weft__as_time(first->good_ns).text, weft__as_time(second->good_ns).text,
+              weft__as_time(first->bad_ns).text, weft__as_time(second->bad_ns).text);
     d->failed |= t.failed;
     return weft__text_take(&t);
 }

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/parting.h"
 
+/* For weft__put. */
+#define NAME(m, promise) (weft__as_name(m, promise).text)
+#define TIME(time_ns) (weft__as_time(time_ns).text)
+#define LENGTH(ns) (weft__as_length(ns).text)
+
 uint32_t weft__woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
                         int64_t *at_ns)
 {
@@ -19,61 +24,30 @@ static const char *happened(const struct weft_model *m, enum weft__happening is,
                                   : "";
 }
 
-static void put_at(struct weft__text *t, int64_t time_ns)
-{
-    weft__put(t, "at ");
-    weft__put_time(t, time_ns);
-}
-
-static void put_waits(struct weft__text *t, const struct weft_model *m, uint32_t reader,
-                      uint32_t source)
-{
-    weft__put_name(t, m, reader);
-    weft__put(t, " began to wait for ");
-    weft__put_name(t, m, source);
-}
-
 static void tell_order(const struct weft__differ *d, struct weft__text *t,
                        const struct weft__parting *c)
 {
     const struct weft_model *g = d->good->m, *b = d->bad->m;
-    weft__put(t, "In the good run ");
-    if (c->early.is == WEFT__WAITED) {
-        put_waits(t, g, c->reader_good, c->early.good);
-    } else {
-        weft__put_name(t, g, c->early.good);
-        weft__put(t, " %s", happened(g, c->early.is, c->early.good));
-    }
-    weft__put(t, " (");
-    put_at(t, c->early.good_ns);
-    weft__put(t, ") before ");
-    if (c->early.is == WEFT__WAITED)
-        weft__put(t, "it");
+    const struct weft__moment *early = &c->early, *late = &c->late;
+    bool waited = early->is == WEFT__WAITED;
+    if (waited)
+        weft__put(t, "In the good run %s began to wait for %s", NAME(g, c->reader_good),
+                  NAME(g, early->good));
     else
-        weft__put_name(t, g, c->late.good);
-    weft__put(t, " %s (", happened(g, c->late.is, c->late.good));
-    put_at(t, c->late.good_ns);
-    weft__put(t, "); in the bad run after: ");
-    weft__put_name(t, b, c->late.bad);
-    weft__put(t, " %s ", happened(b, c->late.bad_is, c->late.bad));
-    put_at(t, c->late.bad_ns);
-    weft__put(t, ", ");
-    if (c->early.is == WEFT__WAITED) {
-        weft__put(t, "and ");
-        weft__put_name(t, b, c->reader_bad);
-        weft__put(t, " began to wait for it only afterwards, ");
-        put_at(t, c->early.bad_ns);
-        weft__put(t, ", and still waits.");
-        return;
-    }
-    weft__put_name(t, b, c->early.bad);
-    weft__put(t, " %s ", happened(b, c->early.bad_is, c->early.bad));
-    put_at(t, c->early.bad_ns);
-    weft__put(t, ". So ");
-    put_waits(t, b, c->reader_bad, c->wait.bad);
-    weft__put(t, " only ");
-    put_at(t, c->wait.bad_ns);
-    weft__put(t, ", too late, and still waits.");
+        weft__put(t, "In the good run %s %s", NAME(g, early->good),
+                  happened(g, early->is, early->good));
+    weft__put(t, " (at %s) before %s %s (at %s); in the bad run after: %s %s at %s, ",
+              TIME(early->good_ns), waited ? "it" : NAME(g, late->good),
+              happened(g, late->is, late->good), TIME(late->good_ns), NAME(b, late->bad),
+              happened(b, late->bad_is, late->bad), TIME(late->bad_ns));
+    if (waited)
+        weft__put(t, "and %s began to wait for it only afterwards, at %s, and still waits.",
+                  NAME(b, c->reader_bad), TIME(early->bad_ns));
+    else
+        weft__put(t,
+                  "%s %s at %s. So %s began to wait for %s only at %s, too late, and still waits.",
+                  NAME(b, early->bad), happened(b, early->bad_is, early->bad), TIME(early->bad_ns),
+                  NAME(b, c->reader_bad), NAME(b, c->wait.bad), TIME(c->wait.bad_ns));
 }
 
 /* What one waits for when the trace ends, if anything. */
@@ -97,9 +71,7 @@ static void put_still_waiting(const struct weft__differ *d, struct weft__text *t
     uint32_t source = bad == WEFT_NONE || bad == WEFT_ROOT ? WEFT_NONE : waits_for(d->bad, bad);
     if (source == WEFT_NONE)
         return;
-    weft__put(t, " When the trace ends, ");
-    weft__put_name(t, d->bad->m, bad);
-    weft__put(t, " waits for ");
+    weft__put(t, " When the trace ends, %s waits for ", NAME(d->bad->m, bad));
     weft__put_full(t, d->bad->m, source);
     weft__put(t, ".");
 }
@@ -132,13 +104,10 @@ static void put_overtaken(const struct weft__differ *d, struct weft__text *t, ui
     }
     if (last == WEFT_NONE)
         return;
-    weft__put(t, " Before that, at ");
-    weft__put_time(t, last_ns);
-    weft__put(t, ", ");
-    weft__put_name(t, d->bad->m, last);
-    weft__put(t, " of ");
-    weft__put_name(t, d->bad->m, d->bad->m->promise[last].creator);
-    weft__put(t, " %s, in the good run only afterwards.", weft__outcome_verb(d->bad->m, last));
+    const struct weft_model *b = d->bad->m;
+    weft__put(t, " Before that, at %s, %s of %s %s, in the good run only afterwards.",
+              TIME(last_ns), NAME(b, last), NAME(b, b->promise[last].creator),
+              weft__outcome_verb(b, last));
 }
 
 /* How many runs of a promise begin from a time on, before another. Logarithmic. */
@@ -154,7 +123,7 @@ static uint32_t runs_since(const struct weft_history *h, uint32_t promise, int64
 static void put_same_run(const struct weft__differ *d, struct weft__text *t,
                          const struct weft__parting *c, uint32_t by)
 {
-    uint32_t bad = d->bad_of_good[by], run;
+    uint32_t bad = d->bad_of_good[by];
     uint32_t good_run = weft_history_run_at(d->good, by, c->early.good_ns);
     if (bad == WEFT_NONE || good_run == WEFT_NONE)
         return;
@@ -164,12 +133,8 @@ static void put_same_run(const struct weft__differ *d, struct weft__text *t,
                   runs_since(d->bad, bad, INT64_MIN, weft__start_ns(d->bad, c->early.bad)) + before;
     if (at >= d->bad->runs_of_first[bad + 1])
         return;
-    run = d->bad->runs_of[at];
-    weft__put(t, " ");
-    weft__put_name(t, d->bad->m, bad);
-    weft__put(t, " ran there, too (");
-    put_at(t, d->bad->m->run[run].start_ns);
-    weft__put(t, "), but did not do that.");
+    weft__put(t, " %s ran there, too (at %s), but did not do that.", NAME(d->bad->m, bad),
+              TIME(d->bad->m->run[d->bad->runs_of[at]].start_ns));
 }
 
 static void tell_unresolved(const struct weft__differ *d, struct weft__text *t,
@@ -177,14 +142,10 @@ static void tell_unresolved(const struct weft__differ *d, struct weft__text *t,
 {
     const struct weft_model *g = d->good->m;
     uint32_t by = weft__resolver_of(d->good, c->early.good);
-    weft__put(t, "In the good run ");
-    weft__put_name(t, g, c->early.good);
-    weft__put(t, " %s (", happened(g, c->early.is, c->early.good));
-    put_at(t, c->early.good_ns);
-    if (by != WEFT_ROOT) {
-        weft__put(t, ", by ");
-        weft__put_name(t, g, by);
-    }
+    weft__put(t, "In the good run %s %s (at %s", NAME(g, c->early.good),
+              happened(g, c->early.is, c->early.good), TIME(c->early.good_ns));
+    if (by != WEFT_ROOT)
+        weft__put(t, ", by %s", NAME(g, by));
     weft__put(t, "); in the bad run it is still pending when the trace ends.");
     if (by != WEFT_ROOT)
         put_same_run(d, t, c, by);
@@ -197,15 +158,10 @@ static void tell_extra(const struct weft__differ *d, struct weft__text *t,
                        const struct weft__parting *c)
 {
     const struct weft_model *b = d->bad->m;
-    weft__put(t, "In the bad run ");
-    put_waits(t, b, c->reader_bad, c->early.bad);
-    weft__put(t, " ");
-    put_at(t, c->early.bad_ns);
-    if (c->late.bad_is == WEFT__NOTIFIED) {
-        weft__put(t, ", when that had been signalled already (");
-        put_at(t, c->late.bad_ns);
-        weft__put(t, ")");
-    }
+    weft__put(t, "In the bad run %s began to wait for %s at %s", NAME(b, c->reader_bad),
+              NAME(b, c->early.bad), TIME(c->early.bad_ns));
+    if (c->late.bad_is == WEFT__NOTIFIED)
+        weft__put(t, ", when that had been signalled already (at %s)", TIME(c->late.bad_ns));
     weft__put(t, c->rank ? ", and still waits; in the good run it waited one time less."
                          : ", and still waits; in the good run it never waited for it.");
     put_overtaken(d, t, c->early.good, c->early.bad, c->early.bad_ns);
@@ -215,17 +171,13 @@ static void tell_extra(const struct weft__differ *d, struct weft__text *t,
 static void tell_no_wait(const struct weft__differ *d, struct weft__text *t,
                          const struct weft__parting *c)
 {
-    int64_t resolved = weft_history_resolved_ns(d->bad, c->early.bad);
-    weft__put(t, "In the good run ");
-    weft__put_name(t, d->good->m, c->reader_good);
-    weft__put(t, " waited for ");
-    weft__put_name(t, d->good->m, c->early.good);
-    weft__put(t, " (from ");
-    weft__put_time(t, c->early.good_ns);
-    weft__put(t, " on); in the bad run nobody did, and ");
-    weft__put_name(t, d->bad->m, c->reader_bad);
-    weft__put(t, " went on without it.");
-    if (resolved == INT64_MAX)
+    weft__put(
+        t,
+        "In the good run %s waited for %s (from %s on); in the bad run nobody did, and %s went "
+        "on without it.",
+        NAME(d->good->m, c->reader_good), NAME(d->good->m, c->early.good), TIME(c->early.good_ns),
+        NAME(d->bad->m, c->reader_bad));
+    if (weft_history_resolved_ns(d->bad, c->early.bad) == INT64_MAX)
         return;
     weft__put(t, " It ");
     weft__put_ending(t, d->bad, c->early.bad);
@@ -235,14 +187,10 @@ static void tell_no_wait(const struct weft__differ *d, struct weft__text *t,
 static void tell_unread(const struct weft__differ *d, struct weft__text *t,
                         const struct weft__parting *c)
 {
-    weft__put(t, "In both runs ");
-    weft__put_name(t, d->bad->m, c->early.bad);
-    weft__put(t, " failed (");
-    put_at(t, c->early.good_ns);
-    weft__put(t, " and ");
-    put_at(t, c->early.bad_ns);
-    weft__put(t, "); in the good run somebody waited for it or used its result, in the bad run "
-                 "nobody did.");
+    weft__put(t,
+              "In both runs %s failed (at %s and at %s); in the good run somebody waited for it or "
+              "used its result, in the bad run nobody did.",
+              NAME(d->bad->m, c->early.bad), TIME(c->early.good_ns), TIME(c->early.bad_ns));
 }
 
 static void tell_ending(const struct weft__differ *d, struct weft__text *t,
@@ -250,46 +198,33 @@ static void tell_ending(const struct weft__differ *d, struct weft__text *t,
 {
     const struct weft_model *g = d->good->m, *b = d->bad->m;
     int64_t at;
-    weft__put(t, "In the good run ");
-    weft__put_name(t, g, c->early.good);
+    weft__put(t, "In the good run %s ", NAME(g, c->early.good));
     if (weft__ending_of(g, c->early.good) == WEFT__OPEN)
-        weft__put(t, " was pending to the end");
-    else {
-        weft__put(t, " ");
+        weft__put(t, "was pending to the end");
+    else
         weft__put_ending(t, d->good, c->early.good);
-    }
     weft__put(t, "; in the bad run it ");
     weft__put_ending(t, d->bad, c->early.bad);
     uint32_t by = weft__resolver_of(d->bad, c->early.bad);
     uint32_t why = by == WEFT_ROOT ? WEFT_NONE : weft__woken_by(d->bad, by, c->early.bad_ns, &at);
-    if (by != WEFT_ROOT) {
-        weft__put(t, ", by ");
-        weft__put_name(t, b, by);
-    }
+    if (by != WEFT_ROOT)
+        weft__put(t, ", by %s", NAME(b, by));
     if (why != WEFT_NONE && why != WEFT_ROOT) {
         weft__put(t, ", which ran because of ");
         weft__put_full(t, b, why);
     }
     weft__put(t, ".");
-    if (c->then != WEFT_ROOT) {
-        weft__put(t, " Right after that ");
-        weft__put_name(t, b, c->then);
-        weft__put(t, " %s.", weft__outcome_verb(b, c->then));
-    }
+    if (c->then != WEFT_ROOT)
+        weft__put(t, " Right after that %s %s.", NAME(b, c->then), weft__outcome_verb(b, c->then));
 }
 
 static void tell_slower(const struct weft__differ *d, struct weft__text *t,
                         const struct weft__parting *c)
 {
-    weft__put(t, "In the good run ");
-    weft__put_name(t, d->good->m, c->early.good);
-    weft__put(t, " took ");
-    weft__put_length(t, c->early.good_ns - weft__start_ns(d->good, c->early.good));
-    weft__put(t, "; in the bad run ");
-    weft__put_length(t, c->early.bad_ns - weft__start_ns(d->bad, c->early.bad));
-    weft__put(t, ", ");
-    put_at(t, c->early.bad_ns);
-    weft__put(t, ".");
+    weft__put(
+        t, "In the good run %s took %s; in the bad run %s, at %s.", NAME(d->good->m, c->early.good),
+        LENGTH(c->early.good_ns - weft__start_ns(d->good, c->early.good)),
+        LENGTH(c->early.bad_ns - weft__start_ns(d->bad, c->early.bad)), TIME(c->early.bad_ns));
 }
 
 static void tell_blocker(const struct weft__differ *d, struct weft__text *t,
@@ -297,40 +232,26 @@ static void tell_blocker(const struct weft__differ *d, struct weft__text *t,
 {
     const struct weft_model *b = d->bad->m;
     const struct weft_running_change *r = &d->out->running[0];
-    weft__put(t, "In the bad run ");
-    weft__put_name(t, b, c->early.bad);
-    weft__put(t, " ran for ");
-    weft__put_length(t, r->bad_longest_ns);
-    weft__put(t, " without a break, ");
-    put_at(t, c->early.bad_ns);
-    weft__put(t, "; in the good run for ");
-    weft__put_length(t, r->good_longest_ns);
-    weft__put(t, " at most. Meanwhile ");
-    if (c->then == c->early.bad)
-        weft__put(t, "nothing else could go on.");
-    else {
-        weft__put_name(t, b, c->then);
-        weft__put(t, " could not go on.");
-    }
+    weft__put(
+        t,
+        "In the bad run %s ran for %s without a break, at %s; in the good run for %s at most. "
+        "Meanwhile %s could %sgo on.",
+        NAME(b, c->early.bad), LENGTH(r->bad_longest_ns), TIME(c->early.bad_ns),
+        LENGTH(r->good_longest_ns), c->then == c->early.bad ? "nothing else" : NAME(b, c->then),
+        c->then == c->early.bad ? "" : "not ");
 }
 
 static void tell_other_actor(const struct weft__differ *d, struct weft__text *t,
                              const struct weft__parting *c)
 {
     const struct weft_model *g = d->good->m, *b = d->bad->m;
-    weft__put(t, "In the good run ");
-    weft__put_name(t, g, c->early.good);
-    weft__put(t, " %s by ", weft__outcome_verb(g, c->early.good));
-    weft__put_name(t, g, weft__resolver_of(d->good, c->early.good));
-    weft__put(t, " (");
-    put_at(t, c->early.good_ns);
-    weft__put(t, "); in the bad run by ");
-    weft__put_name(t, b, weft__resolver_of(d->bad, c->early.bad));
-    weft__put(t, " (");
-    put_at(t, c->early.bad_ns);
-    weft__put(t, "). After that ");
-    weft__put_name(t, b, c->then);
-    weft__put(t, " went on in another way.");
+    weft__put(
+        t,
+        "In the good run %s %s by %s (at %s); in the bad run by %s (at %s). After that %s went "
+        "on in another way.",
+        NAME(g, c->early.good), weft__outcome_verb(g, c->early.good),
+        NAME(g, weft__resolver_of(d->good, c->early.good)), TIME(c->early.good_ns),
+        NAME(b, weft__resolver_of(d->bad, c->early.bad)), TIME(c->early.bad_ns), NAME(b, c->then));
 }
 
 static void tell_unsignalled(const struct weft__differ *d, struct weft__text *t,
@@ -338,19 +259,12 @@ static void tell_unsignalled(const struct weft__differ *d, struct weft__text *t,
 {
     const struct weft_model *g = d->good->m;
     uint32_t n = d->bad->notified_first[c->late.bad + 1] - d->bad->notified_first[c->late.bad];
-    weft__put(t, "In the good run ");
-    weft__put_name(t, g, c->late.good);
-    weft__put(t, " was signalled ");
-    put_at(t, c->late.good_ns);
-    weft__put(t, ", when ");
-    weft__put_name(t, g, c->reader_good);
-    weft__put(t, " waited for it; in the bad run it %s",
-              n ? "was not signalled again" : "never was");
-    weft__put(t, " (");
-    weft__put_name(t, d->bad->m, c->reader_bad);
-    weft__put(t, " waits since ");
-    weft__put_time(t, c->early.bad_ns);
-    weft__put(t, ").");
+    weft__put(t,
+              "In the good run %s was signalled at %s, when %s waited for it; in the bad run it %s "
+              "(%s waits since %s).",
+              NAME(g, c->late.good), TIME(c->late.good_ns), NAME(g, c->reader_good),
+              n ? "was not signalled again" : "never was", NAME(d->bad->m, c->reader_bad),
+              TIME(c->early.bad_ns));
 }
 
 static void tell_lonely(const struct weft__differ *d, struct weft__text *t,
@@ -359,13 +273,11 @@ static void tell_lonely(const struct weft__differ *d, struct weft__text *t,
     bool missing = c->what == WEFT__MISSING;
     const struct weft_history *h = missing ? d->good : d->bad;
     uint32_t promise = missing ? c->early.good : c->early.bad;
-    weft__put(t, "In the %s run ", missing ? "good" : "bad");
-    weft__put_name(t, h->m, h->m->promise[promise].creator);
-    weft__put(t, " created ");
+    weft__put(t, "In the %s run %s created ", missing ? "good" : "bad",
+              NAME(h->m, h->m->promise[promise].creator));
     weft__put_full(t, h->m, promise);
-    weft__put(t, " ");
-    put_at(t, weft__start_ns(h, promise));
-    weft__put(t, "; in the %s run there is no such promise.", missing ? "bad" : "good");
+    weft__put(t, " at %s; in the %s run there is no such promise.",
+              TIME(weft__start_ns(h, promise)), missing ? "bad" : "good");
     if (missing && h->m->promise[promise].creator != WEFT_ROOT)
         put_still_waiting(d, t, d->bad_of_good[h->m->promise[promise].creator]);
 }

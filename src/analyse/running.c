@@ -79,11 +79,8 @@ static void tell(struct teller *k, struct weft__text *t, const struct activity *
 {
     weft__put_family(t, k->d->bad->m, &k->bad, kind);
     if (long_one) {
-        weft__put(t, " ran for ");
-        weft__put_length(t, a->longest_ns[1]);
-        weft__put(t, " without a break; in the good run for ");
-        weft__put_length(t, a->longest_ns[0]);
-        weft__put(t, " at most");
+        weft__put(t, " ran for %s without a break; in the good run for %s at most",
+                  weft__as_length(a->longest_ns[1]).text, weft__as_length(a->longest_ns[0]).text);
         return;
     }
     weft__put(t, " ran ");
