@@ -131,16 +131,6 @@ static bool is_held(struct finder *f, uint32_t resource)
     return first < end;
 }
 
-static bool is_of(const struct finder *f, uint32_t promise, uint32_t whose)
-{
-    for (unsigned depth = 0; depth < DEEP && promise != WEFT_ROOT; depth++) {
-        if (weft_model_final(f->m, promise) == weft_model_final(f->m, whose))
-            return true;
-        promise = f->m->promise[promise].creator;
-    }
-    return false;
-}
-
 static int by_end(const void *a, const void *b)
 {
     const struct served *x = a, *y = b;
@@ -169,8 +159,9 @@ static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
             continue;
         queued++;
         there = weft_history_there_ns(f->h, w, &by);
-        if (by == WEFT_NONE || there < before->until_ns || is_of(f, w->source, before->reader) ||
-            !is_of(f, (uint32_t)f->m->interaction[by].actor, before->reader))
+        if (by == WEFT_NONE || there < before->until_ns ||
+            weft__is_of(f->m, w->source, before->reader, DEEP) ||
+            !weft__is_of(f->m, (uint32_t)f->m->interaction[by].actor, before->reader, DEEP))
             continue;
         handed++;
         add_holder(f, before->reader, before->until_ns, there);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/crowd.h"
-#include "analyse/order.h"
 
 #include <stdlib.h>
 
+#include "analyse/order.h"
+#include "analyse/times.h"
 #include "model/alloc.h"
 
 enum {
@@ -18,11 +19,6 @@ struct gatherer {
     const struct weft__families *families;
     uint64_t room, merge_at;
 };
-
-static int64_t sum(int64_t a, int64_t b)
-{
-    return a > INT64_MAX - b ? INT64_MAX : a + b;
-}
 
 int weft__crowd_by_time(const void *a, const void *b)
 {
@@ -63,7 +59,7 @@ static void merge(const struct weft_model *m, struct weft_crowd *c)
             c->share[++kept] = c->share[i];
             continue;
         }
-        into->total_ns = sum(into->total_ns, c->share[i].total_ns);
+        weft__add(&into->total_ns, c->share[i].total_ns);
         into->steps += c->share[i].steps;
         into->one_label &=
             c->share[i].one_label && name_of(m, into->promise) == name_of(m, c->share[i].promise);
@@ -109,8 +105,7 @@ static bool add_path(struct gatherer *g, struct weft_path *path, uint32_t promis
     struct weft_share *share = weft_path_shares(path, g->h->m, &count);
     bool ok = path->count == 0 || (share && gather(g, share, count));
     if (path->count) {
-        int64_t from = path->step[0].from_ns, to = path->step[path->count - 1].to_ns;
-        g->out->sampled_ns = sum(g->out->sampled_ns, to - from);
+        weft__add(&g->out->sampled_ns, path->step[path->count - 1].to_ns - path->step[0].from_ns);
     }
     g->out->sampled++;
     free(share);

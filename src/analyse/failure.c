@@ -43,12 +43,6 @@ struct finder {
     uint32_t failures, room;
 };
 
-static bool has_failed(const struct finder *f, uint32_t promise)
-{
-    const struct weft_promise *p = &f->m->promise[promise];
-    return promise != WEFT_ROOT && p->outcome == WEFT_FAILED && p->becomes == WEFT_NONE;
-}
-
 /* ---- Who reads what ---- */
 
 static void note_read(struct finder *f, uint32_t promise, int64_t time_ns)
@@ -99,7 +93,8 @@ static void note_reads(struct finder *f)
         const struct weft_wait *w = &f->h->wait[i];
         uint32_t source = weft_model_final(f->m, w->source);
         if (w->end == WEFT_WAIT_READ ||
-            (w->end == WEFT_WAIT_RAN && !(has_failed(f, source) && is_passed_over(f, w, source))))
+            (w->end == WEFT_WAIT_RAN &&
+             !(weft__has_failed(f->m, source) && is_passed_over(f, w, source))))
             note_read(f, w->source, w->until_ns);
         f->any_read = true;
     }
@@ -133,7 +128,7 @@ static void note_stranded(struct finder *f)
             continue;
         for (unsigned k = 0; k < ANCESTORS && p != WEFT_ROOT; k++) {
             p = weft_model_final(f->m, f->m->promise[p].creator);
-            if (has_failed(f, p) && f->stranded[p] == WEFT_NONE)
+            if (weft__has_failed(f->m, p) && f->stranded[p] == WEFT_NONE)
                 f->stranded[p] = i;
         }
     }
@@ -193,7 +188,7 @@ static bool tells(const struct finder *f, uint32_t p, uint32_t q, bool by_p, boo
 {
     const struct weft_model *m = f->m;
     uint32_t reason = weft_model_reason(m, p);
-    bool same = later && has_failed(f, q) && reason != WEFT_NONE &&
+    bool same = later && weft__has_failed(f->m, q) && reason != WEFT_NONE &&
                 weft_model_reason(m, q) == reason && f->s->families->of[p] != f->s->families->of[q];
     bool above = is_ancestor(f, q, p);
     if (above && m->promise[q].outcome == WEFT_FULFILLED && says_who_looks(f, p))
@@ -409,7 +404,7 @@ static bool keep(struct finder *f, uint32_t p, enum looked looked)
 static bool collect(struct finder *f)
 {
     for (uint32_t p = 1; p < f->m->promises; p++) {
-        if (!has_failed(f, p))
+        if (!weft__has_failed(f->m, p))
             continue;
         enum looked looked = looked_at(f, p);
         if (looked == LOOKED)

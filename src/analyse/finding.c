@@ -309,6 +309,17 @@ bool weft__has_reason(const struct weft_model *m, uint32_t promise)
     return reason != WEFT_NONE && weft_model_text(m, reason, &size) && size;
 }
 
+bool weft__is_of(const struct weft_model *m, uint32_t promise, uint32_t whose, unsigned creators)
+{
+    const uint32_t final = weft_model_final(m, whose);
+    for (; creators > 0 && promise != WEFT_ROOT; creators--) {
+        if (weft_model_final(m, promise) == final)
+            return true;
+        promise = m->promise[promise].creator;
+    }
+    return false;
+}
+
 uint32_t weft__run_read(const struct weft_history *h, uint32_t run)
 {
     const uint32_t cause = run == WEFT_NONE ? WEFT_NONE : h->run_cause[run];

@@ -106,6 +106,20 @@ void weft__finding_fini(struct weft_finding *f);
 enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise);
 uint32_t weft__resolver(const struct weft_history *h, uint32_t promise);
 
+/* Nothing of m says that the promise has a result, nor that nobody wants it. */
+static inline bool weft__is_pending(const struct weft_model *m, uint32_t promise)
+{
+    return m->promise[promise].outcome == WEFT_PENDING;
+}
+
+static inline bool weft__has_failed(const struct weft_model *m, uint32_t promise)
+{
+    return m->promise[promise].outcome == WEFT_FAILED;
+}
+
+/* Whether it is somebody's: it is the promise itself, or was made by it, over so many creators. */
+bool weft__is_of(const struct weft_model *m, uint32_t promise, uint32_t whose, unsigned creators);
+
 /* Whether the one who waited went on because of that. */
 static inline bool weft__is_served(const struct weft_wait *w)
 {

@@ -100,12 +100,6 @@ struct weft__graph {
     } * habit;
 };
 
-/* Nothing of m says that the promise has a result, nor that nobody wants it. */
-static inline bool weft__is_pending(const struct weft_model *m, uint32_t promise)
-{
-    return m->promise[promise].outcome == WEFT_PENDING;
-}
-
 /* It is meant to be pending: marked so, and if it is held, then by somebody who may well hold it for long. */
 static inline bool weft__is_meant(const struct weft__graph *g, uint32_t promise)
 {

@@ -41,14 +41,9 @@ static bool counts(const struct weft_model *m, uint32_t promise)
     return p->created && !p->promoted && !p->background && p->becomes == WEFT_NONE;
 }
 
-static bool is_pending(const struct weft_model *m, uint32_t promise)
-{
-    return m->promise[promise].outcome == WEFT_PENDING;
-}
-
 static int64_t end_of(const struct finder *f, uint32_t promise)
 {
-    return is_pending(f->m, promise) ? f->m->end_ns : f->m->promise[promise].end_ns;
+    return weft__is_pending(f->m, promise) ? f->m->end_ns : f->m->promise[promise].end_ns;
 }
 
 static uint32_t family_of(const void *finder, uint32_t promise)
@@ -76,7 +71,7 @@ static void measure(const struct finder *f, uint32_t family, struct growth *g)
         g->creator = g->count++ ? g->creator : p->creator;
         g->creators |= p->creator != g->creator || p->creator == WEFT_ROOT;
         g->marked += p->should_resolve;
-        g->left += is_pending(f->m, f->sorts.item[i]);
+        g->left += weft__is_pending(f->m, f->sorts.item[i]);
         if (over - p->start_ns >= g->worst_ns) {
             g->worst = f->sorts.item[i];
             g->worst_ns = over - p->start_ns;
@@ -102,7 +97,7 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         const unsigned came = part_of(g, p->start_ns),
                        over = part_of(g, end_of(f, f->sorts.item[i]));
-        const bool stays = is_pending(f->m, f->sorts.item[i]) || p->end_ns > g->last_ns;
+        const bool stays = weft__is_pending(f->m, f->sorts.item[i]) || p->end_ns > g->last_ns;
         for (unsigned k = came; k < (stays ? PARTS : over); k++)
             g->pending[k]++;
         if (came > part) {
@@ -110,7 +105,7 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
             n = left = 0;
             part = came;
         }
-        if (is_pending(f->m, f->sorts.item[i]))
+        if (weft__is_pending(f->m, f->sorts.item[i]))
             left++;
         else
             f->took[n++] = p->end_ns - p->start_ns;
@@ -169,7 +164,7 @@ static void report(const struct finder *f, uint32_t family, const struct growth 
         family, g->pending[0], g->pending[PARTS / 2 - 1], g->pending[PARTS - 1], g->last_ns,
         g->took_ns[0], g->took_ns[g->known - 1], g->worst, g->worst_ns);
     weft__evidence_created(f->s, x, g->worst);
-    if (is_pending(f->m, g->worst))
+    if (weft__is_pending(f->m, g->worst))
         weft__finding_evidence(f->s, x, f->m->end_ns, WEFT_EVIDENCE_PENDING, g->worst, WEFT_NONE);
     else
         weft__finding_evidence(f->s, x, p->end_ns, weft__ending(f->m, g->worst), g->worst,

@@ -58,16 +58,10 @@ struct sort {
     bool full;   /* none has come for long, though the program went on as before */
 };
 
-static bool is_pending(const struct weft_model *m, uint32_t p)
-{
-    const struct weft_promise *q = &m->promise[p];
-    return p != WEFT_ROOT && q->outcome == WEFT_PENDING && q->becomes == WEFT_NONE;
-}
-
 static bool counts(const struct weft_model *m, uint32_t p)
 {
     const struct weft_promise *q = &m->promise[p];
-    return q->created && is_pending(m, p) && !q->background && !q->should_resolve;
+    return q->created && weft__is_pending(m, p) && !q->background && !q->should_resolve;
 }
 
 static bool is_over(const struct weft_model *m, uint32_t p)

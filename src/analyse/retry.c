@@ -27,11 +27,6 @@ struct finder {
     uint64_t *total;             /* … attempts in all series that are long enough */
 };
 
-static bool has_failed(const struct weft_model *m, uint32_t p)
-{
-    return m->promise[p].becomes == WEFT_NONE && m->promise[p].outcome == WEFT_FAILED;
-}
-
 /* The last failure of a series up to a time, or INT64_MIN. */
 static int64_t failure_before(const struct series *x, int64_t time_ns)
 {
@@ -91,7 +86,7 @@ static void add(struct finder *f, uint32_t creator, uint32_t p)
             end_series(f, family);
         x->others += did == OTHERS;
     }
-    if (!has_failed(f->m, p)) {
+    if (!weft__has_failed(f->m, p)) {
         if (q->outcome != WEFT_PENDING)
             end_series(f, family);
         return;
@@ -132,7 +127,7 @@ static void report(struct finder *f, uint32_t family)
     for (uint32_t i = low; i < end && promise[h->children[i]].start_ns <= promise[x->last].start_ns;
          i++) {
         const uint32_t p = h->children[i];
-        if (f->s->families->of[p] != family || !has_failed(f->m, p))
+        if (f->s->families->of[p] != family || !weft__has_failed(f->m, p))
             continue;
         weft__finding_affects(f->s, g, p);
         if (shown++ >= SHOWN && p != x->last)

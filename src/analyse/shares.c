@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 /* What the time of a path went to, added up. */
 #include "analyse/path.h"
-#include "analyse/order.h"
 
 #include <stdlib.h>
 
+#include "analyse/order.h"
 #include "model/alloc.h"
 
 struct sorted {

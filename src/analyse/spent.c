@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/times.h"
+#include "model/alloc.h"
 
 enum {
     LOOK_BACK = 64,    /* runs before one */
@@ -16,17 +17,11 @@ struct weft_meter_span {
     enum { BLOCKED, WAITING, READY, RUNNING } kind;
 };
 
-static void add(int64_t *sum, int64_t n)
-{
-    if (__builtin_add_overflow(*sum, n, sum))
-        *sum = INT64_MAX;
-}
-
 static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned kind)
 {
     if (to <= from)
         return true;
-    if (!weft__room(&k->span, k->spans, &k->span_room, sizeof *k->span))
+    if (!weft__reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
         return false;
     k->span[k->spans++] = (struct weft_meter_span){from, to, kind};
     return true;
@@ -129,7 +124,7 @@ static bool add_ready(struct weft_meter *k, uint32_t promise)
         uint32_t by;
         int64_t there = there_ns(h, w, &by);
         if (counts && w->until_ns >= there) {
-            if (!weft__room(&k->span, k->spans, &k->span_room, sizeof *k->span))
+            if (!weft__reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
                 return false;
             k->span[k->spans++] =
                 (struct weft_meter_span){there, w->until_ns, READY}; /* may be empty */
@@ -173,8 +168,8 @@ static bool add_waits_and_runs(struct weft_meter *k, uint32_t promise)
 
 static bool stood_ready(struct weft_meter *k, int64_t from, int64_t to)
 {
-    if (!weft__room(&k->begin, k->readies, &k->begin_room, sizeof *k->begin) ||
-        !weft__room(&k->end, k->readies, &k->end_room, sizeof *k->end))
+    if (!weft__reserve(&k->begin, k->readies, &k->begin_room, sizeof *k->begin) ||
+        !weft__reserve(&k->end, k->readies, &k->end_room, sizeof *k->end))
         return false;
     k->begin[k->readies] = from;
     k->end[k->readies++] = to;
@@ -192,7 +187,7 @@ static bool cover(struct weft_meter *k, unsigned least, bool collections, int64_
         if (s->kind < least || s->to_ns <= until)
             continue;
         int64_t from = s->from_ns > until ? s->from_ns : until;
-        add(sum, s->to_ns - from);
+        weft__add(sum, s->to_ns - from);
         if (collections && k->h->m->pauses)
             *sum -= weft_history_collecting(k->h, from, s->to_ns);
         if (s->kind == READY && least == READY && !stood_ready(k, from, s->to_ns))

@@ -27,10 +27,10 @@ struct weft_meter {
     const struct weft_history *h;
     bool raw; /* a bind and the like begins with its creation, not with its first read */
     int64_t *begin, *end; /* when those that were asked about stood ready */
-    size_t readies;
+    uint32_t readies;
 
     struct weft_meter_span *span;
-    size_t spans, span_room, begin_room, end_room;
+    uint32_t spans, span_room, begin_room, end_room;
 };
 
 /* Returns 0 or WEFT_E_NOMEM. */

@@ -96,16 +96,6 @@ static bool has_result(const struct finder *f, uint32_t p)
     return outcome == WEFT_FULFILLED || outcome == WEFT_RESOLVED;
 }
 
-static bool is_of(const struct finder *f, uint32_t promise, uint32_t whose)
-{
-    for (unsigned depth = 0; depth < DEEP && promise != WEFT_ROOT; depth++) {
-        if (weft_model_final(f->m, promise) == whose)
-            return true;
-        promise = f->m->promise[promise].creator;
-    }
-    return false;
-}
-
 /* Whether it is something that others could share, and none of it comes from others. */
 static bool is_own(const struct finder *f, uint32_t p)
 {
@@ -117,7 +107,7 @@ static bool is_own(const struct finder *f, uint32_t p)
         (weft__known(f->s, p) & no_result))
         return false;
     for (uint32_t i = h->waits_of_first[p], n = 0; i < h->waits_of_first[p + 1]; i++, n++)
-        if (n == LOOKED_AT || !is_of(f, h->wait[h->waits_of[i]].source, p))
+        if (n == LOOKED_AT || !weft__is_of(f->m, h->wait[h->waits_of[i]].source, p, DEEP))
             return false;
     return h->holds_of_first[p] == h->holds_of_first[p + 1];
 }
@@ -137,7 +127,7 @@ static bool is_of_batch(const struct finder *f, uint32_t before, uint32_t p)
         return true;
     const struct weft_interaction *x = &f->m->interaction[a], *y = &f->m->interaction[b];
     const uint32_t by = (uint32_t)y->actor;
-    return by != WEFT_ROOT && x->actor == y->actor && !is_of(f, by, p) &&
+    return by != WEFT_ROOT && x->actor == y->actor && !weft__is_of(f->m, by, p, DEEP) &&
            weft_history_run_at(f->h, by, x->time_ns) == weft_history_run_at(f->h, by, y->time_ns);
 }
 

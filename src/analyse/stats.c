@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "analyse/names.h"
+#include "analyse/order.h"
 #include "analyse/spent.h"
 #include "analyse/times.h"
-#include "analyse/order.h"
 #include "format/utf8.h"
 #include "model/alloc.h"
 #include "model/seed.h"
@@ -31,12 +31,6 @@ struct maker {
     weft_progress_fn *progress;
     void *data;
 };
-
-static void add(int64_t *sum, int64_t n)
-{
-    if (__builtin_add_overflow(*sum, n, sum))
-        *sum = INT64_MAX;
-}
 
 static int64_t at_least_0(int64_t ns)
 {
@@ -201,7 +195,7 @@ static void count_promises(struct maker *k)
         r->rate += promise->created && !promise->promoted;
         if (latency_of(k, p, &ns)) {
             r->latencies++;
-            add(&r->total_ns, ns);
+            weft__add(&r->total_ns, ns);
             if (r->slowest == WEFT_NONE || ns > r->max_ns) {
                 r->max_ns = ns;
                 r->slowest = p;
@@ -270,10 +264,10 @@ static bool measure(struct maker *k, uint32_t promise)
     struct weft_spent spent;
     if (weft_spent_find(&spent, &k->meter, promise) < 0)
         return false;
-    add(&r->running_ns, spent.running_ns);
-    add(&r->ready_ns, spent.ready_ns);
-    add(&r->waiting_ns, spent.waiting_ns);
-    add(&r->blocked_ns, spent.blocked_ns);
+    weft__add(&r->running_ns, spent.running_ns);
+    weft__add(&r->ready_ns, spent.ready_ns);
+    weft__add(&r->waiting_ns, spent.waiting_ns);
+    weft__add(&r->blocked_ns, spent.blocked_ns);
     return true;
 }
 

@@ -34,11 +34,6 @@ struct stop {
     int64_t usual_ns, last_ns; /* last_ns: since when it has done nothing */
 };
 
-static bool is_pending(const struct weft_model *m, uint32_t p)
-{
-    return m->promise[p].becomes == WEFT_NONE && m->promise[p].outcome == WEFT_PENDING;
-}
-
 /* Whether it waits when the trace ends: not for what is meant to be pending for long, beside what comes again and again. */
 static bool is_waiting(const struct finder *f, uint32_t p)
 {
@@ -148,7 +143,7 @@ static bool is_armed(const struct finder *f, const struct stop *x)
     const struct weft_history *h = f->h;
     for (uint32_t i = weft_history_child_from(h, x->promise, f->round[f->rounds - 1].to_ns);
          i < h->children_first[x->promise + 1]; i++)
-        if (is_pending(f->m, weft_model_final(f->m, h->children[i])))
+        if (weft__is_pending(f->m, weft_model_final(f->m, h->children[i])))
             return true;
     return false;
 }
@@ -250,7 +245,7 @@ static void count_sorts(struct finder *f)
         f->awaited[of[w->source]] += w->end == WEFT_WAIT_OPEN;
     }
     for (uint32_t p = 1; p < f->m->promises; p++) {
-        if (!is_pending(f->m, p))
+        if (!weft__is_pending(f->m, p))
             f->ended[of[p]]++;
         else if (is_waiting(f, p))
             f->waiting[of[p]]++;
@@ -270,6 +265,6 @@ void weft__find_stopped(struct weft__search *s)
     if (!s->failed)
         count_sorts(&f);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
-        if (is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
+        if (weft__is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
             look_at(&f, p);
 }

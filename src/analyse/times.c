@@ -4,27 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
-
 #define DIGIT_BITS 11
 #define DIGITS (1u << DIGIT_BITS)
-
-/* ---- Arrays ---- */
-
-bool weft__room(void *array, size_t count, size_t *room, size_t item)
-{
-    void *there;
-    if (count < *room)
-        return true;
-    size_t grown = *room ? *room + *room / 2 : 64;
-    memcpy(&there, array, sizeof there); /* a pointer of any type */
-    there = weft__resize(there, grown, item);
-    if (!there)
-        return false;
-    memcpy(array, &there, sizeof there);
-    *room = grown;
-    return true;
-}
 
 static int by_time(const void *a, const void *b)
 {
@@ -98,12 +79,6 @@ static void note_longest(const struct weft_history *h, struct weft_stats_stream 
         s->longest_run[at] = run;
 }
 
-static void add(int64_t *sum, int64_t n)
-{
-    if (__builtin_add_overflow(*sum, n, sum))
-        *sum = INT64_MAX;
-}
-
 /* Runs that are not idle: of promises, and of the loop itself where that says when it sleeps. */
 static void add_runs(struct weft_stats_stream *s, const struct weft_history *h, int64_t *first,
                      int64_t *last)
@@ -120,11 +95,11 @@ static void add_runs(struct weft_stats_stream *s, const struct weft_history *h, 
         s->runs += !loop;
         if (length <= 0)
             continue;
-        add(&s->busy_ns, length);
+        weft__add(&s->busy_ns, length);
         if (loop)
-            add(&s->loop_ns, length);
+            weft__add(&s->loop_ns, length);
         if (h->m->pauses)
-            add(&s->collecting_ns, weft_history_collecting(h, r->start_ns, r->end_ns));
+            weft__add(&s->collecting_ns, weft_history_collecting(h, r->start_ns, r->end_ns));
         note_longest(h, s, run);
     }
 }
@@ -147,7 +122,7 @@ static void add_idle(struct weft_stats_stream *s, const struct weft_history *h, 
     for (uint32_t i = begin; i < end; i++) {
         *first = h->idle[i].start_ns < *first ? h->idle[i].start_ns : *first;
         *last = h->idle[i].end_ns > *last ? h->idle[i].end_ns : *last;
-        add(&s->idle_ns, h->idle[i].end_ns - h->idle[i].start_ns);
+        weft__add(&s->idle_ns, h->idle[i].end_ns - h->idle[i].start_ns);
     }
     int64_t from = *first;
     for (uint32_t i = begin; i < end; i++) {

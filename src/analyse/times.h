@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Inside of statistics: arrays of times, and what streams did. */
+/* Inside of statistics: many times, and what streams did. */
 #ifndef WEFT_ANALYSE_TIMES_H
 #define WEFT_ANALYSE_TIMES_H
 
@@ -8,9 +8,12 @@
 /* Sorts count times, ascending. spare has as much room. Linear where there are many. */
 void weft__sort_times(int64_t *time, size_t count, int64_t *spare);
 
-/* Room for one more item in an array of count, which array points to; *room is how many there is room for. False: no
- * memory. */
-bool weft__room(void *array, size_t count, size_t *room, size_t item);
+/* A sum stops at INT64_MAX. */
+static inline void weft__add(int64_t *sum, int64_t n)
+{
+    if (__builtin_add_overflow(*sum, n, sum))
+        *sum = INT64_MAX;
+}
 
 /* Fills in out->stream. False: no memory. */
 bool weft__stats_streams(struct weft_stats *out, const struct weft_history *h);
