@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* Single runs for which something else had to wait. */
-#include <inttypes.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/block.h"

@@ -161,14 +161,10 @@ static void put_evidence(const struct weft__blocks *b, const struct weft__block 
                                x->promise, WEFT_NONE);
     for (uint32_t i = 0; i < x->nameds && i < SHOWN; i++) {
         const struct weft_wait *w = &b->h->wait[x->named[i]];
-        uint32_t by = b->h->resolution[w->source];
         weft__finding_evidence(b->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
         if (!x->harmed)
             continue;
-        if (by != WEFT_NONE && b->m->interaction[by].time_ns <= w->until_ns)
-            weft__finding_evidence(b->s, f, b->m->interaction[by].time_ns,
-                                   weft__ending(b->m, w->source), w->source,
-                                   (uint32_t)b->m->interaction[by].actor);
+        weft__evidence_resolved(b->s, f, w);
         weft__finding_evidence(b->s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
     }
 }

@@ -276,6 +276,16 @@ void weft__evidence_waited(struct weft__search *s, struct weft_finding *f,
     weft__finding_evidence(s, f, w->until_ns, WEFT_EVIDENCE_WOKEN, w->reader, w->source);
 }
 
+void weft__evidence_resolved(struct weft__search *s, struct weft_finding *f,
+                             const struct weft_wait *w)
+{
+    const uint32_t by = s->h->resolution[w->source];
+    const struct weft_interaction *x = by == WEFT_NONE ? NULL : &s->m->interaction[by];
+    if (x && x->time_ns <= w->until_ns)
+        weft__finding_evidence(s, f, x->time_ns, weft__ending(s->m, w->source), w->source,
+                               (uint32_t)x->actor);
+}
+
 void weft__finding_sort(struct weft_finding *f)
 {
     for (uint32_t i = 1; i < f->evidences; i++) {

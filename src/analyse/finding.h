@@ -98,6 +98,10 @@ void weft__evidence_ended(struct weft__search *s, struct weft_finding *f, uint32
 void weft__evidence_waited(struct weft__search *s, struct weft_finding *f,
                            const struct weft_wait *w);
 
+/* … that what a wait was for was resolved, if it was by then. */
+void weft__evidence_resolved(struct weft__search *s, struct weft_finding *f,
+                             const struct weft_wait *w);
+
 /* In order of time, at equal times as they came; and gives back what a finding holds. */
 void weft__finding_sort(struct weft_finding *f);
 void weft__finding_fini(struct weft_finding *f);

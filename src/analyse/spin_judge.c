@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: ISC */
 /* What a series of runs was like, and whether it is a spin. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/spin.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Spins along the runs of a stream: of what is simply run again and again without any wake, and of a few that do nothing
  * but wake each other. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/spin.h"

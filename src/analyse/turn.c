@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* What was ready and did not run, though no single run was long: the loop slept, others came first, or there was too
  * much to do in one turn (between two idle times). */
-#include <stdlib.h>
 #include <string.h>
 
 #include "analyse/turn.h"

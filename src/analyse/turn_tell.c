@@ -48,13 +48,9 @@ static void put_evidence(const struct weft__turns *k, const struct weft__delay *
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[d->wait];
-    uint32_t by = h->resolution[w->source];
     if (!d->was_there)
         weft__finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
-    if (by != WEFT_NONE && k->m->interaction[by].time_ns <= w->until_ns)
-        weft__finding_evidence(k->s, f, k->m->interaction[by].time_ns,
-                               weft__ending(k->m, w->source), w->source,
-                               (uint32_t)k->m->interaction[by].actor);
+    weft__evidence_resolved(k->s, f, w);
     if (d->was_there)
         weft__finding_evidence(k->s, f, w->from_ns, WEFT_EVIDENCE_WAITS, w->reader, w->source);
     if (d->why == WEFT__SLEPT) {

@@ -51,8 +51,8 @@ static bool is_timed(const struct weft_history *h, uint32_t actor, int64_t time_
 /* Who ended it first; WEFT_ROOT: the event loop, or nobody knows. */
 static uint32_t first_actor(const struct weft__search *s, uint32_t at)
 {
-    const uint32_t by = s->h->resolution[s->m->interaction[at].other];
-    return by == WEFT_NONE ? WEFT_ROOT : s->m->interaction[by].actor;
+    const uint32_t by = weft__resolver(s->h, s->m->interaction[at].other);
+    return by == WEFT_NONE ? WEFT_ROOT : by;
 }
 
 /* Whether the same two have ended another one of these twice, too: they take their work from one place. */

@@ -70,8 +70,8 @@ unsigned weft__known(const struct weft__search *s, uint32_t promise)
 bool weft__is_sleep(const struct weft__search *s, uint32_t promise)
 {
     const struct weft_model *m = s->m;
-    const uint32_t at = s->h->resolution[promise];
-    const uint32_t by = at == WEFT_NONE ? WEFT_ROOT : m->interaction[at].actor;
+    uint32_t by = weft__resolver(s->h, promise);
+    by = by == WEFT_NONE ? WEFT_ROOT : by;
     return (weft__known(s, promise) & WEFT__TIMER) ||
            ((weft__known(s, by) & WEFT__TIMER) &&
             m->promise[by].creator == m->promise[promise].creator &&

@@ -270,6 +270,5 @@ void weft__find_lost(struct weft__graph *g, struct weft__group *group)
     group->lost_clear = true;
     group->lost_ns = m->promise[c].end_ns;
     group->lost_wait = first;
-    if (h->resolution[c] != WEFT_NONE)
-        group->lost_by = m->interaction[h->resolution[c]].actor;
+    group->lost_by = weft__resolver(h, c);
 }
