@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Promises that become others: who waits for them waits for what they became, however long ago that was recorded. The
  * recorder writes into memory here; a packet is retired as soon as the ring comes round. */
+#include <pthread.h>
+#include <sched.h>
 #include <stdalign.h>
 #include <stdlib.h>
 
@@ -357,11 +359,180 @@ static void many_wait(void **state)
         "own_" #test, test, start, end, &own                                                       \
     }
 
+/* ---- Holds ---- */
+
+/* How often a promise holds the other when the trace ends. */
+static unsigned count_holds(weft_promise who, weft_promise id)
+{
+    const uint32_t w = weft_model_find(model, who), p = weft_model_find(model, id);
+    unsigned held = 0;
+    for (uint32_t i = 0; i < model->holds; i++)
+        held += model->hold[i].released_by == WEFT_NONE && model->hold[i].holder == w &&
+                model->hold[i].resource == p;
+    return held;
+}
+
+/* … all of them, and releases of what nobody had. */
+static unsigned count_all_holds(void)
+{
+    unsigned held = 0;
+    for (uint32_t i = 0; i < model->holds; i++)
+        held += model->hold[i].released_by == WEFT_NONE || model->hold[i].holder == WEFT_NONE;
+    return held;
+}
+
+static void assert_held(weft_promise who, weft_promise id, unsigned times)
+{
+    read_ring();
+    assert_int_equal(count_holds(who, id), times);
+    assert_int_equal(count_all_holds(), times);
+    read_copy();
+    assert_int_equal(count_holds(who, id), times);
+    assert_int_equal(count_all_holds(), times);
+    assert_nothing_lacks();
+}
+
+/* Acquired and released in packets that are there, or that are not; several times; by one that has ended since. */
+static void holds_are_kept(void **state)
+{
+    (void)state;
+    const weft_promise lock = create("lock"), who = create("request"), gone = create("request");
+    weft_acquire_by(who, lock);
+    assert_held(who, lock, 1);
+    go_round();
+    assert_held(who, lock, 1);
+    weft_acquire_by(who, lock);
+    go_round();
+    assert_held(who, lock, 2);
+    weft_release_by(who, lock);
+    assert_held(who, lock, 1);
+    go_round();
+    assert_held(who, lock, 1);
+    weft_release_by(who, lock);
+    assert_held(who, lock, 0);
+    go_round();
+    assert_held(who, lock, 0);
+    for (unsigned i = 0; i < 10000; i++) {
+        weft_acquire_by(who, lock);
+        weft_release_by(who, lock);
+    }
+    go_round();
+    assert_held(who, lock, 0);
+    weft_acquire_by(gone, lock);
+    weft_fulfill(gone);
+    go_round();
+    assert_held(gone, lock, 1);
+    const int64_t before = model->hold[0].from_ns;
+    go_round();
+    assert_held(gone, lock, 1);
+    assert_true(model->hold[0].from_ns <
+                before);        /* further back than the first event that is there */
+    weft_release_by(who, lock); /* somebody else gives it back: a semaphore */
+    assert_held(gone, lock, 0);
+    go_round();
+    assert_held(gone, lock, 0);
+}
+
+/* A lock that is as new as its holders, and one that is taken in each packet anew. */
+static void holds_over_packets(void **state)
+{
+    (void)state;
+    const weft_promise lock = create("lock");
+    weft_promise last = 0;
+    for (unsigned i = 0; i < 3 * LAPS; i++) {
+        const weft_promise who = create("request");
+        weft_acquire_by(who, lock);
+        if (last) {
+            weft_release_by(last, lock);
+            weft_fulfill(last);
+        }
+        last = who;
+    }
+    assert_held(last, lock, 1);
+    go_round();
+    assert_held(last, lock, 1);
+    weft_release_by(last, lock);
+    go_round();
+    assert_held(last, lock, 0);
+}
+
+/* More than the notes of one cell. */
+static void a_pool_of_many(void **state)
+{
+    enum { COUNT = 40 };
+    (void)state;
+    const weft_promise pool = create("pool");
+    weft_promise who[COUNT];
+    for (unsigned i = 0; i < COUNT; i++)
+        weft_acquire_by(who[i] = create("request"), pool);
+    for (unsigned laps = 0; laps < 3; laps++) {
+        go_round();
+        read_ring();
+        for (unsigned i = 0; i < COUNT; i++)
+            assert_int_equal(count_holds(who[i], pool), i >= laps * 10);
+        assert_int_equal(count_all_holds(), COUNT - laps * 10);
+        assert_nothing_lacks();
+        for (unsigned i = laps * 10; i < laps * 10 + 10; i++)
+            weft_release_by(who[i], pool);
+    }
+    weft_fulfill(pool); /* of what has ended nothing is kept */
+    go_round();
+    read_ring();
+    assert_int_equal(count_all_holds(), 0);
+}
+
+static weft_promise lock_of_two, holder_of_two;
+
+static void *acquire(void *stays)
+{
+    weft_acquire_by(holder_of_two, lock_of_two);
+    for (uint32_t *wait = stays; __atomic_load_n(wait, __ATOMIC_ACQUIRE) != 2;)
+        if (__atomic_load_n(wait, __ATOMIC_RELAXED) == 0)
+            __atomic_store_n(wait, 1, __ATOMIC_RELEASE);
+        else
+            sched_yield();
+    for (unsigned i = 0; i < LAPS; i++) /* now the packet with the acquisition goes as well */
+        weft_fulfill(create("other"));
+    return NULL;
+}
+
+/* A thread that is idle keeps the packet with the acquisition; the one with the release is overwritten before. */
+static void released_by_another_thread(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    uint32_t stays = 0;
+    lock_of_two = create("lock");
+    holder_of_two = create("request");
+    assert_int_equal(pthread_create(&thread, NULL, acquire, &stays), 0);
+    while (__atomic_load_n(&stays, __ATOMIC_ACQUIRE) == 0)
+        sched_yield();
+    assert_held(holder_of_two, lock_of_two, 1);
+    weft_release_by(holder_of_two, lock_of_two);
+    assert_held(holder_of_two, lock_of_two, 0);
+    go_round();
+    assert_held(holder_of_two, lock_of_two, 0);
+    __atomic_store_n(&stays, 2, __ATOMIC_RELEASE);
+    pthread_join(thread, NULL);
+    go_round();
+    assert_held(holder_of_two, lock_of_two, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        BOTH(waits_are_inherited), BOTH(chains),      BOTH(circles),  BOTH(many_become_one),
-        BOTH(a_chain_among_many),  BOTH(short_lives), BOTH(too_many), BOTH(many_wait),
+        BOTH(waits_are_inherited),
+        BOTH(chains),
+        BOTH(circles),
+        BOTH(many_become_one),
+        BOTH(a_chain_among_many),
+        BOTH(short_lives),
+        BOTH(too_many),
+        BOTH(many_wait),
+        BOTH(holds_are_kept),
+        BOTH(holds_over_packets),
+        BOTH(a_pool_of_many),
+        BOTH(released_by_another_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
