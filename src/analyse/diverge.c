@@ -36,9 +36,8 @@ struct search {
 };
 
 enum differs {
-    DIFFERS = 1,   /* it is among those found */
-    WAITS = 2,     /* … which says why it is pending */
-    UNREACHED = 4, /* no longer: its creator never got there */
+    DIFFERS = 1, /* it is among those found */
+    WAITS = 2,   /* … which says why it is pending */
 };
 
 static void offer(struct search *s, struct weft__parting c)
@@ -68,6 +67,13 @@ static uint32_t sort_of(const struct search *s, const struct weft_history *h, ui
                                : s->d->sides.side[h == s->b ? s->d->goods : 0].label[name];
 }
 
+/* Whether one step more may be done. */
+static bool afford(struct search *s)
+{
+    s->budget -= s->budget > 0;
+    return s->budget > 0;
+}
+
 /* How many earlier waits of the same reader for the same there are, or WEFT_NONE: too much to count. */
 static uint32_t rank_of(struct search *s, const struct weft_history *h, uint32_t wait, bool by_name)
 {
@@ -76,10 +82,8 @@ static uint32_t rank_of(struct search *s, const struct weft_history *h, uint32_t
     for (uint32_t i = h->waits_of_first[w->reader]; i < h->waits_of_first[w->reader + 1]; i++) {
         if (h->waits_of[i] == wait)
             return rank;
-        if (s->budget-- == 0) {
-            s->budget = 0;
+        if (!afford(s))
             return WEFT_NONE;
-        }
         rank += sort_of(s, h, h->wait[h->waits_of[i]].source, by_name) == what;
     }
     return WEFT_NONE;
@@ -90,10 +94,8 @@ static const struct weft_wait *ranked(struct search *s, const struct weft_histor
 {
     for (uint32_t i = h->waits_of_first[reader]; i < h->waits_of_first[reader + 1]; i++) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        if (s->budget-- == 0) {
-            s->budget = 0;
+        if (!afford(s))
             return NULL;
-        }
         if (sort_of(s, h, w->source, by_name) == what && rank-- == 0)
             return w;
     }
@@ -179,8 +181,6 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
         c.late.is = WEFT__NOTIFIED;
         c.late.good_ns = notified_ns(g, source, n - 1);
     }
-    c.by_good =
-        n ? g->m->interaction[g->notified[g->notified_first[source] + n - 1]].actor : WEFT_NONE;
     if (c.late.bad_ns == INT64_MAX) { /* what cannot be resolved, but signalled, or was not */
         uint32_t had = notified_by(b, bad_source, bad->from_ns), all = notifications(b, bad_source);
         if (all < n) {
@@ -210,10 +210,8 @@ static bool waits_for_kind(struct search *s, uint32_t reader, uint32_t kind)
 {
     const struct weft_history *h = s->g;
     for (uint32_t i = h->waits_of_first[reader]; i < h->waits_of_first[reader + 1]; i++) {
-        if (s->budget-- == 0) {
-            s->budget = 0;
+        if (!afford(s))
             return true;
-        }
         if (s->d->sides.side[0].kind[h->wait[h->waits_of[i]].source] == kind)
             return true;
     }
@@ -254,26 +252,7 @@ static const struct weft_wait *counterpart(struct search *s, uint32_t wait, uint
     return *rank == WEFT_NONE ? NULL : ranked(s, s->g, reader, what, by_name, *rank);
 }
 
-/* When a reader of the good run had got past a wait in the bad one: it waited for what it waited for later, or ended well.
- * INT64_MAX: it did not. */
-static int64_t went_on_ns(struct search *s, const struct weft_wait *w)
-{
-    const struct weft__differ *d = s->d;
-    uint32_t bad = d->bad_of_good[w->reader], end = s->g->waits_of_first[w->reader + 1];
-    enum weft__ending e = weft__ending_of(s->b->m, bad);
-    for (uint32_t at = weft_history_wait_from(s->g, w->reader, w->until_ns); at < end && s->budget;
-         at++, s->budget -= s->budget > 0) {
-        uint32_t source = d->bad_of_good[s->g->wait[s->g->waits_of[at]].source];
-        const struct weft_wait *later =
-            source == WEFT_NONE ? NULL
-                                : ranked(s, s->b, bad, weft_model_final(s->b->m, source), false, 0);
-        if (later)
-            return later->from_ns;
-    }
-    return e == WEFT__VALUE || e == WEFT__SOMEHOW ? weft__end_ns(s->b, bad) : INT64_MAX;
-}
-
-/* Waits of the good run for what nobody waits for in the bad one, though its reader came by. */
+/* Waits of the good run for what nobody waits for in the bad one, though its reader ended well, and before it. */
 static void find_left_out(struct search *s)
 {
     const struct weft__differ *d = s->d;
@@ -284,8 +263,9 @@ static void find_left_out(struct search *s)
             !(d->mark[w->reader] & WEFT__RELEVANT) || d->bad_mark[source] & WEFT__USED ||
             weft__dispensable(d, w->source))
             continue;
-        int64_t past = went_on_ns(s, w);
-        if (past == INT64_MAX || weft_history_ended_ns(s->b, source) <= past)
+        enum weft__ending e = weft__ending_of(s->b->m, reader);
+        if ((e != WEFT__VALUE && e != WEFT__SOMEHOW) ||
+            weft_history_ended_ns(s->b, source) <= weft__end_ns(s->b, reader))
             continue;
         offer(s, (struct weft__parting){.what = WEFT__NO_WAIT,
                                         .when_ns = weft__start_ns(s->b, source) + w->from_ns -
@@ -426,12 +406,11 @@ static void find_causes(const struct weft_model *m, const uint8_t *differs, int6
     }
 }
 
-/* Whether somebody resolved a promise who differs, and had ended by then. */
-static bool by_another(const struct weft_history *h, uint32_t promise, const uint8_t *differs,
-                       int64_t then_ns)
+/* Whether somebody who differs resolved a promise in the good run. */
+static bool by_another(const struct search *s, uint32_t good)
 {
-    uint32_t by = weft__resolver_of(h, promise);
-    return by != WEFT_ROOT && differs[weft_model_final(h->m, by)] && weft__end_ns(h, by) <= then_ns;
+    uint32_t by = weft__resolver_of(s->g, good);
+    return by != WEFT_ROOT && s->differs[weft_model_final(s->g->m, by)];
 }
 
 /* Whether the creator of a promise that is missing did something afterwards, or the like before: then it was left out. */
@@ -442,25 +421,12 @@ static bool got_past(struct search *s, uint32_t good)
     uint32_t creator = s->g->m->promise[good].creator;
     for (uint32_t i = s->g->children_first[creator]; i < s->g->children_first[creator + 1]; i++) {
         uint32_t child = s->g->children[i];
-        if (s->budget == 0)
+        if (!afford(s))
             return false;
-        s->budget--;
         if (d->bad_of_good[child] != WEFT_NONE && d->mark[child] & WEFT__USED &&
             (clan[child] == clan[good] || weft__start_ns(s->g, child) > weft__start_ns(s->g, good)))
             return true;
     }
-    return false;
-}
-
-/* Whether a promise that only one run has is there, or not, because its creator had got elsewhere before. */
-static bool follows(const struct search *s, const struct weft__parting *c)
-{
-    bool missing = c->what == WEFT__MISSING;
-    const struct weft_history *h = missing ? s->g : s->b;
-    uint32_t promise = missing ? c->early.good : c->early.bad;
-    uint32_t creator = weft_model_final(h->m, h->m->promise[promise].creator);
-    if ((missing ? s->cause_ns : s->bad_cause_ns)[creator] < weft__start_ns(h, promise))
-        return true;
     return false;
 }
 
@@ -471,15 +437,11 @@ static void drop_unreached(struct search *s)
     for (uint32_t i = 0; i < s->count; i++) {
         const struct weft__parting *c = &s->found[i];
         uint32_t good = c->early.good;
-        if (c->what == WEFT__MISSING && !got_past(s, good) &&
-            s->differs[weft_model_final(s->g->m, s->g->m->promise[good].creator)] & DIFFERS)
-            s->differs[weft_model_final(s->g->m, good)] |= UNREACHED;
-        else
+        if (c->what != WEFT__MISSING || got_past(s, good) ||
+            !(s->differs[weft_model_final(s->g->m, s->g->m->promise[good].creator)] & DIFFERS))
             s->found[kept++] = *c;
     }
     s->count = kept;
-    for (uint32_t p = 0; p < s->g->m->promises; p++)
-        s->differs[p] = s->differs[p] & UNREACHED ? 0 : s->differs[p];
 }
 
 static bool is_consequence(const struct search *s, const struct weft__parting *c)
@@ -487,12 +449,8 @@ static bool is_consequence(const struct search *s, const struct weft__parting *c
     switch (c->what) {
     case WEFT__MISSING:
     case WEFT__ADDED:
-        return follows(s, c);
+        return false; /* what led to it comes earlier */
     case WEFT__UNSIGNALLED:
-        if (c->by_good != WEFT_NONE && c->by_good != WEFT_ROOT &&
-            s->differs[weft_model_final(s->g->m, c->by_good)])
-            return true;
-        /* fallthrough */
     case WEFT__NO_WAIT:
     case WEFT__ORDER:
     case WEFT__EXTRA_WAIT:
@@ -510,9 +468,7 @@ static bool is_consequence(const struct search *s, const struct weft__parting *c
     }
     uint32_t good = weft_model_final(s->g->m, c->early.good),
              bad = weft_model_final(s->b->m, c->early.bad);
-    return s->cause_ns[good] < INT64_MAX || s->bad_cause_ns[bad] < INT64_MAX ||
-           by_another(s->g, good, s->differs, INT64_MAX) ||
-           by_another(s->b, bad, s->bad_differs, c->when_ns);
+    return s->cause_ns[good] < INT64_MAX || s->bad_cause_ns[bad] < INT64_MAX || by_another(s, good);
 }
 
 /* The first one that is no consequence of another; where they go in a circle, the first of all. */

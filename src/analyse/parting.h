@@ -34,8 +34,7 @@ struct weft__parting {
     struct weft__moment early, late;
     uint32_t reader_good, reader_bad; /* ORDER, UNSIGNALLED, EXTRA_WAIT, NO_WAIT: who waits */
     struct weft__moment wait;         /* ORDER: before it was followed back */
-    uint32_t rank;    /* EXTRA_WAIT: how many waits for the same there were before */
-    uint32_t by_good; /* UNSIGNALLED: who signalled in the good run */
+    uint32_t rank; /* EXTRA_WAIT: how many waits for the same there were before */
     uint32_t
         then; /* WEFT_ROOT, or the promise of the bad run that ended, or went elsewhere, because of it */
 };
