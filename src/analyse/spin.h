@@ -70,8 +70,20 @@ struct weft__spins {
     uint64_t idles_left;   /* … and idle times */
 };
 
-uint64_t weft__spin_wakes(const struct weft__series *x, enum weft__waker by);
-uint64_t weft__spin_runs(const struct weft__series *x); /* all of them */
+/* In the header, since they are asked for at each interaction. */
+static inline uint64_t weft__spin_wakes(const struct weft__series *x, enum weft__waker by)
+{
+    return by <= WEFT__BY_LOOP && x->waits[by] > x->wakes[by] ? x->waits[by] : x->wakes[by];
+}
+
+/* All of them. */
+static inline uint64_t weft__spin_runs(const struct weft__series *x)
+{
+    uint64_t n = 0;
+    for (unsigned by = 0; by < WEFT__WAKERS; by++)
+        n += weft__spin_wakes(x, by);
+    return n;
+}
 
 void weft__length_add(struct weft__lengths *l, int64_t length_ns);
 

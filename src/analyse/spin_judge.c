@@ -10,19 +10,6 @@ enum {
     MANY_SELF = 100,   /* wakes by itself */
 };
 
-uint64_t weft__spin_wakes(const struct weft__series *x, enum weft__waker by)
-{
-    return by <= WEFT__BY_LOOP && x->waits[by] > x->wakes[by] ? x->waits[by] : x->wakes[by];
-}
-
-uint64_t weft__spin_runs(const struct weft__series *x)
-{
-    uint64_t n = 0;
-    for (unsigned by = 0; by < WEFT__WAKERS; by++)
-        n += weft__spin_wakes(x, by);
-    return n;
-}
-
 /* ---- For whom it works ---- */
 
 static void share(struct weft__spins *k, uint32_t user, uint32_t q)
