@@ -9,6 +9,7 @@
 #include "analyse/judge.h"
 
 #define LEAST_NS INT64_C(10000000) /* waited in all */
+#define SOON_NS INT64_C(5000000)   /* less on average is a short wait, */
 
 enum {
     SHARE = 30, /* percent of the lives of the sort */
@@ -17,6 +18,7 @@ enum {
     OFTEN = 3,  /* a batch: each waits for it less often than that; */
     BATCH = 10, /* … and all come within 1/BATCH of the time that they take in all */
     HANDED = 5, /* all but 1/HANDED are handed on by the one before */
+    FREE = 4,   /* … if somebody waits for less than 1/FREE of the time */
     DEEP = 6,   /* those who wait for the reader, and creators of who hands it on */
     SHOWN = 3,  /* holders that are named */
 };
@@ -59,6 +61,7 @@ struct finder {
     uint32_t lock;               /* 1 + its place in first */
     uint32_t waits;              /* for it */
     int64_t waited_ns, from_ns, to_ns;
+    int64_t wanted_ns; /* somebody waits */
 };
 
 /* ---- Which waits are for one lock ---- */
@@ -73,10 +76,11 @@ static uint32_t place_of(const struct finder *f, const struct weft_wait *w)
                : f->m->promises + f->s->families->of[source];
 }
 
-static uint32_t place_of_wait(const void *finder, uint32_t wait)
+/* The list of a wait. That somebody waits to the end may be a hang, which says nothing of how long a wait takes. */
+static uint32_t list_of_wait(const void *finder, uint32_t wait)
 {
     const struct finder *f = finder;
-    return place_of(f, &f->h->wait[wait]);
+    return f->h->wait[wait].end == WEFT_WAIT_OPEN ? WEFT_NONE : place_of(f, &f->h->wait[wait]);
 }
 
 static void measure_lives(struct finder *f)
@@ -84,8 +88,12 @@ static void measure_lives(struct finder *f)
     for (uint32_t p = 1; p < f->m->promises; p++) {
         const struct weft_promise *q = &f->m->promise[p];
         struct sort *k = &f->sort[f->s->families->of[p]];
+        const uint32_t waits = f->h->waits_of_first[p + 1];
         int64_t end = weft_history_ended_ns(f->h, p);
         end = end > f->m->end_ns ? f->m->end_ns : end;
+        if (f->h->waits_of_first[p] < waits &&
+            f->h->wait[f->h->waits_of[waits - 1]].end == WEFT_WAIT_OPEN)
+            end = f->h->wait[f->h->waits_of[waits - 1]].from_ns;
         if (end < q->start_ns)
             continue;
         if (k->count++ == 0) {
@@ -209,13 +217,16 @@ static bool is_place(const struct finder *f, uint32_t promise, uint32_t lock)
 
 static void count_waits(struct finder *f, const uint32_t *item, uint32_t count)
 {
-    f->from_ns = INT64_MAX;
-    f->to_ns = INT64_MIN;
-    for (uint32_t i = 0; i < count; i++) {
+    f->from_ns = f->to_ns = f->h->wait[item[0]].from_ns;
+    f->wanted_ns = 0;
+    for (uint32_t i = 0; i < count; i++) { /* in the order in which they begin */
         const struct weft_wait *w = &f->h->wait[item[i]];
         uint32_t who = w->reader;
-        f->from_ns = w->from_ns < f->from_ns ? w->from_ns : f->from_ns;
-        f->to_ns = w->until_ns > f->to_ns ? w->until_ns : f->to_ns;
+        if (w->until_ns > f->to_ns) {
+            const int64_t from = w->from_ns > f->to_ns ? w->from_ns : f->to_ns;
+            f->wanted_ns = weft__sum(f->wanted_ns, w->until_ns - from);
+            f->to_ns = w->until_ns;
+        }
         for (unsigned depth = 0; depth < DEEP && who != WEFT_NONE && who != WEFT_ROOT; depth++) {
             if (!is_place(f, who, w->source))
                 count_for(f, weft_model_final(f->m, who), w);
@@ -264,10 +275,13 @@ static void report(struct finder *f, uint32_t family, const uint32_t *item)
     const uint32_t lock = weft_model_final(f->m, first->source);
     const bool batch = !k->creators && k->waits < OFTEN * (uint64_t)k->count &&
                        k->last_ns - k->first_ns < (k->end_ns - k->first_ns) / BATCH;
+    const bool little =
+        f->waited_ns / f->waits < SOON_NS && f->wanted_ns < (f->to_ns - f->from_ns) / FREE;
     struct weft_finding *g =
         weft__report(f->s, WEFT_FINDING_CONTENTION,
                      weft__signs(f->s, WEFT_ROOT) | (k->marked ? WEFT__C_MARKED : 0) |
-                         (k->count < FEW ? WEFT__C_FEW : 0) | (batch ? WEFT__C_BATCH : 0),
+                         (k->count < FEW ? WEFT__C_FEW : 0) | (batch ? WEFT__C_BATCH : 0) |
+                         (little ? WEFT__C_LITTLE : 0),
                      lock, f->from_ns, f->to_ns, f->waited_ns);
     if (!g)
         return;
@@ -333,7 +347,7 @@ void weft__find_contention(struct weft__search *s)
     f.seen = weft__take(s, s->m->promises, sizeof *f.seen);
     f.served = weft__take(s, s->h->waits, sizeof *f.served);
     const uint32_t places = s->m->promises + s->families->count;
-    f.waits_for = weft__lists(s, places, s->h->waits, place_of_wait, &f);
+    f.waits_for = weft__lists(s, places, s->h->waits, list_of_wait, &f);
     if (!s->failed)
         measure_lives(&f);
     for (uint32_t i = 1; i < places && !s->failed; i++)

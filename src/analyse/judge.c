@@ -360,6 +360,9 @@ struct weft__rule weft__rules[] = {
     {K(CONTENTION), WEFT_POSSIBLE, WEFT__C_BATCH, WEFT__C_MARKED,
      "all of them were begun at once: they may be meant to go on one after the other",
      "a_batch_that_takes_turns"},
+    {K(CONTENTION), WEFT_POSSIBLE, WEFT__C_LITTLE, WEFT__C_MARKED,
+     "most of the time nobody waits for it, and who does has it soon",
+     "a_lock_that_is_mostly_free"},
 
     /* ---- Workers ---- */
     {K(WORKERS_BUSY), WEFT_LIKELY, 0, 0, NULL, "workers_that_others_keep_busy"},

@@ -195,6 +195,7 @@ enum {
 #define WEFT__C_MARKED WEFT__OWN(0) /* some of the sort should resolve */
 #define WEFT__C_FEW WEFT__OWN(1)    /* there are only few of the sort */
 #define WEFT__C_BATCH WEFT__OWN(2)  /* all of them came at once, from one creator */
+#define WEFT__C_LITTLE WEFT__OWN(3) /* it is mostly free, and a wait for it is short */
 
 /* Of workers that are busy. */
 #define WEFT__WB_FEW WEFT__OWN(0)   /* only few began late */

@@ -38,7 +38,10 @@ int64_t weft__last_life(const struct weft__graph *g, uint32_t p)
     const struct weft_model *m = g->s->m;
     uint32_t run = weft__last_run(g->s->h, p), next = g->next[p];
     int64_t life = m->promise[p].start_ns, said = m->promise[p].end_ns;
-    if (!m->promise[p].should_resolve && !m->promise[p].promoted && said < m->end_ns && said > life)
+    /* That one more waits for what is held is no sign of its life. */
+    const bool spoken_of =
+        m->promise[p].should_resolve || m->promise[p].promoted || (g->mark[p] & WEFT__HELD);
+    if (!spoken_of && said < m->end_ns && said > life)
         life = said;
     if (run != WEFT_NONE && m->run[run].end_ns > life)
         life = m->run[run].end_ns;

@@ -16,6 +16,7 @@ enum {
     RUNS = 64,     /* and the like that are looked at */
     MANY = 100,    /* waits of a task that nobody has created: a loop that makes load */
     ASKED = 500,   /* so many are no things that one needs, but questions */
+    TIMES = 10,    /* that it happened: then 3/5 of a chain are enough */
 };
 
 struct chain {
@@ -358,9 +359,15 @@ static bool keep(struct finder *f, uint32_t reader, const struct chain *c, int64
     return true;
 }
 
+/* The shortest chain that is looked at: it counts if there are several. */
+static uint32_t shortest(const struct finder *f)
+{
+    return f->s->o->serial_waits - f->s->o->serial_waits * 2 / 5;
+}
+
 static bool end_chain(struct finder *f, uint32_t reader, struct chain *c)
 {
-    if (c->count < f->s->o->serial_waits)
+    if (c->count < shortest(f))
         return true;
     for (uint32_t i = c->first; i <= c->last; i++) {
         if (!weft__is_served(wait_at(f, i)))
@@ -477,12 +484,16 @@ static void report_groups(struct finder *f)
         qsort(f->found, f->founds, sizeof *f->found, by_group);
     for (uint32_t i = 0, end; i < f->founds; i = end) {
         struct found *x = &f->found[i];
+        bool is_long = false;
         x->count = 0;
         for (end = i; end < f->founds && f->found[end].chain.family == x->chain.family &&
                       f->found[end].reader_family == x->reader_family;
-             end++)
+             end++) {
             x->count += f->found[end].verdict.confidence == x->verdict.confidence;
-        report(f, x);
+            is_long |= f->found[end].chain.count >= f->s->o->serial_waits;
+        }
+        if (is_long || x->count >= TIMES)
+            report(f, x);
     }
 }
 

@@ -8,10 +8,10 @@
 
 #define LEAST_NS INT64_C(1000000) /* what it takes longer than the others */
 enum {
-    LEAST = 3,        /* started at once */
-    TIMES = 5,        /* that somebody does so */
-    MOSTLY = 80,      /* per cent of that */
-    SLOWER = 5,       /* times the median of the others */
+    LEAST = 3,   /* started at once */
+    TIMES = 5,   /* that somebody does so */
+    MOSTLY = 80, /* per cent of that */
+    SLOWER = 3,  /* times the median of the others: who comes last in a queue takes twice as long */
     DIFFERENCE = 2,   /* bytes in which labels may differ without being of another sort */
     GROUP_MOST = 256, /* larger ones are no fan-in that somebody waits for */
 };

@@ -1230,6 +1230,28 @@ static void a_circle_over_what_is_held(void **state)
         "holds 'orders' (lock 5), has waited for 'catalogue' (lock 4) since 13 µs.");
 }
 
+/* That others come and queue up does not show that it goes on. */
+static void others_queue_behind_a_circle(void **state)
+{
+    (void)state;
+    struct recording r;
+    begin_as(&r, WEFT_TRACE_RECORDING, false);
+    create(&r, 0, 2, TASK_, "a");
+    create(&r, 0, 3, TASK_, "b");
+    create(&r, 0, 4, LOCK_, "catalogue");
+    create(&r, 0, 5, LOCK_, "orders");
+    add(&r, acquires(0, 2, 4));
+    add(&r, acquires(0, 3, 5));
+    add(&r, try_read(0, 2, 5));
+    add(&r, try_read(0, 3, 4));
+    for (uint64_t p = 6; p < 10; p++) {
+        sleep_ms(&r, 60);
+        create(&r, 0, p, TASK_, "c");
+        add(&r, try_read(0, p, 4));
+    }
+    EXPECT(&r, "deadlock likely 4 x1: 3 6 7 8 9 5 2\n", "'orders'");
+}
+
 static void who_holds_it_waits_for_it(void **state)
 {
     (void)state;
@@ -2107,6 +2129,7 @@ int main(void)
         cmocka_unit_test(who_holds_it_waits_for_something_else),
         cmocka_unit_test(who_holds_it_runs),
         cmocka_unit_test(a_circle_over_what_is_held),
+        cmocka_unit_test(others_queue_behind_a_circle),
         cmocka_unit_test(who_holds_it_waits_for_it),
         cmocka_unit_test(a_pool_is_stuck_when_all_who_hold_it_are),
         cmocka_unit_test(an_empty_pool_names_who_has_it),

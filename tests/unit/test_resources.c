@@ -441,6 +441,53 @@ static void a_lock_that_takes_little(void **state)
     NOTHING();
 }
 
+/* Three want it at once, now and then. */
+static void a_lock_that_is_mostly_free(void **state)
+{
+    (void)state;
+    for (int way = 0; way < 4; way++) { /* marked, held for longer, or more often */
+        begin();
+        uint64_t lock = make(LOOP, POOL_, "lock"), who[3];
+        for (int burst = 0; burst < 12; burst++) {
+            for (int i = 0; i < 3; i++) {
+                who[i] = make(LOOP, REQUEST, "GET /");
+                if (way == 1)
+                    put(should_resolve(0, who[i]));
+                if (i > 0)
+                    put(try_read(0, who[i], lock));
+                else
+                    get(who[i], lock);
+            }
+            for (int i = 0; i < 3; i++) {
+                sleep_ms(way == 2 ? 4 : 2);
+                give_back(who[i], lock);
+                put(fulfills(0, who[i], who[i]));
+                if (i == 2)
+                    continue;
+                put(signals(0, who[i + 1], lock));
+                get(who[i + 1], lock);
+            }
+            sleep_ms(way == 3 ? 5 : 40);
+        }
+        EXPECT(way ? "contention likely 1 x1, 24: \n"
+                   : "contention possible 1 x1, 24: most of the time nobody waits for it");
+    }
+}
+
+/* Who waits to the end hangs. */
+static void a_lock_that_is_never_free(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t lock = make(LOOP, POOL_, "lock"), first = make(LOOP, REQUEST, "GET /");
+    get(first, lock);
+    for (int i = 0; i < 40; i++) {
+        put(try_read(0, make(LOOP, REQUEST, "GET /"), lock));
+        sleep_ms(10);
+    }
+    NOTHING();
+}
+
 /* Two have it at a time. */
 static void a_pool_of_two(void **state)
 {
@@ -837,6 +884,8 @@ int main(void)
         cmocka_unit_test(a_lock_that_few_want),
         cmocka_unit_test(a_batch_that_takes_turns),
         cmocka_unit_test(a_lock_that_takes_little),
+        cmocka_unit_test(a_lock_that_is_mostly_free),
+        cmocka_unit_test(a_lock_that_is_never_free),
         cmocka_unit_test(a_pool_of_two),
         cmocka_unit_test(workers_that_others_keep_busy),
         cmocka_unit_test(one_that_began_late),

@@ -932,6 +932,38 @@ static void test_serial(void **state)
     forget();
 }
 
+/* A few each time, but again and again. */
+static void test_serial_short(void **state)
+{
+    (void)state;
+    for (int count = 2; count <= 3; count++)
+        for (int times = 9; times <= 10; times++) {
+            uint64_t first = 0;
+            begin();
+            for (int t = 0; t < times; t++) {
+                uint64_t request = make(LOOP, TASK_, "GET /page");
+                first = first ? first : request;
+                run(request);
+                for (int i = 0; i < count; i++) {
+                    uint64_t fetch = make_one(request, FETCH, "user %d", i);
+                    wait_for(request, fetch);
+                    run(LOOP);
+                    sleep_for(8 * MS);
+                    fulfil(LOOP, fetch);
+                    wake(request, fetch);
+                }
+                fulfil(request, request);
+                run(LOOP);
+            }
+            if (count < 3 || times < 10) {
+                expect_nothing(weft__find_serial);
+                continue;
+            }
+            assert_int_equal(expect(weft__find_serial, WEFT_LIKELY, first, NULL)->count, 10);
+            forget();
+        }
+}
+
 /* All have the same label, and nobody is seen who works for them: they may be pieces of one stream; not if two of them were on
  * their way at once before. */
 static void test_serial_alike(void **state)
@@ -1402,6 +1434,7 @@ int main(void)
         cmocka_unit_test(test_leak_of_listeners),
         cmocka_unit_test(test_leak_of_sleepers),
         cmocka_unit_test(test_serial),
+        cmocka_unit_test(test_serial_short),
         cmocka_unit_test(test_serial_alike),
         cmocka_unit_test(test_serial_names),
         cmocka_unit_test(test_serial_ordered),
