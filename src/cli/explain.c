@@ -51,7 +51,7 @@ static const char help[] =
     "  --serial-saving TIME 5ms  what doing them at once would save\n"
     "  --herd N 8                woken at once\n\n"
     "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted,\n"
-    "swallowed-failure, double-resolve, loop-blocked, spin, livelock, retry-storm, stopped, leak,\n"
+    "double-resolve, swallowed-failure, loop-blocked, spin, livelock, retry-storm, stopped, leak,\n"
     "gc-pause, polling, starvation, slow-wake, herd, stampede, straggler, drift, serial-waits,\n"
     "contention, workers-busy, pool-deadlock, queue-growth.\n\n"
     "Example: weft explain bad.weft\n";
