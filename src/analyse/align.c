@@ -6,60 +6,8 @@
 
 #include "analyse/names.h"
 #include "model/alloc.h"
-#include "model/seed.h"
 
 #define ANY_LABEL (WEFT_NONE - 1) /* of a type whose labels are as many as its promises */
-
-/* ---- Pairs ---- */
-
-static uint32_t *slot_of(const struct weft__pairs *p, uint32_t a, uint32_t b)
-{
-    for (uint64_t at = weft_mix((uint64_t)a << 32 | b, p->seed);; at++) {
-        uint32_t *slot = &p->slot[at & p->mask];
-        if (*slot == WEFT_NONE || (p->pair[*slot].a == a && p->pair[*slot].b == b))
-            return slot;
-    }
-}
-
-static bool grow_pairs(struct weft__pairs *p)
-{
-    uint64_t room = p->room ? 2 * (uint64_t)p->room : 32;
-    if (room > UINT32_MAX / 2)
-        return false;
-    struct weft__pair *pair = weft__resize(p->pair, room, sizeof *pair);
-    p->pair = pair ? pair : p->pair;
-    uint32_t *slot = pair ? weft__resize(NULL, 2 * room, sizeof *slot) : NULL;
-    if (!slot)
-        return false;
-    memset(slot, 0xff, 2 * (size_t)room * sizeof *slot);
-    free(p->slot);
-    p->slot = slot;
-    p->mask = (uint32_t)(2 * room - 1);
-    p->seed = p->room ? p->seed : weft_seed();
-    p->room = (uint32_t)room;
-    for (uint32_t i = 0; i < p->count; i++)
-        *slot_of(p, pair[i].a, pair[i].b) = i;
-    return true;
-}
-
-uint32_t weft__pairs_add(struct weft__pairs *p, uint32_t a, uint32_t b)
-{
-    if (p->count == p->room && !grow_pairs(p))
-        return WEFT_NONE;
-    uint32_t *slot = slot_of(p, a, b);
-    if (*slot == WEFT_NONE) {
-        p->pair[p->count] = (struct weft__pair){a, b};
-        *slot = p->count++;
-    }
-    return *slot;
-}
-
-void weft__pairs_fini(struct weft__pairs *p)
-{
-    free(p->pair);
-    free(p->slot);
-    *p = (struct weft__pairs){0};
-}
 
 /* ---- Kinds ---- */
 

@@ -9,21 +9,8 @@
 #define WEFT_ANALYSE_ALIGN_H
 
 #include "analyse/history.h"
+#include "analyse/pairs.h"
 #include "model/strings.h"
-
-/* Pairs of numbers, numbered in the order in which they are first added. */
-struct weft__pairs {
-    struct weft__pair {
-        uint32_t a, b;
-    } * pair;
-    uint32_t count, room;
-    uint32_t *slot, mask; /* open addressing: numbers of pairs, or WEFT_NONE */
-    uint64_t seed;
-};
-
-/* WEFT_NONE: no memory. */
-uint32_t weft__pairs_add(struct weft__pairs *p, uint32_t a, uint32_t b);
-void weft__pairs_fini(struct weft__pairs *p);
 
 struct weft__side {
     const struct weft_history *h;

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyse/pairs.h"
 #include "format/utf8.h"
 #include "model/alloc.h"
-#include "model/seed.h"
 #include "model/strings.h"
 
 enum {
@@ -198,11 +198,8 @@ struct maker {
     struct weft_strings *shapes;
     uint32_t *shape_of; /* by text; WEFT_NONE: not seen yet */
     uint32_t texts;
-    struct entry {
-        uint32_t type, shape, family;
-    } * table; /* open addressing; family 0: empty */
-    uint32_t mask, room;
-    uint64_t seed;
+    struct weft__pairs sorts; /* type, shape; numbered as families are */
+    uint32_t room;
 };
 
 static uint32_t shape_of(struct maker *k, uint32_t text)
@@ -216,34 +213,7 @@ static uint32_t shape_of(struct maker *k, uint32_t text)
     return k->shape_of[text];
 }
 
-static struct entry *find(struct maker *k, uint32_t type, uint32_t shape)
-{
-    uint64_t at = weft_mix((uint64_t)type << 32 | shape, k->seed);
-    for (;; at++) {
-        struct entry *e = &k->table[at & k->mask];
-        if (e->family == 0 || (e->type == type && e->shape == shape))
-            return e;
-    }
-}
-
-static bool grow_table(struct maker *k)
-{
-    if (k->table && k->f->count < (k->mask + 1) / 2)
-        return true;
-    uint32_t old = k->table ? k->mask + 1 : 0, size = old ? 2 * old : 64;
-    struct entry *before = k->table, *table = calloc(size, sizeof *table);
-    if (!table)
-        return false;
-    k->table = table;
-    k->mask = size - 1;
-    for (uint32_t i = 0; i < old; i++)
-        if (before[i].family)
-            *find(k, before[i].type, before[i].shape) = before[i];
-    free(before);
-    return true;
-}
-
-static bool add_family(struct maker *k, uint32_t promise, uint32_t *out)
+static bool add_family(struct maker *k, uint32_t promise)
 {
     struct weft__families *f = k->f;
     if (f->count == k->room) {
@@ -260,38 +230,32 @@ static bool add_family(struct maker *k, uint32_t promise, uint32_t *out)
     }
     f->first[f->count] = promise;
     f->size[f->count] = 0;
-    f->differs[f->count] = false;
-    *out = f->count++;
+    f->differs[f->count++] = false;
     return true;
 }
 
 static bool place(struct maker *k, uint32_t promise)
 {
-    uint32_t family, name = weft_model_name(k->m, promise), of = WEFT_NONE;
+    uint32_t name = weft_model_name(k->m, promise), of = WEFT_NONE;
     if (name != WEFT_NONE && (of = shape_of(k, name)) == WEFT_STRINGS_NONE)
         return false;
-    if (!grow_table(k))
+    uint32_t family = weft__pairs_add(&k->sorts, k->m->promise[promise].type, of);
+    if (family == WEFT_NONE || (family == k->f->count && !add_family(k, promise)))
         return false;
-    struct entry *e = find(k, k->m->promise[promise].type, of);
-    if (e->family == 0) {
-        if (!add_family(k, promise, &family))
-            return false;
-        *e = (struct entry){k->m->promise[promise].type, of, family};
-    }
-    k->f->of[promise] = e->family;
-    k->f->size[e->family]++;
-    k->f->differs[e->family] |= weft_model_name(k->m, k->f->first[e->family]) != name;
+    k->f->of[promise] = family;
+    k->f->size[family]++;
+    k->f->differs[family] |= weft_model_name(k->m, k->f->first[family]) != name;
     return true;
 }
 
 int weft__families_init(struct weft__families *f, const struct weft_model *m)
 {
-    struct maker k = {.m = m, .f = f, .shapes = weft_strings_new(), .seed = weft_seed()};
+    struct maker k = {.m = m, .f = f, .shapes = weft_strings_new()};
     *f = (struct weft__families){.of = weft__resize(NULL, m->promises, sizeof *f->of)};
     k.texts = weft_strings_count(m->strings);
     k.shape_of = weft__resize(NULL, (uint64_t)k.texts + 1, sizeof *k.shape_of);
-    uint32_t loop;
-    bool ok = f->of && k.shapes && k.shape_of && add_family(&k, WEFT_ROOT, &loop);
+    bool ok = f->of && k.shapes && k.shape_of &&
+              weft__pairs_add(&k.sorts, WEFT_NONE, WEFT_NONE) == 0 && add_family(&k, WEFT_ROOT);
     if (ok) {
         memset(k.shape_of, 0xff, k.texts * sizeof *k.shape_of);
         f->of[WEFT_ROOT] = 0;
@@ -301,7 +265,7 @@ int weft__families_init(struct weft__families *f, const struct weft_model *m)
         ok = place(&k, p);
     weft_strings_free(k.shapes);
     free(k.shape_of);
-    free(k.table);
+    weft__pairs_fini(&k.sorts);
     if (!ok)
         weft__families_fini(f);
     return ok ? 0 : WEFT_E_NOMEM;

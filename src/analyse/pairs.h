@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: ISC */
+/* Pairs of numbers, numbered in the order in which they are first added; inside of analyse. */
+#ifndef WEFT_ANALYSE_PAIRS_H
+#define WEFT_ANALYSE_PAIRS_H
+
+#include <stdint.h>
+
+struct weft__pairs {
+    struct weft__pair {
+        uint32_t a, b;
+    } * pair;
+    uint32_t count, room;
+    uint32_t *slot, mask; /* open addressing: numbers of pairs, or WEFT_NONE */
+    uint64_t seed;
+};
+
+/* WEFT_NONE: no memory. */
+uint32_t weft__pairs_add(struct weft__pairs *p, uint32_t a, uint32_t b);
+void weft__pairs_fini(struct weft__pairs *p);
+
+#endif
