@@ -23,8 +23,9 @@ enum {
     GROWTH = 3,            /* times the median of the first half; */
     SPREAD = 4, /* those that are left come over 1/SPREAD of the time in which the others do; */
     SPREAD_ALONE =
-        10,   /* … over 1/SPREAD_ALONE of the trace: they are no pool, made in the beginning */
-    DEEP = 8, /* calls, one in another */
+        10,      /* … over 1/SPREAD_ALONE of the trace: they are no pool, made in the beginning */
+    DEEP = 8,    /* calls, one in another */
+    AT_ONCE = 8, /* promises of one creator, by the clock */
 };
 
 struct finder {
@@ -57,12 +58,6 @@ struct sort {
     bool spread; /* those that are left did not come all at once */
     bool full;   /* none has come for long, though the program went on as before */
 };
-
-static bool counts(const struct weft_model *m, uint32_t p)
-{
-    const struct weft_promise *q = &m->promise[p];
-    return q->created && weft__is_pending(m, p) && !q->background && !q->should_resolve;
-}
 
 static bool is_over(const struct weft_model *m, uint32_t p)
 {
@@ -101,6 +96,35 @@ static bool is_held(const struct finder *f, uint32_t p)
             return true;
     }
     return false;
+}
+
+/* Whether a timer that was set right after it, in the same run, was cancelled: it was to end at that time, and is forgotten
+ * with the timer, as a time limit that was not needed is. */
+static bool is_called_off(const struct finder *f, uint32_t p)
+{
+    const struct weft_history *h = f->h;
+    const struct weft_promise *q = &f->m->promise[p];
+    uint32_t i =
+        q->creator == WEFT_ROOT ? WEFT_NONE : weft_history_child_from(h, q->creator, q->start_ns);
+    if (i == WEFT_NONE)
+        return false;
+    const uint32_t end = h->children_first[q->creator + 1];
+    for (unsigned n = 0; n < AT_ONCE && i < end && h->children[i] != p; n++)
+        i++;
+    if (i + 1 >= end || h->children[i] != p)
+        return false;
+    const uint32_t timer = h->children[i + 1];
+    const uint32_t run = weft_history_run_at(h, q->creator, q->start_ns);
+    return f->m->promise[timer].outcome == WEFT_CANCELLED && weft__is_timer(f->m, timer) &&
+           !weft__is_timer(f->m, p) && run != WEFT_NONE &&
+           run == weft_history_run_at(h, q->creator, f->m->promise[timer].start_ns);
+}
+
+static bool counts(const struct finder *f, uint32_t p)
+{
+    const struct weft_promise *q = &f->m->promise[p];
+    return q->created && weft__is_pending(f->m, p) && !q->background && !q->should_resolve &&
+           (is_held(f, p) || !is_called_off(f, p));
 }
 
 /* Whether it gave a sign of life in the second half of its life. */
@@ -227,7 +251,7 @@ static void count_creators(struct finder *f, uint32_t family)
 {
     for (uint32_t i = f->sorts.first[family]; i < f->sorts.first[family + 1]; i++) {
         uint32_t p = f->sorts.item[i], creator = f->m->promise[p].creator;
-        if (!counts(f->m, p))
+        if (!counts(f, p))
             continue;
         if (f->creator[creator].family != family) {
             f->creator[creator].family = family;
@@ -274,7 +298,7 @@ static void add_all(struct finder *f, struct sort *k)
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         bool pending = p->outcome == WEFT_PENDING;
         k->middle += p->start_ns <= half && (pending || p->end_ns > half);
-        if (counts(f->m, f->sorts.item[i]))
+        if (counts(f, f->sorts.item[i]))
             add_one(f, k, f->sorts.item[i], ended);
         ended += !pending;
     }
@@ -415,7 +439,7 @@ static void report(const struct finder *f, const struct sort *k)
     put_text(f, k, g);
     put_evidence(f, k, g);
     for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++)
-        if (f->sorts.item[i] != k->oldest && counts(f->m, f->sorts.item[i]))
+        if (f->sorts.item[i] != k->oldest && counts(f, f->sorts.item[i]))
             weft__finding_affects(f->s, g, f->sorts.item[i]);
 }
 
@@ -447,7 +471,7 @@ void weft__find_leaks(struct weft__search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     f.pending = weft__take(s, s->families->count, sizeof *f.pending);
     for (uint32_t p = 1; p < s->m->promises && !s->failed; p++)
-        f.pending[s->families->of[p]] += counts(s->m, p);
+        f.pending[s->families->of[p]] += counts(&f, p);
     f.sorts = weft__lists(s, s->families->count, s->failed ? 0 : s->m->promises, family_of, &f);
     f.creator = weft__take(s, s->m->promises, sizeof *f.creator);
     if (!s->failed)

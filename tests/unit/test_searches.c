@@ -750,6 +750,39 @@ static void test_no_leak(void **state)
 }
 
 /* 40 buffers come first, then the program goes on with those; or it ends, or is idle: that says nothing. */
+/* A promise that only its timer would have ended is forgotten with that. */
+static void test_leak_of_limits(void **state)
+{
+    (void)state;
+    for (unsigned way = 0; way < 4; way++) {
+        const bool cancelled = way & 1, other = way & 2;
+        begin();
+        for (int i = 0; i < 50; i++) {
+            uint64_t request = make(LOOP, TASK_, "request");
+            sleep_for(MS);
+            run(request);
+            make(request, PROMISE, "limit");
+            if (other)
+                fulfil(request, make(request, PROMISE, "check"));
+            uint64_t timer = make(request, TIMER, "1 s");
+            if (cancelled)
+                put(cancels(now, LOOP, timer));
+            else
+                fulfil(request, timer);
+            fulfil(request, request);
+            run(LOOP);
+            sleep_for(MS);
+        }
+        sleep_for(1000 * MS);
+        if (cancelled && !other) {
+            expect_nothing(weft__find_leaks);
+        } else {
+            expect(weft__find_leaks, WEFT_LIKELY, 2, NULL);
+            forget();
+        }
+    }
+}
+
 static void test_leak_or_pool(void **state)
 {
     enum { POOL, ENDS, IDLE, WAYS };
@@ -1430,6 +1463,7 @@ int main(void)
         cmocka_unit_test(test_leak_outlived),
         cmocka_unit_test(test_leak_and_a_pause),
         cmocka_unit_test(test_no_leak),
+        cmocka_unit_test(test_leak_of_limits),
         cmocka_unit_test(test_leak_or_pool),
         cmocka_unit_test(test_leak_of_listeners),
         cmocka_unit_test(test_leak_of_sleepers),
