@@ -308,22 +308,8 @@ static void keep_hold_note(struct walk *w, const struct seen *e)
         weft__cells_leave_out(e->b, 0, 1);
 }
 
-/* Whether an earlier walk through the packet has done with the acquisition, as its release is known. */
-static bool is_past_hold(struct walk *w, const struct seen *e)
-{
-    const struct note as_it_is = {.kind = 0};
-    struct sought q = {.kind = WEFT_NOTE_RETURN,
-                       .other = e->a,
-                       .until_ticks = UINT64_MAX,
-                       .sequence = w->p->sequence};
-    if (weft__cells_turn_note(e->b, &q, NULL, &w->held))
-        return true;
-    q.kind = WEFT_NOTE_RETURNED;
-    q.from_ticks = e->ticks;
-    q.sequence = 0;
-    return weft__cells_turn_note(e->b, &q, &as_it_is, &w->held);
-}
-
+/* Once: whether it has been released since an earlier walk through the packet may not be known any more. So where a cell is
+ * locked by another thread, it is counted as kept nowhere. */
 static void keep_hold(struct walk *w, const struct seen *e)
 {
     const struct note released = {.kind = WEFT_NOTE_RETURN, .sequence = w->p->sequence};
@@ -331,10 +317,15 @@ static void keep_hold(struct walk *w, const struct seen *e)
                              .other = e->a,
                              .from_ticks = e->ticks,
                              .until_ticks = UINT64_MAX};
-    if (w->retry && is_past_hold(w, e))
+    const bool held = w->held;
+    if (w->retry)
         return;
+    w->held = false;
     if (!weft__cells_turn_note(e->b, &q, &released, &w->held) && !w->held)
         keep_hold_note(w, e);
+    if (w->held)
+        weft__roll_leave_out(0, 1);
+    w->held = held;
 }
 
 /* Acquisitions of the resource get notes after all; of all resources, if it is 0. */
