@@ -11,9 +11,6 @@
 #define WEFT_LISTED 2u /* … and all that are pending have cells, or stand on the roll */
 #define WEFT_LET_GO 4u /* it is not kept of all promises what they became */
 
-/* … and, of all promises: */
-#define WEFT_HOLDS 8u /* who holds something is kept */
-
 /* The index of no sort: nothing has been overwritten yet that tells of the promise. */
 #define WEFT_ROLL_FRESH (WEFT_ROLL_SORTS_MAX - 1)
 

@@ -116,11 +116,6 @@ struct weft_pending_header {
 #define WEFT_NOTE_WAITS_FOR                                                                        \
     128u /* kind of a note that is no event's: the promise waits for the other one */
 
-#define WEFT_NOTE_RETURNED                                                                         \
-    129u /* … that the other one held it; the packet with the release may be there still */
-#define WEFT_NOTE_RETURN                                                                           \
-    130u /* … that the other one gave it back; the packet with the acquisition may be there still */
-
 enum weft_pending_flags {
     WEFT_PENDING_SHOULD_RESOLVE = 1,
     WEFT_PENDING_BACKGROUND = 2,

@@ -39,7 +39,6 @@ struct holding {
     uint32_t *next;           /* of each hold: the next one of its holder */
     uint32_t *before, *after; /* … of all that are open */
     uint32_t oldest, newest;  /* of these */
-    bool kept;                /* also those that have been overwritten */
 };
 
 static void open_hold(struct holding *h, uint32_t at, uint32_t holder)
@@ -84,12 +83,12 @@ static bool may_be_older(const struct weft_model *m, uint32_t promise)
     return promise != WEFT_ROOT && (!p->created || p->promoted);
 }
 
-/* The hold that a release ends, or WEFT_NONE. Where holds are kept, what is older is known. */
+/* The hold that a release ends, or WEFT_NONE. */
 static uint32_t find_released(struct holding *h, uint32_t holder)
 {
     if (h->last[holder] != WEFT_NONE)
         return close_hold(h, holder);
-    if (h->oldest == WEFT_NONE || (!h->kept && may_be_older(h->m, holder)))
+    if (h->oldest == WEFT_NONE || may_be_older(h->m, holder))
         return WEFT_NONE;
     return close_hold(h, weft_model_final(h->m, h->m->hold[h->oldest].holder));
 }
@@ -153,8 +152,7 @@ int weft__finish_holds(struct weft_builder *b)
                             .order = room + promises,
                             .next = room + promises + events,
                             .before = room + promises + 2 * events,
-                            .after = room + promises + 3 * events,
-                            .kept = b->facts->promotion.holds};
+                            .after = room + promises + 3 * events};
         memset(h.last, 0xff, promises * sizeof *h.last);
         sort_events(&h, first);
         for (uint32_t p = 0; p < m->promises; p++)

@@ -493,15 +493,8 @@ static bool add_note(struct weft_file *f, const struct loading *l, const struct 
     uint32_t kind = c->note_tag[n] >> WEFT_NOTE_BITS;
     uint64_t other = c->note_other[n];
     struct promoted ev = {.id = k->id, .other = other, .stream = WEFT_STREAM_NONE};
-    const bool present = is_present(l, c->note_tag[n], c->note_ticks[n]);
-    if (kind == WEFT_NOTE_RETURNED || kind == WEFT_NOTE_RETURN) {
-        if (!present)
-            return true;
-        kind = kind == WEFT_NOTE_RETURNED ? WEFT_EVENT_ACQUIRES : WEFT_EVENT_RELEASES;
-    } else if (present) {
-        return true;
-    }
-    if (kind == WEFT_EVENT_TRY_READ && !is_known(f, l, other))
+    if (is_present(l, c->note_tag[n], c->note_ticks[n]) ||
+        (kind == WEFT_EVENT_TRY_READ && !is_known(f, l, other)))
         return true;
     if (kind == WEFT_EVENT_BECOMES) {
         ev = (struct promoted){.id = other, .other = k->id, .stream = WEFT_STREAM_NONE};
@@ -518,8 +511,7 @@ static bool add_note(struct weft_file *f, const struct loading *l, const struct 
             return true;
         kind = WEFT_EVENT_TRY_READ;
     }
-    if (kind != WEFT_EVENT_LABEL && kind != WEFT_EVENT_TRY_READ && kind != WEFT_EVENT_NOTIFIES &&
-        kind != WEFT_EVENT_ACQUIRES && kind != WEFT_EVENT_RELEASES)
+    if (kind != WEFT_EVENT_LABEL && kind != WEFT_EVENT_TRY_READ && kind != WEFT_EVENT_NOTIFIES)
         return true;
     if (kind == WEFT_EVENT_LABEL)
         ev.text = other < WEFT_STRING_INLINE ? (uint32_t)other : 0;
@@ -809,7 +801,6 @@ static int load_pending(struct weft_file *f, struct loading *l, struct weft_erro
     facts->given_up = l->c.h.given_up;
     facts->skipped = l->c.h.skipped;
     facts->let_go = l->c.h.unsure & WEFT_LET_GO;
-    facts->holds = l->c.h.unsure & WEFT_HOLDS;
     facts->pauses = l->c.h.pauses;
     facts->longest_pause_ns = to_ns(f, l->c.h.longest_pause_ticks);
     rc = leave_out_links(f, l, err);

@@ -158,7 +158,6 @@ struct weft_promotion {
     bool lacks; /* something is pending, or may be, of which not all that matters is known */
     bool
         let_go; /* promises that became others were let go: they count as resolved, but may not be */
-    bool holds;    /* who held what is kept as well */
     bool complete; /* a promise of which neither creation nor end is there has been resolved */
 };
 

@@ -199,13 +199,6 @@ HOT void concerns(const struct pen *pen, unsigned kind, uint64_t p, uint64_t oth
         weft__pending_note(w, kind, p, other, w->at);
 }
 
-/* … that somebody has, or gives back, p: each time says something new. */
-HOT void concerns_hold(const struct pen *pen, unsigned kind, uint64_t p, uint64_t holder)
-{
-    if (p < pen->w->low || p > pen->w->high)
-        weft__pending_note(pen->w, kind, p, holder, pen->w->at);
-}
-
 /* An ended byte of that promise's home is about to be stored. */
 HOT void touch(const struct pen *pen, uint64_t p)
 {
@@ -408,7 +401,6 @@ void weft_impl_hold(unsigned kind, weft_promise resource)
     if (!pen_up_for(&pen, resource != 0))
         return;
     if (pen_room(&pen, 0, resource)) {
-        concerns_hold(&pen, kind, resource, running(&pen));
         put_pair(&pen, kind, implicit(&pen), running(&pen), resource);
         pen_publish(&pen);
     }
@@ -421,7 +413,6 @@ void weft_impl_hold_by(unsigned kind, weft_promise holder, weft_promise resource
     if (!pen_up_for(&pen, resource && holder))
         return;
     if (pen_room(&pen, 0, resource)) {
-        concerns_hold(&pen, kind, resource, holder);
         put_pair(&pen, kind, false, holder, resource);
         pen_publish(&pen);
     }

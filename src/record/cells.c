@@ -40,7 +40,6 @@ enum {
     CELLS_OF_SET = 24,
     LOCK_TRIES = 1000,
     LINK_TRIES = 4,
-    TURN_TRIES = 4,
     AT_ONCE = 8,    /* promises that are let go */
     WALK = 16,      /* promises looked at for an important one that waits */
     EXTRA_MAX = 16, /* cells of one promise; each set has others */
@@ -93,7 +92,6 @@ void weft__pending_init(struct weft_pending_header *p, uint32_t cells)
     p->cell_bytes = sizeof(struct weft_pending_cell);
     p->ids_at = sizeof *p;
     p->cells_at = sizeof *p + cells * sizeof(uint64_t);
-    p->unsure = WEFT_HOLDS;
 }
 
 /* Cells */
@@ -397,12 +395,6 @@ static void drop_extras(const struct sets *s, uint64_t id)
     }
 }
 
-/* A hold that is over: the note says something only as long as a packet is there. */
-static bool is_past(uint32_t tag)
-{
-    return tag >> WEFT_NOTE_BITS == WEFT_NOTE_RETURNED || tag >> WEFT_NOTE_BITS == WEFT_NOTE_RETURN;
-}
-
 /* Empties a locked cell of a promise of which its packet, the roll or another cell tells. Returns how much of what was said
  * of it elsewhere goes with it. */
 static uint64_t drop_unborn(const struct weft_pending_cell *c, uint64_t *place, uint64_t id)
@@ -410,7 +402,7 @@ static uint64_t drop_unborn(const struct weft_pending_cell *c, uint64_t *place, 
     const unsigned tag = load_tag(c), sort = tag & TAG_SORT;
     uint64_t notes = c->dropped + (c->flags != WEFT_PENDING_UNBORN ? 1u : 0u);
     for (int n = 0; n < WEFT_PENDING_NOTES; n++)
-        notes += c->note_tag[n] != 0 && !is_past(c->note_tag[n]);
+        notes += c->note_tag[n] != 0;
     const bool back = !tracks() && !(tag & TAG_EXTRA);
     const bool added = back && weft__roll_add_fresh(id);
     if (back && !added)
@@ -779,32 +771,10 @@ static bool is_wait(unsigned kind)
     return kind == WEFT_EVENT_TRY_READ || kind == WEFT_NOTE_WAITS_FOR;
 }
 
-/* … or one of which a promise may have many. */
-static bool is_many(unsigned kind)
+static bool is_over(unsigned kind, uint64_t other)
 {
-    return is_wait(kind) || kind == WEFT_EVENT_ACQUIRES || kind == WEFT_EVENT_RELEASES ||
-           kind == WEFT_NOTE_RETURNED || kind == WEFT_NOTE_RETURN;
-}
-
-static bool is_over(uint32_t tag, uint64_t other)
-{
-    const unsigned kind = tag >> WEFT_NOTE_BITS;
-    return kind == WEFT_EVENT_TRY_READ   ? weft__pending_over(other)
-           : kind == WEFT_NOTE_WAITS_FOR ? weft__pending_gone(other)
-                                         : is_past(tag);
-}
-
-static uint32_t tag_for(unsigned kind, uint64_t sequence)
-{
-    return kind << WEFT_NOTE_BITS | (uint32_t)(sequence & ((1u << WEFT_NOTE_BITS) - 1));
-}
-
-/* Whether the i-th note is that one: of waits for somebody there is one, of holds as many as there were. */
-static bool is_same(const struct weft_pending_cell *c, int i, const struct note *n)
-{
-    return c->note_tag[i] >> WEFT_NOTE_BITS == n->kind &&
-           (!is_many(n->kind) ||
-            (c->note_other[i] == n->other && (is_wait(n->kind) || c->note_ticks[i] == n->ticks)));
+    return kind == WEFT_EVENT_TRY_READ ? weft__pending_over(other)
+                                       : kind == WEFT_NOTE_WAITS_FOR && weft__pending_gone(other);
 }
 
 static int find_note(const struct weft_pending_cell *c, unsigned kind)
@@ -819,22 +789,19 @@ static int find_note(const struct weft_pending_cell *c, unsigned kind)
  * a wait that is over. What the promise became goes in place of a notification or a label, too. -1: nowhere. */
 static int place_of_note(const struct weft_pending_cell *c, const struct note *n, bool extra)
 {
-    const bool many = is_many(n->kind);
-    int none = -1, room = extra || !many ? 0 : -2;
+    const bool wait = is_wait(n->kind);
+    int none = -1, room = extra || !wait ? 0 : -2;
     for (int i = 0; i < WEFT_PENDING_NOTES; i++) {
-        const uint32_t have = c->note_tag[i];
-        if (is_same(c, i, n))
+        unsigned have = c->note_tag[i] >> WEFT_NOTE_BITS;
+        if (have == n->kind && (!wait || c->note_other[i] == n->other))
             return i;
-        /* What is over because of this packet is told as long as the packet is there. */
-        const bool free =
-            !have || (is_past(have) && have != tag_for(have >> WEFT_NOTE_BITS, n->sequence));
-        none = free ? i : none;
-        room += free || !is_many(have >> WEFT_NOTE_BITS);
+        none = have ? none : i;
+        room += !is_wait(have);
     }
     if (none >= 0 && room > 0)
         return none;
-    for (int i = 0; i < WEFT_PENDING_NOTES && many; i++)
-        if (is_over(c->note_tag[i], c->note_other[i]))
+    for (int i = 0; i < WEFT_PENDING_NOTES && wait; i++)
+        if (is_over(c->note_tag[i] >> WEFT_NOTE_BITS, c->note_other[i]))
             return i;
     const int notified = find_note(c, WEFT_EVENT_NOTIFIES);
     if (n->kind == WEFT_EVENT_BECOMES)
@@ -846,11 +813,14 @@ bool weft__cell_note(struct weft_pending_cell *c, const struct note *n)
 {
     int at = place_of_note(c, n, load_tag(c) & TAG_EXTRA);
     if (at < 0)
-        return !is_many(n->kind); /* of a promise that became another, it can be missed */
-    if (is_same(c, at, n) && c->note_ticks[at] > n->ticks)
+        return !is_wait(n->kind); /* of a promise that became another, it can be missed */
+    bool same = c->note_tag[at] >> WEFT_NOTE_BITS == n->kind &&
+                (!is_wait(n->kind) || c->note_other[at] == n->other);
+    if (same && c->note_ticks[at] > n->ticks)
         return true; /* of another thread, whose packets are let go earlier */
-    set_note(c, at, tag_for(n->kind, n->sequence), n->ticks, n->other);
-    if (n->kind == WEFT_EVENT_TRY_READ || n->kind == WEFT_EVENT_ACQUIRES)
+    set_note(c, at, n->kind << WEFT_NOTE_BITS | (n->sequence & ((1u << WEFT_NOTE_BITS) - 1)),
+             n->ticks, n->other);
+    if (n->kind == WEFT_EVENT_TRY_READ)
         __atomic_fetch_or(tag_of(c), (uint16_t)TAG_WAITED, __ATOMIC_RELAXED);
     if (n->kind == WEFT_EVENT_BECOMES)
         __atomic_fetch_or(tag_of(c), (uint16_t)TAG_BECAME, __ATOMIC_RELAXED);
@@ -890,70 +860,4 @@ bool weft__cells_note_more(uint64_t id, const struct note *n, bool only, bool *h
     weft__cell_note(new.cell, n);
     weft__cell_publish(new, id);
     return true;
-}
-
-/* ---- Holds ---- */
-
-/* The note of a locked cell that is sought: the oldest, or -1. */
-static int find_sought(const struct weft_pending_cell *c, const struct sought *q)
-{
-    int found = -1;
-    for (int i = 0; i < WEFT_PENDING_NOTES; i++) {
-        const uint32_t tag = c->note_tag[i];
-        if (tag >> WEFT_NOTE_BITS == q->kind && (q->anybody || c->note_other[i] == q->other) &&
-            c->note_ticks[i] >= q->from_ticks && c->note_ticks[i] <= q->until_ticks &&
-            (!q->sequence || tag == tag_for(q->kind, q->sequence)) &&
-            (found < 0 || c->note_ticks[i] < c->note_ticks[found]))
-            found = i;
-    }
-    return found;
-}
-
-/* The place of the cell that has the oldest note that is sought; 2 * CELLS_OF_SET: none has. */
-static uint32_t cell_with(const struct sets *s, uint64_t id, const struct sought *q, bool *extra,
-                          bool *held)
-{
-    uint32_t place = 2 * CELLS_OF_SET;
-    uint64_t oldest = 0;
-    FOR_PLACES(k)
-    {
-        if (load_id(s, k) != id)
-            continue;
-        const bool is_extra = load_tag(cell_of(s, k)) & TAG_EXTRA;
-        struct weft_pending_cell *c = lock_place(s, k, id, is_extra, held);
-        const int i = c ? find_sought(c, q) : -1;
-        if (i >= 0 && (place == 2 * CELLS_OF_SET || c->note_ticks[i] < oldest)) {
-            place = k;
-            oldest = c->note_ticks[i];
-            *extra = is_extra;
-        }
-        if (c)
-            weft__cell_unlock(c);
-    }
-    return place;
-}
-
-bool weft__cells_turn_note(uint64_t id, const struct sought *q, const struct note *into, bool *held)
-{
-    bool extra = false;
-    if (!weft__cells_any(home_of(id)))
-        return false;
-    const struct sets s = sets_of(id);
-    for (int tries = 0; tries < TURN_TRIES && !*held; tries++) {
-        const uint32_t k = cell_with(&s, id, q, &extra, held);
-        if (k == 2 * CELLS_OF_SET)
-            return false;
-        struct weft_pending_cell *c = lock_place(&s, k, id, extra, held);
-        const int i = c ? find_sought(c, q) : -1;
-        if (i >= 0 && !into)
-            __atomic_store_n(&c->note_tag[i], 0, __ATOMIC_RELAXED);
-        else if (i >= 0 && into->kind)
-            set_note(c, i, tag_for(into->kind, into->sequence),
-                     into->ticks ? into->ticks : c->note_ticks[i], c->note_other[i]);
-        if (c)
-            weft__cell_unlock(c);
-        if (i >= 0)
-            return true;
-    }
-    return false;
 }

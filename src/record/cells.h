@@ -75,28 +75,14 @@ struct note {
 };
 
 /* Adds a note to a locked cell, or lets it take the place of one that it makes needless. Returns false if it is a wait
- * or a hold for which there is no room. */
+ * for which there is no room. */
 bool weft__cell_note(struct weft_pending_cell *c, const struct note *n);
 
-/* Keeps a wait for a promise, or a hold of it, whose own cell is full in a further cell of it. only: where it is there already. Returns
+/* Keeps a wait for a promise whose own cell is full in a further cell of it. only: where it is there already. Returns
  * false if there is no room. */
 bool weft__cells_note_more(uint64_t id, const struct note *n, bool only, bool *held);
 
-/* A note of a promise that is looked for. */
-struct sought {
-    unsigned kind;
-    bool anybody;                     /* other is not looked at */
-    uint64_t other;                   /* who */
-    uint64_t from_ticks, until_ticks; /* its time */
-    uint64_t sequence;                /* its tag's; 0: any */
-};
-
-/* Makes another note of the oldest one that is sought: into, but for who it is of, and its time if into has none. NULL: no
- * note; without a kind: it stays as it is. Returns false if there is none, or a cell is locked by another thread: *held. */
-bool weft__cells_turn_note(uint64_t id, const struct sought *q, const struct note *into,
-                           bool *held);
-
-/* So many notes of the promise, waits for it or holds, are kept nowhere. */
+/* So many waits for the promise are kept nowhere. */
 void weft__cells_leave_out(uint64_t id, unsigned sort, uint64_t count);
 
 /* Whether the promise has a cell that knows of its creation; after a fence. */

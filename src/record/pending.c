@@ -20,21 +20,11 @@
 #include "record/record.h"
 #include "record/roll.h"
 
-#define HOLDS (1u << WEFT_EVENT_ACQUIRES | 1u << WEFT_EVENT_RELEASES)
-
 enum {
     NEAR_HOMES = 64, /* what is said of older promises is listed one by one */
     RANGE_MAX = 512, /* homes to be looked at, rather than all events */
     NEEDED = 255,    /* kind of what is said of a promise that another one became */
-    HOLDS_MAX = 16,  /* of one packet that are open at a time; others have notes at once */
     CHAIN_MAX = 16,  /* of promises, each of which became the next one, that is followed */
-};
-
-/* One event. */
-struct seen {
-    unsigned kind;
-    uint64_t ticks, a, b; /* as in the event table */
-    uint32_t site, text;
 };
 
 /* The packet that is being retired, as it is walked through. */
@@ -51,16 +41,19 @@ struct walk {
     bool own;       /* numbers are the program's own */
     bool again;     /* it must be walked through once more, for promises of its own … */
     bool second;    /* … which have got cells after all */
-    bool retry;     /* some of it has been kept by an earlier walk */
-    bool whole;     /* all events have been walked through */
     uint64_t kept;  /* promises */
     uint64_t alive; /* promise that others became, and that had not ended a moment ago; or 0 */
     /* Texts that stand before an event. */
     const unsigned char *before[2];
     uint32_t before_size[2];
     unsigned befores;
-    struct seen hold[HOLDS_MAX]; /* acquisitions of the packet that it does not end */
-    unsigned holds;
+};
+
+/* One event. */
+struct seen {
+    unsigned kind;
+    uint64_t ticks, a, b; /* as in the event table */
+    uint32_t site, text;
 };
 
 static unsigned char byte_of(uint64_t packet, uint64_t id)
@@ -291,94 +284,6 @@ static void keep_wait(struct walk *w, const struct seen *e, uint64_t source, uin
         weft__cells_leave_out(source, 0, 1);
 }
 
-/* Who holds what. A resource's cell has a note of each acquisition that has been overwritten and not been released since. When
- * the release is about to be overwritten, the note says so (WEFT_NOTE_RETURNED) and can be replaced when that has been done.
- * A release whose packet is overwritten before that of the acquisition, of another thread, is kept until that one comes
- * (WEFT_NOTE_RETURN). What begins and ends in a packet needs no note. */
-
-/* Keeps the event in a note of the resource. */
-static void keep_hold_note(struct walk *w, const struct seen *e)
-{
-    const struct note n = {e->kind, e->ticks, e->a, w->p->sequence};
-    if (say(w, e, e->b, e->a, false) != FULL || w->held)
-        return;
-    if (weft__cells_note_more(e->b, &n, false, &w->held))
-        check_again(e->b);
-    else if (!w->held)
-        weft__cells_leave_out(e->b, 0, 1);
-}
-
-/* Once: whether it has been released since an earlier walk through the packet may not be known any more. So where a cell is
- * locked by another thread, it is counted as kept nowhere. */
-static void keep_hold(struct walk *w, const struct seen *e)
-{
-    const struct note released = {.kind = WEFT_NOTE_RETURN, .sequence = w->p->sequence};
-    const struct sought q = {.kind = WEFT_EVENT_RELEASES,
-                             .other = e->a,
-                             .from_ticks = e->ticks,
-                             .until_ticks = UINT64_MAX};
-    const bool held = w->held;
-    if (w->retry)
-        return;
-    w->held = false;
-    if (!weft__cells_turn_note(e->b, &q, &released, &w->held) && !w->held)
-        keep_hold_note(w, e);
-    if (w->held)
-        weft__roll_leave_out(0, 1);
-    w->held = held;
-}
-
-/* Acquisitions of the resource get notes after all; of all resources, if it is 0. */
-static void keep_holds(struct walk *w, uint64_t resource)
-{
-    unsigned kept = 0;
-    for (unsigned i = 0; i < w->holds; i++) {
-        if (!resource || w->hold[i].b == resource)
-            keep_hold(w, &w->hold[i]);
-        else
-            w->hold[kept++] = w->hold[i];
-    }
-    w->holds = kept;
-}
-
-static void begin_hold(struct walk *w, const struct seen *e)
-{
-    if (w->holds == HOLDS_MAX)
-        keep_holds(w, 0);
-    w->hold[w->holds++] = *e;
-}
-
-/* A release ends the oldest hold of who releases. Who has none ends the oldest of all; but not where there are several
- * threads, for the acquisition may be in a packet that is retired later. */
-static void end_hold(struct walk *w, const struct seen *e)
-{
-    struct seen *own = NULL; /* the oldest of this packet */
-    for (struct seen *x = w->hold; x < w->hold + w->holds; x++)
-        if (x->a == e->a && x->b == e->b && x->ticks <= e->ticks && (!own || x->ticks < own->ticks))
-            own = x;
-    if (own) {
-        *own = w->hold[--w->holds];
-        return;
-    }
-    const struct note returned = {WEFT_NOTE_RETURNED, e->ticks, e->a, w->p->sequence};
-    struct sought q = {.kind = WEFT_NOTE_RETURNED,
-                       .other = e->a,
-                       .until_ticks = e->ticks,
-                       .sequence = w->p->sequence};
-    keep_holds(w, e->b);
-    if (w->retry && weft__cells_turn_note(e->b, &q, NULL, &w->held))
-        return;
-    q.kind = WEFT_EVENT_ACQUIRES;
-    q.sequence = 0;
-    if (weft__cells_turn_note(e->b, &q, &returned, &w->held))
-        return;
-    q.anybody = true;
-    if (!weft__threads_alone() && !w->held)
-        keep_hold_note(w, e);
-    else if (!w->held)
-        weft__cells_turn_note(e->b, &q, &returned, &w->held);
-}
-
 /* Another promise became this one: it must not be let go before that one. Who tells that it has gone cannot tell that from
  * its having ended. */
 static void need(struct walk *w, const struct seen *e, uint64_t id, bool important)
@@ -551,12 +456,6 @@ static void keep_event(struct walk *w, const struct seen *e)
     case WEFT_EVENT_NOTIFIES:
         keep_note(w, e, e->b, e->a);
         break;
-    case WEFT_EVENT_ACQUIRES:
-        begin_hold(w, e);
-        break;
-    case WEFT_EVENT_RELEASES:
-        end_hold(w, e);
-        break;
     case WEFT_EVENT_BECOMES:
         keep_became(w, e);
         break;
@@ -628,8 +527,6 @@ static void read_event(struct walk *w, struct seen *e, const unsigned char *at, 
     case WEFT_EVENT_RESOLVES:
     case WEFT_EVENT_CANCELS:
     case WEFT_EVENT_NOTIFIES:
-    case WEFT_EVENT_ACQUIRES:
-    case WEFT_EVENT_RELEASES:
         read_pair(w, e, at, words);
         break;
     default: /* says nothing of promises */
@@ -659,19 +556,13 @@ static void follow_running(struct walk *w, const struct seen *e)
     }
 }
 
-/* Whether the second promise of an event is the one that it says something of, for the first one. */
-static bool has_other(unsigned kind)
-{
-    return (1u << WEFT_EVENT_TRY_READ | 1u << WEFT_EVENT_NOTIFIES | HOLDS) >> kind & 1;
-}
-
 /* Whether events of that kind are kept, or tell of an ending. */
 static bool matters(unsigned kind, bool all)
 {
     const uint32_t kept = 1u << WEFT_EVENT_CREATES | 1u << WEFT_EVENT_LABEL |
                           1u << WEFT_EVENT_TRY_READ | 1u << WEFT_EVENT_NOTIFIES |
                           1u << WEFT_EVENT_SHOULD_RESOLVE | 1u << WEFT_EVENT_BACKGROUND |
-                          1u << WEFT_EVENT_BECOMES | HOLDS;
+                          1u << WEFT_EVENT_BECOMES;
     const uint32_t endings = 1u << WEFT_EVENT_FULFILLS | 1u << WEFT_EVENT_FAILS |
                              1u << WEFT_EVENT_RESOLVES | 1u << WEFT_EVENT_CANCELS |
                              1u << WEFT_EVENT_FORGETS;
@@ -703,8 +594,8 @@ static uint32_t step(struct walk *w, uint32_t at, bool *event, uint64_t other)
     e.ticks += e.ticks < w->begin_ticks ? mask + 1 : 0;
     read_event(w, &e, bytes + 8, words);
     if (other) /* what ran then is known from elsewhere */
-        e.a = has_other(e.kind) ? other : e.a;
-    if (matters(e.kind, w->all) && !(other && w->whole && HOLDS >> e.kind & 1))
+        e.a = e.kind == WEFT_EVENT_TRY_READ || e.kind == WEFT_EVENT_NOTIFIES ? other : e.a;
+    if (matters(e.kind, w->all))
         keep_event(w, &e);
     follow_running(w, &e);
     w->befores = 0;
@@ -728,7 +619,7 @@ static bool is_nothing(const struct walk *w, unsigned code, const unsigned char 
     if (w->unborn)
         return false;
     bool creates = kind == WEFT_EVENT_CREATES;
-    bool single = !creates && !has_other(kind);
+    bool single = !creates && kind != WEFT_EVENT_TRY_READ && kind != WEFT_EVENT_NOTIFIES;
     if (words > (creates ? 4 : single ? kind == WEFT_EVENT_LABEL ? 2 : 1 : 2) || w->all)
         return false; /* wide */
     uint32_t index = word(at + (creates ? words == 4 : !single && words == 2) * 4);
@@ -864,28 +755,24 @@ uint32_t weft__pending_keep(uint64_t packet, uint64_t *hazard)
         .stream = p->stream,
         .all = n->olds > OLD_MAX || own,
         .own = own,
-        .retry = n->held,
     };
     if (!own && any_became(packet))
         end_became(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
     uint32_t pending = own ? 0 : count_pending(packet);
     __atomic_thread_fence(__ATOMIC_SEQ_CST); /* with the one of check_again */
     w.unborn = !own && weft__cells_any(n->home);
-    w.whole = own || w.unborn || n->links || may_concern_others(n);
-    if (w.whole)
+    if (own || w.unborn || n->links || may_concern_others(n))
         walk_events(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
     else if (pending)
         walk_parts(&w, n);
     if (n->olds && n->olds <= OLD_MAX && !own)
         walk_old(&w, n);
-    keep_holds(&w, 0);
     if (w.again && !w.held) {
-        w.second = w.unborn = w.retry = true;
+        w.second = w.unborn = true;
         w.running = p->running;
         w.stream = p->stream;
         w.befores = 0;
         walk_events(&w, p->packet.header_bytes, (uint32_t)(p->packet.content_bits / 8));
-        keep_holds(&w, 0);
     }
     if (w.kept)
         __atomic_fetch_add(&weft__rec.pending->kept, w.kept, __ATOMIC_RELAXED);
@@ -940,8 +827,7 @@ static struct old_event *place_of_old(struct notes *n, unsigned kind, uint64_t i
 {
     for (unsigned i = 0; i < n->olds; i++) {
         struct old_event *o = &n->old[i];
-        if (o->id == id && o->kind == kind && !(HOLDS >> kind & 1) &&
-            (kind != WEFT_EVENT_TRY_READ || o->other == other))
+        if (o->id == id && o->kind == kind && (kind != WEFT_EVENT_TRY_READ || o->other == other))
             return o;
     }
     if (n->olds == OLD_MAX) {
@@ -952,28 +838,12 @@ static struct old_event *place_of_old(struct notes *n, unsigned kind, uint64_t i
     return &n->old[n->olds++];
 }
 
-/* Takes an acquisition off the list, which is released now. Returns false if there is none. */
-static bool unlist_hold(struct notes *n, uint64_t id, uint64_t other)
-{
-    for (unsigned i = n->olds; i-- > 0;)
-        if (n->old[i].kind == WEFT_EVENT_ACQUIRES && n->old[i].id == id &&
-            n->old[i].other == other) {
-            n->old[i] = n->old[--n->olds];
-            return true;
-        }
-    return false;
-}
-
 static void list(struct writer *w, unsigned kind, uint64_t id, uint64_t other,
                  const unsigned char *at)
 {
     struct notes *n = notes_of(w->packet);
     if (n->olds > OLD_MAX)
         return;
-    if (kind == WEFT_EVENT_RELEASES && unlist_hold(n, id, other)) {
-        w->old = NULL; /* it may have moved */
-        return;
-    }
     w->old = place_of_old(n, kind, id, other);
     if (w->old)
         *w->old = (struct old_event){.id = id,
