@@ -94,6 +94,7 @@ struct weft__graph {
     /* By family: how those that are resolved were. */
     struct weft__habit {
         uint32_t resolved, own; /* own: by their creator */
+        uint32_t slept;         /* by a timer that was made with them */
         uint32_t pending;
         uint32_t major, votes, by_major;
         int64_t longest_ns; /* from creation to resolution */
@@ -165,6 +166,9 @@ int64_t weft__still_since(const struct weft__graph *g, uint32_t promise, bool *r
 
 /* It has run, but not shortly before the end, or several like it that came later have ended. */
 bool weft__has_worked(const struct weft__graph *g, uint32_t promise);
+
+/* Its time will come: it is a timer, or most of its sort were ended by one that was made with them. */
+bool weft__sleeps(const struct weft__graph *g, uint32_t promise);
 
 /* Others of its sort have ended, and in a hundredth of the time in which nothing of this one has moved, though the loop was free
  * to: it should have ended, too. */

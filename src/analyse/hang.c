@@ -399,6 +399,7 @@ static bool examine(const struct weft__graph *g, uint32_t group, struct weft__ha
     for (uint32_t at = group; at != WEFT_NONE; at = group_after(g, group, at))
         look_at(g, x, at, &near_behind, &alive);
     x->affected--;
+    x->expected = x->expected && !weft__sleeps(g, gr->node);
     if (x->kind == WEFT_FINDING_HANG_ROOT && gr->count == 1 && x->wait != WEFT_NONE)
         x->cost_ns = waited_ns(g, x->wait);
     if (x->kind == WEFT_FINDING_NEVER_RESOLVED) {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "analyse/graph.h"
+#include "analyse/types.h"
 
 uint32_t weft__last_run(const struct weft_history *h, uint32_t p)
 {
@@ -83,15 +84,6 @@ static bool waits_again(const struct weft__graph *g, uint32_t p)
     return false;
 }
 
-static bool is_timer(const struct weft_model *m, uint32_t p)
-{
-    static const char *const types[] = {"timer", "sleep", "timeout", "interval"};
-    for (unsigned i = 0; i < sizeof types / sizeof *types; i++)
-        if (strcmp(weft_model_type(m, p), types[i]) == 0)
-            return true;
-    return false;
-}
-
 /* Several like it that its creator made after it have ended since. */
 static bool is_overtaken(const struct weft__graph *g, uint32_t p)
 {
@@ -115,6 +107,12 @@ bool weft__has_worked(const struct weft__graph *g, uint32_t p)
            (m->run[run].end_ns < m->end_ns - g->s->o->hang_ns || is_overtaken(g, p));
 }
 
+bool weft__sleeps(const struct weft__graph *g, uint32_t p)
+{
+    const struct weft__habit *b = &g->habit[g->s->families->of[p]];
+    return weft__is_sleep(g->s, p) || b->slept > b->resolved / 2;
+}
+
 /* mirage's traces do not say what is given up. */
 bool weft__is_expected(const struct weft__graph *g, uint32_t p)
 {
@@ -125,7 +123,7 @@ bool weft__is_expected(const struct weft__graph *g, uint32_t p)
     return m->is_weft && b->resolved >= ENOUGH && b->pending <= b->resolved / FEW &&
            m->promise[p].created && !m->promise[p].background && still_ns >= g->s->o->hang_ns &&
            still_ns / TIMES >= b->longest_ns && (m->asleep || g->slept_ns > since) &&
-           !is_timer(m, p) && !waits_again(g, p);
+           !weft__sleeps(g, p) && !waits_again(g, p);
 }
 
 /* ---- After the recording was off ---- */

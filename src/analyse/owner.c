@@ -37,6 +37,7 @@ bool weft__find_habits(struct weft__graph *g)
         if (m->promise[p].created && length > b->longest_ns)
             b->longest_ns = length;
         b->resolved++;
+        b->slept += weft__is_sleep(g->s, p);
         b->own += by != WEFT_ROOT && by == weft_model_final(m, m->promise[p].creator);
         if (b->votes == 0)
             b->major = by;

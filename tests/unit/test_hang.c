@@ -441,6 +441,33 @@ static void others_have_long_been_answered(void **state)
     EXPECT(&r, "hang-root possible 102 x1: 100\n", "'answer'");
 }
 
+/* Where a timer that is made with each of them ends it, one may be set to a long time. */
+static void others_have_slept_for_less(void **state)
+{
+    (void)state;
+    for (uint64_t asleep = 4; asleep <= 5; asleep++) {
+        struct recording r;
+        begin(&r);
+        for (uint64_t i = 1; i <= 9; i++) {
+            const uint64_t timer = 200 + i;
+            create(&r, LOOP, 2 * i, TASK_, "question");
+            create(&r, 2 * i, 2 * i + 1, REPLY_, "answer");
+            create(&r, 2 * i, timer, TIMER_, "pause");
+            add(&r, try_read(0, 2 * i, 2 * i + 1));
+            if (i == 9)
+                break;
+            sleep_ms(&r, 1);
+            add(&r, fulfills(0, i <= asleep ? timer : LOOP, 2 * i + 1));
+            add(&r, fulfills(0, LOOP, timer));
+            add(&r, reads(0, 2 * i, 2 * i + 1));
+            add(&r, fulfills(0, 2 * i, 2 * i));
+        }
+        sleep_ms(&r, 200);
+        EXPECT(&r, asleep > 4 ? "hang-root possible 19 x1: 18\n" : "hang-root likely 19 x1: 18\n",
+               "'answer'");
+    }
+}
+
 /* Uploads that end in a millisecond, but for one, for which nobody waits. */
 static void others_have_long_ended(void **state)
 {
@@ -2092,6 +2119,7 @@ int main(void)
         cmocka_unit_test(one_of_two_is_marked),
         cmocka_unit_test(what_is_meant_to_wait_does),
         cmocka_unit_test(others_have_long_been_answered),
+        cmocka_unit_test(others_have_slept_for_less),
         cmocka_unit_test(others_have_long_ended),
         cmocka_unit_test(what_was_at_work_when_the_program_ended),
         cmocka_unit_test(others_have_taken_nearly_as_long),
