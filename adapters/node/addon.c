@@ -316,6 +316,20 @@ static napi_value do_background(napi_env env, napi_callback_info info)
     return NULL;
 }
 
+/* hold(who, resource, how): 0: has one from now on, 1: gives one back, 2: waits for one */
+static napi_value do_hold(napi_env env, napi_callback_info info)
+{
+    struct call c = call_of(env, info);
+    const int how = (int)number(&c, 2);
+    if (how == 0)
+        weft_acquire_by(actor(&c, 0), promise(&c, 1));
+    else if (how == 1)
+        weft_release_by(actor(&c, 0), promise(&c, 1));
+    else
+        weft_wait_by(actor(&c, 0), promise(&c, 1));
+    return NULL;
+}
+
 /* counter(name): its index, or -1 */
 static napi_value do_counter(napi_env env, napi_callback_info info)
 {
@@ -463,6 +477,7 @@ static const struct {
     {"settle", do_settle},
     {"end", do_end},
     {"label", do_label},
+    {"hold", do_hold},
     {"counter", do_counter},
     {"count", do_count},
     {"path", do_path},

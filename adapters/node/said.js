@@ -5,7 +5,9 @@
 const { listen } = require('./channels.js');
 
 let native, core;
-const counters = new Map(); // by name
+const counters = new Map(), resources = new Map(); // by name
+const HOLD = { acquire: 0, release: 1, wait: 2 };
+const NOBODY = 0;
 
 // Who is meant: that promise, or else who runs. It gets a number of its own, if it is to have a name of its own.
 function meant(promise, type, text) {
@@ -15,6 +17,15 @@ function meant(promise, type, text) {
     if (text !== '') native.label(r.id, text);
   } else if (!core.own(r, native.make(r.id, type, text))) return 0;
   return r.id;
+}
+
+// Outside of any call it is the loop that has it; but that waits for nothing.
+function onHold({ name, what, promise }) {
+  const who = meant(promise, 'promise', '');
+  if (!who && (promise !== undefined || what === 'wait')) return;
+  let id = resources.get(name);
+  if (!id) resources.set(name, (id = native.make(NOBODY, 'resource', name, false)));
+  if (id) native.hold(who, id, HOLD[what]);
 }
 
 function onCounter({ name, value, add }) {
@@ -31,6 +42,7 @@ const listeners = [
     if (id) native.should(id);
   }],
   ['weft:request', ({ text }) => core.nameNext(text)],
+  ['weft:hold', onHold],
   ['weft:counter', onCounter],
 ];
 

@@ -15,6 +15,22 @@ export function mark(promise?: Promise<unknown>): void;
  */
 export function request<T>(text: string, work: () => T | PromiseLike<T>): Promise<T>;
 
+/**
+ * What is acquired and given back: a lock, the connections of a pool. Each call is for one of it, and means that promise, or
+ * else the call of an async function that runs: say it in the function that has it, not in one that has ended by then.
+ */
+export interface Resource {
+  /** Has one of it from now on. */
+  acquire(promise?: Promise<unknown>): void;
+  /** Gives it back. */
+  release(promise?: Promise<unknown>): void;
+  /** Waits until there is one. */
+  wait(promise?: Promise<unknown>): void;
+}
+
+/** The resource of that name; there is one for each name. */
+export function resource(name: string): Resource;
+
 export interface Counter {
   /** By that much more; 1 if it is not said. */
   add(amount?: number): void;

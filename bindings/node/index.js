@@ -8,6 +8,7 @@ const { channel } = require('diagnostics_channel');
 const labels = channel('weft:label');
 const marks = channel('weft:mark');
 const requests = channel('weft:request');
+const holds = channel('weft:hold');
 const counters = channel('weft:counter');
 
 function label(text, promise) {
@@ -28,6 +29,18 @@ function request(text, work) {
   return run(work);
 }
 
+function resource(name) {
+  const say = (what, promise) => {
+    if (holds.hasSubscribers) holds.publish({ name, what, promise });
+  };
+  name = String(name);
+  return {
+    acquire: (promise) => say('acquire', promise),
+    release: (promise) => say('release', promise),
+    wait: (promise) => say('wait', promise),
+  };
+}
+
 function counter(name) {
   const change = (value, add) => {
     if (counters.hasSubscribers) counters.publish({ name, value: Number(value), add });
@@ -46,5 +59,6 @@ module.exports = {
   label,
   mark,
   request,
+  resource,
   counter,
 };

@@ -11,6 +11,7 @@ test('without a recording nothing happens', async () => {
   weft.label('x');
   weft.mark(Promise.resolve());
   weft.counter('n').add();
+  weft.resource('pool').acquire();
   const r = weft.request('GET /', () => order.push('work'));
   order.push('after');
   assert.ok(r instanceof Promise);
@@ -27,13 +28,17 @@ test('a request ends as its work', async () => {
 test('a recording hears what is said', async () => {
   const heard = [];
   const listen = (message, name) => heard.push([name, message]);
-  const names = ['label', 'mark', 'request', 'counter'].map((n) => `weft:${n}`);
+  const names = ['label', 'mark', 'request', 'hold', 'counter'].map((n) => `weft:${n}`);
   const p = Promise.resolve();
   names.forEach((n) => subscribe(n, listen));
   assert.strictEqual(weft.recording, true);
   weft.label(5, p);
   weft.mark();
   await weft.request('GET /', () => 1);
+  const pool = weft.resource('pool');
+  pool.wait(p);
+  pool.acquire();
+  pool.release();
   const queued = weft.counter('queued');
   queued.add();
   queued.set(3);
@@ -43,6 +48,9 @@ test('a recording hears what is said', async () => {
     ['weft:label', { text: '5', promise: p }],
     ['weft:mark', { promise: undefined }],
     ['weft:request', { text: 'GET /' }],
+    ['weft:hold', { name: 'pool', what: 'wait', promise: p }],
+    ['weft:hold', { name: 'pool', what: 'acquire', promise: undefined }],
+    ['weft:hold', { name: 'pool', what: 'release', promise: undefined }],
     ['weft:counter', { name: 'queued', value: 1, add: true }],
     ['weft:counter', { name: 'queued', value: 3, add: false }],
   ]);

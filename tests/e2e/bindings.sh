@@ -49,4 +49,51 @@ run 0 "$WEFT" dump app.weft
 says "$tmp/out" ' label p=[0-9]+ text="number 2"'
 says "$tmp/out" ' counter="jobs" .*value=20$'
 equal 'what was marked' 'never-resolved certain main app.js:13' "$(findings app.weft | head -n 1)"
+
+# Whoever fails keeps what it has.
+cat >held.js <<'END'
+const weft = require('weft');
+const pool = weft.resource('connections');
+const queue = [];
+let free = 1;
+
+async function get() {
+  if (free > 0) return void free--;
+  const place = new Promise((resolve) => queue.push(resolve));
+  pool.wait(place);
+  await place;
+}
+
+function giveBack() {
+  pool.release();
+  if (queue.length > 0) queue.shift()();
+  else free++;
+}
+
+async function importer() {
+  await get();
+  pool.acquire();
+  await new Promise((resolve) => setTimeout(resolve, 1));
+  if (process.argv[2] !== 'good') throw new Error('bad record');
+  giveBack();
+}
+
+async function reader() {
+  await get();
+  pool.acquire();
+  giveBack();
+  console.log('read');
+}
+
+process.exitCode = 3;
+Promise.allSettled([importer(), reader()]);
+END
+run 3 "$WEFT" record -o held.weft -- "$node" held.js
+run 0 "$WEFT" explain held.weft
+tr -s ' \n' ' ' <"$tmp/out" >"$tmp/text"
+says "$tmp/text" "'connections' \(resource [0-9]+\) was never given back; "
+says "$tmp/text" "'importer held.js:[0-9]+' \(call [0-9]+\), which failed at [0-9.]+ .?s \('Error: bad record'\), still holds it, since"
+run 3 "$WEFT" record -o good.weft -- "$node" held.js good
+equal 'the good one' 'read' "$(cat "$tmp/out")"
+equal 'what hangs in it' '' "$(findings good.weft)"
 finish
