@@ -16,7 +16,7 @@ enum {
     RUNS = 64,     /* and the like that are looked at */
     MANY = 100,    /* waits of a task that nobody has created: a loop that makes load */
     ASKED = 500,   /* so many are no things that one needs, but questions */
-    TIMES = 10,    /* that it happened: then 3/5 of a chain are enough */
+    TIMES = 10,    /* readers: where it happened to so many, 3/5 of a chain are enough */
 };
 
 struct chain {
@@ -35,6 +35,7 @@ struct found {
     uint64_t count; /* chains of the same family, by readers of the same family */
     struct weft__verdict verdict;
     uint32_t reader_family;
+    bool again; /* of the same reader as the one before */
 };
 
 struct finder {
@@ -355,6 +356,7 @@ static bool keep(struct finder *f, uint32_t reader, const struct chain *c, int64
         return true;
     if (!weft__take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
         return false;
+    x.again = f->founds && f->found[f->founds - 1].reader == reader;
     f->found[f->founds++] = x;
     return true;
 }
@@ -485,14 +487,16 @@ static void report_groups(struct finder *f)
     for (uint32_t i = 0, end; i < f->founds; i = end) {
         struct found *x = &f->found[i];
         bool is_long = false;
+        uint32_t readers = 0;
         x->count = 0;
         for (end = i; end < f->founds && f->found[end].chain.family == x->chain.family &&
                       f->found[end].reader_family == x->reader_family;
              end++) {
             x->count += f->found[end].verdict.confidence == x->verdict.confidence;
             is_long |= f->found[end].chain.count >= f->s->o->serial_waits;
+            readers += !f->found[end].again;
         }
-        if (is_long || x->count >= TIMES)
+        if (is_long || readers >= TIMES)
             report(f, x);
     }
 }

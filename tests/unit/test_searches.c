@@ -997,6 +997,26 @@ static void test_serial_short(void **state)
         }
 }
 
+/* … to the same one: a worker that waits for news, and does something in between. */
+static void test_serial_worker(void **state)
+{
+    (void)state;
+    begin();
+    uint64_t worker = make(LOOP, TASK_, "worker");
+    run(worker);
+    for (int t = 0; t < 20; t++)
+        for (int i = 0; i < 4; i++) {
+            uint64_t news =
+                i < 3 ? make_one(worker, FETCH, "user %d", i) : make(worker, TIMER, "pause");
+            wait_for(worker, news);
+            run(LOOP);
+            sleep_for(8 * MS);
+            fulfil(LOOP, news);
+            wake(worker, news);
+        }
+    expect_nothing(weft__find_serial);
+}
+
 /* All have the same label, and nobody is seen who works for them: they may be pieces of one stream; not if two of them were on
  * their way at once before. */
 static void test_serial_alike(void **state)
@@ -1469,6 +1489,7 @@ int main(void)
         cmocka_unit_test(test_leak_of_sleepers),
         cmocka_unit_test(test_serial),
         cmocka_unit_test(test_serial_short),
+        cmocka_unit_test(test_serial_worker),
         cmocka_unit_test(test_serial_alike),
         cmocka_unit_test(test_serial_names),
         cmocka_unit_test(test_serial_ordered),
