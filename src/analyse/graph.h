@@ -95,7 +95,7 @@ struct weft__graph {
     struct weft__habit {
         uint32_t resolved, own; /* own: by their creator */
         uint32_t slept;         /* by a timer that was made with them */
-        uint32_t pending;
+        uint32_t pending, oldest_pending, newest_resolved;
         uint32_t major, votes, by_major;
         int64_t longest_ns; /* from creation to resolution */
     } * habit;

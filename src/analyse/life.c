@@ -116,14 +116,16 @@ bool weft__sleeps(const struct weft__graph *g, uint32_t p)
 /* mirage's traces do not say what is given up. */
 bool weft__is_expected(const struct weft__graph *g, uint32_t p)
 {
-    enum { ENOUGH = 8, TIMES = 100, FEW = 8 }; /* FEW: one pending for so many that ended */
+    /* FEW: one pending for so many that ended. SOME: where all are, from one on, so many times are enough. */
+    enum { ENOUGH = 8, TIMES = 100, SOME = 10, FEW = 8 };
     const struct weft_model *m = g->s->m;
     const struct weft__habit *b = &g->habit[g->s->families->of[p]];
     const int64_t since = weft__last_life(g, p), still_ns = m->end_ns - since;
-    return m->is_weft && b->resolved >= ENOUGH && b->pending <= b->resolved / FEW &&
+    const bool none_since = b->pending >= ENOUGH && b->oldest_pending > b->newest_resolved;
+    return m->is_weft && b->resolved >= ENOUGH && (b->pending <= b->resolved / FEW || none_since) &&
            m->promise[p].created && !m->promise[p].background && still_ns >= g->s->o->hang_ns &&
-           still_ns / TIMES >= b->longest_ns && (m->asleep || g->slept_ns > since) &&
-           !weft__sleeps(g, p) && !waits_again(g, p);
+           still_ns / (none_since ? SOME : TIMES) >= b->longest_ns &&
+           (m->asleep || g->slept_ns > since) && !weft__sleeps(g, p) && !waits_again(g, p);
 }
 
 /* ---- After the recording was off ---- */

@@ -30,13 +30,15 @@ bool weft__find_habits(struct weft__graph *g)
     for (uint32_t p = 1; p < m->promises; p++) {
         uint32_t by = resolver(g, p);
         struct weft__habit *b = &g->habit[f->of[p]];
-        b->pending += weft__is_pending(m, p);
+        if (weft__is_pending(m, p) && b->pending++ == 0)
+            b->oldest_pending = p;
         if (by == WEFT_NONE)
             continue;
         int64_t length = m->promise[p].end_ns - m->promise[p].start_ns;
         if (m->promise[p].created && length > b->longest_ns)
             b->longest_ns = length;
         b->resolved++;
+        b->newest_resolved = p;
         b->slept += weft__is_sleep(g->s, p);
         b->own += by != WEFT_ROOT && by == weft_model_final(m, m->promise[p].creator);
         if (b->votes == 0)

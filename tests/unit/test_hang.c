@@ -441,6 +441,32 @@ static void others_have_long_been_answered(void **state)
     EXPECT(&r, "hang-root possible 102 x1: 100\n", "'answer'");
 }
 
+/* From one on nobody is answered, as after an error that keeps a lock; unless one of them is after all. */
+static void none_is_answered_any_more(void **state)
+{
+    (void)state;
+    static const char *const expected[] = {
+        "hang-root likely 102 x8: 100 104 106 108 110 112 114 116\n",
+        "hang-root possible 102 x7: 100 104 106 108 110 112 114\n",
+        "hang-root possible 102 x7: 100 106 108 110 112 114 116\n"};
+    for (int way = 0; way < 3; way++) { /* 1: too few */
+        struct recording r;
+        const uint64_t asked = way == 1 ? 7 : 8;
+        questions(&r, WEFT_TRACE_STOPPED, 8, false);
+        for (uint64_t p = 104; p < 102 + 2 * asked; p += 2) {
+            create(&r, LOOP, p, TASK_, "question");
+            create(&r, p, p + 1, REPLY_, "answer");
+            add(&r, try_read(0, p, p + 1));
+        }
+        if (way == 2) {
+            add(&r, fulfills(0, LOOP, 105));
+            add(&r, fulfills(0, LOOP, 104));
+        }
+        sleep_ms(&r, 200);
+        EXPECT(&r, expected[way], "'answer'");
+    }
+}
+
 /* Where a timer that is made with each of them ends it, one may be set to a long time. */
 static void others_have_slept_for_less(void **state)
 {
@@ -2119,6 +2145,7 @@ int main(void)
         cmocka_unit_test(one_of_two_is_marked),
         cmocka_unit_test(what_is_meant_to_wait_does),
         cmocka_unit_test(others_have_long_been_answered),
+        cmocka_unit_test(none_is_answered_any_more),
         cmocka_unit_test(others_have_slept_for_less),
         cmocka_unit_test(others_have_long_ended),
         cmocka_unit_test(what_was_at_work_when_the_program_ended),
