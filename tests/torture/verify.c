@@ -427,16 +427,18 @@ static bool waits_twice(const struct check *k, const struct truth_cell *c, unsig
     return twice;
 }
 
-/* Whether it may have waited once more, for one that became this one. */
+/* Whether it may have waited once more, for one that became this one; so may all, if not all of these are remembered. */
 static bool waits_late(const struct check *k, uint64_t who)
 {
     const uint32_t p = weft_model_find(k->m, who);
     bool late = false;
-    for (unsigned t = 0; t < k->before->threads && p != NONE; t++)
+    for (unsigned t = 0; t < k->before->threads && p != NONE && !late; t++) {
+        late = k->before->thread[t].links > TRUTH_LINKS;
         for (unsigned n = 0; n < TRUTH_LINKS && !late; n++) {
             const uint64_t other = k->before->thread[t].link[n].waiter[TRUTH_WAITERS];
             late = other && is_one(k->m, p, other);
         }
+    }
     return late;
 }
 
