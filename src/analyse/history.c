@@ -291,6 +291,21 @@ static bool find_collections(struct maker *k)
     return true;
 }
 
+/* When others had the core, where the recorder has said so. Where it has not, nothing need be known. */
+static bool find_preemptions(struct weft_history *h)
+{
+    const struct weft_model *m = h->m;
+    if (!m->preemptions)
+        return true;
+    struct weft_preemption *list = weft__resize(NULL, m->preemptions, sizeof *list);
+    if (!list)
+        return false;
+    memcpy(list, m->preemption, m->preemptions * sizeof *list);
+    const int rc = weft_history_preempted(h, list, m->preemptions);
+    free(list);
+    return rc == 0;
+}
+
 /* ---- Waits ---- */
 
 static uint64_t pair_hash(const struct maker *k, uint32_t reader, uint32_t source)
@@ -632,7 +647,7 @@ static int make(struct maker *k, weft_progress_fn *progress, void *data)
     STEP(0.4, find_idle(k));
     find_loops(h);
     STEP(0.42, look_at_streams(h));
-    STEP(0.45, find_collections(k));
+    STEP(0.45, find_collections(k) && find_preemptions(h));
     STEP(0.5, find_resolutions(h));
     STEP(0.7, find_waits(k));
     STEP(0.8, sort_by(k, &h->waits_of_first, &h->waits_of, m->promises, h->waits, 1, reader_key));

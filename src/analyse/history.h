@@ -164,14 +164,8 @@ uint32_t weft_history_collection_from(const struct weft_collection *list, uint32
 /* How long garbage collections took between two times. Logarithmic. */
 int64_t weft_history_collecting(const struct weft_history *h, int64_t from_ns, int64_t to_ns);
 
-/* Time in which a thread had no core since others had it, for weft_history_preempted. */
-struct weft_preemption {
-    int64_t start_ns, end_ns;
-    uint32_t stream;
-};
-
-/* Says when that was, of all threads; the list is put in order. Once, before the history is asked for anything that takes
- * time. Returns 0 or WEFT_E_NOMEM. */
+/* Says when others had the cores of all threads, instead of what the model says of it; the list is put in order. Before the
+ * history is asked for anything that takes time. Returns 0 or WEFT_E_NOMEM. */
 int weft_history_preempted(struct weft_history *h, struct weft_preemption *list, uint32_t count);
 
 /* How long others had the core of a stream's thread between two times; 0 if that is not known. Logarithmic. */

@@ -233,6 +233,8 @@ static int by_stream(const void *a, const void *b)
 
 int weft_history_preempted(struct weft_history *h, struct weft_preemption *list, uint32_t count)
 {
+    free(h->preemption);
+    free(h->preemption_first);
     h->preemption = calloc((size_t)count + 1, sizeof *h->preemption);
     h->preemption_first = calloc((size_t)h->streams + 1, sizeof *h->preemption_first);
     if (!h->preemption || !h->preemption_first)

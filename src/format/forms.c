@@ -40,7 +40,8 @@ const struct weft_form_desc weft_forms[256] = {
         .kind = WEFT_EVENT_##KIND,                                                                 \
         .bytes = HEAD + WORD * (count),                                                            \
         .by_running = DIGIT(0 FIELDS, 10000000),                                                   \
-        .is_unsigned = WEFT_EVENT_##KIND == WEFT_EVENT_GC,                                         \
+        .is_unsigned =                                                                             \
+            WEFT_EVENT_##KIND == WEFT_EVENT_GC || WEFT_EVENT_##KIND == WEFT_EVENT_PREEMPTED,       \
         .at = {HEAD, HEAD + WORD * BEFORE_B(0 FIELDS), HEAD + WORD * BEFORE_SITE(0 FIELDS),        \
                HEAD + WORD * BEFORE_TEXT(0 FIELDS), HEAD + WORD * BEFORE_VALUE(0 FIELDS),          \
                HEAD + WORD * BEFORE_TOTAL(0 FIELDS), HEAD + WORD * BEFORE_REASON(0 FIELDS)},       \

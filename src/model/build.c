@@ -380,6 +380,22 @@ static int on_gc(struct weft_builder *b, const struct weft_event *ev, int64_t no
     return 0;
 }
 
+/* Which part of the turn it was is not said: what ended in its longest time without an event is the best guess. */
+static int on_preempted(struct weft_builder *b, const struct weft_event *ev, int64_t now)
+{
+    struct weft_model *m = b->m;
+    const struct weft_running *s = weft__model_stream(b, ev->stream);
+    const uint64_t duration = (uint64_t)ev->value, turn = (uint64_t)(now - s->turn_ns);
+    if (duration == 0 || s->turn_ns >= now)
+        return 0;
+    const int64_t length = (int64_t)(duration < turn ? duration : turn);
+    const int64_t start =
+        s->still_until_ns - s->turn_ns > length ? s->still_until_ns - length : s->turn_ns;
+    APPEND(b, m->preemption, m->preemptions, b->preemption_room, "preemptions",
+           (struct weft_preemption){start, start + length, ev->stream});
+    return 0;
+}
+
 /* The recording was off: what ran then, ran until that began. What runs now is not known. */
 static int pass_pause(struct weft_builder *b, struct weft_running *s)
 {
@@ -412,6 +428,12 @@ static int on_stream(struct weft_builder *b, const struct weft_event *ev)
         TRY(weft__model_switch(b, s, b->now, running));
     } else if (s->last_ns < b->m->resumed_ns && b->now >= b->m->resumed_ns) {
         TRY(pass_pause(b, s));
+    }
+    if (new || ev->gap || ev->kind == WEFT_EVENT_RESUME)
+        s->turn_ns = s->still_ns = s->still_until_ns = b->now;
+    if (b->now - s->last_ns > s->still_until_ns - s->still_ns && s->last_ns >= s->turn_ns) {
+        s->still_ns = s->last_ns;
+        s->still_until_ns = b->now;
     }
     s->last_ns = b->now;
     return 0;
@@ -459,6 +481,8 @@ static int on_kind(struct weft_builder *b, const struct weft_event *ev, int64_t 
         return runs_on(b, ev, WEFT_ROOT);
     case WEFT_EVENT_GC:
         return on_gc(b, ev, now);
+    case WEFT_EVENT_PREEMPTED:
+        return on_preempted(b, ev, now);
     case WEFT_EVENT_ACQUIRES:
     case WEFT_EVENT_RELEASES:
         return weft__on_holds(b, ev, now);

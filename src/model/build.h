@@ -47,8 +47,10 @@ struct weft_running {
     bool suspends;  /* has ever been suspended */
     uint32_t again; /* how often it was made to run although it did */
     int64_t since_ns;
-    int64_t suspended_ns;      /* when it was suspended last */
-    int64_t first_ns, last_ns; /* events */
+    int64_t suspended_ns;             /* when it was suspended last */
+    int64_t first_ns, last_ns;        /* events */
+    int64_t turn_ns;                  /* since when it has not been suspended, as far as is known */
+    int64_t still_ns, still_until_ns; /* the longest time without an event since */
 };
 
 /* A creation's site: what its promises have in common. */
@@ -63,7 +65,8 @@ struct weft_builder {
     struct weft_model *m;
     uint32_t hold_room;
     uint32_t promise_room, label_room, interaction_room, run_room, sleep_room, pause_room,
-        change_room, counter_room, origin_room, run_stream_room, again_room, missing_room;
+        change_room, counter_room, origin_room, run_stream_room, again_room, missing_room,
+        preemption_room;
     bool unsure;          /* what somebody waits for counts as resolved, but may be pending */
     bool labels_late;     /* there are labels that belong before others of the promise */
     uint32_t *counter_of; /* from texts to counters; WEFT_NONE */

@@ -279,6 +279,7 @@ static int trim(struct weft_builder *b)
                 weft__trim(&m->sleep, m->sleeps, sizeof *m->sleep) &&
                 weft__trim(&m->missing, m->missings, sizeof *m->missing) &&
                 weft__trim(&m->pause, m->pauses, sizeof *m->pause) &&
+                weft__trim(&m->preemption, m->preemptions, sizeof *m->preemption) &&
                 weft__trim(&m->change, m->changes, sizeof *m->change);
     return done ? 0 : weft_error_set(b->err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }

@@ -38,6 +38,7 @@ void weft_model_free(struct weft_model *m)
     free(m->origin);
     free(m->given_up);
     free(m->pause);
+    free(m->preemption);
     free(m->change);
     free(m->counter);
     free(m->scale);

@@ -155,6 +155,12 @@ struct weft_pause { /* a garbage collection */
     int64_t start_ns, end_ns;
 };
 
+struct
+    weft_preemption { /* others had the core of a stream's thread: the length is known, when it was is a guess */
+    int64_t start_ns, end_ns;
+    uint32_t stream;
+};
+
 struct weft_change { /* of a counter */
     int64_t time_ns;
     int64_t value;  /* the new one */
@@ -207,13 +213,14 @@ struct weft_model {
     struct weft_sleep *sleep;
     struct weft_missing *missing;
     struct weft_pause *pause;
+    struct weft_preemption *preemption; /* those of a stream in order */
     struct weft_change *change;
     struct weft_counter_info *counter; /* sorted by name */
     struct weft_scale *scale;
     struct weft_place *origin; /* see weft_model_origin */
     uint32_t holds;
     uint32_t promises, labels, interactions, runs, sleeps, pauses, changes, counters, scales;
-    uint32_t missings;
+    uint32_t missings, preemptions;
     uint32_t origins;
 
     uint32_t streams;                         /* on which events were recorded */

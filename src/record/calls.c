@@ -442,12 +442,60 @@ static inline void new_turn(struct pen *pen)
         pen->w->ticks = pen->ticks = weft__clock_ticks(&weft__rec.clock);
 }
 
+static uint64_t in_ns(uint64_t ticks)
+{
+    const uint64_t hz = weft__rec.clock.hz;
+    return ticks / hz * 1000000000 + ticks % hz * 1000000000 / hz;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* The turns since the scheduler was asked took long, this one as many ticks. Says how long others had the core. What the
+ * thread waits for by itself, in a system call, is not counted: it wants no core then. */
+COLD void ask_scheduler(struct pen *pen, uint64_t turn)
+{
+    enum { LEAST_NS = 1000000 };
+    struct writer *w = pen->w;
+    struct core_time now;
+    if (!weft__core_time(&now)) {
+        w->ran = 0;
+        return;
+    }
+    const uint64_t had_ns = now.had_ns - w->core.had_ns, ran_ns = in_ns(w->ran);
+    const uint64_t wanted_ns = least(now.wanted_ns - w->core.wanted_ns, in_ns(turn)),
+                   ns = had_ns < ran_ns ? least(wanted_ns, ran_ns - had_ns) : 0;
+    w->core = now;
+    w->ran = 0;
+    if (ns < LEAST_NS || !pen_room(pen, 0, WEFT_LOOP))
+        return;
+    put_head(pen, ns <= UINT32_MAX ? WEFT_FORM_PREEMPTED : WEFT_FORM_PREEMPTED_WIDE);
+    if (ns <= UINT32_MAX)
+        put32(pen, (uint32_t)ns);
+    else
+        put64(pen, ns);
+    pen_publish(pen);
+}
+
+HOT void end_turn(struct pen *pen)
+{
+    struct writer *w = pen->w;
+    const uint64_t turn = w->woken && pen->ticks > w->woken ? pen->ticks - w->woken : 0;
+    w->woken = 0;
+    w->ran += turn;
+    if (__builtin_expect(w->ran >= weft__rec.core_ticks, 0))
+        ask_scheduler(pen, turn);
+}
+
 void weft_impl_suspend(unsigned why)
 {
     struct pen pen;
     if (!pen_up(&pen))
         return;
     new_turn(&pen);
+    end_turn(&pen);
     if (pen_room(&pen, 0, WEFT_LOOP)) {
         put_head(&pen, WEFT_FORM_SUSPEND);
         put32(&pen, why);
@@ -463,6 +511,8 @@ void weft_impl_resume(void)
     if (!pen_up(&pen))
         return;
     new_turn(&pen);
+    if (pen.w == &pen.t->writer[0])
+        pen.w->woken = pen.ticks;
     if (pen_room(&pen, 0, WEFT_LOOP)) {
         put_head(&pen, WEFT_FORM_RESUME);
         pen_publish(&pen);

@@ -61,6 +61,9 @@ struct writer {
     uint32_t stocked;             /* packets in stock: retired, to be begun next */
     uint32_t stock[STOCK_MAX];    /* their numbers */
     uint64_t spare_id, spare_end; /* numbers without a packet */
+    uint64_t woken;               /* ticks at which this turn of the loop began; 0: nothing runs */
+    uint64_t ran;                 /* ticks, in turns since the thread's times were read */
+    struct core_time core;        /* … which were these */
 };
 
 struct thread {
@@ -120,6 +123,8 @@ struct recorder {
     uint32_t id_bits;   /* a packet has 1 << id_bits numbers */
     bool quick_clock;   /* the processor's counter, read for each event */
     bool turn_clock;    /* time is read once per turn of the loop */
+    uint64_t
+        core_ticks; /* the scheduler is asked after turns that took so long together; UINT64_MAX: never */
     struct clock_source clock;
     /* The directory: (home + 1) << HOME_BITS | packet, at home & homes_mask; or 0. */
     uint64_t *homes;

@@ -114,6 +114,8 @@ static void make_uuid(uint8_t uuid[16])
     }
 }
 
+static bool scheduler_off; /* it is not to be asked */
+
 /* Writes a trace without events into base, which has the layout's bytes. */
 static int set_up(const struct weft_options *o, const struct layout *l, unsigned char *base)
 {
@@ -128,6 +130,8 @@ static int set_up(const struct weft_options *o, const struct layout *l, unsigned
     make_uuid(uuid);
     weft__clock_init(&r->clock, o->clock, o->clock_hz);
     weft__layout_write(l, base, p, uuid, o->flags & WEFT_START_TURN_CLOCK);
+    if (scheduler_off)
+        r->core_ticks = UINT64_MAX;
     struct weft_facts_header *f = r->facts;
     f->pid = (uint32_t)getpid();
     weft__boot_id(f->boot_id);
@@ -401,7 +405,8 @@ static uint64_t number(const char *text)
 /* WEFT_TRACE=FILE starts recording with the program; WEFT_TRACE_SIZE is its size,
  * WEFT_TRACE_PENDING how much of that is for pending promises, and WEFT_TRACE_FOR the only process that is meant. weft record --memory says with WEFT_TRACE_FD which
  * descriptor is memory to be taken instead of the file, and with WEFT_TRACE_FORK where children of a fork record;
- * without it they do where the name has %p. */
+ * without it they do where the name has %p. WEFT_TRACE_SCHEDULER=off, also for recordings that the program starts itself: the
+ * scheduler is not asked how long threads waited for a core. */
 __attribute__((constructor)) static void start_from_environment(void)
 {
     weft__threads_prepare(forked);
@@ -414,6 +419,8 @@ __attribute__((constructor)) static void start_from_environment(void)
     const char *clock = secure_getenv("WEFT_TRACE_CLOCK");
     const char *memory = secure_getenv("WEFT_TRACE_FD");
     const char *children = secure_getenv("WEFT_TRACE_FORK");
+    const char *scheduler = secure_getenv("WEFT_TRACE_SCHEDULER");
+    scheduler_off = scheduler && strcmp(scheduler, "off") == 0;
     if (!path || !*path || (who && strtol(who, NULL, 10) != (long)getpid()))
         return;
     struct weft_options o = {.size = sizeof o, .path = path};

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What each OS thread has: a slot of a table, taken at its first event and given back when it ends. */
+#include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <string.h>
@@ -92,6 +94,29 @@ struct thread *weft__thread_new(void)
     return weft__self;
 }
 
+/* "CPU time, time on a run queue, time slices": Linux, Documentation/scheduler/sched-stats.rst */
+bool weft__core_time(struct core_time *t)
+{
+    const int before = errno;
+    char text[64];
+    const long fd =
+        syscall(SYS_openat, AT_FDCWD, "/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    const long got = fd >= 0 ? syscall(SYS_read, fd, text, sizeof text) : -1;
+    if (fd >= 0)
+        syscall(SYS_close, fd);
+    errno = before;
+    uint64_t n[2] = {0};
+    unsigned k = 0;
+    for (long i = 0; i < got && k < 2; i++) {
+        if (text[i] < '0' || text[i] > '9')
+            k++;
+        else
+            n[k] = n[k] * 10 + (uint64_t)(text[i] - '0');
+    }
+    *t = (struct core_time){.had_ns = n[0], .wanted_ns = n[1]};
+    return k == 2;
+}
+
 bool weft__thread_renew(struct thread *t, struct writer *w)
 {
     /* In a child that was forked without handlers slots are empty, so its first call comes to this. */
@@ -102,6 +127,8 @@ bool weft__thread_renew(struct thread *t, struct writer *w)
     if (t->writer[0].generation != generation)
         t->running = UINT64_MAX;
     *w = (struct writer){.running = UINT64_MAX, .low = UINT64_MAX, .generation = generation};
+    if (w == &t->writer[0] && weft__rec.core_ticks != UINT64_MAX && weft__core_time(&w->core))
+        w->woken = weft__clock_ticks(&weft__rec.clock);
     return true;
 }
 

@@ -104,6 +104,7 @@ unsigned weft_downgrade(struct weft_downgrade *d, struct weft_event out[WEFT_DOW
     case WEFT_EVENT_RESUME:
     case WEFT_EVENT_ACQUIRES:
     case WEFT_EVENT_RELEASES:
+    case WEFT_EVENT_PREEMPTED:
         d->left_out[ev->kind]++;
         return 0;
     default:

@@ -281,7 +281,7 @@ static void every_form_round_trips(void **state)
             assert_int_equal(c.unknown, 0);
         }
     }
-    assert_int_equal(forms, 54);
+    assert_int_equal(forms, 56);
 }
 
 /* Each kind but those that only mirage's traces have can be written, with promises of 64 bits. */

@@ -236,6 +236,36 @@ static void short_run_may_be_the_machine(void **state)
         "to do]\n");
 }
 
+static void time_without_a_core_does_not_count(void **state)
+{
+    (void)state;
+    for (unsigned known = 0; known < 2; known++) {
+        struct program p = begin();
+        task(&p, 1, "heartbeat");
+        task(&p, 2, "render");
+        uint64_t now = beats(&p, 1, MS(1), 10, 1000);
+        put(&p, creates(now, 1, 1015, 0));
+        put(&p, try_read(now, 1, 1015));
+        put(&p, switches(now + US(10), 2));
+        put(&p, switches(now + MS(230), LOOP));
+        now += MS(230) + US(10);
+        put(&p, fulfills(now, LOOP, 1015));
+        put(&p, reads(now + US(5), 1, 1015));
+        put(&p, switches(now + US(10), LOOP));
+        if (known)
+            put(&p, preempted(now + US(20), MS(190)));
+        nap(&p, now + US(20), now + MS(10));
+        expect(
+            &p,
+            known ? "likely loop-blocked: 'render' (task 2) ran for 40 ms without a break, from "
+                    "51.01 ms on; others had its core for another 190 ms. Meanwhile 'heartbeat' "
+                    "could "
+                    "not run although it was its turn.\n"
+                  : "certain loop-blocked: 'render' (task 2) ran for 230 ms without a break, from "
+                    "51.01 ms on. Meanwhile 'heartbeat' could not run although it was its turn.\n");
+    }
+}
+
 static void collections_do_not_count(void **state)
 {
     (void)state;
@@ -1199,6 +1229,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(long_run_harms_who_is_due),
         cmocka_unit_test(short_run_may_be_the_machine),
+        cmocka_unit_test(time_without_a_core_does_not_count),
         cmocka_unit_test(collections_do_not_count),
         cmocka_unit_test(what_is_not_recorded_blocks_nobody),
         cmocka_unit_test(waiting_ends_a_run_that_nobody_ends),

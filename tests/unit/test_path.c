@@ -422,6 +422,37 @@ static void others_have_the_core(void **state)
     drop(h);
 }
 
+/* … as the recorder says it: in its turn, at the end of the longest time without an event. */
+static void the_recorder_knows_who_had_the_core(void **state)
+{
+    (void)state;
+    struct weft_history *h = BUILD(
+        EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), made(creates(US(10), 1, 2, 0), S_READ),
+        EV(try_read(US(10), 1, 2)), EV(suspends(US(20))), EV(resumes(US(10000))),
+        EV(creates(US(10000), LOOP, 3, 0)), EV(switches(US(10000), 3)),
+        EV(fulfills(US(20000), 3, 3)), EV(fulfills(US(20000), LOOP, 2)), EV(reads(US(20000), 1, 2)),
+        EV(label(US(70000), 1, "on")), EV(fulfills(US(80000), 1, 1)),
+        EV(preempted(US(80000), US(45000))), EV(suspends(US(80000))), EV(resumes(US(90000))),
+        EV(preempted(US(91000), US(7000))), EV(suspends(US(91000))));
+    expect_path(h, 1,
+                "0-10000 running 1\n"
+                "10000-10000000 outside 2\n"
+                "10000000-20000000 blocked 2 behind 3\n"
+                "20000000-25000000 running 1\n"
+                "25000000-70000000 preempted 1\n"
+                "70000000-80000000 running 1\n");
+    assert_int_equal(weft_history_preempted_ns(h, 0, 0, US(80000)), US(45000));
+    assert_int_equal(weft_history_preempted_ns(h, 0, US(80000), US(91000)),
+                     US(1000)); /* no more than the turn */
+    drop(h);
+    /* There is no more of it than there is of the turn before the longest time without an event. */
+    h = BUILD(EV(creates(0, LOOP, 1, 0)), EV(switches(0, 1)), EV(label(US(30000), 1, "a")),
+              EV(label(US(50000), 1, "b")), EV(preempted(US(60000), US(40000))),
+              EV(suspends(US(60000))));
+    assert_int_equal(weft_history_preempted_ns(h, 0, 0, US(40000)), US(40000));
+    drop(h);
+}
+
 /* Two workers end while the loop is blocked, and 1 takes note of each in a run: the second one was what was missing. */
 static void two_came_meanwhile(void **state)
 {
@@ -1247,6 +1278,7 @@ int main(void)
         cmocka_unit_test(collections_outside),
         cmocka_unit_test(blocked_at_the_end),
         cmocka_unit_test(others_have_the_core),
+        cmocka_unit_test(the_recorder_knows_who_had_the_core),
         cmocka_unit_test(two_came_meanwhile),
         cmocka_unit_test(a_loop_that_says_nothing),
         cmocka_unit_test(shares),

@@ -61,6 +61,12 @@ static inline struct weft_event gc(uint64_t t, uint64_t duration)
     return (struct weft_event){.time_ns = t, .kind = WEFT_EVENT_GC, .value = (int64_t)duration};
 }
 
+static inline struct weft_event preempted(uint64_t t, uint64_t duration)
+{
+    return (struct weft_event){
+        .time_ns = t, .kind = WEFT_EVENT_PREEMPTED, .value = (int64_t)duration};
+}
+
 static inline struct weft_event with_text(struct weft_event ev, const char *text)
 {
     ev.text = text;
