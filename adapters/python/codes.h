@@ -70,7 +70,7 @@ extern struct runtime {
 } runtimes[RUNTIMES];
 void runtime_add(const char *folder, PyObject *cancelled);
 
-enum place_use { FOR_TASK, FOR_CALL, FOR_FUTURE, FOR_LABELLED, FOR_COUNT, FOR_JOB };
+enum place_use { FOR_TASK, FOR_CALL, FOR_FUTURE, FOR_LABELLED, FOR_COUNT, FOR_JOB, FOR_TIMER };
 
 /* Somebody's line that makes something. */
 struct place {

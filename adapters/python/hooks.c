@@ -81,9 +81,9 @@ PyObject *call_named(const struct hook *h, PyObject *self, PyObject *const *args
 
 static struct hook *find(const char *name)
 {
-    struct hook *const *const lists[] = {hooks_of_loops,   hooks_of_futures, hooks_of_locks,
-                                         hooks_of_jobs,    hooks_of_imports, hooks_of_streams,
-                                         hooks_of_uvloops, hooks_of_trio,    hooks_of_eager};
+    struct hook *const *const lists[] = {
+        hooks_of_loops,   hooks_of_futures, hooks_of_locks, hooks_of_jobs,  hooks_of_imports,
+        hooks_of_streams, hooks_of_uvloops, hooks_of_trio,  hooks_of_eager, hooks_of_timers};
     for (unsigned i = 0; i < sizeof lists / sizeof *lists; i++)
         for (struct hook *const *h = lists[i]; *h; h++)
             if (!(*h)->was && strcmp((*h)->method.ml_name, name) == 0)

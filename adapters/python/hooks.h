@@ -52,6 +52,7 @@ extern struct hook *const hooks_of_streams[];
 extern struct hook *const hooks_of_uvloops[];
 extern struct hook *const hooks_of_trio[];
 extern struct hook *const hooks_of_eager[];
+extern struct hook *const hooks_of_timers[];
 
 /* What was there, with self in front; self may be NULL, where it is no method. */
 PyObject *call(const struct hook *h, PyObject *self);

@@ -105,7 +105,7 @@ static void name_builtin(char *to, size_t size, PyObject *function)
     Py_XDECREF(text);
 }
 
-weft_promise job_create(PyObject *wrapped, PyObject *args)
+weft_promise call_create(const char *type, PyObject *wrapped, PyObject *args)
 {
     static struct weft_site site = {.file = NULL};
     char label[TEXT_BYTES];
@@ -116,10 +116,11 @@ weft_promise job_create(PyObject *wrapped, PyObject *args)
     weft_promise id;
     if (object) {
         const struct code *c = code_of(object, name);
-        id = weft_impl_create(&place_of(c, c->line, c, FOR_JOB)->site, "job", c->name);
+        const enum place_use use = strcmp(type, "job") == 0 ? FOR_JOB : FOR_TIMER;
+        id = weft_impl_create(&place_of(c, c->line, c, use)->site, type, c->name);
     } else {
         name_builtin(label, sizeof label, function);
-        id = weft_impl_create(&site, "job", label);
+        id = weft_impl_create(&site, type, label);
     }
     Py_XDECREF(name);
     Py_XDECREF(object);
@@ -151,7 +152,7 @@ static PyObject *item_made(const struct hook *h, PyObject *self, PyObject *args,
     }
     if (what && on() && !promise_find(future)) {
         thread_named();
-        const weft_promise id = job_create(what, with);
+        const weft_promise id = call_create("job", what, with);
         if (id)
             promise_add(future, id);
     }

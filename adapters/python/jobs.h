@@ -12,8 +12,8 @@ PyObject *jobs_init(PyObject *self, PyObject *args);
 /* The type concurrent.futures.Future. */
 void jobs_asyncio(PyObject *job);
 
-/* What a thread is to do: the function, and its arguments or NULL. */
-weft_promise job_create(PyObject *function, PyObject *args);
+/* A promise of a type for what is to be called, as a thread's job: the function, and its arguments or NULL. */
+weft_promise call_create(const char *type, PyObject *function, PyObject *args);
 
 /* Has this thread's stream called as Python calls the thread. */
 void thread_named(void);

@@ -6,6 +6,7 @@
 #include "futures.h"
 #include "hooks.h"
 #include "jobs.h"
+#include "timers.h"
 
 /* The task that a loop is to run to its end, if it is not there yet. */
 static __thread PyObject *main_coroutine;
@@ -18,7 +19,7 @@ HOOK(run)
     struct raised raised;
     if (!p) {
         Py_XDECREF(task);
-        return call(&hook_run, self);
+        return timer_runs(&hook_run, self);
     }
     current = p;
     task_goes_on(p, task);
@@ -173,6 +174,8 @@ PyObject *loop_complains(const struct hook *h, PyObject *loop, PyObject *context
         if (future)
             never_looked_at(future);
     }
+    if (PyDict_Check(context))
+        timer_failed(context);
     return call_with(h, loop, context);
 }
 

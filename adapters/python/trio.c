@@ -193,7 +193,7 @@ static weft_promise wait_for_job(const struct wait *w)
 {
     PyObject *function = local_of(w->who, s_sync_fn), *args = local_of(w->who, s_args);
     const weft_promise id =
-        function ? job_create(function, args) : create(w, "job", w->first->name);
+        function ? call_create("job", function, args) : create(w, "job", w->first->name);
     Py_XDECREF(function);
     Py_XDECREF(args);
     return id;

@@ -296,6 +296,8 @@ struct weft__rule weft__rules[] = {
      WEFT__A_TIMER | WEFT__A_BACKGROUND | WEFT__A_LATER | WEFT__A_NEEDED | WEFT__A_ALONE |
          WEFT__A_ENDS,
      "it may have done all that it had to do, and not have said so", "has_done_all"},
+    {K(STOPPED), WEFT_POSSIBLE, WEFT__A_LINE, WEFT__A_FAILED,
+     "it may have done all that it had to do", "each_timer_sets_the_next"},
     {K(STOPPED), WEFT_LIKELY, 0, 0, NULL, "a_timer_is_not_set_again"},
 
     /* ---- Garbage collections ---- */

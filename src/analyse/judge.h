@@ -106,6 +106,8 @@ enum {
 #define WEFT__A_ENDS WEFT__OWN(5)       /* others of its sort have ended */
 #define WEFT__A_FAILED WEFT__OWN(6)     /* what it waited for last failed */
 
+#define WEFT__A_LINE WEFT__OWN(7) /* each time it is another timer, set by the one before */
+
 /* Of garbage collections. */
 #define WEFT__G_NEAR WEFT__OWN(0) /* there were few, and not much longer than the limit */
 #define WEFT__G_LITTLE                                                                             \

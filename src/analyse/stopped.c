@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: ISC */
 /* What went on again and again, began to wait again each time, and after the last time did not: a timer that nobody set
- * again, a reader that is not told of news any more. It is pending still, does not run, and waits for nothing. */
+ * again, a reader that is not told of news any more. It is pending still, does not run, and waits for nothing. Or each time it
+ * is another timer, which the one before has set, and the last one sets none. */
 #include "analyse/judge.h"
 #include "analyse/types.h"
 
 enum {
-    TIMES = 10, /* that it went on, at least */
-    IDLE = 10,  /* times its usual gap */
-    RARE = 10,  /* one of so many times it may be late */
-    LIKE = 3,   /* of its sort, to say what they do */
+    TIMES = 10,  /* that it went on, at least */
+    IDLE = 10,   /* times its usual gap */
+    RARE = 10,   /* one of so many times it may be late */
+    LIKE = 3,    /* of its sort, to say what they do */
+    LINE = 1000, /* timers of which each has set the next one, that are looked at */
 };
 
 /* A time that it went on: it had waited since from_ns. */
@@ -27,6 +29,7 @@ struct finder {
     uint32_t *awaited;         /* by family: promises that somebody waits for at the end */
     uint32_t *waiting, *still; /* … that wait at the end, and that are pending and do not */
     uint32_t *ended;
+    uint32_t *newest;
 };
 
 struct stop {
@@ -236,6 +239,78 @@ static void look_at(struct finder *f, uint32_t p)
         report(f, &x);
 }
 
+/* ---- Timers of which each sets the next one ---- */
+
+/* The timer of the same sort that went off and set this one, or WEFT_NONE. */
+static uint32_t set_by(const struct finder *f, uint32_t p)
+{
+    const uint32_t *of = f->s->families->of, by = weft_model_final(f->m, f->m->promise[p].creator);
+    return by != WEFT_ROOT && of[by] == of[p] &&
+                   f->h->runs_of_first[by + 1] > f->h->runs_of_first[by]
+               ? by
+               : WEFT_NONE;
+}
+
+/* How long each was set, up to the last one. */
+static bool follow_line(struct finder *f, uint32_t last)
+{
+    uint32_t line[LINE], n = 0;
+    f->rounds = 0;
+    for (uint32_t p = last; p != WEFT_NONE && n < LINE; p = set_by(f, p))
+        line[n++] = p;
+    if (n < TIMES)
+        return true;
+    while (n--) {
+        const uint32_t p = line[n], first = f->h->runs_of_first[p];
+        if (!add_round(f, (struct round){f->m->promise[p].start_ns,
+                                         f->m->run[f->h->runs_of[first]].start_ns, p}))
+            return false;
+    }
+    return true;
+}
+
+static void report_line(struct finder *f, const struct stop *x)
+{
+    const struct weft_model *m = f->m;
+    const struct round *last = &f->round[f->rounds - 1];
+    const bool failed = m->promise[x->promise].outcome == WEFT_FAILED;
+    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_STOPPED,
+                                               weft__signs(f->s, x->promise) | WEFT__A_TIMER |
+                                                   WEFT__A_LINE | (failed ? WEFT__A_FAILED : 0),
+                                               x->promise, last->to_ns, m->end_ns - x->last_ns);
+    if (!g)
+        return;
+    weft__say(
+        f->s, g,
+        "%f was set again each time that it went off, %c times, about every %l; but not after %t",
+        f->s->families->of[x->promise], f->rounds, x->usual_ns, last->to_ns);
+    if (failed)
+        weft__say(f->s, g,
+                  weft__has_reason(m, x->promise) ? ", when it failed ('%r')" : ", when it failed",
+                  x->promise);
+    weft__say(f->s, g, ". For %l there has been none.", m->end_ns - x->last_ns);
+    for (const struct round *r = last - 2; r <= last; r++) {
+        weft__evidence_created(f->s, g, r->source);
+        weft__finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_RUNS, r->source, WEFT_NONE);
+    }
+}
+
+/* The newest timer of its sort. */
+static void look_at_line(struct finder *f, uint32_t p)
+{
+    struct stop x = {.promise = p};
+    const enum weft_outcome outcome = f->m->promise[p].outcome;
+    if ((outcome != WEFT_FULFILLED && outcome != WEFT_FAILED && outcome != WEFT_RESOLVED) ||
+        f->h->runs_of_first[p + 1] == f->h->runs_of_first[p] || !follow_line(f, p) ||
+        f->rounds < TIMES)
+        return;
+    x.last_ns = idle_since(f, p);
+    if (f->m->resumed_ns < f->round[0].from_ns && has_stopped(f, &x) && !is_armed(f, &x))
+        report_line(f, &x);
+}
+
+/* ---- All ---- */
+
 /* What others of each sort do when the trace ends. */
 static void count_sorts(struct finder *f)
 {
@@ -245,6 +320,9 @@ static void count_sorts(struct finder *f)
         f->awaited[of[w->source]] += w->end == WEFT_WAIT_OPEN;
     }
     for (uint32_t p = 1; p < f->m->promises; p++) {
+        const uint32_t newest = f->newest[of[p]];
+        if (f->m->promise[p].start_ns >= f->m->promise[newest].start_ns)
+            f->newest[of[p]] = p;
         if (!weft__is_pending(f->m, p))
             f->ended[of[p]]++;
         else if (is_waiting(f, p))
@@ -262,9 +340,12 @@ void weft__find_stopped(struct weft__search *s)
     f.waiting = weft__take(s, families, sizeof *f.waiting);
     f.still = weft__take(s, families, sizeof *f.still);
     f.ended = weft__take(s, families, sizeof *f.ended);
+    f.newest = weft__take(s, families, sizeof *f.newest);
     if (!s->failed)
         count_sorts(&f);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
-        if (weft__is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
+        if (f.newest[s->families->of[p]] == p && weft__is_timer(f.m, p))
+            look_at_line(&f, p);
+        else if (weft__is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
             look_at(&f, p);
 }

@@ -67,6 +67,7 @@ bug contention 0 contention 'Lock contention.py:26'
 bug queue_growth 0 queue-growth order:17
 bug straggler 0 straggler Shard.find
 bug leak 0 leak watch
+bug heartbeat 0 stopped Heart.beat
 bug queue_pool $hung hang-root 'Queue queue_pool.py:30' certain
 says bad.json "'handle' \\(task 3\\), which got it last and has not passed it on, failed at"
 bug notify $hung lost-wakeup 'Condition notify.py:12'

@@ -304,6 +304,56 @@ static void what_has_not_stopped(void **state)
     NOTHING();
 }
 
+struct line {
+    int count;
+    bool fails, pending, by_others, starts_something, later;
+};
+
+/* Each timer is set by the one before, every 5 ms; the last one sets none. */
+static void timers_in_line(struct line x)
+{
+    begin();
+    uint64_t timer = make(LOOP, TIMER, "beat");
+    for (int i = 0; i < x.count; i++) {
+        sleep_ms(5);
+        put(switches(0, timer));
+        uint64_t next = 0;
+        if (i + 1 < x.count || x.pending)
+            next = make(x.by_others ? LOOP : timer, TIMER, "beat");
+        else if (x.starts_something)
+            make(timer, CONNECT, "server");
+        put(x.fails && i + 1 == x.count ? fails(0, timer, timer, "refused")
+                                        : fulfills(0, timer, timer));
+        put(switches(0, LOOP));
+        timer = next;
+    }
+    sleep_ms(100);
+    if (x.later)
+        make(LOOP, TIMER, "beat");
+    sleep_ms(100);
+}
+
+static void each_timer_sets_the_next(void **state)
+{
+    (void)state;
+    timers_in_line((struct line){.count = 12});
+    EXPECT("stopped possible 12 x1, 0: it may have done all that it had to do",
+           "'beat' was set again each time that it went off, 12 times, about every 5",
+           ". For 200 ms there has been none.");
+    timers_in_line((struct line){.count = 12, .fails = true});
+    EXPECT("stopped likely 12 x1, 0: \n", ", when it failed ('refused'). For 200 ms");
+    timers_in_line((struct line){.count = 9});
+    NOTHING();
+    timers_in_line((struct line){.count = 12, .pending = true});
+    NOTHING();
+    timers_in_line((struct line){.count = 12, .by_others = true});
+    NOTHING();
+    timers_in_line((struct line){.count = 12, .starts_something = true});
+    NOTHING();
+    timers_in_line((struct line){.count = 12, .later = true});
+    NOTHING();
+}
+
 /* ---- Attempts that fail ---- */
 
 struct attempts {
@@ -912,6 +962,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_timer_is_not_set_again),
         cmocka_unit_test(has_done_all),
+        cmocka_unit_test(each_timer_sets_the_next),
         cmocka_unit_test(gives_up_after_a_failure),
         cmocka_unit_test(what_has_not_stopped),
         cmocka_unit_test(fails_again_and_again),
