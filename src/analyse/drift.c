@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Drift: what is to come at a fixed rate, but sets its timer anew after its own work, so that each time comes later by what
  * that took. That the first timer, which is set before any work, is as long as the others tells it from one that is set to
- * the next full period. */
+ * the next full period. Whoever sets it is one that it wakes, or the timer before. */
 #include <string.h>
 
 #include "analyse/judge.h"
@@ -9,9 +9,12 @@
 
 #define NEAR_NS INT64_C(200000) /* a timer may be late by so much, */
 enum {
-    NEAR = 10,  /* … or by 1/NEAR */
-    TIMES = 10, /* that a timer was set anew */
-    SHARE = 5,  /* 1/SHARE of the timer, at least, is what the work takes */
+    NEAR = 10, /* … or by 1/NEAR; and so many may be shorter than that */
+    LATE =
+        2, /* 1/LATE of them may be longer: none comes early, but on a busy machine many come late */
+    TIMES = 10,   /* that a timer was set anew */
+    SHARE = 5,    /* 1/SHARE of the timer, at least, is what the work takes */
+    LINE = 10000, /* timers of which each has set the next one, that are looked at */
 };
 
 /* A time that its timer woke it. */
@@ -43,17 +46,21 @@ static int64_t times_ns(int64_t length_ns, uint32_t n)
     return __builtin_mul_overflow(length_ns, (int64_t)n, &sum) ? INT64_MAX : sum;
 }
 
-enum length { TIMER_TAKES, WORK_TAKES };
-
-/* The median over all but the first. */
-static int64_t median(struct finder *f, enum length what)
+/* The median of what the work took, before all but the first. */
+static int64_t work_takes(struct finder *f)
 {
-    for (uint32_t i = 1; i < f->ticks; i++) {
-        const struct tick *x = &f->tick[i];
-        f->length[i - 1] =
-            what == TIMER_TAKES ? x->over_ns - x->set_ns : x->set_ns - x[-1].woken_ns;
-    }
+    for (uint32_t i = 1; i < f->ticks; i++)
+        f->length[i - 1] = f->tick[i].set_ns - f->tick[i - 1].woken_ns;
     return weft__median(f->length, f->ticks - 1);
+}
+
+/* How long the timers were set for: a tenth of them were shorter. */
+static int64_t timer_takes(struct finder *f)
+{
+    for (uint32_t i = 1; i < f->ticks; i++)
+        f->length[i - 1] = f->tick[i].over_ns - f->tick[i].set_ns;
+    weft__median(f->length, f->ticks - 1); /* puts them in order */
+    return f->length[(f->ticks - 1) / NEAR];
 }
 
 static void put_text(const struct finder *f, uint32_t who, int64_t timer, int64_t work,
@@ -61,13 +68,19 @@ static void put_text(const struct finder *f, uint32_t who, int64_t timer, int64_
 {
     const struct tick *first = &f->tick[0], *last = &f->tick[f->ticks - 1];
     int64_t mean = (last->woken_ns - first->woken_ns) / (f->ticks - 1);
+    if (who == WEFT_NONE)
+        weft__say(f->s, g, "%n (%y) sets itself anew when its own work is done.", last->timer,
+                  last->timer);
+    else
+        weft__say(f->s, g, "%p sets %n (%y) anew when its own work is done.", who, last->timer,
+                  last->timer);
     weft__say(f->s, g,
-              "%p sets %n (%y) anew when its own work is done. Of %l each time, and about %l of "
-              "work, it comes every %l, and after %c times %l later than at a fixed rate.",
-              who, last->timer, last->timer, timer, work, mean, f->ticks,
-              times_ns(mean - timer, f->ticks - 1));
+              " Of %l each time, and about %l of work, it comes every %l, and after %c times %l "
+              "later than at a fixed rate.",
+              timer, work, mean, f->ticks, times_ns(mean - timer, f->ticks - 1));
 }
 
+/* who: WEFT_NONE if each timer sets the next one. */
 static void report(struct finder *f, uint32_t who, int64_t timer, int64_t work)
 {
     enum { SHOWN = 3 };
@@ -75,16 +88,21 @@ static void report(struct finder *f, uint32_t who, int64_t timer, int64_t work)
     const char *type = weft_model_type(f->m, last->timer);
     bool rate =
         strcmp(type, "interval") == 0 || strcmp(type, "tick") == 0 || strcmp(type, "ticker") == 0;
-    struct weft_finding *g = weft__report(
-        f->s, WEFT_FINDING_DRIFT, weft__signs(f->s, WEFT_ROOT) | (rate ? 0 : WEFT__D_PAUSE), who,
-        f->tick[0].set_ns, last->woken_ns, times_ns(work, f->ticks - 1));
+    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_DRIFT,
+                                          weft__signs(f->s, WEFT_ROOT) | (rate ? 0 : WEFT__D_PAUSE),
+                                          who == WEFT_NONE ? last->timer : who, f->tick[0].set_ns,
+                                          last->woken_ns, times_ns(work, f->ticks - 1));
     if (!g)
         return;
     put_text(f, who, timer, work, g);
     g->count = f->ticks;
     for (uint32_t i = 0; i < SHOWN; i++) {
-        weft__finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_WOKEN, who,
-                               f->tick[i].timer);
+        if (who == WEFT_NONE)
+            weft__finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_RUNS,
+                                   f->tick[i].timer, WEFT_NONE);
+        else
+            weft__finding_evidence(f->s, g, f->tick[i].woken_ns, WEFT_EVIDENCE_WOKEN, who,
+                                   f->tick[i].timer);
         weft__evidence_created(f->s, g, f->tick[i + 1].timer);
     }
 }
@@ -93,13 +111,44 @@ static void judge(struct finder *f, uint32_t who)
 {
     if (f->ticks <= TIMES)
         return;
-    int64_t timer = median(f, TIMER_TAKES), work = median(f, WORK_TAKES);
-    uint32_t apart = 0;
-    for (uint32_t i = 0; i < f->ticks; i++)
-        apart += !is_near(f->tick[i].over_ns - f->tick[i].set_ns, timer);
-    if (apart <= f->ticks / NEAR && work >= timer / SHARE && work > NEAR_NS &&
-        is_near(f->tick[0].over_ns - f->tick[0].set_ns, timer))
+    const int64_t timer = timer_takes(f), work = work_takes(f);
+    uint32_t shorter = 0, longer = 0;
+    for (uint32_t i = 0; i < f->ticks; i++) {
+        const int64_t length = f->tick[i].over_ns - f->tick[i].set_ns;
+        const bool near = is_near(length, timer);
+        shorter += !near && length < timer;
+        longer += !near && length > timer;
+    }
+    if (shorter <= f->ticks / NEAR && longer <= f->ticks / LATE && work >= timer / SHARE &&
+        work > NEAR_NS && is_near(f->tick[0].over_ns - f->tick[0].set_ns, timer))
         report(f, who, timer, work);
+}
+
+static void add_tick(struct finder *f, struct tick x)
+{
+    if (weft__take_room(f->s, &f->length, f->ticks, &f->lengths, sizeof *f->length) &&
+        weft__take_room(f->s, &f->tick, f->ticks, &f->room, sizeof *f->tick))
+        f->tick[f->ticks++] = x;
+}
+
+/* Looks at timers of which each has set the next one, back from the last of them. */
+static void look_at_line(struct finder *f, uint32_t last)
+{
+    const struct weft_history *h = f->h;
+    f->ticks = 0;
+    for (uint32_t p = last; p != WEFT_NONE && f->ticks < LINE && !f->s->failed;
+         p = weft__set_by(f->s, p)) {
+        const struct weft_run *r = &f->m->run[h->runs_of[h->runs_of_first[p]]];
+        add_tick(f,
+                 (struct tick){f->m->promise[p].start_ns, r->start_ns, r->start_ns, r->end_ns, p});
+    }
+    for (uint32_t i = 0, k = f->ticks; i + 1 < k; i++) {
+        const struct tick x = f->tick[i];
+        f->tick[i] = f->tick[--k];
+        f->tick[k] = x;
+    }
+    if (!f->s->failed)
+        judge(f, WEFT_NONE);
 }
 
 /* Looks at the runs of one promise: which of them a timer began that the one before had set. */
@@ -121,9 +170,7 @@ static void look_at(struct finder *f, uint32_t p)
             judge(f, p);
             f->ticks = 0;
         }
-        if (weft__take_room(f->s, &f->length, f->ticks, &f->lengths, sizeof *f->length) &&
-            weft__take_room(f->s, &f->tick, f->ticks, &f->room, sizeof *f->tick))
-            f->tick[f->ticks++] = (struct tick){set, over, r->start_ns, r->end_ns, timer};
+        add_tick(f, (struct tick){set, over, r->start_ns, r->end_ns, timer});
     }
     if (!f->s->failed)
         judge(f, p);
@@ -132,7 +179,15 @@ static void look_at(struct finder *f, uint32_t p)
 void weft__find_drift(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
-        if (f.h->runs_of_first[p + 1] - f.h->runs_of_first[p] > TIMES)
+    uint32_t *newest = weft__take(s, s->families->count, sizeof *newest); /* that went off */
+    for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
+        const uint32_t runs = f.h->runs_of_first[p + 1] - f.h->runs_of_first[p];
+        if (runs > TIMES)
             look_at(&f, p);
+        if (runs && weft__is_timer(f.m, p))
+            newest[s->families->of[p]] = p;
+    }
+    for (uint32_t i = 0; i < s->families->count && !s->failed; i++)
+        if (newest[i] != WEFT_ROOT)
+            look_at_line(&f, newest[i]);
 }

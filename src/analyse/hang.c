@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyse/graph.h"
+#include "analyse/types.h"
 
 enum {
     FAMILY_SOME = 2,   /* so many of a sort show that they do end */
@@ -214,6 +215,18 @@ static uint64_t signs_of_lost(const struct weft__graph *g, const struct weft__ha
     return twice <= since ? signs | WEFT__H_SOON : signs;
 }
 
+/* Whether it is a timer that comes by itself: others of its sort did, and it is not long overdue; or it is the only one, and
+ * others go on meanwhile. */
+static bool is_set(const struct weft__graph *g, const struct weft__hang *x, uint32_t root)
+{
+    enum { LATE = 10 }; /* times as long as the longest of the others, and hang_ns */
+    const struct weft__habit *b = &g->habit[g->s->families->of[root]];
+    if (!weft__is_timer(g->s->m, root))
+        return false;
+    return b->resolved < FAMILY_ENOUGH ? is_on_purpose(g, x)
+                                       : age_of(g, root) / LATE <= b->longest_ns + g->s->o->hang_ns;
+}
+
 /* What is behind it: marks, and what the trace says of who would resolve it. */
 static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__hang *x,
                               uint32_t near_behind, bool alive)
@@ -232,7 +245,7 @@ static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__ha
            (near_behind != WEFT_NONE ? WEFT__H_MARKED_LATER : 0) |
            (weft__is_meant(g, gr->node) ? WEFT__H_MEANT : 0) | (alive ? WEFT__H_ALIVE : 0) |
            (m->end_ns - from < g->s->o->hang_ns ? WEFT__H_SHORT : 0) |
-           (x->expected ? WEFT__H_EXPECTED : 0) |
+           (x->expected ? WEFT__H_EXPECTED : 0) | (is_set(g, x, gr->node) ? WEFT__H_SET : 0) |
            (weft__has_worked(g, gr->node) ? WEFT__H_WORKED : 0) |
            (gr->why == WEFT__HOLDS && gr->of == gr->all ? WEFT__H_KEPT : 0);
 }

@@ -34,6 +34,8 @@ struct weft__rule weft__rules[] = {
      "by_marks_and_ends"},
     {K(HANG_ROOT), WEFT__DROP, 0, WEFT__H_ALIVE | WEFT__H_MARKED | WEFT__H_MARKED_LATER, NULL,
      "what_is_meant_to_wait_does"},
+    {K(HANG_ROOT) | K(NEVER_RESOLVED), WEFT__DROP, WEFT__H_SET, 0, NULL,
+     "a_timer_that_has_yet_to_go_off"},
     {NO_CIRCLE, WEFT__DROP, WEFT__H_SHORT, WEFT__H_WORKED | WEFT__H_ANY_MARK, NULL,
      "without_a_mark_it_is_only_possible"},
     {HANGS, WEFT_POSSIBLE, 0,

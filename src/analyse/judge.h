@@ -63,6 +63,7 @@ enum {
 #define WEFT__H_EXPECTED WEFT__OWN(28) /* others of the sort of somebody in it have long ended */
 #define WEFT__H_KEPT WEFT__OWN(29)     /* all who hold it have ended */
 #define WEFT__H_WORKED WEFT__OWN(30)   /* it has run, and not shortly before the end */
+#define WEFT__H_SET WEFT__OWN(32)      /* a timer, of which others have gone off */
 
 /* Of a run that took long, or of a turn of the loop. */
 #define WEFT__B_UNSURE WEFT__OWN(0)  /* the trace does not say when it ended */

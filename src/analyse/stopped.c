@@ -241,22 +241,12 @@ static void look_at(struct finder *f, uint32_t p)
 
 /* ---- Timers of which each sets the next one ---- */
 
-/* The timer of the same sort that went off and set this one, or WEFT_NONE. */
-static uint32_t set_by(const struct finder *f, uint32_t p)
-{
-    const uint32_t *of = f->s->families->of, by = weft_model_final(f->m, f->m->promise[p].creator);
-    return by != WEFT_ROOT && of[by] == of[p] &&
-                   f->h->runs_of_first[by + 1] > f->h->runs_of_first[by]
-               ? by
-               : WEFT_NONE;
-}
-
 /* How long each was set, up to the last one. */
 static bool follow_line(struct finder *f, uint32_t last)
 {
     uint32_t line[LINE], n = 0;
     f->rounds = 0;
-    for (uint32_t p = last; p != WEFT_NONE && n < LINE; p = set_by(f, p))
+    for (uint32_t p = last; p != WEFT_NONE && n < LINE; p = weft__set_by(f->s, p))
         line[n++] = p;
     if (n < TIMES)
         return true;

@@ -77,3 +77,13 @@ bool weft__is_sleep(const struct weft__search *s, uint32_t promise)
             m->promise[by].creator == m->promise[promise].creator &&
             m->promise[by].start_ns >= m->promise[promise].start_ns);
 }
+
+uint32_t weft__set_by(const struct weft__search *s, uint32_t timer)
+{
+    const uint32_t *of = s->families->of;
+    const uint32_t by = weft_model_final(s->m, s->m->promise[timer].creator);
+    return by != WEFT_ROOT && of[by] == of[timer] &&
+                   s->h->runs_of_first[by + 1] > s->h->runs_of_first[by]
+               ? by
+               : WEFT_NONE;
+}

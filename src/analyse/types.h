@@ -35,4 +35,7 @@ unsigned weft__text_called(const struct weft__search *s, uint32_t text);
 /* Either. */
 unsigned weft__known(const struct weft__search *s, uint32_t promise);
 
+/* The timer of the same sort that went off and set this one meanwhile, or WEFT_NONE. */
+uint32_t weft__set_by(const struct weft__search *s, uint32_t timer);
+
 #endif

@@ -1034,6 +1034,54 @@ static void what_is_in_flight_at_the_end_does_not_hang(void **state)
     EXPECT(&r, "hang-root certain 41 x1: 40\n", "'rows'");
 }
 
+/* Others like it have gone off; so will this one, if it is not long overdue. */
+static void a_timer_that_has_yet_to_go_off(void **state)
+{
+    (void)state;
+    for (uint64_t others = 7; others < 9; others++)
+        for (int overdue = 0; overdue < 2; overdue++) {
+            struct recording r;
+            begin_as(&r, WEFT_TRACE_RECORDING, false);
+            create(&r, LOOP, 1, TASK_, "main");
+            should(&r, 1);
+            for (uint64_t i = 2; i <= 2 + others; i++) {
+                create(&r, 1, i, TIMER_, "pause");
+                add(&r, try_read(0, 1, i));
+                sleep_ms(&r, i < 2 + others ? 100 : overdue ? 2200 : 150);
+                if (i < 2 + others) {
+                    add(&r, fulfills(0, LOOP, i));
+                    add(&r, reads(0, 1, i));
+                    add(&r, switches(0, LOOP));
+                }
+            }
+            if (others == 8 && !overdue)
+                NOTHING(&r);
+            else
+                EXPECT(&r,
+                       others == 7 ? "hang-root possible 9 x1: 1\n"
+                                   : "hang-root possible 10 x1: 1\n",
+                       "'pause'");
+        }
+    for (int on = 0; on < 2; on++) { /* the only one; do others go on meanwhile? */
+        struct recording r;
+        begin_as(&r, WEFT_TRACE_RECORDING, false);
+        create(&r, LOOP, 1, TASK_, "main");
+        should(&r, 1);
+        create(&r, 1, 2, TIMER_, "pause");
+        add(&r, try_read(0, 1, 2));
+        for (uint64_t i = 3; i < 15; i++) {
+            create(&r, LOOP, i, REPLY_, "answer");
+            add(&r, fulfills(0, LOOP, i));
+            sleep_ms(&r, on ? 50 : 1);
+        }
+        sleep_ms(&r, 200);
+        if (on)
+            NOTHING(&r);
+        else
+            EXPECT(&r, "hang-root possible 2 x1: 1\n", "'pause'");
+    }
+}
+
 /* main waits for a ticker as well, which has only been cut off. */
 static void what_goes_on_as_always_is_not_the_cause(void **state)
 {
@@ -2172,6 +2220,7 @@ int main(void)
         cmocka_unit_test(losers_of_a_race_do_not_hang),
         cmocka_unit_test(many_of_one_family_are_one_finding),
         cmocka_unit_test(what_is_in_flight_at_the_end_does_not_hang),
+        cmocka_unit_test(a_timer_that_has_yet_to_go_off),
         cmocka_unit_test(what_goes_on_as_always_is_not_the_cause),
         cmocka_unit_test(a_circle_of_waits),
         cmocka_unit_test(circles_that_touch),

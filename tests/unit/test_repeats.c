@@ -763,6 +763,41 @@ static void a_pause_after_the_work(void **state)
     EXPECT("drift possible 1 x11, 0: it may be meant to pause");
 }
 
+/* Each timer sets the next one, before its work or after it. late: each so many-th comes late. */
+static void timers_that_work(int count, bool before, uint64_t first_ms, int late)
+{
+    begin();
+    uint64_t timer = make(LOOP, INTERVAL, "beat");
+    for (int i = 0; i < count; i++) {
+        sleep_ms(i == 0 ? first_ms : late && i % late == 0 ? 25 : 10);
+        put(switches(0, timer));
+        uint64_t next = before ? make(timer, INTERVAL, "beat") : 0;
+        now += 3 * MS;
+        next = before ? next : make(timer, INTERVAL, "beat");
+        put(fulfills(0, timer, timer));
+        put(switches(0, LOOP));
+        timer = next;
+    }
+}
+
+static void each_timer_is_set_after_the_work(void **state)
+{
+    (void)state;
+    timers_that_work(12, false, 10, 0);
+    EXPECT("drift likely 12 x12, 0: \n", "'beat' (interval) sets itself anew when its own work",
+           "Of 10 ms each time, and about 3 ms of work, it comes every 13 ms");
+    timers_that_work(40, false, 10, 3);
+    EXPECT("drift likely 40 x40, 0: \n");
+    timers_that_work(40, false, 10, 1);
+    NOTHING();
+    timers_that_work(12, false, 13, 0);
+    NOTHING();
+    timers_that_work(12, true, 10, 0);
+    NOTHING();
+    timers_that_work(10, false, 10, 0);
+    NOTHING();
+}
+
 /* ---- One that is served first ---- */
 
 static void serve_first(int times)
@@ -979,6 +1014,7 @@ int main(void)
         cmocka_unit_test(different_things),
         cmocka_unit_test(comes_later_each_time),
         cmocka_unit_test(a_pause_after_the_work),
+        cmocka_unit_test(each_timer_is_set_after_the_work),
         cmocka_unit_test(one_is_served_first),
         cmocka_unit_test(two_that_give_way),
         cmocka_unit_test(two_workers_end_it),
