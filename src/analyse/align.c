@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/names.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 #define ANY_LABEL (WEFT_NONE - 1) /* of a type whose labels are as many as its promises */
 

@@ -5,7 +5,7 @@
 
 #include "analyse/order.h"
 #include "analyse/times.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 enum {
     MERGE_AT = 1 << 18,  /* shares that are gathered before they are merged */

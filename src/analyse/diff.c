@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/differ.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 #define MS INT64_C(1000000)
 

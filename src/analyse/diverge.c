@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "analyse/parting.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 struct search {
     struct weft__differ *d;

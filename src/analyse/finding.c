@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyse/judge.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
                        size_t item)

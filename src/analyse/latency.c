@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyse/differ.h"
-#include "model/alloc.h"
-#include "model/seed.h"
+#include "base/alloc.h"
+#include "base/seed.h"
 
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)

@@ -9,7 +9,7 @@
 
 #include "analyse/pairs.h"
 #include "format/utf8.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/strings.h"
 
 enum {

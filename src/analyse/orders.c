@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/parting.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 enum { MOST = 1000 }; /* promises that are compared with each other */
 

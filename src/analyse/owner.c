@@ -6,7 +6,7 @@
 
 #include "analyse/graph.h"
 #include "analyse/types.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 /* ---- Habits of families ---- */
 

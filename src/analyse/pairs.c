@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/model.h"
-#include "model/seed.h"
+#include "base/seed.h"
 
 static uint32_t *slot_of(const struct weft__pairs *p, uint32_t a, uint32_t b)
 {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 enum {
     MOVES_MAX = 8 * WEFT_PATH_MAX,

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analyse/parting.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 #define MS INT64_C(1000000)
 

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/differ.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 #define MS INT64_C(1000000)
 

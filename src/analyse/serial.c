@@ -7,7 +7,7 @@
 
 #include "analyse/judge.h"
 #include "analyse/types.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 #define LEAST_NS INT64_C(20000) /* a wait on average: to start more at once costs something, too */
 #define MOMENT_NS INT64_C(3000000) /* so short are sleeps between two questions */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "analyse/order.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 struct sorted {
     struct weft_share share;

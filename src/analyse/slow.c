@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 #define LEAST_NS INT64_C(10000000) /* what takes less is not slow */
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/times.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 enum {
     LOOK_BACK = 64,    /* runs before one */

@@ -9,8 +9,8 @@
 #include "analyse/spent.h"
 #include "analyse/times.h"
 #include "format/utf8.h"
-#include "model/alloc.h"
-#include "model/seed.h"
+#include "base/alloc.h"
+#include "base/seed.h"
 
 enum { STEP = 65536 }; /* promises between two calls of progress */
 

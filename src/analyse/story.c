@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 /* A time at which a promise that waited ran again, and since when it could have. */
 struct turn {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 enum {
     LOOK_FURTHER = 64, /* at waits, beyond those that must be looked at */

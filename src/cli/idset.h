@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "model/seed.h"
+#include "base/seed.h"
 
 struct idset_word {
     uint64_t number; /* id / 64 */

@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/prose.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 enum {
     BAR = WEFT__TEXT_BAR,

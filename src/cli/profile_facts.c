@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "profile/gather.h"
 
 /* ---- How often ---- */

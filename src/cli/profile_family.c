@@ -5,7 +5,7 @@
 
 #include "analyse/names.h"
 #include "cli/profile.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "profile/build.h"
 
 enum { LABELS_MAX = 20 }; /* that are not too many to look through: a list's usual rows */

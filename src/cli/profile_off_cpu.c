@@ -10,7 +10,7 @@
 #include "cli/profile.h"
 #include "cli/prose.h"
 #include "cli/stats.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/strings.h"
 
 /* A call can be at several locations; then it does not say which. But names of the kernel's functions are known, and

@@ -11,7 +11,7 @@
 #include "cli/profile.h"
 #include "cli/prose.h"
 #include "cli/stats.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 enum {
     NUMBERS = 32,    /* columns before the tree */

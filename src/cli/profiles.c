@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/strings.h"
 #include "cli/perf_boot.h"
 #include "cli/source.h"

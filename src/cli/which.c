@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/common.h"
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/strings.h"
 
 /* In which way a text is what was asked for. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 struct finder {
     const struct weft_history *h;

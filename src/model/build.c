@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 enum { FIRST_ROOM = 64, MUCH = 1 << 20 };
 

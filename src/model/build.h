@@ -3,7 +3,7 @@
 #ifndef WEFT_MODEL_BUILD_H
 #define WEFT_MODEL_BUILD_H
 
-#include "model/idmap.h"
+#include "base/idmap.h"
 #include "model/model.h"
 #include "model/strings.h"
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/build.h"
 
 enum { ANCESTORS_MAX = 64 }; /* looked at to find out whether a promise would be its own */

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/build.h"
 
 /* While events are read, a release is a hold as well, with this in released_by. */

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/idmap.h"
+#include "base/idmap.h"
 #include "model/strings.h"
 
 const char *weft_outcome_name(enum weft_outcome o)

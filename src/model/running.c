@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/build.h"
 
 struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream)

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
-#include "model/seed.h"
+#include "base/alloc.h"
+#include "base/seed.h"
 
 enum { FIRST_ROOM = 64 };
 

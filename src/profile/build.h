@@ -3,7 +3,7 @@
  * memory or 2^32 - 2 of the sort are there; the profile can then still be freed, and nothing else.
  *
  * What is equal is kept once: texts, functions, locations (process, address, mapping, caller), nodes of stacks. The
- * tables behind that are hashed with model/seed.h, since a file's author may choose what is in them. */
+ * tables behind that are hashed with base/seed.h, since a file's author may choose what is in them. */
 #ifndef WEFT_PROFILE_BUILD_H
 #define WEFT_PROFILE_BUILD_H
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 /* A stream by the number of its thread. Streams of one number make a group. */
 struct numbered {

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/strings.h"
 #include "profile/build.h"
 #include "profile/frames.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Hash tables over arrays whose items have 32-bit indices; inside of the profile. What is hashed comes from
- * a file, so callers mix it with a seed (model/seed.h). */
+ * a file, so callers mix it with a seed (base/seed.h). */
 #ifndef WEFT_PROFILE_TABLE_H
 #define WEFT_PROFILE_TABLE_H
 
@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
-#include "model/seed.h"
+#include "base/alloc.h"
+#include "base/seed.h"
 
 struct weft__table {
     uint32_t *slot; /* open addressing, at most half full: index plus 1; 0: free */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 enum { LOOKED_AT = 64 };
 

@@ -6,6 +6,7 @@
 
 #include "format/mirage.h"
 #include "format/packet.h"
+#include "read/rings.h"
 #include "read/state.h"
 #include "read/weft.h"
 
@@ -45,7 +46,12 @@ static int find_format(const struct weft_input *in, const struct weft_reader_for
     unsigned char *window = malloc(WINDOW);
     if (!window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    ptrdiff_t got = 0;
+    ptrdiff_t got = weft_input_read(in, window, HEAD_SIZE, 0, err);
+    if (got > 0 && weft__is_rings(window, (size_t)got)) {
+        *format = &weft__rings_format;
+        free(window);
+        return 0;
+    }
     for (uint64_t at = 0, want = MARK_SIZE; at < in->size; want = WINDOW) {
         got = weft_input_read(in, window, want, at, err);
         if (got < MARK_SIZE && at)

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "sample/aside.h"
 #include "sample/state.h"
 

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "sample/state.h"
 
 int weft__tell(struct weft_sampler *s, const struct weft_sampled *r)

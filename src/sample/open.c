@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "sample/state.h"
 
 /* ---- Cores ---- */

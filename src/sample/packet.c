@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/seed.h"
+#include "base/seed.h"
 
 #define FIRST_ROOM 65536
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "symbols/confine.h"
 
 enum { TELL = 1, ASK = 2, RULE_MS = 2000 /* of CPU time */ };

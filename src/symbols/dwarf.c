@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "symbols/elf_file.h"
 
 enum { LOOK_BACK = 8, DEPTH_MAX = 64 };

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "symbols/confine.h"
 #include "symbols/demangle.h"
 

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 
 /* Ranges that contain others are few and flat. */
 #define LOOK_BACK 64

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "model/alloc.h"
-#include "model/seed.h"
+#include "base/alloc.h"
+#include "base/seed.h"
 #include "symbols/step.h"
 
 enum {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "view/canvas.h"
 
 enum { DEPTH_MAX = 4096 };

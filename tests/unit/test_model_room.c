@@ -3,9 +3,9 @@
  * else while events are read. */
 #include <inttypes.h>
 
-#include "model/alloc.h"
+#include "base/alloc.h"
 #include "model/build.h"
-#include "model/idmap.h"
+#include "base/idmap.h"
 #include "model/model.h"
 #include "trace.h"
 

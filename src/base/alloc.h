@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* Arrays whose size comes from a file: where it does not fit into a size_t, there is no memory for it. */
-#ifndef WEFT_MODEL_ALLOC_H
-#define WEFT_MODEL_ALLOC_H
+#ifndef WEFT_BASE_ALLOC_H
+#define WEFT_BASE_ALLOC_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-#include "model/idmap.h"
+#include "base/idmap.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "model/alloc.h"
-#include "model/seed.h"
+#include "base/alloc.h"
+#include "base/seed.h"
 
 enum { BLOCK_BITS = 4, BLOCK = 1 << BLOCK_BITS, FIRST_ROOM = 64, RECENT = 1024 };
 

@@ -10,8 +10,8 @@
  * make it slow.
  *
  * Threads: one at a time, except that any number may weft_idmap_get while nobody adds. */
-#ifndef WEFT_MODEL_IDMAP_H
-#define WEFT_MODEL_IDMAP_H
+#ifndef WEFT_BASE_IDMAP_H
+#define WEFT_BASE_IDMAP_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,0 +1,465 @@
+/* SPDX-License-Identifier: ISC */
+#include "read/eio.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+#include "format/error.h"
+
+#define NOBODY WEFT_ID_LOOP
+#define NONE UINT32_MAX
+
+/* Promises that Eio has no number for, one for each suspension: numbers that no id reaches. */
+#define FIRST_OWN (UINT64_C(1) << 62)
+
+enum sort { UNKNOWN, FIBER, CONTEXT, OBJECT };
+
+/* What an id names. */
+struct thing {
+    uint64_t id;
+    uint64_t waits;   /* fiber: for this promise, or NOBODY */
+    uint64_t tried;   /* … it found this one not ready just now, or NOBODY */
+    uint32_t context; /* fiber: the innermost it is in; context: the one around it; or NONE */
+    uint8_t sort;
+    uint8_t kind;
+    bool ended, suspended, own; /* own: what it waits for has no id */
+};
+
+struct ring {
+    uint64_t fiber;  /* that runs, or ran last; NOBODY */
+    uint64_t parent; /* of the domain's first fiber */
+    uint64_t gc_ns;  /* when the outermost phase began */
+    uint32_t phases;
+    bool polls, lost;
+};
+
+struct weft__eio {
+    struct weft_idmap *ids;
+    struct thing *thing;
+    uint32_t things, room;
+    struct ring *ring;
+    uint32_t rings;
+    uint64_t own; /* the next number of ours */
+
+    /* While an item is told. */
+    struct weft_event *out;
+    int count;
+    uint64_t now_ns;
+    uint32_t stream;
+};
+
+static const struct weft_origin origins[] = {
+    {.type = "fiber"},   {.type = "switch"},    {.type = "protect"}, {.type = "sub"},
+    {.type = "root"},    {.type = "any"},       {.type = "promise"}, {.type = "semaphore"},
+    {.type = "stream"},  {.type = "mutex"},     {.type = "io"},      {.type = "sleep"},
+    {.type = "context"}, {.type = "condition"}, {.type = "object"}};
+
+static const struct weft_origin *origin(const char *type)
+{
+    const size_t count = sizeof origins / sizeof *origins;
+    for (size_t i = 0; i < count; i++)
+        if (!strcmp(origins[i].type, type))
+            return &origins[i];
+    return &origins[count - 1];
+}
+
+struct weft__eio *weft__eio_new(uint32_t rings)
+{
+    struct weft__eio *e = calloc(1, sizeof *e);
+    if (!e)
+        return NULL;
+    e->ids = weft_idmap_new();
+    e->ring = calloc(rings + 1u, sizeof *e->ring);
+    e->rings = rings;
+    e->own = FIRST_OWN;
+    if (!e->ids || !e->ring) {
+        weft__eio_free(e);
+        return NULL;
+    }
+    for (uint32_t i = 0; i < rings; i++)
+        e->ring[i].fiber = e->ring[i].parent = NOBODY;
+    return e;
+}
+
+void weft__eio_free(struct weft__eio *e)
+{
+    if (!e)
+        return;
+    weft_idmap_free(e->ids);
+    free(e->thing);
+    free(e->ring);
+    free(e);
+}
+
+static struct weft_event *put(struct weft__eio *e, enum weft_event_kind kind, uint64_t a,
+                              uint64_t b)
+{
+    struct weft_event *ev = &e->out[e->count++];
+    *ev = (struct weft_event){
+        .time_ns = e->now_ns, .a = a, .b = b, .kind = (uint8_t)kind, .stream = e->stream};
+    return ev;
+}
+
+static void put_text(struct weft_event *ev, const char *text, uint32_t size)
+{
+    const char *end = text ? memchr(text, '\0', size) : NULL;
+    ev->text = text;
+    ev->text_size = end ? (uint32_t)(end - text) : text ? size : 0;
+}
+
+/* What the id names; told of now if it was not before. NULL: no memory. */
+static struct thing *find(struct weft__eio *e, uint64_t id)
+{
+    const uint32_t at = weft_idmap_seek(e->ids, id);
+    if (at != WEFT_IDMAP_NONE)
+        return &e->thing[at];
+    if (!weft__reserve(&e->thing, e->things, &e->room, sizeof *e->thing) ||
+        !weft_idmap_put(e->ids, id, e->things))
+        return NULL;
+    struct thing *t = &e->thing[e->things++];
+    *t = (struct thing){.id = id, .waits = NOBODY, .tried = NOBODY, .context = NONE};
+    return t;
+}
+
+static uint32_t place(const struct weft__eio *e, const struct thing *t)
+{
+    return (uint32_t)(t - e->thing);
+}
+
+static void create(struct weft__eio *e, uint64_t parent, uint64_t id, const char *type)
+{
+    put(e, WEFT_EVENT_CREATES, parent, id)->origin = origin(type);
+}
+
+static const char *type_of(unsigned kind)
+{
+    static const char *const names[] = {[WEFT__EIO_SWITCH] = "switch",
+                                        [WEFT__EIO_PROTECT] = "protect",
+                                        [WEFT__EIO_SUB] = "sub",
+                                        [WEFT__EIO_ROOT] = "root",
+                                        [WEFT__EIO_ANY] = "any",
+                                        [WEFT__EIO_PROMISE] = "promise",
+                                        [WEFT__EIO_SEMAPHORE] = "semaphore",
+                                        [WEFT__EIO_STREAM] = "stream",
+                                        [WEFT__EIO_MUTEX] = "mutex"};
+    return kind < sizeof names / sizeof *names && names[kind] ? names[kind] : NULL;
+}
+
+/* A number that was used before names something else from now on: no run of a program does that, a hostile file may. */
+static struct thing *begin(struct weft__eio *e, uint64_t id, enum sort sort, unsigned kind)
+{
+    struct thing *t = find(e, id);
+    if (t)
+        *t = (struct thing){.id = id,
+                            .waits = NOBODY,
+                            .tried = NOBODY,
+                            .context = NONE,
+                            .sort = (uint8_t)sort,
+                            .kind = (uint8_t)kind};
+    return t;
+}
+
+/* ---- Fibers ---- */
+
+static int on_create_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item)
+{
+    struct thing *t = begin(e, item->id, FIBER, 0);
+    if (!t)
+        return WEFT_E_NOMEM;
+    const uint32_t at = place(e, t);
+    const uint32_t context = weft_idmap_get(e->ids, item->other);
+    e->thing[at].context = context == WEFT_IDMAP_NONE ? NONE : context;
+    create(e, r->fiber != NOBODY ? r->fiber : r->parent, item->id, "fiber");
+    return 0;
+}
+
+/* The fiber goes on. Why, its next event says: that it has got what it waited for, or something else. */
+static int on_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item,
+                    const struct weft__eio_item *next)
+{
+    struct thing *f = find(e, item->id);
+    if (!f)
+        return WEFT_E_NOMEM;
+    const uint64_t source = f->suspended ? f->waits : NOBODY;
+    const bool own = f->own,
+               got = next && next->event == WEFT__EIO_GET && next->id == source && !own;
+    f->suspended = f->own = false;
+    f->waits = f->tried = NOBODY;
+    r->fiber = item->id;
+    if (own) {
+        put(e, WEFT_EVENT_RESOLVES, NOBODY, source);
+        put(e, WEFT_EVENT_READ, item->id, source);
+    } else if (got) {
+        const struct thing *t = find(e, source);
+        if (!t)
+            return WEFT_E_NOMEM;
+        put(e,
+            t->ended || t->kind == WEFT__EIO_PROMISE || t->sort == FIBER ? WEFT_EVENT_READ
+                                                                         : WEFT_EVENT_SIGNAL,
+            item->id, source);
+    } else {
+        put(e, WEFT_EVENT_SWITCH, item->id, 0);
+    }
+    return 0;
+}
+
+static bool is(const struct weft__eio_item *item, const char *operation)
+{
+    const size_t size = strlen(operation);
+    return item->text_size == size && !memcmp(item->text, operation, size);
+}
+
+/* A promise of ours for what the fiber waits for, which has no number. */
+static void wait_for_operation(struct weft__eio *e, struct thing *f, const struct weft__eio_item *i)
+{
+    const bool sleeps = is(i, "sleep"),
+               condition = i->text_size > 9 && !memcmp(i->text, "Condition", 9);
+    const uint64_t own = e->own++;
+    create(e, f->id, own, sleeps ? "sleep" : condition ? "condition" : "io");
+    put_text(&e->out[e->count - 1], i->text, i->text_size);
+    put(e, WEFT_EVENT_TRY_READ, f->id, own);
+    f->waits = own;
+    f->own = true;
+}
+
+static int on_suspend(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item,
+                      const struct weft__eio_item *next)
+{
+    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
+    if (r->fiber != NOBODY && !f)
+        return WEFT_E_NOMEM;
+    if (f) {
+        const bool told_before = is(item, "Mutex.lock") || is(item, "Switch.await_idle");
+        f->suspended = true;
+        if (told_before && f->tried != NOBODY) {
+            put(e, WEFT_EVENT_TRY_READ, f->id, f->tried);
+            f->waits = f->tried;
+        } else if (next && next->event == WEFT__EIO_TRY_GET) {
+            f->waits = NOBODY; /* it will say so */
+        } else if (item->text_size) {
+            wait_for_operation(e, f, item);
+        }
+        f->tried = NOBODY;
+    }
+    put(e, WEFT_EVENT_SWITCH, NOBODY, 0);
+    return 0;
+}
+
+static int on_try_get(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item)
+{
+    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
+    if (!f)
+        return r->fiber == NOBODY ? 0 : WEFT_E_NOMEM;
+    if (f->suspended && f->waits == NOBODY) {
+        put(e, WEFT_EVENT_TRY_READ, f->id, item->id);
+        f->waits = item->id;
+    } else {
+        f->tried = item->id;
+    }
+    return 0;
+}
+
+static int on_exit_fiber(struct weft__eio *e, const struct weft__eio_item *item)
+{
+    struct thing *f = find(e, item->id);
+    if (!f)
+        return WEFT_E_NOMEM;
+    if (!f->ended)
+        put(e, WEFT_EVENT_RESOLVES, item->id, item->id);
+    f->ended = true;
+    return 0;
+}
+
+/* ---- What they share ---- */
+
+static int on_get(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
+{
+    const struct thing *t = find(e, item->id);
+    if (!t)
+        return WEFT_E_NOMEM;
+    if (r->fiber == NOBODY)
+        return 0;
+    if (t->kind == WEFT__EIO_SEMAPHORE || t->kind == WEFT__EIO_MUTEX)
+        put(e, WEFT_EVENT_ACQUIRES, r->fiber, item->id);
+    else if (t->ended)
+        put(e, WEFT_EVENT_READ_LATER, r->fiber, item->id);
+    return 0;
+}
+
+static int on_put(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
+{
+    struct thing *t = find(e, item->id);
+    if (!t)
+        return WEFT_E_NOMEM;
+    if (t->kind == WEFT__EIO_SEMAPHORE || t->kind == WEFT__EIO_MUTEX) {
+        put(e, WEFT_EVENT_RELEASES, r->fiber, item->id);
+        put(e, WEFT_EVENT_NOTIFIES, r->fiber, item->id);
+    } else if (t->kind == WEFT__EIO_STREAM) {
+        put(e, WEFT_EVENT_NOTIFIES, r->fiber, item->id);
+    } else if (!t->ended) {
+        put(e, WEFT_EVENT_FULFILLS, r->fiber, item->id);
+        t->ended = true;
+    }
+    return 0;
+}
+
+static int on_create(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item,
+                     enum sort sort)
+{
+    const char *type = type_of(item->kind);
+    struct thing *t = begin(e, item->id, sort, item->kind);
+    if (!t)
+        return WEFT_E_NOMEM;
+    create(e, r->fiber, item->id, type ? type : sort == CONTEXT ? "context" : "object");
+    struct thing *f = sort == CONTEXT && r->fiber != NOBODY ? find(e, r->fiber) : NULL;
+    if (f) {
+        t = find(e, item->id); /* the table may have moved */
+        t->context = f->context;
+        f->context = place(e, t);
+    }
+    return 0;
+}
+
+static int on_exit_context(struct weft__eio *e, const struct ring *r)
+{
+    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
+    if (!f || f->context == NONE || f->context >= e->things)
+        return 0;
+    struct thing *c = &e->thing[f->context];
+    if (c->sort != CONTEXT)
+        return 0;
+    f->context = c->context;
+    if (!c->ended)
+        put(e, WEFT_EVENT_FULFILLS, f->id, c->id);
+    c->ended = true;
+    return 0;
+}
+
+/* A context is cancelled. That the others are not wanted any more when the first of several is there is as it should be. */
+static int on_error(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
+{
+    struct thing *c = find(e, item->id);
+    if (!c)
+        return WEFT_E_NOMEM;
+    if (c->ended)
+        return 0;
+    c->ended = true;
+    static const char normal[] = "Eio__core__Fiber.Not_first";
+    if (item->text_size >= sizeof normal - 1 && !memcmp(item->text, normal, sizeof normal - 1))
+        put(e, WEFT_EVENT_CANCELS, r->fiber, item->id);
+    else
+        put_text(put(e, WEFT_EVENT_FAILS, r->fiber, item->id), item->text, item->text_size);
+    return 0;
+}
+
+/* ---- Domains ---- */
+
+static void on_phase(struct weft__eio *e, struct ring *r, bool begins)
+{
+    if (begins) {
+        if (r->phases++ == 0)
+            r->gc_ns = e->now_ns;
+    } else if (r->phases && --r->phases == 0 && !r->polls) {
+        put(e, WEFT_EVENT_GC, 0, 0)->value = (int64_t)(e->now_ns - r->gc_ns);
+    }
+}
+
+static void forget(struct ring *r)
+{
+    r->fiber = r->parent = NOBODY;
+    r->phases = 0;
+    r->polls = false;
+}
+
+int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct weft__eio_item *item,
+                   const struct weft__eio_item *next)
+{
+    struct ring *r = &e->ring[item->ring];
+    int rc = 0;
+    e->out = out;
+    e->count = 0;
+    e->now_ns = item->time_ns;
+    e->stream = item->ring;
+    const uint64_t ran = r->fiber;
+    const bool lost = r->lost;
+    switch ((enum weft__eio_event)item->event) {
+    case WEFT__EIO_CREATE_OBJ:
+        rc = on_create(e, r, item, OBJECT);
+        break;
+    case WEFT__EIO_CREATE_CC:
+        rc = on_create(e, r, item, CONTEXT);
+        break;
+    case WEFT__EIO_CREATE_FIBER:
+        rc = on_create_fiber(e, r, item);
+        break;
+    case WEFT__EIO_GET:
+        rc = on_get(e, r, item);
+        break;
+    case WEFT__EIO_TRY_GET:
+        rc = on_try_get(e, r, item);
+        break;
+    case WEFT__EIO_PUT:
+        rc = on_put(e, r, item);
+        break;
+    case WEFT__EIO_EXIT_CC:
+        rc = on_exit_context(e, r);
+        break;
+    case WEFT__EIO_EXIT_FIBER:
+        rc = on_exit_fiber(e, item);
+        break;
+    case WEFT__EIO_ERROR:
+        rc = on_error(e, r, item);
+        break;
+    case WEFT__EIO_NAME:
+        put_text(put(e, WEFT_EVENT_LABEL, item->id, 0), item->text, item->text_size);
+        break;
+    case WEFT__EIO_LOG:
+    case WEFT__EIO_ENTER_SPAN:
+        if (r->fiber != NOBODY)
+            put_text(put(e, WEFT_EVENT_LABEL, r->fiber, 0), item->text, item->text_size);
+        break;
+    case WEFT__EIO_FIBER:
+        rc = on_fiber(e, r, item, next);
+        break;
+    case WEFT__EIO_SUSPEND_FIBER:
+        rc = on_suspend(e, r, item, next);
+        break;
+    case WEFT__EIO_SUSPEND_DOMAIN:
+        r->polls = true;
+        put(e, WEFT_EVENT_SUSPEND, 0, 0);
+        break;
+    case WEFT__EIO_RESUME_DOMAIN:
+        r->polls = false;
+        put(e, WEFT_EVENT_RESUME, 0, 0);
+        break;
+    case WEFT__EIO_DOMAIN_SPAWN:
+        r->parent = item->id;
+        break;
+    case WEFT__EIO_GC_BEGIN:
+        on_phase(e, r, true);
+        break;
+    case WEFT__EIO_GC_END:
+        on_phase(e, r, false);
+        break;
+    case WEFT__EIO_RING_START:
+        forget(r);
+        break;
+    case WEFT__EIO_LOST:
+        forget(r);
+        r->lost = true;
+        break;
+    case WEFT__EIO_EXIT_SPAN:
+    case WEFT__EIO_EVENTS:
+        break;
+    }
+    if (rc < 0)
+        return rc;
+    for (int i = 0; i < e->count; i++) {
+        out[i].running = i == 0 ? ran : r->fiber;
+        out[i].gap = out[i].missing = lost && i == 0;
+    }
+    r->lost = r->lost && (item->event == WEFT__EIO_LOST || !e->count);
+    return e->count;
+}

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: ISC */
+/* What a program in OCaml that uses Eio says of itself through OCaml's runtime events, told as events of ours. The same facts
+ * stand in the runtime's ring files (rings.c) and in eio-trace's recordings (fxt.c); the second say less: no promises,
+ * semaphores or mutexes, so a fiber waits for an operation there.
+ *
+ * A fiber is a promise that runs; so is a cancellation context, which its fiber ends. A suspension whose object is known is
+ * a wait for that one, any other one a wait for a promise of its own, with the operation as its label.
+ *
+ * Source: Eio's lib_eio/runtime_events and OCaml's runtime/runtime_events.c. */
+#ifndef WEFT_READ_EIO_H
+#define WEFT_READ_EIO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "format/events.h"
+
+/* X(NAME, "as Eio calls it"): what a ring's user events are called. */
+#define WEFT_EIO_EVENTS(X)                                                                         \
+    X(CREATE_OBJ, "eio.create_obj")     /* id; kind */                                             \
+    X(CREATE_CC, "eio.create_cc")       /* id; kind */                                             \
+    X(CREATE_FIBER, "eio.create_fiber") /* id; other: its context */                               \
+    X(GET, "eio.get")                   /* id */                                                   \
+    X(TRY_GET, "eio.try_get")           /* id */                                                   \
+    X(PUT, "eio.put")                   /* id */                                                   \
+    X(EXIT_CC, "eio.exit_cc")                                                                      \
+    X(EXIT_FIBER, "eio.exit_fiber") /* id */                                                       \
+    X(ERROR, "eio.error")           /* id; text */                                                 \
+    X(NAME, "eio.name")             /* id; text */                                                 \
+    X(LOG, "eio.log")               /* text */                                                     \
+    X(ENTER_SPAN, "eio.enter_span") /* text */                                                     \
+    X(EXIT_SPAN, "eio.exit_span")                                                                  \
+    X(FIBER, "eio.fiber")                 /* id: it runs from now on */                            \
+    X(SUSPEND_FIBER, "eio.suspend_fiber") /* text: the operation */                                \
+    X(SUSPEND_DOMAIN, "eio.suspend_domain")                                                        \
+    X(DOMAIN_SPAWN, "eio.domain_spawn") /* id: the fiber that started it */
+
+enum weft__eio_event {
+#define X(NAME, name) WEFT__EIO_##NAME,
+    WEFT_EIO_EVENTS(X)
+#undef X
+        WEFT__EIO_RESUME_DOMAIN, /* the end of SUSPEND_DOMAIN */
+    WEFT__EIO_GC_BEGIN,          /* a phase */
+    WEFT__EIO_GC_END,
+    WEFT__EIO_RING_START, /* a domain begins to write, another one perhaps than before */
+    WEFT__EIO_LOST,       /* events are missing before the next one */
+    WEFT__EIO_EVENTS,     /* how many; as an event: one that says nothing here */
+};
+
+/* Kinds in create_obj and create_cc. */
+enum {
+    WEFT__EIO_SWITCH = 3,
+    WEFT__EIO_PROTECT,
+    WEFT__EIO_SUB,
+    WEFT__EIO_ROOT,
+    WEFT__EIO_ANY,
+    WEFT__EIO_PROMISE = 15,
+    WEFT__EIO_SEMAPHORE,
+    WEFT__EIO_STREAM = 18,
+    WEFT__EIO_MUTEX,
+};
+
+struct weft__eio_item {
+    uint64_t time_ns;
+    uint64_t id, other;
+    const char *text; /* borrowed until the next call; NULL: none */
+    uint32_t text_size;
+    uint32_t ring;
+    uint8_t event; /* enum weft__eio_event */
+    uint8_t kind;
+};
+
+struct weft__eio;
+
+/* rings: how many there are. The caller owns it. NULL: no memory. */
+struct weft__eio *weft__eio_new(uint32_t rings);
+void weft__eio_free(struct weft__eio *e);
+
+/* An item becomes up to so many events. */
+#define WEFT__EIO_MOST 6u
+
+/* Tells what the item means: writes up to WEFT__EIO_MOST events to out and returns how many, or a negative WEFT_E code. Items come in
+ * order of time. next: the one that follows it on its ring, or NULL; what a fiber does first after a wait tells why it
+ * went on. Texts of events are the item's, or last as long as e. */
+int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct weft__eio_item *item,
+                   const struct weft__eio_item *next);
+
+#endif
