@@ -7,12 +7,13 @@
 #include "base/alloc.h"
 #include "base/idmap.h"
 #include "format/error.h"
+#include "read/reader.h"
 
 #define NOBODY WEFT_ID_LOOP
 #define NONE UINT32_MAX
 
-/* Promises that Eio has no number for, one for each suspension: numbers that no id reaches. */
-#define FIRST_OWN (UINT64_C(1) << 62)
+/* Promises that Eio has no number for, one for each suspension: numbers that no id reaches, which can be told from ids by eye. */
+#define FIRST_OWN UINT64_C(1000000000000)
 
 enum sort { UNKNOWN, FIBER, CONTEXT, OBJECT };
 
@@ -22,9 +23,16 @@ struct thing {
     uint64_t waits;   /* fiber: for this promise, or NOBODY */
     uint64_t tried;   /* … it found this one not ready just now, or NOBODY */
     uint32_t context; /* fiber: the innermost it is in; context: the one around it; or NONE */
+    uint32_t span;    /* fiber: the innermost; or NONE */
     uint8_t sort;
     uint8_t kind;
     bool ended, suspended, own; /* own: what it waits for has no id */
+};
+
+/* What a fiber does, by name. */
+struct span {
+    uint64_t id;
+    uint32_t outer; /* or NONE */
 };
 
 struct ring {
@@ -39,6 +47,8 @@ struct weft__eio {
     struct weft_idmap *ids;
     struct thing *thing;
     uint32_t things, room;
+    struct span *span; /* of all fibers: those that have ended, too */
+    uint32_t spans, span_room;
     struct ring *ring;
     uint32_t rings;
     uint64_t own; /* the next number of ours */
@@ -54,7 +64,8 @@ static const struct weft_origin origins[] = {
     {.type = "fiber"},   {.type = "switch"},    {.type = "protect"}, {.type = "sub"},
     {.type = "root"},    {.type = "any"},       {.type = "promise"}, {.type = "semaphore"},
     {.type = "stream"},  {.type = "mutex"},     {.type = "io"},      {.type = "sleep"},
-    {.type = "context"}, {.type = "condition"}, {.type = "object"}};
+    {.type = "context"}, {.type = "condition"}, {.type = "span"},    {.type = "log"},
+    {.type = "object"}};
 
 static const struct weft_origin *origin(const char *type)
 {
@@ -89,8 +100,22 @@ void weft__eio_free(struct weft__eio *e)
         return;
     weft_idmap_free(e->ids);
     free(e->thing);
+    free(e->span);
     free(e->ring);
     free(e);
+}
+
+void weft__eio_name_stream(struct weft_stream_facts *f, uint32_t number)
+{
+    char digits[10];
+    unsigned count = 0;
+    memcpy(f->name, "domain ", 7);
+    f->number = number;
+    do
+        digits[count++] = (char)('0' + number % 10);
+    while (number /= 10);
+    for (unsigned i = 0; i < count && 7 + i < sizeof f->name - 1; i++)
+        f->name[7 + i] = digits[count - 1 - i];
 }
 
 static struct weft_event *put(struct weft__eio *e, enum weft_event_kind kind, uint64_t a,
@@ -119,7 +144,7 @@ static struct thing *find(struct weft__eio *e, uint64_t id)
         !weft_idmap_put(e->ids, id, e->things))
         return NULL;
     struct thing *t = &e->thing[e->things++];
-    *t = (struct thing){.id = id, .waits = NOBODY, .tried = NOBODY, .context = NONE};
+    *t = (struct thing){.id = id, .waits = NOBODY, .tried = NOBODY, .context = NONE, .span = NONE};
     return t;
 }
 
@@ -156,6 +181,7 @@ static struct thing *begin(struct weft__eio *e, uint64_t id, enum sort sort, uns
                             .waits = NOBODY,
                             .tried = NOBODY,
                             .context = NONE,
+                            .span = NONE,
                             .sort = (uint8_t)sort,
                             .kind = (uint8_t)kind};
     return t;
@@ -331,8 +357,7 @@ static int on_exit_context(struct weft__eio *e, const struct ring *r)
     if (c->sort != CONTEXT)
         return 0;
     f->context = c->context;
-    if (!c->ended)
-        put(e, WEFT_EVENT_FULFILLS, f->id, c->id);
+    put(e, c->ended ? WEFT_EVENT_READ_LATER : WEFT_EVENT_FULFILLS, f->id, c->id);
     c->ended = true;
     return 0;
 }
@@ -351,6 +376,44 @@ static int on_error(struct weft__eio *e, const struct ring *r, const struct weft
         put(e, WEFT_EVENT_CANCELS, r->fiber, item->id);
     else
         put_text(put(e, WEFT_EVENT_FAILS, r->fiber, item->id), item->text, item->text_size);
+    return 0;
+}
+
+/* ---- What a fiber says ---- */
+
+static int on_log(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
+{
+    if (r->fiber == NOBODY)
+        return 0;
+    const uint64_t id = e->own++;
+    create(e, r->fiber, id, "log");
+    put_text(&e->out[e->count - 1], item->text, item->text_size);
+    put(e, WEFT_EVENT_FULFILLS, r->fiber, id);
+    return 0;
+}
+
+static int on_enter_span(struct weft__eio *e, const struct ring *r,
+                         const struct weft__eio_item *item)
+{
+    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
+    if (!f || !weft__reserve(&e->span, e->spans, &e->span_room, sizeof *e->span))
+        return r->fiber == NOBODY ? 0 : WEFT_E_NOMEM;
+    e->span[e->spans] = (struct span){.id = e->own++, .outer = f->span};
+    f->span = e->spans;
+    create(e, f->id, e->span[e->spans].id, "span");
+    put_text(&e->out[e->count - 1], item->text, item->text_size);
+    put(e, WEFT_EVENT_BACKGROUND, e->span[e->spans].id, 0); /* as long as it likes */
+    e->spans++;
+    return 0;
+}
+
+static int on_exit_span(struct weft__eio *e, const struct ring *r)
+{
+    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
+    if (!f || f->span == NONE)
+        return 0;
+    put(e, WEFT_EVENT_FULFILLS, f->id, e->span[f->span].id);
+    f->span = e->span[f->span].outer;
     return 0;
 }
 
@@ -416,9 +479,13 @@ int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct wef
         put_text(put(e, WEFT_EVENT_LABEL, item->id, 0), item->text, item->text_size);
         break;
     case WEFT__EIO_LOG:
+        rc = on_log(e, r, item);
+        break;
     case WEFT__EIO_ENTER_SPAN:
-        if (r->fiber != NOBODY)
-            put_text(put(e, WEFT_EVENT_LABEL, r->fiber, 0), item->text, item->text_size);
+        rc = on_enter_span(e, r, item);
+        break;
+    case WEFT__EIO_EXIT_SPAN:
+        rc = on_exit_span(e, r);
         break;
     case WEFT__EIO_FIBER:
         rc = on_fiber(e, r, item, next);
@@ -450,7 +517,12 @@ int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct wef
         forget(r);
         r->lost = true;
         break;
-    case WEFT__EIO_EXIT_SPAN:
+    case WEFT__EIO_COUNTER: {
+        struct weft_event *ev = put(e, WEFT_EVENT_COUNTER, r->fiber, 0);
+        ev->value = (int64_t)item->id;
+        put_text(ev, item->text, item->text_size);
+        break;
+    }
     case WEFT__EIO_EVENTS:
         break;
     }

@@ -45,6 +45,7 @@ enum weft__eio_event {
     WEFT__EIO_GC_END,
     WEFT__EIO_RING_START, /* a domain begins to write, another one perhaps than before */
     WEFT__EIO_LOST,       /* events are missing before the next one */
+    WEFT__EIO_COUNTER,    /* id: its value; text: its name */
     WEFT__EIO_EVENTS,     /* how many; as an event: one that says nothing here */
 };
 
@@ -76,6 +77,10 @@ struct weft__eio;
 /* rings: how many there are. The caller owns it. NULL: no memory. */
 struct weft__eio *weft__eio_new(uint32_t rings);
 void weft__eio_free(struct weft__eio *e);
+
+/* What the ring with that number is called. */
+struct weft_stream_facts;
+void weft__eio_name_stream(struct weft_stream_facts *f, uint32_t number);
 
 /* An item becomes up to so many events. */
 #define WEFT__EIO_MOST 6u

@@ -6,6 +6,7 @@
 
 #include "format/mirage.h"
 #include "format/packet.h"
+#include "read/fxt.h"
 #include "read/rings.h"
 #include "read/state.h"
 #include "read/weft.h"
@@ -47,8 +48,9 @@ static int find_format(const struct weft_input *in, const struct weft_reader_for
     if (!window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     ptrdiff_t got = weft_input_read(in, window, HEAD_SIZE, 0, err);
-    if (got > 0 && weft__is_rings(window, (size_t)got)) {
-        *format = &weft__rings_format;
+    const size_t head = got > 0 ? (size_t)got : 0;
+    if (weft__is_rings(window, head) || weft__is_fxt(window, head)) {
+        *format = weft__is_fxt(window, head) ? &weft__fxt_format : &weft__rings_format;
         free(window);
         return 0;
     }

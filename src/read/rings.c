@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "format/bytes.h"
 #include "format/packet.h"
+#include "read/alive.h"
 #include "read/eio.h"
 #include "read/rings.h"
 #include "read/state.h"
@@ -30,7 +31,7 @@ enum {
 /* Types of items, and numbers of the runtime's own. */
 enum { PADDING = 0, LIFECYCLE = 1, BEGIN = 2, END = 3 };
 enum { UNIT = 0, INT = 1, SPAN_BEGIN = 2, SPAN_END = 3, CUSTOM = 4 };
-enum { RING_START = 0, DOMAIN_SPAWN = 6 };
+enum { RING_START = 0, RING_STOP = 1 };
 
 struct ring {
     unsigned char *bytes; /* of the words from head to tail, in order */
@@ -51,7 +52,8 @@ struct rings {
     uint8_t
         event[NAMES]; /* by user id: enum weft__eio_event, or these; NO_EVENT: not looked up yet */
     struct weft__eio *eio;
-    uint64_t words, done;
+    uint64_t words;
+    bool stopped; /* the runtime has */
 };
 
 bool weft__is_rings(const unsigned char *head, size_t size)
@@ -123,7 +125,11 @@ static void read_user(struct rings *r, const struct ring *g, struct weft__eio_it
     x->event = event_of(r, id);
     if (x->event == OWN_EVENT) {
         const char *name = (const char *)r->names + (size_t)id * NAME_BYTES;
-        x->event = type == SPAN_END ? WEFT__EIO_EXIT_SPAN : WEFT__EIO_LOG;
+        x->event = type == SPAN_BEGIN          ? WEFT__EIO_ENTER_SPAN
+                   : type == SPAN_END          ? WEFT__EIO_EXIT_SPAN
+                   : type == INT && words >= 3 ? WEFT__EIO_COUNTER
+                                               : WEFT__EIO_LOG;
+        x->id = x->event == WEFT__EIO_COUNTER ? word(g, at + 2) : 0;
         x->text = name;
         x->text_size = (uint32_t)strnlen(name, NAME_BYTES);
         return;
@@ -150,6 +156,7 @@ static void read_runtime(struct rings *r, const struct ring *g, struct weft__eio
         x->event = WEFT__EIO_GC_END;
     else if (type == LIFECYCLE && id == RING_START)
         x->event = WEFT__EIO_RING_START;
+    r->stopped |= type == LIFECYCLE && id == RING_STOP && g->number == 0;
     if (x->event == WEFT__EIO_RING_START && words >= 3 && !r->common.facts.process.pid)
         r->common.facts.process.pid = (uint32_t)word(g, at + 2);
 }
@@ -207,24 +214,22 @@ static void advance(struct rings *r, struct ring *g)
 
 /* ---- The file ---- */
 
-static int read_at(struct rings *r, void *buffer, size_t size, uint64_t offset, const char *what,
+/* What the file does not have of it is zeros. */
+static int read_at(struct rings *r, void *buffer, size_t size, uint64_t offset,
                    struct weft_error *err)
 {
     const ptrdiff_t got = weft_input_read(&r->common.input, buffer, size, offset, err);
-    if (got < 0)
-        return (int)got;
-    if ((size_t)got < size)
-        return weft_error_set(err, WEFT_E_FORMAT, offset + (uint64_t)got,
-                              "ends in the middle of %s of a ring file of OCaml", what);
-    return 0;
+    if (got >= 0)
+        memset((char *)buffer + got, 0, size - (size_t)got);
+    return got < 0 ? (int)got : 0;
 }
 
 /* The words from head on, put straight; those that were overwritten meanwhile are lost. */
 static int read_words(struct rings *r, struct ring *g, uint64_t head_at, uint64_t room,
                       struct weft_error *err)
 {
-    unsigned char bytes[16];
-    int rc = read_at(r, bytes, sizeof bytes, head_at, "a ring's head", err);
+    unsigned char bytes[16] = {0};
+    int rc = read_at(r, bytes, sizeof bytes, head_at, err);
     const uint64_t tail = weft_read_u64(bytes + 8);
     uint64_t head = weft_read_u64(bytes);
     if (rc < 0)
@@ -236,18 +241,24 @@ static int read_words(struct rings *r, struct ring *g, uint64_t head_at, uint64_
             (unsigned long long)head, (unsigned long long)tail, (unsigned long long)room);
         return 0;
     }
+    if (g->file_at > r->common.input.size || r->common.input.size - g->file_at < 8 * room) {
+        weft__reader_problem(
+            &r->common, r->common.input.size, 0,
+            "the file ends in the middle of the ring of domain %u, which is left out", g->number);
+        return 0;
+    }
     g->words = tail - head;
     g->bytes = weft__resize(NULL, g->words + 1, 8);
     if (!g->bytes)
         return weft_error_set(err, WEFT_E_NOMEM, g->file_at, "out of memory for a ring");
     const uint64_t first = head & (room - 1),
                    straight = room - first < g->words ? room - first : g->words;
-    rc = read_at(r, g->bytes, 8 * (size_t)straight, g->file_at + 8 * first, "a ring", err);
+    rc = read_at(r, g->bytes, 8 * (size_t)straight, g->file_at + 8 * first, err);
     if (rc == 0)
-        rc = read_at(r, g->bytes + 8 * straight, 8 * (size_t)(g->words - straight), g->file_at,
-                     "a ring", err);
+        rc =
+            read_at(r, g->bytes + 8 * straight, 8 * (size_t)(g->words - straight), g->file_at, err);
     if (rc == 0)
-        rc = read_at(r, bytes, sizeof bytes, head_at, "a ring's head", err);
+        rc = read_at(r, bytes, sizeof bytes, head_at, err);
     if (rc < 0)
         return rc;
     const uint64_t now = weft_read_u64(bytes);
@@ -269,16 +280,8 @@ static int read_ring(struct rings *r, uint32_t number, const uint64_t *w, struct
         return rc;
     }
     struct weft_stream_facts *f = &r->facts[r->rings++];
-    *f = (struct weft_stream_facts){.number = number, .overwritten = g->lost};
-    memcpy(f->name, "domain ", 7);
-    size_t size = 7;
-    char digits[8];
-    unsigned n = 0;
-    do
-        digits[n++] = (char)('0' + number % 10);
-    while (number /= 10);
-    while (n)
-        f->name[size++] = digits[--n];
+    *f = (struct weft_stream_facts){.overwritten = g->lost};
+    weft__eio_name_stream(f, number);
     r->common.facts.overwritten_events += g->lost;
     return 0;
 }
@@ -287,9 +290,9 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
 {
     struct rings *r = (struct rings *)common;
     struct weft_reader_facts *f = &common->facts;
-    unsigned char head[HEAD_BYTES];
+    unsigned char head[HEAD_BYTES] = {0};
     uint64_t w[8];
-    int rc = read_at(r, head, sizeof head, 0, "the head", err);
+    int rc = read_at(r, head, sizeof head, 0, err);
     for (int i = 0; i < 8; i++)
         w[i] = weft_read_u64(head + 8 * i);
     if (rc < 0)
@@ -300,10 +303,10 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
     r->names = calloc(NAMES, NAME_BYTES);
     if (!r->ring || !r->facts || !r->names)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its rings");
-    if (w[6] > common->input.size || w[7] > common->input.size)
-        return weft_error_set(err, WEFT_E_FORMAT, common->input.size,
-                              "ends before the rings and names that its head speaks of");
-    rc = read_at(r, r->names, (size_t)NAMES * NAME_BYTES, w[7], "the names", err);
+    if (w[7] > common->input.size || common->input.size - w[7] < (uint64_t)NAMES * NAME_BYTES)
+        weft__reader_problem(common, common->input.size, 0,
+                             "the file ends before the names of its events do");
+    rc = read_at(r, r->names, (size_t)NAMES * NAME_BYTES, w[7], err);
     for (uint32_t i = 0; i < w[1] && rc == 0; i++)
         rc = read_ring(r, i, w, err);
     r->eio = rc == 0 ? weft__eio_new(r->rings) : NULL;
@@ -323,6 +326,13 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
     for (uint32_t i = 0; i < r->rings; i++)
         fill(r, &r->ring[i]);
     return 0;
+}
+
+/* Without the runtime's last word: where there is no process of that number, it was killed. One that there is may be another. */
+static enum weft_ended how_it_stands(const struct weft_reader *r)
+{
+    const uint32_t pid = r->facts.process.pid;
+    return !pid || weft_process_start(pid) ? WEFT_ENDED_UNKNOWN : WEFT_ENDED_KILLED;
 }
 
 /* The ring whose next item is the earliest. NULL: there is none. */
@@ -357,6 +367,8 @@ static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
         n += (size_t)told;
         advance(r, g);
     }
+    if (!n)
+        common->facts.ended = r->stopped ? WEFT_ENDED_STOPPED : how_it_stands(common);
     return (ptrdiff_t)n;
 }
 

@@ -37,7 +37,8 @@ struct weft_reader {
     struct weft_event batch[WEFT_BATCH];
 };
 
-extern const struct weft_reader_format weft__mirage_format, weft__weft_format, weft__rings_format;
+extern const struct weft_reader_format weft__mirage_format, weft__weft_format, weft__rings_format,
+    weft__fxt_format;
 
 /* Counts a problem at that offset of the file, and keeps its text if it is one of the first. */
 void weft__reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,

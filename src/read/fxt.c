@@ -1,0 +1,469 @@
+/* SPDX-License-Identifier: ISC */
+/* Fuchsia trace format, as eio-trace records what Eio's fibers do: NAME.fxt.
+ *
+ * Records are in order of time for each ring (the domain) only, and speak of strings and threads by small numbers that are used
+ * again and again for others. So the file is read twice: first record by record, which gives a list of times and places with what
+ * the numbers mean there, then in order of time.
+ *
+ * Source: fuchsia.dev, "Fuchsia trace format"; eio-trace's lib/. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/idmap.h"
+#include "format/bytes.h"
+#include "format/packet.h"
+#include "read/eio.h"
+#include "read/fxt.h"
+#include "read/state.h"
+
+#define MAGIC UINT64_C(0x0016547846040010)
+
+enum { STRINGS = 0x8000, THREADS = 256, RINGS_MAX = 4096, WORDS_MAX = 4095, ARGS_MAX = 15 };
+enum { STRING = 2, THREAD = 3, EVENT = 4, USER_OBJECT = 6, KERNEL_OBJECT = 7, SCHEDULING = 8 };
+enum { INSTANT = 0, DURATION_BEGIN = 2, DURATION_END = 3 };
+enum { ARG_INT64 = 3, ARG_STRING = 6, ARG_POINTER = 7, ARG_KOID = 8 };
+enum { WAKEUP = 2 };
+
+/* A text of the file. */
+struct text {
+    uint64_t at; /* in r->bytes */
+    uint32_t size;
+};
+
+struct thread {
+    uint64_t pid, tid;
+};
+
+struct item {
+    struct weft__eio_item item; /* text: not set yet */
+    uint64_t order;             /* of the record in the file */
+    uint64_t fiber;             /* on which it says so; WEFT_ID_LOOP: the ring itself */
+    uint64_t text_at;
+};
+
+struct fxt {
+    struct weft_reader common;
+    unsigned char *bytes;
+    uint64_t size;
+    struct text string[STRINGS];
+    struct thread thread[THREADS];
+    struct item *item;
+    uint32_t items, room, at;
+    uint32_t rings;
+    struct weft_stream_facts *facts;
+    struct weft__eio *eio;
+};
+
+bool weft__is_fxt(const unsigned char *head, size_t size)
+{
+    return size >= 8 && weft_read_u64(head) == MAGIC;
+}
+
+static uint64_t word(const struct fxt *r, uint64_t at)
+{
+    return weft_read_u64(r->bytes + at);
+}
+
+static bool text_is(const struct fxt *r, struct text t, const char *wanted)
+{
+    return t.size == strlen(wanted) && !memcmp(r->bytes + t.at, wanted, t.size);
+}
+
+/* ---- Records ---- */
+
+struct arg {
+    struct text name, text;
+    uint64_t value;
+};
+
+struct record {
+    uint64_t at, end; /* of its words after the header */
+    uint64_t head;
+    uint64_t offset;
+};
+
+/* A string by its number; inline ones stand at *at. False: it does not fit into the record. */
+static bool take_string(const struct fxt *r, unsigned number, uint64_t *at, uint64_t end,
+                        struct text *out)
+{
+    *out = (struct text){0};
+    if (number & 0x8000) {
+        const uint64_t size = number & 0x7fff, room = (size + 7) / 8 * 8;
+        if (room > end - *at)
+            return false;
+        *out = (struct text){*at, (uint32_t)size};
+        *at += room;
+    } else if (number) {
+        *out = r->string[number];
+    }
+    return true;
+}
+
+/* The arguments of a record, from *at on. How many, or -1. */
+static int take_args(const struct fxt *r, uint64_t *at, uint64_t end, unsigned count,
+                     struct arg out[ARGS_MAX])
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (end - *at < 8)
+            return -1;
+        const uint64_t head = word(r, *at), size = (head >> 4 & 0xfff) * 8;
+        if (size < 8 || size > end - *at)
+            return -1;
+        uint64_t inside = *at + 8;
+        const uint64_t stop = *at + size;
+        out[i] = (struct arg){0};
+        if (!take_string(r, (unsigned)(head >> 16) & 0xffff, &inside, stop, &out[i].name))
+            return -1;
+        if ((head & 15) == ARG_STRING) {
+            if (!take_string(r, (unsigned)(head >> 32) & 0xffff, &inside, stop, &out[i].text))
+                return -1;
+        } else if (stop - inside >= 8) {
+            out[i].value = word(r, inside);
+        }
+        *at = stop;
+    }
+    return (int)count;
+}
+
+static const struct arg *find_arg(const struct fxt *r, const struct arg *a, int count,
+                                  const char *name)
+{
+    for (int i = 0; i < count; i++)
+        if (text_is(r, a[i].name, name))
+            return &a[i];
+    return NULL;
+}
+
+/* Thread by its number in a record; 0 stands for one that the record has itself. */
+static bool take_thread(const struct fxt *r, unsigned number, uint64_t *at, uint64_t end,
+                        struct thread *out)
+{
+    *out = r->thread[number];
+    if (number)
+        return true;
+    if (end - *at < 16)
+        return false;
+    *out = (struct thread){word(r, *at), word(r, *at + 8)};
+    *at += 16;
+    return true;
+}
+
+/* Threads of eio-trace: 4 n + 1 is ring n, 4 n + 2 is fiber n. */
+static bool is_ring(struct thread t)
+{
+    return t.tid % 4 == 1 && t.tid / 4 < RINGS_MAX;
+}
+
+static struct item *add(struct fxt *r, uint8_t event, uint64_t time_ns, const struct record *x,
+                        struct thread t)
+{
+    if (!weft__reserve(&r->item, r->items, &r->room, sizeof *r->item))
+        return NULL;
+    struct item *i = &r->item[r->items];
+    *i = (struct item){.item = {.event = event, .time_ns = time_ns, .ring = UINT32_MAX},
+                       .order = x->offset,
+                       .fiber = WEFT_ID_LOOP};
+    if (is_ring(t))
+        i->item.ring = (uint32_t)(t.tid / 4);
+    else if (t.tid % 4 == 2)
+        i->fiber = t.tid / 4;
+    r->items++;
+    return i;
+}
+
+static void give_text(struct item *i, struct text t)
+{
+    i->text_at = t.at;
+    i->item.text_size = t.size;
+}
+
+static int kind_of_context(const struct fxt *r, const struct arg *type)
+{
+    static const struct {
+        const char *name;
+        int kind;
+    } kinds[] = {{"switch", WEFT__EIO_SWITCH},
+                 {"protect", WEFT__EIO_PROTECT},
+                 {"sub", WEFT__EIO_SUB},
+                 {"root", WEFT__EIO_ROOT},
+                 {"any", WEFT__EIO_ANY}};
+    for (size_t i = 0; type && i < sizeof kinds / sizeof *kinds; i++)
+        if (text_is(r, type->text, kinds[i].name))
+            return kinds[i].kind;
+    return 0;
+}
+
+/* What an event of Eio's means; NO: nothing that is told. */
+#define NO WEFT__EIO_EVENTS
+
+static uint8_t meaning(const struct fxt *r, struct text category, struct text name, unsigned kind)
+{
+    static const struct {
+        const char *category, *name;
+        uint8_t begin, end; /* or instant */
+    } known[] = {
+        {"eio", "create-fiber", WEFT__EIO_CREATE_FIBER, NO},
+        {"eio", "exit-fiber", WEFT__EIO_EXIT_FIBER, NO},
+        {"eio", "cc", WEFT__EIO_CREATE_CC, WEFT__EIO_EXIT_CC},
+        {"eio", "error", WEFT__EIO_ERROR, NO},
+        {"eio", "log", WEFT__EIO_LOG, NO},
+        {"eio", "suspend-domain", WEFT__EIO_SUSPEND_DOMAIN, WEFT__EIO_RESUME_DOMAIN},
+        {"eio", "domain-spawn", WEFT__EIO_DOMAIN_SPAWN, NO},
+        {"eio.suspend", NULL, WEFT__EIO_SUSPEND_FIBER, NO},
+        {"eio.span", NULL, WEFT__EIO_ENTER_SPAN, WEFT__EIO_EXIT_SPAN},
+        {"gc", NULL, WEFT__EIO_GC_BEGIN, WEFT__EIO_GC_END},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (text_is(r, category, known[i].category) &&
+            (!known[i].name || text_is(r, name, known[i].name)))
+            return kind == DURATION_END ? known[i].end : known[i].begin;
+    return NO;
+}
+
+static bool on_event(struct fxt *r, const struct record *x, bool *fits)
+{
+    uint64_t at = x->at;
+    struct thread t;
+    struct text category, name;
+    struct arg arg[ARGS_MAX];
+    const unsigned kind = (unsigned)(x->head >> 16) & 15;
+    *fits = x->end - at >= 8;
+    if (!*fits)
+        return true;
+    const uint64_t time = word(r, at);
+    at += 8;
+    *fits = take_thread(r, (unsigned)(x->head >> 24) & 0xff, &at, x->end, &t) &&
+            take_string(r, (unsigned)(x->head >> 32) & 0xffff, &at, x->end, &category) &&
+            take_string(r, (unsigned)(x->head >> 48) & 0xffff, &at, x->end, &name);
+    const int args = *fits ? take_args(r, &at, x->end, (unsigned)(x->head >> 20) & 15, arg) : -1;
+    *fits = args >= 0;
+    if (!*fits || (kind != INSTANT && kind != DURATION_BEGIN && kind != DURATION_END))
+        return true;
+    const uint8_t event = meaning(r, category, name, kind);
+    if (event == NO)
+        return true;
+    struct item *i = add(r, event, time, x, t);
+    if (!i)
+        return false;
+    const struct arg *id = find_arg(r, arg, args, "id"), *cc = find_arg(r, arg, args, "cc"),
+                     *message = find_arg(r, arg, args, "message"),
+                     *cpu = find_arg(r, arg, args, "cpu"),
+                     *parent = find_arg(r, arg, args, "parent");
+    i->item.id = id ? id->value : parent ? parent->value : i->fiber;
+    i->item.other = cc ? cc->value : WEFT_ID_LOOP;
+    if (cpu && cpu->value < RINGS_MAX)
+        i->item.ring = (uint32_t)cpu->value;
+    if (event == WEFT__EIO_CREATE_CC)
+        i->item.kind = (uint8_t)kind_of_context(r, find_arg(r, arg, args, "type"));
+    give_text(i, message ? message->text : name);
+    return true;
+}
+
+/* A fiber runs on a ring: "thread wakeup" in the format's words. */
+static bool on_scheduling(struct fxt *r, const struct record *x, bool *fits)
+{
+    if (x->head >> 60 != WAKEUP)
+        return true;
+    *fits = x->end - x->at >= 16;
+    const unsigned cpu = x->head >> 20 & 0xffff;
+    if (!*fits || cpu >= RINGS_MAX)
+        return true;
+    struct item *i = add(r, WEFT__EIO_FIBER, word(r, x->at), x, (struct thread){0, 4 * cpu + 1});
+    if (i)
+        i->item.id = word(r, x->at + 8);
+    return i != NULL;
+}
+
+/* A name has no time: it is told with what comes next. */
+static bool on_user_object(struct fxt *r, const struct record *x, bool *fits)
+{
+    uint64_t at = x->at;
+    struct thread t;
+    struct text name;
+    *fits = x->end - at >= 8;
+    if (!*fits)
+        return true;
+    const uint64_t id = word(r, at);
+    at += 8;
+    *fits = take_thread(r, (unsigned)(x->head >> 16) & 0xff, &at, x->end, &t) &&
+            take_string(r, (unsigned)(x->head >> 24) & 0xffff, &at, x->end, &name);
+    if (!*fits)
+        return true;
+    const uint64_t before = r->items ? r->item[r->items - 1].item.time_ns : 0;
+    struct item *i = add(r, WEFT__EIO_NAME, before, x, t);
+    if (!i)
+        return false;
+    i->item.id = id;
+    give_text(i, name);
+    return true;
+}
+
+static bool on_record(struct fxt *r, const struct record *x, bool *fits)
+{
+    *fits = true;
+    switch (x->head & 15) {
+    case STRING: {
+        const unsigned number = x->head >> 16 & 0x7fff, size = x->head >> 32 & 0x7fff;
+        *fits = size <= x->end - x->at;
+        if (*fits && number)
+            r->string[number] = (struct text){x->at, size};
+        return true;
+    }
+    case THREAD:
+        *fits = x->end - x->at >= 16;
+        if (*fits)
+            r->thread[x->head >> 16 & 0xff] = (struct thread){word(r, x->at), word(r, x->at + 8)};
+        if (*fits && !r->common.facts.process.pid)
+            r->common.facts.process.pid = (uint32_t)word(r, x->at);
+        return true;
+    case EVENT:
+        return on_event(r, x, fits);
+    case USER_OBJECT:
+        return on_user_object(r, x, fits);
+    case SCHEDULING:
+        return on_scheduling(r, x, fits);
+    case KERNEL_OBJECT: /* what a thread is called, which its number says, too */
+        return true;
+    default:
+        r->common.facts.unknown_packets += (x->head & 15) != 0;
+        return true;
+    }
+}
+
+/* ---- The file ---- */
+
+static int read_records(struct fxt *r, struct weft_error *err)
+{
+    for (uint64_t at = 0; at < r->size;) {
+        const uint64_t left = r->size - at, head = left >= 8 ? word(r, at) : 0,
+                       size = (head >> 4 & 0xfff) * 8;
+        struct record x = {.at = at + 8, .end = at + size, .head = head, .offset = at};
+        bool fits = true;
+        if (size < 8 || size > left) {
+            const bool cut = left < 8 || size > left;
+            weft__reader_problem(&r->common, at, left,
+                                 cut ? "the file ends in the middle of a record; skipped %llu bytes"
+                                     : "a record says that it has no words; skipped %llu bytes",
+                                 (unsigned long long)left);
+            break;
+        }
+        if (!on_record(r, &x, &fits))
+            return weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its events");
+        if (!fits)
+            weft__reader_problem(&r->common, at, size,
+                                 "what a record holds goes beyond its %llu bytes; left out",
+                                 (unsigned long long)size);
+        at += size;
+    }
+    return 0;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct item *x = a, *y = b;
+    if (x->item.time_ns != y->item.time_ns)
+        return x->item.time_ns < y->item.time_ns ? -1 : 1;
+    return x->order < y->order ? -1 : x->order > y->order;
+}
+
+/* Which ring a fiber's events are of: the one on which it ran last. In the order of the file, which is that of each ring. */
+static int find_rings(struct fxt *r)
+{
+    struct weft_idmap *ran = weft_idmap_new();
+    bool ok = ran != NULL;
+    for (uint32_t i = 0, last = 0; i < r->items && ok; i++) {
+        struct item *x = &r->item[i];
+        if (x->item.ring == UINT32_MAX) {
+            const uint32_t ring = weft_idmap_seek(ran, x->fiber);
+            x->item.ring = ring == WEFT_IDMAP_NONE ? last : ring;
+        }
+        last = x->item.ring;
+        r->rings = last >= r->rings ? last + 1 : r->rings;
+        uint32_t *place = x->item.event == WEFT__EIO_FIBER ? weft_idmap_at(ran, x->item.id) : NULL;
+        ok = place || x->item.event != WEFT__EIO_FIBER;
+        if (place)
+            *place = last;
+    }
+    weft_idmap_free(ran);
+    if (!ok)
+        return WEFT_E_NOMEM;
+    r->facts = calloc(r->rings + 1u, sizeof *r->facts);
+    for (uint32_t i = 0; r->facts && i < r->rings; i++)
+        weft__eio_name_stream(&r->facts[i], i);
+    return r->facts ? 0 : WEFT_E_NOMEM;
+}
+
+static int open_fxt(struct weft_reader *common, struct weft_error *err)
+{
+    struct fxt *r = (struct fxt *)common;
+    struct weft_reader_facts *f = &common->facts;
+    r->bytes = weft__resize(NULL, common->input.size + 8, 1);
+    if (!r->bytes)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its records");
+    const ptrdiff_t got =
+        weft_input_read(&common->input, r->bytes, (size_t)common->input.size, 0, err);
+    if (got < 0)
+        return (int)got;
+    r->size = (uint64_t)got;
+    int rc = read_records(r, err);
+    if (rc == 0 && find_rings(r) < 0)
+        rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
+    if (rc < 0)
+        return rc;
+    if (r->items)
+        qsort(r->item, r->items, sizeof *r->item, by_time);
+    r->eio = weft__eio_new(r->rings);
+    if (!r->eio)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
+    common->is_trace = f->is_weft = true;
+    f->clock = "CLOCK_MONOTONIC";
+    f->clock_kind = WEFT_CLOCK_MONOTONIC;
+    f->clock_hz = 1000000000;
+    f->streams = r->rings;
+    f->packets = f->streams_recorded = f->streams;
+    f->stream = r->facts;
+    f->content_bytes = r->size;
+    return 0;
+}
+
+static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
+{
+    struct fxt *r = (struct fxt *)common;
+    size_t n = 0;
+    for (; n + WEFT__EIO_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
+        struct weft__eio_item *x = &r->item[r->at].item;
+        x->text = (const char *)r->bytes + r->item[r->at].text_at;
+        const int told = weft__eio_tell(r->eio, common->batch + n, x, NULL);
+        if (told < 0)
+            return weft_error_set(err, told, r->item[r->at].order,
+                                  "out of memory for its promises");
+        r->facts[x->ring].kept += (uint64_t)told;
+        n += (size_t)told;
+    }
+    return (ptrdiff_t)n;
+}
+
+static double progress(const struct weft_reader *common)
+{
+    const struct fxt *r = (const struct fxt *)common;
+    return r->items ? (double)r->at / r->items : 1;
+}
+
+static void fini(struct weft_reader *common)
+{
+    struct fxt *r = (struct fxt *)common;
+    free(r->bytes);
+    free(r->item);
+    free(r->facts);
+    weft__eio_free(r->eio);
+}
+
+const struct weft_reader_format weft__fxt_format = {
+    .name = "fxt",
+    .size = sizeof(struct fxt),
+    .index = open_fxt,
+    .next = next_events,
+    .progress = progress,
+    .fini = fini,
+};
