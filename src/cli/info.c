@@ -260,9 +260,14 @@ static json_t *report_json(const struct report *r)
     json_t *rest = json_pack("{so so so sb so ss so so ss so}", "streams", number(f->streams),
                              "packets", number(f->packets), "unused_packets",
                              number(f->unused_packets), "wrapped", (int)f->wrapped, "overwritten",
-                             number(f->is_weft ? f->overwritten_events : f->overwritten_packets),
-                             "overwritten_unit", f->is_weft ? "events" : "packets", "missing",
-                             number(f->is_weft ? f->missing_events : f->missing_packets),
+                             number(f->overwritten_words ? f->overwritten_words
+                                    : f->is_weft         ? f->overwritten_events
+                                                         : f->overwritten_packets),
+                             "overwritten_unit",
+                             f->overwritten_words ? "words"
+                             : f->is_weft         ? "events"
+                                                  : "packets",
+                             "missing", number(f->is_weft ? f->missing_events : f->missing_packets),
                              "discarded", number(f->discarded_events), "clock", f->clock, "damage",
                              damage_json(weft_reader_damage(s->reader)));
     json_object_update(o, rest);
@@ -315,6 +320,9 @@ static void print_ring(const struct weft_reader_facts *f)
     uint64_t events = f->overwritten_events;
     if (!f->is_weft)
         print_overwritten_packets(f);
+    else if (f->overwritten_words)
+        printf("  overwritten   %s word%s of OCaml's rings; OCAMLRUNPARAM=e=20 makes them larger\n",
+               weft__grouped(f->overwritten_words).text, weft__plural(f->overwritten_words));
     else if (events || f->overwritten_packets)
         printf("  overwritten   %s event%s in %s packet%s\n", weft__grouped(events).text,
                weft__plural(events), weft__grouped(f->overwritten_packets).text,
@@ -364,7 +372,8 @@ static void print_streams(const struct weft_reader_facts *f)
     printf("  streams       %14s\n", weft__grouped(f->streams).text);
     if (!f->stream || !f->streams)
         return;
-    printf("    %7s %8s  %-16s %12s %12s", "", "thread", "", "kept", "overwritten");
+    printf("    %7s %8s  %-16s %12s %12s", "", "thread", "", "kept",
+           f->overwritten_words ? "words lost" : "overwritten");
     if (f->missing_events)
         printf(" %12s", "missing");
     printf(" %12s\n", "discarded");
@@ -574,7 +583,8 @@ static void print_report(const struct report *r)
     info_samples_print(r->samples);
     print_ring(f);
     if (f->is_weft) {
-        print_balance(f);
+        if (!f->overwritten_words)
+            print_balance(f);
         print_promoted(&f->promotion);
         print_left_out(f);
     }

@@ -76,8 +76,8 @@ static int find_format(const struct weft_input *in, const struct weft_reader_for
 }
 
 #define READS                                                                                      \
-    "; weft reads its own traces and mirage-profile's, weft profile also perf.data and Akaros's "  \
-    "profiles"
+    "; weft reads its own traces, mirage-profile's, OCaml's rings and .fxt, weft profile also "    \
+    "perf.data and Akaros's profiles"
 
 /* What a file is that begins so, as far as that is easy to see; else NULL. */
 static const char *kind_of(const unsigned char *head, size_t size)

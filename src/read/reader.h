@@ -182,7 +182,9 @@ struct weft_reader_facts {
     uint64_t unused_packets;
     uint64_t content_bytes;       /* headers and events, without unused tails */
     uint64_t overwritten_packets; /* mirage says it modulo 2^16 only */
-    uint64_t missing_packets;     /* neither there nor overwritten: gaps in the sequence numbers */
+    uint64_t
+        overwritten_words; /* OCaml's rings, which do not say how many events that were; streams likewise */
+    uint64_t missing_packets; /* neither there nor overwritten: gaps in the sequence numbers */
     bool
         wrapped; /* the oldest packet is not the first one in the file; weft: some were overwritten */
 

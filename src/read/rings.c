@@ -282,7 +282,7 @@ static int read_ring(struct rings *r, uint32_t number, const uint64_t *w, struct
     struct weft_stream_facts *f = &r->facts[r->rings++];
     *f = (struct weft_stream_facts){.overwritten = g->lost};
     weft__eio_name_stream(f, number);
-    r->common.facts.overwritten_events += g->lost;
+    r->common.facts.overwritten_words += g->lost;
     return 0;
 }
 
@@ -322,7 +322,7 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
     f->streams_recorded = r->rings;
     f->stream = r->facts;
     f->content_bytes = 8 * r->words;
-    f->wrapped = f->overwritten_events > 0;
+    f->wrapped = f->overwritten_words > 0;
     for (uint32_t i = 0; i < r->rings; i++)
         fill(r, &r->ring[i]);
     return 0;
