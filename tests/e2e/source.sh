@@ -78,7 +78,7 @@ done
 other() {
     for command in info profile; do
         run 1 "$WEFT" $command "$2"
-        says "$tmp/err" "^weft: $2: is not a trace: $1.*, at offset 0; weft reads its own traces and mirage-profile's, weft profile also perf.data"
+        says "$tmp/err" "^weft: $2: is not a trace: $1.*, at offset 0; weft reads its own traces, mirage-profile's, OCaml's rings and .fxt, weft profile also perf.data"
     done
 }
 printf 'TASK\tlong lines\r\nof text, \xc3\xa4\n' >text
