@@ -9,11 +9,10 @@
 
 #define NEAR_NS INT64_C(200000) /* a timer may be late by so much, */
 enum {
-    NEAR = 10, /* … or by 1/NEAR; and so many may be shorter than that */
-    LATE =
-        2, /* 1/LATE of them may be longer: none comes early, but on a busy machine many come late */
-    TIMES = 10,   /* that a timer was set anew */
-    SHARE = 5,    /* 1/SHARE of the timer, at least, is what the work takes */
+    NEAR = 10,  /* … or by 1/NEAR; and so many may be shorter than that */
+    TIME = 4,   /* 1/TIME must be in time: none comes early, but on a busy machine many come late */
+    TIMES = 10, /* that a timer was set anew */
+    SHARE = 5,  /* 1/SHARE of the timer, at least, is what the work takes */
     LINE = 10000, /* timers of which each has set the next one, that are looked at */
 };
 
@@ -112,15 +111,17 @@ static void judge(struct finder *f, uint32_t who)
     if (f->ticks <= TIMES)
         return;
     const int64_t timer = timer_takes(f), work = work_takes(f);
-    uint32_t shorter = 0, longer = 0;
+    const int64_t first = f->tick[0].over_ns - f->tick[0].set_ns;
+    uint32_t shorter = 0, near = 0;
     for (uint32_t i = 0; i < f->ticks; i++) {
         const int64_t length = f->tick[i].over_ns - f->tick[i].set_ns;
-        const bool near = is_near(length, timer);
-        shorter += !near && length < timer;
-        longer += !near && length > timer;
+        near += is_near(length, timer);
+        shorter += length < timer && !is_near(length, timer);
     }
-    if (shorter <= f->ticks / NEAR && longer <= f->ticks / LATE && work >= timer / SHARE &&
-        work > NEAR_NS && is_near(f->tick[0].over_ns - f->tick[0].set_ns, timer))
+    const bool is_first =
+        is_near(first, timer) || (first > timer && first - timer < work - work / TIME); /* late */
+    if (shorter <= f->ticks / NEAR && near >= f->ticks / TIME && is_first &&
+        work >= timer / SHARE && work > NEAR_NS)
         report(f, who, timer, work);
 }
 

@@ -234,6 +234,15 @@ static void join_repeats(const struct weft__search *s, bool *gone)
 
 /* ---- What hangs because all workers wait ---- */
 
+static bool waits_in(const struct weft_finding *pool, uint32_t job)
+{
+    for (uint32_t i = 0; i < pool->evidences; i++)
+        if (pool->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
+            pool->evidence[i].promise == job)
+            return true;
+    return false;
+}
+
 static void join_workers(const struct weft__search *s, bool *gone)
 {
     enum { POOLS = 16 };
@@ -251,6 +260,8 @@ static void join_workers(const struct weft__search *s, bool *gone)
                          family(s, f->promise) == family(s, pool->evidence[e].other));
             gone[k] |= same && (is_hang(f) || f->kind == WEFT_FINDING_LEAK) &&
                        f->confidence <= pool->confidence;
+            gone[k] |= f->kind == WEFT_FINDING_LOOP_BLOCKED && shows(f, WEFT_EVIDENCE_RUNS_STILL) &&
+                       waits_in(pool, f->promise); /* its thread stands still */
         }
     }
 }

@@ -5,7 +5,8 @@
 #define AFTER_NS                                                                                   \
     INT64_C(1000000) /* who goes on later was not held up by it, as far as one can see */
 enum {
-    MANY = 8,  /* waits, where nobody is marked */
+    MANY = 8,  /* waits, where nobody is marked; */
+    FEW = 2,   /* … or so many, but of so many collections in all */
     SOME = 3,  /* collections, … */
     LONG = 3,  /* … or times the limit: no accident */
     SHARE = 4, /* of a wait: less than 1/SHARE of it matters little */
@@ -22,6 +23,7 @@ struct finder {
     const struct weft_history *h;
     struct held *held;            /* by collection */
     uint32_t pauses, much, worst; /* collections that held somebody up; the longest of them */
+    uint32_t often;               /* … that held up FEW at least */
     int64_t cost_ns;
 };
 
@@ -58,9 +60,9 @@ static void add_wait(struct finder *f, uint32_t wait)
     x->much += (w->until_ns - w->from_ns) / SHARE < c->end_ns - c->start_ns;
 }
 
-static bool is_held_up(const struct held *x)
+static bool is_held_up(const struct finder *f, const struct held *x)
 {
-    return x->marked > 0 || x->waits >= MANY;
+    return x->marked > 0 || x->waits >= MANY || (f->often >= MANY && x->waits >= FEW);
 }
 
 /* What ran when a collection began, or WEFT_ROOT. */
@@ -124,10 +126,12 @@ void weft__find_pauses(struct weft__search *s)
     f.held = weft__take(s, s->h->collections, sizeof *f.held);
     for (uint32_t i = 0; i < s->h->waits && !s->failed; i++)
         add_wait(&f, i);
+    for (uint32_t i = 0; i < s->h->collections && !s->failed; i++)
+        f.often += f.held[i].waits >= FEW;
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
         const struct weft_collection *c = &s->h->collection[i], *worst = &s->h->collection[f.worst];
         int64_t length = c->end_ns - c->start_ns;
-        if (!is_held_up(&f.held[i]))
+        if (!is_held_up(&f, &f.held[i]))
             continue;
         if (f.pauses++ == 0 || length > worst->end_ns - worst->start_ns)
             f.worst = i;

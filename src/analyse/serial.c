@@ -14,7 +14,8 @@
 enum {
     ANCESTORS = 8, /* creators of a source among which its reader is looked for */
     RUNS = 64,     /* and the like that are looked at */
-    MANY = 100,    /* waits of a task that nobody has created: a loop that makes load */
+    MANY = 100,    /* waits of a task that nobody has created: a loop that makes load; */
+    WHOLE = 10,    /* … or so many, if they take all of its time but for 1/WHOLE */
     ASKED = 500,   /* so many are no things that one needs, but questions */
     TIMES = 10,    /* readers: where it happened to so many, 3/5 of a chain are enough */
 };
@@ -217,6 +218,15 @@ static bool fans_out(const struct finder *f, uint32_t p)
     return false;
 }
 
+/* Whether one has done nothing else since it was created. */
+static bool is_whole(const struct finder *f, uint32_t reader, const struct chain *c)
+{
+    const struct weft_promise *p = &f->m->promise[weft_model_final(f->m, reader)];
+    const int64_t end = p->outcome == WEFT_PENDING ? f->m->end_ns : p->end_ns;
+    const int64_t life = end - f->m->promise[reader].start_ns;
+    return c->count >= WHOLE && c->sum_ns >= life - life / WHOLE;
+}
+
 /* Whether it looks like a loop that keeps a server busy, or that does one job after the other. */
 static bool makes_load(const struct finder *f, uint32_t reader, const struct chain *c)
 {
@@ -225,7 +235,8 @@ static bool makes_load(const struct finder *f, uint32_t reader, const struct cha
     bool works = h->children_first[source + 1] > h->children_first[source] ||
                  h->waits_of_first[source + 1] > h->waits_of_first[source];
     return (reader == WEFT_ROOT || f->m->promise[reader].creator == WEFT_ROOT) &&
-           (c->count >= MANY || (works && f->m->promise[source].should_resolve) ||
+           (c->count >= MANY || (works && is_whole(f, reader, c)) ||
+            (works && f->m->promise[source].should_resolve) ||
             fans_out(f, weft_model_final(f->m, source)));
 }
 
@@ -264,11 +275,35 @@ static bool note_together(struct finder *f)
     return last && f->together;
 }
 
+/* Whether the source spends most of a wait on waiting for what was there before it, as for news of a condition: then others
+ * begun beside it would wait for the same. */
+static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
+{
+    const struct weft_history *h = f->h;
+    const int64_t half_ns = (w->until_ns - w->from_ns) / 2;
+    uint32_t p = weft_model_final(f->m, w->source);
+    for (unsigned n = 0; n < ANCESTORS; n++) {
+        const uint32_t first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
+        uint32_t inner = WEFT_NONE;
+        for (uint32_t i = first; i < end && i - first < RUNS && inner == WEFT_NONE; i++)
+            if (wait_at(f, i)->until_ns - wait_at(f, i)->from_ns >= half_ns)
+                inner = wait_at(f, i)->source;
+        if (inner == WEFT_NONE)
+            return false;
+        if (weft__sum(f->m->promise[inner].start_ns, half_ns) < w->from_ns)
+            return true;
+        p = weft_model_final(f->m, inner);
+    }
+    return false;
+}
+
 /* Whether somebody resolves the source of a wait at his own pace: because of a timer that ran before anybody asked
- * for the source. */
+ * for the source; or the source waits for what others tell. */
 static bool is_paced(const struct finder *f, const struct weft_wait *w)
 {
     uint32_t run, resolver = resolver_of(f, w, &run);
+    if (waits_for_older(f, w))
+        return true;
     if (run == WEFT_NONE || resolver == w->reader || descends(f->m, resolver, w->source))
         return false;
     const uint32_t timer = weft__run_read(f->h, run);

@@ -490,6 +490,13 @@ static void who_waits_for_a_collection(void **state)
     x.waits = 7;
     collect(x);
     NOTHING();
+    x.waits = 2; /* a few, again and again */
+    x.count = 7;
+    collect(x);
+    NOTHING();
+    x.count = 8;
+    collect(x);
+    EXPECT("gc-pause likely 1 x8, ");
     x = (struct collections){.count = 3, .waits = 1, .ms = 9, .before_ms = 2, .marked = true};
     collect(x);
     NOTHING();

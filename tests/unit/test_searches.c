@@ -880,7 +880,9 @@ struct serial {
     bool top;       /* the event loop has made who asks */
     bool fails;     /* every other one */
     bool elsewhere; /* two of them are on their way at once, before */
-    bool fans_out;  /* each waits for two things at once */
+    bool fans_out;  /* each waits for two things at once, */
+    bool part;      /* … for one thing of its own, */
+    bool news;      /* … for what was there before */
 };
 
 /* A request that asks for one thing after the other. */
@@ -891,6 +893,7 @@ static uint64_t ask(struct serial o)
     uint64_t server = make(LOOP, TASK_, "server");
     uint64_t request = make(o.top ? LOOP : server, TASK_, "GET /page");
     uint64_t maker = make(LOOP, TASK_, "maker"), timer = make(maker, TIMER, "tick");
+    const uint64_t news = o.news ? make(server, PROMISE, "news") : 0;
     if (o.background)
         put(background(now, request));
     run(request);
@@ -906,6 +909,9 @@ static uint64_t ask(struct serial o)
                        : o.name              ? make_one(request, o.kind, o.name, i)
                                              : make(request, o.kind, NULL);
         wait_for(request, fetch[i]);
+        const uint64_t of = o.part ? make(fetch[i], PROMISE, "part") : news;
+        if (o.part || o.news)
+            wait_for(fetch[i], of);
         if (o.fans_out) {
             const uint64_t part[] = {make(fetch[i], PROMISE, "a"), make(fetch[i], PROMISE, "b")};
             for (int k = 0; k < 2; k++)
@@ -936,6 +942,8 @@ static uint64_t ask(struct serial o)
             fulfil(LOOP, timer);
             wake(maker, timer);
         }
+        if (o.part)
+            fulfil(LOOP, of);
         if (o.fails && i % 2)
             fail_with(LOOP, fetch[i], "refused");
         else
@@ -1055,6 +1063,8 @@ static void test_serial_ordered(void **state)
         {120, FETCH, "user %d", .ends = true, .top = true},
         {600, FETCH, "printer state %d", .ends = true},
         {8, FETCH, "user %d", .ends = true, .top = true, .fans_out = true},
+        {10, FETCH, "user %d", .ends = true, .top = true, .part = true},
+        {8, FETCH, "user %d", .ends = true, .news = true},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(ordered); i++) {
@@ -1066,6 +1076,13 @@ static void test_serial_ordered(void **state)
     for (int way = 0; way < 2; way++) {
         uint64_t reader = ask((struct serial){8, FETCH, "user %d", .ends = true, .top = way == 1,
                                               .fans_out = way == 0});
+        expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
+        forget();
+    }
+    /* Fewer; not created by the loop; of nothing. */
+    for (int way = 0; way < 3; way++) {
+        uint64_t reader = ask((struct serial){way == 0 ? 9 : 10, FETCH, "user %d", .ends = true,
+                                              .top = way != 1, .part = way != 2});
         expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
         forget();
     }
