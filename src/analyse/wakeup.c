@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: ISC */
+#include <string.h>
+
 #include "analyse/graph.h"
 #include "analyse/types.h"
 
@@ -252,6 +254,61 @@ static void lost_signal(struct weft__graph *g, struct weft__group *group, uint32
         judge_vain(g, group, last, in_vain, h->wait[h->waits_for[first]].begun_by < begun_by);
 }
 
+/* In mirage-profile's traces a condition runs when it is signalled: to make a promise for somebody who begins to wait, or to
+ * fulfil those of all who wait. If it did neither, it was signalled when nobody waited. */
+static bool was_in_vain(struct weft__graph *g, uint32_t signal)
+{
+    const struct weft_history *h = g->s->h;
+    const struct weft_model *m = h->m;
+    const uint32_t c = m->interaction[signal].other;
+    const int64_t since = m->interaction[signal].time_ns;
+    const uint32_t run = weft_history_run_before(h, c, since + 1);
+    if (run == WEFT_NONE || m->run[run].start_ns != since)
+        return false;
+    for (uint32_t i = signal + 1; i < m->interactions; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (x->time_ns > m->run[run].end_ns || g->budget == 0)
+            break;
+        g->budget--;
+        if (x->actor == c && x->kind == WEFT_RESOLVES)
+            return false;
+    }
+    for (uint32_t i = h->children_first[c]; i < h->children_first[c + 1] && g->budget; i++) {
+        const int64_t start = m->promise[h->children[i]].start_ns;
+        g->budget--;
+        if (start >= since && start <= m->run[run].end_ns)
+            return false;
+    }
+    return g->budget > 0;
+}
+
+/* What somebody waits for was made by such a condition when he began to. */
+static void lost_on_condition(struct weft__graph *g, struct weft__group *group, uint32_t wait)
+{
+    const struct weft_history *h = g->s->h;
+    const struct weft_model *m = h->m;
+    const uint32_t c = m->promise[group->node].creator;
+    const int64_t made = m->promise[group->node].start_ns;
+    uint32_t last = WEFT_NONE, vain = 0;
+    if (m->is_weft || c == WEFT_ROOT || strcmp(weft_model_type(m, c), "condition") != 0)
+        return;
+    for (uint32_t i = 0; i < m->interactions && m->interaction[i].time_ns < made; i++) {
+        const struct weft_interaction *x = &m->interaction[i];
+        if (x->kind == WEFT_SIGNALS && x->other == c && was_in_vain(g, i)) {
+            last = i;
+            vain++;
+        }
+    }
+    if (last == WEFT_NONE || m->interaction[last].actor == WEFT_ROOT)
+        return;
+    group->lost = WEFT__LOST_BEFORE;
+    group->lost_ns = m->interaction[last].time_ns;
+    group->lost_by = m->interaction[last].actor;
+    group->lost_wait = wait;
+    group->lost_usual = vain > 1;
+    group->lost_clear = vain == 1;
+}
+
 void weft__find_lost(struct weft__graph *g, struct weft__group *group)
 {
     const struct weft_history *h = g->s->h;
@@ -264,6 +321,8 @@ void weft__find_lost(struct weft__graph *g, struct weft__group *group)
         return;
     if (weft__is_pending(m, c)) {
         lost_signal(g, group, first);
+        if (!group->lost)
+            lost_on_condition(g, group, first);
         return;
     }
     group->lost = WEFT__LOST_RESULT;

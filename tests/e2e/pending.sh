@@ -143,7 +143,7 @@ run 0 "$WEFT" diff --check bad.ctf bad.ctf
 # What others recorded
 if [ -d "$DATA" ]; then
     cp "$DATA"/{guide-good,guide-bad,net,ring-wrapped}.ctf .
-    found guide-bad.ctf hang-root 27
+    found guide-bad.ctf lost-wakeup 27
     differs guide-good.ctf guide-bad.ctf
     run 0 "$WEFT" diff guide-good.ctf guide-bad.ctf
     tr -s '\n ' '  ' <out >line
