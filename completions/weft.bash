@@ -194,7 +194,7 @@ _weft()
             ;;
         explain:=) [ "${COMP_WORDS[COMP_CWORD - 2]}" != --check ] || _weft_words "$current" certain likely possible ;;
         explain:--check)
-            if [ "$current" = = ]; then _weft_words '' certain likely possible; else _weft_files 'ctf|weft|trace' "$current"; fi
+            if [ "$current" = = ]; then _weft_words '' certain likely possible; else _weft_files 'ctf|weft|trace|events|fxt' "$current"; fi
             ;;
         explain:--accept | explain:--words) _weft_files '*' "$current" ;;
         explain:--promise | explain:--hang | explain:--slow-wake | explain:--block | explain:--turn) ;;
@@ -231,7 +231,7 @@ _weft()
         profile:[!-]* | profile:--top | profile:--tree | profile:--lines | profile:--off-cpu | profile:--json | profile:--diff | profile:--no-symbols)
             case $current in
                 -*) _weft_words "$current" $options ;;
-                *) _weft_files 'samples|weft|trace|ctf|data' "$current" ;;
+                *) _weft_files 'samples|weft|trace|ctf|events|fxt|data' "$current" ;;
             esac
             ;;
         stats:--by) _weft_words "$current" label family type ;;
@@ -244,7 +244,7 @@ _weft()
             case $current in
                 -*) _weft_words "$current" $options ;;
                 *)
-                    _weft_files 'ctf|weft|trace' "$current"
+                    _weft_files 'ctf|weft|trace|events|fxt' "$current"
                     [ "$command" != ctl ] ||
                         _weft_words "$current" status on off stop
                    ;;

@@ -408,7 +408,8 @@ void weft_window_choose(WeftWindow *w, bool add)
         gtk_file_chooser_native_new(add ? "Add Traces" : "Open Traces", GTK_WINDOW(w),
                                     GTK_FILE_CHOOSER_ACTION_OPEN, add ? "Add" : "Open", "Cancel");
     gtk_file_chooser_set_select_multiple(GTK_FILE_CHOOSER(dialog), TRUE);
-    const char *const suffixes[][2] = {{"Traces", "*.weft *.ctf *.trace"}, {"All files", "*"}};
+    const char *const suffixes[][2] = {{"Traces", "*.weft *.ctf *.trace *.events *.fxt"},
+                                       {"All files", "*"}};
     for (size_t i = 0; i < G_N_ELEMENTS(suffixes); i++) {
         g_autoptr(GtkFileFilter) filter = gtk_file_filter_new();
         g_auto(GStrv) patterns = g_strsplit(suffixes[i][1], " ", -1);

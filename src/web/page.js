@@ -224,7 +224,7 @@ async function copyLink() {
 }
 
 function pictureName(suffix) {
-  const name = ($("title").textContent || "weft").replace(/\.(ctf|weft|trace)$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
+  const name = ($("title").textContent || "weft").replace(/\.(ctf|weft|trace|events|fxt)$/, "").replace(/[^\p{L}\p{N}._-]+/gu, "-");
   return `${name.slice(0, 100) || "weft"}.${suffix}`;
 }
 
