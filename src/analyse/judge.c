@@ -309,6 +309,9 @@ struct weft__rule weft__rules[] = {
      "one_short_collection"},
     {K(GC_PAUSE), WEFT_POSSIBLE, WEFT__G_LITTLE, 0,
      "it was a small part of the time for which they waited", "a_small_part_of_a_wait"},
+    {K(GC_PAUSE), WEFT_POSSIBLE, WEFT__G_BUSY, 0,
+     "others had the core of the event loop about then, and perhaps of those who collected, too",
+     "a_collection_on_a_busy_machine"},
     {K(GC_PAUSE), WEFT_LIKELY, 0, 0, NULL, "who_waits_for_a_collection"},
 
     /* ---- Results that are looked for ---- */

@@ -112,7 +112,8 @@ enum {
 /* Of garbage collections. */
 #define WEFT__G_NEAR WEFT__OWN(0) /* there were few, and not much longer than the limit */
 #define WEFT__G_LITTLE                                                                             \
-    WEFT__OWN(1) /* they were a small part of the time for which somebody waited */
+    WEFT__OWN(1)                  /* they were a small part of the time for which somebody waited */
+#define WEFT__G_BUSY WEFT__OWN(2) /* others had the cores about then */
 
 /* Of results that are looked for. */
 #define WEFT__Q_OWN WEFT__OWN(0)  /* the reader waited for it, or had created it */

@@ -5,11 +5,13 @@
 #define AFTER_NS                                                                                   \
     INT64_C(1000000) /* who goes on later was not held up by it, as far as one can see */
 enum {
-    MANY = 8,  /* waits, where nobody is marked; */
-    FEW = 2,   /* … or so many, but of so many collections in all */
-    SOME = 3,  /* collections, … */
-    LONG = 3,  /* … or times the limit: no accident */
-    SHARE = 4, /* of a wait: less than 1/SHARE of it matters little */
+    MANY = 8,   /* waits, where nobody is marked; */
+    FEW = 2,    /* … or so many, but of so many collections in all */
+    SOME = 3,   /* collections, … */
+    LONG = 3,   /* … or times the limit: no accident */
+    SHARE = 4,  /* of a wait: less than 1/SHARE of it matters little */
+    LOOPS = 64, /* that are asked whether their threads had a core */
+    ABOUT = 10, /* times as long before and after a collection */
 };
 
 struct held {
@@ -22,10 +24,43 @@ struct finder {
     const struct weft_model *m;
     const struct weft_history *h;
     struct held *held;            /* by collection */
+    int64_t *length_ns;           /* … without the time in which others had the core of a loop */
     uint32_t pauses, much, worst; /* collections that held somebody up; the longest of them */
     uint32_t often;               /* … that held up FEW at least */
     int64_t cost_ns;
 };
+
+/* For how long others had the core of a loop, at most. */
+static int64_t away_ns(const struct weft_history *h, int64_t from_ns, int64_t to_ns)
+{
+    int64_t most = 0;
+    for (uint32_t s = 0; s < h->streams && s < LOOPS; s++) {
+        const int64_t ns = weft_history_preempted_ns(h, s, from_ns, to_ns);
+        most = h->is_loop[s] && ns > most ? ns : most;
+    }
+    return most;
+}
+
+static void measure(struct finder *f)
+{
+    const struct weft_history *h = f->h;
+    for (uint32_t i = 0; i < h->collections; i++) {
+        const struct weft_collection *c = &h->collection[i];
+        f->length_ns[i] = c->end_ns - c->start_ns - away_ns(h, c->start_ns, c->end_ns);
+    }
+}
+
+/* Whether others had the core for a good part of the time about the longest of them: threads that help to collect may have
+ * waited for one, too. */
+static bool is_busy(const struct finder *f)
+{
+    const struct weft_collection *c = &f->h->collection[f->worst];
+    const int64_t length = f->length_ns[f->worst], end = f->m->end_ns;
+    const int64_t about = length > end / ABOUT ? end : length * ABOUT;
+    return away_ns(f->h, c->start_ns > about ? c->start_ns - about : 0,
+                   end - c->end_ns > about ? c->end_ns + about : end) >= length / SHARE &&
+           f->h->preemption_first;
+}
 
 /* The collection right after which a wait was over, and that lay in it; or WEFT_NONE. */
 static uint32_t collection_of(const struct finder *f, const struct weft_wait *w)
@@ -36,7 +71,7 @@ static uint32_t collection_of(const struct finder *f, const struct weft_wait *w)
         return WEFT_NONE;
     const struct weft_collection *c = &h->collection[i - 1];
     bool right_after = w->until_ns >= c->end_ns && w->until_ns - c->end_ns <= AFTER_NS;
-    return right_after && w->from_ns <= c->start_ns && c->end_ns - c->start_ns >= f->s->o->gc_ns
+    return right_after && w->from_ns <= c->start_ns && f->length_ns[i - 1] >= f->s->o->gc_ns
                ? i - 1
                : WEFT_NONE;
 }
@@ -47,7 +82,6 @@ static void add_wait(struct finder *f, uint32_t wait)
     uint32_t i = collection_of(f, w);
     if (i == WEFT_NONE)
         return;
-    const struct weft_collection *c = &f->h->collection[i];
     struct held *x = &f->held[i];
     bool marked = f->m->promise[weft_model_final(f->m, w->reader)].should_resolve;
     bool was_marked =
@@ -57,7 +91,7 @@ static void add_wait(struct finder *f, uint32_t wait)
         x->worst = wait;
     x->waits++;
     x->marked += marked;
-    x->much += (w->until_ns - w->from_ns) / SHARE < c->end_ns - c->start_ns;
+    x->much += (w->until_ns - w->from_ns) / SHARE < f->length_ns[i];
 }
 
 static bool is_held_up(const struct finder *f, const struct held *x)
@@ -85,7 +119,7 @@ static void put_text(const struct finder *f, const struct weft_collection *c, ui
     const struct held *x = &f->held[f->worst];
     const struct weft_wait *w = &f->h->wait[x->worst];
     weft__say(f->s, g, "A garbage collection stopped everything for %l, from %t on",
-              c->end_ns - c->start_ns, c->start_ns);
+              f->length_ns[f->worst], c->start_ns);
     if (who != WEFT_ROOT)
         weft__say(f->s, g, ", while %p ran", who);
     weft__say(f->s, g, "; %p", w->reader);
@@ -101,9 +135,8 @@ static void report(struct finder *f)
     const struct weft_collection *c = &f->h->collection[f->worst];
     const struct weft_wait *w = &f->h->wait[f->held[f->worst].worst];
     uint64_t signs = weft__signs(f->s, WEFT_ROOT);
-    signs |=
-        f->pauses < SOME && (c->end_ns - c->start_ns) / LONG < f->s->o->gc_ns ? WEFT__G_NEAR : 0;
-    signs |= f->much == 0 ? WEFT__G_LITTLE : 0;
+    signs |= f->pauses < SOME && f->length_ns[f->worst] / LONG < f->s->o->gc_ns ? WEFT__G_NEAR : 0;
+    signs |= (f->much == 0 ? WEFT__G_LITTLE : 0) | (is_busy(f) ? WEFT__G_BUSY : 0);
     uint32_t who = running_at(f->h, c->start_ns);
     struct weft_finding *g =
         weft__report(f->s, WEFT_FINDING_GC_PAUSE, signs, who == WEFT_ROOT ? w->reader : who,
@@ -124,19 +157,20 @@ void weft__find_pauses(struct weft__search *s)
     if (s->h->collections == 0)
         return;
     f.held = weft__take(s, s->h->collections, sizeof *f.held);
+    f.length_ns = weft__take(s, s->h->collections, sizeof *f.length_ns);
+    if (!s->failed)
+        measure(&f);
     for (uint32_t i = 0; i < s->h->waits && !s->failed; i++)
         add_wait(&f, i);
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++)
         f.often += f.held[i].waits >= FEW;
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++) {
-        const struct weft_collection *c = &s->h->collection[i], *worst = &s->h->collection[f.worst];
-        int64_t length = c->end_ns - c->start_ns;
         if (!is_held_up(&f, &f.held[i]))
             continue;
-        if (f.pauses++ == 0 || length > worst->end_ns - worst->start_ns)
+        if (f.pauses++ == 0 || f.length_ns[i] > f.length_ns[f.worst])
             f.worst = i;
         f.much += f.held[i].much > 0;
-        f.cost_ns += length;
+        f.cost_ns += f.length_ns[i];
     }
     if (f.pauses && !s->failed)
         report(&f);

@@ -438,9 +438,9 @@ static void slow_attempts(void **state)
 /* ---- Garbage collections ---- */
 
 struct collections {
-    int count, waits; /* waits for each of them */
-    uint64_t ms, before_ms, after_us;
-    bool marked, during; /* during: the wait begins in it */
+    int count, waits;                          /* waits for each of them */
+    uint64_t ms, before_ms, after_us, away_ms; /* away: others had the core */
+    bool marked, during;                       /* during: the wait begins in it */
 };
 
 static void collect(struct collections x)
@@ -470,6 +470,10 @@ static void collect(struct collections x)
             put(fulfills(0, reader, reader));
         }
         put(switches(0, LOOP));
+        if (x.away_ms)
+            put(preempted(0, x.away_ms * MS));
+        if (x.away_ms)
+            put(suspends(0)), put(resumes(0));
     }
 }
 
@@ -527,6 +531,27 @@ static void a_small_part_of_a_wait(void **state)
     collect(
         (struct collections){.count = 3, .waits = 1, .ms = 12, .before_ms = 100, .marked = true});
     EXPECT("gc-pause possible 1 x3, 1: it was a small part");
+}
+
+static void a_collection_on_a_busy_machine(void **state)
+{
+    (void)state;
+    struct collections x = {
+        .count = 3, .waits = 1, .ms = 12, .before_ms = 20, .away_ms = 4, .marked = true};
+    collect(x); /* before it */
+    EXPECT("gc-pause possible 1 x3, 1: others had the core");
+    x.ms = 30;
+    x.away_ms = 2;
+    collect(x);
+    EXPECT("gc-pause likely 1 x3, 1: \n");
+    x.ms = 12;
+    x.before_ms = 2;
+    x.away_ms = 4;
+    collect(x); /* in it: it took 8 ms */
+    NOTHING();
+    x.ms = 20;
+    collect(x);
+    EXPECT("gc-pause possible 1 x3, 1: others had the core", "stopped everything for 16 ms");
 }
 
 /* ---- Results that are looked for ---- */
@@ -1012,6 +1037,7 @@ int main(void)
         cmocka_unit_test(is_asked_each_time),
         cmocka_unit_test(slow_attempts),
         cmocka_unit_test(who_waits_for_a_collection),
+        cmocka_unit_test(a_collection_on_a_busy_machine),
         cmocka_unit_test(one_short_collection),
         cmocka_unit_test(a_small_part_of_a_wait),
         cmocka_unit_test(looks_again_and_again),
