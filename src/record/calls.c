@@ -442,6 +442,7 @@ static inline void new_turn(struct pen *pen)
         pen->w->ticks = pen->ticks = weft__clock_ticks(&weft__rec.clock);
 }
 
+#if __STDC_HOSTED__
 static uint64_t in_ns(uint64_t ticks)
 {
     const uint64_t hz = weft__rec.clock.hz;
@@ -489,6 +490,23 @@ HOT void end_turn(struct pen *pen)
         ask_scheduler(pen, turn);
 }
 
+HOT void begin_turn(struct pen *pen)
+{
+    if (pen->w == &pen->t->writer[0])
+        pen->w->woken = pen->ticks;
+}
+#else
+HOT void end_turn(struct pen *pen)
+{
+    (void)pen;
+}
+
+HOT void begin_turn(struct pen *pen)
+{
+    (void)pen;
+}
+#endif
+
 void weft_impl_suspend(unsigned why)
 {
     struct pen pen;
@@ -511,8 +529,7 @@ void weft_impl_resume(void)
     if (!pen_up(&pen))
         return;
     new_turn(&pen);
-    if (pen.w == &pen.t->writer[0])
-        pen.w->woken = pen.ticks;
+    begin_turn(&pen);
     if (pen_room(&pen, 0, WEFT_LOOP)) {
         put_head(&pen, WEFT_FORM_RESUME);
         pen_publish(&pen);

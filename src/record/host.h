@@ -75,22 +75,15 @@ static inline struct thread *this_thread(void)
  * was forked without handlers. */
 bool weft__thread_renew(struct thread *t, struct writer *w);
 
+#if __STDC_HOSTED__
 /* What the system's scheduler says of a thread. */
 struct core_time {
     uint64_t had_ns;    /* a core */
     uint64_t wanted_ns; /* … and had none */
 };
 
-/* How it stands with this thread. Leaves errno as it is, and is no
- * cancellation point. False: the system does not say. */
-#if __STDC_HOSTED__
+/* How it stands with this thread. Leaves errno as it is, and is no cancellation point. False: the system does not say. */
 bool weft__core_time(struct core_time *t);
-#else
-static inline bool weft__core_time(struct core_time *t)
-{
-    (void)t;
-    return false;
-}
 #endif
 
 /* What a call does that finds no writer of the present recording. */

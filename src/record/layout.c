@@ -142,8 +142,6 @@ void weft__layout_write(const struct layout *l, unsigned char *base, unsigned ch
     r->tracks = 1;
     r->turn_clock = turn_clock;
     r->quick_clock = !turn_clock && clock_has_counter(&r->clock);
-    /* A clock of the program's own need not go as the scheduler's does. */
-    r->core_ticks = r->clock.kind == WEFT_CLOCK_CALLER ? UINT64_MAX : r->clock.hz / 100;
     write_headers(r, l, base, uuid);
     weft__pool_init();
     uint64_t end = l->pool_at + l->packets * l->packet_bytes;

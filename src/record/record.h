@@ -61,9 +61,11 @@ struct writer {
     uint32_t stocked;             /* packets in stock: retired, to be begun next */
     uint32_t stock[STOCK_MAX];    /* their numbers */
     uint64_t spare_id, spare_end; /* numbers without a packet */
-    uint64_t woken;               /* ticks at which this turn of the loop began; 0: nothing runs */
-    uint64_t ran;                 /* ticks, in turns since the thread's times were read */
-    struct core_time core;        /* … which were these */
+#if __STDC_HOSTED__
+    uint64_t woken;        /* ticks at which this turn of the loop began; 0: nothing runs */
+    uint64_t ran;          /* ticks, in turns since the thread's times were read */
+    struct core_time core; /* … which were these */
+#endif
 };
 
 struct thread {

@@ -130,8 +130,9 @@ static int set_up(const struct weft_options *o, const struct layout *l, unsigned
     make_uuid(uuid);
     weft__clock_init(&r->clock, o->clock, o->clock_hz);
     weft__layout_write(l, base, p, uuid, o->flags & WEFT_START_TURN_CLOCK);
-    if (scheduler_off)
-        r->core_ticks = UINT64_MAX;
+    /* A clock of the program's own need not go as the scheduler's does. */
+    r->core_ticks =
+        scheduler_off || r->clock.kind == WEFT_CLOCK_CALLER ? UINT64_MAX : r->clock.hz / 100;
     struct weft_facts_header *f = r->facts;
     f->pid = (uint32_t)getpid();
     weft__boot_id(f->boot_id);
