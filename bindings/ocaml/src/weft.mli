@@ -1,0 +1,318 @@
+(* SPDX-License-Identifier: ISC *)
+
+(** Tells weft what an asynchronous program creates, waits for and resolves.
+
+    {[
+      let rpc = Weft.kind ~pos:__POS__ "rpc"
+
+      let reply = Weft.create ~label:"get /users/7" rpc (* by what runs now *)
+      let () = Weft.wait reply (* what runs will not go on before that *)
+
+      (* later, in the callback of the socket *)
+      let () = Weft.fulfill reply
+      let () = Weft.wake request reply (* request runs from now on *)
+    ]}
+
+    Nothing is recorded before {!start}, unless the program is started with
+    [WEFT_TRACE=FILE] in its environment, by [weft record] or [weft ctl]. Until
+    then a call looks whether there is a recording, and returns.
+
+    Threads: all of this may be called from any thread or domain. Each OS
+    thread, so each domain and each thread of the [threads] library, is a stream
+    of its own in the trace, with a promise of its own that runs.
+
+    Errors: no call raises, but for {!start} and {!start_in}, and for
+    [Out_of_memory] from {!kind} and {!Counter.make}. What could not be recorded
+    is counted in the trace. Texts end at their first NUL; of those longer than
+    8192 bytes the beginning is kept.
+
+    What is [~kind], [parent], [resolver] … is as in C: see [weft/weft.h]. *)
+
+(** {1 Promises} *)
+
+type id = private int
+(** The number of something that is waited for and resolved once. *)
+
+val none : id
+(** Untracked, 0: every call on it does nothing. Promises have this number while
+    nothing is recorded. *)
+
+val loop : id
+(** The event loop itself, that is nobody: -1. *)
+
+external of_int : int -> id = "%identity"
+(** For numbers of the program's own, see {!create_id}, or those kept as [int].
+*)
+
+type kind
+(** A place in the program where promises are created: the type of those, which
+    is a short word, and perhaps a label and where this is in the source. An
+    immediate value. *)
+
+val kind : ?label:string -> ?pos:string * int * int * int -> string -> kind
+(** [kind ~label ~pos:__POS__ "task"]. The label is for promises that are
+    created without another one. Asked again for the same, returns the same; it
+    is never freed. The words of Lwt are [wait], [task], [bind], [map], [try],
+    [choose], [pick], [join], [condition], [async] …; any others will do. *)
+
+(** {1 Creating} *)
+
+external create : ?label:string -> kind -> (id[@untagged])
+  = "weft_ml_create_byte" "weft_ml_create"
+  [@@noalloc]
+(** A promise, created by what runs now. [label] says which one it is. *)
+
+external create_from :
+  ?label:string -> parent:(id[@untagged]) -> kind -> (id[@untagged])
+  = "weft_ml_create_from_byte" "weft_ml_create_from"
+  [@@noalloc]
+(** A promise, created by [parent]. *)
+
+external create_id :
+  ?label:string ->
+  parent:(id[@untagged]) ->
+  id:(id[@untagged]) ->
+  kind ->
+  (id[@untagged]) = "weft_ml_create_id_byte" "weft_ml_create_id"
+  [@@noalloc]
+(** For libraries with numbers of their own, none of them 0 or -1: they use
+    those for all their promises, and never one for two. Returns [id], or
+    {!none} while nothing is recorded. *)
+
+(** {1 What runs} *)
+
+external run : (id[@untagged]) -> (id[@untagged])
+  = "weft_ml_run_byte" "weft_ml_run"
+  [@@noalloc]
+(** The promise runs on this OS thread from now on; {!loop}: the event loop.
+    Returns what ran before, or {!loop} while nothing is recorded. *)
+
+external running : unit -> (id[@untagged])
+  = "weft_ml_running_byte" "weft_ml_running"
+  [@@noalloc]
+(** What runs on this OS thread; {!loop} while nothing is recorded. *)
+
+external wake : (id[@untagged]) -> (id[@untagged]) -> unit
+  = "weft_ml_wake_byte" "weft_ml_wake"
+  [@@noalloc]
+(** [wake reader p]: [reader] runs from now on, because [p] is resolved. *)
+
+external signal : (id[@untagged]) -> (id[@untagged]) -> unit
+  = "weft_ml_signal_byte" "weft_ml_signal"
+  [@@noalloc]
+(** [signal receiver source]: [receiver] runs from now on, because [source]
+    signalled it. *)
+
+type reason =
+  | Wait_for_work  (** in poll or the like *)
+  | Suspend  (** the process was stopped *)
+  | Hibernate  (** the machine was *)
+
+external suspend : reason -> unit = "weft_ml_suspend" [@@noalloc]
+(** Nothing runs from now on, until {!resume}: then the event loop runs. *)
+
+external resume : unit -> unit = "weft_ml_resume" [@@noalloc]
+
+external gc : (int[@untagged]) -> unit = "weft_ml_gc_byte" "weft_ml_gc"
+  [@@noalloc]
+(** A garbage collection of that many nanoseconds has just ended. *)
+
+(** {1 Waiting} *)
+
+external wait : (id[@untagged]) -> unit = "weft_ml_wait_byte" "weft_ml_wait"
+  [@@noalloc]
+(** What runs will not go on before the promise is resolved. It still runs. *)
+
+external wait_by : (id[@untagged]) -> (id[@untagged]) -> unit
+  = "weft_ml_wait_by_byte" "weft_ml_wait_by"
+  [@@noalloc]
+(** [wait_by reader p]: [reader] will not go on before [p] is resolved. *)
+
+external read : (id[@untagged]) -> (id[@untagged]) -> unit
+  = "weft_ml_read_byte" "weft_ml_read"
+  [@@noalloc]
+(** [read reader p]: [reader] uses [p]'s result, without running now. *)
+
+(** {1 Ending: by what runs} *)
+
+external fulfill : (id[@untagged]) -> unit
+  = "weft_ml_fulfill_byte" "weft_ml_fulfill"
+  [@@noalloc]
+(** The promise has its result. *)
+
+external fail : ?reason:string -> (id[@untagged]) -> unit
+  = "weft_ml_fail_byte" "weft_ml_fail"
+  [@@noalloc]
+(** The promise ends with an error. *)
+
+val fail_exn : id -> exn -> unit
+(** It ends with this exception. Its text is made only if somebody records. *)
+
+external resolve : (id[@untagged]) -> unit
+  = "weft_ml_resolve_byte" "weft_ml_resolve"
+  [@@noalloc]
+(** The promise is resolved; how is not known. *)
+
+external cancel : (id[@untagged]) -> unit
+  = "weft_ml_cancel_byte" "weft_ml_cancel"
+  [@@noalloc]
+(** Nobody wants the promise any more. *)
+
+external forget : (id[@untagged]) -> unit
+  = "weft_ml_forget_byte" "weft_ml_forget"
+  [@@noalloc]
+(** The promise was dropped: nobody can resolve it or wait for it any more. *)
+
+external become : (id[@untagged]) -> (id[@untagged]) -> unit
+  = "weft_ml_become_byte" "weft_ml_become"
+  [@@noalloc]
+(** [become p q]: [p] is from now on the same as [q]. *)
+
+type ending = By_value | By_error | By_unknown | By_cancel
+
+external resolve_by :
+  ?reason:string ->
+  resolver:(id[@untagged]) ->
+  (id[@untagged]) ->
+  ending ->
+  unit = "weft_ml_resolve_by_byte" "weft_ml_resolve_by"
+  [@@noalloc]
+(** The promise ends, by [resolver]; [reason] is why it failed. *)
+
+external notify : (id[@untagged]) -> unit
+  = "weft_ml_notify_byte" "weft_ml_notify"
+  [@@noalloc]
+(** The condition is signalled, whether or not somebody waits for it. It stays
+    pending. *)
+
+external notify_by : (id[@untagged]) -> (id[@untagged]) -> unit
+  = "weft_ml_notify_by_byte" "weft_ml_notify_by"
+  [@@noalloc]
+(** [notify_by notifier condition]. *)
+
+(** {1 Holding}
+
+    A lock, a permit of a semaphore, a connection of a pool: a promise that
+    stays pending, like a condition. Whoever waits for it waits until somebody
+    gives it back. Several may hold it, and one may hold several of it, each by a
+    call. *)
+
+external acquire : (id[@untagged]) -> unit
+  = "weft_ml_acquire_byte" "weft_ml_acquire"
+  [@@noalloc]
+(** What runs has the resource from now on. *)
+
+external acquire_by : (id[@untagged]) -> (id[@untagged]) -> unit
+  = "weft_ml_acquire_by_byte" "weft_ml_acquire_by"
+  [@@noalloc]
+(** [acquire_by holder resource]. *)
+
+external release : (id[@untagged]) -> unit
+  = "weft_ml_release_byte" "weft_ml_release"
+  [@@noalloc]
+(** What runs gives one of it back. *)
+
+external release_by : (id[@untagged]) -> (id[@untagged]) -> unit
+  = "weft_ml_release_by_byte" "weft_ml_release_by"
+  [@@noalloc]
+(** [release_by holder resource]. *)
+
+(** {1 Saying more} *)
+
+external label : (id[@untagged]) -> string -> unit
+  = "weft_ml_label_byte" "weft_ml_label"
+  [@@noalloc]
+(** A label for the promise, or another one: what it does now. *)
+
+external should_resolve : (id[@untagged]) -> unit
+  = "weft_ml_should_resolve_byte" "weft_ml_should_resolve"
+  [@@noalloc]
+(** The promise's not being resolved is an error. *)
+
+external background : (id[@untagged]) -> unit
+  = "weft_ml_background_byte" "weft_ml_background"
+  [@@noalloc]
+(** The promise is meant to be pending for long: an accept loop, an idle timer.
+*)
+
+(** A number that is drawn over time. What happens while nothing is recorded is
+    not counted. *)
+module Counter : sig
+  type t
+  (** An immediate value. *)
+
+  external make : string -> t = "weft_ml_counter"
+  (** The counter of that name; there is one for each name, for all threads. It
+      is never freed. *)
+
+  external add : t -> (int[@untagged]) -> unit
+    = "weft_ml_counter_add_byte" "weft_ml_counter_add"
+    [@@noalloc]
+
+  external set : t -> (int[@untagged]) -> unit
+    = "weft_ml_counter_set_byte" "weft_ml_counter_set"
+    [@@noalloc]
+end
+
+(** {1 Recording} *)
+
+external recording : unit -> bool = "weft_ml_recording" [@@noalloc]
+(** Whether somebody records, for texts that are costly to make. *)
+
+val start :
+  ?path:string ->
+  ?bytes:int ->
+  ?pending_bytes:int ->
+  ?paused:bool ->
+  ?turn_clock:bool ->
+  unit ->
+  unit
+(** Starts to record. [path]: the trace, [weft-%p.trace] unless given; [%p] in
+    it stands for the process id. [bytes]: of the whole file, 64 MiB unless
+    given, at least 64 KiB. [pending_bytes]: how many of those are room for
+    promises that are pending when their packet is overwritten, a quarter unless
+    given. [paused]: nothing is recorded before {!unpause}. [turn_clock]: the
+    clock is read at {!suspend} and {!resume} only; events of one turn of the
+    event loop have one time, and cost a third.
+
+    @raise Sys_error
+      if there is a recording already, or the file cannot be made, or a number is
+      out of range. What stood at [path] is then unharmed. *)
+
+type buffer =
+  (char, Bigarray.int8_unsigned_elt, Bigarray.c_layout) Bigarray.Array1.t
+
+val start_in :
+  ?pending_bytes:int -> ?paused:bool -> ?turn_clock:bool -> buffer -> unit
+(** Starts to record into memory of the program's own, which is 8-byte aligned
+    and at least 64 KiB; the trace is what lies there at any moment. It is kept
+    until {!stop}.
+
+    @raise Sys_error as {!start} does. *)
+
+val stop : unit -> unit
+(** Ends the recording; the trace says so. Does nothing if there is none. *)
+
+external pause : unit -> unit = "weft_ml_pause"
+(** Interrupts the recording. Promises created until {!unpause} are untracked.
+*)
+
+external unpause : unit -> unit = "weft_ml_unpause"
+
+external standby : bool -> unit = "weft_ml_standby"
+(** Whether {!create} hands out numbers also while nothing is recorded, so that a
+    recording that is started later knows the promises which are older by their
+    numbers. *)
+
+(** {1 Lwt} *)
+
+(** For an Lwt that tells weft of its promises, which puts its own function here
+    as it starts. *)
+module Lwt_hook : sig
+  val id : (Obj.t -> int) ref
+  (** The id of an ['a Lwt.t]. *)
+end
+
+val id_of_lwt : 'a -> id
+(** The id of an ['a Lwt.t]; {!none} with an Lwt that says nothing to weft, or
+    while nothing is recorded. *)
