@@ -154,9 +154,10 @@ intnat weft_ml_create_from(value label, intnat parent, value kind)
     if (__builtin_expect(WEFT_IMPL_STATE() == 0, 1))
         return 0;
     struct kind *k = lasting(kind);
-    return of_id(Is_block(label) ? weft_impl_create_from(&k->labelled, id_of(parent), k->type,
-                                                         String_val(Field(label, 0)))
-                                 : weft_impl_create_from(&k->site, id_of(parent), k->type, k->label));
+    return of_id(Is_block(label)
+                     ? weft_impl_create_from(&k->labelled, id_of(parent), k->type,
+                                             String_val(Field(label, 0)))
+                     : weft_impl_create_from(&k->site, id_of(parent), k->type, k->label));
 }
 
 value weft_ml_create_from_byte(value label, value parent, value kind);
