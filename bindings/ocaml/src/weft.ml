@@ -148,6 +148,10 @@ external background : (id[@untagged]) -> unit
   = "weft_ml_background_byte" "weft_ml_background"
   [@@noalloc]
 
+external collections : unit -> unit = "weft_ml_collections"
+
+let () = collections ()
+
 module Counter = struct
   type t = int
 
@@ -195,6 +199,8 @@ external standby : bool -> unit = "weft_ml_standby"
 
 module Lwt_hook = struct
   let id : (Obj.t -> int) ref = ref (fun _ -> none)
+  let name : (Obj.t -> string -> unit) ref = ref (fun _ _ -> ())
 end
 
 let id_of_lwt p = if recording () then !Lwt_hook.id (Obj.repr p) else none
+let name_lwt thing text = !Lwt_hook.name (Obj.repr thing) text

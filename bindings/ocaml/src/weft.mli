@@ -115,7 +115,8 @@ external resume : unit -> unit = "weft_ml_resume" [@@noalloc]
 
 external gc : (int[@untagged]) -> unit = "weft_ml_gc_byte" "weft_ml_gc"
   [@@noalloc]
-(** A garbage collection of that many nanoseconds has just ended. *)
+(** A garbage collection of that many nanoseconds has just ended. Those of OCaml
+    itself (minor ones, and slices of major ones) are recorded anyway. *)
 
 (** {1 Waiting} *)
 
@@ -306,13 +307,20 @@ external standby : bool -> unit = "weft_ml_standby"
 
 (** {1 Lwt} *)
 
-(** For an Lwt that tells weft of its promises, which puts its own function here
+(** For an Lwt that tells weft of its promises, which puts its own functions here
     as it starts. *)
 module Lwt_hook : sig
   val id : (Obj.t -> int) ref
-  (** The id of an ['a Lwt.t]. *)
+  (** The id of an ['a Lwt.t]. Called only if somebody records. *)
+
+  val name : (Obj.t -> string -> unit) ref
+  (** An ['a Lwt_condition.t] or ['a Lwt_mvar.t] has this name from now on.
+      Called whether or not somebody records. *)
 end
 
 val id_of_lwt : 'a -> id
 (** The id of an ['a Lwt.t]; {!none} with an Lwt that says nothing to weft, or
     while nothing is recorded. *)
+
+val name_lwt : 'a -> string -> unit
+(** Names an ['a Lwt_condition.t] or ['a Lwt_mvar.t]. *)

@@ -271,6 +271,86 @@ value weft_ml_gc(intnat duration_ns)
 }
 BYTE1(weft_ml_gc)
 
+/* ---- Collections ----
+ *
+ * The runtime calls these hooks on the thread that collects. What one thread has begun nobody else ends, and it may be that a
+ * recording begins or ends meanwhile. */
+
+enum { LEAST_NS = 1000 }; /* most slices find nothing to do */
+
+static caml_timing_hook minor_begins, minor_ends, slice_begins, slice_ends;
+static __thread uint64_t collecting_since_ns;
+static __thread unsigned collecting; /* how deep */
+
+static uint64_t now_ns(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+static void begins(caml_timing_hook other)
+{
+    if (other)
+        other();
+    if (collecting++ == 0)
+        collecting_since_ns = WEFT_IMPL_ON() ? now_ns() : 0;
+}
+
+static void ends(caml_timing_hook other)
+{
+    if (--collecting == 0 && collecting_since_ns && WEFT_IMPL_ON()) {
+        const uint64_t took_ns = now_ns() - collecting_since_ns;
+        if (took_ns >= LEAST_NS)
+            weft_gc(took_ns);
+    }
+    if (other)
+        other();
+}
+
+static void minor_begin(void)
+{
+    begins(minor_begins);
+}
+
+static void minor_end(void)
+{
+    ends(minor_ends);
+}
+
+static void slice_begin(void)
+{
+    begins(slice_begins);
+}
+
+static void slice_end(void)
+{
+    ends(slice_ends);
+}
+
+/* Whoever else tells weft of collections, as an Lwt that was edited for weft may, has it too, and whoever sets it first
+ * does so. */
+extern int weft_ocaml_collections;
+__attribute__((weak)) int weft_ocaml_collections;
+
+value weft_ml_collections(value unit);
+value weft_ml_collections(value unit)
+{
+    (void)unit;
+    if (weft_ocaml_collections)
+        return Val_unit;
+    weft_ocaml_collections = 1;
+    minor_begins = caml_minor_gc_begin_hook;
+    minor_ends = caml_minor_gc_end_hook;
+    slice_begins = caml_major_slice_begin_hook;
+    slice_ends = caml_major_slice_end_hook;
+    caml_minor_gc_begin_hook = minor_begin;
+    caml_minor_gc_end_hook = minor_end;
+    caml_major_slice_begin_hook = slice_begin;
+    caml_major_slice_end_hook = slice_end;
+    return Val_unit;
+}
+
 /* ---- Texts ---- */
 
 value weft_ml_label(intnat p, value text);
