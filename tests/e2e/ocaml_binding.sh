@@ -20,7 +20,7 @@ cd "$tmp"
 mkdir package
 (cd "$SOURCE_ROOT/bindings/ocaml" && tar -c --exclude=_build .) | tar -x -C package
 
-run 0 dune build --root package
+run 0 dune build --root package @install @test/all
 run 0 dune test --root package
 programs=$tmp/package/_build/default/test
 export CAML_LD_LIBRARY_PATH=$tmp/package/_build/default/src # bytecode's
