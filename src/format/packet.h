@@ -20,6 +20,7 @@ enum weft_packet_class {
     WEFT_PACKET_PRIVATE = 6, /* the recorder's own tables, where it has no other memory */
     WEFT_PACKET_SAMPLES = 7, /* of the sampling profiler: format/samples.h */
     WEFT_PACKET_ROLL = 8,    /* pending promises of which only number and sort are kept */
+    WEFT_PACKET_OCAML = 9,   /* what weft record took out of a ring of OCaml's runtime */
 };
 
 /* What every packet begins with. */
@@ -161,6 +162,21 @@ struct weft_roll_sort {
 #define WEFT_ROLL_SORT_BITS 12
 #define WEFT_ROLL_SORTS_MAX (1u << WEFT_ROLL_SORT_BITS)
 
+/* Items of a ring of OCaml's runtime (format/ocaml.h) lie after it. Counts of words are of all that the ring ever had. */
+struct weft_ocaml_header {
+    struct weft_packet_header packet;
+    uint64_t sequence; /* counts the trace's packets from 1; 0 while the packet changes hands */
+    uint32_t ring;     /* the domain's number */
+    uint32_t reserved;
+    uint64_t from,
+        to;        /* the items are of these words; those that say nothing to weft are left out */
+    uint64_t lost; /* words before from that the runtime overwrote before they were taken out */
+    uint64_t pair_mono_ns; /* CLOCK_MONOTONIC */
+    uint64_t pair_real_ns; /* CLOCK_REALTIME */
+};
+
+#define WEFT_OCAML_PACKET_MAX (UINT32_C(1) << 20) /* a larger one is damage */
+
 enum weft_trace_state {
     WEFT_TRACE_RECORDING = 1, /* or the process was killed */
     WEFT_TRACE_STOPPED = 2,
@@ -211,6 +227,7 @@ _Static_assert(sizeof(struct weft_pending_header) == 128, "docs/format.md");
 _Static_assert(sizeof(struct weft_pending_cell) == 120, "docs/format.md");
 _Static_assert(sizeof(struct weft_roll_header) == 80, "docs/format.md");
 _Static_assert(sizeof(struct weft_roll_sort) == 24, "docs/format.md");
+_Static_assert(sizeof(struct weft_ocaml_header) == 104, "docs/format.md");
 _Static_assert(offsetof(struct weft_events_header, thread_name) == 144, "docs/format.md");
 _Static_assert(sizeof(struct weft_strings_header) == 64, "docs/format.md");
 _Static_assert(sizeof(struct weft_facts_header) == 200, "docs/format.md");

@@ -20,11 +20,11 @@ static bool read_text(const char *path, char *text, size_t size)
     return n > 0;
 }
 
-static bool boot_id_is(const uint8_t wanted[16])
+bool weft_boot_id(uint8_t id[16])
 {
     char text[64];
-    uint8_t id[16] = {0};
     unsigned digits = 0;
+    memset(id, 0, 16);
     if (!read_text("/proc/sys/kernel/random/boot_id", text, sizeof text))
         return false;
     for (const char *c = text; *c && digits < 32; c++) {
@@ -34,7 +34,13 @@ static bool boot_id_is(const uint8_t wanted[16])
         id[digits / 2] = (uint8_t)(id[digits / 2] << 4 | (digit - hex));
         digits++;
     }
-    return memcmp(id, wanted, sizeof id) == 0;
+    return true;
+}
+
+static bool boot_id_is(const uint8_t wanted[16])
+{
+    uint8_t id[16];
+    return weft_boot_id(id) && memcmp(id, wanted, sizeof id) == 0;
 }
 
 uint64_t weft_process_start(uint32_t pid)

@@ -184,6 +184,8 @@ struct weft_reader_facts {
     uint64_t overwritten_packets; /* mirage says it modulo 2^16 only */
     uint64_t
         overwritten_words; /* OCaml's rings, which do not say how many events that were; streams likewise */
+    uint64_t lost_words;      /* … of these: by the runtime, before weft record took them out */
+    bool of_ocaml;            /* it is what OCaml's runtime says of the program */
     uint64_t missing_packets; /* neither there nor overwritten: gaps in the sequence numbers */
     bool
         wrapped; /* the oldest packet is not the first one in the file; weft: some were overwritten */

@@ -292,6 +292,21 @@ static int take_samples(struct weft_file *f, const struct found *p, struct weft_
                               err);
 }
 
+static int take_ocaml(struct weft_file *f, const struct found *p, struct weft_error *err)
+{
+    if (!has_header(f, p, sizeof(struct weft_ocaml_header)))
+        return 0;
+    if (p->content > WEFT_OCAML_PACKET_MAX) {
+        f->skipped_at = p->offset;
+        weft__reader_problem(&f->common, p->offset + 40, p->size - HEADER,
+                             "packet of OCaml's rings holds %llu bytes, more than %u; skipped",
+                             LONG(p->content), WEFT_OCAML_PACKET_MAX);
+        return 0;
+    }
+    return weft__drained_take(f, &(struct place){p->offset, p->size, p->content, p->h.header_bytes},
+                              err);
+}
+
 /* Takes in the packet at offset, whose first bytes are head. */
 static int take_packet(struct weft_file *f, struct found *p, struct weft_error *err)
 {
@@ -327,6 +342,8 @@ static int take_packet(struct weft_file *f, struct found *p, struct weft_error *
         return take_pending(f, p, err);
     case WEFT_PACKET_SAMPLES:
         return take_samples(f, p, err);
+    case WEFT_PACKET_OCAML:
+        return take_ocaml(f, p, err);
     case WEFT_PACKET_ROLL:
         take_place(f, p, sizeof(struct weft_roll_header), &f->roll, p->content);
         return 0;
@@ -348,6 +365,7 @@ static void shorten_last(struct weft_file *f, uint64_t offset, uint64_t end)
             f->packets--;
     }
     weft__samples_shorten(f, offset, content);
+    weft__drained_shorten(f, offset, content);
     struct place *place[] = {&f->strings, &f->facts, &f->pending, &f->roll};
     for (size_t i = 0; i < sizeof place / sizeof *place; i++)
         if (place[i]->offset == offset && place[i]->content > content)
@@ -585,7 +603,21 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
     order_packets(f);
     describe_clock(f);
     rc = weft__pending_load(f, err);
-    return rc < 0 ? rc : weft__merge_begin(f, err);
+    if (rc == 0)
+        rc = weft__merge_begin(f, err);
+    return rc < 0 ? rc : weft__drained_begin(f, err);
+}
+
+static ptrdiff_t next_events(struct weft_reader *r, struct weft_error *err)
+{
+    struct weft_file *f = (struct weft_file *)r;
+    return f->drained.on ? weft__ocaml_next(&f->drained.o, err) : weft__merge_next(r, err);
+}
+
+static double progress(const struct weft_reader *r)
+{
+    const struct weft_file *f = (const struct weft_file *)r;
+    return f->drained.on ? weft__ocaml_progress(&f->drained.o) : weft__merge_progress(r);
 }
 
 static void fini(struct weft_reader *r)
@@ -602,6 +634,7 @@ static void fini(struct weft_reader *r)
     weft__emptied_fini(&f->emptied);
     free(f->sort);
     weft__samples_fini(&f->samples);
+    weft__drained_fini(&f->drained);
     weft__merge_end(f->merge);
 }
 
@@ -620,8 +653,8 @@ const struct weft_reader_format weft__weft_format = {
     .name = "weft",
     .size = sizeof(struct weft_file),
     .index = open_weft,
-    .next = weft__merge_next,
-    .progress = weft__merge_progress,
+    .next = next_events,
+    .progress = progress,
     .next_samples = weft__samples_next,
     .fini = fini,
 };

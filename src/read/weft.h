@@ -9,6 +9,7 @@
  *   pending.c  what is kept of pending promises whose events were overwritten
  *   cells.c    the cells of class 5, as they are
  *   samples.c  packets of samples, which are handed out whole
+ *   drained.c  packets of items of OCaml's rings
  *   snapshot.c copies of traces that are being recorded (snapshot.h); scan.c: their packets; until.c: their end
  *   clock.c    ticks to nanoseconds
  *   wall.c     … and to the wall clock */
@@ -17,6 +18,7 @@
 
 #include "format/forms.h"
 #include "read/clock.h"
+#include "read/ocaml.h"
 #include "read/state.h"
 #include "read/texts.h"
 #include "read/wall.h"
@@ -116,6 +118,14 @@ struct samples {
     size_t packet_room;
 };
 
+/* Packets of items of OCaml's rings. */
+struct drained {
+    struct drained_packet *packet;
+    uint64_t packets, room;
+    struct weft__ocaml o;
+    bool on; /* they are what the trace consists of */
+};
+
 struct merge;
 
 struct weft_file {
@@ -138,6 +148,7 @@ struct weft_file {
     uint64_t in_transition; /* events overwritten in places that just change hands */
     uint64_t changing;      /* such places that may not be counted among the overwritten ones yet */
     struct emptieds emptied;
+    struct drained drained;
     struct samples samples;
     uint64_t in_pool;   /* … and in the others of the pool */
     bool joined;        /* has packets twice: files were put together */
@@ -230,6 +241,17 @@ void weft__samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
 ptrdiff_t weft__samples_next(struct weft_reader *r, const void **packet, uint64_t *offset,
                              struct weft_error *err);
 void weft__samples_fini(struct samples *s);
+
+/* Keeps where a packet of items of OCaml's rings stands. 0 or a negative code. */
+int weft__drained_take(struct weft_file *f, const struct place *p, struct weft_error *err);
+
+/* As weft__samples_shorten. */
+void weft__drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
+
+/* All packets are known. If there are such, and none of events, the trace consists of them. 0 or a negative code. */
+int weft__drained_begin(struct weft_file *f, struct weft_error *err);
+
+void weft__drained_fini(struct drained *d);
 
 int weft__merge_begin(struct weft_file *f, struct weft_error *err);
 ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err);

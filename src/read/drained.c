@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: ISC */
+/* Packets with items of OCaml's rings, as weft record took them out while the program ran. Those of a ring follow one another by
+ * their counts of words; where words are missing, the runtime had overwritten them before they were taken out, or weft record has
+ * overwritten the packet. One packet of each ring is in memory at a time. */
+#include <stdlib.h>
+
+#include "base/alloc.h"
+#include "format/ocaml.h"
+#include "read/weft.h"
+
+enum { TRIES = 4 }; /* to see a packet that is just changing hands */
+
+/* What is known of a packet without its items. */
+struct drained_packet {
+    uint64_t offset, content; /* with the header */
+    uint64_t sequence, from, to, lost;
+    uint32_t header_bytes, ring;
+};
+
+static int read_header(struct weft_file *f, uint64_t offset, struct weft_ocaml_header *h,
+                       struct weft_error *err)
+{
+    uint64_t sequence = 0;
+    for (int tries = 0; tries < TRIES; tries++) {
+        ptrdiff_t got = weft_input_read(&f->common.input, h, sizeof *h, offset, err);
+        if (got < 0)
+            return (int)got;
+        if (got < (ptrdiff_t)sizeof *h)
+            return 0; /* the file has become shorter */
+        if (h->sequence && h->sequence == sequence)
+            return 1;
+        sequence = h->sequence;
+    }
+    return 0;
+}
+
+int weft__drained_take(struct weft_file *f, const struct place *p, struct weft_error *err)
+{
+    struct weft_ocaml_header h;
+    struct drained *d = &f->drained;
+    int rc = read_header(f, p->offset, &h, err);
+    if (rc <= 0) {
+        f->common.facts.unused_packets += rc == 0;
+        return rc;
+    }
+    if (h.to < h.from || h.lost > h.from || h.ring >= WEFT_OCAML_DOMAINS_MAX) {
+        weft__reader_problem(&f->common, p->offset + 56, p->size - p->header_bytes,
+                             "packet of OCaml's ring %u goes from word %llu to %llu; skipped",
+                             h.ring, (unsigned long long)h.from, (unsigned long long)h.to);
+        return 0;
+    }
+    if (d->packets == d->room) {
+        const uint64_t room = d->room ? d->room + d->room / 2 : 64;
+        void *grown = weft__resize(d->packet, room, sizeof *d->packet);
+        if (!grown)
+            return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
+        d->packet = grown;
+        d->room = room;
+    }
+    /* As its owner says whose number was there. */
+    const uint64_t most = p->size < WEFT_OCAML_PACKET_MAX ? p->size : WEFT_OCAML_PACKET_MAX,
+                   says = h.packet.content_bits / 8, content = says < most ? says : most;
+    d->packet[d->packets++] = (struct drained_packet){
+        .offset = p->offset,
+        .content = content > p->header_bytes ? content : p->header_bytes,
+        .sequence = h.sequence,
+        .from = h.from,
+        .to = h.to,
+        .lost = h.lost,
+        .header_bytes = p->header_bytes,
+        .ring = h.ring,
+    };
+    wall_add(&f->wall, &(struct wall_pair){h.sequence, h.pair_mono_ns, h.pair_real_ns, 0});
+    return 0;
+}
+
+void weft__drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
+{
+    struct drained *d = &f->drained;
+    struct drained_packet *last = d->packets ? &d->packet[d->packets - 1] : NULL;
+    if (!last || last->offset != offset || last->content <= size)
+        return;
+    last->content = size;
+    if (size < last->header_bytes)
+        d->packets--;
+}
+
+static int by_ring(const void *a, const void *b)
+{
+    const struct drained_packet *x = a, *y = b;
+    if (x->ring != y->ring)
+        return x->ring < y->ring ? -1 : 1;
+    if (x->sequence != y->sequence)
+        return x->sequence < y->sequence ? -1 : 1;
+    return x->content > y->content ? -1 : x->content < y->content;
+}
+
+/* Reads the packet's items. 1; 0: it has changed, or shrunk, since it was found; or a negative code. */
+static int load(struct weft_file *f, const struct drained_packet *p, unsigned char **words,
+                struct weft_error *err)
+{
+    struct weft_ocaml_header h = {.sequence = 0};
+    const size_t size = (size_t)((p->content - p->header_bytes) & ~UINT64_C(7));
+    unsigned char *bytes = malloc(size + 1);
+    if (!bytes)
+        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for a packet");
+    ptrdiff_t got =
+        weft_input_read(&f->common.input, bytes, size, p->offset + p->header_bytes, err);
+    const bool whole = got == (ptrdiff_t)size;
+    if (got >= 0)
+        got = weft_input_read(&f->common.input, &h, sizeof h, p->offset, err);
+    if (got < 0 || !whole || h.sequence != p->sequence) {
+        free(bytes);
+        f->common.facts.changed_packets += got >= 0;
+        return got < 0 ? (int)got : 0;
+    }
+    *words = bytes;
+    return 1;
+}
+
+/* The packet that follows on that ring. */
+static int more(struct weft__ocaml *o, struct weft__domain *d, struct weft_error *err)
+{
+    struct weft_file *f = o->data;
+    while (d->next < d->last) {
+        const struct drained_packet *p = &f->drained.packet[d->next++];
+        unsigned char *words = NULL;
+        int rc = load(f, p, &words, err);
+        if (rc < 0)
+            return rc;
+        d->gap |= rc == 0 || p->from != d->until;
+        d->until = p->to;
+        if (rc == 0)
+            continue;
+        if (!weft__ocaml_retire(o, d)) {
+            free(words);
+            return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
+        }
+        d->bytes = words;
+        d->words = (p->content - p->header_bytes) / 8;
+        d->at = 0;
+        d->file_at = p->offset + p->header_bytes;
+        return 1;
+    }
+    return 0;
+}
+
+static void drop_repeated(struct weft_file *f)
+{
+    struct drained *d = &f->drained;
+    uint64_t kept = 0;
+    for (uint64_t i = 0; i < d->packets; i++) {
+        const struct drained_packet *p = &d->packet[i], *before = &d->packet[kept - 1];
+        if (kept && before->ring == p->ring && before->sequence == p->sequence)
+            f->common.facts.repeated_packets++;
+        else
+            d->packet[kept++] = *p;
+    }
+    d->packets = kept;
+}
+
+/* Takes in the ring whose packets these are. Returns the first one behind them. */
+static uint64_t add_ring(struct weft_file *f, uint64_t first)
+{
+    struct drained *d = &f->drained;
+    struct weft_reader_facts *facts = &f->common.facts;
+    struct weft__domain ring = {.number = d->packet[first].ring, .next = first, .last = first};
+    uint64_t lost = 0, gone = 0, until = 0, known = 0;
+    for (; ring.last < d->packets && d->packet[ring.last].ring == ring.number; ring.last++) {
+        const struct drained_packet *p = &d->packet[ring.last];
+        const uint64_t gap = p->from > until ? p->from - until : 0,
+                       more_lost = p->lost > known ? p->lost - known : 0;
+        lost += more_lost < gap ? more_lost : gap;
+        gone += gap;
+        until = p->to;
+        known = p->lost;
+        facts->content_bytes += p->content;
+        d->o.words += (p->content - p->header_bytes) / 8;
+    }
+    weft__ocaml_add(&d->o, &ring)->overwritten = gone;
+    facts->overwritten_words += gone;
+    facts->lost_words += lost;
+    return ring.last;
+}
+
+int weft__drained_begin(struct weft_file *f, struct weft_error *err)
+{
+    struct drained *d = &f->drained;
+    struct weft_reader_facts *facts = &f->common.facts;
+    uint32_t rings = 0;
+    if (!d->packets)
+        return 0;
+    if (f->packets) { /* the program's own recording says more */
+        facts->other_packets += d->packets;
+        d->packets = 0;
+        return 0;
+    }
+    qsort(d->packet, d->packets, sizeof *d->packet, by_ring);
+    drop_repeated(f);
+    for (uint64_t i = 0; i < d->packets; i++)
+        rings += !i || d->packet[i].ring != d->packet[i - 1].ring;
+    d->on = facts->of_ocaml = true;
+    d->o.more = more;
+    d->o.data = f;
+    int rc = weft__ocaml_init(&d->o, &f->common, rings, err);
+    if (rc < 0)
+        return rc;
+    for (uint64_t i = 0; i < d->packets;)
+        i = add_ring(f, i);
+    facts->packets = d->packets;
+    facts->wrapped = facts->overwritten_words > facts->lost_words;
+    return weft__ocaml_begin(&d->o, err);
+}
+
+void weft__drained_fini(struct drained *d)
+{
+    free(d->packet);
+    weft__ocaml_fini(&d->o);
+}
