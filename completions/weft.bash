@@ -161,7 +161,7 @@ _weft()
     case $command:$previous in
         record:-o | record:--output | ctl:-o | ctl:--output | save:-o | save:--output) _weft_files 'weft|trace' "$current" ;;
         record:--size) ;;
-        record:--runtimes) _weft_words "$current" python node none ;;
+        record:--runtimes) _weft_words "$current" python node ocaml none ;;
         sample:-o | sample:--output) _weft_files 'samples|weft|trace' "$current" ;;
         sample:-e | sample:--event)
             _weft_words "$current" cpu-clock task-clock cycles instructions cache-references cache-misses branches branch-misses

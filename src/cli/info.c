@@ -236,6 +236,8 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
                                   number(f->discarded_elsewhere)));
     json_object_set_new(o, "balance", balance_json(kept, f));
     json_object_set_new(o, "promoted", promoted_json(&f->promotion));
+    if (f->of_ocaml)
+        json_object_set_new(o, "lost_words", number(f->lost_words));
     json_object_set_new(o, "ended", json_string(weft_ended_name(f->ended)));
     weft__json_exit(o, &f->process.exit);
     json_object_set_new(o, "provenance", provenance_json(&f->process));
@@ -315,14 +317,28 @@ static void print_overwritten_packets(const struct weft_reader_facts *f)
         printf("  overwritten   nothing%s\n", f->wrapped ? " known, but the ring has wrapped" : "");
 }
 
+static void print_overwritten_words(const struct weft_reader_facts *f)
+{
+    const uint64_t older = f->overwritten_words - f->lost_words;
+    if (older)
+        printf("  overwritten   %s word%s of OCaml's rings%s\n", weft__grouped(older).text,
+               weft__plural(older),
+               f->of_ocaml ? "; weft record --size keeps more"
+                           : "; OCAMLRUNPARAM=e=20 makes them larger");
+    if (f->lost_words)
+        printf(
+            "  lost          %s word%s of OCaml's rings, overwritten before weft record took them "
+            "out; OCAMLRUNPARAM=e=22 gives it more time\n",
+            weft__grouped(f->lost_words).text, weft__plural(f->lost_words));
+}
+
 static void print_ring(const struct weft_reader_facts *f)
 {
     uint64_t events = f->overwritten_events;
     if (!f->is_weft)
         print_overwritten_packets(f);
     else if (f->overwritten_words)
-        printf("  overwritten   %s word%s of OCaml's rings; OCAMLRUNPARAM=e=20 makes them larger\n",
-               weft__grouped(f->overwritten_words).text, weft__plural(f->overwritten_words));
+        print_overwritten_words(f);
     else if (events || f->overwritten_packets)
         printf("  overwritten   %s event%s in %s packet%s\n", weft__grouped(events).text,
                weft__plural(events), weft__grouped(f->overwritten_packets).text,

@@ -22,6 +22,7 @@
 #include "cli/live.h"
 #include "cli/program.h"
 #include "cli/record_xen.h"
+#include "cli/rings.h"
 #include "cli/runtimes.h"
 #include "cli/sampling.h"
 #include "cli/summary.h"
@@ -30,14 +31,14 @@ static const char help[] =
     "usage: weft record [-o FILE] [--size SIZE] [--pending SIZE] [--memory] [--sample[=HZ]]\n"
     "                   [--off-cpu] [--force] [--runtimes LIST] [--] PROGRAM [ARG…]\n"
     "       weft record --xen [--size SIZE] [--] PROGRAM [ARG…]\n\n"
-    "Runs a program that is linked with weft, or a Python or Node.js program as it is, and records "
-    "what\n"
-    "it waits for. Signals go on to the program, and weft ends as it does. What was recorded is "
-    "told on "
-    "standard\n"
-    "error; if nothing was, why not. Other programs that it starts are not recorded, but for "
-    "Python\n"
-    "and Node.js; children of a fork are. Each has a trace of its own, FILE with -PID before its "
+    "Runs a program that is linked with weft, or one in Python, Node.js or OCaml 5 as it is, and "
+    "records\n"
+    "what it waits for. Signals go on to the program, and weft ends as it does. What was recorded "
+    "is told on\n"
+    "standard error; if nothing was, why not. Other programs that it starts are not recorded, but "
+    "for Python,\n"
+    "Node.js and OCaml 5; children of a fork are. Each has a trace of its own, FILE with -PID "
+    "before its\n"
     "ending.\n\n"
     "  -o, --output FILE  the trace; %p in it is the process id (default: weft.trace). An older "
     "trace\n"
@@ -59,7 +60,7 @@ static const char help[] =
     "      --force        do not keep an older trace; replace FILE also if it is no trace\n"
     "      --runtimes LIST which runtimes are told to record what programs of theirs do: python, "
     "node,\n"
-    "                     none (default: all that --list-runtimes prints)\n"
+    "                     ocaml, none (default: all that --list-runtimes prints)\n"
     "      --list-runtimes print which there are, what each can see, and where it is\n"
     "      --xen          in a Xen guest: record into pages that the control domain can read while "
     "the\n"
@@ -423,6 +424,7 @@ struct start {
     const struct request *request;
     struct place *place;
     int memory;
+    struct weft__rings *rings;
 };
 
 /* In the child, whose process id may be in the trace's name. */
@@ -454,6 +456,7 @@ static void prepare_child(void *data)
             weft__children_pattern(place->children, sizeof place->children, place->path, r->output))
             setenv("WEFT_TRACE_FORK", place->children, 1);
         weft__runtimes_set(r->runtimes, r->hz != 0, r->argv);
+        weft__rings_set(start->rings);
     }
 }
 
@@ -480,15 +483,24 @@ static bool begin_samples(struct weft__sampling *s, const struct request *r,
 static int run_program(const struct request *r, struct place *place, int memory,
                        struct weft__sampling *s, int *status)
 {
-    struct start start = {r, place, memory};
+    struct weft__rings rings = {.folder = ""};
+    struct start start = {r, place, memory, &rings};
     pid_t pid;
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);
     place->begun_ns = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    if (weft__runtimes_ocaml(r->runtimes))
+        weft__rings_init(&rings);
     int error = weft__child_start(&pid, r->argv, prepare_child, &start);
-    if (error)
-        return error;
     place->pid = pid;
+    if (!error && place->usable)
+        weft__rings_start(&rings,
+                          &(struct weft__rings_program){place->path, place->children, r->argv,
+                                                        r->bytes, place->begun_ns, pid});
+    if (error) {
+        weft__rings_stop(&rings);
+        return error;
+    }
     bool sampling = r->hz && place->usable && begin_samples(s, r, place, pid);
     error = weft__child_go();
     if (!error && sampling)
@@ -499,6 +511,7 @@ static int run_program(const struct request *r, struct place *place, int memory,
         weft__sampling_close(s);
     else if (sampling)
         weft__sampling_stop(s);
+    weft__rings_stop(&rings);
     return error;
 }
 
@@ -512,6 +525,11 @@ static void tell_losses(const char *name, const struct weft_reader_facts *f)
     } list[] = {
         {f->overwritten_events, "older events were overwritten; a larger --size keeps more"},
         {f->missing_events, "events in between are missing: overwritten before older ones"},
+        {f->overwritten_words - f->lost_words,
+         "older words of OCaml's rings were overwritten; a larger --size keeps more"},
+        {f->lost_words,
+         "words of OCaml's rings were overwritten before weft could take them out; a "
+         "larger e= in OCAMLRUNPARAM gives it more time"},
         {f->discarded_events, f->refused
                                   ? "events were discarded; weft info says why"
                                   : "events were discarded, because there was no packet for them"},
@@ -533,8 +551,10 @@ static void tell_trace(const struct place *place, int status, bool *forked)
     if (s.events_total == 0 && f->overwritten_events == 0) {
         fprintf(stderr, "weft: %s: recording was on, but the program recorded no event: it %s",
                 weft__shown(place->name).text,
-                *forked ? "forked, and what it does goes on in the child"
-                        : "made no call of weft's, or paused it");
+                f->of_ocaml
+                    ? "is one of OCaml that said nothing of fibers, and collected no garbage"
+                : *forked ? "forked, and what it does goes on in the child"
+                          : "made no call of weft's, or paused it");
     } else {
         int64_t span = s.span_ns < INT64_MAX ? (int64_t)s.span_ns : INT64_MAX;
         fprintf(stderr, "weft: %s: %s event%s, %s promise%s, %s thread%s, %s, %s KiB",

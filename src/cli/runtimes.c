@@ -25,9 +25,15 @@ static const struct runtime {
     {"node", "weft.js", "weft.node", "NODE_OPTIONS", "--require",
      "Node.js 18 and later: calls of async functions, promises, timers, files, names, connections, "
      "requests, when the loop sleeps"},
+    {.name = "ocaml",
+     .sees = "OCaml 5: fibers, promises, locks and what else Eio says, events of the program's "
+             "own, domains, "
+             "collections"},
 };
-enum { PYTHON, NODE };
+enum { PYTHON, NODE, OCAML };
 #define RUNTIMES (sizeof runtimes / sizeof *runtimes)
+#define ADAPTERS                                                                                   \
+    2u /* of these: what has files of ours; OCaml's runtime says what it does if asked (rings.c) */
 
 /* What has a runtime say in /tmp/perf-PID.map which of its functions lies where; Python's since 3.12. */
 #define NODE_NAMES "--perf-basic-prof --interpreted-frames-native-stack"
@@ -131,7 +137,9 @@ void weft__runtimes_list(void)
 {
     char folder[PATH_MAX];
     for (unsigned i = 0; i < RUNTIMES; i++)
-        if (find_folder(&runtimes[i], folder, sizeof folder))
+        if (i >= ADAPTERS)
+            printf("%s  %s\n", runtimes[i].name, runtimes[i].sees);
+        else if (find_folder(&runtimes[i], folder, sizeof folder))
             printf("%s  %s\n        %s\n", runtimes[i].name, runtimes[i].sees, folder);
         else
             printf("%s  not installed\n", runtimes[i].name);
@@ -187,13 +195,13 @@ static unsigned runtime_of(char **argv, char line[128], char *option[2], char **
 {
     char first[128] = "";
     *options = argv + 1;
-    for (unsigned i = 0; i < RUNTIMES; i++)
+    for (unsigned i = 0; i < ADAPTERS; i++)
         if (is_of(argv[0], runtimes[i].name))
             return i;
     if (!weft__program_script(argv[0], first, sizeof first))
         return RUNTIMES;
     *options = option;
-    for (unsigned i = 0; i < RUNTIMES; i++)
+    for (unsigned i = 0; i < ADAPTERS; i++)
         if (is_script_of(first, runtimes[i].name, line, option))
             return i;
     return RUNTIMES;
@@ -214,7 +222,7 @@ static bool is_locked_node(char **argv)
 void weft__runtimes_set(unsigned chosen, bool sampled, char **argv)
 {
     char folder[PATH_MAX];
-    for (unsigned i = 0; i < RUNTIMES; i++)
+    for (unsigned i = 0; i < ADAPTERS; i++)
         if (chosen & 1u << i && find_folder(&runtimes[i], folder, sizeof folder) &&
             !(i == NODE && is_locked_node(argv)))
             put_into(&runtimes[i], folder);
@@ -222,6 +230,11 @@ void weft__runtimes_set(unsigned chosen, bool sampled, char **argv)
         put_options("NODE_OPTIONS", NODE_NAMES);
     if (sampled && chosen & 1u << PYTHON)
         setenv(PYTHON_NAMES, "1", 0);
+}
+
+bool weft__runtimes_ocaml(unsigned chosen)
+{
+    return chosen & 1u << OCAML;
 }
 
 /* ---- The names of functions ---- */

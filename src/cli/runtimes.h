@@ -9,7 +9,7 @@
 
 #include "cli/program.h"
 
-/* "python,node", "none": bits for those. False: there is none of that name. */
+/* "python,node,ocaml", "none": bits for those. False: there is none of that name. */
 bool weft__runtimes_parse(const char *list, unsigned *chosen);
 
 #define WEFT__RUNTIMES_ALL (~0u)
@@ -17,6 +17,9 @@ bool weft__runtimes_parse(const char *list, unsigned *chosen);
 /* Sets what the chosen ones need; what is there already stays. sampled: they are to tell the names of their functions,
  * too. In the child, before it becomes the program (argv). */
 void weft__runtimes_set(unsigned chosen, bool sampled, char **argv);
+
+/* Whether OCaml is among them; see cli/rings.h. */
+bool weft__runtimes_ocaml(unsigned chosen);
 
 /* Whether it was weft__runtimes_set alone that had them tell these names, and not the user as well; then weft__runtimes_drop_names removes
  * what a process has written of them, once they are known. */

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: ISC */
+#include "cli/rings.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "cli/common.h"
+#include "cli/drain.h"
+#include "format/ocaml.h"
+
+enum {
+    LOG2_WORDS = 20,     /* 8 MiB for each domain */
+    LOG2_WORDS_MIN = 16, /* the runtime's default */
+    DOMAINS = 128,       /* … */
+    FEW_MS = 1,          /* between two rounds, when a ring fills quickly */
+    BEGIN_MS = 10,
+    MANY_MS = 100,
+    VERY_MUCH = 500, /* thousandths of a ring */
+    MUCH = 250,
+    LITTLE = 60,
+    PATIENCE = 256, /* times that further ring files are looked for at the end */
+};
+
+/* ---- The folder ---- */
+
+static const char *parameters(void)
+{
+    const char *text = getenv("OCAMLRUNPARAM");
+    return text ? text
+                : getenv("CAMLRUNPARAM"); /* which is not looked at if the other one is there */
+}
+
+/* The number that the user has set for a letter, "e=20"; 0: none. */
+static unsigned parameter(char letter)
+{
+    for (const char *at = parameters(); at; at = strchr(at, ',') ? strchr(at, ',') + 1 : NULL)
+        if (at[0] == letter && at[1] == '=')
+            return (unsigned)strtoul(at + 2, NULL, 10);
+    return 0;
+}
+
+/* How large a ring may be, so that files of it fit into the folder: a program ends by SIGBUS where there is no room for what it has
+ * mapped. 0: there is no room for any. */
+static unsigned choose_size(const char *folder, unsigned most)
+{
+    struct statvfs fs;
+    const uint64_t given = parameter('d'), domains = given ? given : DOMAINS;
+    if (statvfs(folder, &fs) < 0 || domains > WEFT_OCAML_DOMAINS_MAX)
+        return 0;
+    const uint64_t room = (uint64_t)fs.f_frsize * fs.f_bavail / 2;
+    const unsigned least = most < LOG2_WORDS_MIN ? most : LOG2_WORDS_MIN;
+    unsigned size = most;
+    while (size >= least && (size > 30 || domains * (UINT64_C(8) << size) > room))
+        size--;
+    return size >= least ? size : 0;
+}
+
+/* In memory if possible: what is on a disk is written there again and again. */
+static void make_folder(struct weft__rings *r)
+{
+    const char *temporary = getenv("TMPDIR");
+    const char *const list[] = {"/dev/shm", temporary && *temporary == '/' ? temporary : "/tmp"};
+    const unsigned given = parameter('e');
+    size_t best = 0;
+    unsigned size = 0;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        const unsigned fits = access(list[i], W_OK | X_OK) == 0
+                                  ? choose_size(list[i], given ? given : LOG2_WORDS)
+                                  : 0;
+        if (fits > size) {
+            best = i;
+            size = fits;
+        }
+    }
+    if (!size && !given) /* who sets it knows better */
+        return;
+    r->log2_words = given ? 0 : size;
+    const int n = snprintf(r->folder, sizeof r->folder, "%s/weft-XXXXXX", list[best]);
+    r->own = n > 0 && (size_t)n < sizeof r->folder && mkdtemp(r->folder);
+    if (!r->own)
+        *r->folder = 0;
+}
+
+void weft__rings_init(struct weft__rings *r)
+{
+    const char *given = getenv("OCAML_RUNTIME_EVENTS_DIR");
+    *r = (struct weft__rings){.folder_watch = -1, .end = -1};
+    r->preserve = getenv("OCAML_RUNTIME_EVENTS_PRESERVE") != NULL;
+    if (!given) {
+        make_folder(r);
+        r->preserve &= !r->own;
+    } else if (realpath(given, r->folder) && access(r->folder, W_OK | X_OK) == 0) {
+        r->log2_words = parameter('e') ? 0 : choose_size(r->folder, LOG2_WORDS);
+    } else {
+        *r->folder = 0;
+    }
+}
+
+void weft__rings_set(const struct weft__rings *r)
+{
+    if (!*r->folder)
+        return;
+    setenv("OCAML_RUNTIME_EVENTS_START", "1", 0);
+    setenv("OCAML_RUNTIME_EVENTS_PRESERVE", "1", 0);
+    setenv("OCAML_RUNTIME_EVENTS_DIR", r->folder, 0);
+    const char *before = parameters();
+    const size_t size = (before ? strlen(before) : 0) + 16;
+    char *text = r->log2_words ? malloc(size) : NULL;
+    if (!text)
+        return;
+    snprintf(text, size, "%s%se=%u", before ? before : "", before && *before ? "," : "",
+             r->log2_words);
+    setenv("OCAMLRUNPARAM", text, 1);
+    free(text);
+}
+
+/* ---- Processes ---- */
+
+static void events_path(const struct weft__rings *r, pid_t pid, char *path, size_t size)
+{
+    snprintf(path, size, "%s/%d.events", r->folder, (int)pid);
+}
+
+/* In a folder that others use, too: a process that has its environment from us. */
+static bool is_ours(const struct weft__rings *r, pid_t pid)
+{
+    char name[64], wanted[64], *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    if (r->own || pid == r->program.pid)
+        return true;
+    snprintf(wanted, sizeof wanted, "WEFT_TRACE_FOR=%d", (int)r->program.pid);
+    snprintf(name, sizeof name, "/proc/%d/environ", (int)pid);
+    FILE *f = fopen(name, "re");
+    while (f && !found && getdelim(&line, &room, 0, f) > 0)
+        found = strcmp(line, wanted) == 0;
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* Whether something was written to the file since the program began. */
+static bool is_recent(const struct weft__rings *r, const char *path)
+{
+    struct stat st;
+    struct timespec real, mono;
+    clock_gettime(CLOCK_REALTIME, &real);
+    clock_gettime(CLOCK_MONOTONIC, &mono);
+    const int64_t ahead =
+        ((int64_t)real.tv_sec - mono.tv_sec) * 1000000000 + real.tv_nsec - mono.tv_nsec;
+    /* Times of files are those of the last tick. */
+    return lstat(path, &st) == 0 &&
+           (int64_t)st.st_mtim.tv_sec * 1000000000 + st.st_mtim.tv_nsec - ahead + 20000000 >=
+               (int64_t)r->program.begun_ns;
+}
+
+static bool is_known(const struct weft__rings *r, pid_t pid)
+{
+    for (unsigned i = 0; i < r->drains; i++)
+        if (weft__drain_pid(r->drain[i]) == pid)
+            return true;
+    for (unsigned i = 0; i < r->dones; i++)
+        if (r->done[i] == pid)
+            return true;
+    return false;
+}
+
+static void begin(struct weft__rings *r, pid_t pid)
+{
+    char events[PATH_MAX + 32], path[PATH_MAX];
+    const bool program = pid == r->program.pid;
+    events_path(r, pid, events, sizeof events);
+    if (!is_ours(r, pid) || (!r->own && !is_recent(r, events)))
+        return;
+    if (!program && (!*r->program.children ||
+                     weft__expand_pid(path, sizeof path, r->program.children, pid) >= sizeof path))
+        return;
+    struct weft__drain *d =
+        weft__drain_new(&(struct weft__drain_options){.events = events,
+                                                      .path = program ? r->program.path : path,
+                                                      .argv = program ? r->program.argv : NULL,
+                                                      .bytes = r->program.bytes,
+                                                      .since_ns = r->program.begun_ns,
+                                                      .pid = pid});
+    if (d)
+        r->drain[r->drains++] = d;
+}
+
+/* Takes up the ring files that are new. */
+static void look_around(struct weft__rings *r)
+{
+    DIR *folder = opendir(r->folder);
+    const struct dirent *entry;
+    while (folder && r->drains < WEFT__RINGS_MAX && (entry = readdir(folder))) {
+        char *end;
+        const unsigned long pid = strtoul(entry->d_name, &end, 10);
+        if (pid > 0 && pid <= INT_MAX && *entry->d_name >= '1' && *entry->d_name <= '9' &&
+            strcmp(end, ".events") == 0 && !is_known(r, (pid_t)pid))
+            begin(r, (pid_t)pid);
+    }
+    if (folder)
+        closedir(folder);
+}
+
+/* Of others than the program, those that say nothing but that there were collections are not kept, but the first, which may be
+ * all that there is: a compiler in OCaml that a build runs a thousand times. */
+static bool is_worth_keeping(struct weft__rings *r, const struct weft__drain *d)
+{
+    const bool program = weft__drain_pid(d) == r->program.pid;
+    return program || weft__drain_says(d) || (!is_known(r, r->program.pid) && !r->silent++);
+}
+
+static void finish(struct weft__rings *r, unsigned which)
+{
+    char events[PATH_MAX + 32];
+    struct weft__drain *d = r->drain[which];
+    const pid_t pid = weft__drain_pid(d);
+    const bool ended = weft__drain_ended(d);
+    if (weft__drain_error(d))
+        r->error = weft__drain_error(d);
+    weft__drain_close(d, is_worth_keeping(r, d));
+    r->drain[which] = r->drain[--r->drains];
+    events_path(r, pid, events, sizeof events);
+    if (!ended || r->preserve || unlink(events) < 0) {
+        pid_t *grown = r->dones < r->done_room
+                           ? r->done
+                           : realloc(r->done, (r->done_room += 64) * sizeof *grown);
+        if (grown) {
+            r->done = grown;
+            r->done[r->dones++] = pid;
+        }
+    }
+}
+
+/* Takes out what there is; all: of processes that go on, too, for the last time. Returns how full the fullest ring was. */
+static unsigned round_of_all(struct weft__rings *r, bool all)
+{
+    unsigned fullest = 0;
+    for (unsigned i = r->drains; i-- > 0;) {
+        /* Before the last round, not after it. */
+        const bool ended = weft__drain_ended(r->drain[i]);
+        const unsigned full = weft__drain_round(r->drain[i]);
+        fullest = full > fullest ? full : fullest;
+        if (ended || all)
+            finish(r, i);
+    }
+    return fullest;
+}
+
+/* ---- The thread ---- */
+
+static void forget_changes(const struct weft__rings *r)
+{
+    char changes[4096];
+    while (r->folder_watch >= 0 && read(r->folder_watch, changes, sizeof changes) > 0)
+        ;
+}
+
+static void *drain_all(void *data)
+{
+    struct weft__rings *r = data;
+    struct pollfd wait[2] = {{.fd = r->end, .events = POLLIN},
+                             {.fd = r->folder_watch, .events = POLLIN}};
+    int pause_ms = BEGIN_MS;
+    bool ends = false;
+    look_around(r);
+    while (!ends) {
+        (void)poll(wait, 2, r->drains ? pause_ms : r->folder_watch < 0 ? MANY_MS : -1);
+        ends = wait[0].revents != 0;
+        forget_changes(r);
+        look_around(r);
+        const unsigned full = round_of_all(r, false);
+        if (full > VERY_MUCH)
+            pause_ms = 0;
+        else if (full > MUCH)
+            pause_ms = pause_ms / 2 > FEW_MS ? pause_ms / 2 : FEW_MS;
+        else if (full < LITTLE)
+            pause_ms = pause_ms * 2 + 1 < MANY_MS ? pause_ms * 2 + 1 : MANY_MS;
+    }
+    for (unsigned i = 0; r->drains && i < PATIENCE; i++) {
+        round_of_all(r, true);
+        look_around(r); /* for those for which there was no room */
+    }
+    while (r->drains)
+        weft__drain_close(r->drain[--r->drains], true);
+    return NULL;
+}
+
+/* Signals are for the thread that waits for the program. */
+void weft__rings_start(struct weft__rings *r, const struct weft__rings_program *p)
+{
+    sigset_t all, before;
+    r->program = *p;
+    if (!*r->folder)
+        return;
+    r->end = eventfd(0, EFD_CLOEXEC);
+    r->folder_watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (r->folder_watch >= 0 &&
+        inotify_add_watch(r->folder_watch, r->folder, IN_CREATE | IN_MOVED_TO) < 0) {
+        close(r->folder_watch);
+        r->folder_watch = -1;
+    }
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    r->runs = r->end >= 0 && pthread_create(&r->thread, NULL, drain_all, r) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+/* ---- The end ---- */
+
+/* Whether some process may still begin a ring in the folder: without it, the runtime would end that process. */
+static bool is_used(const struct weft__rings *r)
+{
+    char name[300], wanted[PATH_MAX + 32], *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    snprintf(wanted, sizeof wanted, "OCAML_RUNTIME_EVENTS_DIR=%s", r->folder);
+    DIR *processes = opendir("/proc");
+    const struct dirent *entry;
+    struct stat st;
+    while (processes && !found && (entry = readdir(processes))) {
+        /* Others may keep us waiting. */
+        if (*entry->d_name < '1' || *entry->d_name > '9' ||
+            fstatat(dirfd(processes), entry->d_name, &st, 0) < 0 || st.st_uid != geteuid())
+            continue;
+        snprintf(name, sizeof name, "/proc/%s/environ", entry->d_name);
+        FILE *f = fopen(name, "re");
+        while (f && !found && getdelim(&line, &room, 0, f) > 0)
+            found = strcmp(line, wanted) == 0;
+        if (f)
+            fclose(f);
+    }
+    if (processes)
+        closedir(processes);
+    free(line);
+    return found;
+}
+
+static void remove_folder(struct weft__rings *r)
+{
+    if (!r->own)
+        return;
+    if (is_used(r)) {
+        weft__say(r->folder,
+                  "is where processes that it has started go on with their ring files of "
+                  "OCaml; remove it when they have ended");
+        return;
+    }
+    DIR *folder = opendir(r->folder);
+    const struct dirent *entry;
+    while (folder && (entry = readdir(folder)))
+        if (*entry->d_name != '.')
+            (void)unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+    rmdir(r->folder);
+}
+
+static void release(struct weft__rings *r)
+{
+    if (r->end >= 0)
+        close(r->end);
+    if (r->folder_watch >= 0)
+        close(r->folder_watch);
+    free(r->done);
+    *r->folder = 0;
+}
+
+void weft__rings_stop(struct weft__rings *r)
+{
+    if (!*r->folder)
+        return;
+    if (r->runs) {
+        (void)!write(r->end, &(uint64_t){1}, sizeof(uint64_t));
+        pthread_join(r->thread, NULL);
+    }
+    if (r->error)
+        weft__say(r->program.path, "not all that OCaml's runtime says could be written: %s",
+                  strerror(r->error));
+    remove_folder(r);
+    release(r);
+}
