@@ -44,7 +44,8 @@ int weft__drained_take(struct weft_file *f, const struct place *p, struct weft_e
         return rc;
     }
     if (h.to < h.from || h.lost > h.from || h.ring >= WEFT_OCAML_DOMAINS_MAX) {
-        weft__reader_problem(&f->common, p->offset + 56, p->size - p->header_bytes,
+        f->skipped_at = p->offset;
+        weft__reader_problem(&f->common, p->offset + 56, p->size - sizeof h.packet,
                              "packet of OCaml's ring %u goes from word %llu to %llu; skipped",
                              h.ring, (unsigned long long)h.from, (unsigned long long)h.to);
         return 0;
@@ -150,8 +151,9 @@ static void drop_repeated(struct weft_file *f)
     struct drained *d = &f->drained;
     uint64_t kept = 0;
     for (uint64_t i = 0; i < d->packets; i++) {
-        const struct drained_packet *p = &d->packet[i], *before = &d->packet[kept - 1];
-        if (kept && before->ring == p->ring && before->sequence == p->sequence)
+        const struct drained_packet *p = &d->packet[i];
+        if (kept && d->packet[kept - 1].ring == p->ring &&
+            d->packet[kept - 1].sequence == p->sequence)
             f->common.facts.repeated_packets++;
         else
             d->packet[kept++] = *p;
