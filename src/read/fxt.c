@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: ISC */
-/* Fuchsia trace format, as eio-trace records what Eio's fibers do: NAME.fxt.
+/* Fuchsia trace format, as eio-trace records what Eio's fibers do, or as any program writes it: NAME.fxt.
  *
  * Records are in order of time for each ring (the domain) only, and speak of strings and threads by small numbers that are used
  * again and again for others. So the file is read twice: first record by record, which gives a list of times and places with what
  * the numbers mean there, then in order of time.
  *
  * Source: fuchsia.dev, "Fuchsia trace format"; eio-trace's lib/. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,14 +16,35 @@
 #include "format/packet.h"
 #include "read/eio.h"
 #include "read/fxt.h"
+#include "read/fxt_spans.h"
 #include "read/state.h"
+#include "read/wide.h"
 
 #define MAGIC UINT64_C(0x0016547846040010)
 
 enum { STRINGS = 0x8000, THREADS = 256, RINGS_MAX = 4096, WORDS_MAX = 4095, ARGS_MAX = 15 };
-enum { STRING = 2, THREAD = 3, EVENT = 4, USER_OBJECT = 6, KERNEL_OBJECT = 7, SCHEDULING = 8 };
+enum {
+    INITIALIZATION = 1,
+    STRING = 2,
+    THREAD = 3,
+    EVENT = 4,
+    USER_OBJECT = 6,
+    KERNEL_OBJECT = 7,
+    SCHEDULING = 8
+};
 enum { INSTANT = 0, DURATION_BEGIN = 2, DURATION_END = 3 };
-enum { ARG_INT64 = 3, ARG_STRING = 6, ARG_POINTER = 7, ARG_KOID = 8 };
+enum {
+    ARG_INT32 = 1,
+    ARG_UINT32 = 2,
+    ARG_INT64 = 3,
+    ARG_UINT64 = 4,
+    ARG_DOUBLE = 5,
+    ARG_STRING = 6,
+    ARG_POINTER = 7,
+    ARG_KOID = 8,
+    ARG_BOOL = 9
+};
+enum { KERNEL_THREAD = 2 };
 enum { WAKEUP = 2 };
 
 /* A text of the file. */
@@ -53,6 +75,15 @@ struct fxt {
     uint32_t rings;
     struct weft_stream_facts *facts;
     struct weft__eio *eio;
+
+    /* Where nothing is Eio's: */
+    bool speaks, any; /* Eio says something; it is read the second time, since it does not */
+    uint64_t hz;      /* ticks a second */
+    struct weft__span_item *span_item;
+    struct weft__fxt_value *value;
+    uint32_t span_items, span_room, values, value_room, facts_room;
+    struct weft_idmap *stream; /* by thread_key */
+    struct weft__spans *spans;
 };
 
 bool weft__is_fxt(const unsigned char *head, size_t size)
@@ -75,6 +106,7 @@ static bool text_is(const struct fxt *r, struct text t, const char *wanted)
 struct arg {
     struct text name, text;
     uint64_t value;
+    unsigned type;
 };
 
 struct record {
@@ -112,7 +144,7 @@ static int take_args(const struct fxt *r, uint64_t *at, uint64_t end, unsigned c
             return -1;
         uint64_t inside = *at + 8;
         const uint64_t stop = *at + size;
-        out[i] = (struct arg){0};
+        out[i] = (struct arg){.type = head & 15, .value = head >> 32};
         if (!take_string(r, (unsigned)(head >> 16) & 0xffff, &inside, stop, &out[i].name))
             return -1;
         if ((head & 15) == ARG_STRING) {
@@ -243,6 +275,7 @@ static bool on_event(struct fxt *r, const struct record *x, bool *fits)
     const uint8_t event = meaning(r, category, name, kind);
     if (event == NO)
         return true;
+    r->speaks = true;
     struct item *i = add(r, event, time, x, t);
     if (!i)
         return false;
@@ -299,6 +332,153 @@ static bool on_user_object(struct fxt *r, const struct record *x, bool *fits)
     return true;
 }
 
+/* ---- Of any program ---- */
+
+static struct weft__fxt_text text_of(const struct fxt *r, struct text t)
+{
+    return (struct weft__fxt_text){(const char *)r->bytes + t.at, t.size};
+}
+
+/* Numbers that several processes may have. */
+static uint64_t key_of(uint64_t process, uint64_t number)
+{
+    return process * UINT64_C(0x9e3779b97f4a7c15) + number;
+}
+
+/* Index of the thread's stream; NONE: no memory. */
+static uint32_t stream_of(struct fxt *r, struct thread t)
+{
+    uint32_t *place = weft_idmap_at(r->stream, key_of(t.pid, t.tid));
+    if (!place)
+        return UINT32_MAX;
+    if (*place == WEFT_IDMAP_NONE) {
+        if (!weft__reserve(&r->facts, r->rings, &r->facts_room, sizeof *r->facts))
+            return UINT32_MAX;
+        struct weft_stream_facts *f = &r->facts[r->rings];
+        *f = (struct weft_stream_facts){.number = r->rings, .thread = (uint32_t)t.tid};
+        *place = r->rings++;
+    }
+    return *place;
+}
+
+static struct weft__fxt_value value_of(const struct fxt *r, const struct arg *a)
+{
+    struct weft__fxt_value v = {.name = text_of(r, a->name), .text = text_of(r, a->text)};
+    v.type = WEFT__FXT_NUMBER;
+    v.value = (int64_t)a->value;
+    switch (a->type) {
+    case ARG_INT32:
+        v.value = (int32_t)(uint32_t)a->value;
+        break;
+    case ARG_UINT32:
+    case ARG_INT64:
+    case ARG_UINT64:
+    case ARG_POINTER:
+    case ARG_KOID:
+        break;
+    case ARG_BOOL:
+        v.value = (int64_t)(a->value & 1);
+        break;
+    case ARG_DOUBLE:
+        v.type = WEFT__FXT_REAL;
+        memcpy(&v.real, &a->value, sizeof v.real);
+        break;
+    case ARG_STRING:
+        v.type = WEFT__FXT_TEXT;
+        break;
+    default:
+        v.type = WEFT__FXT_NOTHING;
+    }
+    return v;
+}
+
+static uint64_t ns_of(const struct fxt *r, uint64_t ticks)
+{
+    return r->hz == 1000000000 ? ticks : wide_scaled(ticks, 1000000000, r->hz);
+}
+
+static bool add_item(struct fxt *r, const struct weft__span_item *item)
+{
+    if (!weft__reserve(&r->span_item, r->span_items, &r->span_room, sizeof *r->span_item))
+        return false;
+    r->span_item[r->span_items++] = *item;
+    return true;
+}
+
+/* False: no memory. */
+static bool on_any_event(struct fxt *r, const struct record *x, bool *fits)
+{
+    uint64_t at = x->at;
+    struct thread t;
+    struct text category, name;
+    struct arg arg[ARGS_MAX];
+    const unsigned kind = (unsigned)(x->head >> 16) & 15;
+    const bool has_id = kind == WEFT__FXT_COUNTER || kind >= WEFT__FXT_COMPLETE;
+    *fits = x->end - at >= 8;
+    if (!*fits || kind > WEFT__FXT_FLOW_END)
+        return true;
+    struct weft__span_item item = {.order = x->offset, .kind = (uint8_t)kind};
+    item.time_ns = ns_of(r, word(r, at));
+    at += 8;
+    *fits = take_thread(r, (unsigned)(x->head >> 24) & 0xff, &at, x->end, &t) &&
+            take_string(r, (unsigned)(x->head >> 32) & 0xffff, &at, x->end, &category) &&
+            take_string(r, (unsigned)(x->head >> 48) & 0xffff, &at, x->end, &name);
+    const int args = *fits ? take_args(r, &at, x->end, (unsigned)(x->head >> 20) & 15, arg) : -1;
+    *fits = args >= 0 && (!has_id || x->end - at >= 8);
+    if (!*fits)
+        return true;
+    item.stream = stream_of(r, t);
+    if (item.stream == UINT32_MAX)
+        return false;
+    item.category = text_of(r, category);
+    item.name = text_of(r, name);
+    item.id = has_id ? key_of(t.pid, word(r, at)) : 0;
+    item.arg = r->values;
+    item.args = (uint32_t)args;
+    for (int i = 0; i < args; i++) {
+        if (!weft__reserve(&r->value, r->values, &r->value_room, sizeof *r->value))
+            return false;
+        r->value[r->values++] = value_of(r, &arg[i]);
+    }
+    if (kind != WEFT__FXT_COMPLETE)
+        return add_item(r, &item);
+    struct weft__span_item end = item;
+    const uint64_t until = ns_of(r, word(r, at));
+    end.time_ns = until > item.time_ns ? until : item.time_ns;
+    end.kind = WEFT__FXT_COMPLETE_END;
+    end.args = 0;
+    end.empty = item.empty = end.time_ns == item.time_ns;
+    item.id = end.time_ns; /* of what begins at one time, the longer one is around the other */
+    return add_item(r, &item) && add_item(r, &end);
+}
+
+/* What a thread is called. */
+static bool on_any_object(struct fxt *r, const struct record *x, bool *fits)
+{
+    uint64_t at = x->at, process = 0;
+    struct text name;
+    struct arg arg[ARGS_MAX];
+    *fits = x->end - at >= 8;
+    if (!*fits || (x->head >> 16 & 0xff) != KERNEL_THREAD)
+        return true;
+    const uint64_t koid = word(r, at);
+    at += 8;
+    *fits = take_string(r, (unsigned)(x->head >> 24) & 0xffff, &at, x->end, &name);
+    const int args = *fits ? take_args(r, &at, x->end, (unsigned)(x->head >> 40) & 15, arg) : -1;
+    *fits = args >= 0;
+    for (int i = 0; i < args; i++)
+        if (text_is(r, arg[i].name, "process"))
+            process = arg[i].value;
+    const uint32_t stream = *fits ? stream_of(r, (struct thread){process, koid}) : 0;
+    if (!*fits || stream == UINT32_MAX)
+        return !*fits;
+    struct weft_stream_facts *f = &r->facts[stream];
+    const size_t size = name.size < sizeof f->name - 1 ? name.size : sizeof f->name - 1;
+    memset(f->name, 0, sizeof f->name);
+    memcpy(f->name, r->bytes + name.at, size);
+    return true;
+}
+
 static bool on_record(struct fxt *r, const struct record *x, bool *fits)
 {
     *fits = true;
@@ -317,16 +497,21 @@ static bool on_record(struct fxt *r, const struct record *x, bool *fits)
         if (*fits && !r->common.facts.process.pid)
             r->common.facts.process.pid = (uint32_t)word(r, x->at);
         return true;
-    case EVENT:
-        return on_event(r, x, fits);
-    case USER_OBJECT:
-        return on_user_object(r, x, fits);
-    case SCHEDULING:
-        return on_scheduling(r, x, fits);
-    case KERNEL_OBJECT: /* what a thread is called, which its number says, too */
+    case INITIALIZATION:
+        *fits = x->end - x->at >= 8;
+        if (*fits && word(r, x->at))
+            r->hz = word(r, x->at);
         return true;
+    case EVENT:
+        return r->any ? on_any_event(r, x, fits) : on_event(r, x, fits);
+    case USER_OBJECT:
+        return r->any || on_user_object(r, x, fits);
+    case SCHEDULING:
+        return r->any || on_scheduling(r, x, fits);
+    case KERNEL_OBJECT: /* of Eio's threads the number says what they are called */
+        return !r->any || on_any_object(r, x, fits);
     default:
-        r->common.facts.unknown_packets += (x->head & 15) != 0;
+        r->common.facts.unknown_packets += (x->head & 15) != 0 && !r->any;
         return true;
     }
 }
@@ -342,6 +527,8 @@ static int read_records(struct fxt *r, struct weft_error *err)
         bool fits = true;
         if (size < 8 || size > left) {
             const bool cut = left < 8 || size > left;
+            if (r->any)
+                break; /* it is said already */
             weft__reader_problem(&r->common, at, left,
                                  cut ? "the file ends in the middle of a record; skipped %llu bytes"
                                      : "a record says that it has no words; skipped %llu bytes",
@@ -350,7 +537,7 @@ static int read_records(struct fxt *r, struct weft_error *err)
         }
         if (!on_record(r, &x, &fits))
             return weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its events");
-        if (!fits)
+        if (!fits && !(r->any && (head & 15) != EVENT && (head & 15) != KERNEL_OBJECT))
             weft__reader_problem(&r->common, at, size,
                                  "what a record holds goes beyond its %llu bytes; left out",
                                  (unsigned long long)size);
@@ -394,6 +581,53 @@ static int find_rings(struct fxt *r)
     return r->facts ? 0 : WEFT_E_NOMEM;
 }
 
+/* At one time: ends of complete ones, which are written as they end; complete ones that begin, the longest around the others; the
+ * rest in the order of the file. */
+static int rank(const struct weft__span_item *x)
+{
+    return x->empty                            ? 2
+           : x->kind == WEFT__FXT_COMPLETE_END ? 0
+           : x->kind == WEFT__FXT_COMPLETE     ? 1
+                                               : 2;
+}
+
+static int by_time_and_rank(const void *a, const void *b)
+{
+    const struct weft__span_item *x = a, *y = b;
+    if (x->time_ns != y->time_ns)
+        return x->time_ns < y->time_ns ? -1 : 1;
+    if (rank(x) != rank(y))
+        return rank(x) - rank(y);
+    if (rank(x) == 1 && x->id != y->id)
+        return x->id > y->id ? -1 : 1;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    return x->kind - y->kind; /* both ends of an empty one */
+}
+
+/* Nothing of it is Eio's: it is read once more, as anybody's. */
+static int read_any(struct fxt *r, struct weft_error *err)
+{
+    r->any = true;
+    r->rings = 0;
+    free(r->facts);
+    r->facts = NULL;
+    memset(r->string, 0, sizeof r->string);
+    memset(r->thread, 0, sizeof r->thread);
+    r->stream = weft_idmap_new();
+    int rc = r->stream ? read_records(r, err) : WEFT_E_NOMEM;
+    for (uint32_t i = 0; i < r->rings; i++)
+        if (!*r->facts[i].name)
+            snprintf(r->facts[i].name, sizeof r->facts[i].name, "thread %u", r->facts[i].thread);
+    r->spans = weft__spans_new(r->rings);
+    if (rc < 0 || !r->spans)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
+    if (r->span_items)
+        qsort(r->span_item, r->span_items, sizeof *r->span_item, by_time_and_rank);
+    r->items = r->span_items;
+    return 0;
+}
+
 static int open_fxt(struct weft_reader *common, struct weft_error *err)
 {
     struct fxt *r = (struct fxt *)common;
@@ -406,12 +640,15 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
     if (got < 0)
         return (int)got;
     r->size = (uint64_t)got;
+    r->hz = 1000000000;
     int rc = read_records(r, err);
-    if (rc == 0 && find_rings(r) < 0)
+    if (rc == 0 && !r->speaks)
+        rc = read_any(r, err);
+    else if (rc == 0 && find_rings(r) < 0)
         rc = weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
     if (rc < 0)
         return rc;
-    if (r->items)
+    if (r->items && !r->any)
         qsort(r->item, r->items, sizeof *r->item, by_time);
     r->eio = weft__eio_new(r->rings);
     if (!r->eio)
@@ -427,10 +664,28 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
     return 0;
 }
 
+static ptrdiff_t next_of_any(struct fxt *r, struct weft_error *err)
+{
+    size_t n = 0;
+    weft__spans_begin_batch(r->spans);
+    for (; n + WEFT__SPANS_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
+        const struct weft__span_item *x = &r->span_item[r->at];
+        const int told = weft__spans_tell(r->spans, r->common.batch + n, x,
+                                          r->values ? r->value + x->arg : NULL);
+        if (told < 0)
+            return weft_error_set(err, told, x->order, "out of memory for its promises");
+        r->facts[x->stream].kept += (uint64_t)told;
+        n += (size_t)told;
+    }
+    return (ptrdiff_t)n;
+}
+
 static ptrdiff_t next_events(struct weft_reader *common, struct weft_error *err)
 {
     struct fxt *r = (struct fxt *)common;
     size_t n = 0;
+    if (r->any)
+        return next_of_any(r, err);
     for (; n + WEFT__EIO_MOST <= WEFT_BATCH && r->at < r->items; r->at++) {
         struct weft__eio_item *x = &r->item[r->at].item;
         x->text = (const char *)r->bytes + r->item[r->at].text_at;
@@ -456,6 +711,10 @@ static void fini(struct weft_reader *common)
     free(r->bytes);
     free(r->item);
     free(r->facts);
+    free(r->span_item);
+    free(r->value);
+    weft_idmap_free(r->stream);
+    weft__spans_free(r->spans);
     weft__eio_free(r->eio);
 }
 
