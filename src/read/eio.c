@@ -40,6 +40,7 @@ struct ring {
     uint64_t parent; /* of the domain's first fiber */
     uint64_t gc_ns;  /* when the outermost phase began */
     uint32_t phases;
+    uint32_t span; /* the innermost, where there are no fibers; or NONE */
     bool polls, lost;
 };
 
@@ -51,7 +52,8 @@ struct weft__eio {
     uint32_t spans, span_room;
     struct ring *ring;
     uint32_t rings;
-    uint64_t own; /* the next number of ours */
+    uint64_t own;    /* the next number of ours */
+    bool has_fibers; /* else the program is not Eio's, and a domain does what a fiber does there */
 
     /* While an item is told. */
     struct weft_event *out;
@@ -89,8 +91,10 @@ struct weft__eio *weft__eio_new(uint32_t rings)
         weft__eio_free(e);
         return NULL;
     }
-    for (uint32_t i = 0; i < rings; i++)
+    for (uint32_t i = 0; i < rings; i++) {
         e->ring[i].fiber = e->ring[i].parent = NOBODY;
+        e->ring[i].span = NONE;
+    }
     return e;
 }
 
@@ -383,7 +387,7 @@ static int on_error(struct weft__eio *e, const struct ring *r, const struct weft
 
 static int on_log(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
 {
-    if (r->fiber == NOBODY)
+    if (r->fiber == NOBODY && e->has_fibers)
         return 0;
     const uint64_t id = e->own++;
     create(e, r->fiber, id, "log");
@@ -392,28 +396,35 @@ static int on_log(struct weft__eio *e, const struct ring *r, const struct weft__
     return 0;
 }
 
-static int on_enter_span(struct weft__eio *e, const struct ring *r,
-                         const struct weft__eio_item *item)
+/* Where the innermost span of what runs is kept. NULL: nothing is known to run, or no memory. */
+static uint32_t *place_of_span(struct weft__eio *e, struct ring *r)
 {
     struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
-    if (!f || !weft__reserve(&e->span, e->spans, &e->span_room, sizeof *e->span))
-        return r->fiber == NOBODY ? 0 : WEFT_E_NOMEM;
-    e->span[e->spans] = (struct span){.id = e->own++, .outer = f->span};
-    f->span = e->spans;
-    create(e, f->id, e->span[e->spans].id, "span");
+    return f ? &f->span : r->fiber == NOBODY && !e->has_fibers ? &r->span : NULL;
+}
+
+static int on_enter_span(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item)
+{
+    uint32_t *span = place_of_span(e, r);
+    if (!span || !weft__reserve(&e->span, e->spans, &e->span_room, sizeof *e->span))
+        return r->fiber == NOBODY && !span ? 0 : WEFT_E_NOMEM;
+    const uint64_t around = r->fiber == NOBODY && *span != NONE ? e->span[*span].id : r->fiber;
+    e->span[e->spans] = (struct span){.id = e->own++, .outer = *span};
+    *span = e->spans;
+    create(e, around, e->span[e->spans].id, "span");
     put_text(&e->out[e->count - 1], item->text, item->text_size);
     put(e, WEFT_EVENT_BACKGROUND, e->span[e->spans].id, 0); /* as long as it likes */
     e->spans++;
     return 0;
 }
 
-static int on_exit_span(struct weft__eio *e, const struct ring *r)
+static int on_exit_span(struct weft__eio *e, struct ring *r)
 {
-    struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
-    if (!f || f->span == NONE)
+    uint32_t *span = place_of_span(e, r);
+    if (!span || *span == NONE)
         return 0;
-    put(e, WEFT_EVENT_FULFILLS, f->id, e->span[f->span].id);
-    f->span = e->span[f->span].outer;
+    put(e, WEFT_EVENT_FULFILLS, r->fiber, e->span[*span].id);
+    *span = e->span[*span].outer;
     return 0;
 }
 
@@ -432,6 +443,7 @@ static void on_phase(struct weft__eio *e, struct ring *r, bool begins)
 static void forget(struct ring *r)
 {
     r->fiber = r->parent = NOBODY;
+    r->span = NONE;
     r->phases = 0;
     r->polls = false;
 }
@@ -455,6 +467,7 @@ int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct wef
         rc = on_create(e, r, item, CONTEXT);
         break;
     case WEFT__EIO_CREATE_FIBER:
+        e->has_fibers = true;
         rc = on_create_fiber(e, r, item);
         break;
     case WEFT__EIO_GET:
@@ -488,6 +501,7 @@ int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct wef
         rc = on_exit_span(e, r);
         break;
     case WEFT__EIO_FIBER:
+        e->has_fibers = true;
         rc = on_fiber(e, r, item, next);
         break;
     case WEFT__EIO_SUSPEND_FIBER:

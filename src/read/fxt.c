@@ -511,7 +511,7 @@ static bool on_record(struct fxt *r, const struct record *x, bool *fits)
     case KERNEL_OBJECT: /* of Eio's threads the number says what they are called */
         return !r->any || on_any_object(r, x, fits);
     default:
-        r->common.facts.unknown_packets += (x->head & 15) != 0 && !r->any;
+        r->common.facts.unknown_packets += (x->head & 15) != 0;
         return true;
     }
 }
@@ -527,8 +527,6 @@ static int read_records(struct fxt *r, struct weft_error *err)
         bool fits = true;
         if (size < 8 || size > left) {
             const bool cut = left < 8 || size > left;
-            if (r->any)
-                break; /* it is said already */
             weft__reader_problem(&r->common, at, left,
                                  cut ? "the file ends in the middle of a record; skipped %llu bytes"
                                      : "a record says that it has no words; skipped %llu bytes",
@@ -537,7 +535,7 @@ static int read_records(struct fxt *r, struct weft_error *err)
         }
         if (!on_record(r, &x, &fits))
             return weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its events");
-        if (!fits && !(r->any && (head & 15) != EVENT && (head & 15) != KERNEL_OBJECT))
+        if (!fits)
             weft__reader_problem(&r->common, at, size,
                                  "what a record holds goes beyond its %llu bytes; left out",
                                  (unsigned long long)size);
@@ -610,6 +608,8 @@ static int read_any(struct fxt *r, struct weft_error *err)
 {
     r->any = true;
     r->rings = 0;
+    r->common.damage = (struct weft_damage){0}; /* it is found again */
+    r->common.facts.unknown_packets = 0;
     free(r->facts);
     r->facts = NULL;
     memset(r->string, 0, sizeof r->string);

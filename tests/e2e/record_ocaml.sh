@@ -55,6 +55,11 @@ run 0 "$WEFT" record -o gc.weft -- "$RINGS" phases 1000
 equal 'collections' 1000 "$(info gc.weft 'd["events"]["gc"]')"
 equal 'words kept' True "$(info gc.weft 'd["bytes"] < 200000')"
 
+# Spans of a program without fibers
+run 0 "$WEFT" record -o spans.weft -- "$RINGS" spans 2
+run 0 "$WEFT" dump spans.weft
+equal 'one in the other' 'creates parent=-1 child=1000000000000 type=span label="test.span" creates parent=1000000000000 child=1000000000001 type=span label="test.span" fulfills resolver=-1 p=1000000000001 fulfills resolver=-1 p=1000000000000 ' "$(sed -nE 's/^[0-9]+ [0-9]+ ((creates|fulfills).*)/\1/p' "$tmp/out" | tr '\n' ' ')"
+
 # The ring is overwritten before it is read: the rest is there, and what is lost is said
 OCAMLRUNPARAM=e=12 run 0 "$WEFT" record -o lapped.weft -- "$RINGS" count 10 burst 5000 count 10
 says "$tmp/err" '^weft: lapped.weft: [0-9,]+ words of OCaml.s rings were overwritten before weft could take them out; '

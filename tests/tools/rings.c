@@ -4,6 +4,7 @@
  *
  *     count N       N events "test.count", 1 to N, on domain 0
  *     domains N     the same, on the two domains in turn
+ *     spans N       N spans "test.span" within one another, on domain 0
  *     phases N      N collections of four phases each, on domain 0
  *     replay FILE   what a ring file has, ring by ring
  *     burst N       as count, while its parent is stopped
@@ -31,7 +32,7 @@
 #include "weft/weft.h"
 #endif
 
-enum { DOMAINS = 4, COUNT = 40 /* number of the event */ };
+enum { DOMAINS = 4, COUNT = 40, SPAN = 41 /* numbers of events */ };
 
 static uint64_t room; /* words of a ring */
 static uint64_t *map; /* NULL: there is no ring file */
@@ -132,6 +133,7 @@ static void begin(void)
         rings_at(),         names};
     memcpy(map + 1, w + 1, sizeof w - 8);
     strcpy(name_of(COUNT), "test.count");
+    strcpy(name_of(SPAN), "test.span");
     atomic_store_explicit((_Atomic uint64_t *)map, w[0], memory_order_release);
     lifecycle(WEFT_OCAML_RING_START);
 }
@@ -178,6 +180,17 @@ static void phases(unsigned long n)
             put(0, (struct weft_ocaml_item){.words = 2, .type = WEFT_OCAML_END, .id = id}, now_ns(),
                 NULL);
     }
+}
+
+static void spans(unsigned long n)
+{
+    for (unsigned long i = 0; i < 2 * n; i++)
+        put(0,
+            (struct weft_ocaml_item){.words = 2,
+                                     .user = true,
+                                     .type = i < n ? WEFT_OCAML_SPAN_BEGIN : WEFT_OCAML_SPAN_END,
+                                     .id = SPAN},
+            now_ns(), NULL);
 }
 
 static void wait_for(const char *fifo)
@@ -246,6 +259,8 @@ int main(int argc, char **argv)
                 count(k % 2, k);
         else if (strcmp(what, "phases") == 0)
             phases(n);
+        else if (strcmp(what, "spans") == 0)
+            spans(n);
         else if (strcmp(what, "replay") == 0)
             replay(argv[i]);
         else if (strcmp(what, "burst") == 0)
