@@ -26,7 +26,7 @@ enum {
     LOG2_WORDS_MIN = 16, /* the runtime's default */
     DOMAINS = 128,       /* … */
     FEW_MS = 1,          /* between two rounds, when a ring fills quickly */
-    BEGIN_MS = 10,
+    BEGIN_MS = 2,
     MANY_MS = 100,
     VERY_MUCH = 500, /* thousandths of a ring */
     MUCH = 250,
