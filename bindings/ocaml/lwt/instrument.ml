@@ -1,0 +1,458 @@
+(* SPDX-License-Identifier: ISC *)
+(* ocaml instrument.ml DIR
+
+   Edits the sources of Lwt 5.6 to 5.9 that lie in DIR so that Lwt tells weft about its promises. No interface
+   changes. Every place is found by a few words that must stand there as often as they are known to; if they do
+   not, nothing is written, and the place is named. *)
+
+exception Unknown of string
+
+let unknown fmt = Printf.ksprintf (fun s -> raise (Unknown s)) fmt
+
+(* ---- Texts ---- *)
+
+let find text part from =
+  let n = String.length part in
+  let rec at i =
+    if i + n > String.length text then None else if String.sub text i n = part then Some i else at (i + 1)
+  in
+  at from
+
+let rec places text part from =
+  match find text part from with
+  | None -> []
+  | Some i -> i :: places text part (i + String.length part)
+
+type file = { path : string; mutable text : string }
+
+let read path =
+  let c = try open_in_bin path with Sys_error e -> unknown "%s" e in
+  let text = really_input_string c (in_channel_length c) in
+  close_in c;
+  { path; text }
+
+let line_of f i =
+  let n = ref 1 in
+  String.iteri (fun j c -> if j < i && c = '\n' then incr n) f.text;
+  !n
+
+(* Replaces each place where [part] stands by [f] of the place. *)
+let replace_each ?(times = 1) f part by =
+  let all = places f.text part 0 in
+  if List.length all <> times then
+    unknown "%s: %S should stand there %d times, and stands there %d times" f.path part times (List.length all);
+  let b = Buffer.create (String.length f.text + 1024) in
+  let last =
+    List.fold_left
+      (fun from i ->
+        Buffer.add_string b (String.sub f.text from (i - from));
+        Buffer.add_string b (by i);
+        i + String.length part)
+      0 all
+  in
+  Buffer.add_string b (String.sub f.text last (String.length f.text - last));
+  f.text <- Buffer.contents b
+
+let replace ?times f part by = replace_each ?times f part (fun _ -> by)
+let after ?times f part more = replace ?times f part (part ^ more)
+let before ?times f part more = replace ?times f part (more ^ part)
+
+(* The first place behind the first [where], which must be there. *)
+let replace_behind f where part by =
+  match find f.text where 0 with
+  | None -> unknown "%s: %S is not there" f.path where
+  | Some i -> (
+    match find f.text part i with
+    | None -> unknown "%s: behind %S, %S is not there" f.path where part
+    | Some j ->
+      let rest = j + String.length part in
+      f.text <- String.sub f.text 0 j ^ by ^ String.sub f.text rest (String.length f.text - rest))
+
+(* The name of the function of a structure ([  let NAME] or [  let rec NAME]) that holds place [i]. *)
+let function_at f i =
+  let rec back i =
+    if i < 0 then unknown "%s: no function holds a place" f.path
+    else if i + 7 <= String.length f.text && String.sub f.text i 7 = "\n  let " then i + 7
+    else back (i - 1)
+  in
+  let start = back i in
+  let start =
+    if String.length f.text > start + 4 && String.sub f.text start 4 = "rec " then start + 4 else start
+  in
+  let rec stop j =
+    match f.text.[j] with 'a' .. 'z' | 'A' .. 'Z' | '0' .. '9' | '_' | '\'' -> stop (j + 1) | _ -> j
+  in
+  String.sub f.text start (stop start - start)
+
+(* ---- Lwt itself ---- *)
+
+let kinds =
+  [
+    ("wait", "wait_"); ("task", "task"); ("add_task_r", "task"); ("add_task_l", "task"); ("protected", "protected");
+    ("no_cancel", "no_cancel"); ("bind", "bind"); ("backtrace_bind", "bind"); ("map", "map"); ("catch", "catch");
+    ("backtrace_catch", "catch"); ("try_bind", "try_"); ("backtrace_try_bind", "try_"); ("join", "none");
+    ("choose", "choose"); ("pick", "pick"); ("nchoose", "choose"); ("npick", "pick"); ("nchoose_split", "choose");
+    ("on_success", "on_success"); ("on_failure", "on_failure"); ("on_termination", "on_termination");
+    ("on_any", "on_any");
+  ]
+
+let kind_at f i =
+  let name = function_at f i in
+  match List.assoc_opt name kinds with
+  | Some k -> "Weft_lwt." ^ k
+  | None -> unknown "%s: line %d: '%s' creates promises, and I do not know it" f.path (line_of f i) name
+
+let helpers =
+  {|
+
+(* For weft. *)
+let weft_id : type a u c. (a, u, c) promise -> int = fun p ->
+  match (underlying p).state with
+  | Pending callbacks -> callbacks.weft
+  | Fulfilled _ -> Weft_lwt.none
+  | Rejected _ -> Weft_lwt.none
+
+let weft_waits id = function
+  | Propagate_cancel_to_one p -> Weft_lwt.wait id (weft_id p)
+  | Propagate_cancel_to_several ps -> List.iter (fun p -> Weft_lwt.wait id (weft_id p)) ps
+  | Not_cancelable | Cancel_this_promise -> ()
+
+let weft_created kind how =
+  if Weft_lwt.on () && kind <> Weft_lwt.none then begin
+    let id = Weft_lwt.create kind in
+    if id <> Weft_lwt.none then weft_waits id how;
+    id
+  end
+  else Weft_lwt.none
+
+(* [p] goes on, because of the promise whose callbacks are called. *)
+let weft_wake p = if Weft_lwt.on () then Weft_lwt.wake (weft_id p) !Weft_lwt.source
+
+(* A promise that does not exist before it is known that something is pending. *)
+let weft_late (type u c) kind (p : (_, u, c) promise) =
+  if Weft_lwt.on () then
+    match (underlying p).state with
+    | Pending callbacks ->
+      if callbacks.weft = Weft_lwt.none then callbacks.weft <- weft_created kind callbacks.how_to_cancel
+    | Fulfilled _ -> ()
+    | Rejected _ -> ()
+|}
+
+let ended =
+  {|
+  let weft_ended (type a) id (result : a resolved_state) =
+    if id <> Weft_lwt.none && Weft_lwt.on () then
+      match result with
+      | Fulfilled _ -> Weft_lwt.fulfill id
+      | Rejected Canceled -> Weft_lwt.cancel id
+      | Rejected exn -> Weft_lwt.fail id exn
+|}
+
+(* What is made up of several promises, and is one to who reads a trace. *)
+let composed =
+  {|
+
+(* For weft. *)
+let weft_fan id p =
+  let Internal p = to_internal_promise p in
+  match (underlying p).state with
+  | Pending callbacks ->
+    if callbacks.weft <> Weft_lwt.none then Weft_lwt.wait id callbacks.weft;
+    add_implicitly_removed_callback callbacks (fun _ ->
+      if Weft_lwt.on () then Weft_lwt.wake id !Weft_lwt.source)
+  | Fulfilled _ -> ()
+  | Rejected _ -> ()
+
+let weft_one kind make parts =
+  Weft_lwt.quiet := true;
+  let p = match make () with
+    | p -> Weft_lwt.quiet := false; p
+    | exception e -> Weft_lwt.quiet := false; raise e
+  in
+  let Internal internal = to_internal_promise p in
+  weft_late kind internal;
+  let id = weft_id internal in
+  if id <> Weft_lwt.none then parts id;
+  p
+
+let both p1 p2 =
+  if Weft_lwt.on () then
+    weft_one Weft_lwt.both (fun () -> both p1 p2) (fun id -> weft_fan id p1; weft_fan id p2)
+  else both p1 p2
+
+let all ps =
+  if Weft_lwt.on () then
+    weft_one Weft_lwt.all (fun () -> all ps) (fun id -> List.iter (weft_fan id) ps)
+  else all ps
+
+(* What is started and not waited for: a promise of its own, that ends as [p] does. *)
+let weft_follow id p =
+  let Internal p = to_internal_promise p in
+  match (underlying p).state with
+  | Fulfilled _ -> Weft_lwt.fulfill id
+  | Rejected exn -> Weft_lwt.fail id exn
+  | Pending callbacks ->
+    if callbacks.weft <> Weft_lwt.none then Weft_lwt.wait id callbacks.weft;
+    add_implicitly_removed_callback callbacks (fun result ->
+      if Weft_lwt.on () then begin
+        Weft_lwt.wake id !Weft_lwt.source;
+        match result with
+        | Fulfilled _ -> Weft_lwt.fulfill id
+        | Rejected Canceled -> Weft_lwt.cancel id
+        | Rejected exn -> Weft_lwt.fail id exn
+      end)
+
+let weft_started start f =
+  let id = Weft_lwt.create Weft_lwt.async in
+  let before = !Weft_lwt.running in
+  Weft_lwt.run id;
+  match start (fun () -> let p = f () in weft_follow id p; p) with
+  | result -> Weft_lwt.run before; result
+  | exception exn -> Weft_lwt.fail id exn; Weft_lwt.run before; raise exn
+
+let async f = if Weft_lwt.on () then weft_started async f else async f
+let dont_wait f h = if Weft_lwt.on () then weft_started (fun f -> dont_wait f h) f else dont_wait f h
+
+let ignore_result p =
+  if Weft_lwt.on () && (let Internal q = to_internal_promise p in weft_id q <> Weft_lwt.none) then
+    weft_follow (Weft_lwt.create Weft_lwt.ignore_result) p;
+  ignore_result p
+
+let () =
+  Weft_lwt.id_of := fun p ->
+    let Internal p = to_internal_promise (Obj.obj p) in
+    weft_id p
+|}
+
+let lwt f =
+  after f "mutable cleanups_deferred : int;" " mutable weft : int;";
+  after f "open Basic_helpers" helpers;
+  (* Creating *)
+  replace_each ~times:19 f "new_pending ~how_to_cancel:" (fun i ->
+      "new_pending ~weft:" ^ kind_at f i ^ " ~how_to_cancel:");
+  replace_behind f "val new_pending :" "how_to_cancel:" "weft:int -> how_to_cancel:";
+  replace f "let new_pending ~how_to_cancel =" "let new_pending ~weft ~how_to_cancel =";
+  replace_behind f "let new_pending ~weft" "how_to_cancel;" "how_to_cancel; weft = weft_created weft how_to_cancel;";
+  after f "how_to_cancel = Not_cancelable;" " weft = 0;";
+  replace_behind f "let join ps =" "else\n          to_public_promise p'"
+    "else begin\n          weft_late Weft_lwt.join p'; to_public_promise p' end";
+  replace f "let p = add_task_r paused in" "Weft_lwt.(as_kind pause);\n    let p = add_task_r paused in";
+  (* A protected promise waits, but does not cancel what it waits for. *)
+  List.iter
+    (fun (name, how) ->
+      replace_behind f ("let " ^ name ^ " p =") (how ^ " in")
+        (how ^ " in\n      if Weft_lwt.on () then Weft_lwt.wait (weft_id p') (weft_id p_internal);"))
+    [ ("protected", "Cancel_this_promise"); ("no_cancel", "Not_cancelable") ];
+  (* Going on *)
+  List.iter
+    (fun (head, times, promises) ->
+      let n = ref 0 in
+      replace_each ~times f head (fun i ->
+          let name = function_at f i in
+          match List.assoc_opt name promises with
+          | Some "" -> head
+          | Some p -> incr n; head ^ " weft_wake " ^ p ^ ";"
+          | None -> unknown "%s: line %d: '%s' has a callback, and I do not know it" f.path (line_of f i) name))
+    [
+      ( "let callback p_result =", 9,
+        [
+          ("protected", "p'"); ("no_cancel", "p'"); ("bind", "p''"); ("backtrace_bind", "p''"); ("map", "p''");
+          ("catch", "p''"); ("backtrace_catch", "p''"); ("try_bind", "p''"); ("backtrace_try_bind", "p''");
+        ] );
+      ("let callback new_result =", 1, [ ("join", "p'") ]);
+      ( "let callback result =", 5,
+        [ ("choose", "p"); ("pick", "p"); ("async", ""); ("dont_wait", ""); ("ignore_result", "") ] );
+      ("let callback _result =", 3, [ ("nchoose", "p"); ("npick", "p"); ("nchoose_split", "p") ]);
+    ];
+  replace ~times:2 f "f result;" "Weft_lwt.source := callbacks.weft; f result;";
+  (* Callbacks that make no promise have one in the trace. *)
+  let attach = "let callback = callback_if_deferred () in\n      add_implicitly_removed_callback p_callbacks callback" in
+  replace_each ~times:4 f attach (fun i ->
+      Printf.sprintf
+        "let callback = weft_after %s p (callback_if_deferred ()) in\n      add_implicitly_removed_callback p_callbacks callback"
+        (kind_at f i));
+  before f "  let on_success p f ="
+    {|  (* For weft. *)
+  let weft_after kind p callback =
+    if not (Weft_lwt.on ()) then callback
+    else begin
+      let id = Weft_lwt.create kind in
+      Weft_lwt.wait id (weft_id p);
+      fun result ->
+        Weft_lwt.wake id !Weft_lwt.source;
+        callback result;
+        Weft_lwt.fulfill id
+    end
+
+|};
+  (* Ending *)
+  before f "  let resolve ?allow_deferring" (ended ^ "\n");
+  replace f "let p = set_promise_state p result in" "weft_ended callbacks.weft result;\n    let p = set_promise_state p result in";
+  replace f "let State_may_have_changed p =\n              set_promise_state p canceled_result in"
+    "weft_ended callbacks.weft canceled_result;\n            let State_may_have_changed p =\n              set_promise_state p canceled_result in";
+  after f "outer_callbacks.how_to_cancel <- p'_callbacks.how_to_cancel;"
+    {|
+        if p'_callbacks.weft <> Weft_lwt.none then begin
+          if Weft_lwt.on () then Weft_lwt.become outer_callbacks.weft p'_callbacks.weft;
+          outer_callbacks.weft <- p'_callbacks.weft
+        end;|};
+  (* What runs *)
+  after f "enter_resolution_loop () in" "\n    let weft = !Weft_lwt.running in";
+  after f "leave_resolution_loop storage_snapshot;" "\n    Weft_lwt.go_back weft;";
+  after f "include Concurrent_composition" composed;
+  replace f "  val resolve :\n" "  val weft_ended : int -> 'a resolved_state -> unit\n  val resolve :\n"
+
+let mutex f =
+  replace f "type t = { mutable locked : bool;" "type t = { mutable weft : int; mutable weft_holder : int; mutable locked : bool;";
+  replace f "let create () = { locked = false;"
+    {|let weft_thing m =
+  if m.weft = 0 then m.weft <- Weft_lwt.(thing mutex)
+
+let create () = { weft = if Weft_lwt.on () then Weft_lwt.(thing mutex) else 0; weft_holder = 0; locked = false;|};
+  replace f "    (Lwt.add_task_r [@ocaml.warning \"-3\"]) m.waiters"
+    {|    if Weft_lwt.on () then begin
+      weft_thing m;
+      Weft_lwt.(as_kind mutex);
+      let p = (Lwt.add_task_r [@ocaml.warning "-3"]) m.waiters in
+      Weft_lwt.(wait (id p) m.weft);
+      p
+    end
+    else (Lwt.add_task_r [@ocaml.warning "-3"]) m.waiters|};
+  after f "    m.locked <- true;"
+    "\n    if Weft_lwt.on () then begin weft_thing m; Weft_lwt.acquire m.weft (fun p -> m.weft_holder <- p) end;";
+  replace f "let unlock m =\n  if m.locked then begin\n"
+    {|let unlock m =
+  if m.locked then begin
+    if Weft_lwt.on () then begin Weft_lwt.release m.weft_holder m.weft; m.weft_holder <- 0 end;
+|};
+  replace f "      Lwt.wakeup_later (Lwt_sequence.take_l m.waiters) ()"
+    {|begin
+      let weft_next = Lwt_sequence.take_l m.waiters in
+      if Weft_lwt.on () then Weft_lwt.(grant (id weft_next) m.weft (fun p -> m.weft_holder <- p));
+      Lwt.wakeup_later weft_next ()
+    end|}
+
+let condition f =
+  replace f "type 'a t = 'a Lwt.u Lwt_sequence.t" "type 'a t = { weft_waiters : 'a Lwt.u Lwt_sequence.t; mutable weft : int }";
+  replace f "let create = Lwt_sequence.create"
+    {|let weft_thing c = if c.weft = 0 then c.weft <- Weft_lwt.(thing condition)
+let weft_notify c = if Weft_lwt.on () then begin weft_thing c; Weft_lwt.notify c.weft end
+
+let create () =
+  { weft_waiters = Lwt_sequence.create (); weft = if Weft_lwt.on () then Weft_lwt.(thing condition) else 0 }|};
+  replace f "let wait ?mutex cvar =\n"
+    "let wait ?mutex weft_cvar =\n  let cvar = weft_cvar.weft_waiters in\n  Weft_lwt.(as_kind condition);\n";
+  replace f "(Lwt.add_task_r [@ocaml.warning \"-3\"]) cvar in"
+    "(Lwt.add_task_r [@ocaml.warning \"-3\"]) cvar in\n  if Weft_lwt.on () then begin weft_thing weft_cvar; Weft_lwt.(wait (id waiter) weft_cvar.weft) end;";
+  List.iter
+    (fun (name, argument) ->
+      replace f
+        (Printf.sprintf "let %s cvar %s =\n" name argument)
+        (Printf.sprintf "let %s weft_cvar %s =\n  let cvar = weft_cvar.weft_waiters in\n  weft_notify weft_cvar;\n" name
+           argument))
+    [ ("signal", "arg"); ("broadcast", "arg"); ("broadcast_exn", "exn") ]
+
+let mvar f =
+  replace f "let (res, w) = Lwt.task () in" "Weft_lwt.(as_kind mvar);\n    let (res, w) = Lwt.task () in";
+  replace f "(Lwt.add_task_r [@ocaml.warning \"-3\"]) mvar.readers"
+    "(Weft_lwt.(as_kind mvar); (Lwt.add_task_r [@ocaml.warning \"-3\"]) mvar.readers)"
+
+let pool f =
+  replace f "type 'a t = {\n" "type 'a t = {\n  mutable weft : int;\n";
+  replace f "  { max = m;\n"
+    "  { weft = (if Weft_lwt.on () then Weft_lwt.(thing pool) else 0);\n    max = m;\n";
+  replace f "(Lwt.add_task_r [@ocaml.warning \"-3\"]) p.waiters >>="
+    {|(Weft_lwt.(as_kind pool);
+       let weft_waiter = (Lwt.add_task_r [@ocaml.warning "-3"]) p.waiters in
+       if Weft_lwt.on () then begin
+         if p.weft = 0 then p.weft <- Weft_lwt.(thing pool);
+         Weft_lwt.(wait (id weft_waiter) p.weft)
+       end;
+       weft_waiter) >>=|};
+  replace f "let use p f =\n  acquire p >>= fun c ->\n"
+    {|let use p f =
+  acquire p >>= fun c ->
+  let weft_holder = ref 0 in
+  if Weft_lwt.on () then begin
+    if p.weft = 0 then p.weft <- Weft_lwt.(thing pool);
+    Weft_lwt.acquire p.weft (fun holder -> weft_holder := holder)
+  end;
+  let weft_release () =
+    if Weft_lwt.on () then begin Weft_lwt.release !weft_holder p.weft; weft_holder := 0 end in
+|};
+  replace f "         check_and_release p c !cleared >>= fun () ->"
+    "         weft_release ();\n         check_and_release p c !cleared >>= fun () ->";
+  replace_behind f "let use p f =" "promise >>= fun _ ->" "promise >>= fun _ ->\n  weft_release ();"
+
+let stream f =
+  let kind text =
+    let n = List.length (places f.text text 0) in
+    if n > 0 then replace ~times:n f text ("(Weft_lwt.(as_kind stream); " ^ text ^ ")")
+  in
+  kind "Lwt.wait ()";
+  kind "Lwt.task ()"
+
+(* ---- Lwt_unix ---- *)
+
+let main f =
+  replace f "      Lwt_engine.iter should_block_waiting_for_io;\n"
+    "      Weft_lwt.sleep should_block_waiting_for_io;\n      Lwt_engine.iter should_block_waiting_for_io;\n      Weft_lwt.awake ();\n";
+  replace f "let run_already_called = ref `No\n"
+    {|let run p =
+  let weft = Weft_lwt.main_begins p in
+  match run p with
+  | result -> Weft_lwt.main_ends weft None; result
+  | exception exn -> Weft_lwt.main_ends weft (Some exn); raise exn
+
+let run_already_called = ref `No
+|}
+
+let engine f = replace ~times:3 f "let g () = f ev in" "let g () = Weft_lwt.awake (); f ev in"
+
+let unix f =
+  replace f "let sleep delay =\n  let waiter, wakener = Lwt.task () in"
+    "let sleep delay =\n  Weft_lwt.(as_kind sleep_);\n  let waiter, wakener = Lwt.task () in";
+  replace_behind f "let run_job_aux" "let waiter, wakener = Lwt.wait () in"
+    "Weft_lwt.(as_kind job);\n    let waiter, wakener = Lwt.wait () in";
+  replace f "let register_action event ch action =\n"
+    "let register_action event ch action =\n  Weft_lwt.(as_kind io);\n"
+
+let preemptive f =
+  replace f "  let waiter, wakener = Lwt.wait () in\n"
+    "  Weft_lwt.(as_kind detach);\n  let waiter, wakener = Lwt.wait () in\n  let task = Weft_lwt.on_thread (Weft_lwt.id waiter) task in\n"
+
+(* ---- Building ---- *)
+
+let core_dune f = replace f " (public_name lwt)\n" " (public_name lwt)\n (libraries weft.lwt)\n"
+let opam f = replace f "  \"ocplib-endian\"\n" "  \"ocplib-endian\"\n  \"weft\"\n"
+
+let edits =
+  [
+    ("src/core/lwt.ml", lwt); ("src/core/lwt_mutex.ml", mutex); ("src/core/lwt_condition.ml", condition);
+    ("src/core/lwt_mvar.ml", mvar); ("src/core/lwt_pool.ml", pool); ("src/core/lwt_stream.ml", stream);
+    ("src/core/dune", core_dune); ("src/unix/lwt_main.ml", main); ("src/unix/lwt_engine.ml", engine);
+    ("src/unix/lwt_unix.cppo.ml", unix); ("src/unix/lwt_preemptive.ml", preemptive); ("lwt.opam", opam);
+  ]
+
+let () =
+  match Sys.argv with
+  | [| _; dir |] -> (
+    try
+      let path p = Filename.concat dir p in
+      if not (Sys.file_exists (path "src/core/lwt.ml")) then unknown "%s: no src/core/lwt.ml there: not Lwt's sources" dir;
+      let files = List.map (fun (p, edit) -> (read (path p), edit)) edits in
+      if find (fst (List.hd files)).text "Weft_lwt" 0 <> None then unknown "%s: these sources tell weft already" dir;
+      List.iter (fun (f, edit) -> edit f) files;
+      List.iter
+        (fun (f, _) ->
+          let c = open_out_bin f.path in
+          output_string c f.text;
+          close_out c)
+        files;
+      Printf.printf "%s: Lwt tells weft now (%d files changed)\n" dir (List.length files)
+    with Unknown why ->
+      Printf.eprintf "instrument: %s\nNothing was changed. Lwt 5.6.0 to 5.9.3 are known.\n" why;
+      exit 1)
+  | _ ->
+    prerr_endline "Usage: ocaml instrument.ml DIR   edits the sources of Lwt 5.6 to 5.9 in DIR so that they tell weft";
+    exit 2
