@@ -96,6 +96,9 @@ let kinds =
     ("on_any", "on_any");
   ]
 
+(* Those that are given a function [f], with which they go on. *)
+let continued = [ "bind"; "backtrace_bind"; "map"; "catch"; "backtrace_catch"; "try_bind"; "backtrace_try_bind" ]
+
 let kind_at f i =
   let name = function_at f i in
   match List.assoc_opt name kinds with
@@ -117,9 +120,9 @@ let weft_waits id = function
   | Propagate_cancel_to_several ps -> List.iter (fun p -> Weft_lwt.wait id (weft_id p)) ps
   | Not_cancelable | Cancel_this_promise -> ()
 
-let weft_created kind how =
+let weft_created kind f how =
   if Weft_lwt.on () && kind <> Weft_lwt.none then begin
-    let id = Weft_lwt.create kind in
+    let id = Weft_lwt.create kind f in
     if id <> Weft_lwt.none then weft_waits id how;
     id
   end
@@ -133,7 +136,7 @@ let weft_late (type u c) kind (p : (_, u, c) promise) =
   if Weft_lwt.on () then
     match (underlying p).state with
     | Pending callbacks ->
-      if callbacks.weft = Weft_lwt.none then callbacks.weft <- weft_created kind callbacks.how_to_cancel
+      if callbacks.weft = Weft_lwt.none then callbacks.weft <- weft_created kind Weft_lwt.nothing callbacks.how_to_cancel
     | Fulfilled _ -> ()
     | Rejected _ -> ()
 |}
@@ -202,20 +205,20 @@ let weft_follow id p =
         | Rejected exn -> Weft_lwt.fail id exn
       end)
 
-let weft_started start f =
-  let id = Weft_lwt.create Weft_lwt.async in
+let weft_started start named f =
+  let id = Weft_lwt.create Weft_lwt.async (Obj.repr named) in
   let before = !Weft_lwt.running in
   Weft_lwt.run id;
   match start (fun () -> let p = f () in weft_follow id p; p) with
   | result -> Weft_lwt.run before; result
   | exception exn -> Weft_lwt.fail id exn; Weft_lwt.run before; raise exn
 
-let async f = if Weft_lwt.on () then weft_started async f else async f
-let dont_wait f h = if Weft_lwt.on () then weft_started (fun f -> dont_wait f h) f else dont_wait f h
+let async f = if Weft_lwt.on () then weft_started async f f else async f
+let dont_wait f h = if Weft_lwt.on () then weft_started (fun f -> dont_wait f h) f f else dont_wait f h
 
 let ignore_result p =
   if Weft_lwt.on () && (let Internal q = to_internal_promise p in weft_id q <> Weft_lwt.none) then
-    weft_follow (Weft_lwt.create Weft_lwt.ignore_result) p;
+    weft_follow (Weft_lwt.create Weft_lwt.ignore_result Weft_lwt.nothing) p;
   ignore_result p
 
 let () =
@@ -229,10 +232,11 @@ let lwt f =
   after f "open Basic_helpers" helpers;
   (* Creating *)
   replace_each ~times:19 f "new_pending ~how_to_cancel:" (fun i ->
-      "new_pending ~weft:" ^ kind_at f i ^ " ~how_to_cancel:");
-  replace_behind f "val new_pending :" "how_to_cancel:" "weft:int -> how_to_cancel:";
-  replace f "let new_pending ~how_to_cancel =" "let new_pending ~weft ~how_to_cancel =";
-  replace_behind f "let new_pending ~weft" "how_to_cancel;" "how_to_cancel; weft = weft_created weft how_to_cancel;";
+      Printf.sprintf "new_pending ~weft:%s ~weft_f:%s ~how_to_cancel:" (kind_at f i)
+        (if List.mem (function_at f i) continued then "(Obj.repr f)" else "Weft_lwt.nothing"));
+  replace_behind f "val new_pending :" "how_to_cancel:" "weft:int -> weft_f:Obj.t -> how_to_cancel:";
+  replace f "let new_pending ~how_to_cancel =" "let new_pending ~weft ~weft_f ~how_to_cancel =";
+  replace_behind f "let new_pending ~weft" "how_to_cancel;" "how_to_cancel; weft = weft_created weft weft_f how_to_cancel;";
   after f "how_to_cancel = Not_cancelable;" " weft = 0;";
   replace_behind f "let join ps =" "else\n          to_public_promise p'"
     "else begin\n          weft_late Weft_lwt.join p'; to_public_promise p' end";
@@ -269,14 +273,14 @@ let lwt f =
   let attach = "let callback = callback_if_deferred () in\n      add_implicitly_removed_callback p_callbacks callback" in
   replace_each ~times:4 f attach (fun i ->
       Printf.sprintf
-        "let callback = weft_after %s p (callback_if_deferred ()) in\n      add_implicitly_removed_callback p_callbacks callback"
+        "let callback = weft_after %s f p (callback_if_deferred ()) in\n      add_implicitly_removed_callback p_callbacks callback"
         (kind_at f i));
   before f "  let on_success p f ="
     {|  (* For weft. *)
-  let weft_after kind p callback =
+  let weft_after kind f p callback =
     if not (Weft_lwt.on ()) then callback
     else begin
-      let id = Weft_lwt.create kind in
+      let id = Weft_lwt.create kind (Obj.repr f) in
       Weft_lwt.wait id (weft_id p);
       fun result ->
         Weft_lwt.wake id !Weft_lwt.source;

@@ -42,7 +42,7 @@ let mvar = 28
 let pool = 29
 let stream = 30
 
-external raw_create : (int[@untagged]) -> (int[@untagged]) = "weft_lwt_create_byte" "weft_lwt_create"
+external raw_create : (int[@untagged]) -> Obj.t -> (int[@untagged]) = "weft_lwt_create_byte" "weft_lwt_create"
 external collections : unit -> unit = "weft_lwt_collections"
 
 (* Module Weft, with numbers that are known to be integers. *)
@@ -91,7 +91,9 @@ let give_to p =
       tell p)
     things
 
-let create kind =
+let nothing = Obj.repr ()
+
+let create kind continuation =
   if !quiet then none
   else begin
     let kind =
@@ -102,7 +104,7 @@ let create kind =
         k
       end
     in
-    let p = raw_create kind in
+    let p = raw_create kind continuation in
     if !taken_by_loop <> [] && p <> none then
       if !running <> loop then taken_by_loop := []
       else if kind >= bind && kind <= async then give_to p;
@@ -135,7 +137,7 @@ let[@inline] wake p cause =
 let thing kind =
   if !quiet then none
   else begin
-    let p = raw_create kind in
+    let p = raw_create kind nothing in
     Weft.background (number p);
     p
   end
@@ -188,7 +190,7 @@ let main_begins p =
   if not (on ()) then none
   else begin
     run loop;
-    let m = raw_create main in
+    let m = raw_create main nothing in
     Weft.should_resolve (number m);
     wait m (!id_of (Obj.repr p));
     m

@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: ISC */
-/* What Lwt, edited by instrument.ml, needs besides module Weft.
+/* What Lwt, edited by instrument.ml, needs besides module Weft: names for promises, and collections.
  *
- * A promise is named after the place that made it: the first function on the stack that is not Lwt's own, with
- * file and line, from the frame tables that ocamlopt -g leaves (OCaml's runtime/backtrace_nat.c says how they are
- * read). Each return address is looked up once. In bytecode there are no such tables, and no names. */
+ * A promise is named after the function that goes on with it, if Lwt has been given one: a call of Lwt.bind is most
+ * often the last thing that a function does, and then the caller is no longer on the stack. Otherwise it is named
+ * after the first function on the stack that is the program's. Both come from the frame tables that ocamlopt -g
+ * leaves (OCaml's runtime/backtrace_nat.c and caml/stack.h say how they are read). Each address is looked up once. In
+ * bytecode there are no such tables, and no names. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <pthread.h>
 #include <string.h>
 #include <time.h>
 
@@ -37,7 +41,7 @@ enum { KINDS = sizeof kinds / sizeof *kinds, MAIN_KIND = 25 };
 /* ---- Names ---- */
 
 /* What is at a return address. */
-enum whose { OF_LWT = 1, OF_LWT_CORE, OF_MAIN_LOOP, OF_PROGRAM };
+enum whose { OF_NOBODY, OF_LWT, OF_LWT_CORE, OF_LOOP, OF_PROGRAM };
 
 struct place {
     uintnat address; /* 0: free */
@@ -82,10 +86,12 @@ static char *function_name(const char *full)
     return name;
 }
 
+static debuginfo function_info(uintnat start);
+
 static void describe(struct place *p, debuginfo info)
 {
     struct caml_loc_info where;
-    p->whose = OF_LWT; /* what has no debugging information is passed over */
+    p->whose = OF_NOBODY; /* is passed over, as is OCaml's own library */
     if (!info)
         return;
     caml_debuginfo_location(info, &where);
@@ -94,13 +100,16 @@ static void describe(struct place *p, debuginfo info)
     const char *file = strrchr(where.loc_filename, '/');
     file = file ? file + 1 : where.loc_filename;
     const char *defined = where.loc_defname ? where.loc_defname : "";
-    if (strcmp(file, "lwt.ml") == 0 || strcmp(file, "weft_lwt.ml") == 0)
-        p->whose = OF_LWT_CORE;
-    else if (strcmp(file, "lwt_main.ml") == 0)
-        p->whose = OF_MAIN_LOOP;
-    else if (strncmp(file, "lwt_", 4) == 0 && (strstr(where.loc_filename, "src/core/") ||
-                                               strstr(where.loc_filename, "src/unix/")))
-        p->whose = OF_LWT;
+    bool lwt = strncmp(file, "lwt", 3) == 0 && (strstr(where.loc_filename, "src/core/") ||
+                                                strstr(where.loc_filename, "src/unix/"));
+    if (strncmp(defined, "Stdlib", 6) == 0 || strncmp(defined, "CamlinternalLazy", 16) == 0 ||
+        strcmp(file, "weft_lwt.ml") == 0)
+        p->whose = OF_NOBODY;
+    else if (lwt && (strcmp(file, "lwt_main.ml") == 0 || strcmp(file, "lwt_engine.ml") == 0 ||
+                     strstr(defined, "run_callback") || strstr(defined, "resolution_loop")))
+        p->whose = OF_LOOP; /* what is behind it has created nothing here */
+    else if (lwt)
+        p->whose = strcmp(file, "lwt.ml") == 0 ? OF_LWT_CORE : OF_LWT;
     else
         p->whose = OF_PROGRAM;
     p->name = function_name(defined);
@@ -108,8 +117,6 @@ static void describe(struct place *p, debuginfo info)
     snprintf(at, sizeof at, "%s:%d", file, where.loc_lnum);
     p->at = copy(at);
 }
-
-static struct place *place_at(uintnat address, debuginfo info);
 
 static void grow(void)
 {
@@ -130,8 +137,8 @@ static void grow(void)
     known.room = room;
 }
 
-/* NULL: no memory. */
-static struct place *place_at(uintnat address, debuginfo info)
+/* What is known of address: by info, or of the function that begins at function. NULL: no memory. */
+static struct place *place_at(uintnat address, debuginfo info, uintnat function)
 {
     if (known.count * 2 >= known.room)
         grow();
@@ -145,19 +152,124 @@ static struct place *place_at(uintnat address, debuginfo info)
     if (!p)
         return NULL;
     p->address = address;
-    describe(p, info);
+    describe(p, function ? function_info(function) : info);
     known.slots[at] = p;
     known.count++;
     return p;
 }
 
-/* One and the same code is called from OCaml's native code, where these exist, and from bytecode. */
+/* One and the same code is linked with native programs, where these exist, and with bytecode. */
+#pragma weak caml_next_frame_descriptor
+#pragma weak caml_frametable
 #if OCAML_VERSION_MAJOR >= 5
-#pragma weak caml_next_frame_descriptor
 #pragma weak caml_get_frame_descrs
-#else
-#pragma weak caml_next_frame_descriptor
+#pragma weak caml_get_stack_sp_pc
+extern intnat *caml_frametable[];
 #endif
+
+/* ---- The functions of closures ---- */
+
+/* All return addresses of the program, in order. */
+static struct {
+    frame_descr **frames;
+    size_t count;
+} code;
+
+static frame_descr *frame_after(frame_descr *d)
+{
+    unsigned char *p = (unsigned char *)&d->live_ofs[d->num_live];
+    uint16_t data;
+    memcpy(&data, (char *)d + sizeof(uintnat), sizeof data);
+    if (data != 0xFFFF) {
+        unsigned allocations = 1;
+        if (data & 2) {
+            allocations = *p;
+            p += 1 + allocations;
+        }
+        if (data & 1)
+            p = (unsigned char *)Align_to(p, uint32_t) + sizeof(uint32_t) * allocations;
+    }
+    return Align_to(p, void *);
+}
+
+static int by_address(const void *a, const void *b)
+{
+    uintnat x = (*(frame_descr *const *)a)->retaddr, y = (*(frame_descr *const *)b)->retaddr;
+    return (x > y) - (x < y);
+}
+
+static void read_frame_tables(void)
+{
+    size_t count = 0;
+    for (int i = 0; caml_frametable[i]; i++)
+        count += (size_t)*caml_frametable[i];
+    frame_descr **frames = malloc((count + 1) * sizeof *frames);
+    if (!frames)
+        return;
+    count = 0;
+    for (int i = 0; caml_frametable[i]; i++) {
+        frame_descr *d = (frame_descr *)(caml_frametable[i] + 1);
+        for (intnat n = *caml_frametable[i]; n > 0; n--, d = frame_after(d))
+            frames[count++] = d;
+    }
+    qsort(frames, count, sizeof *frames, by_address);
+    code.frames = frames;
+    code.count = count;
+}
+
+/* What the first call or allocation in a function says of where the function is. */
+static debuginfo function_info(uintnat start)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!caml_frametable || pthread_once(&once, read_frame_tables))
+        return NULL;
+    size_t low = 0, high = code.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (code.frames[middle]->retaddr > start)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    /* One that calls nothing has but a place where it may be interrupted, of which nothing is known: then what
+     * lies next to it, which most often is what it is a part of. */
+    enum { NEAR = 512 };
+    for (; low < code.count && code.frames[low]->retaddr - start < NEAR; low++) {
+        debuginfo info = caml_debuginfo_extract(code.frames[low]);
+        for (debuginfo outer; info && (outer = caml_debuginfo_next(info));)
+            info = outer; /* of what was inlined, the function that it is in */
+        if (info)
+            return info;
+    }
+    return NULL;
+}
+
+/* The place of a function of the program: of this closure, or of one that it calls. */
+static struct place *place_of(value closure, struct place **through, int depth)
+{
+    if (!Is_block(closure) || (Tag_val(closure) != Closure_tag && Tag_val(closure) != Infix_tag))
+        return NULL;
+    uintnat start = (uintnat)Field(closure, 0);
+    value about = Field(closure, 1);
+    if (Arity_closinfo(about) != 0 && Arity_closinfo(about) != 1 && Tag_val(closure) == Closure_tag &&
+        Wosize_val(closure) > 2)
+        start = (uintnat)Field(closure, 2);
+    struct place *p = place_at(start | 1, NULL, start);
+    if (!p || p->whose == OF_PROGRAM)
+        return p;
+    if (p->whose == OF_LWT)
+        *through = p;
+    if (depth == 0 || Tag_val(closure) != Closure_tag)
+        return NULL;
+    for (mlsize_t i = Start_env_closinfo(about); i < Wosize_val(closure); i++) {
+        struct place *inner = place_of(Field(closure, i), through, depth - 1);
+        if (inner)
+            return inner;
+    }
+    return NULL;
+}
+
+/* ---- The stack ---- */
 
 /* Calls of the stack that lead here, innermost first, until one of the program is found: *user, or NULL;
  * *through is the last one before, if it lies in Lwt but not in its core. */
@@ -187,25 +299,32 @@ static void callers(struct place **user, struct place **through)
             return;
         /* Functions that were inlined here come first. */
         for (debuginfo info = caml_debuginfo_extract(frame); info; info = caml_debuginfo_next(info)) {
-            struct place *p = place_at((uintnat)info, info);
-            if (!p || p->whose == OF_MAIN_LOOP)
+            struct place *p = place_at((uintnat)info, info, 0);
+            if (!p || p->whose == OF_LOOP)
                 return;
             if (p->whose == OF_PROGRAM) {
                 *user = p;
                 return;
             }
-            *through = p->whose == OF_LWT ? p : NULL;
+            if (p->whose != OF_NOBODY)
+                *through = p->whose == OF_LWT ? p : NULL;
         }
     }
 }
 
-static struct site *site_of(unsigned kind)
+static struct site *site_of(unsigned kind, value closure)
 {
-    struct place *user, *through;
-    callers(&user, &through);
+    struct place *through = NULL;
+    struct place *user = place_of(closure, &through, 2);
+    if (!user) {
+        struct place *of_closure = through;
+        callers(&user, &through);
+        if (!user && !through)
+            through = of_closure;
+    }
     struct place *at = user ? user : through;
     if (!at)
-        at = place_at(1, NULL); /* nowhere */
+        at = place_at(1, NULL, 0); /* nowhere */
     if (!at)
         return NULL;
     if (at == through)
@@ -233,18 +352,19 @@ static struct site *site_of(unsigned kind)
 
 /* ---- Promises ---- */
 
-intnat weft_lwt_create(intnat kind)
+/* closure: what goes on with the promise, or any other value. */
+intnat weft_lwt_create(intnat kind, value closure)
 {
     if (kind <= 0 || kind >= KINDS || !WEFT_IMPL_STATE())
         return 0;
-    struct site *s = site_of((unsigned)kind);
+    struct site *s = site_of((unsigned)kind, closure);
     return s ? (intnat)weft_impl_create(&s->call, kinds[kind], s->label)
              : (intnat)weft_create(kinds[kind], NULL);
 }
 
-value weft_lwt_create_byte(value kind)
+value weft_lwt_create_byte(value kind, value closure)
 {
-    return Val_long(weft_lwt_create(Long_val(kind)));
+    return Val_long(weft_lwt_create(Long_val(kind), closure));
 }
 
 /* The byte that tells whether anything is recorded, for OCaml to look at without a call. */
