@@ -38,6 +38,7 @@
 
 enum {
     CELLS_OF_SET = 24,
+    LINKS_FOLLOWED = 2, /* from promises that became others, each time that room is needed */
     LOCK_TRIES = 1000,
     LINK_TRIES = 4,
     AT_ONCE = 8,    /* promises that are let go */
@@ -334,13 +335,17 @@ void weft__cells_forget(uint64_t id)
     weft__cells_drop(id | WEFT_PENDING_RESOLVED);
 }
 
-/* Empties the cells of promises that became one that has ended. Returns whether there were any. */
+/* Empties the cells of promises that became one that has ended; looks at some of them, others each time, as each may
+ * be the first of a long chain. Returns whether there were any. */
 static bool forget_ended_links(const struct sets *s)
 {
     bool any = false;
     uint64_t pending = 0; /* many may have become this one */
-    FOR_PLACES(k)
+    const uint32_t from = (uint32_t)weft__cells_moves();
+    unsigned followed = 0;
+    FOR_PLACES(j)
     {
+        const uint32_t k = (from + j) % (2 * CELLS_OF_SET);
         const uint64_t id = load_id(s, k);
         const struct weft_pending_cell *c = cell_of(s, k);
         if (!id || id & WEFT_PENDING_RESOLVED || !(load_tag(c) & TAG_BECAME))
@@ -348,6 +353,8 @@ static bool forget_ended_links(const struct sets *s)
         const uint64_t link = link_in(c);
         if (!link || link == pending || load_id(s, k) != id || weft__pending_unlinked(id))
             continue;
+        if (followed++ == LINKS_FOLLOWED)
+            break;
         if (weft__pending_gone(link)) {
             weft__cells_forget(id);
             any = true;

@@ -240,7 +240,7 @@ let lwt f =
   after f "how_to_cancel = Not_cancelable;" " weft = 0;";
   replace_behind f "let join ps =" "else\n          to_public_promise p'"
     "else begin\n          weft_late Weft_lwt.join p'; to_public_promise p' end";
-  replace f "let p = add_task_r paused in" "Weft_lwt.(as_kind pause);\n    let p = add_task_r paused in";
+  replace f "let p = add_task_r paused in" "Weft_lwt.as_kind Weft_lwt.pause;\n    let p = add_task_r paused in";
   (* A protected promise waits, but does not cancel what it waits for. *)
   List.iter
     (fun (name, how) ->
@@ -310,15 +310,15 @@ let mutex f =
   replace f "type t = { mutable locked : bool;" "type t = { mutable weft : int; mutable weft_holder : int; mutable locked : bool;";
   replace f "let create () = { locked = false;"
     {|let weft_thing m =
-  if m.weft = 0 then m.weft <- Weft_lwt.(thing mutex)
+  if m.weft = 0 then m.weft <- Weft_lwt.thing Weft_lwt.mutex
 
-let create () = { weft = if Weft_lwt.on () then Weft_lwt.(thing mutex) else 0; weft_holder = 0; locked = false;|};
+let create () = { weft = if Weft_lwt.on () then Weft_lwt.thing Weft_lwt.mutex else 0; weft_holder = 0; locked = false;|};
   replace f "    (Lwt.add_task_r [@ocaml.warning \"-3\"]) m.waiters"
     {|    if Weft_lwt.on () then begin
       weft_thing m;
-      Weft_lwt.(as_kind mutex);
+      Weft_lwt.as_kind Weft_lwt.mutex;
       let p = (Lwt.add_task_r [@ocaml.warning "-3"]) m.waiters in
-      Weft_lwt.(wait (id p) m.weft);
+      Weft_lwt.wait (Weft_lwt.id p) m.weft;
       p
     end
     else (Lwt.add_task_r [@ocaml.warning "-3"]) m.waiters|};
@@ -332,22 +332,22 @@ let create () = { weft = if Weft_lwt.on () then Weft_lwt.(thing mutex) else 0; w
   replace f "      Lwt.wakeup_later (Lwt_sequence.take_l m.waiters) ()"
     {|begin
       let weft_next = Lwt_sequence.take_l m.waiters in
-      if Weft_lwt.on () then Weft_lwt.(grant (id weft_next) m.weft (fun p -> m.weft_holder <- p));
+      if Weft_lwt.on () then Weft_lwt.grant (Weft_lwt.id weft_next) m.weft (fun p -> m.weft_holder <- p);
       Lwt.wakeup_later weft_next ()
     end|}
 
 let condition f =
   replace f "type 'a t = 'a Lwt.u Lwt_sequence.t" "type 'a t = { weft_waiters : 'a Lwt.u Lwt_sequence.t; mutable weft : int }";
   replace f "let create = Lwt_sequence.create"
-    {|let weft_thing c = if c.weft = 0 then c.weft <- Weft_lwt.(thing condition)
+    {|let weft_thing c = if c.weft = 0 then c.weft <- Weft_lwt.thing Weft_lwt.condition
 let weft_notify c = if Weft_lwt.on () then begin weft_thing c; Weft_lwt.notify c.weft end
 
 let create () =
-  { weft_waiters = Lwt_sequence.create (); weft = if Weft_lwt.on () then Weft_lwt.(thing condition) else 0 }|};
+  { weft_waiters = Lwt_sequence.create (); weft = if Weft_lwt.on () then Weft_lwt.thing Weft_lwt.condition else 0 }|};
   replace f "let wait ?mutex cvar =\n"
-    "let wait ?mutex weft_cvar =\n  let cvar = weft_cvar.weft_waiters in\n  Weft_lwt.(as_kind condition);\n";
+    "let wait ?mutex weft_cvar =\n  let cvar = weft_cvar.weft_waiters in\n  Weft_lwt.as_kind Weft_lwt.condition;\n";
   replace f "(Lwt.add_task_r [@ocaml.warning \"-3\"]) cvar in"
-    "(Lwt.add_task_r [@ocaml.warning \"-3\"]) cvar in\n  if Weft_lwt.on () then begin weft_thing weft_cvar; Weft_lwt.(wait (id waiter) weft_cvar.weft) end;";
+    "(Lwt.add_task_r [@ocaml.warning \"-3\"]) cvar in\n  if Weft_lwt.on () then begin weft_thing weft_cvar; Weft_lwt.wait (Weft_lwt.id waiter) weft_cvar.weft end;";
   List.iter
     (fun (name, argument) ->
       replace f
@@ -357,20 +357,20 @@ let create () =
     [ ("signal", "arg"); ("broadcast", "arg"); ("broadcast_exn", "exn") ]
 
 let mvar f =
-  replace f "let (res, w) = Lwt.task () in" "Weft_lwt.(as_kind mvar);\n    let (res, w) = Lwt.task () in";
+  replace f "let (res, w) = Lwt.task () in" "Weft_lwt.as_kind Weft_lwt.mvar;\n    let (res, w) = Lwt.task () in";
   replace f "(Lwt.add_task_r [@ocaml.warning \"-3\"]) mvar.readers"
-    "(Weft_lwt.(as_kind mvar); (Lwt.add_task_r [@ocaml.warning \"-3\"]) mvar.readers)"
+    "(Weft_lwt.as_kind Weft_lwt.mvar; (Lwt.add_task_r [@ocaml.warning \"-3\"]) mvar.readers)"
 
 let pool f =
   replace f "type 'a t = {\n" "type 'a t = {\n  mutable weft : int;\n";
   replace f "  { max = m;\n"
-    "  { weft = (if Weft_lwt.on () then Weft_lwt.(thing pool) else 0);\n    max = m;\n";
+    "  { weft = (if Weft_lwt.on () then Weft_lwt.thing Weft_lwt.pool else 0);\n    max = m;\n";
   replace f "(Lwt.add_task_r [@ocaml.warning \"-3\"]) p.waiters >>="
-    {|(Weft_lwt.(as_kind pool);
+    {|(Weft_lwt.as_kind Weft_lwt.pool;
        let weft_waiter = (Lwt.add_task_r [@ocaml.warning "-3"]) p.waiters in
        if Weft_lwt.on () then begin
-         if p.weft = 0 then p.weft <- Weft_lwt.(thing pool);
-         Weft_lwt.(wait (id weft_waiter) p.weft)
+         if p.weft = 0 then p.weft <- Weft_lwt.thing Weft_lwt.pool;
+         Weft_lwt.wait (Weft_lwt.id weft_waiter) p.weft
        end;
        weft_waiter) >>=|};
   replace f "let use p f =\n  acquire p >>= fun c ->\n"
@@ -378,7 +378,7 @@ let pool f =
   acquire p >>= fun c ->
   let weft_holder = ref 0 in
   if Weft_lwt.on () then begin
-    if p.weft = 0 then p.weft <- Weft_lwt.(thing pool);
+    if p.weft = 0 then p.weft <- Weft_lwt.thing Weft_lwt.pool;
     Weft_lwt.acquire p.weft (fun holder -> weft_holder := holder)
   end;
   let weft_release () =
@@ -391,7 +391,7 @@ let pool f =
 let stream f =
   let kind text =
     let n = List.length (places f.text text 0) in
-    if n > 0 then replace ~times:n f text ("(Weft_lwt.(as_kind stream); " ^ text ^ ")")
+    if n > 0 then replace ~times:n f text ("(Weft_lwt.as_kind Weft_lwt.stream; " ^ text ^ ")")
   in
   kind "Lwt.wait ()";
   kind "Lwt.task ()"
@@ -415,15 +415,15 @@ let engine f = replace ~times:3 f "let g () = f ev in" "let g () = Weft_lwt.awak
 
 let unix f =
   replace f "let sleep delay =\n  let waiter, wakener = Lwt.task () in"
-    "let sleep delay =\n  Weft_lwt.(as_kind sleep_);\n  let waiter, wakener = Lwt.task () in";
+    "let sleep delay =\n  Weft_lwt.as_kind Weft_lwt.sleep_;\n  let waiter, wakener = Lwt.task () in";
   replace_behind f "let run_job_aux" "let waiter, wakener = Lwt.wait () in"
-    "Weft_lwt.(as_kind job);\n    let waiter, wakener = Lwt.wait () in";
+    "Weft_lwt.as_kind Weft_lwt.job;\n    let waiter, wakener = Lwt.wait () in";
   replace f "let register_action event ch action =\n"
-    "let register_action event ch action =\n  Weft_lwt.(as_kind io);\n"
+    "let register_action event ch action =\n  Weft_lwt.as_kind Weft_lwt.io;\n"
 
 let preemptive f =
   replace f "  let waiter, wakener = Lwt.wait () in\n"
-    "  Weft_lwt.(as_kind detach);\n  let waiter, wakener = Lwt.wait () in\n  let task = Weft_lwt.on_thread (Weft_lwt.id waiter) task in\n"
+    "  Weft_lwt.as_kind Weft_lwt.detach;\n  let waiter, wakener = Lwt.wait () in\n  let task = Weft_lwt.on_thread (Weft_lwt.id waiter) task in\n"
 
 (* ---- Building ---- *)
 
