@@ -109,6 +109,8 @@ let helpers =
   {|
 
 (* For weft. *)
+let[@inline] weft_on () = !Weft_lwt.recording
+
 let weft_id : type a u c. (a, u, c) promise -> int = fun p ->
   match (underlying p).state with
   | Pending callbacks -> callbacks.weft
@@ -121,19 +123,20 @@ let weft_waits id = function
   | Not_cancelable | Cancel_this_promise -> ()
 
 let weft_created kind f how =
-  if Weft_lwt.on () && kind <> Weft_lwt.none then begin
+  if kind = Weft_lwt.none then Weft_lwt.none
+  else begin
     let id = Weft_lwt.create kind f in
     if id <> Weft_lwt.none then weft_waits id how;
     id
   end
-  else Weft_lwt.none
 
 (* [p] goes on, because of the promise whose callbacks are called. *)
-let weft_wake p = if Weft_lwt.on () then Weft_lwt.wake (weft_id p) !Weft_lwt.source
+let weft_woken p = Weft_lwt.wake (weft_id p) !Weft_lwt.source
+let[@inline] weft_wake p = if !Weft_lwt.source <> Weft_lwt.none then weft_woken p
 
 (* A promise that does not exist before it is known that something is pending. *)
 let weft_late (type u c) kind (p : (_, u, c) promise) =
-  if Weft_lwt.on () then
+  if weft_on () then
     match (underlying p).state with
     | Pending callbacks ->
       if callbacks.weft = Weft_lwt.none then callbacks.weft <- weft_created kind Weft_lwt.nothing callbacks.how_to_cancel
@@ -144,7 +147,7 @@ let weft_late (type u c) kind (p : (_, u, c) promise) =
 let ended =
   {|
   let weft_ended (type a) id (result : a resolved_state) =
-    if id <> Weft_lwt.none && Weft_lwt.on () then
+    if weft_on () then
       match result with
       | Fulfilled _ -> Weft_lwt.fulfill id
       | Rejected Canceled -> Weft_lwt.cancel id
@@ -162,7 +165,7 @@ let weft_fan id p =
   | Pending callbacks ->
     if callbacks.weft <> Weft_lwt.none then Weft_lwt.wait id callbacks.weft;
     add_implicitly_removed_callback callbacks (fun _ ->
-      if Weft_lwt.on () then Weft_lwt.wake id !Weft_lwt.source)
+      if weft_on () then Weft_lwt.wake id !Weft_lwt.source)
   | Fulfilled _ -> ()
   | Rejected _ -> ()
 
@@ -179,12 +182,12 @@ let weft_one kind make parts =
   p
 
 let both p1 p2 =
-  if Weft_lwt.on () then
+  if weft_on () then
     weft_one Weft_lwt.both (fun () -> both p1 p2) (fun id -> weft_fan id p1; weft_fan id p2)
   else both p1 p2
 
 let all ps =
-  if Weft_lwt.on () then
+  if weft_on () then
     weft_one Weft_lwt.all (fun () -> all ps) (fun id -> List.iter (weft_fan id) ps)
   else all ps
 
@@ -197,7 +200,7 @@ let weft_follow id p =
   | Pending callbacks ->
     if callbacks.weft <> Weft_lwt.none then Weft_lwt.wait id callbacks.weft;
     add_implicitly_removed_callback callbacks (fun result ->
-      if Weft_lwt.on () then begin
+      if weft_on () then begin
         Weft_lwt.wake id !Weft_lwt.source;
         match result with
         | Fulfilled _ -> Weft_lwt.fulfill id
@@ -213,11 +216,11 @@ let weft_started start named f =
   | result -> Weft_lwt.run before; result
   | exception exn -> Weft_lwt.fail id exn; Weft_lwt.run before; raise exn
 
-let async f = if Weft_lwt.on () then weft_started async f f else async f
-let dont_wait f h = if Weft_lwt.on () then weft_started (fun f -> dont_wait f h) f f else dont_wait f h
+let async f = if weft_on () then weft_started async f f else async f
+let dont_wait f h = if weft_on () then weft_started (fun f -> dont_wait f h) f f else dont_wait f h
 
 let ignore_result p =
-  if Weft_lwt.on () && (let Internal q = to_internal_promise p in weft_id q <> Weft_lwt.none) then
+  if weft_on () && (let Internal q = to_internal_promise p in weft_id q <> Weft_lwt.none) then
     weft_follow (Weft_lwt.create Weft_lwt.ignore_result Weft_lwt.nothing) p;
   ignore_result p
 
@@ -236,7 +239,7 @@ let lwt f =
         (if List.mem (function_at f i) continued then "(Obj.repr f)" else "Weft_lwt.nothing"));
   replace_behind f "val new_pending :" "how_to_cancel:" "weft:int -> weft_f:Obj.t -> how_to_cancel:";
   replace f "let new_pending ~how_to_cancel =" "let new_pending ~weft ~weft_f ~how_to_cancel =";
-  replace_behind f "let new_pending ~weft" "how_to_cancel;" "how_to_cancel; weft = weft_created weft weft_f how_to_cancel;";
+  replace_behind f "let new_pending ~weft" "how_to_cancel;" "how_to_cancel; weft = (if weft_on () then weft_created weft weft_f how_to_cancel else Weft_lwt.none);";
   after f "how_to_cancel = Not_cancelable;" " weft = 0;";
   replace_behind f "let join ps =" "else\n          to_public_promise p'"
     "else begin\n          weft_late Weft_lwt.join p'; to_public_promise p' end";
@@ -245,7 +248,7 @@ let lwt f =
   List.iter
     (fun (name, how) ->
       replace_behind f ("let " ^ name ^ " p =") (how ^ " in")
-        (how ^ " in\n      if Weft_lwt.on () then Weft_lwt.wait (weft_id p') (weft_id p_internal);"))
+        (how ^ " in\n      if weft_on () then Weft_lwt.wait (weft_id p') (weft_id p_internal);"))
     [ ("protected", "Cancel_this_promise"); ("no_cancel", "Not_cancelable") ];
   (* Going on *)
   List.iter
@@ -278,7 +281,7 @@ let lwt f =
   before f "  let on_success p f ="
     {|  (* For weft. *)
   let weft_after kind f p callback =
-    if not (Weft_lwt.on ()) then callback
+    if not (weft_on ()) then callback
     else begin
       let id = Weft_lwt.create kind (Obj.repr f) in
       Weft_lwt.wait id (weft_id p);
@@ -291,19 +294,20 @@ let lwt f =
 |};
   (* Ending *)
   before f "  let resolve ?allow_deferring" (ended ^ "\n");
-  replace f "let p = set_promise_state p result in" "weft_ended callbacks.weft result;\n    let p = set_promise_state p result in";
+  replace f "let p = set_promise_state p result in" "if callbacks.weft <> Weft_lwt.none then weft_ended callbacks.weft result;\n    let p = set_promise_state p result in";
   replace f "let State_may_have_changed p =\n              set_promise_state p canceled_result in"
-    "weft_ended callbacks.weft canceled_result;\n            let State_may_have_changed p =\n              set_promise_state p canceled_result in";
+    "if callbacks.weft <> Weft_lwt.none then weft_ended callbacks.weft canceled_result;\n            let State_may_have_changed p =\n              set_promise_state p canceled_result in";
   after f "outer_callbacks.how_to_cancel <- p'_callbacks.how_to_cancel;"
     {|
         if p'_callbacks.weft <> Weft_lwt.none then begin
-          if Weft_lwt.on () then Weft_lwt.become outer_callbacks.weft p'_callbacks.weft;
+          if weft_on () then Weft_lwt.become outer_callbacks.weft p'_callbacks.weft;
           outer_callbacks.weft <- p'_callbacks.weft
         end;|};
   (* What runs *)
   after f "enter_resolution_loop () in" "\n    let weft = !Weft_lwt.running in";
-  after f "leave_resolution_loop storage_snapshot;" "\n    Weft_lwt.go_back weft;";
+  after f "leave_resolution_loop storage_snapshot;" "\n    if weft <> !Weft_lwt.running then Weft_lwt.run weft;";
   after f "include Concurrent_composition" composed;
+  replace f "let wakeup_paused () =" "let wakeup_paused () =\n    Weft_lwt.look ();";
   replace f "  val resolve :\n" "  val weft_ended : int -> 'a resolved_state -> unit\n  val resolve :\n"
 
 let mutex f =

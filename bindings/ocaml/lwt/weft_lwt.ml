@@ -8,7 +8,13 @@ let loop = -1
 external flag : unit -> (int, Bigarray.int8_unsigned_elt, Bigarray.c_layout) Bigarray.Array1.t = "weft_lwt_flag"
 
 let flag = flag ()
-let[@inline] on () = Bigarray.Array1.unsafe_get flag 0 land 1 <> 0
+
+(* Whether anything is recorded: it is looked at once in each turn of the event loop, as it costs less so, and as Lwt
+   resumes whole callbacks. *)
+let recording = ref false
+let look () = recording := Bigarray.Array1.unsafe_get flag 0 land 1 <> 0
+let () = look ()
+let[@inline] on () = !recording
 
 (* Kinds: as in weft_lwt_stubs.c. *)
 let wait_ = 1
@@ -43,7 +49,6 @@ let pool = 29
 let stream = 30
 
 external raw_create : (int[@untagged]) -> Obj.t -> (int[@untagged]) = "weft_lwt_create_byte" "weft_lwt_create"
-external collections : unit -> unit = "weft_lwt_collections"
 
 (* Module Weft, with numbers that are known to be integers. *)
 let[@inline] number p = Weft.of_int p
@@ -58,8 +63,6 @@ let[@inline] cancel p = Weft.cancel (number p)
 let[@inline] notify p = Weft.notify (number p)
 let fail p e = Weft.fail_exn (number p) e
 
-let () = collections ()
-
 (* ---- What runs ---- *)
 
 let running = ref loop
@@ -70,8 +73,6 @@ let run p =
     running := p;
     raw_run p
   end
-
-let[@inline] go_back p = if on () then run p
 
 (* ---- Creating ---- *)
 
@@ -187,6 +188,7 @@ let ended p = function
   | Some e -> fail p e
 
 let main_begins p =
+  look ();
   if not (on ()) then none
   else begin
     run loop;

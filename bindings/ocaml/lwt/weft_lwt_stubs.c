@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* What Lwt, edited by instrument.ml, needs besides module Weft: names for promises, and collections.
+/* What Lwt, edited by instrument.ml, needs besides module Weft: names for promises.
  *
  * A promise is named after the function that goes on with it, if Lwt has been given one: a call of Lwt.bind is most
  * often the last thing that a function does, and then the caller is no longer on the stack. Otherwise it is named
@@ -13,11 +13,9 @@
 #include <stdlib.h>
 #include <pthread.h>
 #include <string.h>
-#include <time.h>
 
 #include <caml/backtrace_prim.h>
 #include <caml/bigarray.h>
-#include <caml/misc.h>
 #include <caml/mlvalues.h>
 #include <caml/stack.h>
 #include <caml/version.h>
@@ -378,65 +376,4 @@ value weft_lwt_flag(value unit)
 #endif
     return caml_ba_alloc_dims(CAML_BA_UINT8 | CAML_BA_C_LAYOUT | CAML_BA_EXTERNAL, 1, flag,
                               (intnat)1);
-}
-
-/* ---- Collections ---- */
-
-static caml_timing_hook minor_begins, minor_ends, slice_begins, slice_ends;
-static _Thread_local uint64_t collecting_since;
-
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
-static void collection_begins(caml_timing_hook next)
-{
-    collecting_since = WEFT_IMPL_ON() ? now_ns() : 0;
-    if (next)
-        next();
-}
-
-static void collection_ends(caml_timing_hook next)
-{
-    if (collecting_since && WEFT_IMPL_ON())
-        weft_gc(now_ns() - collecting_since);
-    collecting_since = 0;
-    if (next)
-        next();
-}
-
-static void minor_begin(void)
-{
-    collection_begins(minor_begins);
-}
-
-static void minor_end(void)
-{
-    collection_ends(minor_ends);
-}
-
-static void slice_begin(void)
-{
-    collection_begins(slice_begins);
-}
-
-static void slice_end(void)
-{
-    collection_ends(slice_ends);
-}
-
-value weft_lwt_collections(value unit)
-{
-    minor_begins = caml_minor_gc_begin_hook;
-    minor_ends = caml_minor_gc_end_hook;
-    slice_begins = caml_major_slice_begin_hook;
-    slice_ends = caml_major_slice_end_hook;
-    caml_minor_gc_begin_hook = minor_begin;
-    caml_minor_gc_end_hook = minor_end;
-    caml_major_slice_begin_hook = slice_begin;
-    caml_major_slice_end_hook = slice_end;
-    return unit;
 }
