@@ -431,7 +431,10 @@ let preemptive f =
 
 (* ---- Building ---- *)
 
-let core_dune f = replace f " (public_name lwt)\n" " (public_name lwt)\n (libraries weft.lwt)\n"
+let core_dune f =
+  if places f.text "(libraries bytes)" 0 <> [] then replace f "(libraries bytes)" "(libraries bytes weft.lwt)"
+  else after f " (public_name lwt)\n" " (libraries weft.lwt)\n"
+
 let opam f = replace f "  \"ocplib-endian\"\n" "  \"ocplib-endian\"\n  \"weft\"\n"
 
 let edits =

@@ -215,7 +215,23 @@ static void read_frame_tables(void)
     code.count = count;
 }
 
-/* What the first call or allocation in a function says of where the function is. */
+/* Where the code at a return address is: of what was inlined there, the function that it is in. */
+static debuginfo info_at(size_t frame)
+{
+    debuginfo info = caml_debuginfo_extract(code.frames[frame]);
+    for (debuginfo outer; info && (outer = caml_debuginfo_next(info));)
+        info = outer;
+    return info;
+}
+
+static bool has_name(debuginfo info)
+{
+    struct caml_loc_info where;
+    caml_debuginfo_location(info, &where);
+    return where.loc_valid && where.loc_defname && !strstr(where.loc_defname, "(fun");
+}
+
+/* Where a function is, as its first call or allocation says. */
 static debuginfo function_info(uintnat start)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -229,17 +245,20 @@ static debuginfo function_info(uintnat start)
         else
             low = middle + 1;
     }
-    /* One that calls nothing has but a place where it may be interrupted, of which nothing is known: then what
-     * lies next to it, which most often is what it is a part of. */
+    /* One that calls nothing has at most a place where it may be interrupted, of which nothing is known. It lies
+     * beside the function that it is a part of: before it or, if that has several, behind it. */
     enum { NEAR = 512 };
-    for (; low < code.count && code.frames[low]->retaddr - start < NEAR; low++) {
-        debuginfo info = caml_debuginfo_extract(code.frames[low]);
-        for (debuginfo outer; info && (outer = caml_debuginfo_next(info));)
-            info = outer; /* of what was inlined, the function that it is in */
-        if (info)
-            return info;
+    debuginfo before = NULL, behind = NULL;
+    const size_t first = low;
+    for (; !behind && low < code.count && code.frames[low]->retaddr - start < NEAR; low++)
+        behind = info_at(low);
+    if (behind && low == first + 1)
+        return behind;
+    for (low = first; !before && low > 0 && start - code.frames[low - 1]->retaddr < NEAR;) {
+        low--;
+        before = info_at(low);
     }
-    return NULL;
+    return before && (has_name(before) || !behind) ? before : behind;
 }
 
 /* The place of a function of the program: of this closure, or of one that it calls. */
