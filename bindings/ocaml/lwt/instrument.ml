@@ -126,7 +126,7 @@ let weft_created kind f how =
   if kind = Weft_lwt.none then Weft_lwt.none
   else begin
     let id = Weft_lwt.create kind f in
-    if id <> Weft_lwt.none then weft_waits id how;
+    if id > Weft_lwt.none then weft_waits id how;
     id
   end
 
@@ -147,7 +147,8 @@ let weft_late (type u c) kind (p : (_, u, c) promise) =
 let ended =
   {|
   let weft_ended (type a) id (result : a resolved_state) =
-    if weft_on () then
+    if !Weft_lwt.relays <> [] then Weft_lwt.relayed id;
+    if id > Weft_lwt.none && weft_on () then
       match result with
       | Fulfilled _ -> Weft_lwt.fulfill id
       | Rejected Canceled -> Weft_lwt.cancel id
@@ -178,7 +179,7 @@ let weft_one kind make parts =
   let Internal internal = to_internal_promise p in
   weft_late kind internal;
   let id = weft_id internal in
-  if id <> Weft_lwt.none then parts id;
+  if id > Weft_lwt.none then parts id;
   p
 
 let both p1 p2 =
@@ -227,7 +228,7 @@ let ignore_result p =
 let () =
   Weft_lwt.id_of := fun p ->
     let Internal p = to_internal_promise (Obj.obj p) in
-    weft_id p
+    Weft_lwt.thing_or_promise (weft_id p)
 |}
 
 let lwt f =
@@ -299,9 +300,13 @@ let lwt f =
     "if callbacks.weft <> Weft_lwt.none then weft_ended callbacks.weft canceled_result;\n            let State_may_have_changed p =\n              set_promise_state p canceled_result in";
   after f "outer_callbacks.how_to_cancel <- p'_callbacks.how_to_cancel;"
     {|
-        if p'_callbacks.weft <> Weft_lwt.none then begin
+        if p'_callbacks.weft > Weft_lwt.none then begin
           if weft_on () then Weft_lwt.become outer_callbacks.weft p'_callbacks.weft;
           outer_callbacks.weft <- p'_callbacks.weft
+        end
+        else if p'_callbacks.weft < Weft_lwt.loop && outer_callbacks.weft > Weft_lwt.none && weft_on () then begin
+          Weft_lwt.wait outer_callbacks.weft p'_callbacks.weft;
+          Weft_lwt.relay outer_callbacks.weft p'_callbacks.weft
         end;|};
   (* What runs *)
   after f "enter_resolution_loop () in" "\n    let weft = !Weft_lwt.running in";
@@ -316,16 +321,12 @@ let mutex f =
     {|let weft_thing m =
   if m.weft = 0 then m.weft <- Weft_lwt.thing Weft_lwt.mutex
 
-let create () = { weft = if Weft_lwt.on () then Weft_lwt.thing Weft_lwt.mutex else 0; weft_holder = 0; locked = false;|};
+let create () = { weft = if Weft_lwt.on () then Weft_lwt.thing ~used:false Weft_lwt.mutex else 0; weft_holder = 0; locked = false;|};
   replace f "    (Lwt.add_task_r [@ocaml.warning \"-3\"]) m.waiters"
-    {|    if Weft_lwt.on () then begin
-      weft_thing m;
-      Weft_lwt.as_kind Weft_lwt.mutex;
-      let p = (Lwt.add_task_r [@ocaml.warning "-3"]) m.waiters in
-      Weft_lwt.wait (Weft_lwt.id p) m.weft;
-      p
-    end
-    else (Lwt.add_task_r [@ocaml.warning "-3"]) m.waiters|};
+    {|    begin
+      if Weft_lwt.on () then begin weft_thing m; Weft_lwt.as_place_for m.weft end;
+      (Lwt.add_task_r [@ocaml.warning "-3"]) m.waiters
+    end|};
   after f "    m.locked <- true;"
     "\n    if Weft_lwt.on () then begin weft_thing m; Weft_lwt.acquire m.weft (fun p -> m.weft_holder <- p) end;";
   replace f "let unlock m =\n  if m.locked then begin\n"
@@ -335,9 +336,8 @@ let create () = { weft = if Weft_lwt.on () then Weft_lwt.thing Weft_lwt.mutex el
 |};
   replace f "      Lwt.wakeup_later (Lwt_sequence.take_l m.waiters) ()"
     {|begin
-      let weft_next = Lwt_sequence.take_l m.waiters in
-      if Weft_lwt.on () then Weft_lwt.grant (Weft_lwt.id weft_next) m.weft (fun p -> m.weft_holder <- p);
-      Lwt.wakeup_later weft_next ()
+      if Weft_lwt.on () then Weft_lwt.grant m.weft (fun p -> m.weft_holder <- p);
+      Lwt.wakeup_later (Lwt_sequence.take_l m.waiters) ()
     end|}
 
 let condition f =
@@ -347,11 +347,9 @@ let condition f =
 let weft_notify c = if Weft_lwt.on () then begin weft_thing c; Weft_lwt.notify c.weft end
 
 let create () =
-  { weft_waiters = Lwt_sequence.create (); weft = if Weft_lwt.on () then Weft_lwt.thing Weft_lwt.condition else 0 }|};
+  { weft_waiters = Lwt_sequence.create (); weft = if Weft_lwt.on () then Weft_lwt.thing ~used:false Weft_lwt.condition else 0 }|};
   replace f "let wait ?mutex cvar =\n"
-    "let wait ?mutex weft_cvar =\n  let cvar = weft_cvar.weft_waiters in\n  Weft_lwt.as_kind Weft_lwt.condition;\n";
-  replace f "(Lwt.add_task_r [@ocaml.warning \"-3\"]) cvar in"
-    "(Lwt.add_task_r [@ocaml.warning \"-3\"]) cvar in\n  if Weft_lwt.on () then begin weft_thing weft_cvar; Weft_lwt.wait (Weft_lwt.id waiter) weft_cvar.weft end;";
+    "let wait ?mutex weft_cvar =\n  let cvar = weft_cvar.weft_waiters in\n  if Weft_lwt.on () then begin weft_thing weft_cvar; Weft_lwt.as_place_for weft_cvar.weft end;\n";
   List.iter
     (fun (name, argument) ->
       replace f
@@ -368,15 +366,13 @@ let mvar f =
 let pool f =
   replace f "type 'a t = {\n" "type 'a t = {\n  mutable weft : int;\n";
   replace f "  { max = m;\n"
-    "  { weft = (if Weft_lwt.on () then Weft_lwt.thing Weft_lwt.pool else 0);\n    max = m;\n";
+    "  { weft = (if Weft_lwt.on () then Weft_lwt.thing ~used:false Weft_lwt.pool else 0);\n    max = m;\n";
   replace f "(Lwt.add_task_r [@ocaml.warning \"-3\"]) p.waiters >>="
-    {|(Weft_lwt.as_kind Weft_lwt.pool;
-       let weft_waiter = (Lwt.add_task_r [@ocaml.warning "-3"]) p.waiters in
-       if Weft_lwt.on () then begin
+    {|(if Weft_lwt.on () then begin
          if p.weft = 0 then p.weft <- Weft_lwt.thing Weft_lwt.pool;
-         Weft_lwt.wait (Weft_lwt.id weft_waiter) p.weft
+         Weft_lwt.as_place_for p.weft
        end;
-       weft_waiter) >>=|};
+       (Lwt.add_task_r [@ocaml.warning "-3"]) p.waiters) >>=|};
   replace f "let use p f =\n  acquire p >>= fun c ->\n"
     {|let use p f =
   acquire p >>= fun c ->
@@ -425,6 +421,11 @@ let unix f =
   replace f "let register_action event ch action =\n"
     "let register_action event ch action =\n  Weft_lwt.as_kind Weft_lwt.io;\n"
 
+(* Promises that only say that a channel is being given up. *)
+let io f =
+  replace ~times:2 f "let abort_waiter, abort_wakener = Lwt.wait () in"
+    "let abort_waiter, abort_wakener = Weft_lwt.quietly Lwt.wait () in"
+
 let preemptive f =
   replace f "  let waiter, wakener = Lwt.wait () in\n"
     "  Weft_lwt.as_kind Weft_lwt.detach;\n  let waiter, wakener = Lwt.wait () in\n  let task = Weft_lwt.on_thread (Weft_lwt.id waiter) task in\n"
@@ -442,7 +443,7 @@ let edits =
     ("src/core/lwt.ml", lwt); ("src/core/lwt_mutex.ml", mutex); ("src/core/lwt_condition.ml", condition);
     ("src/core/lwt_mvar.ml", mvar); ("src/core/lwt_pool.ml", pool); ("src/core/lwt_stream.ml", stream);
     ("src/core/dune", core_dune); ("src/unix/lwt_main.ml", main); ("src/unix/lwt_engine.ml", engine);
-    ("src/unix/lwt_unix.cppo.ml", unix); ("src/unix/lwt_preemptive.ml", preemptive); ("lwt.opam", opam);
+    ("src/unix/lwt_unix.cppo.ml", unix); ("src/unix/lwt_preemptive.ml", preemptive); ("src/unix/lwt_io.ml", io); ("lwt.opam", opam);
   ]
 
 let () =

@@ -76,86 +76,108 @@ let run p =
 
 (* ---- Creating ---- *)
 
+(* What the next promise is to be; 0: what its maker says. *)
 let next_kind = ref none
-let quiet = ref false
-
-(* Locks that were free when the event loop took them: the first promise that is made up of others and is created in
-   that turn holds them. *)
-let taken_by_loop : (id * (id -> unit)) list ref = ref []
-
-let give_to p =
-  let things = !taken_by_loop in
-  taken_by_loop := [];
-  List.iter
-    (fun (thing, tell) ->
-      raw_acquire p thing;
-      tell p)
-    things
-
-let nothing = Obj.repr ()
-
-let create kind continuation =
-  if !quiet then none
-  else begin
-    let kind =
-      if !next_kind = none then kind
-      else begin
-        let k = !next_kind in
-        next_kind := none;
-        k
-      end
-    in
-    let p = raw_create kind continuation in
-    if !taken_by_loop <> [] && p <> none then
-      if !running <> loop then taken_by_loop := []
-      else if kind >= bind && kind <= async then give_to p;
-    p
-  end
-
 let[@inline] as_kind kind = if on () then next_kind := kind
 
-(* What is held, and by whom. *)
+(* Nothing that is made now is a promise to who reads the trace. *)
+let quiet = ref false
+let nothing = Obj.repr ()
 
-(* Promises that were given something while they waited: who goes on because of them holds it. *)
-let grants : (id * id * (id -> unit)) list ref = ref []
+let only_of_program = 256
+
+(* Of those that Lwt's own modules make, as they start, only what is used is told of. *)
+let thing ?(used = true) kind =
+  let kind = if used then kind else kind + only_of_program in
+  let p = if !quiet then none else raw_create kind nothing in
+  if kind land 255 <> condition then Weft.background (number p);
+  p
+
+(* A promise of Lwt that stands for a place in the queue of a lock or a condition is none in the trace: who waits for it
+   waits for the lock, whose number it has, negated. *)
+let next_place = ref none
+let as_place_for thing = if thing <> none then next_place := lnot thing
+let[@inline] thing_or_promise p = if p < loop then lnot p else p
+let wait p q = wait p (thing_or_promise q)
+
+(* ---- Who holds what ---- *)
+
+(* Given to whoever goes on because of the first: a lock, and what to tell then. *)
+let grants : (id * (id * (id -> unit))) list ref = ref []
+let hold p (thing, tell) =
+  raw_acquire p thing;
+  tell p
+
+let grant thing tell = if thing <> none then grants := (lnot thing, (thing, tell)) :: !grants
 
 let granted p cause =
-  let mine, others = List.partition (fun (waiter, _, _) -> waiter = cause) !grants in
-  grants := others;
-  List.iter
-    (fun (_, thing, tell) ->
-      raw_acquire p thing;
-      tell p)
-    mine
+  match List.assoc_opt cause !grants with
+  | None -> ()
+  | Some what ->
+    grants := List.remove_assoc cause !grants;
+    hold p what
 
-let[@inline] wake p cause =
-  if p <> none then begin
-    running := p;
-    raw_wake p cause;
-    if !grants <> [] then granted p cause
-  end
+(* Promises that end as a place in a queue does, as it is what their function has returned. *)
+let relays : (id * id) list ref = ref []
+let relay p place = relays := (p, place) :: !relays
 
-let thing kind =
-  if !quiet then none
-  else begin
-    let p = raw_create kind nothing in
-    Weft.background (number p);
-    p
-  end
+let relayed p =
+  match List.assoc_opt p !relays with
+  | None -> ()
+  | Some place -> (
+    relays := List.remove_assoc p !relays;
+    match List.assoc_opt place !grants with
+    | None -> ()
+    | Some what -> grants := (p, what) :: List.remove_assoc place !grants)
+
+(* Locks that were free when the event loop took them, as a function that is called before Lwt_main.run does: the next
+   promise that is made up of others holds them, if it is created in the same turn. *)
+let taken_by_loop : (id * (id -> unit)) list ref = ref []
 
 let acquire thing tell =
   if thing <> none then
-    if !running = loop then taken_by_loop := (thing, tell) :: !taken_by_loop
-    else begin
-      raw_acquire !running thing;
-      tell !running
-    end
-
-let grant waiter thing tell = if waiter <> none && thing <> none then grants := (waiter, thing, tell) :: !grants
+    if !running = loop then taken_by_loop := (thing, tell) :: !taken_by_loop else hold !running (thing, tell)
 
 let release holder thing =
   if holder <> none then raw_release holder thing
   else if !taken_by_loop <> [] then taken_by_loop := List.filter (fun (t, _) -> t <> thing) !taken_by_loop
+
+(* ---- Creating, and going on ---- *)
+
+let create kind continuation =
+  if !next_place <> none then begin
+    let place = !next_place in
+    next_place := none;
+    place
+  end
+  else if !quiet then none
+  else begin
+    let kind = if !next_kind = none then kind else !next_kind in
+    next_kind := none;
+    let p = raw_create kind continuation in
+    if !taken_by_loop <> [] && p <> none then begin
+      let things = !taken_by_loop in
+      if !running <> loop then taken_by_loop := []
+      else if kind >= bind && kind <= async then begin
+        taken_by_loop := [];
+        List.iter (hold p) things
+      end
+    end;
+    p
+  end
+
+let wake p cause =
+  if p > none then begin
+    running := p;
+    if cause < loop then Weft.signal (number p) (number (lnot cause)) else raw_wake p cause;
+    if !grants <> [] then granted p cause
+  end
+
+let quietly make argument =
+  quiet := true;
+  let p = make argument in
+  quiet := false;
+  p
 
 (* ---- The event loop ---- *)
 
@@ -187,6 +209,14 @@ let ended p = function
   | None -> fulfill p
   | Some e -> fail p e
 
+(* What Lwt_main.run runs. Who calls exit in it does not want it any more. *)
+let running_main = ref none
+
+let () =
+  at_exit (fun () ->
+      if !running_main <> none && on () then cancel !running_main;
+      running_main := none)
+
 let main_begins p =
   look ();
   if not (on ()) then none
@@ -195,13 +225,16 @@ let main_begins p =
     let m = raw_create main nothing in
     Weft.should_resolve (number m);
     wait m (!id_of (Obj.repr p));
+    if !running_main = none then running_main := m;
     m
   end
 
 let main_ends m error =
+  if m = !running_main then running_main := none;
   if m <> none && on () then begin
     run loop;
-    ended m error
+    ended m error;
+    Weft.read Weft.loop (number m) (* who called Lwt_main.run *)
   end
 
 (* A task that a thread of Lwt_preemptive runs for p. *)

@@ -34,7 +34,7 @@ static const char *const kinds[] = {
     "on_termination", "on_any", "pause",          "sleep",         "io",        "job",
     "detach",     "main",       "mutex",          "condition",     "mvar",      "pool",
     "stream",     "semaphore",  "yield"};
-enum { KINDS = sizeof kinds / sizeof *kinds, MAIN_KIND = 25 };
+enum { KINDS = sizeof kinds / sizeof *kinds, ONLY_OF_PROGRAM = 256 };
 
 /* ---- Names ---- */
 
@@ -86,7 +86,7 @@ static char *function_name(const char *full)
 
 static debuginfo function_info(uintnat start);
 
-static void describe(struct place *p, debuginfo info)
+static void describe(struct place *p, debuginfo info, bool closure)
 {
     struct caml_loc_info where;
     p->whose = OF_NOBODY; /* is passed over, as is OCaml's own library */
@@ -111,6 +111,11 @@ static void describe(struct place *p, debuginfo info)
     else
         p->whose = OF_PROGRAM;
     p->name = function_name(defined);
+    if (closure && p->whose != OF_PROGRAM) { /* small ones, of which the module is sure */
+        if (p->name)
+            p->name[strcspn(p->name, ".")] = 0;
+        return;
+    }
     char at[256];
     snprintf(at, sizeof at, "%s:%d", file, where.loc_lnum);
     p->at = copy(at);
@@ -150,7 +155,7 @@ static struct place *place_at(uintnat address, debuginfo info, uintnat function)
     if (!p)
         return NULL;
     p->address = address;
-    describe(p, function ? function_info(function) : info);
+    describe(p, function ? function_info(function) : info, function != 0);
     known.slots[at] = p;
     known.count++;
     return p;
@@ -329,7 +334,8 @@ static void callers(struct place **user, struct place **through)
     }
 }
 
-static struct site *site_of(unsigned kind, value closure)
+/* … NULL also if it is no place of the program and has to be. */
+static struct site *site_of(unsigned kind, value closure, bool of_program)
 {
     struct place *through = NULL;
     struct place *user = place_of(closure, &through, 2);
@@ -339,6 +345,8 @@ static struct site *site_of(unsigned kind, value closure)
         if (!user && !through)
             through = of_closure;
     }
+    if (of_program && !user)
+        return NULL;
     struct place *at = user ? user : through;
     if (!at)
         at = place_at(1, NULL, 0); /* nowhere */
@@ -358,7 +366,7 @@ static struct site *site_of(unsigned kind, value closure)
     if (at->name) {
         char label[512];
         snprintf(label, sizeof label, "%s%s%s%s%s", through && through->name ? through->name : "",
-                 through && through->name ? " " : "", at->name, *at->name ? " " : "",
+                 through && through->name ? " " : "", at->name, *at->name && at->at ? " " : "",
                  at->at ? at->at : "");
         s->label = copy(label);
     }
@@ -372,9 +380,13 @@ static struct site *site_of(unsigned kind, value closure)
 /* closure: what goes on with the promise, or any other value. */
 intnat weft_lwt_create(intnat kind, value closure)
 {
+    const bool of_program = kind & ONLY_OF_PROGRAM;
+    kind &= ~(intnat)ONLY_OF_PROGRAM;
     if (kind <= 0 || kind >= KINDS || !WEFT_IMPL_STATE())
         return 0;
-    struct site *s = site_of((unsigned)kind, closure);
+    struct site *s = site_of((unsigned)kind, closure, of_program);
+    if (!s && of_program)
+        return 0;
     return s ? (intnat)weft_impl_create(&s->call, kinds[kind], s->label)
              : (intnat)weft_create(kinds[kind], NULL);
 }
