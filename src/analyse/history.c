@@ -62,7 +62,7 @@ static uint32_t stream_key(const struct maker *k, uint32_t run)
 
 static uint32_t reader_key(const struct maker *k, uint32_t wait)
 {
-    return k->h->wait[wait].reader;
+    return weft_model_final(k->h->m, k->h->wait[wait].reader);
 }
 
 /* Each wait is there twice, if the source has become another one. */

@@ -45,7 +45,7 @@ struct weft_history {
 
     struct weft_wait *wait; /* in the order of beginning */
     uint32_t waits;
-    uint32_t *waits_of_first, *waits_of;   /* by reader */
+    uint32_t *waits_of_first, *waits_of;   /* by reader, as what that became in the end */
     uint32_t *waits_for_first, *waits_for; /* by source: as named, and by what it became (final) */
 
     uint32_t

@@ -45,7 +45,8 @@ struct finder {
     const struct weft_history *h;
     struct found *found;
     uint32_t founds, room;
-    bool *together; /* by family */
+    bool *together;  /* by family */
+    uint32_t *first; /* of those that became a promise, or itself: whoever was there before the others */
 };
 
 static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)
@@ -219,12 +220,17 @@ static bool fans_out(const struct finder *f, uint32_t p)
 }
 
 /* Whether one has done nothing else since it was created. */
-static bool is_whole(const struct finder *f, uint32_t reader, const struct chain *c)
+static bool is_whole(const struct finder *f, uint32_t reader, uint32_t first)
 {
-    const struct weft_promise *p = &f->m->promise[weft_model_final(f->m, reader)];
+    const struct weft_history *h = f->h;
+    const struct weft_promise *p = &f->m->promise[reader];
     const int64_t end = p->outcome == WEFT_PENDING ? f->m->end_ns : p->end_ns;
-    const int64_t life = end - f->m->promise[reader].start_ns;
-    return c->count >= WHOLE && c->sum_ns >= life - life / WHOLE;
+    const int64_t life = end - f->m->promise[first].start_ns;
+    const uint32_t from = h->waits_of_first[reader], until = h->waits_of_first[reader + 1];
+    int64_t sum = 0;
+    for (uint32_t i = from; i < until; i++)
+        sum += wait_at(f, i)->until_ns - wait_at(f, i)->from_ns;
+    return until - from >= WHOLE && sum >= life - life / WHOLE;
 }
 
 /* Whether it looks like a loop that keeps a server busy, or that does one job after the other. */
@@ -234,8 +240,10 @@ static bool makes_load(const struct finder *f, uint32_t reader, const struct cha
     uint32_t source = wait_at(f, c->first)->source;
     bool works = h->children_first[source + 1] > h->children_first[source] ||
                  h->waits_of_first[source + 1] > h->waits_of_first[source];
-    return (reader == WEFT_ROOT || f->m->promise[reader].creator == WEFT_ROOT) &&
-           (c->count >= MANY || (works && is_whole(f, reader, c)) ||
+    reader = weft_model_final(f->m, reader);
+    const uint32_t first = f->first[reader];
+    return (first == WEFT_ROOT || f->m->promise[first].creator == WEFT_ROOT) &&
+           (c->count >= MANY || (works && is_whole(f, reader, first)) ||
             (works && f->m->promise[source].should_resolve) ||
             fans_out(f, weft_model_final(f->m, source)));
 }
@@ -273,6 +281,17 @@ static bool note_together(struct finder *f)
     }
     free(last);
     return last && f->together;
+}
+
+/* False: no memory. */
+static bool note_first(struct finder *f)
+{
+    f->first = weft__take(f->s, f->m->promises, sizeof *f->first);
+    for (uint32_t p = 1; f->first && p < f->m->promises; p++) {
+        uint32_t *first = &f->first[weft_model_final(f->m, p)];
+        *first = *first ? *first : p;
+    }
+    return f->first;
 }
 
 /* Whether the source spends most of a wait on waiting for what was there before it, as for news of a condition: then others
@@ -539,7 +558,7 @@ static void report_groups(struct finder *f)
 void weft__find_serial(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    s->failed |= !note_together(&f);
+    s->failed |= !note_together(&f) || !note_first(&f);
     for (uint32_t p = 0; p < f.m->promises && !s->failed; p++)
         s->failed = !find_of(&f, p);
     if (!s->failed)
