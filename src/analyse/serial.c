@@ -45,8 +45,9 @@ struct finder {
     const struct weft_history *h;
     struct found *found;
     uint32_t founds, room;
-    bool *together;  /* by family */
-    uint32_t *first; /* of those that became a promise, or itself: whoever was there before the others */
+    bool *together; /* by family */
+    uint32_t
+        *first; /* of those that became a promise, or itself: whoever was there before the others */
 };
 
 static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)

@@ -27,13 +27,39 @@
 #include <weft/weft.h>
 
 /* As in weft_lwt.ml. */
-static const char *const kinds[] = {
-    "",           "wait",       "task",           "bind",          "map",       "catch",
-    "try",        "choose",     "pick",           "join",          "both",      "all",
-    "protected",  "no_cancel",  "async",          "ignore_result", "on_success", "on_failure",
-    "on_termination", "on_any", "pause",          "sleep",         "io",        "job",
-    "detach",     "main",       "mutex",          "condition",     "mvar",      "pool",
-    "stream",     "semaphore",  "yield"};
+static const char *const kinds[] = {"",
+                                    "wait",
+                                    "task",
+                                    "bind",
+                                    "map",
+                                    "catch",
+                                    "try",
+                                    "choose",
+                                    "pick",
+                                    "join",
+                                    "both",
+                                    "all",
+                                    "protected",
+                                    "no_cancel",
+                                    "async",
+                                    "ignore_result",
+                                    "on_success",
+                                    "on_failure",
+                                    "on_termination",
+                                    "on_any",
+                                    "pause",
+                                    "sleep",
+                                    "io",
+                                    "job",
+                                    "detach",
+                                    "main",
+                                    "mutex",
+                                    "condition",
+                                    "mvar",
+                                    "pool",
+                                    "stream",
+                                    "semaphore",
+                                    "yield"};
 enum { KINDS = sizeof kinds / sizeof *kinds, ONLY_OF_PROGRAM = 256 };
 
 /* ---- Names ---- */
@@ -98,8 +124,8 @@ static void describe(struct place *p, debuginfo info, bool closure)
     const char *file = strrchr(where.loc_filename, '/');
     file = file ? file + 1 : where.loc_filename;
     const char *defined = where.loc_defname ? where.loc_defname : "";
-    bool lwt = strncmp(file, "lwt", 3) == 0 && (strstr(where.loc_filename, "src/core/") ||
-                                                strstr(where.loc_filename, "src/unix/"));
+    bool lwt = strncmp(file, "lwt", 3) == 0 &&
+               (strstr(where.loc_filename, "src/core/") || strstr(where.loc_filename, "src/unix/"));
     if (strncmp(defined, "Stdlib", 6) == 0 || strncmp(defined, "CamlinternalLazy", 16) == 0 ||
         strcmp(file, "weft_lwt.ml") == 0)
         p->whose = OF_NOBODY;
@@ -273,8 +299,8 @@ static struct place *place_of(value closure, struct place **through, int depth)
         return NULL;
     uintnat start = (uintnat)Field(closure, 0);
     value about = Field(closure, 1);
-    if (Arity_closinfo(about) != 0 && Arity_closinfo(about) != 1 && Tag_val(closure) == Closure_tag &&
-        Wosize_val(closure) > 2)
+    if (Arity_closinfo(about) != 0 && Arity_closinfo(about) != 1 &&
+        Tag_val(closure) == Closure_tag && Wosize_val(closure) > 2)
         start = (uintnat)Field(closure, 2);
     struct place *p = place_at(start | 1, NULL, start);
     if (!p || p->whose == OF_PROGRAM)
@@ -320,7 +346,8 @@ static void callers(struct place **user, struct place **through)
         if (!frame)
             return;
         /* Functions that were inlined here come first. */
-        for (debuginfo info = caml_debuginfo_extract(frame); info; info = caml_debuginfo_next(info)) {
+        for (debuginfo info = caml_debuginfo_extract(frame); info;
+             info = caml_debuginfo_next(info)) {
             struct place *p = place_at((uintnat)info, info, 0);
             if (!p || p->whose == OF_LOOP)
                 return;
