@@ -6,7 +6,7 @@
  *     domains N     the same, on the two domains in turn
  *     spans N       N spans "test.span" within one another, on domain 0
  *     phases N      N collections of four phases each, on domain 0
- *     replay FILE   what a ring file has, ring by ring
+ *     replay FILE   what a ring file has, ring by ring, as if it began now
  *     burst N       as count, while its parent is stopped
  *     fork          a child does the rest; waits for it
  *     exec          becomes this program anew, with the rest
@@ -138,14 +138,19 @@ static void begin(void)
     lifecycle(WEFT_OCAML_RING_START);
 }
 
-static void replay_ring(const unsigned char *bytes, const uint64_t *w, unsigned domain)
+/* Puts what a ring has, later by that; or, if it is told where, looks for the earliest time only. */
+static void replay_ring(const unsigned char *bytes, const uint64_t *w, unsigned domain,
+                        uint64_t later, uint64_t *earliest)
 {
     const uint64_t *counts = (const uint64_t *)(const void *)(bytes + w[5] + domain * w[2]);
     for (uint64_t at = counts[0]; at < counts[1];) {
         const unsigned char *item = bytes + w[6] + domain * w[3] + 8 * (at & (w[4] - 1));
         const struct weft_ocaml_item i = weft_ocaml_item(weft_read_u64(item));
-        if (!weft_ocaml_is_padding(&i))
-            put(domain, i, weft_read_u64(item + 8), item + 16);
+        const uint64_t time = weft_read_u64(item + 8);
+        if (!weft_ocaml_is_padding(&i) && earliest)
+            *earliest = time < *earliest ? time : *earliest;
+        else if (!weft_ocaml_is_padding(&i))
+            put(domain, i, time + later, item + 16);
         at += i.words;
     }
 }
@@ -164,8 +169,12 @@ static void replay(const char *path)
     for (unsigned id = 0; map && id < WEFT_OCAML_NAMES; id++)
         memcpy(name_of(id), bytes + w[7] + (size_t)id * WEFT_OCAML_NAME_BYTES,
                WEFT_OCAML_NAME_BYTES);
+    uint64_t earliest = UINT64_MAX;
     for (unsigned i = 0; i < w[1] && i < DOMAINS; i++)
-        replay_ring(bytes, w, i);
+        replay_ring(bytes, w, i, 0, &earliest);
+    const uint64_t later = now_ns() - earliest;
+    for (unsigned i = 0; i < w[1] && i < DOMAINS; i++)
+        replay_ring(bytes, w, i, later, NULL);
 }
 
 static void phases(unsigned long n)
