@@ -26,6 +26,12 @@
 
 #include <weft/weft.h>
 
+#if OCAML_VERSION_MAJOR > 5 || (OCAML_VERSION_MAJOR == 5 && OCAML_VERSION_MINOR >= 2)
+#define LINE(where) (where).loc_start_lnum
+#else
+#define LINE(where) (where).loc_lnum
+#endif
+
 /* As in weft_lwt.ml. */
 static const char *const kinds[] = {"",
                                     "wait",
@@ -143,7 +149,7 @@ static void describe(struct place *p, debuginfo info, bool closure)
         return;
     }
     char at[256];
-    snprintf(at, sizeof at, "%s:%d", file, where.loc_lnum);
+    snprintf(at, sizeof at, "%s:%d", file, LINE(where));
     p->at = copy(at);
 }
 
@@ -194,6 +200,7 @@ static struct place *place_at(uintnat address, debuginfo info, uintnat function)
 #pragma weak caml_get_frame_descrs
 #pragma weak caml_get_stack_sp_pc
 extern intnat *caml_frametable[];
+extern void caml_get_stack_sp_pc(struct stack_info *stack, char **sp, uintnat *pc);
 #endif
 
 /* ---- The functions of closures ---- */
