@@ -91,6 +91,8 @@ for fault in lock deadlock condition reply serial swallowed; do
     record "$fault-good" faults "$fault" good
     healthy "$fault-good"
 done
+record serve faults serve
+healthy serve
 expect lock-bad "hang-root (likely) 'Lwt_mutex.create Faults.catalogue faults.ml:8'" \
     "'Faults.import faults.ml:" 'which failed at' 'Failure("bad record")' 'still holds it'
 expect deadlock-bad 'deadlock (likely)' 'Faults.a faults.ml:30' 'Faults.b faults.ml:31'

@@ -418,6 +418,7 @@ let unix f =
     "let sleep delay =\n  Weft_lwt.as_kind Weft_lwt.sleep_;\n  let waiter, wakener = Lwt.task () in";
   replace_behind f "let run_job_aux" "let waiter, wakener = Lwt.wait () in"
     "Weft_lwt.as_kind Weft_lwt.job;\n    let waiter, wakener = Lwt.wait () in";
+  after f "let listen ch cnt =\n" "  Weft_lwt.serve ();\n";
   replace f "let register_action event ch action =\n"
     "let register_action event ch action =\n  Weft_lwt.as_kind Weft_lwt.io;\n"
 

@@ -217,13 +217,20 @@ let () =
       if !running_main <> none && on () then cancel !running_main;
       running_main := none)
 
+(* A server's main promise is meant to be pending for as long as the program runs. *)
+let serving = ref false
+
+let serve () =
+  serving := true;
+  if !running_main <> none && on () then Weft.background (number !running_main)
+
 let main_begins p =
   look ();
   if not (on ()) then none
   else begin
     run loop;
     let m = raw_create main nothing in
-    Weft.should_resolve (number m);
+    if !serving then Weft.background (number m) else Weft.should_resolve (number m);
     wait m (!id_of (Obj.repr p));
     if !running_main = none then running_main := m;
     m

@@ -101,6 +101,18 @@ let swallowed () =
   let* () = Lwt_list.iter_p handler [ 1; 2; 3; 4; 5 ] in
   Lwt_unix.sleep 0.1
 
+(* A server that nobody asks for anything, and that nothing stops. *)
+let serve () =
+  let socket = Lwt_unix.socket Unix.PF_INET Unix.SOCK_STREAM 0 in
+  let* () = Lwt_unix.bind socket (Unix.ADDR_INET (Unix.inet_addr_loopback, 0)) in
+  Lwt_unix.listen socket 5;
+  let stopped, _ = Lwt.wait () in
+  let rec accept () =
+    let* _ = Lwt_unix.accept socket in
+    accept ()
+  in
+  Lwt.pick [ accept (); stopped ]
+
 let () =
   Lwt_main.run
     (match Sys.argv.(1) with
@@ -109,4 +121,5 @@ let () =
     | "condition" -> condition ()
     | "reply" -> reply ()
     | "serial" -> serial ()
+    | "serve" -> serve ()
     | _ -> swallowed ())
