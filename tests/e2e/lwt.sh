@@ -43,7 +43,15 @@ run 0 diff -r expected other
 # ---- A project ----
 mkdir -p project/bin
 cp "$SOURCE_ROOT"/tests/e2e/lwt/faults.ml "$SOURCE_ROOT/examples/ocaml/arp_race.ml" project/bin
-echo '(executables (names faults arp_race) (libraries lwt.unix))' >project/bin/dune
+cat >project/bin/named.ml <<'END'
+(* As libraries were annotated for mirage-profile. *)
+let response = MProf.Trace.named_condition "ARP response"
+let query = MProf.Trace.named_task "ARP query"
+let () =
+  MProf.Trace.should_resolve (fst query);
+  Lwt_main.run (Lwt.bind (Lwt_condition.wait response) (fun () -> fst query))
+END
+echo '(executables (names faults arp_race named) (libraries lwt.unix weft.mprof))' >project/bin/dune
 run 1 "$lwt/vendor" project sources
 grep -q 'no dune-project' err || fail "$(cat err)"
 echo '(lang dune 2.9)' >project/dune-project
@@ -112,6 +120,16 @@ run 0 "$WEFT" diff arp-good.weft arp-bad.weft
 tr '\n' ' ' <out | tr -s ' ' >diff
 grep -qF "'Lwt_unix.sleep Arp_race.arp_query arp_race.ml:35' was fulfilled before 'Lwt_unix.sleep Arp_race.send_query" diff ||
     fail "$(cat out)"
+
+# ---- What was said to mirage-profile ----
+record named named
+run 0 "$WEFT" dump named.weft
+grep -q ' label p=1 text="ARP response"' out || fail "$(head -n 20 out)"
+grep -q ' label p=2 text="ARP query"' out || fail "$(head -n 20 out)"
+grep -q ' should_resolve p=2' out || fail "$(head -n 20 out)"
+# An engine with nothing to wait for does not sleep; that is not told each time.
+checks=$((checks + 1))
+[ "$(grep -c suspend out)" -lt 10 ] || fail "$(grep -c suspend out) times asleep"
 
 # ---- Lwt's own tests ----
 mkdir suite

@@ -341,13 +341,28 @@ let create () = { weft = if Weft_lwt.on () then Weft_lwt.thing ~used:false Weft_
     end|}
 
 let condition f =
-  replace f "type 'a t = 'a Lwt.u Lwt_sequence.t" "type 'a t = { weft_waiters : 'a Lwt.u Lwt_sequence.t; mutable weft : int }";
+  replace f "type 'a t = 'a Lwt.u Lwt_sequence.t" "type 'a t = { weft_waiters : 'a Lwt.u Lwt_sequence.t; mutable weft : int; mutable weft_name : string }";
   replace f "let create = Lwt_sequence.create"
-    {|let weft_thing c = if c.weft = 0 then c.weft <- Weft_lwt.thing Weft_lwt.condition
+    {|let weft_thing c =
+  if c.weft = 0 then begin
+    c.weft <- Weft_lwt.thing Weft_lwt.condition;
+    if c.weft_name <> "" then Weft_lwt.label c.weft c.weft_name
+  end
+
+(* MProf.Trace.named_condition and named_mvar, which has no number. *)
+let () =
+  Weft.Lwt_hook.name := fun thing name ->
+    if Obj.size thing = 3 && Obj.is_int (Obj.field thing 1) then begin
+      let c : unit t = Obj.obj thing in
+      c.weft_name <- name;
+      if c.weft <> 0 then Weft_lwt.label c.weft name
+    end
+
 let weft_notify c = if Weft_lwt.on () then begin weft_thing c; Weft_lwt.notify c.weft end
 
 let create () =
-  { weft_waiters = Lwt_sequence.create (); weft = if Weft_lwt.on () then Weft_lwt.thing ~used:false Weft_lwt.condition else 0 }|};
+  { weft_waiters = Lwt_sequence.create (); weft = (if Weft_lwt.on () then Weft_lwt.thing ~used:false Weft_lwt.condition else 0);
+    weft_name = "" }|};
   replace f "let wait ?mutex cvar =\n"
     "let wait ?mutex weft_cvar =\n  let cvar = weft_cvar.weft_waiters in\n  if Weft_lwt.on () then begin weft_thing weft_cvar; Weft_lwt.as_place_for weft_cvar.weft end;\n";
   List.iter
@@ -400,7 +415,7 @@ let stream f =
 
 let main f =
   replace f "      Lwt_engine.iter should_block_waiting_for_io;\n"
-    "      Weft_lwt.sleep should_block_waiting_for_io;\n      Lwt_engine.iter should_block_waiting_for_io;\n      Weft_lwt.awake ();\n";
+    "      Weft_lwt.sleep should_block_waiting_for_io;\n      Lwt_engine.iter should_block_waiting_for_io;\n";
   replace f "let run_already_called = ref `No\n"
     {|let run p =
   let weft = Weft_lwt.main_begins p in

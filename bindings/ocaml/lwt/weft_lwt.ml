@@ -61,6 +61,7 @@ let[@inline] become p q = Weft.become (number p) (number q)
 let[@inline] fulfill p = Weft.fulfill (number p)
 let[@inline] cancel p = Weft.cancel (number p)
 let[@inline] notify p = Weft.notify (number p)
+let label p text = Weft.label (number p) text
 let fail p e = Weft.fail_exn (number p) e
 
 (* ---- What runs ---- *)
@@ -68,7 +69,19 @@ let fail p e = Weft.fail_exn (number p) e
 let running = ref loop
 let source = ref none
 
+(* The loop sleeps, as far as anybody has been told. It is awake when a callback is called: an engine that has nothing to
+   wait for returns at once, again and again, and that is not worth two events each time. *)
+let sleeping = ref false
+
+let awake () =
+  if !sleeping then begin
+    sleeping := false;
+    Weft.resume ();
+    running := loop
+  end
+
 let run p =
+  if !sleeping then awake ();
   if p <> !running then begin
     running := p;
     raw_run p
@@ -152,6 +165,7 @@ let create kind continuation =
   end
   else if !quiet then none
   else begin
+    if !sleeping then awake ();
     let kind = if !next_kind = none then kind else !next_kind in
     next_kind := none;
     let p = raw_create kind continuation in
@@ -168,6 +182,7 @@ let create kind continuation =
 
 let wake p cause =
   if p > none then begin
+    if !sleeping then awake ();
     running := p;
     if cause < loop then Weft.signal (number p) (number (lnot cause)) else raw_wake p cause;
     if !grants <> [] then granted p cause
@@ -181,23 +196,14 @@ let quietly make argument =
 
 (* ---- The event loop ---- *)
 
-let sleeping = ref false
-
 let sleep blocking =
   if on () then begin
     if !running <> loop then run loop;
     taken_by_loop := [];
-    if blocking then begin
+    if blocking && not !sleeping then begin
       sleeping := true;
       Weft.(suspend Wait_for_work)
     end
-  end
-
-let awake () =
-  if !sleeping then begin
-    sleeping := false;
-    Weft.resume ();
-    running := loop
   end
 
 (* ---- Promises of Lwt ---- *)
