@@ -15,8 +15,10 @@
 #include "cli/common.h"
 
 /* What names weft in a program: the word that its calls test, and the library. */
-static const char *const marks[] = {"weft_impl_state", "weft__state", "libweft.so", "WEFT_TRACE"};
-#define MARKS (sizeof marks / sizeof *marks)
+static const char *const of_weft[] = {"weft_impl_state", "weft__state", "libweft.so", "WEFT_TRACE",
+                                      NULL};
+/* … and OCaml's runtime. */
+static const char *const of_ocaml[] = {"OCAMLRUNPARAM", NULL};
 #define MARK_MAX 16
 
 /* The file that execvp would take. */
@@ -36,7 +38,8 @@ static bool find_program(const char *name, char *path, size_t size)
     }
 }
 
-static bool names_weft(int fd)
+/* Whether one of these is in the file. */
+static bool names(int fd, const char *const *marks)
 {
     static char block[1 << 16];
     size_t kept = 0;
@@ -44,7 +47,7 @@ static bool names_weft(int fd)
     ssize_t n;
     while ((n = pread(fd, block + kept, sizeof block - kept, at)) > 0) {
         size_t size = kept + (size_t)n;
-        for (unsigned i = 0; i < MARKS; i++)
+        for (unsigned i = 0; marks[i]; i++)
             if (memmem(block, size, marks[i], strlen(marks[i])))
                 return true;
         at += n;
@@ -106,7 +109,12 @@ static void look(int fd, struct weft__why *why)
                  shown.text);
     } else if (strncmp(head, ELFMAG, SELFMAG) != 0) {
         snprintf(why->text, sizeof why->text, "is no ELF program; give the program that it runs");
-    } else if (!names_weft(fd)) {
+    } else if (!names(fd, of_weft) && names(fd, of_ocaml)) {
+        why->unlinked = true;
+        snprintf(why->text, sizeof why->text,
+                 "is an OCaml program that is not linked with weft; how its Lwt tells weft of its "
+                 "promises, docs/ocaml.md says");
+    } else if (!names(fd, of_weft)) {
         why->unlinked = true;
         snprintf(why->text, sizeof why->text,
                  "is not linked with weft%s; what it starts is not recorded, give that instead",

@@ -131,6 +131,12 @@ grep -q ' should_resolve p=2' out || fail "$(head -n 20 out)"
 checks=$((checks + 1))
 [ "$(grep -c suspend out)" -lt 10 ] || fail "$(grep -c suspend out) times asleep"
 
+# ---- A program whose Lwt is untouched, or that has none ----
+echo 'let () = print_endline "hello"' >plain.ml
+run 0 ocamlfind ocamlopt -package unix plain.ml -o plain
+run 0 "$WEFT" record --runtimes none -o plain.weft -- ./plain
+grep -q 'OCaml program that is not linked with weft.*docs/ocaml.md' err || fail "$(cat err)"
+
 # ---- Lwt's own tests ----
 mkdir suite
 cp -R lwt "$SOURCE_ROOT/bindings/ocaml" suite

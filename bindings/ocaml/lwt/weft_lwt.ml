@@ -1,4 +1,7 @@
 (* SPDX-License-Identifier: ISC *)
+(* What an Lwt that instrument.ml has edited calls, on the thread that runs Lwt's main loop. Numbers of promises are plain
+   integers here: 0 is none, -1 the loop, and below that, in Lwt's own records only, a place in the queue for thing
+   [lnot n]. *)
 
 type id = int
 
@@ -9,8 +12,8 @@ external flag : unit -> (int, Bigarray.int8_unsigned_elt, Bigarray.c_layout) Big
 
 let flag = flag ()
 
-(* Whether anything is recorded: it is looked at once in each turn of the event loop, as it costs less so, and as Lwt
-   resumes whole callbacks. *)
+(* Whether anything is recorded: looked up once in each turn of the event loop. That costs less, and a turn is recorded as
+   a whole or not. *)
 let recording = ref false
 let look () = recording := Bigarray.Array1.unsafe_get flag 0 land 1 <> 0
 let () = look ()

@@ -33,39 +33,12 @@
 #endif
 
 /* As in weft_lwt.ml. */
-static const char *const kinds[] = {"",
-                                    "wait",
-                                    "task",
-                                    "bind",
-                                    "map",
-                                    "catch",
-                                    "try",
-                                    "choose",
-                                    "pick",
-                                    "join",
-                                    "both",
-                                    "all",
-                                    "protected",
-                                    "no_cancel",
-                                    "async",
-                                    "ignore_result",
-                                    "on_success",
-                                    "on_failure",
-                                    "on_termination",
-                                    "on_any",
-                                    "pause",
-                                    "sleep",
-                                    "io",
-                                    "job",
-                                    "detach",
-                                    "main",
-                                    "mutex",
-                                    "condition",
-                                    "mvar",
-                                    "pool",
-                                    "stream",
-                                    "semaphore",
-                                    "yield"};
+/* clang-format off */
+static const char *const kinds[] = {
+    "", "wait", "task", "bind", "map", "catch", "try", "choose", "pick", "join", "both", "all", "protected",
+    "no_cancel", "async", "ignore_result", "on_success", "on_failure", "on_termination", "on_any", "pause",
+    "sleep", "io", "job", "detach", "main", "mutex", "condition", "mvar", "pool", "stream"};
+/* clang-format on */
 enum { KINDS = sizeof kinds / sizeof *kinds, ONLY_OF_PROGRAM = 256 };
 
 /* ---- Names ---- */
