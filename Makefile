@@ -73,6 +73,7 @@ bench: packages-bench configured $(BUILD)/with-peers build
 	bench/run-record $(BUILD)
 	bench/run-sample $(BUILD)
 	bench/run-runtimes $(BUILD)
+	bench/run-lwt $(BUILD)
 
 torture: build
 	tests/torture/run $(BUILD)
