@@ -80,7 +80,8 @@ static void put(unsigned domain, struct weft_ocaml_item item, uint64_t time_ns, 
     uint64_t *at = ring + (tail & (room - 1));
     at[0] = weft_ocaml_item_head(&item);
     at[1] = time_ns;
-    memcpy(at + 2, rest, 8 * (item.words - 2));
+    if (item.words > 2)
+        memcpy(at + 2, rest, 8 * (item.words - 2));
     atomic_store_explicit((_Atomic uint64_t *)&head_at[1], tail + item.words, memory_order_release);
 }
 
