@@ -23,10 +23,13 @@ struct thing {
     uint64_t waits;   /* fiber: for this promise, or NOBODY */
     uint64_t tried;   /* … it found this one not ready just now, or NOBODY */
     uint32_t context; /* fiber: the innermost it is in; context: the one around it; or NONE */
+    uint32_t home;    /* fiber: the one that it was created in; or NONE */
     uint32_t span;    /* fiber: the innermost; or NONE */
     uint8_t sort;
     uint8_t kind;
     bool ended, suspended, own; /* own: what it waits for has no id */
+    bool joins;                 /* … and is that a domain of its own ends */
+    bool holds;                 /* fiber: its switch has been told to wait for it */
 };
 
 /* What a fiber does, by name. */
@@ -38,6 +41,7 @@ struct span {
 struct ring {
     uint64_t fiber;  /* that runs, or ran last; NOBODY */
     uint64_t parent; /* of the domain's first fiber */
+    uint64_t join;   /* waits for the domain to end, or NOBODY */
     uint64_t gc_ns;  /* when the outermost phase began */
     uint32_t phases;
     uint32_t span; /* the innermost, where there are no fibers; or NONE */
@@ -67,7 +71,7 @@ static const struct weft_origin origins[] = {
     {.type = "root"},    {.type = "any"},       {.type = "promise"}, {.type = "semaphore"},
     {.type = "stream"},  {.type = "mutex"},     {.type = "io"},      {.type = "sleep"},
     {.type = "context"}, {.type = "condition"}, {.type = "span"},    {.type = "log"},
-    {.type = "object"}};
+    {.type = "accept"},  {.type = "read"},      {.type = "receive"}, {.type = "object"}};
 
 static const struct weft_origin *origin(const char *type)
 {
@@ -92,7 +96,7 @@ struct weft__eio *weft__eio_new(uint32_t rings)
         return NULL;
     }
     for (uint32_t i = 0; i < rings; i++) {
-        e->ring[i].fiber = e->ring[i].parent = NOBODY;
+        e->ring[i].fiber = e->ring[i].parent = e->ring[i].join = NOBODY;
         e->ring[i].span = NONE;
     }
     return e;
@@ -148,7 +152,8 @@ static struct thing *find(struct weft__eio *e, uint64_t id)
         !weft_idmap_put(e->ids, id, e->things))
         return NULL;
     struct thing *t = &e->thing[e->things++];
-    *t = (struct thing){.id = id, .waits = NOBODY, .tried = NOBODY, .context = NONE, .span = NONE};
+    *t = (struct thing){
+        .id = id, .waits = NOBODY, .tried = NOBODY, .context = NONE, .home = NONE, .span = NONE};
     return t;
 }
 
@@ -185,6 +190,7 @@ static struct thing *begin(struct weft__eio *e, uint64_t id, enum sort sort, uns
                             .waits = NOBODY,
                             .tried = NOBODY,
                             .context = NONE,
+                            .home = NONE,
                             .span = NONE,
                             .sort = (uint8_t)sort,
                             .kind = (uint8_t)kind};
@@ -198,29 +204,26 @@ static int on_create_fiber(struct weft__eio *e, struct ring *r, const struct wef
     struct thing *t = begin(e, item->id, FIBER, 0);
     if (!t)
         return WEFT_E_NOMEM;
-    const uint32_t at = place(e, t);
     const uint32_t context = weft_idmap_get(e->ids, item->other);
-    e->thing[at].context = context == WEFT_IDMAP_NONE ? NONE : context;
+    t->context = t->home = context == WEFT_IDMAP_NONE ? NONE : context;
     create(e, r->fiber != NOBODY ? r->fiber : r->parent, item->id, "fiber");
+    if (r->join != NOBODY)
+        put(e, WEFT_EVENT_TRY_READ, r->join, item->id);
+    r->join = NOBODY;
     return 0;
 }
 
 /* The fiber goes on. Why, its next event says: that it has got what it waited for, or something else. */
-static int on_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item,
-                    const struct weft__eio_item *next)
+static int go_on(struct weft__eio *e, struct thing *f, const struct weft__eio_item *next)
 {
-    struct thing *f = find(e, item->id);
-    if (!f)
-        return WEFT_E_NOMEM;
-    const uint64_t source = f->suspended ? f->waits : NOBODY;
+    const uint64_t id = f->id, source = f->suspended ? f->waits : NOBODY;
     const bool own = f->own,
                got = next && next->event == WEFT__EIO_GET && next->id == source && !own;
-    f->suspended = f->own = false;
+    f->suspended = f->own = f->joins = false;
     f->waits = f->tried = NOBODY;
-    r->fiber = item->id;
     if (own) {
         put(e, WEFT_EVENT_RESOLVES, NOBODY, source);
-        put(e, WEFT_EVENT_READ, item->id, source);
+        put(e, WEFT_EVENT_READ, id, source);
     } else if (got) {
         const struct thing *t = find(e, source);
         if (!t)
@@ -228,11 +231,37 @@ static int on_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_
         put(e,
             t->ended || t->kind == WEFT__EIO_PROMISE || t->sort == FIBER ? WEFT_EVENT_READ
                                                                          : WEFT_EVENT_SIGNAL,
-            item->id, source);
+            id, source);
     } else {
-        put(e, WEFT_EVENT_SWITCH, item->id, 0);
+        put(e, WEFT_EVENT_SWITCH, id, 0);
     }
     return 0;
+}
+
+static int on_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item,
+                    const struct weft__eio_item *next)
+{
+    struct thing *f = find(e, item->id);
+    if (!f)
+        return WEFT_E_NOMEM;
+    r->fiber = item->id;
+    return go_on(e, f, next);
+}
+
+/* In a context that is cancelled a suspension ends at once, and nothing says that the fiber goes on but what it does next. */
+static int go_on_unsaid(struct weft__eio *e, const struct ring *r,
+                        const struct weft__eio_item *item)
+{
+    const bool only_runs =
+        item->event == WEFT__EIO_SUSPEND_FIBER || item->event == WEFT__EIO_CREATE_CC ||
+        item->event == WEFT__EIO_CREATE_FIBER || item->event == WEFT__EIO_EXIT_CC ||
+        item->event == WEFT__EIO_ERROR || item->event == WEFT__EIO_GET ||
+        (item->event == WEFT__EIO_EXIT_FIBER && item->id == r->fiber);
+    const uint32_t at =
+        only_runs && r->fiber != NOBODY ? weft_idmap_get(e->ids, r->fiber) : WEFT_IDMAP_NONE;
+    if (at == WEFT_IDMAP_NONE || !e->thing[at].suspended)
+        return 0;
+    return go_on(e, &e->thing[at], NULL);
 }
 
 static bool is(const struct weft__eio_item *item, const char *operation)
@@ -241,17 +270,48 @@ static bool is(const struct weft__eio_item *item, const char *operation)
     return item->text_size == size && !memcmp(item->text, operation, size);
 }
 
+/* What sort of thing an operation waits for; those that take what comes are told apart from others. */
+static const char *type_of_operation(const struct weft__eio_item *i)
+{
+    static const struct {
+        const char *begins, *type;
+    } known[] = {{"sleep", "sleep"},      {"Condition", "condition"}, {"accept", "accept"},
+                 {"read", "read"},        {"recv", "read"},           {"Stream.take", "receive"},
+                 {"Sync.take", "receive"}};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        const size_t size = strlen(known[k].begins);
+        if (i->text_size >= size && !memcmp(i->text, known[k].begins, size))
+            return known[k].type;
+    }
+    return "io";
+}
+
 /* A promise of ours for what the fiber waits for, which has no number. */
 static void wait_for_operation(struct weft__eio *e, struct thing *f, const struct weft__eio_item *i)
 {
-    const bool sleeps = is(i, "sleep"),
-               condition = i->text_size > 9 && !memcmp(i->text, "Condition", 9);
     const uint64_t own = e->own++;
-    create(e, f->id, own, sleeps ? "sleep" : condition ? "condition" : "io");
+    create(e, f->id, own, type_of_operation(i));
     put_text(&e->out[e->count - 1], i->text, i->text_size);
     put(e, WEFT_EVENT_TRY_READ, f->id, own);
+    if (is(i, "read_eventfd")) { /* a fiber of Eio's own, by which others wake the domain */
+        put(e, WEFT_EVENT_BACKGROUND, f->id, 0);
+        put(e, WEFT_EVENT_BACKGROUND, own, 0);
+    }
     f->waits = own;
     f->own = true;
+    f->joins = is(i, "run-domain");
+}
+
+/* A switch does not end before its fibers. Of those that do nothing but sleep now and then it is the switch that waits for ever,
+ * not the timer that is late. */
+static void hold_switch(struct weft__eio *e, struct thing *f, const struct weft__eio_item *i)
+{
+    const struct thing *c = f->home != NONE ? &e->thing[f->home] : NULL;
+    if (f->holds || !i->text_size || is(i, "sleep") || is(i, "read_eventfd") || !c ||
+        c->sort != CONTEXT || c->kind != WEFT__EIO_SWITCH || c->ended)
+        return;
+    put(e, WEFT_EVENT_TRY_READ, c->id, f->id);
+    f->holds = true;
 }
 
 static int on_suspend(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item,
@@ -272,6 +332,7 @@ static int on_suspend(struct weft__eio *e, struct ring *r, const struct weft__ei
             wait_for_operation(e, f, item);
         }
         f->tried = NOBODY;
+        hold_switch(e, f, item);
     }
     put(e, WEFT_EVENT_SWITCH, NOBODY, 0);
     return 0;
@@ -299,6 +360,8 @@ static int on_exit_fiber(struct weft__eio *e, const struct weft__eio_item *item)
     if (!f->ended)
         put(e, WEFT_EVENT_RESOLVES, item->id, item->id);
     f->ended = true;
+    if (f->holds)
+        put(e, WEFT_EVENT_READ_LATER, e->thing[f->home].id, item->id);
     return 0;
 }
 
@@ -343,11 +406,14 @@ static int on_create(struct weft__eio *e, const struct ring *r, const struct wef
     if (!t)
         return WEFT_E_NOMEM;
     create(e, r->fiber, item->id, type ? type : sort == CONTEXT ? "context" : "object");
-    struct thing *f = sort == CONTEXT && r->fiber != NOBODY ? find(e, r->fiber) : NULL;
-    if (f) {
+    struct thing *f = r->fiber != NOBODY ? find(e, r->fiber) : NULL;
+    if (f && sort == CONTEXT) {
         t = find(e, item->id); /* the table may have moved */
         t->context = f->context;
         f->context = place(e, t);
+    } else if (f && f->joins && item->kind == WEFT__EIO_PROMISE) {
+        /* By which the domain hears of it if the fiber is cancelled. */
+        put(e, WEFT_EVENT_BACKGROUND, item->id, 0);
     }
     return 0;
 }
@@ -366,7 +432,8 @@ static int on_exit_context(struct weft__eio *e, const struct ring *r)
     return 0;
 }
 
-/* A context is cancelled. That the others are not wanted any more when the first of several is there is as it should be. */
+/* A context is cancelled. That the others are not wanted any more when the first of several is there is as it should be, and so it
+ * is that only daemons are left in a switch. */
 static int on_error(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
 {
     struct thing *c = find(e, item->id);
@@ -375,8 +442,8 @@ static int on_error(struct weft__eio *e, const struct ring *r, const struct weft
     if (c->ended)
         return 0;
     c->ended = true;
-    static const char normal[] = "Eio__core__Fiber.Not_first";
-    if (item->text_size >= sizeof normal - 1 && !memcmp(item->text, normal, sizeof normal - 1))
+    if (is(item, "Eio__core__Fiber.Not_first") ||
+        (is(item, "Stdlib.Exit") && c->kind == WEFT__EIO_SWITCH))
         put(e, WEFT_EVENT_CANCELS, r->fiber, item->id);
     else
         put_text(put(e, WEFT_EVENT_FAILS, r->fiber, item->id), item->text, item->text_size);
@@ -442,10 +509,21 @@ static void on_phase(struct weft__eio *e, struct ring *r, bool begins)
 
 static void forget(struct ring *r)
 {
-    r->fiber = r->parent = NOBODY;
+    r->fiber = r->parent = r->join = NOBODY;
     r->span = NONE;
     r->phases = 0;
     r->polls = false;
+}
+
+/* Another domain may have had the ring before. */
+static void on_domain_spawn(const struct weft__eio *e, struct ring *r,
+                            const struct weft__eio_item *item)
+{
+    const uint32_t at = weft_idmap_get(e->ids, item->id);
+    const struct thing *f = at == WEFT_IDMAP_NONE ? NULL : &e->thing[at];
+    forget(r);
+    r->parent = item->id;
+    r->join = f && f->joins ? f->waits : NOBODY;
 }
 
 int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct weft__eio_item *item,
@@ -459,6 +537,8 @@ int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct wef
     e->stream = item->ring;
     const uint64_t ran = r->fiber;
     const bool lost = r->lost;
+    if ((rc = go_on_unsaid(e, r, item)) < 0)
+        return rc;
     switch ((enum weft__eio_event)item->event) {
     case WEFT__EIO_CREATE_OBJ:
         rc = on_create(e, r, item, OBJECT);
@@ -516,7 +596,7 @@ int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct wef
         put(e, WEFT_EVENT_RESUME, 0, 0);
         break;
     case WEFT__EIO_DOMAIN_SPAWN:
-        r->parent = item->id;
+        on_domain_spawn(e, r, item);
         break;
     case WEFT__EIO_GC_BEGIN:
         on_phase(e, r, true);

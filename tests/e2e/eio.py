@@ -126,7 +126,7 @@ def said(path):
             yield time, f"releases {number['resource']}"
         elif kind == "label":
             yield time, f"name {number['p']} {field['text'][1:-1]}"
-        elif kind == "try_read" and number["source"] < first_own:
+        elif kind == "try_read" and number["source"] < first_own and number["reader"] < first_own and number["reader"] not in contexts:
             yield time, f"waits {number['source']}"
 
 

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: ISC */
+/* read/eio.h: what Eio's events mean, as events of ours. A scene is told item by item; what each becomes is a word or two. */
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "read/eio.h"
+
+#define OWN UINT64_C(1000000000000) /* from here on: what Eio has no number for */
+#define RINGS 2
+
+struct scene {
+    struct weft__eio *eio;
+    uint64_t now_ns;
+    unsigned ring; /* of what is told next */
+};
+
+static const struct {
+    const char *name;
+    bool both; /* else b, or a where b is nothing */
+} words[WEFT_EVENT_KINDS] = {
+    [WEFT_EVENT_CREATES] = {"creates", true},       [WEFT_EVENT_READ] = {"read", true},
+    [WEFT_EVENT_FULFILLS] = {"fulfills", true},     [WEFT_EVENT_FAILS] = {"fails", true},
+    [WEFT_EVENT_SWITCH] = {"runs", false},          [WEFT_EVENT_SIGNAL] = {"signal", true},
+    [WEFT_EVENT_TRY_READ] = {"waits", true},        [WEFT_EVENT_READ_LATER] = {"read_later", true},
+    [WEFT_EVENT_RESOLVES] = {"resolves", true},     [WEFT_EVENT_CANCELS] = {"cancels", true},
+    [WEFT_EVENT_BACKGROUND] = {"background", false}};
+
+static size_t put_id(char *out, size_t room, uint64_t id)
+{
+    if (id == WEFT_ID_LOOP)
+        return (size_t)snprintf(out, room, " -");
+    if (id >= OWN)
+        return (size_t)snprintf(out, room, " own%" PRIu64, id - OWN);
+    return (size_t)snprintf(out, room, " %" PRIu64, id);
+}
+
+/* Tells an item, and compares what it becomes: "creates 1 own0 sleep, waits 1 own0, runs -". */
+static void tell(struct scene *s, const char *wanted, struct weft__eio_item item)
+{
+    struct weft_event out[WEFT__EIO_MOST + 1];
+    char found[512] = "";
+    size_t n = 0;
+    item.time_ns = ++s->now_ns;
+    item.ring = s->ring;
+    item.text_size = item.text ? (uint32_t)strlen(item.text) : 0;
+    const int count = weft__eio_tell(s->eio, out, &item, NULL);
+    assert_in_range(count, 0, WEFT__EIO_MOST);
+    for (int i = 0; i < count; i++) {
+        assert_non_null(words[out[i].kind].name);
+        n += (size_t)snprintf(found + n, sizeof found - n, "%s%s", i ? ", " : "",
+                              words[out[i].kind].name);
+        n += put_id(found + n, sizeof found - n, out[i].a);
+        if (words[out[i].kind].both)
+            n += put_id(found + n, sizeof found - n, out[i].b);
+        if (out[i].kind == WEFT_EVENT_CREATES)
+            n += (size_t)snprintf(found + n, sizeof found - n, " %s", out[i].origin->type);
+        if (out[i].kind == WEFT_EVENT_FAILS)
+            n += (size_t)snprintf(found + n, sizeof found - n, " %.*s", (int)out[i].text_size,
+                                  out[i].text);
+    }
+    assert_string_equal(found, wanted);
+}
+
+#define TELL(s, wanted, EVENT, ...)                                                                \
+    tell(s, wanted, (struct weft__eio_item){.event = WEFT__EIO_##EVENT, __VA_ARGS__})
+
+/* Fiber 1 runs in switch 2. */
+static struct scene begin(void)
+{
+    struct scene s = {.eio = weft__eio_new(RINGS)};
+    assert_non_null(s.eio);
+    TELL(&s, "creates - 0 root", CREATE_CC, .id = 0, .kind = WEFT__EIO_ROOT);
+    TELL(&s, "creates - 1 fiber", CREATE_FIBER, .id = 1, .other = 0);
+    TELL(&s, "runs 1", FIBER, .id = 1);
+    TELL(&s, "creates 1 2 switch", CREATE_CC, .id = 2, .kind = WEFT__EIO_SWITCH);
+    return s;
+}
+
+static void end(struct scene *s)
+{
+    weft__eio_free(s->eio);
+}
+
+/* What has no number is waited for under one of ours. */
+static void an_operation(void **state)
+{
+    (void)state;
+    struct scene s = begin();
+    TELL(&s, "creates 1 own0 sleep, waits 1 own0, runs -", SUSPEND_FIBER, .text = "sleep");
+    TELL(&s, "resolves - own0, read 1 own0", FIBER, .id = 1);
+    TELL(&s, "runs -", SUSPEND_FIBER, .text = "");
+    TELL(&s, "runs 1", FIBER, .id = 1);
+    TELL(&s, "creates 1 own1 read, waits 1 own1, background 1, background own1, runs -",
+         SUSPEND_FIBER, .text = "read_eventfd");
+    end(&s);
+}
+
+/* In a context that is cancelled, Eio raises at once what cancelled it, and writes nothing. */
+static void a_suspension_that_ends_at_once(void **state)
+{
+    (void)state;
+    struct scene s = begin();
+    TELL(&s, "cancels 1 2", ERROR, .id = 2, .text = "Eio__core__Fiber.Not_first");
+    TELL(&s, "creates 1 own0 sleep, waits 1 own0, runs -", SUSPEND_FIBER, .text = "sleep");
+    TELL(&s, "resolves - own0, read 1 own0, creates 1 own1 read, waits 1 own1, runs -",
+         SUSPEND_FIBER, .text = "readv");
+    TELL(&s, "resolves - own1, read 1 own1, read_later 1 2", EXIT_CC);
+    TELL(&s, "runs -", SUSPEND_FIBER, .text = "");
+    TELL(&s, "runs 1, resolves 1 1", EXIT_FIBER, .id = 1);
+    end(&s);
+}
+
+/* A fiber that is suspended may release a mutex, and the scheduler may say something. */
+static void what_is_said_meanwhile(void **state)
+{
+    (void)state;
+    struct scene s = begin();
+    TELL(&s, "creates 1 own0 read, waits 1 own0, runs -", SUSPEND_FIBER, .text = "readv");
+    TELL(&s, "creates 1 own1 log, fulfills 1 own1", LOG, .text = "poll_add");
+    TELL(&s, "resolves 3 3", EXIT_FIBER, .id = 3);
+    TELL(&s, "resolves - own0, read 1 own0", FIBER, .id = 1);
+    end(&s);
+}
+
+/* A switch waits for its fibers, but for those that do nothing but sleep. */
+static void a_switch_and_its_fibers(void **state)
+{
+    (void)state;
+    struct scene s = begin();
+    TELL(&s, "creates 1 3 fiber", CREATE_FIBER, .id = 3, .other = 2);
+    TELL(&s, "runs 3", FIBER, .id = 3);
+    TELL(&s, "creates 3 own0 sleep, waits 3 own0, runs -", SUSPEND_FIBER, .text = "sleep");
+    TELL(&s, "resolves - own0, read 3 own0", FIBER, .id = 3);
+    TELL(&s, "creates 3 own1 receive, waits 3 own1, waits 2 3, runs -", SUSPEND_FIBER,
+         .text = "Stream.take");
+    TELL(&s, "resolves - own1, read 3 own1", FIBER, .id = 3);
+    TELL(&s, "creates 3 own2 receive, waits 3 own2, runs -", SUSPEND_FIBER, .text = "Stream.take");
+    TELL(&s, "resolves - own2, read 3 own2", FIBER, .id = 3);
+    TELL(&s, "resolves 3 3, read_later 2 3", EXIT_FIBER, .id = 3);
+    end(&s);
+}
+
+/* … also where it says so itself by asking for its idleness. */
+static void who_waits_for_a_switch(void **state)
+{
+    (void)state;
+    struct scene s = begin();
+    TELL(&s, "", TRY_GET, .id = 2);
+    TELL(&s, "waits 1 2, runs -", SUSPEND_FIBER, .text = "Switch.await_idle");
+    TELL(&s, "runs 1", FIBER, .id = 1);
+    TELL(&s, "fulfills 1 2", EXIT_CC);
+    end(&s);
+}
+
+/* Of a switch in which only daemons are left Eio says that it failed. */
+static void how_contexts_end(void **state)
+{
+    (void)state;
+    struct scene s = begin();
+    TELL(&s, "cancels 1 2", ERROR, .id = 2, .text = "Stdlib.Exit");
+    TELL(&s, "creates 1 3 protect", CREATE_CC, .id = 3, .kind = WEFT__EIO_PROTECT);
+    TELL(&s, "fails 1 3 Stdlib.Exit", ERROR, .id = 3, .text = "Stdlib.Exit");
+    TELL(&s, "creates 1 4 switch", CREATE_CC, .id = 4, .kind = WEFT__EIO_SWITCH);
+    TELL(&s, "fails 1 4 Failure(\"x\")", ERROR, .id = 4, .text = "Failure(\"x\")");
+    end(&s);
+}
+
+/* A domain: who started it waits for its first fiber; the promise by which that would be cancelled is pending for long. A further
+ * domain has the same ring. */
+static void domains(void **state)
+{
+    (void)state;
+    struct scene s = begin();
+    for (uint64_t i = 0; i < 2; i++) {
+        const uint64_t promise = 10 + i, context = 1024 + 10 * i, fiber = 1025 + 10 * i;
+        char wanted[128];
+        s.ring = 0;
+        snprintf(wanted, sizeof wanted,
+                 "creates 1 own%" PRIu64 " io, waits 1 own%" PRIu64 ", runs -", i, i);
+        TELL(&s, wanted, SUSPEND_FIBER, .text = "run-domain");
+        snprintf(wanted, sizeof wanted, "creates 1 %" PRIu64 " promise, background %" PRIu64,
+                 promise, promise);
+        TELL(&s, wanted, CREATE_OBJ, .id = promise, .kind = WEFT__EIO_PROMISE);
+        s.ring = 1;
+        TELL(&s, "", DOMAIN_SPAWN, .id = 1);
+        snprintf(wanted, sizeof wanted, "creates - %" PRIu64 " root", context);
+        TELL(&s, wanted, CREATE_CC, .id = context, .kind = WEFT__EIO_ROOT);
+        snprintf(wanted, sizeof wanted,
+                 "creates 1 %" PRIu64 " fiber, waits own%" PRIu64 " %" PRIu64, fiber, i, fiber);
+        TELL(&s, wanted, CREATE_FIBER, .id = fiber, .other = context);
+        snprintf(wanted, sizeof wanted, "runs %" PRIu64, fiber);
+        TELL(&s, wanted, FIBER, .id = fiber);
+        snprintf(wanted, sizeof wanted, "creates %" PRIu64 " %" PRIu64 " promise", fiber,
+                 promise + 100);
+        TELL(&s, wanted, CREATE_OBJ, .id = promise + 100, .kind = WEFT__EIO_PROMISE);
+        snprintf(wanted, sizeof wanted, "resolves %" PRIu64 " %" PRIu64, fiber, fiber);
+        TELL(&s, wanted, EXIT_FIBER, .id = fiber);
+        s.ring = 0;
+        snprintf(wanted, sizeof wanted, "resolves - own%" PRIu64 ", read 1 own%" PRIu64, i, i);
+        TELL(&s, wanted, FIBER, .id = 1);
+    }
+    end(&s);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_operation),
+        cmocka_unit_test(a_suspension_that_ends_at_once),
+        cmocka_unit_test(what_is_said_meanwhile),
+        cmocka_unit_test(a_switch_and_its_fibers),
+        cmocka_unit_test(who_waits_for_a_switch),
+        cmocka_unit_test(how_contexts_end),
+        cmocka_unit_test(domains),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
