@@ -289,7 +289,8 @@ static bool depends(const struct weft__blocks *b, const struct weft__block *x,
 static void look_at_wait(struct weft__blocks *b, const struct weft_wait *w)
 {
     const struct weft_history *h = b->h;
-    if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || w->reader == WEFT_ROOT)
+    if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || w->reader == WEFT_ROOT ||
+        (b->m->promise[w->reader].background && b->m->promise[w->source].background))
         return;
     uint32_t run = weft_history_run_at(h, w->reader, w->until_ns);
     if (run == WEFT_NONE)
@@ -331,8 +332,9 @@ static bool is_stranger(const struct weft__blocks *b, const struct weft__block *
 {
     const struct weft_history *h = b->h;
     uint32_t y = h->run_promise[run], cause = h->run_cause[run];
-    if (y == WEFT_ROOT || y == x->promise || b->m->promise[y].start_ns >= x->from_ns ||
-        is_ancestor(b->m, y, x->promise) || began_it(b, x, y))
+    if (y == WEFT_ROOT || y == x->promise || b->m->promise[y].background ||
+        b->m->promise[y].start_ns >= x->from_ns || is_ancestor(b->m, y, x->promise) ||
+        began_it(b, x, y))
         return false;
     if (cause != WEFT_NONE) {
         const struct weft_interaction *c = &b->m->interaction[cause];
@@ -375,13 +377,12 @@ void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *tol
         for (uint32_t t = 0; t < tolds; t++) {
             struct weft__block *x = told[t];
             if (w->from_ns > x->from_ns || w->until_ns < x->to_ns || w->reader == WEFT_ROOT ||
-                w->reader == x->promise || depends(b, x, w))
+                w->reader == x->promise || b->m->promise[w->source].background || depends(b, x, w))
                 continue;
             uint32_t run = weft_history_run_before(h, w->reader, x->from_ns);
             if (run == WEFT_NONE ? !one_loop : weft_history_stream(h, run) != x->stream)
                 continue;
-            x->needing +=
-                !b->m->promise[w->reader].background && !b->m->promise[w->source].background;
+            x->needing += !b->m->promise[w->reader].background;
             if (x->harmed)
                 x->waiting++;
             else

@@ -72,11 +72,12 @@ static int64_t usual_ns(const struct weft__blocks *b, const struct group *g, uin
     return (b->family_ns[g->family] - g->cost_ns) / (int64_t)(runs - g->count);
 }
 
-/* Far longer than what one promise of that family usually runs. */
+/* Far longer than what one promise of that family usually runs. Those without a label may be different things. */
 static bool is_outlier(const struct weft__blocks *b, const struct group *g)
 {
     const struct weft__block *x = &b->block[g->worst];
-    return x->length_ns / 4 >= b->s->o->block_ns &&
+    return weft_model_name(b->m, b->s->families->first[g->family]) != WEFT_NONE &&
+           x->length_ns / 4 >= b->s->o->block_ns &&
            usual_ns(b, g, A_FEW_RUNS, INT64_MAX) < b->s->o->block_ns / 4 && !x->alone && !x->still;
 }
 

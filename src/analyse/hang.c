@@ -172,12 +172,25 @@ static bool is_on_purpose(const struct weft__graph *g, const struct weft__hang *
     return ended >= FAMILY_ENOUGH && last - from > (m->end_ns - from) / 2;
 }
 
+/* The trace ends when the process fell asleep, and does not say for how long it slept. */
+static bool ends_asleep(const struct weft_model *m)
+{
+    return !m->end_known && m->asleep;
+}
+
+/* All who could give the root back hang, too, or have ended. */
+static bool is_kept_for_good(const struct weft__group *gr)
+{
+    return gr->members || gr->closed || (gr->why == WEFT__HOLDS && gr->of == gr->all);
+}
+
 /* Where the program had not ended by itself: whether it moved so lately that it may yet go on. */
 static uint64_t signs_of_end(const struct weft__graph *g, const struct weft__hang *x,
                              int64_t still_ns)
 {
     const struct weft_model *m = g->s->m;
-    uint32_t root = g->groups[x->group].node, waiter = x->near;
+    const struct weft__group *gr = &g->groups[x->group];
+    uint32_t root = gr->node, waiter = x->near;
     const struct weft__habit *b = &g->habit[g->s->families->of[root]];
     uint32_t judged = b->resolved < FAMILY_ENOUGH && waiter != WEFT_NONE ? waiter : root;
     uint64_t signs = 0;
@@ -185,9 +198,9 @@ static uint64_t signs_of_end(const struct weft__graph *g, const struct weft__han
         signs |= in_flight(g, judged) ? WEFT__H_YOUNG | WEFT__H_IN_FLIGHT : WEFT__H_YOUNG;
     if (b->resolved == 0)
         signs |= WEFT__H_FIRST;
-    /* What is marked, and sleeps at the end of a trace that does not say how long that lasted: it is to be looked at. */
-    bool sleeps =
-        !m->end_known && m->asleep && (waiter != WEFT_NONE || (g->mark[root] & WEFT__SHOULD));
+    /* What is marked, or will not come, and sleeps at the end: it is to be looked at. */
+    bool sleeps = ends_asleep(m) && (waiter != WEFT_NONE || (g->mark[root] & WEFT__SHOULD) ||
+                                     (m->is_weft && is_kept_for_good(gr)));
     if (still_ns < g->s->o->hang_ns && !sleeps)
         signs |= WEFT__H_MOVED;
     else if (still_ns / 3 < b->longest_ns)
@@ -244,7 +257,8 @@ static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__ha
            (x->near != WEFT_NONE ? WEFT__H_MARKED : 0) |
            (near_behind != WEFT_NONE ? WEFT__H_MARKED_LATER : 0) |
            (weft__is_meant(g, gr->node) ? WEFT__H_MEANT : 0) | (alive ? WEFT__H_ALIVE : 0) |
-           (m->end_ns - from < g->s->o->hang_ns ? WEFT__H_SHORT : 0) |
+           (m->end_ns - from < g->s->o->hang_ns && !(m->is_weft && ends_asleep(m)) ? WEFT__H_SHORT
+                                                                                   : 0) |
            (x->expected ? WEFT__H_EXPECTED : 0) | (is_set(g, x, gr->node) ? WEFT__H_SET : 0) |
            (weft__has_worked(g, gr->node) ? WEFT__H_WORKED : 0) |
            (gr->why == WEFT__HOLDS && gr->of == gr->all ? WEFT__H_KEPT : 0);

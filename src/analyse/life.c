@@ -84,6 +84,14 @@ static bool waits_again(const struct weft__graph *g, uint32_t p)
     return false;
 }
 
+/* Whoever made it waits for it, as for others of its sort before: for the next one that comes, a connection perhaps. */
+static bool is_awaited_again(const struct weft__graph *g, uint32_t p)
+{
+    const uint32_t creator = g->s->m->promise[p].creator;
+    return creator != WEFT_ROOT && (weft__known(g->s, p) & WEFT__ORDERED) &&
+           g->next[creator] != WEFT_NONE && weft__ahead(g, creator) == p && waits_again(g, creator);
+}
+
 /* Several like it that its creator made after it have ended since. */
 static bool is_overtaken(const struct weft__graph *g, uint32_t p)
 {
@@ -113,7 +121,7 @@ bool weft__sleeps(const struct weft__graph *g, uint32_t p)
     return weft__is_sleep(g->s, p) || b->slept > b->resolved / 2;
 }
 
-/* mirage's traces do not say what is given up. */
+/* mirage's traces do not say what is given up. Those without a label may be different things. */
 bool weft__is_expected(const struct weft__graph *g, uint32_t p)
 {
     /* FEW: one pending for so many that ended. SOME: where all are, from one on, so many times are enough. */
@@ -122,10 +130,12 @@ bool weft__is_expected(const struct weft__graph *g, uint32_t p)
     const struct weft__habit *b = &g->habit[g->s->families->of[p]];
     const int64_t since = weft__last_life(g, p), still_ns = m->end_ns - since;
     const bool none_since = b->pending >= ENOUGH && b->oldest_pending > b->newest_resolved;
-    return m->is_weft && b->resolved >= ENOUGH && (b->pending <= b->resolved / FEW || none_since) &&
-           m->promise[p].created && !m->promise[p].background && still_ns >= g->s->o->hang_ns &&
+    return m->is_weft && weft_model_name(m, p) != WEFT_NONE && b->resolved >= ENOUGH &&
+           (b->pending <= b->resolved / FEW || none_since) && m->promise[p].created &&
+           !m->promise[p].background && still_ns >= g->s->o->hang_ns &&
            still_ns / (none_since ? SOME : TIMES) >= b->longest_ns &&
-           (m->asleep || g->slept_ns > since) && !weft__sleeps(g, p) && !waits_again(g, p);
+           (m->asleep || g->slept_ns > since) && !weft__sleeps(g, p) && !waits_again(g, p) &&
+           !is_awaited_again(g, p);
 }
 
 /* ---- After the recording was off ---- */

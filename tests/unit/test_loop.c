@@ -280,6 +280,40 @@ static void collections_do_not_count(void **state)
     expect(&p, "");
 }
 
+/* What waits for something that is meant to be pending for long needs the loop only when that comes; and what is a background
+ * itself may run as soon as it is over. */
+static void who_waits_for_long_needs_no_loop(void **state)
+{
+    (void)state;
+    for (int marked = 0; marked < 4; marked++) {
+        struct program p = begin();
+        task(&p, 1, "watch");
+        task(&p, 2, "pack");
+        task(&p, 3, "stop");
+        if (marked & 1)
+            put(&p, background(0, 3));
+        if (marked & 2)
+            put(&p, background(0, 1));
+        put(&p, switches(MS(1), 1));
+        put(&p, try_read(MS(1), 1, 3));
+        put(&p, switches(MS(1) + US(10), LOOP));
+        nap(&p, MS(1) + US(20), MS(20));
+        put(&p, switches(MS(20), 2));
+        put(&p, fulfills(MS(220), 2, 2));
+        put(&p, switches(MS(220) + US(10), LOOP));
+        if (marked == 3) /* Eio's own fiber by which others wake a domain */
+            put(&p, reads(MS(220) + US(11), 1, 3));
+        put(&p, switches(MS(220) + US(12), LOOP));
+        nap(&p, MS(221), MS(400));
+        expect(&p, marked & 1
+                       ? "possible loop-blocked: 'pack' (task 2) ran for 200 ms without a break, "
+                         "from 20 ms on. [nobody needed the event loop meanwhile, as far as is "
+                         "recorded]\n"
+                       : "likely loop-blocked: 'pack' (task 2) ran for 200 ms without a break, "
+                         "from 20 ms on. Meanwhile 'watch' was waiting.\n");
+    }
+}
+
 /* The program did something else meanwhile, of which nothing is recorded. */
 static void what_is_not_recorded_blocks_nobody(void **state)
 {
@@ -458,19 +492,27 @@ static void what_the_trace_ends_with(void **state)
 static void far_longer_than_usual(void **state)
 {
     (void)state;
-    struct program p = begin();
-    for (unsigned i = 0; i < 8; i++)
-        task(&p, 1 + i, "parse");
-    nap(&p, US(100), MS(1));
-    uint64_t now = MS(1);
-    for (unsigned i = 0; i < 8; i++, now += MS(60)) {
-        put(&p, switches(now, 1 + i));
-        put(&p, fulfills(now + (i == 4 ? MS(50) : MS(1)), 1 + i, 1 + i));
-        put(&p, switches(now + (i == 4 ? MS(50) : MS(1)) + US(1), LOOP));
-        nap(&p, now + MS(i == 4 ? 51 : 2), now + MS(59));
+    for (int named = 0; named < 2; named++) { /* what has no label may be anything */
+        struct program p = begin();
+        for (unsigned i = 0; i < 8; i++)
+            if (named)
+                task(&p, 1 + i, "parse");
+            else
+                put(&p, creates(0, LOOP, 1 + i, 0));
+        nap(&p, US(100), MS(1));
+        uint64_t now = MS(1);
+        for (unsigned i = 0; i < 8; i++, now += MS(60)) {
+            put(&p, switches(now, 1 + i));
+            put(&p, fulfills(now + (i == 4 ? MS(50) : MS(1)), 1 + i, 1 + i));
+            put(&p, switches(now + (i == 4 ? MS(50) : MS(1)) + US(1), LOOP));
+            nap(&p, now + MS(i == 4 ? 51 : 2), now + MS(59));
+        }
+        expect(&p, named ? "likely loop-blocked: 'parse' (task 5) ran for 50 ms without a break, "
+                           "from 241 ms on. Usually such a run takes 1 ms.\n"
+                         : "possible loop-blocked: task 5 ran for 50 ms without a break, from 241 "
+                           "ms on. [nobody needed the event loop meanwhile, as far as is "
+                           "recorded]\n");
     }
-    expect(&p, "likely loop-blocked: 'parse' (task 5) ran for 50 ms without a break, from 241 ms "
-               "on. Usually such a run takes 1 ms.\n");
 }
 
 static void starting_is_no_fault(void **state)
@@ -1235,6 +1277,7 @@ int main(void)
         cmocka_unit_test(waiting_ends_a_run_that_nobody_ends),
         cmocka_unit_test(workers_may_be_busy),
         cmocka_unit_test(who_waits_for_the_work_is_served),
+        cmocka_unit_test(who_waits_for_long_needs_no_loop),
         cmocka_unit_test(who_waits_meanwhile_counts),
         cmocka_unit_test(what_comes_at_once_was_due),
         cmocka_unit_test(who_began_it_goes_on),
