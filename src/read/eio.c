@@ -26,10 +26,12 @@ struct thing {
     uint32_t home;    /* fiber: the one that it was created in; or NONE */
     uint32_t span;    /* fiber: the innermost; or NONE */
     uint8_t sort;
-    uint8_t kind;
+    uint8_t kind;               /* 0: not known */
+    uint8_t expects;            /* fiber: kind of what it says next that it waits for; or 0 */
     bool ended, suspended, own; /* own: what it waits for has no id */
     bool joins;                 /* … and is that a domain of its own ends */
     bool holds;                 /* fiber: its switch has been told to wait for it */
+    bool got;                   /* somebody got it */
 };
 
 /* What a fiber does, by name. */
@@ -244,6 +246,7 @@ static int on_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_
     struct thing *f = find(e, item->id);
     if (!f)
         return WEFT_E_NOMEM;
+    f->sort = f->sort == UNKNOWN ? FIBER : f->sort;
     r->fiber = item->id;
     return go_on(e, f, next);
 }
@@ -314,6 +317,15 @@ static void hold_switch(struct weft__eio *e, struct thing *f, const struct weft_
     f->holds = true;
 }
 
+/* Where the creation of an object was overwritten, what is done with it says what it is. */
+static void learn(struct weft__eio *e, uint64_t id, unsigned kind)
+{
+    const uint32_t at = weft_idmap_get(e->ids, id);
+    if (at == WEFT_IDMAP_NONE || e->thing[at].sort != UNKNOWN || e->thing[at].kind)
+        return;
+    e->thing[at].kind = (uint8_t)kind;
+}
+
 static int on_suspend(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item,
                       const struct weft__eio_item *next)
 {
@@ -321,11 +333,17 @@ static int on_suspend(struct weft__eio *e, struct ring *r, const struct weft__ei
     if (r->fiber != NOBODY && !f)
         return WEFT_E_NOMEM;
     if (f) {
-        const bool told_before = is(item, "Mutex.lock") || is(item, "Switch.await_idle");
+        const bool locks = is(item, "Mutex.lock"),
+                   told_before = locks || is(item, "Switch.await_idle");
         f->suspended = true;
+        f->expects = is(item, "Semaphore.acquire") ? WEFT__EIO_SEMAPHORE
+                     : is(item, "Promise.await")   ? WEFT__EIO_PROMISE
+                                                   : 0;
         if (told_before && f->tried != NOBODY) {
             put(e, WEFT_EVENT_TRY_READ, f->id, f->tried);
             f->waits = f->tried;
+            if (locks)
+                learn(e, f->tried, WEFT__EIO_MUTEX);
         } else if (next && next->event == WEFT__EIO_TRY_GET) {
             f->waits = NOBODY; /* it will say so */
         } else if (item->text_size) {
@@ -343,6 +361,11 @@ static int on_try_get(struct weft__eio *e, struct ring *r, const struct weft__ei
     struct thing *f = r->fiber == NOBODY ? NULL : find(e, r->fiber);
     if (!f)
         return r->fiber == NOBODY ? 0 : WEFT_E_NOMEM;
+    if (!find(e, item->id)) /* the table may have moved */
+        return WEFT_E_NOMEM;
+    f = find(e, r->fiber);
+    if (f->suspended && f->expects)
+        learn(e, item->id, f->expects);
     if (f->suspended && f->waits == NOBODY) {
         put(e, WEFT_EVENT_TRY_READ, f->id, item->id);
         f->waits = item->id;
@@ -369,9 +392,10 @@ static int on_exit_fiber(struct weft__eio *e, const struct weft__eio_item *item)
 
 static int on_get(struct weft__eio *e, const struct ring *r, const struct weft__eio_item *item)
 {
-    const struct thing *t = find(e, item->id);
+    struct thing *t = find(e, item->id);
     if (!t)
         return WEFT_E_NOMEM;
+    t->got = true;
     if (r->fiber == NOBODY)
         return 0;
     if (t->kind == WEFT__EIO_SEMAPHORE || t->kind == WEFT__EIO_MUTEX)
@@ -386,10 +410,12 @@ static int on_put(struct weft__eio *e, const struct ring *r, const struct weft__
     struct thing *t = find(e, item->id);
     if (!t)
         return WEFT_E_NOMEM;
-    if (t->kind == WEFT__EIO_SEMAPHORE || t->kind == WEFT__EIO_MUTEX) {
+    const bool unknown = t->sort == UNKNOWN && !t->kind;
+    /* Nobody gets a promise before somebody puts into it. */
+    if (t->kind == WEFT__EIO_SEMAPHORE || t->kind == WEFT__EIO_MUTEX || (unknown && t->got)) {
         put(e, WEFT_EVENT_RELEASES, r->fiber, item->id);
         put(e, WEFT_EVENT_NOTIFIES, r->fiber, item->id);
-    } else if (t->kind == WEFT__EIO_STREAM) {
+    } else if (t->kind == WEFT__EIO_STREAM || unknown) {
         put(e, WEFT_EVENT_NOTIFIES, r->fiber, item->id);
     } else if (!t->ended) {
         put(e, WEFT_EVENT_FULFILLS, r->fiber, item->id);

@@ -25,12 +25,13 @@ static const struct {
     const char *name;
     bool both; /* else b, or a where b is nothing */
 } words[WEFT_EVENT_KINDS] = {
-    [WEFT_EVENT_CREATES] = {"creates", true},       [WEFT_EVENT_READ] = {"read", true},
-    [WEFT_EVENT_FULFILLS] = {"fulfills", true},     [WEFT_EVENT_FAILS] = {"fails", true},
-    [WEFT_EVENT_SWITCH] = {"runs", false},          [WEFT_EVENT_SIGNAL] = {"signal", true},
-    [WEFT_EVENT_TRY_READ] = {"waits", true},        [WEFT_EVENT_READ_LATER] = {"read_later", true},
-    [WEFT_EVENT_RESOLVES] = {"resolves", true},     [WEFT_EVENT_CANCELS] = {"cancels", true},
-    [WEFT_EVENT_BACKGROUND] = {"background", false}};
+    [WEFT_EVENT_CREATES] = {"creates", true},   [WEFT_EVENT_READ] = {"read", true},
+    [WEFT_EVENT_FULFILLS] = {"fulfills", true}, [WEFT_EVENT_FAILS] = {"fails", true},
+    [WEFT_EVENT_SWITCH] = {"runs", false},      [WEFT_EVENT_SIGNAL] = {"signal", true},
+    [WEFT_EVENT_TRY_READ] = {"waits", true},    [WEFT_EVENT_READ_LATER] = {"read_later", true},
+    [WEFT_EVENT_ACQUIRES] = {"acquires", true}, [WEFT_EVENT_RELEASES] = {"releases", true},
+    [WEFT_EVENT_NOTIFIES] = {"notifies", true}, [WEFT_EVENT_RESOLVES] = {"resolves", true},
+    [WEFT_EVENT_CANCELS] = {"cancels", true},   [WEFT_EVENT_BACKGROUND] = {"background", false}};
 
 static size_t put_id(char *out, size_t room, uint64_t id)
 {
@@ -41,8 +42,9 @@ static size_t put_id(char *out, size_t room, uint64_t id)
     return (size_t)snprintf(out, room, " %" PRIu64, id);
 }
 
-/* Tells an item, and compares what it becomes: "creates 1 own0 sleep, waits 1 own0, runs -". */
-static void tell(struct scene *s, const char *wanted, struct weft__eio_item item)
+/* Tells an item, which another one may follow on its ring, and compares what it becomes: "creates 1 own0 sleep, waits 1 own0, runs -". */
+static void tell_next(struct scene *s, const char *wanted, struct weft__eio_item item,
+                      const struct weft__eio_item *next)
 {
     struct weft_event out[WEFT__EIO_MOST + 1];
     char found[512] = "";
@@ -50,7 +52,7 @@ static void tell(struct scene *s, const char *wanted, struct weft__eio_item item
     item.time_ns = ++s->now_ns;
     item.ring = s->ring;
     item.text_size = item.text ? (uint32_t)strlen(item.text) : 0;
-    const int count = weft__eio_tell(s->eio, out, &item, NULL);
+    const int count = weft__eio_tell(s->eio, out, &item, next);
     assert_in_range(count, 0, WEFT__EIO_MOST);
     for (int i = 0; i < count; i++) {
         assert_non_null(words[out[i].kind].name);
@@ -69,7 +71,7 @@ static void tell(struct scene *s, const char *wanted, struct weft__eio_item item
 }
 
 #define TELL(s, wanted, EVENT, ...)                                                                \
-    tell(s, wanted, (struct weft__eio_item){.event = WEFT__EIO_##EVENT, __VA_ARGS__})
+    tell_next(s, wanted, (struct weft__eio_item){.event = WEFT__EIO_##EVENT, __VA_ARGS__}, NULL)
 
 /* Fiber 1 runs in switch 2. */
 static struct scene begin(void)
@@ -172,6 +174,36 @@ static void how_contexts_end(void **state)
     end(&s);
 }
 
+/* Of what was created before the first event that is left, it is concluded what it is. */
+static void what_is_older_than_the_ring(void **state)
+{
+    (void)state;
+    struct scene s = begin();
+    TELL(&s, "", GET, .id = 50);
+    TELL(&s, "releases 1 50, notifies 1 50", PUT, .id = 50);
+    TELL(&s, "", TRY_GET, .id = 51);
+    TELL(&s, "waits 1 51, runs -", SUSPEND_FIBER, .text = "Mutex.lock");
+    TELL(&s, "releases 1 51, notifies 1 51", PUT, .id = 51);
+    TELL(&s, "runs 1", FIBER, .id = 1);
+    TELL(&s, "acquires 1 51", GET, .id = 51);
+    TELL(&s, "notifies 1 52", PUT, .id = 52); /* a promise, or a mutex */
+    static const char *const operations[] = {"Semaphore.acquire", "Promise.await"};
+    for (uint64_t i = 0; i < 2; i++) {
+        char wanted[64];
+        tell_next(&s, "runs -",
+                  (struct weft__eio_item){.event = WEFT__EIO_SUSPEND_FIBER, .text = operations[i]},
+                  &(struct weft__eio_item){.event = WEFT__EIO_TRY_GET, .id = 53 + i});
+        snprintf(wanted, sizeof wanted, "waits 1 %" PRIu64, 53 + i);
+        TELL(&s, wanted, TRY_GET, .id = 53 + i);
+        TELL(&s, "runs 1", FIBER, .id = 1);
+    }
+    TELL(&s, "releases 1 53, notifies 1 53", PUT, .id = 53);
+    TELL(&s, "fulfills 1 54", PUT, .id = 54);
+    TELL(&s, "runs 60", FIBER, .id = 60); /* what runs is a fiber, and its promise has its number */
+    TELL(&s, "fulfills 60 60", PUT, .id = 60);
+    end(&s);
+}
+
 /* A domain: who started it waits for its first fiber; the promise by which that would be cancelled is pending for long. A further
  * domain has the same ring. */
 static void domains(void **state)
@@ -218,6 +250,7 @@ int main(void)
         cmocka_unit_test(a_switch_and_its_fibers),
         cmocka_unit_test(who_waits_for_a_switch),
         cmocka_unit_test(how_contexts_end),
+        cmocka_unit_test(what_is_older_than_the_ring),
         cmocka_unit_test(domains),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
