@@ -22,8 +22,9 @@
 
 #define MAGIC UINT64_C(0x0016547846040010)
 
-enum { STRINGS = 0x8000, THREADS = 256, RINGS_MAX = 4096, WORDS_MAX = 4095, ARGS_MAX = 15 };
+enum { RINGS_MAX = 4096, WORDS_MAX = 4095, ARGS_MAX = 15 };
 enum {
+    METADATA = 0,
     INITIALIZATION = 1,
     STRING = 2,
     THREAD = 3,
@@ -32,6 +33,7 @@ enum {
     KERNEL_OBJECT = 7,
     SCHEDULING = 8
 };
+enum { PROVIDER_INFO = 1, PROVIDER_SECTION = 2 };
 enum { INSTANT = 0, DURATION_BEGIN = 2, DURATION_END = 3 };
 enum {
     ARG_INT32 = 1,
@@ -68,8 +70,11 @@ struct fxt {
     struct weft_reader common;
     unsigned char *bytes;
     uint64_t size;
-    struct text string[STRINGS];
-    struct thread thread[THREADS];
+    uint32_t provider;         /* whose records follow; each has its own numbers */
+    struct weft_idmap *number; /* by name_key, of a string or of a thread */
+    struct text *string;
+    struct thread *thread;
+    uint32_t strings, string_room, threads, thread_room;
     struct item *item;
     uint32_t items, room, at;
     uint32_t rings;
@@ -115,6 +120,36 @@ struct record {
     uint64_t offset;
 };
 
+/* Numbers of strings have 15 bits, those of threads 8. */
+static uint64_t name_key(const struct fxt *r, unsigned number, bool is_thread)
+{
+    return (uint64_t)r->provider << 16 | (is_thread ? 0x8000u : 0) | number;
+}
+
+static bool name_string(struct fxt *r, unsigned number, struct text text)
+{
+    uint32_t *at = weft_idmap_at(r->number, name_key(r, number, false));
+    if (!at || (*at == WEFT_IDMAP_NONE &&
+                !weft__reserve(&r->string, r->strings, &r->string_room, sizeof *r->string)))
+        return false;
+    if (*at == WEFT_IDMAP_NONE)
+        *at = r->strings++;
+    r->string[*at] = text;
+    return true;
+}
+
+static bool name_thread(struct fxt *r, unsigned number, struct thread thread)
+{
+    uint32_t *at = weft_idmap_at(r->number, name_key(r, number, true));
+    if (!at || (*at == WEFT_IDMAP_NONE &&
+                !weft__reserve(&r->thread, r->threads, &r->thread_room, sizeof *r->thread)))
+        return false;
+    if (*at == WEFT_IDMAP_NONE)
+        *at = r->threads++;
+    r->thread[*at] = thread;
+    return true;
+}
+
 /* A string by its number; inline ones stand at *at. False: it does not fit into the record. */
 static bool take_string(const struct fxt *r, unsigned number, uint64_t *at, uint64_t end,
                         struct text *out)
@@ -127,7 +162,9 @@ static bool take_string(const struct fxt *r, unsigned number, uint64_t *at, uint
         *out = (struct text){*at, (uint32_t)size};
         *at += room;
     } else if (number) {
-        *out = r->string[number];
+        const uint32_t known = weft_idmap_seek(r->number, name_key(r, number, false));
+        if (known != WEFT_IDMAP_NONE)
+            *out = r->string[known];
     }
     return true;
 }
@@ -171,9 +208,13 @@ static const struct arg *find_arg(const struct fxt *r, const struct arg *a, int 
 static bool take_thread(const struct fxt *r, unsigned number, uint64_t *at, uint64_t end,
                         struct thread *out)
 {
-    *out = r->thread[number];
-    if (number)
+    *out = (struct thread){0};
+    if (number) {
+        const uint32_t known = weft_idmap_seek(r->number, name_key(r, number, true));
+        if (known != WEFT_IDMAP_NONE)
+            *out = r->thread[known];
         return true;
+    }
     if (end - *at < 16)
         return false;
     *out = (struct thread){word(r, *at), word(r, *at + 8)};
@@ -364,14 +405,17 @@ static uint32_t stream_of(struct fxt *r, struct thread t)
 static struct weft__fxt_value value_of(const struct fxt *r, const struct arg *a)
 {
     struct weft__fxt_value v = {.name = text_of(r, a->name), .text = text_of(r, a->text)};
-    v.type = WEFT__FXT_NUMBER;
+    v.type = WEFT__FXT_UNSIGNED;
     v.value = (int64_t)a->value;
     switch (a->type) {
     case ARG_INT32:
+        v.type = WEFT__FXT_NUMBER;
         v.value = (int32_t)(uint32_t)a->value;
         break;
-    case ARG_UINT32:
     case ARG_INT64:
+        v.type = WEFT__FXT_NUMBER;
+        break;
+    case ARG_UINT32:
     case ARG_UINT64:
     case ARG_POINTER:
     case ARG_KOID:
@@ -486,17 +530,20 @@ static bool on_record(struct fxt *r, const struct record *x, bool *fits)
     case STRING: {
         const unsigned number = x->head >> 16 & 0x7fff, size = x->head >> 32 & 0x7fff;
         *fits = size <= x->end - x->at;
-        if (*fits && number)
-            r->string[number] = (struct text){x->at, size};
-        return true;
+        return !*fits || !number || name_string(r, number, (struct text){x->at, size});
     }
     case THREAD:
         *fits = x->end - x->at >= 16;
-        if (*fits)
-            r->thread[x->head >> 16 & 0xff] = (struct thread){word(r, x->at), word(r, x->at + 8)};
         if (*fits && !r->common.facts.process.pid)
             r->common.facts.process.pid = (uint32_t)word(r, x->at);
+        return !*fits || name_thread(r, x->head >> 16 & 0xff,
+                                     (struct thread){word(r, x->at), word(r, x->at + 8)});
+    case METADATA: {
+        const unsigned type = x->head >> 16 & 15;
+        if (type == PROVIDER_INFO || type == PROVIDER_SECTION)
+            r->provider = (uint32_t)(x->head >> 20);
         return true;
+    }
     case INITIALIZATION:
         *fits = x->end - x->at >= 8;
         if (*fits && word(r, x->at))
@@ -511,7 +558,7 @@ static bool on_record(struct fxt *r, const struct record *x, bool *fits)
     case KERNEL_OBJECT: /* of Eio's threads the number says what they are called */
         return !r->any || on_any_object(r, x, fits);
     default:
-        r->common.facts.unknown_packets += (x->head & 15) != 0;
+        r->common.facts.unknown_packets++;
         return true;
     }
 }
@@ -612,10 +659,11 @@ static int read_any(struct fxt *r, struct weft_error *err)
     r->common.facts.unknown_packets = 0;
     free(r->facts);
     r->facts = NULL;
-    memset(r->string, 0, sizeof r->string);
-    memset(r->thread, 0, sizeof r->thread);
+    r->strings = r->threads = r->provider = 0;
+    weft_idmap_free(r->number);
+    r->number = weft_idmap_new();
     r->stream = weft_idmap_new();
-    int rc = r->stream ? read_records(r, err) : WEFT_E_NOMEM;
+    int rc = r->number && r->stream ? read_records(r, err) : WEFT_E_NOMEM;
     for (uint32_t i = 0; i < r->rings; i++)
         if (!*r->facts[i].name)
             snprintf(r->facts[i].name, sizeof r->facts[i].name, "thread %u", r->facts[i].thread);
@@ -641,6 +689,9 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
         return (int)got;
     r->size = (uint64_t)got;
     r->hz = 1000000000;
+    r->number = weft_idmap_new();
+    if (!r->number)
+        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its records");
     int rc = read_records(r, err);
     if (rc == 0 && !r->speaks)
         rc = read_any(r, err);
@@ -709,6 +760,9 @@ static void fini(struct weft_reader *common)
 {
     struct fxt *r = (struct fxt *)common;
     free(r->bytes);
+    weft_idmap_free(r->number);
+    free(r->string);
+    free(r->thread);
     free(r->item);
     free(r->facts);
     free(r->span_item);

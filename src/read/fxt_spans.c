@@ -129,6 +129,8 @@ static void put_arguments(struct weft__spans *s, uint64_t id, const struct weft_
                      v->text.text);
         else if (v->type == WEFT__FXT_REAL)
             snprintf(text, LABEL_BYTES, "%.*s=%g", name, v->name.text, v->real);
+        else if (v->type == WEFT__FXT_UNSIGNED)
+            snprintf(text, LABEL_BYTES, "%.*s=%" PRIu64, name, v->name.text, (uint64_t)v->value);
         else
             snprintf(text, LABEL_BYTES, "%.*s=%" PRId64, name, v->name.text, v->value);
         s->texts++;
@@ -247,7 +249,7 @@ static void on_counter(struct weft__spans *s, const struct weft__fxt_value *arg)
 {
     for (uint32_t i = 0; i < s->item->args && s->texts < WEFT_BATCH; i++) {
         char *text = s->text + (size_t)s->texts * LABEL_BYTES;
-        if (arg[i].type != WEFT__FXT_NUMBER)
+        if (arg[i].type != WEFT__FXT_NUMBER && arg[i].type != WEFT__FXT_UNSIGNED)
             continue;
         snprintf(text, LABEL_BYTES, "%.*s%s%.*s", precision(s->item->name, 64), s->item->name.text,
                  arg[i].name.size ? "." : "", precision(arg[i].name, 64), arg[i].name.text);

@@ -34,7 +34,13 @@ struct weft__fxt_value {
     struct weft__fxt_text name, text;
     int64_t value;
     double real;
-    enum { WEFT__FXT_NUMBER, WEFT__FXT_REAL, WEFT__FXT_TEXT, WEFT__FXT_NOTHING } type;
+    enum {
+        WEFT__FXT_NUMBER,
+        WEFT__FXT_UNSIGNED,
+        WEFT__FXT_REAL,
+        WEFT__FXT_TEXT,
+        WEFT__FXT_NOTHING
+    } type;
 };
 
 #define WEFT__FXT_ARGS_MAX 15u

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: ISC
-"""fxt.py FILE: a trace in Fuchsia's format, as programs write it that have nothing to do with Eio."""
+"""fxt.py FILE [providers]: a trace in Fuchsia's format, as programs write it that have nothing to do with Eio. providers: two of them, which
+take turns, and have numbers of their own."""
 import struct
 import sys
 
@@ -38,6 +39,21 @@ def event(kind, thread, time, category, name, last=None, **arguments):
 
 
 out.extend(struct.pack("<Q", 0x0016547846040010))
+if sys.argv[2:] == ["providers"]:
+    for turn in range(2):
+        for provider, name in (1, "a"), (7, "bc"):
+            if turn:
+                words(0, 2 << 16 | provider << 20)  # its records go on
+            else:
+                words(0, 1 << 16 | provider << 20 | len(name) << 52, name.encode())
+                words(2, 1 << 16 | len(name) << 32, name.encode())  # string 1
+                words(3, 1 << 16, struct.pack("<QQ", 50, 100 + provider))  # thread 1
+            # begins in the first turn, ends in the second; the last has a thread and a string of its own
+            words(4, (2 + turn) << 16 | 1 << 24 | 1 << 32 | 1 << 48, struct.pack("<Q", 10 * turn + provider))
+    body = struct.pack("<QQQ", 30, 50, 200) + b"inline\0\0" + struct.pack("<QQ", 4 | 2 << 4 | 1 << 16, 2**64 - 1)
+    words(4, 2 << 16 | 1 << 20 | 1 << 32 | 0x8006 << 48, body)
+    open(sys.argv[1], "wb").write(out)
+    sys.exit()
 words(1, 0, struct.pack("<Q", 1000000))  # a tick is a microsecond
 for thread, name in (1, "main"), (2, "worker"):
     words(3, thread << 16, struct.pack("<QQ", 50, 100 + thread))

@@ -54,6 +54,30 @@ same 'what it says' wanted "$tmp/out"
 run 0 "$WEFT" info any.fxt
 says "$tmp/out" ' 101  main '
 says "$tmp/out" ' 102  worker '
+# Two providers, whose numbers mean different things, in turn; a thread and a string that stand in their record
+python3 "$SOURCE_ROOT/tests/e2e/fxt.py" two.fxt providers
+run 0 "$WEFT" dump two.fxt
+silent "$tmp/err"
+cat >wanted <<'END'
+0 0 creates parent=-1 child=1 type=span label="a"
+0 0 label p=1 text="a"
+0 0 background p=1
+0 0 switch p=1
+6 1 creates parent=-1 child=2 type=span label="bc"
+6 1 label p=2 text="bc"
+6 1 background p=2
+6 1 switch p=2
+10 0 fulfills resolver=1 p=1
+10 0 switch p=-1
+16 1 fulfills resolver=2 p=2
+16 1 switch p=-1
+29 2 creates parent=-1 child=3 type=span label="inline"
+29 2 label p=3 text="bc"
+29 2 label p=3 text="bc=18446744073709551615"
+29 2 background p=3
+29 2 switch p=3
+END
+same 'two providers' wanted "$tmp/out"
 for command in stats promises explain 'render -o picture.svg' 'export --to ctf -o ctf'; do
     # shellcheck disable=SC2086
     run 0 "$WEFT" $command any.fxt
