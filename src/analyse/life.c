@@ -84,11 +84,12 @@ static bool waits_again(const struct weft__graph *g, uint32_t p)
     return false;
 }
 
-/* Whoever made it waits for it, as for others of its sort before: for the next one that comes, a connection perhaps. */
+/* Whoever made it waits for it, as for others of its sort before: for the next one that comes, a connection perhaps, or
+ * the next change of what a condition tells. */
 static bool is_awaited_again(const struct weft__graph *g, uint32_t p)
 {
     const uint32_t creator = g->s->m->promise[p].creator;
-    return creator != WEFT_ROOT && (weft__known(g->s, p) & WEFT__ORDERED) &&
+    return creator != WEFT_ROOT && (weft__known(g->s, p) & (WEFT__ORDERED | WEFT__REUSED)) &&
            g->next[creator] != WEFT_NONE && weft__ahead(g, creator) == p && waits_again(g, creator);
 }
 

@@ -34,9 +34,9 @@ static const struct {
     {"worker", WEFT__LASTING},
     {"thread", WEFT__LASTING},
     {"accept", WEFT__LASTING | WEFT__ORDERED},
-    {"read", WEFT__ORDERED},
+    {"read", WEFT__LASTING | WEFT__ORDERED},
     {"write", WEFT__ORDERED},
-    {"receive", WEFT__ORDERED},
+    {"receive", WEFT__LASTING | WEFT__ORDERED},
 };
 
 unsigned weft__type(const struct weft_model *m, uint32_t promise)

@@ -707,6 +707,9 @@ static void test_leak_outlived(void **state)
     replies(100, 1, CONNECTION, "peer %d", 0); /* may stay */
     expect(weft__find_leaks, WEFT_POSSIBLE, 2, NULL);
     forget();
+    replies(100, 1, READ_, "readv %d", 0); /* may stay, too */
+    expect(weft__find_leaks, WEFT_POSSIBLE, 2, NULL);
+    forget();
     replies(100, 1, CONDITION_, "changed %d", 0); /* never resolved */
     expect(weft__find_leaks, WEFT_POSSIBLE, 2, NULL);
     forget();
