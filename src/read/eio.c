@@ -385,6 +385,7 @@ static int on_exit_fiber(struct weft__eio *e, const struct weft__eio_item *item)
     f->ended = true;
     if (f->holds)
         put(e, WEFT_EVENT_READ_LATER, e->thing[f->home].id, item->id);
+    f->holds = false;
     return 0;
 }
 

@@ -146,6 +146,7 @@ static void a_switch_and_its_fibers(void **state)
     TELL(&s, "creates 3 own2 receive, waits 3 own2, runs -", SUSPEND_FIBER, .text = "Stream.take");
     TELL(&s, "resolves - own2, read 3 own2", FIBER, .id = 3);
     TELL(&s, "resolves 3 3, read_later 2 3", EXIT_FIBER, .id = 3);
+    TELL(&s, "", EXIT_FIBER, .id = 3);
     end(&s);
 }
 
