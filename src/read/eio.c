@@ -251,20 +251,21 @@ static int on_fiber(struct weft__eio *e, struct ring *r, const struct weft__eio_
     return go_on(e, f, next);
 }
 
-/* In a context that is cancelled a suspension ends at once, and nothing says that the fiber goes on but what it does next. */
-static int go_on_unsaid(struct weft__eio *e, const struct ring *r,
-                        const struct weft__eio_item *item)
+/* What only a fiber that runs says. */
+static bool only_runs(const struct ring *r, const struct weft__eio_item *item)
 {
-    const bool only_runs =
-        item->event == WEFT__EIO_SUSPEND_FIBER || item->event == WEFT__EIO_CREATE_CC ||
-        item->event == WEFT__EIO_CREATE_FIBER || item->event == WEFT__EIO_EXIT_CC ||
-        item->event == WEFT__EIO_ERROR || item->event == WEFT__EIO_GET ||
-        (item->event == WEFT__EIO_EXIT_FIBER && item->id == r->fiber);
-    const uint32_t at =
-        only_runs && r->fiber != NOBODY ? weft_idmap_get(e->ids, r->fiber) : WEFT_IDMAP_NONE;
-    if (at == WEFT_IDMAP_NONE || !e->thing[at].suspended)
-        return 0;
-    return go_on(e, &e->thing[at], NULL);
+    return r->fiber != NOBODY &&
+           (item->event == WEFT__EIO_SUSPEND_FIBER || item->event == WEFT__EIO_CREATE_CC ||
+            item->event == WEFT__EIO_CREATE_FIBER || item->event == WEFT__EIO_EXIT_CC ||
+            item->event == WEFT__EIO_ERROR || item->event == WEFT__EIO_GET ||
+            (item->event == WEFT__EIO_EXIT_FIBER && item->id == r->fiber));
+}
+
+/* In a context that is cancelled a suspension ends at once, and nothing says that the fiber goes on but what it does next. */
+static int go_on_unsaid(struct weft__eio *e, const struct ring *r)
+{
+    const uint32_t at = weft_idmap_get(e->ids, r->fiber);
+    return at != WEFT_IDMAP_NONE && e->thing[at].suspended ? go_on(e, &e->thing[at], NULL) : 0;
 }
 
 static bool is(const struct weft__eio_item *item, const char *operation)
@@ -353,7 +354,7 @@ static int on_suspend(struct weft__eio *e, struct ring *r, const struct weft__ei
         hold_switch(e, f, item);
     }
     put(e, WEFT_EVENT_SWITCH, NOBODY, 0);
-    return 0;
+    return next && only_runs(r, next) ? go_on_unsaid(e, r) : 0;
 }
 
 static int on_try_get(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item)
@@ -564,7 +565,7 @@ int weft__eio_tell(struct weft__eio *e, struct weft_event *out, const struct wef
     e->stream = item->ring;
     const uint64_t ran = r->fiber;
     const bool lost = r->lost;
-    if ((rc = go_on_unsaid(e, r, item)) < 0)
+    if (only_runs(r, item) && (rc = go_on_unsaid(e, r)) < 0)
         return rc;
     switch ((enum weft__eio_event)item->event) {
     case WEFT__EIO_CREATE_OBJ:

@@ -83,7 +83,7 @@ struct weft_stream_facts;
 void weft__eio_name_stream(struct weft_stream_facts *f, uint32_t number);
 
 /* An item becomes up to so many events. */
-#define WEFT__EIO_MOST 8u
+#define WEFT__EIO_MOST 10u
 
 /* Tells what the item means: writes up to WEFT__EIO_MOST events to out and returns how many, or a negative WEFT_E code. Items come in
  * order of time. next: the one that follows it on its ring, or NULL; what a fiber does first after a wait tells why it

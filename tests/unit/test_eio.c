@@ -117,6 +117,12 @@ static void a_suspension_that_ends_at_once(void **state)
     TELL(&s, "runs -", SUSPEND_FIBER, .text = "");
     TELL(&s, "runs 1, resolves 1 1", EXIT_FIBER, .id = 1);
     end(&s);
+    s = begin(); /* what it does next is known already */
+    tell_next(&s, "creates 1 own0 sleep, waits 1 own0, runs -, resolves - own0, read 1 own0",
+              (struct weft__eio_item){.event = WEFT__EIO_SUSPEND_FIBER, .text = "sleep"},
+              &(struct weft__eio_item){.event = WEFT__EIO_SUSPEND_FIBER, .text = "sleep"});
+    TELL(&s, "creates 1 own1 sleep, waits 1 own1, runs -", SUSPEND_FIBER, .text = "sleep");
+    end(&s);
 }
 
 /* A fiber that is suspended may release a mutex, and the scheduler may say something. */
