@@ -234,6 +234,23 @@ static bool is_whole(const struct finder *f, uint32_t reader, uint32_t first)
     return until - from >= WHOLE && sum >= life - life / WHOLE;
 }
 
+/* Whether one has had nothing to do before this chain but wait for the like, and was sent off on its own, as Lwt.async does:
+ * it, or who waits for it. So a connection is served, request by request. */
+static bool is_sent_off(const struct finder *f, uint32_t reader, const struct chain *c)
+{
+    const struct weft_history *h = f->h;
+    uint32_t p = reader;
+    if (f->s->families->of[wait_at(f, h->waits_of_first[reader])->source] != c->family)
+        return false;
+    for (unsigned i = 0; i < RUNS && h->waits_for_first[p + 1] > h->waits_for_first[p]; i++) {
+        const uint32_t by = h->wait[h->waits_for[h->waits_for_first[p]]].reader;
+        if (by == WEFT_ROOT)
+            return false;
+        p = weft_model_final(f->m, by);
+    }
+    return strcmp(weft_model_type(f->m, p), "async") == 0;
+}
+
 /* Whether it looks like a loop that keeps a server busy, or that does one job after the other. */
 static bool makes_load(const struct finder *f, uint32_t reader, const struct chain *c)
 {
@@ -243,6 +260,8 @@ static bool makes_load(const struct finder *f, uint32_t reader, const struct cha
                  h->waits_of_first[source + 1] > h->waits_of_first[source];
     reader = weft_model_final(f->m, reader);
     const uint32_t first = f->first[reader];
+    if (works && is_sent_off(f, reader, c))
+        return true;
     return (first == WEFT_ROOT || f->m->promise[first].creator == WEFT_ROOT) &&
            (c->count >= MANY || (works && is_whole(f, reader, first)) ||
             (works && f->m->promise[source].should_resolve) ||

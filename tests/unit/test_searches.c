@@ -21,6 +21,7 @@
     X(CONDITION_, "condition")                                                                     \
     X(PROMISE, "promise")                                                                          \
     X(CONNECTION, "connection")                                                                    \
+    X(ASYNC, "async")                                                                              \
     X(READ_, "read")
 
 enum kind {
@@ -886,6 +887,8 @@ struct serial {
     bool fans_out;  /* each waits for two things at once, */
     bool part;      /* … for one thing of its own, */
     bool news;      /* … for what was there before */
+    bool sent_off;  /* an async waits for who asks */
+    bool prepares;  /* who asks waited for something else before */
 };
 
 /* A request that asks for one thing after the other. */
@@ -897,9 +900,20 @@ static uint64_t ask(struct serial o)
     uint64_t request = make(o.top ? LOOP : server, TASK_, "GET /page");
     uint64_t maker = make(LOOP, TASK_, "maker"), timer = make(maker, TIMER, "tick");
     const uint64_t news = o.news ? make(server, PROMISE, "news") : 0;
+    const uint64_t sent_off = o.sent_off ? make(server, ASYNC, "connection") : 0;
     if (o.background)
         put(background(now, request));
+    if (o.sent_off)
+        wait_for(sent_off, request);
     run(request);
+    if (o.prepares) {
+        const uint64_t parsed = make(request, PROMISE, "parsed");
+        wait_for(request, parsed);
+        run(LOOP);
+        sleep_for(MS);
+        fulfil(LOOP, parsed);
+        wake(request, parsed);
+    }
     for (int i = 0; i < 2 && o.elsewhere; i++)
         fetch[i] = make(server, o.kind, o.name);
     for (int i = 0; i < 2 && o.elsewhere; i++)
@@ -1068,6 +1082,7 @@ static void test_serial_ordered(void **state)
         {8, FETCH, "user %d", .ends = true, .top = true, .fans_out = true},
         {10, FETCH, "user %d", .ends = true, .top = true, .part = true},
         {8, FETCH, "user %d", .ends = true, .news = true},
+        {8, FETCH, "request %d", .ends = true, .part = true, .sent_off = true},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(ordered); i++) {
@@ -1086,6 +1101,13 @@ static void test_serial_ordered(void **state)
     for (int way = 0; way < 3; way++) {
         uint64_t reader = ask((struct serial){way == 0 ? 9 : 10, FETCH, "user %d", .ends = true,
                                               .top = way != 1, .part = way != 2});
+        expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
+        forget();
+    }
+    /* Sent off for something else; waited for by nobody; without parts. */
+    for (int way = 0; way < 3; way++) {
+        uint64_t reader = ask((struct serial){8, FETCH, "user %d", .ends = true, .part = way != 2,
+                                              .sent_off = way != 1, .prepares = way == 0});
         expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
         forget();
     }
