@@ -156,14 +156,16 @@ done
 export OCAMLPATH=$tmp/prefix/lib CAML_LD_LIBRARY_PATH=$tmp/prefix/lib/stublibs
 run 0 ocamlfind query -recursive -predicates native mirage-profile
 says "$tmp/out" '/weft$'
-says "$tmp/out" '/weft/mprof$'
+says "$tmp/out" '/mirage-profile$'
 cp package/test/annotated.ml package/test/own_ids.ml .
 run 0 ocamlfind ocamlopt -package weft -linkpkg own_ids.ml -o own_ids
 run 0 record installed.weft ./own_ids
 equal 'ocamlfind' 2 "$("$WEFT" promises installed.weft | grep -c task)"
-run 0 ocamlfind ocamlopt -package mirage-profile,mirage-profile-unix -linkpkg annotated.ml -o annotated
-run 0 record installed.weft ./annotated
-equal 'mirage-profile by ocamlfind' "suspend reason=wait_for_work;resume;label p=-1 text=\"connect\";$counters" "$(told installed.weft)"
+for names in mirage-profile,mirage-profile-unix weft.mprof,weft.mprof-unix; do
+    run 0 ocamlfind ocamlopt -package "$names" -linkpkg annotated.ml -o annotated
+    run 0 record installed.weft ./annotated
+    equal "$names by ocamlfind" "suspend reason=wait_for_work;resume;label p=-1 text=\"connect\";$counters" "$(told installed.weft)"
+done
 run 0 ocamlfind ocamlc -package weft -linkpkg own_ids.ml -o own_ids.bc
 run 0 record installed.weft ./own_ids.bc
 equal 'ocamlfind, bytecode' 2 "$("$WEFT" promises installed.weft | grep -c task)"
