@@ -9,6 +9,64 @@
 
 #define ANY_LABEL (WEFT_NONE - 1) /* of a type whose labels are as many as its promises */
 
+/* ---- The same program, with mirage-profile's Lwt and with one that tells weft ----
+ *
+ * What mirage-profile's says is less: fewer types, no names but those that the program gives, and what ran when the recording
+ * began is a promise, not the loop. Where runs of both are compared, all are taken as it would say it. */
+
+/* What Lwt's types are called in mirage-profile's traces. */
+static const struct {
+    const char *is, *was;
+} types[] = {
+    {"catch", "try"},      {"both", "join"},      {"all", "join"},    {"pause", "task"},
+    {"sleep", "task"},     {"io", "task"},        {"job", "task"},    {"mvar", "task"},
+    {"protected", "task"}, {"no_cancel", "wait"}, {"stream", "wait"},
+};
+
+/* Whether nobody has given this name: it is that of a place in OCaml's sources, or of a module of Lwt's. */
+static bool is_place(const char *name, uint32_t size)
+{
+    static const char end[] = ".ml:";
+    if (size >= 3 && memcmp(name, "Lwt", 3) == 0 && !memchr(name, ' ', size))
+        return true;
+    while (size && name[size - 1] >= '0' && name[size - 1] <= '9')
+        size--;
+    return size >= sizeof end - 1 &&
+           memcmp(name + size - (sizeof end - 1), end, sizeof end - 1) == 0;
+}
+
+/* The text that a promise is known by, or WEFT_NONE. */
+static uint32_t name_of(const struct weft__side *side, uint32_t promise)
+{
+    const struct weft_model *m = side->h->m;
+    uint32_t size;
+    if (!side->as_mirage)
+        return weft_model_name(m, promise);
+    for (uint32_t l = m->promise[promise].first_label; l != WEFT_NONE; l = m->label[l].next) {
+        if (m->label[l].is_change)
+            continue;
+        const char *name = weft_model_text(m, m->label[l].what, &size);
+        if (!is_place(name, size))
+            return m->label[l].what;
+    }
+    return WEFT_NONE;
+}
+
+/* Whether the other one has no promise for it: mirage-profile's, for what stands for the loop or for a place in the queue of a
+ * condition; weft's, for a lock, a pool and the program's end. */
+static bool is_none(const struct weft__side *side, uint32_t promise)
+{
+    const struct weft_model *m = side->h->m;
+    const struct weft_promise *p = &m->promise[promise];
+    const char *type = weft_model_type(m, promise);
+    if (!side->as_mirage)
+        return false;
+    if (m->is_weft)
+        return strcmp(type, "mutex") == 0 || strcmp(type, "pool") == 0 || strcmp(type, "main") == 0;
+    return p->creator == WEFT_ROOT ? !p->created
+                                   : strcmp(weft_model_type(m, p->creator), "condition") == 0;
+}
+
 /* ---- Kinds ---- */
 
 struct texts { /* of one model, by its numbers: what they are here, or WEFT_NONE: not seen yet */
@@ -40,12 +98,23 @@ static bool number_label(struct weft__sides *s, struct weft__side *side, uint32_
     return *shape != WEFT_STRINGS_NONE;
 }
 
+static bool number_type(struct weft__sides *s, const struct weft__side *side, uint32_t promise,
+                        uint32_t *number)
+{
+    const struct weft_model *m = side->h->m;
+    for (size_t i = 0; side->as_mirage && *number == WEFT_NONE && i < sizeof types / sizeof *types;
+         i++)
+        if (strcmp(weft_model_type(m, promise), types[i].is) == 0)
+            *number = weft_strings_add(s->texts, types[i].was, (uint32_t)strlen(types[i].was));
+    return number_text(s, m, m->promise[promise].type, number);
+}
+
 static bool number_kind(struct weft__sides *s, struct weft__side *side, struct texts *t,
                         uint32_t promise)
 {
     const struct weft_model *m = side->h->m;
-    uint32_t type = m->promise[promise].type, name = weft_model_name(m, promise), shape = WEFT_NONE;
-    if (!number_text(s, m, type, &t->type[type]))
+    uint32_t type = m->promise[promise].type, name = name_of(side, promise), shape = WEFT_NONE;
+    if (!number_type(s, side, promise, &t->type[type]))
         return false;
     if (name != WEFT_NONE) {
         if (!number_label(s, side, name, &t->shape[name]))
@@ -151,7 +220,9 @@ static bool number_clans(struct weft__sides *s, struct weft__side *side)
         for (uint32_t i = h->children_first[queue[at]]; i < h->children_first[queue[at] + 1] && ok;
              i++) {
             uint32_t child = h->children[i];
-            side->clan[child] = clan_below(&s->clans, side->clan[queue[at]], side->kind[child]);
+            side->clan[child] = is_none(side, child) ? 0
+                                                     : clan_below(&s->clans, side->clan[queue[at]],
+                                                                  side->kind[child]);
             ok = side->clan[child] != WEFT_NONE;
             queue[end++] = child;
         }
@@ -165,8 +236,12 @@ int weft__sides_init(struct weft__sides *s, const struct weft_history *const *h,
     s->side = calloc(count, sizeof *s->side);
     bool ok = s->texts && s->side && weft__pairs_add(&s->kinds, WEFT_NONE, WEFT_NONE) == 0 &&
               weft__pairs_add(&s->clans, WEFT_NONE, 0) == 0;
+    bool both = false;
+    for (uint32_t i = 1; i < count; i++)
+        both |= h[i]->m->is_weft != h[0]->m->is_weft;
     for (uint32_t i = 0; i < count && ok; i++) {
         s->side[i].h = h[i];
+        s->side[i].as_mirage = both;
         ok = number_kinds(s, &s->side[i]);
     }
     ok = ok && join_kinds(s);
@@ -248,7 +323,11 @@ static uint32_t children_of(const struct aligner *k, const struct weft__side *s,
     const struct weft_history *h = s->h;
     uint32_t count = 0;
     for (uint32_t i = h->children_first[promise]; i < h->children_first[promise + 1]; i++) {
-        uint32_t child = h->children[i], name = weft_model_name(h->m, child);
+        uint32_t child = h->children[i], name = name_of(s, child);
+        if (is_none(s, child)) { /* its children are the loop's */
+            count += children_of(k, s, child, out + count);
+            continue;
+        }
         out[count++] = (struct child){k->kinds->pair[s->kind[child]].a, s->kind[child],
                                       name == WEFT_NONE ? WEFT_NONE : s->label[name], child};
     }
@@ -412,14 +491,16 @@ static void align_children(struct aligner *k, uint32_t a, uint32_t b)
     merge(k, &as, &bs, true);
 }
 
-static uint32_t most_children(const struct weft_history *h)
+static uint32_t most_children(const struct weft__side *s)
 {
-    uint32_t most = 0;
+    const struct weft_history *h = s->h;
+    uint32_t most = 0, of_loop = 0;
     for (uint32_t p = 0; p < h->m->promises; p++) {
         uint32_t n = h->children_first[p + 1] - h->children_first[p];
+        of_loop += p == WEFT_ROOT || is_none(s, p) ? n : 0;
         most = n > most ? n : most;
     }
-    return most;
+    return of_loop > most ? of_loop : most;
 }
 
 static uint32_t *nobody(uint32_t count)
@@ -434,15 +515,15 @@ int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **
                 uint32_t **a_of_b)
 {
     struct aligner k = {.kinds = &s->kinds, .a = &s->side[a], .b = &s->side[b]};
-    const struct weft_history *of_a = k.a->h, *of_b = k.b->h;
-    k.b_of_a = nobody(of_a->m->promises);
-    k.a_of_b = nobody(of_b->m->promises);
-    uint32_t *queue = weft__resize(NULL, of_a->m->promises, sizeof *queue), queued = 0;
-    k.of_a = weft__resize(NULL, (uint64_t)most_children(of_a) + 1, sizeof *k.of_a);
-    k.of_b = weft__resize(NULL, (uint64_t)most_children(of_b) + 1, sizeof *k.of_b);
-    uint32_t most =
-        most_children(of_a) > most_children(of_b) ? most_children(of_a) : most_children(of_b);
-    k.spare = weft__resize(NULL, (uint64_t)most + 1, sizeof *k.spare);
+    const struct weft_model *of_a = k.a->h->m, *of_b = k.b->h->m;
+    const uint32_t most_a = most_children(k.a), most_b = most_children(k.b);
+    k.b_of_a = nobody(of_a->promises);
+    k.a_of_b = nobody(of_b->promises);
+    uint32_t *queue = weft__resize(NULL, of_a->promises, sizeof *queue), queued = 0;
+    k.of_a = weft__resize(NULL, (uint64_t)most_a + 1, sizeof *k.of_a);
+    k.of_b = weft__resize(NULL, (uint64_t)most_b + 1, sizeof *k.of_b);
+    k.spare =
+        weft__resize(NULL, (uint64_t)(most_a > most_b ? most_a : most_b) + 1, sizeof *k.spare);
     bool ok = k.b_of_a && k.a_of_b && queue && k.of_a && k.of_b && k.spare;
     if (ok) {
         join(&k, WEFT_ROOT, WEFT_ROOT);
@@ -451,10 +532,17 @@ int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **
     for (uint32_t i = 0; ok && i < queued; i++) {
         uint32_t p = queue[i];
         align_children(&k, p, k.b_of_a[p]);
-        for (uint32_t n = of_a->children_first[p]; n < of_a->children_first[p + 1]; n++)
-            if (k.b_of_a[of_a->children[n]] != WEFT_NONE)
-                queue[queued++] = of_a->children[n];
+        uint32_t children = children_of(&k, k.a, p, k.spare);
+        for (uint32_t n = 0; n < children; n++)
+            if (k.b_of_a[k.spare[n].promise] != WEFT_NONE)
+                queue[queued++] = k.spare[n].promise;
     }
+    for (uint32_t p = 1; ok && p < of_a->promises; p++)
+        if (is_none(k.a, p))
+            k.b_of_a[p] = WEFT_ROOT;
+    for (uint32_t p = 1; ok && p < of_b->promises; p++)
+        if (is_none(k.b, p))
+            k.a_of_b[p] = WEFT_ROOT;
     free(queue);
     free(k.of_a);
     free(k.of_b);

@@ -17,6 +17,8 @@ struct weft__side {
     uint32_t *kind;  /* by promise; 0 is the loop's */
     uint32_t *clan;  /* by promise; 0 is the loop's; WEFT_NONE where the creators are a circle */
     uint32_t *label; /* by text of the model that is a label: its number in texts */
+    bool
+        as_mirage; /* it is compared with one of mirage-profile's, or is one and is compared with one of weft's */
 };
 
 struct weft__sides {

@@ -11,13 +11,24 @@
 
 /* ---- Endings ---- */
 
+/* Old Lwt's traces do not tell a cancellation from a failure, but by the exception. */
+static bool is_cancellation(const struct weft_model *m, uint32_t promise)
+{
+    static const char canceled[] = "Lwt.Canceled";
+    const uint32_t reason = weft_model_reason(m, promise);
+    uint32_t size = 0;
+    const char *text = m->is_weft || reason == WEFT_NONE ? "" : weft_model_text(m, reason, &size);
+    return size == sizeof canceled - 1 && memcmp(text, canceled, size) == 0;
+}
+
 enum weft__ending weft__ending_of(const struct weft_model *m, uint32_t promise)
 {
-    switch ((enum weft_outcome)m->promise[weft_model_final(m, promise)].outcome) {
+    promise = weft_model_final(m, promise);
+    switch ((enum weft_outcome)m->promise[promise].outcome) {
     case WEFT_FULFILLED:
         return WEFT__VALUE;
     case WEFT_FAILED:
-        return WEFT__ERROR;
+        return is_cancellation(m, promise) ? WEFT__CANCEL : WEFT__ERROR;
     case WEFT_CANCELLED:
         return WEFT__CANCEL;
     case WEFT_FORGOTTEN:
@@ -530,10 +541,11 @@ static void find_changes(struct weft__differ *d)
 static void count_aligned(struct weft__differ *d)
 {
     for (uint32_t p = 1; p < d->good->m->promises; p++) {
-        d->out->aligned += d->bad_of_good[p] != WEFT_NONE;
-        d->out->good_promises++;
+        d->out->aligned += d->bad_of_good[p] != WEFT_NONE && d->bad_of_good[p] != WEFT_ROOT;
+        d->out->good_promises += d->bad_of_good[p] != WEFT_ROOT;
     }
-    d->out->bad_promises = d->bad->m->promises - 1;
+    for (uint32_t p = 1; p < d->bad->m->promises; p++)
+        d->out->bad_promises += d->good_of_bad[p] != WEFT_ROOT;
 }
 
 /* Why the comparison may be wrong. */

@@ -42,7 +42,7 @@ run 0 diff -r expected other
 
 # ---- A project ----
 mkdir -p project/bin
-cp "$SOURCE_ROOT"/tests/e2e/lwt/faults.ml "$SOURCE_ROOT/examples/ocaml/arp_race.ml" project/bin
+cp "$SOURCE_ROOT"/tests/e2e/lwt/*.ml "$SOURCE_ROOT/examples/ocaml/arp_race.ml" project/bin
 cat >project/bin/named.ml <<'END'
 (* As libraries were annotated for mirage-profile. *)
 let response = MProf.Trace.named_condition "ARP response"
@@ -51,7 +51,7 @@ let () =
   MProf.Trace.should_resolve (fst query);
   Lwt_main.run (Lwt.bind (Lwt_condition.wait response) (fun () -> fst query))
 END
-echo '(executables (names faults arp_race named) (libraries lwt.unix weft.mprof))' >project/bin/dune
+echo '(executables (names faults guide arp_race named) (libraries lwt.unix weft.mprof))' >project/bin/dune
 run 1 "$lwt/vendor" project sources
 grep -q 'no dune-project' err || fail "$(cat err)"
 echo '(lang dune 2.9)' >project/dune-project
@@ -130,6 +130,26 @@ grep -q ' should_resolve p=2' out || fail "$(head -n 20 out)"
 # An engine with nothing to wait for does not sleep; that is not told each time.
 checks=$((checks + 1))
 [ "$(grep -c suspend out)" -lt 10 ] || fail "$(grep -c suspend out) times asleep"
+
+# ---- A program that mirage-profile has recorded, with the Lwt of then ----
+record guide-good guide good
+record guide-bad guide bad
+expect guide-bad 'lost-wakeup (certain)' 'when nobody waited for it, and is lost'
+healthy guide-good
+if [ -e "$DATA/guide-good.ctf" ]; then
+    # Of types, labels and who waits for whom, nothing is different.
+    for how in good bad; do
+        run 0 "$WEFT" diff "$DATA/guide-$how.ctf" "guide-$how.weft"
+        grep -q '27 of 27 promises aligned' out || fail "$how: $(cat out)"
+        ! grep -qE '^(Where|Promises|Orders)' out || fail "$how: $(cat out)"
+    done
+    run 0 "$WEFT" diff "$DATA/guide-good.ctf" guide-bad.weft
+    tr '\n' ' ' <out | tr -s ' ' >diff
+    grep -q 'when that had been signalled already .* and still waits; in the good run it never waited for it' diff || fail "$(cat out)"
+    grep -q '27 of 27 promises aligned' out || fail "$(cat out)"
+else
+    echo "mirage-profile's recordings are not compared: no $DATA"
+fi
 
 # ---- A program whose Lwt is untouched, or that has none ----
 echo 'let () = print_endline "hello"' >plain.ml
