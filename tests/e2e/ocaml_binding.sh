@@ -169,4 +169,46 @@ done
 run 0 ocamlfind ocamlc -package weft -linkpkg own_ids.ml -o own_ids.bc
 run 0 record installed.weft ./own_ids.bc
 equal 'ocamlfind, bytecode' 2 "$("$WEFT" promises installed.weft | grep -c task)"
+
+# ---- As in a unikernel: with libweft-freestanding, no libweft, into memory ----
+free=$BUILD_ROOT/src/libweft-freestanding.a
+where=$(ocamlfind ocamlopt -where)
+cat >kernel.c <<'END'
+#include <stdint.h>
+uint64_t weft_ocaml_clock(void);
+uint64_t weft_ocaml_clock(void)
+{
+    static uint64_t now_ns;
+    return now_ns += 1000;
+}
+END
+cat >kernel.ml <<'END'
+let memory = Bigarray.(Array1.create char c_layout 1_000_000)
+let () =
+  (match Weft.start_in (Bigarray.Array1.sub memory 0 1000) with () -> assert false | exception Sys_error _ -> ());
+  Weft.start_in memory;
+  let task = Weft.create ~label:"boot" (Weft.kind "task") in
+  ignore (Weft.run task);
+  let reply = Weft.create ~label:"reply" (Weft.kind "io") in
+  Weft.wait reply;
+  Weft.should_resolve reply;
+  Gc.minor ();
+  Weft.fail_exn task (Failure "no disk");
+  (* By whatever way leads out of the machine. *)
+  for i = 0 to Bigarray.Array1.dim memory - 1 do print_char memory.{i} done
+END
+cp package/src/weft.ml package/src/weft.mli .
+run 0 cc -O2 -Wall -Wextra -Werror -DWEFT_UNIKERNEL -I"$SOURCE_ROOT/include" -isystem "$where" -c package/src/weft_stubs.c -o stubs.o
+run 0 cc -O2 -c kernel.c -o clock.o
+# What they need is OCaml's runtime, what that has of C, and the library.
+needs() { nm -u "$@" | awk 'NF == 2 { print $2 }' | sort -u; }
+has() { nm --defined-only -g "$@" | awk 'NF == 3 { print $3 }' | sort -u; }
+{ needs "$where/libasmrun.a"; has "$where/libasmrun.a"; has "$free"; echo weft_ocaml_clock; } 2>err | sort -u >offered
+equal 'needed besides' '' "$(needs stubs.o | comm -23 - offered | grep -vx _GLOBAL_OFFSET_TABLE_)"
+run 0 ocamlfind ocamlopt weft.mli weft.ml kernel.ml stubs.o clock.o "$free" -o kernel
+./kernel >kernel.weft
+run 0 "$WEFT" promises kernel.weft
+equal 'of a unikernel' 'boot failed;reply pending;' "$(awk -F '\t' 'NR > 1 { printf "%s %s;", $8, $6 }' "$tmp/out")"
+run 0 ldd kernel
+! grep -q libweft "$tmp/out" || fail "$(cat "$tmp/out")"
 finish

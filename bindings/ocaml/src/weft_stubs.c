@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 /* The calls of weft.h for OCaml. Each has one function for native code, which takes ids as they are, and one for
  * bytecode. None of those that tell of an event allocates in OCaml's heap, raises, or lets another thread run, so they are
- * [@@noalloc]. */
+ * [@@noalloc].
+ *
+ * With -DWEFT_UNIKERNEL they need of a system what OCaml's runtime needs, and libweft-freestanding.a: see docs/xen.md. */
+#define CAML_INTERNALS
 #define CAML_NAME_SPACE
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+#ifndef WEFT_UNIKERNEL
+#include <time.h>
+#endif
+
 #include <caml/alloc.h>
 #include <caml/bigarray.h>
 #include <caml/fail.h>
 #include <caml/memory.h>
 #include <caml/misc.h>
 #include <caml/mlvalues.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <caml/sys.h>
+#include <caml/version.h>
+
 #include <weft/weft.h>
 
 /* An id as OCaml has it. WEFT_LOOP is -1. Numbers are handed out one after the other, so they fit where an int has 63
@@ -89,10 +97,7 @@ static bool same(const char *a, const char *b)
 
 static char *copy(const char *text)
 {
-    if (!text)
-        return NULL;
-    char *t = caml_stat_alloc_noexc(strlen(text) + 1);
-    return t ? strcpy(t, text) : NULL;
+    return text ? caml_stat_strdup_noexc(text) : NULL;
 }
 
 /* Domains may ask for the same one at once: then there are two, which is harmless. */
@@ -279,15 +284,25 @@ BYTE1(weft_ml_gc)
 enum { LEAST_NS = 1000 }; /* most slices find nothing to do */
 
 static caml_timing_hook minor_begins, minor_ends, slice_begins, slice_ends;
-static __thread uint64_t collecting_since_ns;
-static __thread unsigned collecting; /* how deep */
+#if OCAML_VERSION_MAJOR >= 5
+#define OF_DOMAIN __thread
+#else
+#define OF_DOMAIN /* one thread at a time has the runtime */
+#endif
+static OF_DOMAIN uint64_t collecting_since_ns;
+static OF_DOMAIN unsigned collecting; /* how deep */
 
+#ifdef WEFT_UNIKERNEL
+uint64_t weft_ocaml_clock(void); /* the kernel's: nanoseconds that rise */
+#define now_ns weft_ocaml_clock
+#else
 static uint64_t now_ns(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
+#endif
 
 static void begins(caml_timing_hook other)
 {
@@ -464,6 +479,9 @@ value weft_ml_start(value path, value memory, value bytes, value pending_bytes, 
         .bytes = Long_val(bytes) > 0 ? (uint64_t)Long_val(bytes) : 0,
         .pending_bytes = Long_val(pending_bytes) > 0 ? (uint64_t)Long_val(pending_bytes) : 0,
         .flags = (unsigned)Long_val(flags),
+#ifdef WEFT_UNIKERNEL
+        .clock = weft_ocaml_clock,
+#endif
     };
     if (Is_block(memory)) {
         value array = Field(memory, 0);
@@ -474,10 +492,8 @@ value weft_ml_start(value path, value memory, value bytes, value pending_bytes, 
     }
     const int error = weft_start(&o);
     if (error) {
-        char text[512];
-        snprintf(text, sizeof text, "%.400s: %s", o.path ? o.path : "Weft.start_in",
-                 strerror(-error));
-        caml_raise_sys_error(caml_copy_string(text));
+        errno = -error;
+        caml_sys_error(caml_copy_string(o.path ? o.path : "Weft.start_in"));
     }
     CAMLreturn(Val_unit);
 }
