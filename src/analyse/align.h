@@ -36,7 +36,7 @@ void weft__sides_fini(struct weft__sides *s);
 /* The counterparts in run b of the promises of run a, and the other way round, or WEFT_NONE: from the loop
  * downwards, among those of counterparts; where labels are equal, in their order, then the rest of a
  * kind in its order, then what is pending and has no label yet, then where labels are equal though the types
- * are not. The caller frees both. Returns 0 or WEFT_E_NOMEM. */
+ * are not. WEFT_ROOT: the other one's format has no promise for it. The caller frees both. Returns 0 or WEFT_E_NOMEM. */
 int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **b_of_a,
                 uint32_t **a_of_b);
 

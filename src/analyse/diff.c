@@ -632,6 +632,14 @@ static int compare(struct weft__differ *d, weft_progress_fn *progress, void *dat
     return 0;
 }
 
+/* What has been taken for the loop, or for nothing, has no counterpart. */
+static void forget_loops(uint32_t *list, const struct weft_history *h)
+{
+    for (uint32_t p = 1; list && p < h->m->promises; p++)
+        if (list[p] == WEFT_ROOT)
+            list[p] = WEFT_NONE;
+}
+
 int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good, uint32_t goods,
                    const struct weft_history *bad, weft_progress_fn *progress, void *data)
 {
@@ -649,6 +657,8 @@ int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good
         rc = WEFT_E_CANCELED;
     if (rc == 0)
         rc = compare(&d, progress, data);
+    forget_loops(d.bad_of_good, d.good);
+    forget_loops(d.good_of_bad, d.bad);
     out->bad_of_good = d.bad_of_good;
     out->good_of_bad = d.good_of_bad;
     for (uint32_t i = 0; d.other && i < goods; i++)

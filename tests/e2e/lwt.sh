@@ -136,6 +136,9 @@ record guide-good guide good
 record guide-bad guide bad
 expect guide-bad 'lost-wakeup (certain)' 'when nobody waited for it, and is lost'
 healthy guide-good
+run 0 "$WEFT" export --to mirage -o guide-good.ctf guide-good.weft
+run 0 "$WEFT" diff guide-good.ctf guide-good.weft
+grep -q '26 of 27 promises aligned' out || fail "$(cat out)" # but for a catch, which was written as another type
 if [ -e "$DATA/guide-good.ctf" ]; then
     # Of types, labels and who waits for whom, nothing is different.
     for how in good bad; do
