@@ -109,7 +109,7 @@ let helpers =
   {|
 
 (* For weft. *)
-let[@inline] weft_on () = !Weft_lwt.recording
+let[@inline] weft_on () = Weft_lwt.on ()
 
 let weft_id : type a u c. (a, u, c) promise -> int = fun p ->
   match (underlying p).state with
@@ -130,9 +130,31 @@ let weft_created kind f how =
     id
   end
 
+let weft_becomes outer inner =
+  if inner.weft > Weft_lwt.none then begin
+    if weft_on () then Weft_lwt.become outer.weft inner.weft;
+    outer.weft <- inner.weft
+  end
+  else if inner.weft < Weft_lwt.loop && outer.weft > Weft_lwt.none && weft_on () then begin
+    Weft_lwt.wait outer.weft inner.weft;
+    Weft_lwt.relay outer.weft inner.weft
+  end
+
+(* What new_pending makes while something is recorded. *)
+let weft_pending kind f how_to_cancel =
+  let weft = weft_created kind f how_to_cancel in
+  { state =
+      Pending { regular_callbacks = Regular_callback_list_empty; cancel_callbacks = Cancel_callback_list_empty;
+                how_to_cancel; cleanups_deferred = 0; weft } }
+
 (* [p] goes on, because of the promise whose callbacks are called. *)
 let weft_woken p = Weft_lwt.wake (weft_id p) !Weft_lwt.source
 let[@inline] weft_wake p = if !Weft_lwt.source <> Weft_lwt.none then weft_woken p
+
+(* [callback], with which [p] goes on. *)
+let weft_wakes p callback =
+  let Internal p = to_internal_promise p in
+  fun result -> weft_wake p; callback result
 
 (* A promise that does not exist before it is known that something is pending. *)
 let weft_late (type u c) kind (p : (_, u, c) promise) =
@@ -144,6 +166,26 @@ let weft_late (type u c) kind (p : (_, u, c) promise) =
     | Rejected _ -> ()
 |}
 
+(* Calls callbacks, because of promise [id]. *)
+let calls =
+  {|  (* For weft. *)
+  let weft_calls id f =
+    let source = !Weft_lwt.source and running = !Weft_lwt.running in
+    let leave () =
+      Weft_lwt.source := source;
+      if !Weft_lwt.running <> running then Weft_lwt.run running
+    in
+    Weft_lwt.source := id;
+    match f () with
+    | () -> leave ()
+    | exception exn -> leave (); raise exn
+
+  let weft_run_callbacks callbacks result =
+    if callbacks.weft = Weft_lwt.none then run_callbacks callbacks result
+    else weft_calls callbacks.weft (fun () -> run_callbacks callbacks result)
+
+|}
+
 let ended =
   {|
   let weft_ended (type a) id (result : a resolved_state) =
@@ -153,6 +195,15 @@ let ended =
       | Fulfilled _ -> Weft_lwt.fulfill id
       | Rejected Canceled -> Weft_lwt.cancel id
       | Rejected exn -> Weft_lwt.fail id exn
+
+  let weft_resolve ?allow_deferring ?maximum_callback_nesting_depth p callbacks result =
+    weft_ended callbacks.weft result;
+    let p = set_promise_state p result in
+    weft_calls callbacks.weft (fun () ->
+      run_callbacks_or_defer_them
+        ?allow_deferring ?maximum_callback_nesting_depth callbacks result);
+    p
+
 |}
 
 (* What is made up of several promises, and is one to who reads a trace. *)
@@ -239,8 +290,12 @@ let lwt f =
       Printf.sprintf "new_pending ~weft:%s ~weft_f:%s ~how_to_cancel:" (kind_at f i)
         (if List.mem (function_at f i) continued then "(Obj.repr f)" else "Weft_lwt.nothing"));
   replace_behind f "val new_pending :" "how_to_cancel:" "weft:int -> weft_f:Obj.t -> how_to_cancel:";
-  replace f "let new_pending ~how_to_cancel =" "let new_pending ~weft ~weft_f ~how_to_cancel =";
-  replace_behind f "let new_pending ~weft" "how_to_cancel;" "how_to_cancel; weft = (if weft_on () then weft_created weft weft_f how_to_cancel else Weft_lwt.none);";
+  (* Inlined, as the call would cost more than the test; these two pay for further tests. *)
+  replace f "let enter_resolution_loop () =" "let[@inline] enter_resolution_loop () =";
+  replace f "let run_in_resolution_loop f =" "let[@inline] run_in_resolution_loop f =";
+  replace f "let new_pending ~how_to_cancel ="
+    "let[@inline] new_pending ~weft ~weft_f ~how_to_cancel =\n    if weft_on () then weft_pending weft weft_f how_to_cancel else";
+  replace_behind f "let[@inline] new_pending" "how_to_cancel;" "how_to_cancel; weft = Weft_lwt.none;";
   after f "how_to_cancel = Not_cancelable;" " weft = 0;";
   replace_behind f "let join ps =" "else\n          to_public_promise p'"
     "else begin\n          weft_late Weft_lwt.join p'; to_public_promise p' end";
@@ -263,16 +318,17 @@ let lwt f =
           | None -> unknown "%s: line %d: '%s' has a callback, and I do not know it" f.path (line_of f i) name))
     [
       ( "let callback p_result =", 9,
-        [
-          ("protected", "p'"); ("no_cancel", "p'"); ("bind", "p''"); ("backtrace_bind", "p''"); ("map", "p''");
-          ("catch", "p''"); ("backtrace_catch", "p''"); ("try_bind", "p''"); ("backtrace_try_bind", "p''");
-        ] );
+        ("protected", "p'") :: ("no_cancel", "p'") :: List.map (fun name -> (name, "")) continued );
       ("let callback new_result =", 1, [ ("join", "p'") ]);
       ( "let callback result =", 5,
         [ ("choose", "p"); ("pick", "p"); ("async", ""); ("dont_wait", ""); ("ignore_result", "") ] );
       ("let callback _result =", 3, [ ("nchoose", "p"); ("npick", "p"); ("nchoose_split", "p") ]);
     ];
-  replace ~times:2 f "f result;" "Weft_lwt.source := callbacks.weft; f result;";
+  let attached = "      add_implicitly_removed_callback p_callbacks callback;\n      p''\n" in
+  replace ~times:7 f attached
+    ("      if p_callbacks.weft <> Weft_lwt.none then\n\
+     \        add_implicitly_removed_callback p_callbacks (weft_wakes p'' callback)\n\
+     \      else\n" ^ attached);
   (* Callbacks that make no promise have one in the trace. *)
   let attach = "let callback = callback_if_deferred () in\n      add_implicitly_removed_callback p_callbacks callback" in
   replace_each ~times:4 f attach (fun i ->
@@ -294,26 +350,24 @@ let lwt f =
 
 |};
   (* Ending *)
-  before f "  let resolve ?allow_deferring" (ended ^ "\n");
-  replace f "let p = set_promise_state p result in" "if callbacks.weft <> Weft_lwt.none then weft_ended callbacks.weft result;\n    let p = set_promise_state p result in";
-  replace f "let State_may_have_changed p =\n              set_promise_state p canceled_result in"
-    "if callbacks.weft <> Weft_lwt.none then weft_ended callbacks.weft canceled_result;\n            let State_may_have_changed p =\n              set_promise_state p canceled_result in";
+  before f "  let default_maximum_callback_nesting_depth =" calls;
+  before f "  let resolve ?allow_deferring" ended;
+  let resolve = "let p = set_promise_state p result in\n\n    run_callbacks_or_defer_them\n      ?allow_deferring ?maximum_callback_nesting_depth callbacks result;\n\n    p\n" in
+  replace f resolve
+    ("if callbacks.weft <> Weft_lwt.none then weft_resolve ?allow_deferring ?maximum_callback_nesting_depth p callbacks result else\n    "
+    ^ resolve);
+  let cancelled = "set_promise_state p canceled_result in" in
+  after f cancelled "\n            if callbacks.weft <> Weft_lwt.none then weft_ended callbacks.weft canceled_result;";
+  replace_behind f cancelled "run_callbacks_or_defer_them\n        ~allow_deferring:false callbacks canceled_result"
+    "weft_calls callbacks.weft (fun () ->\n        run_callbacks_or_defer_them\n          ~allow_deferring:false callbacks canceled_result)";
   after f "outer_callbacks.how_to_cancel <- p'_callbacks.how_to_cancel;"
     {|
-        if p'_callbacks.weft > Weft_lwt.none then begin
-          if weft_on () then Weft_lwt.become outer_callbacks.weft p'_callbacks.weft;
-          outer_callbacks.weft <- p'_callbacks.weft
-        end
-        else if p'_callbacks.weft < Weft_lwt.loop && outer_callbacks.weft > Weft_lwt.none && weft_on () then begin
-          Weft_lwt.wait outer_callbacks.weft p'_callbacks.weft;
-          Weft_lwt.relay outer_callbacks.weft p'_callbacks.weft
-        end;|};
+        if p'_callbacks.weft <> Weft_lwt.none then weft_becomes outer_callbacks p'_callbacks;|};
   (* What runs *)
-  after f "enter_resolution_loop () in" "\n    let weft = !Weft_lwt.running in";
-  after f "leave_resolution_loop storage_snapshot;" "\n    if weft <> !Weft_lwt.running then Weft_lwt.run weft;";
+  replace_behind f "let leave_resolution_loop" "run_callbacks callbacks result" "weft_run_callbacks callbacks result";
   after f "include Concurrent_composition" composed;
   replace f "let wakeup_paused () =" "let wakeup_paused () =\n    Weft_lwt.look ();";
-  replace f "  val resolve :\n" "  val weft_ended : int -> 'a resolved_state -> unit\n  val resolve :\n"
+  replace f "  val resolve :\n" "  val weft_calls : int -> (unit -> unit) -> unit\n  val weft_ended : int -> 'a resolved_state -> unit\n  val resolve :\n"
 
 let mutex f =
   replace f "type t = { mutable locked : bool;" "type t = { mutable weft : int; mutable weft_holder : int; mutable locked : bool;";
@@ -321,14 +375,21 @@ let mutex f =
     {|let weft_thing m =
   if m.weft = 0 then m.weft <- Weft_lwt.thing Weft_lwt.mutex
 
+let weft_waiter m =
+  weft_thing m;
+  Weft_lwt.as_place_for m.weft;
+  (Lwt.add_task_r [@ocaml.warning "-3"]) m.waiters
+
+let weft_acquired m =
+  weft_thing m;
+  Weft_lwt.acquire m.weft (fun p -> m.weft_holder <- p);
+  Lwt.return_unit
+
 let create () = { weft = if Weft_lwt.on () then Weft_lwt.thing ~used:false Weft_lwt.mutex else 0; weft_holder = 0; locked = false;|};
   replace f "    (Lwt.add_task_r [@ocaml.warning \"-3\"]) m.waiters"
-    {|    begin
-      if Weft_lwt.on () then begin weft_thing m; Weft_lwt.as_place_for m.weft end;
-      (Lwt.add_task_r [@ocaml.warning "-3"]) m.waiters
-    end|};
-  after f "    m.locked <- true;"
-    "\n    if Weft_lwt.on () then begin weft_thing m; Weft_lwt.acquire m.weft (fun p -> m.weft_holder <- p) end;";
+    "    if Weft_lwt.on () then weft_waiter m else (Lwt.add_task_r [@ocaml.warning \"-3\"]) m.waiters";
+  replace f "    m.locked <- true;\n    Lwt.return_unit"
+    "    m.locked <- true;\n    if Weft_lwt.on () then weft_acquired m else Lwt.return_unit";
   replace f "let unlock m =\n  if m.locked then begin\n"
     {|let unlock m =
   if m.locked then begin

@@ -14,10 +14,10 @@ let flag = flag ()
 
 (* Whether anything is recorded: looked up once in each turn of the event loop. That costs less, and a turn is recorded as
    a whole or not. *)
-let recording = ref false
-let look () = recording := Bigarray.Array1.unsafe_get flag 0 land 1 <> 0
+let recording = ref 0
+let[@inline] look () = recording := Bigarray.Array1.unsafe_get flag 0 land 1
 let () = look ()
-let[@inline] on () = !recording
+let[@inline] on () = !recording <> 0
 
 (* Kinds: as in weft_lwt_stubs.c. *)
 let wait_ = 1
@@ -199,15 +199,15 @@ let quietly make argument =
 
 (* ---- The event loop ---- *)
 
-let sleep blocking =
-  if on () then begin
-    if !running <> loop then run loop;
-    taken_by_loop := [];
-    if blocking && not !sleeping then begin
-      sleeping := true;
-      Weft.(suspend Wait_for_work)
-    end
+let goes_to_sleep blocking =
+  if !running <> loop then run loop;
+  taken_by_loop := [];
+  if blocking && not !sleeping then begin
+    sleeping := true;
+    Weft.(suspend Wait_for_work)
   end
+
+let[@inline] sleep blocking = if on () then goes_to_sleep blocking
 
 (* ---- Promises of Lwt ---- *)
 
