@@ -92,7 +92,7 @@ static bool same_moment(const struct finder *f, struct cause a, struct cause b,
 /* The next wait of a reader, or NULL. */
 static const struct weft_wait *next_wait(const struct weft_history *h, uint32_t wait)
 {
-    uint32_t reader = h->wait[wait].reader;
+    uint32_t reader = weft_model_final(h->m, h->wait[wait].reader);
     uint32_t low = h->waits_of_first[reader], end = h->waits_of_first[reader + 1], high = end;
     WEFT__SEEK(low, high, h->waits_of[middle] <= wait); /* the first one after it */
     return low < end ? &h->wait[h->waits_of[low]] : NULL;
@@ -112,10 +112,13 @@ static bool acts(const struct finder *f, const struct weft_wait *w, const struct
     return false;
 }
 
+/* Whether it creates anything but what it then becomes. */
 static bool creates(const struct weft_history *h, uint32_t creator, int64_t from, int64_t to)
 {
+    const struct weft_promise *promise = h->m->promise;
     uint32_t low = weft_history_child_from(h, creator, from), end = h->children_first[creator + 1];
-    return low < end && h->m->promise[h->children[low]].start_ns <= to;
+    low += low < end && h->children[low] == promise[creator].becomes;
+    return low < end && promise[h->children[low]].start_ns <= to;
 }
 
 static struct member judge_member(const struct finder *f, uint32_t wait)

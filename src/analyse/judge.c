@@ -184,6 +184,8 @@ struct weft__rule weft__rules[] = {
      "test_serial_ordered"},
     {K(SERIAL_WAITS), WEFT_POSSIBLE, WEFT__E_PACED, 0,
      "the one that resolves them may have none before", "test_serial_ordered"},
+    {K(SERIAL_WAITS), WEFT_POSSIBLE, WEFT__E_FEEDS, 0,
+     "they give others something, for which it may matter what comes first", "test_serial_feeds"},
     {K(SERIAL_WAITS), WEFT_POSSIBLE, WEFT__E_ALIKE, 0,
      "all have the same label, and two of them are never on their way at once: they may be the "
      "same thing again, or pieces of one",

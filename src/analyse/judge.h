@@ -179,6 +179,7 @@ enum {
     WEFT__OWN(9) /* nothing says that they are different things, nor that two can be at once */
 
 #define WEFT__E_SLEEPS WEFT__OWN(10) /* they do nothing but sleep */
+#define WEFT__E_FEEDS WEFT__OWN(11)  /* they give others something */
 
 /* Of herds (they thunder). */
 #define WEFT__T_TIMER WEFT__OWN(0) /* for a time */

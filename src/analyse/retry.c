@@ -25,6 +25,7 @@ struct finder {
     const struct weft_history *h;
     struct series *open, *worst; /* by family */
     uint64_t *total;             /* … attempts in all series that are long enough */
+    struct weft__lists made;     /* by the final promise of the creator */
 };
 
 /* The last failure of a series up to a time, or INT64_MIN. */
@@ -102,7 +103,6 @@ static void report(struct finder *f, uint32_t family)
 {
     enum { SHOWN = 3 };
     const struct series *x = &f->worst[family];
-    const struct weft_history *h = f->h;
     const struct weft_promise *promise = f->m->promise;
     uint64_t signs = weft__signs(f->s, WEFT_ROOT);
     signs |= x->creator == WEFT_ROOT ? WEFT__R_LOOP : 0;
@@ -122,12 +122,11 @@ static void report(struct finder *f, uint32_t family)
         weft__say(f->s, g, " (the last one: '%r')", x->last);
     weft__say(f->s, g, ".");
     g->count = f->total[family];
-    uint32_t low = weft_history_child_from(h, x->creator, from),
-             end = h->children_first[x->creator + 1], shown = 0;
-    for (uint32_t i = low; i < end && promise[h->children[i]].start_ns <= promise[x->last].start_ns;
-         i++) {
-        const uint32_t p = h->children[i];
-        if (f->s->families->of[p] != family || !weft__has_failed(f->m, p))
+    uint32_t shown = 0;
+    for (uint32_t i = f->made.first[x->creator]; i < f->made.first[x->creator + 1]; i++) {
+        const uint32_t p = f->made.item[i];
+        if (p < x->first || p > x->last || f->s->families->of[p] != family ||
+            !weft__has_failed(f->m, p))
             continue;
         weft__finding_affects(f->s, g, p);
         if (shown++ >= SHOWN && p != x->last)
@@ -137,9 +136,17 @@ static void report(struct finder *f, uint32_t family)
     }
 }
 
+/* One that became another, as a function does that calls itself again, goes on as that. */
+static uint32_t maker_of(const void *data, uint32_t promise)
+{
+    const struct weft_model *m = data;
+    return promise == WEFT_ROOT ? WEFT_NONE : weft_model_final(m, m->promise[promise].creator);
+}
+
 void weft__find_retries(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
+    f.made = weft__lists(s, s->m->promises, s->m->promises, maker_of, s->m);
     uint32_t families = s->families->count;
     f.open = weft__take(s, families, sizeof *f.open);
     f.worst = weft__take(s, families, sizeof *f.worst);
@@ -147,9 +154,9 @@ void weft__find_retries(struct weft__search *s)
     for (uint32_t i = 0; i < families && !s->failed; i++)
         f.open[i].creator = WEFT_NONE;
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)
-        if (f.h->children_first[c + 1] - f.h->children_first[c] >= s->o->retries)
-            for (uint32_t i = f.h->children_first[c]; i < f.h->children_first[c + 1]; i++)
-                add(&f, c, f.h->children[i]);
+        if (f.made.first[c + 1] - f.made.first[c] >= s->o->retries)
+            for (uint32_t i = f.made.first[c]; i < f.made.first[c + 1]; i++)
+                add(&f, c, f.made.item[i]);
     for (uint32_t i = 1; i < families && !s->failed; i++) {
         end_series(&f, i);
         if (f.worst[i].count)

@@ -12,6 +12,7 @@
 #define LEAST_NS INT64_C(20000) /* a wait on average: to start more at once costs something, too */
 #define MOMENT_NS INT64_C(3000000) /* so short are sleeps between two questions */
 enum {
+    NEAR = 256,    /* events of a wait that are looked at */
     ANCESTORS = 8, /* creators of a source among which its reader is looked for */
     RUNS = 64,     /* and the like that are looked at */
     MANY = 100,    /* waits of a task that nobody has created: a loop that makes load; */
@@ -26,6 +27,7 @@ struct chain {
     int64_t sum_ns, gaps_ns;
     int64_t beside_ns, longest_ns; /* what could have gone on beside others, in all and at most */
     uint32_t paced;                /* of those whom a timer resolves that was there before them */
+    uint32_t feeding;              /* … that give others something */
     uint32_t family;
 };
 
@@ -314,8 +316,8 @@ static bool note_first(struct finder *f)
     return f->first;
 }
 
-/* Whether the source spends most of a wait on waiting for what was there before it, as for news of a condition: then others
- * begun beside it would wait for the same. */
+/* Whether the source spends most of a wait on waiting for what was there before it, as for news of a condition, or for room in
+ * a queue that another one empties: then others begun beside it would wait for the same. */
 static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
 {
     const struct weft_history *h = f->h;
@@ -329,15 +331,32 @@ static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
                 inner = wait_at(f, i)->source;
         if (inner == WEFT_NONE)
             return false;
-        if (weft__sum(f->m->promise[inner].start_ns, half_ns) < w->from_ns)
+        const struct weft_promise *q = &f->m->promise[inner];
+        if (weft__sum(q->start_ns, half_ns) < w->from_ns ||
+            (q->start_ns <= w->from_ns && q->creator != WEFT_ROOT && !is_own(f, w->reader, inner)))
             return true;
         p = weft_model_final(f->m, inner);
     }
     return false;
 }
 
+/* Whether the source of a wait, or what it has created, gives others something meanwhile: it resolves or signals what was not
+ * made for it. Who feeds a queue or a stream does, and what comes first may matter. */
+static bool feeds(const struct finder *f, const struct weft_wait *w)
+{
+    const uint32_t final = weft_model_final(f->m, w->source);
+    for (uint32_t i = w->ended_by, n = 0; i != WEFT_NONE && i > w->begun_by + 1 && n < NEAR; n++) {
+        const struct weft_interaction *x = &f->m->interaction[--i];
+        if ((x->kind == WEFT_RESOLVES || x->kind == WEFT_NOTIFIES) && x->actor != WEFT_ROOT &&
+            x->actor != w->reader && weft_model_final(f->m, x->other) != final &&
+            descends(f->m, x->actor, w->source) && !descends(f->m, x->other, w->source))
+            return true;
+    }
+    return false;
+}
+
 /* Whether somebody resolves the source of a wait at his own pace: because of a timer that ran before anybody asked
- * for the source; or the source waits for what others tell. */
+ * for the source, or his own one, if he was there before; or the source waits for what others tell. */
 static bool is_paced(const struct finder *f, const struct weft_wait *w)
 {
     uint32_t run, resolver = resolver_of(f, w, &run);
@@ -346,9 +365,23 @@ static bool is_paced(const struct finder *f, const struct weft_wait *w)
     if (run == WEFT_NONE || resolver == w->reader || descends(f->m, resolver, w->source))
         return false;
     const uint32_t timer = weft__run_read(f->h, run);
-    return timer != WEFT_NONE && timer != WEFT_ROOT &&
-           f->m->promise[timer].start_ns < f->m->promise[w->source].start_ns &&
-           (weft__known(f->s, timer) & WEFT__TIMER);
+    if (timer == WEFT_NONE || timer == WEFT_ROOT || !(weft__known(f->s, timer) & WEFT__TIMER))
+        return false;
+    const uint32_t final = weft_model_final(f->m, resolver);
+    const int64_t asked_ns = f->m->promise[w->source].start_ns;
+    return f->m->promise[timer].start_ns < asked_ns ||
+           (weft_model_final(f->m, f->m->promise[timer].creator) == final &&
+            f->m->promise[f->first[final]].start_ns < asked_ns);
+}
+
+/* Whether one sleeps several times, and waits for nothing else. */
+static bool sleeps_again(const struct finder *f, uint32_t p)
+{
+    const uint32_t first = f->h->waits_of_first[p], end = f->h->waits_of_first[p + 1];
+    bool only = end - first > 1;
+    for (uint32_t i = first; i < end && i - first < RUNS && only; i++)
+        only = weft__is_sleep(f->s, wait_at(f, i)->source);
+    return only;
 }
 
 /* Whether one only waits for such a thing, in one call or several, one in another. */
@@ -363,11 +396,11 @@ static bool only_sleeps(const struct finder *f, uint32_t p)
     return false;
 }
 
-/* Whether most of them are sleeps themselves, or do nothing but sleep, some for a moment only: as one asks again and again
+/* Whether most of them are sleeps themselves, or do nothing but sleep, again and again or some for a moment only: as one asks
  * whether something has changed. */
 static bool sleeps(const struct finder *f, const struct chain *c)
 {
-    uint32_t asleep = 0, within = 0;
+    uint32_t asleep = 0, within = 0, again = 0;
     bool moment = false;
     for (uint32_t i = c->first; i <= c->last; i++) {
         const struct weft_wait *w = wait_at(f, i);
@@ -377,20 +410,22 @@ static bool sleeps(const struct finder *f, const struct chain *c)
         const bool itself = f->h->waits_of_first[p + 1] == f->h->waits_of_first[p];
         asleep += itself && weft__is_sleep(f->s, p);
         within += !itself && only_sleeps(f, p);
+        again += sleeps_again(f, p);
         moment |= weft_history_ended_ns(f->h, p) - f->m->promise[p].start_ns < MOMENT_NS;
     }
-    return 2 * asleep > c->count || (moment && 2 * within > c->count);
+    return 2 * asleep > c->count || 2 * again > c->count || (moment && 2 * within > c->count);
 }
 
 static uint64_t signs_of(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const uint32_t source = wait_at(f, c->first)->source;
     const unsigned type = weft__type(f->m, source), called = weft__called(f->s, source);
+    const unsigned by_reader = weft__type(f->m, weft_model_final(f->m, reader));
     /* That the reader was created long ago changes nothing, if one knows what it is. */
     const bool created = f->m->promise[reader].created;
     return weft__signs(f->s, created ? WEFT_ROOT : reader) |
            ((type | called) & WEFT__TIMER ? WEFT__E_TIMER : 0) |
-           (type & WEFT__ORDERED ? WEFT__E_ORDERED : 0) |
+           ((type | by_reader) & WEFT__ORDERED ? WEFT__E_ORDERED : 0) |
            (called & WEFT__ORDERED ? WEFT__CALLED : 0) |
            (reader != WEFT_ROOT && f->m->promise[weft_model_final(f->m, reader)].background
                 ? WEFT__E_BACKGROUND
@@ -399,6 +434,7 @@ static uint64_t signs_of(const struct finder *f, uint32_t reader, const struct c
            (2 * c->failed >= c->count ? WEFT__E_FAILED : 0) |
            (c->count >= ASKED ? WEFT__E_ASKED : 0) |
            (2 * c->paced >= c->count ? WEFT__E_PACED : 0) |
+           (2 * c->feeding >= c->count ? WEFT__E_FEEDS : 0) |
            (goes_on(f, reader, c) ? WEFT__E_GOES_ON : 0) |
            (makes_load(f, reader, c) ? WEFT__E_LOAD : 0) | (sleeps(f, c) ? WEFT__E_SLEEPS : 0) |
            (!f->together[c->family] && is_alike(f, c) ? WEFT__E_ALIKE : 0);
@@ -453,6 +489,7 @@ static bool end_chain(struct finder *f, uint32_t reader, struct chain *c)
             c->beside_ns > INT64_MAX / 2 - beside ? INT64_MAX / 2 : c->beside_ns + beside;
         c->longest_ns = beside > c->longest_ns ? beside : c->longest_ns;
         c->paced += is_paced(f, wait_at(f, i));
+        c->feeding += feeds(f, wait_at(f, i));
     }
     int64_t saving = c->beside_ns - c->longest_ns;
     if (saving < f->s->o->serial_saving_ns || c->gaps_ns > c->sum_ns / 4 ||

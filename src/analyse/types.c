@@ -37,6 +37,7 @@ static const struct {
     {"read", WEFT__LASTING | WEFT__ORDERED},
     {"write", WEFT__ORDERED},
     {"receive", WEFT__LASTING | WEFT__ORDERED},
+    {"iter_s", WEFT__ORDERED},
 };
 
 unsigned weft__type(const struct weft_model *m, uint32_t promise)

@@ -359,8 +359,8 @@ static void each_timer_sets_the_next(void **state)
 struct attempts {
     int count, beside;
     uint64_t takes_us, pause_us;
-    bool by_loop, waits, sleeps;
-    int succeeds; /* each so many-th */
+    bool by_loop, waits, sleeps, becomes; /* becomes: a function that calls itself */
+    int succeeds;                         /* each so many-th */
 };
 
 static void try_again(struct attempts x)
@@ -385,6 +385,11 @@ static void try_again(struct attempts x)
             put(fulfills(0, LOOP, other));
             put(reads(0, who, other));
         }
+        if (x.becomes) {
+            uint64_t next = make(who, TASK_, "client");
+            put(becomes(0, who, next));
+            by = who = next;
+        }
         now += x.pause_us * 1000;
     }
 }
@@ -396,6 +401,8 @@ static void fails_again_and_again(void **state)
     EXPECT("retry-storm likely 1 x25, 25: \n",
            "'client' (task 1) started 25 promises ('database', connect), which all failed",
            "(the last one: 'refused')");
+    try_again((struct attempts){.count = 25, .beside = 1, .takes_us = 300, .becomes = true});
+    EXPECT("retry-storm likely 51 x25, 25: \n");
     try_again((struct attempts){.count = 8, .beside = 3, .takes_us = 300});
     EXPECT("retry-storm likely 1 x24, 24: \n");
     try_again((struct attempts){.count = 19, .beside = 1, .takes_us = 300});

@@ -22,7 +22,7 @@
     X(PROMISE, "promise")                                                                          \
     X(CONNECTION, "connection")                                                                    \
     X(ASYNC, "async")                                                                              \
-    X(READ_, "read")
+    X(READ_, "read") X(ITER_S, "iter_s")
 
 enum kind {
 #define X(NAME, name) NAME,
@@ -881,14 +881,17 @@ struct serial {
     bool together, ends, works, alternates;
     enum { BY_LOOP, BY_BUSY_LOOP, BY_TASK, BY_TIMER } by; /* who resolves them */
     bool background;
-    bool top;       /* the event loop has made who asks */
-    bool fails;     /* every other one */
-    bool elsewhere; /* two of them are on their way at once, before */
-    bool fans_out;  /* each waits for two things at once, */
-    bool part;      /* … for one thing of its own, */
-    bool news;      /* … for what was there before */
-    bool sent_off;  /* an async waits for who asks */
-    bool prepares;  /* who asks waited for something else before */
+    bool top;        /* the event loop has made who asks */
+    bool fails;      /* every other one */
+    bool elsewhere;  /* two of them are on their way at once, before */
+    bool fans_out;   /* each waits for two things at once, */
+    bool part;       /* … for one thing of its own, */
+    bool news;       /* … for what was there before */
+    bool sent_off;   /* an async waits for who asks */
+    bool prepares;   /* who asks waited for something else before */
+    bool room;       /* … for what another one makes meanwhile */
+    bool in_order;   /* by its type, who asks was told to do so */
+    bool late_timer; /* the timer is set when somebody asks */
 };
 
 /* A request that asks for one thing after the other. */
@@ -897,7 +900,7 @@ static uint64_t ask(struct serial o)
     static uint64_t fetch[1000];
     begin();
     uint64_t server = make(LOOP, TASK_, "server");
-    uint64_t request = make(o.top ? LOOP : server, TASK_, "GET /page");
+    uint64_t request = make(o.top ? LOOP : server, o.in_order ? ITER_S : TASK_, "GET /page");
     uint64_t maker = make(LOOP, TASK_, "maker"), timer = make(maker, TIMER, "tick");
     const uint64_t news = o.news ? make(server, PROMISE, "news") : 0;
     const uint64_t sent_off = o.sent_off ? make(server, ASYNC, "connection") : 0;
@@ -921,13 +924,14 @@ static uint64_t ask(struct serial o)
     for (int i = 0; o.together && i < o.count; i++)
         fetch[i] = make_one(request, o.kind, o.name, i);
     for (int i = 0; i < o.count; i++) {
+        const uint64_t room = o.room ? make(maker, PROMISE, "room") : 0;
         if (!o.together)
             fetch[i] = o.alternates && i % 2 ? make(request, PROMISE, "other")
                        : o.name              ? make_one(request, o.kind, o.name, i)
                                              : make(request, o.kind, NULL);
         wait_for(request, fetch[i]);
-        const uint64_t of = o.part ? make(fetch[i], PROMISE, "part") : news;
-        if (o.part || o.news)
+        const uint64_t of = o.part ? make(fetch[i], PROMISE, "part") : o.room ? room : news;
+        if (o.part || o.news || o.room)
             wait_for(fetch[i], of);
         if (o.fans_out) {
             const uint64_t part[] = {make(fetch[i], PROMISE, "a"), make(fetch[i], PROMISE, "b")};
@@ -955,11 +959,13 @@ static uint64_t ask(struct serial o)
             run(LOOP);
             sleep_for(i == 2 ? 5 * MS : 4 * MS);
         }
+        if (o.late_timer)
+            timer = make(maker, TIMER, "tick");
         if (o.by == BY_TIMER) {
             fulfil(LOOP, timer);
             wake(maker, timer);
         }
-        if (o.part)
+        if (o.part || o.room)
             fulfil(LOOP, of);
         if (o.fails && i % 2)
             fail_with(LOOP, fetch[i], "refused");
@@ -1070,11 +1076,40 @@ static void test_serial_names(void **state)
     }
 }
 
+/* Each of them puts something into a queue that somebody else reads. */
+static void test_serial_feeds(void **state)
+{
+    (void)state;
+    for (int others = 0; others < 2; others++) {
+        begin();
+        uint64_t reader = make(LOOP, TASK_, "reader"), request = make(LOOP, TASK_, "GET /page");
+        for (int i = 0; i < 8; i++) {
+            run(request);
+            uint64_t part = make_one(request, FETCH, "user %d", i);
+            uint64_t item = make(others ? reader : part, PROMISE, "item");
+            wait_for(reader, item);
+            wait_for(request, part);
+            run(LOOP);
+            sleep_for(4 * MS);
+            run(part);
+            fulfil(part, item);
+            fulfil(part, part);
+            wake(request, part);
+        }
+        fulfil(request, request);
+        run(LOOP);
+        sleep_for(MS);
+        expect(weft__find_serial, others ? WEFT_POSSIBLE : WEFT_LIKELY, request, NULL);
+        forget();
+    }
+}
+
 static void test_serial_ordered(void **state)
 {
     static const struct serial ordered[] = {
         {8, READ_, "chunk %d", .ends = true},
         {8, FETCH, "thing %d", .ends = true, .by = BY_TIMER},
+        {8, FETCH, "thing %d", .ends = true, .by = BY_TIMER, .late_timer = true},
         {8, FETCH, NULL, .ends = true, .elsewhere = true},
         {8, FETCH, "user %d", .ends = true, .fails = true},
         {120, FETCH, "user %d", .ends = true, .top = true},
@@ -1083,6 +1118,7 @@ static void test_serial_ordered(void **state)
         {10, FETCH, "user %d", .ends = true, .top = true, .part = true},
         {8, FETCH, "user %d", .ends = true, .news = true},
         {8, FETCH, "request %d", .ends = true, .part = true, .sent_off = true},
+        {8, FETCH, "user %d", .ends = true, .room = true},
     };
     (void)state;
     for (size_t i = 0; i < COUNT(ordered); i++) {
@@ -1111,6 +1147,10 @@ static void test_serial_ordered(void **state)
         expect(weft__find_serial, WEFT_LIKELY, reader, NULL);
         forget();
     }
+    const uint64_t reader =
+        ask((struct serial){8, FETCH, "user %d", .ends = true, .in_order = true});
+    expect(weft__find_serial, WEFT_POSSIBLE, reader, NULL);
+    forget();
     ask((struct serial){8, READ_, "chunk %d", .ends = false}); /* and so on for ever */
     expect_nothing(weft__find_serial);
 }
@@ -1120,13 +1160,14 @@ static void test_serial_ordered(void **state)
 static void test_serial_sleeps(void **state)
 {
     static const struct {
-        bool within;
+        bool within, twice;   /* twice: it sleeps once more */
         uint64_t ns, late_ns; /* late: of its first one, before anybody waits for that */
         enum weft_confidence confidence;
-    } of[] = {{false, 4 * MS, 0, WEFT_POSSIBLE},
-              {true, 2 * MS, 0, WEFT_POSSIBLE},
-              {true, 4 * MS, 0, WEFT_LIKELY},
-              {true, 4 * MS, 2 * MS, WEFT_LIKELY}};
+    } of[] = {{false, false, 4 * MS, 0, WEFT_POSSIBLE},
+              {true, false, 2 * MS, 0, WEFT_POSSIBLE},
+              {true, false, 4 * MS, 0, WEFT_LIKELY},
+              {true, true, 4 * MS, 0, WEFT_POSSIBLE},
+              {true, false, 4 * MS, 2 * MS, WEFT_LIKELY}};
     (void)state;
     for (size_t k = 0; k < COUNT(of); k++) {
         begin();
@@ -1145,6 +1186,14 @@ static void test_serial_sleeps(void **state)
             if (of[k].within) {
                 fulfil(LOOP, timer);
                 wake(part, timer);
+                if (of[k].twice) {
+                    timer = make(part, TIMER, NULL);
+                    wait_for(part, timer);
+                    run(LOOP);
+                    sleep_for(of[k].ns);
+                    fulfil(LOOP, timer);
+                    wake(part, timer);
+                }
                 fulfil(part, part);
             } else
                 fulfil(timer, part);
@@ -1228,10 +1277,11 @@ struct herd {
     bool rotates;    /* always another one wins, and is the last that is told */
     int empty;       /* so many more come, for nobody */
     bool timer;
+    bool becomes; /* whoever waits again becomes another one for it: a function that calls itself */
     const char *name;
 };
 
-static uint64_t job_comes(struct herd o, uint64_t c, const uint64_t *worker, int turn)
+static uint64_t job_comes(struct herd o, uint64_t c, uint64_t *worker, int turn)
 {
     uint64_t next = c;
     if (o.style == RESOLVED) {
@@ -1240,7 +1290,7 @@ static uint64_t job_comes(struct herd o, uint64_t c, const uint64_t *worker, int
     } else if (o.style != SIGNALLED_ONLY)
         put(notifies(now, LOOP, c));
     for (int i = 0; i < o.woken; i++) {
-        uint64_t w = worker[o.woken < 12 || o.rotates ? (turn + i) % 12 : i];
+        uint64_t *at = &worker[o.woken < 12 || o.rotates ? (turn + i) % 12 : i], w = *at;
         if (o.style == RAN)
             run(w);
         else if (o.style == RESOLVED)
@@ -1255,7 +1305,11 @@ static uint64_t job_comes(struct herd o, uint64_t c, const uint64_t *worker, int
             uint64_t job = make(w, PROMISE, "job");
             fulfil(w, job);
         }
-        wait_for(w, next);
+        if (o.becomes)
+            *at = make(w, TASK_, "goes on");
+        wait_for(*at, next);
+        if (o.becomes)
+            put(becomes(now, w, *at));
     }
     run(LOOP);
     return next;
@@ -1306,6 +1360,10 @@ static void test_herd(void **state)
         expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
         forget();
     }
+    jobs_come((struct herd){SIGNALLED, 12, 0, .becomes = true});
+    f = expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
+    assert_int_equal(f->affecteds, 11);
+    forget();
     jobs_come((struct herd){RESOLVED, 12, 0, .silent = false});
     f = expect(weft__find_herds, WEFT_LIKELY, 1, NULL);
     assert_int_equal(f->count, 5);
@@ -1535,6 +1593,7 @@ int main(void)
         cmocka_unit_test(test_serial_alike),
         cmocka_unit_test(test_serial_names),
         cmocka_unit_test(test_serial_ordered),
+        cmocka_unit_test(test_serial_feeds),
         cmocka_unit_test(test_serial_sleeps),
         cmocka_unit_test(test_serial_explained),
         cmocka_unit_test(test_serial_possible),
