@@ -42,7 +42,8 @@ static bool taken_meanwhile(struct weft__graph *g, uint32_t c, const struct weft
     uint32_t least = reader > NEAR ? reader - NEAR : 1;
     for (uint32_t q = reader; q-- > least && g->budget > 0; g->budget -= g->budget > 0) {
         const struct weft_promise *p = &m->promise[q];
-        if (g->s->families->of[q] != family || p->start_ns >= w->from_ns)
+        if (g->s->families->of[q] != family || p->start_ns >= w->from_ns ||
+            weft_model_final(m, q) == reader)
             continue;
         uint32_t run = weft_history_run_before(h, q, w->from_ns);
         bool active = p->start_ns > since || (run != WEFT_NONE && m->run[run].end_ns > since) ||

@@ -51,7 +51,15 @@ let () =
   MProf.Trace.should_resolve (fst query);
   Lwt_main.run (Lwt.bind (Lwt_condition.wait response) (fun () -> fst query))
 END
-echo '(executables (names faults guide arp_race named) (libraries lwt.unix weft.mprof))' >project/bin/dune
+cat >project/bin/tails.ml <<'END'
+(* Functions that only call another one have no frame of their own. *)
+let rec first n = if n = 0 then Lwt.return_unit else
+  Lwt.bind (Lwt.pause ()) (fun () -> first (n - 1))
+let rec second n = if n = 0 then Lwt.return_unit else
+  Lwt.bind (Lwt.pause ()) (fun () -> second (n - 1))
+let () = Lwt_main.run (Lwt.bind (first 3) (fun () -> second 3))
+END
+echo '(executables (names faults guide arp_race named tails) (libraries lwt.unix weft.mprof))' >project/bin/dune
 run 1 "$lwt/vendor" project sources
 grep -q 'no dune-project' err || fail "$(cat err)"
 echo '(lang dune 2.9)' >project/dune-project
@@ -94,19 +102,27 @@ healthy() {
     }
 }
 
-for fault in lock deadlock condition reply serial swallowed; do
+for fault in lock deadlock condition reply serial herd retry threads swallowed; do
     record "$fault-bad" faults "$fault" bad
     record "$fault-good" faults "$fault" good
     healthy "$fault-good"
 done
-record serve faults serve
-healthy serve
+for name in serve ordered; do
+    record "$name" faults "$name"
+    healthy "$name"
+done
 expect lock-bad "hang-root (likely) 'Lwt_mutex.create Faults.catalogue faults.ml:8'" \
     "'Faults.import faults.ml:" 'which failed at' 'Failure("bad record")' 'still holds it'
 expect deadlock-bad 'deadlock (likely)' 'Faults.a faults.ml:30' 'Faults.b faults.ml:31'
 expect condition-bad 'lost-wakeup' 'Faults.ready faults.ml:44' 'when nobody waited for it, and is lost'
 expect reply-bad "hang-root (likely) 'Faults.call faults.ml:61'" "Faults.server" 'without resolving it'
 expect serial-bad 'serial-waits (likely)' 'started 8 promises' 'Faults.fetch faults.ml:'
+expect herd-bad 'herd (likely)' "'Faults.job faults.ml:" 'woke 30 promises'
+# The closure that is given to bind has no frame: it only calls connect.
+expect retry-bad 'retry-storm (likely)' 'Faults.connect faults.ml:' 'ECONNREFUSED'
+"$WEFT" explain threads-bad.weft >threads.txt 2>&1 || true
+checks=$((checks + 1))
+grep -q "^[12]\. workers-busy (likely)" threads.txt || fail "$(cat threads.txt)"
 expect swallowed-bad 'swallowed-failure (likely)' 'Failure("disk full")'
 
 # ---- The guide's bug ----
@@ -153,6 +169,13 @@ if [ -e "$DATA/guide-good.ctf" ]; then
 else
     echo "mirage-profile's recordings are not compared: no $DATA"
 fi
+
+# ---- Names of what has no frame ----
+record tails tails
+run 0 "$WEFT" dump tails.weft
+for label in 'Tails.first tails.ml:3' 'Tails.second tails.ml:5' 'Tails tails.ml:6'; do
+    grep -q " type=bind label=\"$label\"" out || fail "no bind is '$label': $(grep type=bind out)"
+done
 
 # ---- A program whose Lwt is untouched, or that has none ----
 echo 'let () = print_endline "hello"' >plain.ml

@@ -1712,6 +1712,12 @@ static void signalled_before_anybody_waited(void **state)
     waits_too_late(&r);
     sleep_ms(&r, 200);
     EXPECT(&r, "lost-wakeup likely 3 x1: 2 1\n", "'response'");
+    waits_too_late(&r); /* it becomes another one of its sort, which waits */
+    should(&r, 1);
+    create(&r, 2, 4, TASK_, "query");
+    add(&r, becomes(0, 2, 4));
+    sleep_ms(&r, 200);
+    EXPECT(&r, "lost-wakeup certain 3 x1: 4 1\n", "'response'");
     waits_too_late(&r); /* signalled again in time */
     should(&r, 1);
     add(&r, notifies(0, LOOP, 3));

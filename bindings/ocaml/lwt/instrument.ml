@@ -426,6 +426,9 @@ let create () =
     weft_name = "" }|};
   replace f "let wait ?mutex cvar =\n"
     "let wait ?mutex weft_cvar =\n  let cvar = weft_cvar.weft_waiters in\n  if Weft_lwt.on () then begin weft_thing weft_cvar; Weft_lwt.as_place_for weft_cvar.weft end;\n";
+  (* A promise more, which would only end as [waiter] does. *)
+  before f "  Lwt.finalize\n    (fun () -> waiter)"
+    "  match mutex with None when Weft_lwt.on () -> waiter | _ ->\n";
   List.iter
     (fun (name, argument) ->
       replace f
@@ -505,7 +508,9 @@ let io f =
 
 let preemptive f =
   replace f "  let waiter, wakener = Lwt.wait () in\n"
-    "  Weft_lwt.as_kind Weft_lwt.detach;\n  let waiter, wakener = Lwt.wait () in\n  let task = Weft_lwt.on_thread (Weft_lwt.id waiter) task in\n"
+    "  Weft_lwt.as_promise weft;\n  let waiter, wakener = Lwt.wait () in\n  let task = Weft_lwt.on_thread (Weft_lwt.id waiter) task in\n";
+  (* It is there before a thread is free for it. *)
+  before f "  get_worker () >>= fun worker ->\n" "  let weft = Weft_lwt.begun Weft_lwt.detach f in\n"
 
 (* ---- Building ---- *)
 

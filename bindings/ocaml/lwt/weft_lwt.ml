@@ -96,6 +96,10 @@ let run p =
 let next_kind = ref none
 let[@inline] as_kind kind = if on () then next_kind := kind
 
+(* What the next promise is, as it has been begun before. *)
+let next_promise = ref none
+let as_promise p = next_promise := p
+
 (* Nothing that is made now is a promise to who reads the trace. *)
 let quiet = ref false
 let nothing = Obj.repr ()
@@ -166,6 +170,11 @@ let create kind continuation =
     next_place := none;
     place
   end
+  else if !next_promise <> none then begin
+    let p = !next_promise in
+    next_promise := none;
+    p
+  end
   else if !quiet then none
   else begin
     if !sleeping then awake ();
@@ -182,6 +191,9 @@ let create kind continuation =
     end;
     p
   end
+
+(* One that goes on with [f] as soon as somebody has time for it. *)
+let begun kind f = if on () then create kind (Obj.repr f) else none
 
 let wake p cause =
   if p > none then begin

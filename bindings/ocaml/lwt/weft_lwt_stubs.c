@@ -4,8 +4,8 @@
  * A promise is named after the function that goes on with it, if Lwt has been given one: a call of Lwt.bind is most
  * often the last thing that a function does, and then the caller is no longer on the stack. Otherwise it is named
  * after the first function on the stack that is the program's. Both come from the frame tables that ocamlopt -g
- * leaves (OCaml's runtime/backtrace_nat.c and caml/stack.h say how they are read). Each address is looked up once. In
- * bytecode there are no such tables, and no names. */
+ * leaves (OCaml's runtime/backtrace_nat.c and caml/stack.h say how they are read), and for functions without any frame from the
+ * program's symbols and lines. Each address is looked up once. In bytecode there are no such tables, and no names. */
 #define CAML_INTERNALS
 #define CAML_NAME_SPACE
 #include <stdbool.h>
@@ -25,6 +25,8 @@
 #endif
 
 #include <weft/weft.h>
+
+#include "weft_lwt_functions.h"
 
 #if OCAML_VERSION_MAJOR > 5 || (OCAML_VERSION_MAJOR == 5 && OCAML_VERSION_MINOR >= 2)
 #define LINE(where) (where).loc_start_lnum
@@ -60,6 +62,7 @@ struct site {
     const struct place *through; /* function of Lwt that was called there; NULL: Lwt's core */
     unsigned kind;
     struct weft_site call;
+    const char *type;
     char *label;
 };
 
@@ -89,12 +92,34 @@ static char *function_name(const char *full)
     return name;
 }
 
-static debuginfo function_info(uintnat start);
+/* Of a function that has no frame of its own. */
+struct aside {
+    bool is;                                /* only the module is known from a frame, */
+    const struct weft_lwt_function *around; /* … by its symbol the name, or NULL */
+    unsigned line;
+};
 
-static void describe(struct place *p, debuginfo info, bool closure)
+static debuginfo function_info(uintnat start, struct aside *aside);
+
+static char *aside_name(char *full, const struct weft_lwt_function *around)
+{
+    char function[256] = "", name[512];
+    full[strcspn(full, ".")] = 0;
+    if (around)
+        weft_lwt_function_name(around, function, sizeof function);
+    snprintf(name, sizeof name, "%s%s%s", full, around ? "." : "", function);
+    free(full);
+    return copy(name);
+}
+
+/* By info, or if that is NULL, as the function that begins at function. */
+static void describe(struct place *p, debuginfo info, uintnat function)
 {
     struct caml_loc_info where;
+    struct aside aside = {0};
     p->whose = OF_NOBODY; /* is passed over, as is OCaml's own library */
+    if (function)
+        info = function_info(function, &aside);
     if (!info)
         return;
     caml_debuginfo_location(info, &where);
@@ -116,13 +141,12 @@ static void describe(struct place *p, debuginfo info, bool closure)
     else
         p->whose = OF_PROGRAM;
     p->name = function_name(defined);
-    if (closure && p->whose != OF_PROGRAM) { /* small ones, of which the module is sure */
-        if (p->name)
-            p->name[strcspn(p->name, ".")] = 0;
+    if (p->name && aside.is)
+        p->name = aside_name(p->name, aside.around);
+    if (function && p->whose != OF_PROGRAM)
         return;
-    }
     char at[256];
-    snprintf(at, sizeof at, "%s:%d", file, LINE(where));
+    snprintf(at, sizeof at, "%s:%d", file, aside.line ? (int)aside.line : LINE(where));
     p->at = copy(at);
 }
 
@@ -160,7 +184,7 @@ static struct place *place_at(uintnat address, debuginfo info, uintnat function)
     if (!p)
         return NULL;
     p->address = address;
-    describe(p, function ? function_info(function) : info, function != 0);
+    describe(p, info, function);
     known.slots[at] = p;
     known.count++;
     return p;
@@ -235,41 +259,54 @@ static debuginfo info_at(size_t frame)
     return info;
 }
 
-static bool has_name(debuginfo info)
+/* The first return address behind an address. */
+static size_t frame_behind(uintnat address)
 {
-    struct caml_loc_info where;
-    caml_debuginfo_location(info, &where);
-    return where.loc_valid && where.loc_defname && !strstr(where.loc_defname, "(fun");
-}
-
-/* Where a function is, as its first call or allocation says. */
-static debuginfo function_info(uintnat start)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    if (!caml_frametable || pthread_once(&once, read_frame_tables))
-        return NULL;
     size_t low = 0, high = code.count;
     while (low < high) {
         size_t middle = low + (high - low) / 2;
-        if (code.frames[middle]->retaddr > start)
+        if (code.frames[middle]->retaddr > address)
             high = middle;
         else
             low = middle + 1;
     }
-    /* One that calls nothing has at most a place where it may be interrupted, of which nothing is known. It lies
-     * beside the function that it is a part of: before it or, if that has several, behind it. */
+    return low;
+}
+
+/* What the first call or allocation between two addresses says; NULL: there is none. */
+static debuginfo info_between(uintnat start, uintnat end)
+{
+    debuginfo info = NULL;
+    for (size_t i = frame_behind(start); !info && i < code.count && code.frames[i]->retaddr <= end;
+         i++)
+        info = info_at(i);
+    return info;
+}
+
+static debuginfo info_of(const struct weft_lwt_function *f)
+{
+    return info_between(f->start, f->end);
+}
+
+/* Where a function is: as its first call or allocation says. One that has none, as it only goes on with another one, is found
+ * by its symbol and its line, in the function around it. Without symbols, what is behind it is taken for a part of it. */
+static debuginfo function_info(uintnat start, struct aside *aside)
+{
     enum { NEAR = 512 };
-    debuginfo before = NULL, behind = NULL;
-    const size_t first = low;
-    for (; !behind && low < code.count && code.frames[low]->retaddr - start < NEAR; low++)
-        behind = info_at(low);
-    if (behind && low == first + 1)
-        return behind;
-    for (low = first; !before && low > 0 && start - code.frames[low - 1]->retaddr < NEAR;) {
-        low--;
-        before = info_at(low);
-    }
-    return before && (has_name(before) || !behind) ? before : behind;
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (!caml_frametable || pthread_once(&once, read_frame_tables))
+        return NULL;
+    const struct weft_lwt_function *f = weft_lwt_function_at(start), *g = NULL;
+    debuginfo info = f ? info_of(f) : info_between(start, start + NEAR);
+    if (info || !f)
+        return info;
+    aside->line = f->line;
+    aside->around = weft_lwt_function_has_name(f) ? f : weft_lwt_function_around(f);
+    info = aside->around ? info_of(aside->around) : NULL;
+    aside->is = !info;
+    while (!info && (g = weft_lwt_function_beside(f, g)))
+        info = info_of(g);
+    return info;
 }
 
 /* The place of a function of the program: of this closure, or of one that it calls. */
@@ -335,8 +372,8 @@ static void callers(struct place **user, struct place **through)
                 *user = p;
                 return;
             }
-            if (p->whose != OF_NOBODY)
-                *through = p->whose == OF_LWT ? p : NULL;
+            if (p->whose == OF_LWT)
+                *through = p;
         }
     }
 }
@@ -370,6 +407,9 @@ static struct site *site_of(unsigned kind, value closure, bool of_program)
     s->kind = kind;
     s->through = through;
     s->call.literal = 3; /* type and label stay where they are */
+    s->type = kinds[kind];
+    if (through && through->name && strstr(through->name, ".iter_s"))
+        s->type = "iter_s"; /* goes on with the next one, as it was told to */
     if (at->name) {
         char label[512];
         snprintf(label, sizeof label, "%s%s%s%s%s", through && through->name ? through->name : "",
@@ -394,7 +434,7 @@ intnat weft_lwt_create(intnat kind, value closure)
     struct site *s = site_of((unsigned)kind, closure, of_program);
     if (!s && of_program)
         return 0;
-    return s ? (intnat)weft_impl_create(&s->call, kinds[kind], s->label)
+    return s ? (intnat)weft_impl_create(&s->call, s->type, s->label)
              : (intnat)weft_create(kinds[kind], NULL);
 }
 

@@ -88,6 +88,71 @@ let serial () =
   let* l = (if bad then Lwt_list.map_s else Lwt_list.map_p) fetch [ 1; 2; 3; 4; 5; 6; 7; 8 ] in
   Lwt_io.printf "%d\n" (List.length l)
 
+(* One after the other, as it has to be. *)
+let append i =
+  let* () = Lwt_unix.sleep 0.03 in
+  Lwt_io.printf "%d\n" i
+
+let ordered () = Lwt_list.iter_s append [ 1; 2; 3; 4; 5; 6; 7; 8 ]
+
+(* All are woken for one piece of work. *)
+let jobs = Queue.create ()
+let posted = Lwt_condition.create ()
+
+let rec job () =
+  match Queue.take_opt jobs with
+  | Some n -> Lwt.return n
+  | None ->
+    let* () = Lwt_condition.wait posted in
+    job ()
+
+let rec work () =
+  let* n = job () in
+  if n < 0 then Lwt.return_unit
+  else
+    let* () = Lwt_unix.sleep 0.002 in
+    work ()
+
+let herd () =
+  let workers = List.init 30 (fun _ -> work ()) in
+  let rec post n =
+    if n = 0 then Lwt.return_unit
+    else
+      let* () = Lwt_unix.sleep 0.004 in
+      Queue.add n jobs;
+      (if bad then Lwt_condition.broadcast else Lwt_condition.signal) posted ();
+      post (n - 1)
+  in
+  let* () = post 20 in
+  List.iter (fun _ -> Queue.add (-1) jobs) workers;
+  Lwt_condition.broadcast posted ();
+  Lwt.join workers
+
+(* Refused, and tried again at once. *)
+let rec connect n =
+  let socket = Lwt_unix.socket Unix.PF_INET Unix.SOCK_STREAM 0 in
+  Lwt.catch
+    (fun () -> Lwt_unix.connect socket (Unix.ADDR_INET (Unix.inet_addr_loopback, 1)))
+    (fun _ ->
+      Unix.close (Lwt_unix.unix_file_descr socket);
+      if n = 0 then Lwt.return_unit
+      else if bad then connect (n - 1)
+      else
+        let* () = Lwt_unix.sleep 0.02 in
+        connect (n - 1))
+
+let retry () = connect (if bad then 200 else 5)
+
+(* More for other threads than these can do. *)
+let threads () =
+  Lwt_preemptive.simple_init ();
+  Lwt_preemptive.set_bounds (0, if bad then 2 else 60);
+  let one i =
+    let* () = Lwt_unix.sleep (0.005 *. float i) in
+    Lwt_preemptive.detach (fun () -> Unix.sleepf (if i mod 10 = 0 then 0.25 else 0.005)) ()
+  in
+  Lwt_list.iter_p one (List.init 40 Fun.id)
+
 (* A failure that nobody looks at. *)
 let save i =
   let* () = Lwt_unix.sleep 0.02 in
@@ -121,5 +186,9 @@ let () =
     | "condition" -> condition ()
     | "reply" -> reply ()
     | "serial" -> serial ()
+    | "ordered" -> ordered ()
+    | "herd" -> herd ()
+    | "retry" -> retry ()
+    | "threads" -> threads ()
     | "serve" -> serve ()
     | _ -> swallowed ())
