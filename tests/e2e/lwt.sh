@@ -39,6 +39,10 @@ cp -R other expected
 run 1 ocaml "$lwt/instrument.ml" other
 grep -q 'src/core/lwt.ml: ".*" should stand there' err || fail "$(cat err)"
 run 0 diff -r expected other
+cp -R sources other/six
+echo 'let get_from_storage = ()' >>other/six/src/core/lwt.ml
+run 1 ocaml "$lwt/instrument.ml" other/six
+grep -q 'src/core/lwt.ml: line [0-9]*: "get_from_storage" stands there, as in Lwt 6' err || fail "$(cat err)"
 
 # ---- A project ----
 mkdir -p project/bin

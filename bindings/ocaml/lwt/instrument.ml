@@ -1,7 +1,7 @@
 (* SPDX-License-Identifier: ISC *)
 (* ocaml instrument.ml DIR
 
-   Edits the sources of Lwt 5.6 to 5.9 that lie in DIR so that Lwt tells weft about its promises. No interface
+   Edits the sources of Lwt 5.6 to 5.10 that lie in DIR so that Lwt tells weft about its promises. No interface
    changes. Every place is found by a few words that must stand there as often as they are known to; if they do
    not, nothing is written, and the place is named. *)
 
@@ -56,6 +56,11 @@ let replace_each ?(times = 1) f part by =
 let replace ?times f part by = replace_each ?times f part (fun _ -> by)
 let after ?times f part more = replace ?times f part (part ^ more)
 let before ?times f part more = replace ?times f part (more ^ part)
+
+let absent f part where =
+  match find f.text part 0 with
+  | None -> ()
+  | Some i -> unknown "%s: line %d: %S stands there, as in %s, which is not known" f.path (line_of f i) part where
 
 (* The first place behind the first [where], which must be there. *)
 let replace_behind f where part by =
@@ -283,6 +288,7 @@ let () =
 |}
 
 let lwt f =
+  absent f "get_from_storage" "Lwt 6";
   after f "mutable cleanups_deferred : int;" " mutable weft : int;";
   after f "open Basic_helpers" helpers;
   (* Creating *)
@@ -545,8 +551,8 @@ let () =
         files;
       Printf.printf "%s: Lwt tells weft now (%d files changed)\n" dir (List.length files)
     with Unknown why ->
-      Printf.eprintf "instrument: %s\nNothing was changed. Lwt 5.6.0 to 5.9.3 are known.\n" why;
+      Printf.eprintf "instrument: %s\nNothing was changed. Lwt 5.6.0 to 5.10.1 are known.\n" why;
       exit 1)
   | _ ->
-    prerr_endline "Usage: ocaml instrument.ml DIR   edits the sources of Lwt 5.6 to 5.9 in DIR so that they tell weft";
+    prerr_endline "Usage: ocaml instrument.ml DIR   edits the sources of Lwt 5.6 to 5.10 in DIR so that they tell weft";
     exit 2
