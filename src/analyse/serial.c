@@ -333,7 +333,8 @@ static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
             return false;
         const struct weft_promise *q = &f->m->promise[inner];
         if (weft__sum(q->start_ns, half_ns) < w->from_ns ||
-            (q->start_ns <= w->from_ns && q->creator != WEFT_ROOT && !is_own(f, w->reader, inner)))
+            (q->start_ns <= w->from_ns && q->creator != WEFT_ROOT && !is_own(f, w->reader, inner) &&
+             !descends(f->m, w->reader, q->creator)))
             return true;
         p = weft_model_final(f->m, inner);
     }
