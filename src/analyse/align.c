@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/names.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 #define ANY_LABEL (WEFT_NONE - 1) /* of a type whose labels are as many as its promises */
 
@@ -129,11 +129,11 @@ static bool number_kinds(struct weft__sides *s, struct weft__side *side)
 {
     const struct weft_model *m = side->h->m;
     uint64_t texts = (uint64_t)weft_strings_count(m->strings) + 1;
-    struct texts t = {weft__resize(NULL, texts, sizeof *t.type),
-                      weft__resize(NULL, texts, sizeof *t.shape)};
-    side->kind = weft__resize(NULL, m->promises, sizeof *side->kind);
-    side->clan = weft__resize(NULL, m->promises, sizeof *side->clan);
-    side->label = weft__resize(NULL, texts, sizeof *side->label);
+    struct texts t = {weft_resize(NULL, texts, sizeof *t.type),
+                      weft_resize(NULL, texts, sizeof *t.shape)};
+    side->kind = weft_resize(NULL, m->promises, sizeof *side->kind);
+    side->clan = weft_resize(NULL, m->promises, sizeof *side->clan);
+    side->label = weft_resize(NULL, texts, sizeof *side->label);
     bool ok = t.type && t.shape && side->kind && side->clan && side->label;
     if (ok) {
         memset(t.type, 0xff, texts * sizeof *t.type);
@@ -163,7 +163,7 @@ static bool join_kinds(struct weft__sides *s)
     uint32_t kinds = s->kinds.count, types = weft_strings_count(s->texts) + 1;
     struct labels *of = calloc(types, sizeof *of);
     uint32_t *seen =
-        weft__resize(NULL, kinds, sizeof *seen); /* in which run; UINT32_MAX - 1: several */
+        weft_resize(NULL, kinds, sizeof *seen); /* in which run; UINT32_MAX - 1: several */
     bool ok = of && seen;
     if (ok)
         memset(seen, 0xff, kinds * sizeof *seen);
@@ -210,7 +210,7 @@ static uint32_t clan_below(struct weft__pairs *clans, uint32_t above, uint32_t k
 static bool number_clans(struct weft__sides *s, struct weft__side *side)
 {
     const struct weft_history *h = side->h;
-    uint32_t *queue = weft__resize(NULL, h->m->promises, sizeof *queue), end = 0;
+    uint32_t *queue = weft_resize(NULL, h->m->promises, sizeof *queue), end = 0;
     if (!queue)
         return false;
     side->clan[WEFT_ROOT] = 0;
@@ -505,7 +505,7 @@ static uint32_t most_children(const struct weft__side *s)
 
 static uint32_t *nobody(uint32_t count)
 {
-    uint32_t *list = weft__resize(NULL, count, sizeof *list);
+    uint32_t *list = weft_resize(NULL, count, sizeof *list);
     if (list)
         memset(list, 0xff, count * sizeof *list);
     return list;
@@ -519,11 +519,11 @@ int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **
     const uint32_t most_a = most_children(k.a), most_b = most_children(k.b);
     k.b_of_a = nobody(of_a->promises);
     k.a_of_b = nobody(of_b->promises);
-    uint32_t *queue = weft__resize(NULL, of_a->promises, sizeof *queue), queued = 0;
-    k.of_a = weft__resize(NULL, (uint64_t)most_a + 1, sizeof *k.of_a);
-    k.of_b = weft__resize(NULL, (uint64_t)most_b + 1, sizeof *k.of_b);
+    uint32_t *queue = weft_resize(NULL, of_a->promises, sizeof *queue), queued = 0;
+    k.of_a = weft_resize(NULL, (uint64_t)most_a + 1, sizeof *k.of_a);
+    k.of_b = weft_resize(NULL, (uint64_t)most_b + 1, sizeof *k.of_b);
     k.spare =
-        weft__resize(NULL, (uint64_t)(most_a > most_b ? most_a : most_b) + 1, sizeof *k.spare);
+        weft_resize(NULL, (uint64_t)(most_a > most_b ? most_a : most_b) + 1, sizeof *k.spare);
     bool ok = k.b_of_a && k.a_of_b && queue && k.of_a && k.of_b && k.spare;
     if (ok) {
         join(&k, WEFT_ROOT, WEFT_ROOT);

@@ -170,7 +170,7 @@ static bool is_many(const struct weft__blocks *b, uint32_t stream, uint32_t run)
 {
     const struct weft_model *m = b->m;
     uint32_t low = 0, high = m->agains;
-    WEFT__SEEK(low, high, m->again[middle].run < run);
+    WEFT_SEEK(low, high, m->again[middle].run < run);
     return !b->h->informed[stream] && low < m->agains && m->again[low].run == run &&
            (m->run[run].end_ns - m->run[run].start_ns) / m->again[low].times < b->s->o->block_ns;
 }
@@ -266,7 +266,7 @@ static struct weft__block *block_before(const struct weft__blocks *b, uint32_t s
                                         int64_t time_ns)
 {
     uint32_t first = b->first[stream], low = first, high = b->first[stream + 1];
-    WEFT__SEEK(low, high, b->block[middle].from_ns < time_ns);
+    WEFT_SEEK(low, high, b->block[middle].from_ns < time_ns);
     return low > first ? &b->block[low - 1] : NULL;
 }
 
@@ -411,7 +411,7 @@ static bool is_after_idle(const struct weft__blocks *b, uint32_t stream, int64_t
     if (place == first)
         return false;
     int64_t since = b->m->run[h->stream_run[place - 1]].end_ns;
-    WEFT__SEEK(low, high, h->idle[middle].start_ns < time_ns); /* the first one that begins later */
+    WEFT_SEEK(low, high, h->idle[middle].start_ns < time_ns); /* the first one that begins later */
     for (n = 0; low > none && n < STEPS && h->idle[low - 1].end_ns > since; n++, low--) {
         const struct weft_idle *x = &h->idle[low - 1];
         int64_t from = x->start_ns > since ? x->start_ns : since;

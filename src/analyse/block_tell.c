@@ -29,10 +29,10 @@ struct key {
 static int by_family(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
-    WEFT__ORDER(x->family, y->family);
-    WEFT__ORDER(y->rank, x->rank);
-    WEFT__ORDER(y->length_ns, x->length_ns);
-    return weft__order(x->block, y->block);
+    WEFT_ORDER(x->family, y->family);
+    WEFT_ORDER(y->rank, x->rank);
+    WEFT_ORDER(y->length_ns, x->length_ns);
+    return weft_order(x->block, y->block);
 }
 
 static int by_cost(const void *a, const void *b)
@@ -40,8 +40,8 @@ static int by_cost(const void *a, const void *b)
     const struct group *x = a, *y = b;
     if ((x->harming > 0) != (y->harming > 0))
         return x->harming > 0 ? -1 : 1;
-    WEFT__ORDER(y->cost_ns, x->cost_ns);
-    return weft__order(x->family, y->family);
+    WEFT_ORDER(y->cost_ns, x->cost_ns);
+    return weft_order(x->family, y->family);
 }
 
 /* The machine may have been busy with something else: then a run takes long though it does little. */

@@ -142,8 +142,8 @@ static bool is_held(struct finder *f, uint32_t resource)
 static int by_end(const void *a, const void *b)
 {
     const struct served *x = a, *y = b;
-    const int by = weft__order(x->until_ns, y->until_ns);
-    return by ? by : weft__order(x->from_ns, y->from_ns);
+    const int by = weft_order(x->until_ns, y->until_ns);
+    return by ? by : weft_order(x->from_ns, y->from_ns);
 }
 
 /* Whether it is handed on, one after the other, by whoever got it last; then who had it for long. In a chain, where each waits for

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "analyse/order.h"
+#include "base/order.h"
 #include "analyse/times.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum {
     MERGE_AT = 1 << 18,  /* shares that are gathered before they are merged */
@@ -23,21 +23,21 @@ struct gatherer {
 int weft__crowd_by_time(const void *a, const void *b)
 {
     const struct weft_crowd_member *x = a, *y = b;
-    WEFT__ORDER(x->ns, y->ns);
-    return weft__order(x->promise, y->promise);
+    WEFT_ORDER(x->ns, y->ns);
+    return weft_order(x->promise, y->promise);
 }
 
 static int by_what(const void *a, const void *b)
 {
     const struct weft_crowd_share *x = a, *y = b;
-    WEFT__ORDER(x->kind, y->kind);
-    return weft__order(x->family, y->family);
+    WEFT_ORDER(x->kind, y->kind);
+    return weft_order(x->family, y->family);
 }
 
 static int by_length(const void *a, const void *b)
 {
     const struct weft_crowd_share *x = a, *y = b;
-    WEFT__ORDER(y->total_ns, x->total_ns);
+    WEFT_ORDER(y->total_ns, x->total_ns);
     return by_what(a, b);
 }
 
@@ -73,7 +73,7 @@ static bool gather(struct gatherer *g, const struct weft_share *share, uint32_t 
     if (c->shares + (uint64_t)count > g->room) {
         uint64_t room = 2 * g->room + count;
         struct weft_crowd_share *grown =
-            room > UINT32_MAX ? NULL : weft__resize(c->share, room, sizeof *grown);
+            room > UINT32_MAX ? NULL : weft_resize(c->share, room, sizeof *grown);
         if (!grown)
             return false;
         c->share = grown;
@@ -182,7 +182,7 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
 {
     struct gatherer g = {.out = out, .h = h, .families = families, .merge_at = MERGE_AT};
     *out = (struct weft_crowd){.count = count, .oldest_pending = WEFT_NONE};
-    out->member = weft__resize(NULL, (uint64_t)count + 1, sizeof *out->member);
+    out->member = weft_resize(NULL, (uint64_t)count + 1, sizeof *out->member);
     if (!out->member)
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < count; i++)

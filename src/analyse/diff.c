@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/differ.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 #define MS INT64_C(1000000)
 
@@ -52,7 +52,7 @@ void weft__put_ending(struct weft__text *t, const struct weft_history *h, uint32
         return;
     }
     weft__put(t, "%s at %s", weft__outcome_verb(h->m, promise),
-              weft__as_time(h->m->promise[final].end_ns).text);
+              weft_moment(h->m->promise[final].end_ns).text);
     uint32_t reason = e == WEFT__ERROR ? weft_model_reason(h->m, final) : WEFT_NONE;
     if (reason != WEFT_NONE) {
         const char *text = weft_model_text(h->m, reason, &size);
@@ -104,7 +104,7 @@ static void count_clan(struct weft__differ *d, uint32_t run, uint32_t *last)
 
 static bool count_clans(struct weft__differ *d)
 {
-    uint32_t *last = weft__resize(NULL, d->sides.clans.count, sizeof *last);
+    uint32_t *last = weft_resize(NULL, d->sides.clans.count, sizeof *last);
     d->clan = calloc(d->sides.clans.count, sizeof *d->clan);
     for (uint32_t run = 0; last && d->clan && run <= d->goods; run++)
         count_clan(d, run, last);
@@ -234,7 +234,7 @@ struct collector {
 static struct found *sort_of(struct collector *k, uint32_t clan, uint32_t what)
 {
     uint32_t before = k->sorts.count, at = weft__pairs_add(&k->sorts, clan, what);
-    if (at == WEFT_NONE || !weft__reserve(&k->found, at, &k->room, sizeof *k->found))
+    if (at == WEFT_NONE || !weft_reserve(&k->found, at, &k->room, sizeof *k->found))
         return NULL;
     if (at == before)
         k->found[at] = (struct found){.when_ns = INT64_MAX};
@@ -319,7 +319,7 @@ static void follow_waits(struct collector *k)
 {
     struct weft__differ *d = k->d;
     const struct weft_history *b = d->bad;
-    uint32_t *queue = weft__resize(NULL, d->good->m->promises, sizeof *queue), queued = 0;
+    uint32_t *queue = weft_resize(NULL, d->good->m->promises, sizeof *queue), queued = 0;
     d->failed |= !queue;
     for (uint32_t p = 1; p < d->good->m->promises && !d->failed; p++)
         if (d->mark[p] & WEFT__CHANGED && hangs(d, p))
@@ -424,7 +424,7 @@ static void find_children(struct collector *k)
 {
     struct weft__differ *d = k->d;
     size_t clans = d->sides.clans.count;
-    uint32_t *seen = weft__resize(NULL, clans, sizeof *seen);
+    uint32_t *seen = weft_resize(NULL, clans, sizeof *seen);
     if (!seen) {
         d->failed = true;
         return;
@@ -486,10 +486,10 @@ static char *tell(struct weft__differ *d, const struct weft_change_found *c)
         weft__put(&t, "is of type %.64s in the good run", weft_model_type(d->good->m, c->good));
     } else if (c->kind == WEFT_CHANGE_MISSING) {
         weft__put(&t, "is missing; in the good run it was created at %s",
-                  weft__as_time(d->good->m->promise[c->good].start_ns).text);
+                  weft_moment(d->good->m->promise[c->good].start_ns).text);
     } else {
         weft__put(&t, "was created at %s; the good run has no such promise",
-                  weft__as_time(d->bad->m->promise[c->bad].start_ns).text);
+                  weft_moment(d->bad->m->promise[c->bad].start_ns).text);
     }
     if (c->count > 1) {
         weft__put(&t, ". The same is true of ");
@@ -644,7 +644,7 @@ int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good
                    const struct weft_history *bad, weft_progress_fn *progress, void *data)
 {
     struct weft__differ d = {.goods = goods, .good = good[0], .bad = bad, .out = out};
-    const struct weft_history **runs = weft__resize(NULL, (uint64_t)goods + 1, sizeof *runs);
+    const struct weft_history **runs = weft_resize(NULL, (uint64_t)goods + 1, sizeof *runs);
     *out = (struct weft_diff){0};
     d.other = calloc(goods, sizeof *d.other);
     int rc = runs && d.other ? 0 : WEFT_E_NOMEM;

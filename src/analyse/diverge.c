@@ -23,7 +23,7 @@
 #include <string.h>
 
 #include "analyse/parting.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 struct search {
     struct weft__differ *d;
@@ -42,9 +42,9 @@ enum differs {
 
 static void offer(struct search *s, struct weft__parting c)
 {
-    bool waits = c.what == WEFT__ORDER || c.what == WEFT__UNSIGNALLED || c.what == WEFT__EXTRA_WAIT;
+    bool waits = c.what == WEFT_ORDER || c.what == WEFT__UNSIGNALLED || c.what == WEFT__EXTRA_WAIT;
     uint32_t good = waits ? c.reader_good : c.early.good, bad = waits ? c.reader_bad : c.early.bad;
-    if (!weft__reserve(&s->found, s->count, &s->room, sizeof *s->found)) {
+    if (!weft_reserve(&s->found, s->count, &s->room, sizeof *s->found)) {
         s->d->failed = true;
         return;
     }
@@ -197,7 +197,7 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
     }
     if (c.late.bad_ns > bad->from_ns || c.late.good_ns < good->from_ns)
         return;
-    c.what = WEFT__ORDER;
+    c.what = WEFT_ORDER;
     c.when_ns = c.late.bad_ns;
     if (harmless(s, &c, rank, n - 1))
         return;
@@ -452,10 +452,10 @@ static bool is_consequence(const struct search *s, const struct weft__parting *c
         return false; /* what led to it comes earlier */
     case WEFT__UNSIGNALLED:
     case WEFT__NO_WAIT:
-    case WEFT__ORDER:
+    case WEFT_ORDER:
     case WEFT__EXTRA_WAIT:
         return s->bad_cause_ns[weft_model_final(s->b->m, c->reader_bad)] <
-               (c->what == WEFT__ORDER     ? c->wait.bad_ns
+               (c->what == WEFT_ORDER      ? c->wait.bad_ns
                 : c->what == WEFT__NO_WAIT ? c->when_ns
                                            : c->early.bad_ns);
     case WEFT__ENDING:
@@ -642,7 +642,7 @@ static void keep(struct search *s, const struct weft__parting *c)
 {
     struct weft_divergence *v = &s->d->out->divergence;
     struct weft__text t = {0};
-    bool two = c->what == WEFT__ORDER || c->what == WEFT__UNSIGNALLED ||
+    bool two = c->what == WEFT_ORDER || c->what == WEFT__UNSIGNALLED ||
                (c->what == WEFT__EXTRA_WAIT && c->late.bad_is == WEFT__NOTIFIED);
     weft__tell_parting(s->d, &t, c);
     s->d->failed |= t.failed;
@@ -677,8 +677,8 @@ void weft__find_divergence(struct weft__differ *d)
     s.budget = 8 * ((uint64_t)d->good->waits + d->bad->waits) + 1000;
     s.differs = calloc(goods, sizeof *s.differs);
     s.bad_differs = calloc(bads, sizeof *s.bad_differs);
-    s.cause_ns = weft__resize(NULL, goods, sizeof *s.cause_ns);
-    s.bad_cause_ns = weft__resize(NULL, bads, sizeof *s.bad_cause_ns);
+    s.cause_ns = weft_resize(NULL, goods, sizeof *s.cause_ns);
+    s.bad_cause_ns = weft_resize(NULL, bads, sizeof *s.bad_cause_ns);
     d->failed |= !s.differs || !s.bad_differs || !s.cause_ns || !s.bad_cause_ns;
     if (!d->failed) {
         find_waits(&s);

@@ -71,11 +71,11 @@ struct weft_explain_options weft_explain_defaults(const struct weft_explain_opti
 static int by_importance(const void *a, const void *b)
 {
     const struct weft_finding *x = a, *y = b;
-    WEFT__ORDER(y->confidence, x->confidence);
-    WEFT__ORDER(x->kind, y->kind);
-    WEFT__ORDER(y->affected_total, x->affected_total);
-    WEFT__ORDER(y->cost_ns, x->cost_ns);
-    return weft__order(x->promise, y->promise);
+    WEFT_ORDER(y->confidence, x->confidence);
+    WEFT_ORDER(x->kind, y->kind);
+    WEFT_ORDER(y->affected_total, x->affected_total);
+    WEFT_ORDER(y->cost_ns, x->cost_ns);
+    return weft_order(x->promise, y->promise);
 }
 
 int weft_explain(struct weft_findings *out, const struct weft_history *h,

@@ -424,10 +424,10 @@ static bool collect(struct finder *f)
 static int by_group(const void *a, const void *b)
 {
     const struct failure *x = a, *y = b;
-    WEFT__ORDER(x->family, y->family);
-    WEFT__ORDER(x->reason, y->reason);
-    WEFT__ORDER(y->verdict.confidence, x->verdict.confidence);
-    return weft__order(x->promise, y->promise);
+    WEFT_ORDER(x->family, y->family);
+    WEFT_ORDER(x->reason, y->reason);
+    WEFT_ORDER(y->verdict.confidence, x->verdict.confidence);
+    return weft_order(x->promise, y->promise);
 }
 
 static void put_text(struct finder *f, const struct failure *x, uint32_t count,

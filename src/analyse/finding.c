@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyse/judge.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
                        size_t item)
@@ -16,7 +16,7 @@ bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint
         return true;
     uint64_t more = *room ? *room + *room / UINT64_C(2) : 16;
     memcpy(&items, array, sizeof items); /* a pointer of any type */
-    items = more > UINT32_MAX ? NULL : weft__resize(items, more, item);
+    items = more > UINT32_MAX ? NULL : weft_resize(items, more, item);
     if (!items) {
         s->failed = true;
         return false;
@@ -220,7 +220,7 @@ void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const c
 {
     free(f->doubt);
     size_t size = why ? strlen(why) + 1 : 0;
-    f->doubt = why ? weft__resize(NULL, size, 1) : NULL;
+    f->doubt = why ? weft_resize(NULL, size, 1) : NULL;
     s->failed |= why && !f->doubt;
     if (f->doubt)
         memcpy(f->doubt, why, size);
@@ -247,7 +247,7 @@ void weft__finding_affects(struct weft__search *s, struct weft_finding *f, uint3
         return;
     if ((f->affecteds & (f->affecteds - 1)) == 0) { /* full: 0, 1, 2, 4 … */
         uint32_t room = f->affecteds ? 2 * f->affecteds : 1;
-        uint32_t *grown = weft__resize(f->affected, room, sizeof *grown);
+        uint32_t *grown = weft_resize(f->affected, room, sizeof *grown);
         if (!grown) {
             s->failed = true;
             return;
@@ -340,7 +340,7 @@ uint32_t weft__run_read(const struct weft_history *h, uint32_t run)
 
 static int by_value(const void *a, const void *b)
 {
-    return weft__order(*(const int64_t *)a, *(const int64_t *)b);
+    return weft_order(*(const int64_t *)a, *(const int64_t *)b);
 }
 
 int64_t weft__median(int64_t *value, uint32_t count)
@@ -372,7 +372,7 @@ bool weft__is_labelled(const struct weft_model *m, uint32_t promise, int64_t fro
                        uint32_t most)
 {
     uint32_t low = 0, high = m->labels;
-    WEFT__SEEK(low, high, m->label[middle].time_ns < from_ns);
+    WEFT_SEEK(low, high, m->label[middle].time_ns < from_ns);
     for (uint32_t n = 0; low < m->labels && n < most && m->label[low].time_ns <= to_ns; low++, n++)
         if (m->label[low].promise == promise)
             return true;

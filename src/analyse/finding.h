@@ -9,7 +9,7 @@
 
 #include "analyse/explain.h"
 #include "analyse/names.h"
-#include "analyse/order.h"
+#include "base/order.h"
 
 struct weft__search {
     const struct weft_history *h;

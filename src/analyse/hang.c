@@ -447,18 +447,18 @@ uint32_t weft__hang_failure(const struct weft_finding *f)
 
 static int by_size(const struct weft__hang *x, const struct weft__hang *y)
 {
-    WEFT__ORDER(y->affected, x->affected);
-    WEFT__ORDER(y->cost_ns, x->cost_ns);
-    return weft__order(x->group, y->group);
+    WEFT_ORDER(y->affected, x->affected);
+    WEFT_ORDER(y->cost_ns, x->cost_ns);
+    return weft_order(x->group, y->group);
 }
 
 /* Those that are alike together, the worst first. */
 static int by_family(const void *a, const void *b)
 {
     const struct weft__hang *x = a, *y = b;
-    WEFT__ORDER(x->kind, y->kind);
-    WEFT__ORDER(x->family, y->family);
-    WEFT__ORDER(y->verdict.confidence, x->verdict.confidence);
+    WEFT_ORDER(x->kind, y->kind);
+    WEFT_ORDER(x->family, y->family);
+    WEFT_ORDER(y->verdict.confidence, x->verdict.confidence);
     return by_size(x, y);
 }
 
@@ -478,8 +478,8 @@ static int by_importance(const void *a, const void *b)
 {
     const struct weft__hang *x = ((const struct sort *)a)->first,
                             *y = ((const struct sort *)b)->first;
-    WEFT__ORDER(y->verdict.confidence, x->verdict.confidence);
-    WEFT__ORDER(x->kind, y->kind);
+    WEFT_ORDER(y->verdict.confidence, x->verdict.confidence);
+    WEFT_ORDER(x->kind, y->kind);
     return by_size(x, y);
 }
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "analyse/graph.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum {
     ROUNDS = 16,   /* what is not settled after so many is taken for what may go on */

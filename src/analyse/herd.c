@@ -94,7 +94,7 @@ static const struct weft_wait *next_wait(const struct weft_history *h, uint32_t 
 {
     uint32_t reader = weft_model_final(h->m, h->wait[wait].reader);
     uint32_t low = h->waits_of_first[reader], end = h->waits_of_first[reader + 1], high = end;
-    WEFT__SEEK(low, high, h->waits_of[middle] <= wait); /* the first one after it */
+    WEFT_SEEK(low, high, h->waits_of[middle] <= wait); /* the first one after it */
     return low < end ? &h->wait[h->waits_of[low]] : NULL;
 }
 

@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/seed.h"
+#include "base/array.h"
+#include "base/hash.h"
 
 struct maker {
     struct weft_history *h;
@@ -39,7 +39,7 @@ static bool sort_by(const struct maker *k, uint32_t **first, uint32_t **items, u
         sum += begin[i];
         begin[i] = sum;
     }
-    *items = weft__resize(NULL, (uint64_t)sum + 1, sizeof **items);
+    *items = weft_resize(NULL, (uint64_t)sum + 1, sizeof **items);
     if (!*items)
         return false;
     for (uint32_t i = 0; i < count; i++) {
@@ -104,7 +104,7 @@ static bool find_runs(struct maker *k)
 {
     const struct weft_model *m = k->m;
     struct weft_history *h = k->h;
-    h->run_promise = weft__resize(NULL, (uint64_t)m->runs + 1, sizeof *h->run_promise);
+    h->run_promise = weft_resize(NULL, (uint64_t)m->runs + 1, sizeof *h->run_promise);
     if (!h->run_promise)
         return false;
     for (uint32_t p = 0; p < m->promises; p++)
@@ -120,8 +120,8 @@ static bool find_causes(struct maker *k)
 {
     const struct weft_model *m = k->m;
     struct weft_history *h = k->h;
-    uint32_t *at = weft__resize(NULL, m->promises, sizeof *at); /* the next run of each promise */
-    h->run_cause = weft__resize(NULL, (uint64_t)m->runs + 1, sizeof *h->run_cause);
+    uint32_t *at = weft_resize(NULL, m->promises, sizeof *at); /* the next run of each promise */
+    h->run_cause = weft_resize(NULL, (uint64_t)m->runs + 1, sizeof *h->run_cause);
     h->is_loop = calloc(h->streams, sizeof *h->is_loop);
     if (!at || !h->run_cause || !h->is_loop) {
         free(at);
@@ -163,7 +163,7 @@ static bool add_idle(struct maker *k, uint32_t stream, int64_t from, int64_t to)
     if (k->gaps == k->gap_room) {
         uint64_t room = k->gap_room ? k->gap_room + k->gap_room / UINT64_C(2) : 64;
         struct weft_idle *grown =
-            room > UINT32_MAX ? NULL : weft__resize(k->gap, room, sizeof *grown);
+            room > UINT32_MAX ? NULL : weft_resize(k->gap, room, sizeof *grown);
         if (!grown)
             return false;
         k->gap = grown;
@@ -224,7 +224,7 @@ static bool find_idle(struct maker *k)
     h->idle_first[h->streams] = k->gaps;
     h->idle = k->gap;
     k->gap = NULL;
-    h->idle_sum = weft__resize(NULL, (uint64_t)k->gaps + 1, sizeof *h->idle_sum);
+    h->idle_sum = weft_resize(NULL, (uint64_t)k->gaps + 1, sizeof *h->idle_sum);
     if (!h->idle_sum)
         return false;
     h->idle_sum[0] = 0;
@@ -271,7 +271,7 @@ static bool find_collections(struct maker *k)
     const struct weft_model *m = k->m;
     struct weft_history *h = k->h;
     uint32_t first = m->pauses;
-    struct weft_collection *list = weft__resize(NULL, (uint64_t)m->pauses + 1, sizeof *list);
+    struct weft_collection *list = weft_resize(NULL, (uint64_t)m->pauses + 1, sizeof *list);
     h->collection = list;
     if (!list)
         return false;
@@ -297,7 +297,7 @@ static bool find_preemptions(struct weft_history *h)
     const struct weft_model *m = h->m;
     if (!m->preemptions)
         return true;
-    struct weft_preemption *list = weft__resize(NULL, m->preemptions, sizeof *list);
+    struct weft_preemption *list = weft_resize(NULL, m->preemptions, sizeof *list);
     if (!list)
         return false;
     memcpy(list, m->preemption, m->preemptions * sizeof *list);
@@ -337,7 +337,7 @@ static bool grow_open(struct maker *k)
         return true;
     uint64_t size = k->open ? 2 * ((uint64_t)k->open_mask + 1) : 64;
     uint32_t *before = k->open, old = before ? k->open_mask + 1 : 0;
-    uint32_t *table = size > UINT32_MAX ? NULL : weft__resize(NULL, size, sizeof *table);
+    uint32_t *table = size > UINT32_MAX ? NULL : weft_resize(NULL, size, sizeof *table);
     if (!table)
         return false;
     memset(table, 0xff, size * sizeof *table);
@@ -395,7 +395,7 @@ static bool begin_wait(struct maker *k, uint32_t interaction)
     if (h->waits == k->wait_room) {
         uint64_t room = k->wait_room ? k->wait_room + k->wait_room / UINT64_C(2) : 256;
         struct weft_wait *grown =
-            room > UINT32_MAX ? NULL : weft__resize(h->wait, room, sizeof *grown);
+            room > UINT32_MAX ? NULL : weft_resize(h->wait, room, sizeof *grown);
         if (!grown)
             return false;
         h->wait = grown;
@@ -596,7 +596,7 @@ static bool find_turns(struct weft_history *h)
             const struct weft_wait *w = &h->wait[h->waits_for[i]];
             if (w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN)
                 continue;
-            ok = weft__reserve(&gone, count, &room, sizeof *gone);
+            ok = weft_reserve(&gone, count, &room, sizeof *gone);
             if (ok)
                 gone[count++] = (struct gone){w->until_ns, w->ended_by, h->waits_for[i]};
         }
@@ -618,7 +618,7 @@ static bool find_turns(struct weft_history *h)
 static bool find_resolutions(struct weft_history *h)
 {
     const struct weft_model *m = h->m;
-    h->resolution = weft__resize(NULL, m->promises, sizeof *h->resolution);
+    h->resolution = weft_resize(NULL, m->promises, sizeof *h->resolution);
     if (!h->resolution)
         return false;
     memset(h->resolution, 0xff, m->promises * sizeof *h->resolution);

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyse/differ.h"
-#include "base/alloc.h"
-#include "base/seed.h"
+#include "base/array.h"
+#include "base/hash.h"
 
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
@@ -51,7 +51,7 @@ static bool sort_lengths(struct sorter *k)
                 k->first[(size_t)s->side[r].kind[p] * k->runs + r + 2]++;
     for (size_t i = 2; i < places + 2; i++)
         k->first[i] += k->first[i - 1];
-    k->length = weft__resize(NULL, k->first[places + 1] + 1, sizeof *k->length);
+    k->length = weft_resize(NULL, k->first[places + 1] + 1, sizeof *k->length);
     if (!k->length)
         return false;
     for (uint32_t r = 0; r < k->runs; r++)
@@ -64,7 +64,7 @@ static bool sort_lengths(struct sorter *k)
         uint64_t n = k->first[(i + 1) * k->runs] - k->first[i * k->runs];
         longest = n > longest ? n : longest;
     }
-    k->spare = weft__resize(NULL, longest + 1, sizeof *k->spare);
+    k->spare = weft_resize(NULL, longest + 1, sizeof *k->spare);
     return k->spare != NULL;
 }
 
@@ -197,23 +197,22 @@ static char *tell(struct sorter *k, const struct told *x, const struct weft__fam
     bool several = c->bad.count > 1 || c->good.count > 1;
     weft__put_family(&t, k->d->bad->m, names, x->kind);
     if (median_differs(c)) {
-        weft__put(&t, ": %s instead of %s", weft__as_length(c->bad.median_ns).text,
-                  weft__as_length(c->good.median_ns).text);
+        weft__put(&t, ": %s instead of %s", weft_duration(c->bad.median_ns).text,
+                  weft_duration(c->good.median_ns).text);
         if (several) {
             weft__put(&t, " (median of ");
             weft__put_count(&t, c->bad.count);
         }
         if (c->runs > 1)
             weft__put(&t, "%s: %s to %s", several ? "; good runs" : " (good runs",
-                      weft__as_length(c->low_ns).text, weft__as_length(c->high_ns).text);
+                      weft_duration(c->low_ns).text, weft_duration(c->high_ns).text);
         if (several || c->runs > 1)
             weft__put(&t, ")");
     } else {
         weft__put(&t, ": up to %s instead of at most %s (of ",
-                  weft__as_length(c->bad.longest_ns).text,
-                  weft__as_length(c->good.longest_ns).text);
+                  weft_duration(c->bad.longest_ns).text, weft_duration(c->good.longest_ns).text);
         weft__put_count(&t, c->bad.count);
-        weft__put(&t, "; the median is %s)", weft__as_length(c->bad.median_ns).text);
+        weft__put(&t, "; the median is %s)", weft_duration(c->bad.median_ns).text);
     }
     k->d->failed |= t.failed;
     return weft__text_take(&t);
@@ -224,7 +223,7 @@ struct weft__families weft__kinds_of(const struct weft__differ *d, uint32_t run)
     const struct weft__side *s = &d->sides.side[run];
     uint32_t kinds = d->sides.kinds.count;
     struct weft__families f = {.of = s->kind, .count = kinds}; /* of is borrowed */
-    f.first = weft__resize(NULL, kinds, sizeof *f.first);
+    f.first = weft_resize(NULL, kinds, sizeof *f.first);
     f.size = calloc(kinds, sizeof *f.size);
     if (!f.first || !f.size) {
         free(f.first);
@@ -239,7 +238,7 @@ struct weft__families weft__kinds_of(const struct weft__differ *d, uint32_t run)
 
 static bool add_told(struct told **list, uint32_t *count, uint32_t *room, struct told x)
 {
-    if (!weft__reserve(list, *count, room, sizeof **list))
+    if (!weft_reserve(list, *count, room, sizeof **list))
         return false;
     int64_t g = x.c.good.median_ns, b = x.c.bad.median_ns;
     bool median = median_differs(&x.c);

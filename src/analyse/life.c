@@ -101,7 +101,7 @@ static bool is_overtaken(const struct weft__graph *g, uint32_t p)
     const struct weft_model *m = h->m;
     const uint32_t creator = m->promise[p].creator;
     uint32_t low = h->children_first[creator], high = h->children_first[creator + 1], ended = 0;
-    WEFT__SEEK(low, high, h->children[middle] <= p); /* they are in the order of creation */
+    WEFT_SEEK(low, high, h->children[middle] <= p); /* they are in the order of creation */
     for (uint32_t n = 0; low < h->children_first[creator + 1] && n < LOOKED_AT; low++, n++)
         ended += m->promise[h->children[low]].type == m->promise[p].type &&
                  !weft__is_pending(m, h->children[low]);

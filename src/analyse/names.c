@@ -9,7 +9,7 @@
 
 #include "analyse/pairs.h"
 #include "format/utf8.h"
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/strings.h"
 
 enum {
@@ -52,9 +52,7 @@ void weft__put(struct weft__text *t, const char *format, ...)
 
 void weft__put_count(struct weft__text *t, uint64_t n)
 {
-    char text[48];
-    weft_format_count(text, sizeof text, n);
-    weft__put(t, "%s", text);
+    weft__put(t, "%s", weft_count(n).text);
 }
 
 /* ---- Promises ---- */
@@ -91,20 +89,6 @@ struct weft__phrase weft__as_name(const struct weft_model *m, uint32_t promise)
     return quoted(label, size);
 }
 
-struct weft__phrase weft__as_time(int64_t time_ns)
-{
-    struct weft__phrase out;
-    weft_format_moment(out.text, sizeof out.text, time_ns);
-    return out;
-}
-
-struct weft__phrase weft__as_length(int64_t ns)
-{
-    struct weft__phrase out;
-    weft_format_duration(out.text, sizeof out.text, ns);
-    return out;
-}
-
 void weft__put_name(struct weft__text *t, const struct weft_model *m, uint32_t promise)
 {
     weft__put(t, "%s", weft__as_name(m, promise).text);
@@ -119,12 +103,12 @@ void weft__put_full(struct weft__text *t, const struct weft_model *m, uint32_t p
 
 void weft__put_time(struct weft__text *t, int64_t time_ns)
 {
-    weft__put(t, "%s", weft__as_time(time_ns).text);
+    weft__put(t, "%s", weft_moment(time_ns).text);
 }
 
 void weft__put_length(struct weft__text *t, int64_t ns)
 {
-    weft__put(t, "%s", weft__as_length(ns).text);
+    weft__put(t, "%s", weft_duration(ns).text);
 }
 
 void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t promise)
@@ -218,11 +202,11 @@ static bool add_family(struct maker *k, uint32_t promise)
     struct weft__families *f = k->f;
     if (f->count == k->room) {
         uint32_t room = k->room ? 2 * k->room : 64;
-        uint32_t *first = weft__resize(f->first, room, sizeof *first);
+        uint32_t *first = weft_resize(f->first, room, sizeof *first);
         f->first = first ? first : f->first;
-        uint32_t *size = weft__resize(f->size, room, sizeof *size);
+        uint32_t *size = weft_resize(f->size, room, sizeof *size);
         f->size = size ? size : f->size;
-        bool *differs = weft__resize(f->differs, room, sizeof *differs);
+        bool *differs = weft_resize(f->differs, room, sizeof *differs);
         f->differs = differs ? differs : f->differs;
         if (!first || !size || !differs)
             return false;
@@ -251,9 +235,9 @@ static bool place(struct maker *k, uint32_t promise)
 int weft__families_init(struct weft__families *f, const struct weft_model *m)
 {
     struct maker k = {.m = m, .f = f, .shapes = weft_strings_new()};
-    *f = (struct weft__families){.of = weft__resize(NULL, m->promises, sizeof *f->of)};
+    *f = (struct weft__families){.of = weft_resize(NULL, m->promises, sizeof *f->of)};
     k.texts = weft_strings_count(m->strings);
-    k.shape_of = weft__resize(NULL, (uint64_t)k.texts + 1, sizeof *k.shape_of);
+    k.shape_of = weft_resize(NULL, (uint64_t)k.texts + 1, sizeof *k.shape_of);
     bool ok = f->of && k.shapes && k.shape_of &&
               weft__pairs_add(&k.sorts, WEFT_NONE, WEFT_NONE) == 0 && add_family(&k, WEFT_ROOT);
     if (ok) {

@@ -3,7 +3,7 @@
 #ifndef WEFT_ANALYSE_NAMES_H
 #define WEFT_ANALYSE_NAMES_H
 
-#include "model/duration.h"
+#include "base/duration.h"
 #include "model/model.h"
 
 /* A text that grows. All zero: empty. Released by weft__text_fini; where there is no memory it says failed and stays as
@@ -32,13 +32,11 @@ void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t
 
 /* The same as above, but as texts for weft__put, which takes up to 1,000 bytes; they last as long as the statement:
  *
- *     weft__put(t, "%s failed at %s", weft__as_name(m, promise).text, weft__as_time(time_ns).text); */
+ *     weft__put(t, "%s failed at %s", weft__as_name(m, promise).text, weft_moment(time_ns).text); */
 struct weft__phrase {
     char text[128];
 };
 struct weft__phrase weft__as_name(const struct weft_model *m, uint32_t promise);
-struct weft__phrase weft__as_time(int64_t time_ns);
-struct weft__phrase weft__as_length(int64_t ns);
 
 /* How a promise ended, as a verb: "was fulfilled". */
 const char *weft__outcome_verb(const struct weft_model *m, uint32_t promise);

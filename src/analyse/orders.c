@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/parting.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum { MOST = 1000 }; /* promises that are compared with each other */
 
@@ -112,8 +112,8 @@ static char *tell(struct weft__differ *d, const struct event *first, const struc
     weft__put(&t, "%s %s before %s in %s (at %s and %s); in the bad run after it (at %s and %s).",
               weft__as_name(g, first->good).text, weft__outcome_verb(g, first->good),
               weft__as_name(g, second->good).text, d->goods > 1 ? "all good runs" : "the good run",
-              weft__as_time(first->good_ns).text, weft__as_time(second->good_ns).text,
-              weft__as_time(first->bad_ns).text, weft__as_time(second->bad_ns).text);
+              weft_moment(first->good_ns).text, weft_moment(second->good_ns).text,
+              weft_moment(first->bad_ns).text, weft_moment(second->bad_ns).text);
     d->failed |= t.failed;
     return weft__text_take(&t);
 }

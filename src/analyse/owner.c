@@ -6,7 +6,7 @@
 
 #include "analyse/graph.h"
 #include "analyse/types.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 /* ---- Habits of families ---- */
 
@@ -125,7 +125,7 @@ static bool find_holders(struct weft__graph *g, const bool *has_root)
 {
     const struct weft_model *m = g->s->m;
     uint32_t locks = 0;
-    struct lock *lock = weft__resize(NULL, (uint64_t)g->count + 1, sizeof *lock);
+    struct lock *lock = weft_resize(NULL, (uint64_t)g->count + 1, sizeof *lock);
     if (!lock)
         return false;
     for (uint32_t i = 0; i < g->count; i++) {
@@ -231,7 +231,7 @@ static bool find_work(struct weft__graph *g, struct work *work)
 {
     const struct weft_model *m = g->s->m;
     const struct weft_history *h = g->s->h;
-    uint32_t at = 0, any = 0, *last = weft__resize(NULL, m->promises, sizeof *last);
+    uint32_t at = 0, any = 0, *last = weft_resize(NULL, m->promises, sizeof *last);
     if (!last)
         return false;
     memset(last, 0xff, m->promises * sizeof *last);
@@ -325,7 +325,7 @@ bool weft__find_owners(struct weft__graph *g)
     const struct weft__families *f = g->s->families;
     bool *has_root = calloc(f->count, sizeof *has_root);
     uint32_t *seen = calloc((size_t)g->count + 1, sizeof *seen);
-    struct work *work = weft__resize(NULL, f->count, sizeof *work);
+    struct work *work = weft_resize(NULL, f->count, sizeof *work);
     bool ok = has_root && seen && work && weft__find_held(g);
     for (uint32_t i = 0; ok && i < g->count; i++)
         if (is_plain(g, &g->groups[i]))

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/model.h"
-#include "base/seed.h"
+#include "base/hash.h"
 
 static uint32_t *slot_of(const struct weft__pairs *p, uint32_t a, uint32_t b)
 {
@@ -23,9 +23,9 @@ static bool grow_pairs(struct weft__pairs *p)
     uint64_t room = p->room ? 2 * (uint64_t)p->room : 32;
     if (room > UINT32_MAX / 2)
         return false;
-    struct weft__pair *pair = weft__resize(p->pair, room, sizeof *pair);
+    struct weft__pair *pair = weft_resize(p->pair, room, sizeof *pair);
     p->pair = pair ? pair : p->pair;
-    uint32_t *slot = pair ? weft__resize(NULL, 2 * room, sizeof *slot) : NULL;
+    uint32_t *slot = pair ? weft_resize(NULL, 2 * room, sizeof *slot) : NULL;
     if (!slot)
         return false;
     memset(slot, 0xff, 2 * (size_t)room * sizeof *slot);

@@ -3,8 +3,8 @@
 
 /* For weft__put. */
 #define NAME(m, promise) (weft__as_name(m, promise).text)
-#define TIME(time_ns) (weft__as_time(time_ns).text)
-#define LENGTH(ns) (weft__as_length(ns).text)
+#define TIME(time_ns) (weft_moment(time_ns).text)
+#define LENGTH(ns) (weft_duration(ns).text)
 
 uint32_t weft__woken_by(const struct weft_history *h, uint32_t promise, int64_t time_ns,
                         int64_t *at_ns)
@@ -286,7 +286,7 @@ void weft__tell_parting(const struct weft__differ *d, struct weft__text *t,
                         const struct weft__parting *c)
 {
     switch (c->what) {
-    case WEFT__ORDER:
+    case WEFT_ORDER:
         tell_order(d, t, c);
         break;
     case WEFT__UNSIGNALLED:

@@ -6,7 +6,7 @@
 #include "analyse/differ.h"
 
 enum weft__part { /* diverge.c says what they are; if two come at one time, the first of these is told */
-                  WEFT__ORDER,
+                  WEFT_ORDER,
                   WEFT__UNSIGNALLED,
                   WEFT__ENDING,
                   WEFT__EXTRA_WAIT,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum {
     MOVES_MAX = 8 * WEFT_PATH_MAX,
@@ -413,7 +413,7 @@ int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t
     if (promise == WEFT_ROOT || k.now_ns <= k.low_ns)
         return 0;
     k.frame_room = 16;
-    k.frame = weft__resize(NULL, k.frame_room, sizeof *k.frame);
+    k.frame = weft_resize(NULL, k.frame_room, sizeof *k.frame);
     if (!k.frame)
         return WEFT_E_NOMEM;
     k.frame[k.frames++] = (struct weft__frame){k.low_ns, WEFT_ROOT, promise, 0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: ISC */
 /* What is asked of a history, once it is made. */
 #include "analyse/history.h"
-#include "analyse/order.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
@@ -48,7 +48,7 @@ int64_t weft_history_there_ns(const struct weft_history *h, const struct weft_wa
     uint32_t weft_history_##name(const struct weft_history *h, uint32_t of, int64_t time_ns)       \
     {                                                                                              \
         uint32_t low = h->item_first[of], high = h->item_first[of + 1];                            \
-        WEFT__SEEK(low, high, at);                                                                 \
+        WEFT_SEEK(low, high, at);                                                                  \
         return low;                                                                                \
     }
 FROM(run_from, promise, runs_of_first, h->m->run[h->runs_of[middle]].start_ns < time_ns)
@@ -227,8 +227,8 @@ int64_t weft_history_unseen_ns(const struct weft_history *h, uint32_t loop, int6
 static int by_stream(const void *a, const void *b)
 {
     const struct weft_preemption *x = a, *y = b;
-    WEFT__ORDER(x->stream, y->stream);
-    return weft__order(x->start_ns, y->start_ns);
+    WEFT_ORDER(x->stream, y->stream);
+    return weft_order(x->start_ns, y->start_ns);
 }
 
 int weft_history_preempted(struct weft_history *h, struct weft_preemption *list, uint32_t count)

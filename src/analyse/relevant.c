@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "analyse/parting.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 #define MS INT64_C(1000000)
 
@@ -28,11 +28,11 @@ static bool walk_init(struct walk *w, const struct weft_history *h, uint8_t *mar
 {
     uint32_t n = h->m->promises;
     *w = (struct walk){.h = h, .mark = mark, .bit = bit};
-    w->until_ns = weft__resize(NULL, n, sizeof *w->until_ns);
-    w->wait = weft__resize(NULL, n, sizeof *w->wait);
-    w->notice = weft__resize(NULL, n, sizeof *w->notice);
-    w->act = weft__resize(NULL, n, sizeof *w->act);
-    w->queue = weft__resize(NULL, n, sizeof *w->queue);
+    w->until_ns = weft_resize(NULL, n, sizeof *w->until_ns);
+    w->wait = weft_resize(NULL, n, sizeof *w->wait);
+    w->notice = weft_resize(NULL, n, sizeof *w->notice);
+    w->act = weft_resize(NULL, n, sizeof *w->act);
+    w->queue = weft_resize(NULL, n, sizeof *w->queue);
     w->in_queue = calloc(n, sizeof *w->in_queue);
     if (!w->until_ns || !w->wait || !w->notice || !w->act || !w->queue || !w->in_queue)
         return false;

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "analyse/differ.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 #define MS INT64_C(1000000)
 
@@ -80,7 +80,7 @@ static void tell(struct teller *k, struct weft__text *t, const struct activity *
     weft__put_family(t, k->d->bad->m, &k->bad, kind);
     if (long_one) {
         weft__put(t, " ran for %s without a break; in the good run for %s at most",
-                  weft__as_length(a->longest_ns[1]).text, weft__as_length(a->longest_ns[0]).text);
+                  weft_duration(a->longest_ns[1]).text, weft_duration(a->longest_ns[0]).text);
         return;
     }
     weft__put(t, " ran ");
@@ -100,7 +100,7 @@ static void add(struct teller *k, const struct activity *a, uint32_t kind, bool 
     struct weft__text t = {0};
     if (o->runnings == WEFT_CHANGES_MAX)
         return;
-    if (!weft__reserve(&o->running, o->runnings, &k->room, sizeof *o->running)) {
+    if (!weft_reserve(&o->running, o->runnings, &k->room, sizeof *o->running)) {
         k->d->failed = true;
         return;
     }

@@ -7,7 +7,7 @@
 
 #include "analyse/judge.h"
 #include "analyse/types.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 #define LEAST_NS INT64_C(20000) /* a wait on average: to start more at once costs something, too */
 #define MOMENT_NS INT64_C(3000000) /* so short are sleeps between two questions */
@@ -116,9 +116,9 @@ static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint3
     const struct weft_history *h = f->h;
     uint32_t low = h->stream_first[stream], end = h->stream_first[stream + 1], high = end;
     int64_t sum = 0;
-    WEFT__SEEK(low, high,
-               f->m->run[h->stream_run[middle]].end_ns <=
-                   w->from_ns); /* the first one that ends later */
+    WEFT_SEEK(low, high,
+              f->m->run[h->stream_run[middle]].end_ns <=
+                  w->from_ns); /* the first one that ends later */
     for (uint32_t n = 0; low < end && n < RUNS; low++, n++) {
         const struct weft_run *r = &f->m->run[h->stream_run[low]];
         uint32_t who = h->run_promise[h->stream_run[low]];
@@ -447,7 +447,7 @@ static bool is_explained(const struct finder *f, const struct chain *c)
     const struct weft__search *s = f->s;
     int64_t from = wait_at(f, c->first)->from_ns, to = wait_at(f, c->last)->until_ns, sum = 0;
     uint32_t low = 0, high = s->blockeds;
-    WEFT__SEEK(low, high, s->blocked[middle].to_ns <= from); /* the first one that ends later */
+    WEFT_SEEK(low, high, s->blocked[middle].to_ns <= from); /* the first one that ends later */
     for (uint32_t n = 0; low < s->blockeds && s->blocked[low].from_ns < to && n < c->count + RUNS;
          low++, n++) {
         const struct weft__blocked *b = &s->blocked[low];
@@ -528,11 +528,11 @@ static bool find_of(struct finder *f, uint32_t reader)
 static int by_group(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
-    WEFT__ORDER(x->chain.family, y->chain.family);
-    WEFT__ORDER(x->reader_family, y->reader_family);
-    WEFT__ORDER(y->verdict.confidence, x->verdict.confidence);
-    WEFT__ORDER(y->saving_ns, x->saving_ns);
-    return weft__order(x->reader, y->reader);
+    WEFT_ORDER(x->chain.family, y->chain.family);
+    WEFT_ORDER(x->reader_family, y->reader_family);
+    WEFT_ORDER(y->verdict.confidence, x->verdict.confidence);
+    WEFT_ORDER(y->saving_ns, x->saving_ns);
+    return weft_order(x->reader, y->reader);
 }
 
 /* Then the label says more than the family, which is without its numbers. */

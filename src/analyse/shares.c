@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-#include "analyse/order.h"
-#include "base/alloc.h"
+#include "base/order.h"
+#include "base/array.h"
 
 struct sorted {
     struct weft_share share;
@@ -20,16 +20,16 @@ static int by_what(const void *a, const void *b)
                                 {x->name, y->name},
                                 {x->share.promise, y->share.promise}};
     for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
-        WEFT__ORDER(keys[i][0], keys[i][1]);
+        WEFT_ORDER(keys[i][0], keys[i][1]);
     return 0;
 }
 
 static int by_length(const void *a, const void *b)
 {
     const struct weft_share *x = a, *y = b;
-    WEFT__ORDER(y->total_ns, x->total_ns);
-    WEFT__ORDER(x->kind, y->kind);
-    return weft__order(x->promise, y->promise);
+    WEFT_ORDER(y->total_ns, x->total_ns);
+    WEFT_ORDER(x->kind, y->kind);
+    return weft_order(x->promise, y->promise);
 }
 
 static struct sorted sorted_step(const struct weft_step *s, const struct weft_model *m)
@@ -54,8 +54,8 @@ struct weft_share *weft_path_shares(const struct weft_path *p, const struct weft
     *count = 0;
     if (p->count == 0)
         return NULL;
-    struct sorted *sorted = weft__resize(NULL, p->count, sizeof *sorted);
-    struct weft_share *out = weft__resize(NULL, p->count, sizeof *out);
+    struct sorted *sorted = weft_resize(NULL, p->count, sizeof *sorted);
+    struct weft_share *out = weft_resize(NULL, p->count, sizeof *out);
     if (!sorted || !out) {
         free(sorted);
         free(out);

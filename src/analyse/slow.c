@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 
 #define LEAST_NS INT64_C(10000000) /* what takes less is not slow */
 
@@ -124,7 +124,7 @@ static void find_candidates(struct finder *f)
         most = all[i].count > most ? all[i].count : most;
     }
     free(all);
-    f->member = weft__resize(NULL, (uint64_t)most + 1, sizeof *f->member);
+    f->member = weft_resize(NULL, (uint64_t)most + 1, sizeof *f->member);
     f->failed |= !f->member;
 }
 
@@ -181,7 +181,7 @@ static void push(const struct finder *f, struct frame *frame, uint32_t *frames, 
 
 static void add_span(struct finder *f, struct span x)
 {
-    f->failed = !weft__reserve(&f->span, f->spans, &f->span_room, sizeof *f->span);
+    f->failed = !weft_reserve(&f->span, f->spans, &f->span_room, sizeof *f->span);
     if (!f->failed)
         f->span[f->spans++] = x;
 }

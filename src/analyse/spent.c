@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "analyse/times.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum {
     LOOK_BACK = 64,    /* runs before one */
@@ -21,7 +21,7 @@ static bool add_span(struct weft_meter *k, int64_t from, int64_t to, unsigned ki
 {
     if (to <= from)
         return true;
-    if (!weft__reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
+    if (!weft_reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
         return false;
     k->span[k->spans++] = (struct weft_meter_span){from, to, kind};
     return true;
@@ -124,7 +124,7 @@ static bool add_ready(struct weft_meter *k, uint32_t promise)
         uint32_t by;
         int64_t there = there_ns(h, w, &by);
         if (counts && w->until_ns >= there) {
-            if (!weft__reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
+            if (!weft_reserve(&k->span, k->spans, &k->span_room, sizeof *k->span))
                 return false;
             k->span[k->spans++] =
                 (struct weft_meter_span){there, w->until_ns, READY}; /* may be empty */
@@ -168,8 +168,8 @@ static bool add_waits_and_runs(struct weft_meter *k, uint32_t promise)
 
 static bool stood_ready(struct weft_meter *k, int64_t from, int64_t to)
 {
-    if (!weft__reserve(&k->begin, k->readies, &k->begin_room, sizeof *k->begin) ||
-        !weft__reserve(&k->end, k->readies, &k->end_room, sizeof *k->end))
+    if (!weft_reserve(&k->begin, k->readies, &k->begin_room, sizeof *k->begin) ||
+        !weft_reserve(&k->end, k->readies, &k->end_room, sizeof *k->end))
         return false;
     k->begin[k->readies] = from;
     k->end[k->readies++] = to;

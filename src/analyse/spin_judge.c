@@ -92,7 +92,7 @@ uint64_t weft__spin_marks(struct weft__spins *k, const struct weft__series *x)
     const struct weft_model *m = k->m;
     uint32_t low = 0, high = m->changes, last = WEFT_NONE;
     uint64_t n = 0;
-    WEFT__SEEK(low, high, m->change[middle].time_ns < x->from_ns);
+    WEFT_SEEK(low, high, m->change[middle].time_ns < x->from_ns);
     for (; low < m->changes && m->change[low].time_ns <= x->last_ns && n <= weft__spin_runs(x);
          low++)
         n++;
@@ -131,9 +131,9 @@ static void look_at_runs(const struct weft__spins *k, struct weft__series *x,
     const struct weft_history *h = k->h;
     uint32_t low = h->runs_of_first[x->promise], end = h->runs_of_first[x->promise + 1], high = end;
     int64_t until = x->from_ns;
-    WEFT__SEEK(low, high,
-               k->m->run[h->runs_of[middle]].end_ns <=
-                   x->from_ns); /* the first one that ends later than the beginning */
+    WEFT_SEEK(low, high,
+              k->m->run[h->runs_of[middle]].end_ns <=
+                  x->from_ns); /* the first one that ends later than the beginning */
     for (; low < end; low++) {
         const struct weft_run *r = &k->m->run[h->runs_of[low]];
         if (r->start_ns >= x->last_ns)

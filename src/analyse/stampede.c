@@ -56,10 +56,10 @@ struct finder {
 static int by_key(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    WEFT__ORDER(x->type, y->type);
-    WEFT__ORDER(x->name, y->name);
-    WEFT__ORDER(x->start_ns, y->start_ns);
-    return weft__order(x->promise, y->promise);
+    WEFT_ORDER(x->type, y->type);
+    WEFT_ORDER(x->name, y->name);
+    WEFT_ORDER(x->start_ns, y->start_ns);
+    return weft_order(x->promise, y->promise);
 }
 
 static bool same_key(const struct item *x, const struct item *y)
@@ -71,7 +71,7 @@ static bool same_key(const struct item *x, const struct item *y)
 static uint32_t place_of(const struct finder *f, const struct item *x)
 {
     uint32_t low = 0, high = f->items;
-    WEFT__SEEK(low, high, by_key(&f->item[middle], x) < 0);
+    WEFT_SEEK(low, high, by_key(&f->item[middle], x) < 0);
     return low;
 }
 

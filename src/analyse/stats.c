@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "analyse/names.h"
-#include "analyse/order.h"
+#include "base/order.h"
 #include "analyse/spent.h"
 #include "analyse/times.h"
 #include "format/utf8.h"
-#include "base/alloc.h"
-#include "base/seed.h"
+#include "base/array.h"
+#include "base/hash.h"
 
 enum { STEP = 65536 }; /* promises between two calls of progress */
 
@@ -58,7 +58,7 @@ static bool grow_table(struct maker *k)
     if (k->table && k->out->rows <= k->mask / 2)
         return true;
     uint64_t old = k->table ? (uint64_t)k->mask + 1 : 0, size = old ? 2 * old : 64;
-    struct slot *before = k->table, *table = weft__resize(NULL, size, sizeof *table);
+    struct slot *before = k->table, *table = weft_resize(NULL, size, sizeof *table);
     if (!table)
         return false;
     memset(table, 0xff, (size_t)size * sizeof *table);
@@ -74,7 +74,7 @@ static bool grow_table(struct maker *k)
 static bool add_row(struct maker *k, uint32_t promise)
 {
     struct weft_stats *s = k->out;
-    if (!weft__reserve(&s->row, s->rows, &k->row_room, sizeof *s->row))
+    if (!weft_reserve(&s->row, s->rows, &k->row_room, sizeof *s->row))
         return false;
     s->row[s->rows++] =
         (struct weft_stats_row){.promise = promise, .one_label = true, .slowest = WEFT_NONE};
@@ -136,7 +136,7 @@ static bool find_rows(struct maker *k, enum weft_stats_by by)
 {
     const struct weft_model *m = k->m;
     bool ok = true, family = by == WEFT_BY_AUTO || by == WEFT_BY_FAMILY;
-    k->row_of = weft__resize(NULL, m->promises, sizeof *k->row_of);
+    k->row_of = weft_resize(NULL, m->promises, sizeof *k->row_of);
     if (!k->row_of)
         return false;
     if (family) {
@@ -217,8 +217,8 @@ static bool sort_latencies(struct maker *k)
         most = s->row[i].latencies > most ? s->row[i].latencies : most;
         s->row[i].latencies = 0; /* counts again what is put */
     }
-    s->latency = weft__resize(NULL, (uint64_t)total + 1, sizeof *s->latency);
-    k->spare = weft__resize(NULL, (uint64_t)most + 1, sizeof *k->spare);
+    s->latency = weft_resize(NULL, (uint64_t)total + 1, sizeof *s->latency);
+    k->spare = weft_resize(NULL, (uint64_t)most + 1, sizeof *k->spare);
     if (!s->latency || !k->spare)
         return false;
     for (uint32_t p = 1; p < k->m->promises; p++) {
@@ -252,7 +252,7 @@ uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_ro
 {
     const int64_t *latency = s->latency + r->first_latency;
     uint32_t low = 0, high = r->latencies;
-    WEFT__SEEK(low, high, latency[middle] < ns);
+    WEFT_SEEK(low, high, latency[middle] < ns);
     return low;
 }
 
@@ -276,7 +276,7 @@ static bool find_depth(struct maker *k)
 {
     struct weft_stats *s = k->out;
     uint64_t depth = 0;
-    k->spare = weft__resize(NULL, (uint64_t)k->meter.readies + 1, sizeof *k->spare);
+    k->spare = weft_resize(NULL, (uint64_t)k->meter.readies + 1, sizeof *k->spare);
     if (!k->spare)
         return false;
     for (size_t i = 0; i < k->meter.readies; i++)
@@ -301,7 +301,7 @@ static bool find_depth(struct maker *k)
 static int by_total(const void *a, const void *b)
 {
     const struct weft_stats_row *x = a, *y = b;
-    WEFT__ORDER(y->total_ns, x->total_ns);
+    WEFT_ORDER(y->total_ns, x->total_ns);
     return x->promise < y->promise ? -1 : 1;
 }
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 
 /* A time at which a promise that waited ran again, and since when it could have. */
 struct turn {
@@ -169,7 +169,7 @@ int weft_story_find(struct weft_story *out, const struct weft_history *h, uint32
     struct weft_meter meter = {.h = h};
     int rc = weft_spent_find(&out->spent, &meter, promise);
     weft_meter_fini(&meter);
-    struct turn *turn = weft__resize(NULL, (uint64_t)waits + 1, sizeof *turn);
+    struct turn *turn = weft_resize(NULL, (uint64_t)waits + 1, sizeof *turn);
     if (!turn || rc < 0) {
         free(turn);
         return WEFT_E_NOMEM;

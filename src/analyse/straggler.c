@@ -116,8 +116,8 @@ static void add_group(struct finder *f, const uint32_t *p, uint32_t count)
 static int by_type(const void *a, const void *b)
 {
     const struct child *x = a, *y = b;
-    WEFT__ORDER(x->type, y->type);
-    return weft__order(x->place, y->place);
+    WEFT_ORDER(x->type, y->type);
+    return weft_order(x->place, y->place);
 }
 
 /* Those that one has created, of one type, and started before any of them had ended, belong together. */
@@ -155,10 +155,10 @@ static void find_groups(struct finder *f, uint32_t creator)
 static int by_label(const void *a, const void *b)
 {
     const struct fan_in *x = a, *y = b;
-    WEFT__ORDER(x->type, y->type);
-    WEFT__ORDER(x->label, y->label);
-    WEFT__ORDER(x->place, y->place);
-    return weft__order(x->last, y->last);
+    WEFT_ORDER(x->type, y->type);
+    WEFT_ORDER(x->label, y->label);
+    WEFT_ORDER(x->place, y->place);
+    return weft_order(x->last, y->last);
 }
 
 /* count fan-ins of one type, in which the same one was last; all: of that type. */

@@ -98,7 +98,7 @@ static void look_at_stream(struct weft__turns *k, uint32_t stream)
 struct weft__turn *weft__turn_at(const struct weft__turns *k, uint32_t stream, int64_t time_ns)
 {
     uint32_t first = k->first[stream], low = first, high = k->first[stream + 1];
-    WEFT__SEEK(low, high, k->turn[middle].from_ns <= time_ns);
+    WEFT_SEEK(low, high, k->turn[middle].from_ns <= time_ns);
     return low > first && k->turn[low - 1].to_ns >= time_ns ? &k->turn[low - 1] : NULL;
 }
 
@@ -110,7 +110,7 @@ static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t 
     const struct weft_wait *w = &h->wait[wait];
     uint32_t first = h->waits_of_first[w->reader], end = h->waits_of_first[w->reader + 1];
     uint32_t low = first, high = end;
-    WEFT__SEEK(low, high, h->waits_of[middle] < wait); /* its own place */
+    WEFT_SEEK(low, high, h->waits_of[middle] < wait); /* its own place */
     uint32_t from = low > first + NEAR ? low - NEAR : first,
              to = end - low > NEAR ? low + NEAR : end;
     for (uint32_t i = from; i < to; i++) {

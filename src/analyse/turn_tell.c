@@ -184,10 +184,10 @@ struct key {
 static int by_family(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
-    WEFT__ORDER(x->family, y->family);
-    WEFT__ORDER(y->ready_ns, x->ready_ns);
-    WEFT__ORDER(y->length_ns, x->length_ns);
-    return weft__order(x->turn, y->turn);
+    WEFT_ORDER(x->family, y->family);
+    WEFT_ORDER(y->ready_ns, x->ready_ns);
+    WEFT_ORDER(y->length_ns, x->length_ns);
+    return weft_order(x->turn, y->turn);
 }
 
 static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t count)
@@ -248,8 +248,8 @@ struct order {
 static int by_length(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
-    WEFT__ORDER(y->longest_ns, x->longest_ns);
-    return weft__order(x->family, y->family);
+    WEFT_ORDER(y->longest_ns, x->longest_ns);
+    return weft_order(x->family, y->family);
 }
 
 /* Whether it had to wait for promises of another sort. If they are of its own sort, there is much to do. */

@@ -34,8 +34,8 @@ struct second {
 static int by_family(const void *a, const void *b)
 {
     const struct second *x = a, *y = b;
-    const int by = weft__order(x->family, y->family);
-    return by ? by : weft__order(x->at, y->at);
+    const int by = weft_order(x->family, y->family);
+    return by ? by : weft_order(x->at, y->at);
 }
 
 /* It runs, or ends things, because a time has come. */

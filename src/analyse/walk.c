@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/walk.h"
-#include "analyse/order.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum {
     LOOK_FURTHER = 64, /* at waits, beyond those that must be looked at */
@@ -30,7 +30,7 @@ void weft__walk_step(struct weft__walk *k, enum weft_step_kind kind, int64_t fro
         from = k->low_ns;
         behind = WEFT_NONE;
     }
-    k->failed = !weft__reserve(&out->step, out->count, &k->room, sizeof *out->step);
+    k->failed = !weft_reserve(&out->step, out->count, &k->room, sizeof *out->step);
     if (k->failed)
         return;
     out->step[out->count++] = (struct weft_step){from, k->now_ns, kind, promise, behind};
@@ -210,7 +210,7 @@ void weft__walk_push(struct weft__walk *k, uint32_t reader, int64_t from, uint32
         return;
     if (k->frames == k->frame_room) {
         uint32_t room = 2 * k->frame_room;
-        struct weft__frame *grown = weft__resize(k->frame, room, sizeof *grown);
+        struct weft__frame *grown = weft_resize(k->frame, room, sizeof *grown);
         k->failed |= !grown;
         if (!grown)
             return;
@@ -273,8 +273,8 @@ uint32_t weft__walk_ended_wait(struct weft__walk *k, uint32_t source, uint32_t c
     const struct weft_history *h = k->h;
     uint32_t final = weft_model_final(k->m, source), found = WEFT_NONE, further = 0;
     uint32_t first = h->waits_for_first[final], low = first, high = h->waits_for_first[final + 1];
-    WEFT__SEEK(low, high,
-               h->wait[h->waits_for[middle]].begun_by < cause); /* the first that begins later */
+    WEFT_SEEK(low, high,
+              h->wait[h->waits_for[middle]].begun_by < cause); /* the first that begins later */
     while (low > first && k->looks < WEFT__LOOKS_MAX && further < LOOK_FURTHER) {
         const struct weft_wait *w = &h->wait[h->waits_for[--low]];
         k->looks++;

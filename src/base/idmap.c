@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/seed.h"
+#include "base/array.h"
+#include "base/hash.h"
 
 enum { BLOCK_BITS = 4, BLOCK = 1 << BLOCK_BITS, FIRST_ROOM = 64, RECENT = 1024 };
 
@@ -67,7 +67,7 @@ static uint32_t *find(const struct weft_idmap *map, uint64_t key)
 
 static bool grow_slots(struct weft_idmap *map)
 {
-    uint32_t *grown = weft__resize(map->slot, map->room * 2, sizeof *grown);
+    uint32_t *grown = weft_resize(map->slot, map->room * 2, sizeof *grown);
     if (!grown)
         return false;
     map->slot = grown;
@@ -83,7 +83,7 @@ static bool grow(void *array, uint64_t used, uint64_t *room, size_t item)
     if (used < *room)
         return true;
     uint64_t wanted = *room ? *room + *room / 2 : FIRST_ROOM;
-    void *grown = used < UINT32_MAX - 1 ? weft__resize(*(void **)array, wanted, item) : NULL;
+    void *grown = used < UINT32_MAX - 1 ? weft_resize(*(void **)array, wanted, item) : NULL;
     if (!grown)
         return false;
     *(void **)array = grown;

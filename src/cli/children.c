@@ -73,7 +73,7 @@ static uint64_t number_in(const char *pattern, const char *folder_end, const cha
         return 0;
     memcpy(number, file + before, digits);
     number[digits] = 0;
-    if (!weft__parse_number(number, INT_MAX, &pid) || !expand(path, sizeof path, pattern, pid))
+    if (!weft_parse_count(number, INT_MAX, &pid) || !expand(path, sizeof path, pattern, pid))
         return 0;
     return strcmp(path + (folder_end - pattern) + 1, file) == 0 ? pid : 0;
 }
@@ -107,9 +107,9 @@ static void tell(const char *path, uint64_t pid, bool live)
         return;
     fprintf(stderr,
             "weft: %s: %s event%s, %s promise%s, of process %" PRIu64 ", which it has forked%s\n",
-            weft__shown(shown).text, weft__grouped(s.events_total).text,
-            weft__plural(s.events_total), weft__grouped(s.promises).text, weft__plural(s.promises),
-            pid, live ? "; it still records" : "");
+            weft__shown(shown).text, weft_count(s.events_total).text, weft_plural(s.events_total),
+            weft_count(s.promises).text, weft_plural(s.promises), pid,
+            live ? "; it still records" : "");
     weft__summary_close(&s);
 }
 

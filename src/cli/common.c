@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "cli/source.h"
 #include "view/text.h"
 
@@ -23,57 +24,6 @@ struct weft__shown weft__shown(const char *name)
     size_t size = weft_text_clean(s.text, sizeof s.text - 1, name, strlen(name));
     s.text[size] = 0;
     return s;
-}
-
-struct weft__duration weft__duration(int64_t ns)
-{
-    static const struct {
-        uint64_t ns;
-        const char *name;
-    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "µs"}};
-    struct weft__duration d;
-    uint64_t size = ns < 0 ? -(uint64_t)ns : (uint64_t)ns;
-    const char *sign = ns < 0 ? "-" : "";
-    for (unsigned i = 0; i < sizeof units / sizeof *units; i++) {
-        if (size < units[i].ns)
-            continue;
-        uint64_t unit = units[i].ns / 1000, thousandths = (size + unit / 2) / unit;
-        snprintf(d.text, sizeof d.text, "%s%" PRIu64 ".%03" PRIu64 " %s", sign, thousandths / 1000,
-                 thousandths % 1000, units[i].name);
-        return d;
-    }
-    snprintf(d.text, sizeof d.text, "%s%" PRIu64 " ns", sign, size);
-    return d;
-}
-
-struct weft__digits weft__grouped(uint64_t n)
-{
-    struct weft__digits d;
-    char *at = d.text + sizeof d.text;
-    *--at = 0;
-    for (unsigned i = 0; i == 0 || n; i++, n /= 10) {
-        if (i && i % 3 == 0)
-            *--at = ',';
-        *--at = (char)('0' + n % 10);
-    }
-    memmove(d.text, at, (size_t)(d.text + sizeof d.text - at));
-    return d;
-}
-
-struct weft__amount weft__amount(uint64_t bytes)
-{
-    struct weft__amount a;
-    unsigned unit = 0;
-    for (; bytes >= 10240 && unit < 4; unit++)
-        bytes /= 1024;
-    snprintf(a.text, sizeof a.text, "%" PRIu64 " %s", bytes,
-             (const char *const[]){"bytes", "KiB", "MiB", "GiB", "TiB"}[unit]);
-    return a;
-}
-
-const char *weft__plural(uint64_t n)
-{
-    return n == 1 ? "" : "s";
 }
 
 /* One line: what it says may come from a trace, or be a name. */
@@ -195,57 +145,10 @@ const char *weft__one_file(const struct weft__command *command, int argc, char *
     return argv[optind];
 }
 
-static const struct {
-    const char *name;
-    int digits; /* the unit in nanoseconds is factor * 10^digits */
-    int64_t factor;
-} time_units[] = {{"", 0, 1},          {"ns", 0, 1},  {"us", 3, 1}, {"\xc2\xb5s", 3, 1},
-                  {"\xce\xbcs", 3, 1}, {"ms", 6, 1},  {"s", 9, 1},  {"min", 9, 60},
-                  {"m", 9, 60},        {"h", 9, 3600}};
-
-static bool append_digit(uint64_t *number, unsigned digit)
-{
-    return !__builtin_mul_overflow(*number, 10, number) &&
-           !__builtin_add_overflow(*number, digit, number);
-}
-
-bool weft__parse_time(const char *text, int64_t *ns)
-{
-    bool negative = *text == '-';
-    const char *whole = text + (negative || *text == '+');
-    size_t whole_digits = strspn(whole, "0123456789");
-    const char *fraction = whole + whole_digits;
-    size_t fraction_digits = *fraction == '.' ? strspn(++fraction, "0123456789") : 0;
-    const char *unit = fraction + fraction_digits;
-    if (whole_digits + fraction_digits == 0)
-        return false;
-    size_t u = 0;
-    while (u < sizeof time_units / sizeof *time_units && strcmp(unit, time_units[u].name) != 0)
-        u++;
-    if (u == sizeof time_units / sizeof *time_units)
-        return false;
-
-    uint64_t number = 0;
-    for (size_t i = 0; i < whole_digits; i++)
-        if (!append_digit(&number, (unsigned)(whole[i] - '0')))
-            return false;
-    for (size_t i = 0; i < (size_t)time_units[u].digits; i++)
-        if (!append_digit(&number, i < fraction_digits ? (unsigned)(fraction[i] - '0') : 0))
-            return false;
-    for (size_t i = (size_t)time_units[u].digits; i < fraction_digits; i++)
-        if (fraction[i] != '0') /* finer than a nanosecond */
-            return false;
-    if (__builtin_mul_overflow(number, (uint64_t)time_units[u].factor, &number) ||
-        number > INT64_MAX)
-        return false;
-    *ns = negative ? -(int64_t)number : (int64_t)number;
-    return true;
-}
-
 int64_t weft__time_value(const struct weft__command *command, const char *option, const char *text)
 {
     int64_t ns;
-    if (!weft__parse_time(text, &ns))
+    if (!weft_parse_duration(text, strlen(text), &ns))
         weft__misuse(command->name,
                      "%s: \"%s\" is not a time; expected for instance 39.5ms, 2s or 1500 "
                      "(nanoseconds)",
@@ -278,55 +181,12 @@ bool weft__own_folder(char *folder, size_t size)
     return slash;
 }
 
-bool weft__parse_number(const char *text, uint64_t max, uint64_t *number)
+bool weft__parse_pixels(const char *text, int32_t *width, int32_t *height)
 {
-    size_t digits = strspn(text, "0123456789");
-    *number = 0;
-    if (digits == 0 || text[digits])
-        return false;
-    for (size_t i = 0; i < digits; i++)
-        if (!append_digit(number, (unsigned)(text[i] - '0')))
-            return false;
-    return *number <= max;
-}
-
-bool weft__parse_bytes(const char *text, uint64_t *bytes)
-{
-    static const char units[] = "KMGT";
-    char number[32];
-    size_t digits = strspn(text, "0123456789");
-    const char *unit = text + digits;
-    if (digits == 0 || digits >= sizeof number)
-        return false;
-    memcpy(number, text, digits);
-    number[digits] = 0;
-    if (!weft__parse_number(number, UINT64_MAX, bytes))
-        return false;
-    if (!*unit)
-        return true;
-    const char *u = strchr(units, *unit >= 'a' ? *unit - ('a' - 'A') : *unit);
-    if (!u || !*u || (unit[1] && strcmp(unit + 1, "B") != 0 && strcmp(unit + 1, "iB") != 0))
-        return false;
-    unsigned shift = 10 * (unsigned)(u - units + 1);
-    if (*bytes > UINT64_MAX >> shift)
-        *bytes = UINT64_MAX; /* too much in any case */
-    else
-        *bytes <<= shift;
-    return true;
-}
-
-bool weft__parse_size(const char *text, int32_t *width, int32_t *height)
-{
-    char number[16];
     uint64_t w, h = 0;
-    size_t digits = strcspn(text, "x");
-    if (digits >= sizeof number)
-        return false;
-    memcpy(number, text, digits);
-    number[digits] = 0;
-    if (!weft__parse_number(number, INT32_MAX, &w))
-        return false;
-    if (text[digits] && (!weft__parse_number(text + digits + 1, INT32_MAX, &h) || h == 0))
+    const size_t digits = strcspn(text, "x");
+    if (!weft_parse_digits(text, digits, INT32_MAX, &w) ||
+        (text[digits] && (!weft_parse_count(text + digits + 1, INT32_MAX, &h) || h == 0)))
         return false;
     *width = (int32_t)w;
     *height = (int32_t)h;
@@ -335,13 +195,6 @@ bool weft__parse_size(const char *text, int32_t *width, int32_t *height)
 
 /* ---- Traces ---- */
 
-static int64_t now_ns(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 #define PROGRESS_AFTER_NS 1000000000
 #define PROGRESS_EVERY_NS 100000000
 
@@ -349,16 +202,16 @@ struct weft__progress weft__progress_begin(const char *path)
 {
     bool wanted = path && isatty(STDERR_FILENO);
     return (struct weft__progress){.path = path,
-                                   .next_ns = wanted ? now_ns() + PROGRESS_AFTER_NS : 0};
+                                   .next_ns = wanted ? weft_monotonic_ns() + PROGRESS_AFTER_NS : 0};
 }
 
 bool weft__progress_show(void *progress, double share)
 {
     struct weft__progress *p = progress;
-    if (!p->next_ns || now_ns() < p->next_ns)
+    if (!p->next_ns || weft_monotonic_ns() < p->next_ns)
         return true;
     p->shown = true;
-    p->next_ns = now_ns() + PROGRESS_EVERY_NS;
+    p->next_ns = weft_monotonic_ns() + PROGRESS_EVERY_NS;
     fprintf(stderr, "\rweft: %s: %d %% read ", weft__shown(p->path).text, (int)(share * 100));
     fflush(stderr);
     return true;
@@ -393,13 +246,13 @@ void weft__warn(const char *path, const struct weft_damage *d)
         weft__say(path, "warning: … and %" PRIu64 " more such places", d->problems - shown);
     if (d->skipped_bytes)
         weft__say(path, "warning: skipped what could not be read: %" PRIu64 " byte%s",
-                  d->skipped_bytes, weft__plural(d->skipped_bytes));
+                  d->skipped_bytes, weft_plural(d->skipped_bytes));
     if (d->backward_times)
         weft__say(path, "warning: time runs backwards at %" PRIu64 " event%s", d->backward_times,
-                  weft__plural(d->backward_times));
+                  weft_plural(d->backward_times));
     if (d->unknown_types)
         weft__say(path, "warning: %" PRIu64 " promise%s of a type that weft does not know",
-                  d->unknown_types, weft__plural(d->unknown_types));
+                  d->unknown_types, weft_plural(d->unknown_types));
 }
 
 static void warn_contradictions(const char *path, const struct weft_model *m)

@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/count.h"
+#include "base/duration.h"
 #include "model/model.h"
 #include "output/output.h"
 
@@ -45,27 +47,6 @@ struct weft__shown {
 };
 struct weft__shown weft__shown(const char *name);
 
-/* A length of time for people: "39.5 ms". */
-struct weft__duration {
-    char text[32];
-};
-struct weft__duration weft__duration(int64_t ns);
-
-/* 1234567 as 1,234,567 */
-struct weft__digits {
-    char text[32];
-};
-struct weft__digits weft__grouped(uint64_t n);
-
-/* Bytes for people: "512 KiB". */
-struct weft__amount {
-    char text[32];
-};
-struct weft__amount weft__amount(uint64_t bytes);
-
-/* "" for one, "s" for another number. */
-const char *weft__plural(uint64_t n);
-
 /* weft: NAME: … */
 void weft__say(const char *name, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -91,10 +72,7 @@ int weft__option(const struct weft__command *command, int argc, char **argv, con
 /* The only file that is left on the command line; exits if there is none or more. */
 const char *weft__one_file(const struct weft__command *command, int argc, char **argv);
 
-/* "39.5ms", "-2s", "1500" (nanoseconds): exactly, without floating point. */
-bool weft__parse_time(const char *text, int64_t *ns);
-
-/* As above, for the value of an option; exits if it is none. */
+/* A time given to an option, as weft_parse_duration reads it; exits if it is none. */
 int64_t weft__time_value(const struct weft__command *command, const char *option, const char *text);
 
 /* Writes pattern with the process id for every %p. Returns its length; size or more: it does not fit, and what is there
@@ -104,14 +82,8 @@ size_t weft__expand_pid(char *path, size_t size, const char *pattern, pid_t pid)
 /* The folder that this program lies in, as it was built or installed. False: it is not known. */
 bool weft__own_folder(char *folder, size_t size);
 
-/* A decimal number of all digits of text, at most max. */
-bool weft__parse_number(const char *text, uint64_t max, uint64_t *number);
-
-/* "64M", "65536", "1 GiB" without the space: bytes. */
-bool weft__parse_bytes(const char *text, uint64_t *bytes);
-
 /* "1600x900", or "1600": height 0. */
-bool weft__parse_size(const char *text, int32_t *width, int32_t *height);
+bool weft__parse_pixels(const char *text, int32_t *width, int32_t *height);
 
 /* ---- Traces ---- */
 

@@ -69,7 +69,7 @@ static void parse(struct order *o, int argc, char **argv)
     while ((c = weft__option(&weft__ctl, argc, argv, ":o:s:w:", options)) != -1) {
         if (c == 'o')
             o->output = optarg;
-        else if (c == 's' && !weft__parse_bytes(optarg, &o->bytes))
+        else if (c == 's' && !weft_parse_size(optarg, &o->bytes))
             weft__misuse("ctl", "--size: \"%s\" is not a size; expected for instance 64M", optarg);
         else if (c == 's' && (o->bytes < MIN_BYTES || o->bytes > MAX_BYTES))
             weft__misuse("ctl", "--size: %s is too %s; possible is 64K to 1T", optarg,
@@ -141,7 +141,7 @@ static void print_time(uint64_t real_ns)
     clock_gettime(CLOCK_REALTIME, &now);
     int64_t ago = now.tv_sec * INT64_C(1000000000) + now.tv_nsec - (int64_t)real_ns;
     if (localtime_r(&seconds, &tm) && strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S", &tm))
-        printf("  since    %s, for %s\n", text, weft__duration(ago > 0 ? ago : 0).text);
+        printf("  since    %s, for %s\n", text, weft_duration(ago > 0 ? ago : 0).text);
 }
 
 static void print_events(int fd)
@@ -155,9 +155,9 @@ static void print_events(int fd)
     if (weft__live_check_size(&in, 0, &err) == 0 && weft__summary_open(&s, name) &&
         weft__summary_count(&s)) {
         const struct weft_reader_facts *f = weft_reader_facts(s.reader);
-        printf("  events   %s kept", weft__grouped(s.events_total).text);
-        printf(", %s overwritten", weft__grouped(f->overwritten_events).text);
-        printf(", %s discarded\n", weft__grouped(f->discarded_events).text);
+        printf("  events   %s kept", weft_count(s.events_total).text);
+        printf(", %s overwritten", weft_count(f->overwritten_events).text);
+        printf(", %s discarded\n", weft_count(f->discarded_events).text);
     }
     weft__summary_close(&s);
 }
@@ -271,7 +271,7 @@ static enum outcome wait_for(const struct weft__target *t, uint64_t number, int6
 static int tell_silent(const struct weft__target *t, const char *what, int64_t wait_ns)
 {
     printf("%s: will %s with its next call of weft's; it has made none for %s\n", t->name, what,
-           weft__duration(wait_ns).text);
+           weft_duration(wait_ns).text);
     return WEFT__DONE;
 }
 
@@ -281,9 +281,9 @@ static void tell_times(const struct order *o, const struct weft__answer *a)
     const int64_t seen = (int64_t)a->seen_ns - o->began_ns;
     const int64_t took = (int64_t)(a->done_ns - a->seen_ns);
     if (seen >= 0 && took >= 0) { /* not so in another time namespace */
-        printf(", %s after the command", weft__duration(seen + took).text);
-        printf(" (%s until its next call", weft__duration(seen).text);
-        printf(", %s to begin)", weft__duration(took).text);
+        printf(", %s after the command", weft_duration(seen + took).text);
+        printf(" (%s until its next call", weft_duration(seen).text);
+        printf(", %s to begin)", weft_duration(took).text);
     }
 }
 
@@ -513,7 +513,7 @@ static int run(int argc, char **argv)
         weft__misuse("ctl", "-o and --size are for \"on\"");
     if (o.output && !*o.output)
         weft__misuse("ctl", "-o: the name of the trace is empty");
-    bool is_id = weft__parse_number(o.who, INT_MAX, &number) && number > 0;
+    bool is_id = weft_parse_count(o.who, INT_MAX, &number) && number > 0;
     pid_t pid = is_id ? (pid_t)number : writer_of(o.who, &o);
     if (pid == 0)
         return WEFT__FAILED;

@@ -63,7 +63,7 @@ static void print_more(uint64_t more, const char *what)
 {
     if (more)
         printf("  %s%s more%s%s; --all shows them%s\n", prose_style(PROSE_FAINT),
-               weft__grouped(more).text, *what ? " " : "", what, prose_style(PROSE_PLAIN));
+               weft_count(more).text, *what ? " " : "", what, prose_style(PROSE_PLAIN));
 }
 
 /* Changes of that sort, most of them only counted. */
@@ -114,20 +114,20 @@ static void print_orders(const struct weft_diff *d)
 
 static void print_counts(const struct request *r, const struct weft_diff *d)
 {
-    char text[400], lengths[100] = "", runs[50] = "";
+    char text[400], lengths[100] = "", runs[64] = "";
     uint64_t least = d->good_promises < d->bad_promises ? d->good_promises : d->bad_promises;
     if (d->latencies_compared)
         snprintf(lengths, sizeof lengths,
                  ", how often they ran, and how long %s sort%s of them took",
-                 weft__grouped(d->latencies_compared).text, weft__plural(d->latencies_compared));
+                 weft_count(d->latencies_compared).text, weft_plural(d->latencies_compared));
     if (r->runs > 2)
-        snprintf(runs, sizeof runs, " with %s good runs", weft__grouped(r->runs - 1).text);
+        snprintf(runs, sizeof runs, " with %s good runs", weft_count(r->runs - 1).text);
     snprintf(text, sizeof text,
              "%s%s of %s promises aligned; compared%s: how they ended, which are missing or new%s.",
              weft_diff_any(d) ? ""
              : d->unsure      ? "No difference found: "
                               : "No difference that matters: ",
-             weft__grouped(d->aligned).text, weft__grouped(least).text, runs, lengths);
+             weft_count(d->aligned).text, weft_count(least).text, runs, lengths);
     if (begun)
         putchar('\n');
     prose_wrap("", "", text);

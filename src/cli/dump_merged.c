@@ -116,7 +116,7 @@ static bool open_trace(struct trace *t)
         weft__say(t->path,
                   "warning: the wall clock was set by %s while it was recorded; all of its times "
                   "are by what it was at the end",
-                  weft__duration(facts->wall_set_ns).text);
+                  weft_duration(facts->wall_set_ns).text);
     return true;
 }
 

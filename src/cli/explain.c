@@ -158,7 +158,7 @@ static enum weft_confidence level_named(const char *option, const char *name)
 static uint32_t count_value(const char *option, const char *text)
 {
     uint64_t n;
-    if (!weft__parse_number(text, UINT32_MAX, &n) || n == 0)
+    if (!weft_parse_count(text, UINT32_MAX, &n) || n == 0)
         weft__misuse("explain", "%s wants a number from 1 on, not \"%s\"", option, text);
     return (uint32_t)n;
 }

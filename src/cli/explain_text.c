@@ -13,18 +13,17 @@ static void print_evidence(const struct weft_model *m, const struct weft_finding
 {
     size_t wide = 0;
     for (uint32_t i = 0; i < f->evidences; i++) {
-        char time[48];
-        weft_format_moment(time, sizeof time, f->evidence[i].time_ns);
-        size_t columns = prose_columns(time);
+        size_t columns = prose_columns(weft_moment(f->evidence[i].time_ns).text);
         wide = columns > wide ? columns : wide;
     }
     for (uint32_t i = 0; i < f->evidences; i++) {
         const struct weft_evidence *e = &f->evidence[i];
         struct weft__text t = {0};
-        char time[48], first[64], rest[64];
-        weft_format_moment(time, sizeof time, e->time_ns);
+        char first[64], rest[64];
+        const struct weft_figure time = weft_moment(e->time_ns);
         weft_evidence_say(&t, m, f, i);
-        snprintf(first, sizeof first, "     %*s%s  ", (int)(wide - prose_columns(time)), "", time);
+        snprintf(first, sizeof first, "     %*s%s  ", (int)(wide - prose_columns(time.text)), "",
+                 time.text);
         snprintf(rest, sizeof rest, "     %*s  ", (int)wide, "");
         prose_wrap(first, rest, t.text ? t.text : "");
         weft__text_fini(&t);
@@ -148,9 +147,9 @@ static void print_rest(const struct weft__explained *x)
                x->below == 1 ? "it" : "them");
     if (x->accepted)
         printf("%" PRIu64 " finding%s %s accepted, and not shown.\n", x->accepted,
-               weft__plural(x->accepted), x->accepted == 1 ? "is" : "are");
+               weft_plural(x->accepted), x->accepted == 1 ? "is" : "are");
     if (x->found.left_out)
-        printf("%s more are not shown; mend these first.\n", weft__grouped(x->found.left_out).text);
+        printf("%s more are not shown; mend these first.\n", weft_count(x->found.left_out).text);
 }
 
 static void print_nothing(const struct weft__explained *x)
@@ -169,7 +168,7 @@ static void print_nothing(const struct weft__explained *x)
     }
     weft__put(&t, "%s: nothing found in ", weft__shown(x->path).text);
     weft__put_count(&t, x->model->events_total);
-    weft__put(&t, " event%s over ", weft__plural(x->model->events_total));
+    weft__put(&t, " event%s over ", weft_plural(x->model->events_total));
     weft__put_length(&t, x->model->end_ns);
     weft__put(&t, "; looked for");
     const char *before = " ";

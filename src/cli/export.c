@@ -317,7 +317,7 @@ static int export_to(size_t format, const char *path, const char *target, bool f
     else if (f.err.code)
         weft__complain(f.reading ? path : shown, &f.err);
     if (rc == 0 && isatty(STDERR_FILENO))
-        weft__say(shown, "%" PRIu64 " event%s written", total, weft__plural(total));
+        weft__say(shown, "%" PRIu64 " event%s written", total, weft_plural(total));
     weft_reader_close(reader);
     return status;
 }
@@ -343,7 +343,7 @@ static enum weft_foreign kind_value(const char *text)
 static void pid_value(struct weft_pprof_options *o, const char *text)
 {
     uint64_t pid;
-    if (!weft__parse_number(text, UINT32_MAX - 1, &pid))
+    if (!weft_parse_count(text, UINT32_MAX - 1, &pid))
         weft__misuse("export", "--pid: \"%s\" is not the number of a process", text);
     o->only = true;
     o->process = (uint32_t)pid;

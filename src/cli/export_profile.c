@@ -31,18 +31,18 @@ static void warn_symbols(const char *path, const struct weft_symbols_stats *s,
         weft__say(path,
                   "warning: %" PRIu64 " file%s with code %s not there, so addresses in it have no "
                   "names; --sysroot DIR says where the system is that ran it",
-                  s->missing, weft__plural(s->missing), s->missing == 1 ? "is" : "are");
+                  s->missing, weft_plural(s->missing), s->missing == 1 ? "is" : "are");
     if (s->other_build)
         weft__say(path,
                   "warning: %" PRIu64 " file%s with code %s been replaced since, so addresses in "
                   "it have no names",
-                  s->other_build, weft__plural(s->other_build),
+                  s->other_build, weft_plural(s->other_build),
                   s->other_build == 1 ? "has" : "have");
     if (s->damaged)
         weft__say(path,
                   "warning: %" PRIu64 " file%s with code cannot be read to the end, so some "
                   "addresses in it have no names",
-                  s->damaged, weft__plural(s->damaged));
+                  s->damaged, weft_plural(s->damaged));
 }
 
 /* The kernel's names are looked up only where they are those of the kernel that ran. */
@@ -168,11 +168,11 @@ static int write_profile(const struct loaded *l, const struct weft__export_profi
         weft__say(shown,
                   "warning: the stacks of %" PRIu64 " sample%s are too deep to be written whole; "
                   "of each there are the innermost addresses, at most %d",
-                  cut, weft__plural(cut), WEFT_FRAMES_MAX);
+                  cut, weft_plural(cut), WEFT_FRAMES_MAX);
     uint64_t samples = samples_in(l);
     if (isatty(STDERR_FILENO))
         weft__say(shown, "%" PRIu64 " sample%s written; go tool pprof -http=: %s shows them",
-                  samples, weft__plural(samples), weft__shown(shown).text);
+                  samples, weft_plural(samples), weft__shown(shown).text);
     return WEFT__DONE;
 }
 

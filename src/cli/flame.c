@@ -155,7 +155,7 @@ static void parse_option(struct request *r, int c, const char **format)
         break;
     case PROMISE:
         r->has_promise = true;
-        if (!weft__parse_number(optarg, UINT64_MAX, &r->promise))
+        if (!weft_parse_count(optarg, UINT64_MAX, &r->promise))
             weft__misuse("render", "--promise: \"%s\" is not the number of a promise", optarg);
         break;
     case LABEL:
@@ -255,11 +255,11 @@ static void describe(char *out, size_t room, const struct request *r, const stru
     int n = snprintf(out, room,
                      r->tree.off_cpu ? "away from a core for %s, %s time%s"
                                      : "on a core for %s, %s sample%s",
-                     amount, weft__grouped(t->samples).text, weft__plural(t->samples));
+                     amount, weft_count(t->samples).text, weft_plural(t->samples));
     if (t->unit != WEFT_UNIT_NS && !r->tree.off_cpu && r->tree.source < p->sources)
         n = snprintf(out, room, "%s: %s, %s sample%s",
                      weft_profile_text(p, p->source[r->tree.source].name), amount,
-                     weft__grouped(t->samples).text, weft__plural(t->samples));
+                     weft_count(t->samples).text, weft_plural(t->samples));
     if (t->without_promise && p->model && n > 0 && (size_t)n < room)
         snprintf(out + n, room - (size_t)n, "; %.1f %% without a promise",
                  100.0 * (double)t->without_promise / (double)t->total);

@@ -74,7 +74,7 @@ static void parse(struct request *r, int argc, char **argv)
             r->at = *optarg == '#' ? optarg + 1 : optarg;
             break;
         case FINDING:
-            if (!weft__parse_number(optarg, WEFT_FINDINGS_MAX, &r->finding) || r->finding == 0)
+            if (!weft_parse_count(optarg, WEFT_FINDINGS_MAX, &r->finding) || r->finding == 0)
                 weft__misuse("html", "--finding: \"%s\" is not the number of a finding, from 1",
                              optarg);
             break;

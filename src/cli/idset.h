@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "base/seed.h"
+#include "base/hash.h"
 
 struct idset_word {
     uint64_t number; /* id / 64 */

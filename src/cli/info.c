@@ -302,7 +302,7 @@ static void print_by_type(const json_t *by_type)
         for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++) {
             const json_t *n = json_object_get(counts, weft_outcome_name(o));
             if (occurs[o])
-                printf(" %11s", n ? weft__grouped((uint64_t)json_integer_value(n)).text : "-");
+                printf(" %11s", n ? weft_count((uint64_t)json_integer_value(n)).text : "-");
         }
         putchar('\n');
     }
@@ -312,7 +312,7 @@ static void print_overwritten_packets(const struct weft_reader_facts *f)
 {
     if (f->overwritten_packets)
         printf("  overwritten   %s packet%s or more before the oldest one\n",
-               weft__grouped(f->overwritten_packets).text, weft__plural(f->overwritten_packets));
+               weft_count(f->overwritten_packets).text, weft_plural(f->overwritten_packets));
     else
         printf("  overwritten   nothing%s\n", f->wrapped ? " known, but the ring has wrapped" : "");
 }
@@ -321,15 +321,15 @@ static void print_overwritten_words(const struct weft_reader_facts *f)
 {
     const uint64_t older = f->overwritten_words - f->lost_words;
     if (older)
-        printf("  overwritten   %s word%s of OCaml's rings%s\n", weft__grouped(older).text,
-               weft__plural(older),
+        printf("  overwritten   %s word%s of OCaml's rings%s\n", weft_count(older).text,
+               weft_plural(older),
                f->of_ocaml ? "; weft record --size keeps more"
                            : "; OCAMLRUNPARAM=e=20 makes them larger");
     if (f->lost_words)
         printf(
             "  lost          %s word%s of OCaml's rings, overwritten before weft record took them "
             "out; OCAMLRUNPARAM=e=22 gives it more time\n",
-            weft__grouped(f->lost_words).text, weft__plural(f->lost_words));
+            weft_count(f->lost_words).text, weft_plural(f->lost_words));
 }
 
 static void print_ring(const struct weft_reader_facts *f)
@@ -340,20 +340,20 @@ static void print_ring(const struct weft_reader_facts *f)
     else if (f->overwritten_words)
         print_overwritten_words(f);
     else if (events || f->overwritten_packets)
-        printf("  overwritten   %s event%s in %s packet%s\n", weft__grouped(events).text,
-               weft__plural(events), weft__grouped(f->overwritten_packets).text,
-               weft__plural(f->overwritten_packets));
+        printf("  overwritten   %s event%s in %s packet%s\n", weft_count(events).text,
+               weft_plural(events), weft_count(f->overwritten_packets).text,
+               weft_plural(f->overwritten_packets));
     else
         printf("  overwritten   nothing\n");
     if (f->missing_events)
         printf("  missing       %s event%s between those that are there\n",
-               weft__grouped(f->missing_events).text, weft__plural(f->missing_events));
+               weft_count(f->missing_events).text, weft_plural(f->missing_events));
     if (f->missing_packets)
-        printf("  missing       %s packet%s in between\n", weft__grouped(f->missing_packets).text,
-               weft__plural(f->missing_packets));
+        printf("  missing       %s packet%s in between\n", weft_count(f->missing_packets).text,
+               weft_plural(f->missing_packets));
     if (f->discarded_events)
-        printf("  discarded     %s event%s: %s\n", weft__grouped(f->discarded_events).text,
-               weft__plural(f->discarded_events),
+        printf("  discarded     %s event%s: %s\n", weft_count(f->discarded_events).text,
+               weft_plural(f->discarded_events),
                f->refused
                    ? "in signal handlers that had interrupted two others; or on threads where "
                      "handlers left calls of weft's by longjmp; or there was no packet"
@@ -378,14 +378,14 @@ static void print_left_out(const struct weft_reader_facts *f)
     };
     for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].count)
-            printf("  left out      %s %s\n", weft__grouped(list[i].count).text, list[i].what);
+            printf("  left out      %s %s\n", weft_count(list[i].count).text, list[i].what);
 }
 
 #define STREAMS_SHOWN 16
 
 static void print_streams(const struct weft_reader_facts *f)
 {
-    printf("  streams       %14s\n", weft__grouped(f->streams).text);
+    printf("  streams       %14s\n", weft_count(f->streams).text);
     if (!f->stream || !f->streams)
         return;
     printf("    %7s %8s  %-16s %12s %12s", "", "thread", "", "kept",
@@ -396,23 +396,21 @@ static void print_streams(const struct weft_reader_facts *f)
     for (uint32_t i = 0; i < f->streams && i < STREAMS_SHOWN; i++) {
         const struct weft_stream_facts *t = &f->stream[i];
         printf("    %7" PRIu32 " %8" PRIu32 "  %-16s %12s %12s", t->number, t->thread,
-               weft__shown(t->name).text, weft__grouped(t->kept).text,
-               weft__grouped(t->overwritten).text);
+               weft__shown(t->name).text, weft_count(t->kept).text,
+               weft_count(t->overwritten).text);
         if (f->missing_events)
-            printf(" %12s", weft__grouped(t->missing).text);
-        printf(" %12s\n", weft__grouped(t->discarded).text);
+            printf(" %12s", weft_count(t->missing).text);
+        printf(" %12s\n", weft_count(t->discarded).text);
     }
     if (f->streams > STREAMS_SHOWN)
-        printf("    … and %s more; --json has all\n",
-               weft__grouped(f->streams - STREAMS_SHOWN).text);
+        printf("    … and %s more; --json has all\n", weft_count(f->streams - STREAMS_SHOWN).text);
     uint64_t gone = f->streams_recorded - f->streams;
-    char text[64] = "beyond what is known of each";
+    char text[80] = "beyond what is known of each";
     if (gone)
-        snprintf(text, sizeof text, "and %s of which nothing is left", weft__grouped(gone).text);
+        snprintf(text, sizeof text, "and %s of which nothing is left", weft_count(gone).text);
     if (gone || f->overwritten_elsewhere || f->discarded_elsewhere)
-        printf(
-            "    %-34s %12s %12s%s %12s\n", text, "-", weft__grouped(f->overwritten_elsewhere).text,
-            f->missing_events ? "            -" : "", weft__grouped(f->discarded_elsewhere).text);
+        printf("    %-34s %12s %12s%s %12s\n", text, "-", weft_count(f->overwritten_elsewhere).text,
+               f->missing_events ? "            -" : "", weft_count(f->discarded_elsewhere).text);
 }
 
 static void print_balance(const struct weft_reader_facts *f)
@@ -421,11 +419,11 @@ static void print_balance(const struct weft_reader_facts *f)
     for (uint32_t i = 0; i < f->streams; i++)
         kept += f->stream[i].kept;
     uint64_t all = kept + f->overwritten_events + f->missing_events + f->discarded_events;
-    printf("  recorded      %s event%s = %s kept + %s overwritten", weft__grouped(all).text,
-           weft__plural(all), weft__grouped(kept).text, weft__grouped(f->overwritten_events).text);
+    printf("  recorded      %s event%s = %s kept + %s overwritten", weft_count(all).text,
+           weft_plural(all), weft_count(kept).text, weft_count(f->overwritten_events).text);
     if (f->missing_events)
-        printf(" + %s missing", weft__grouped(f->missing_events).text);
-    printf(" + %s discarded\n", weft__grouped(f->discarded_events).text);
+        printf(" + %s missing", weft_count(f->missing_events).text);
+    printf(" + %s discarded\n", weft_count(f->discarded_events).text);
 }
 
 enum { SORTS_SHOWN = 8 };
@@ -437,28 +435,28 @@ static void print_given_up(const struct weft_promotion *p)
         return;
     if (!p->sorts && p->given_up) {
         printf("  given up      %s promise%s; whether any is pending still is not known\n",
-               weft__grouped(p->given_up).text, weft__plural(p->given_up));
+               weft_count(p->given_up).text, weft_plural(p->given_up));
         return;
     }
     if (p->given_up)
         printf("  given up      %s pending promise%s, of which only type and place are known:\n",
-               weft__grouped(p->numbered).text, weft__plural(p->numbered));
+               weft_count(p->numbered).text, weft_plural(p->numbered));
     else
         printf(
             "  left out      %s of what was said of pending promises, mostly who waits for them:\n",
-            weft__grouped(p->left_out).text);
+            weft_count(p->left_out).text);
     for (uint32_t i = 0; i < p->sorts && i < SORTS_SHOWN; i++) {
         const struct weft_origin *o = p->sort[i].origin;
-        printf("    %13s  %s", weft__grouped(p->sort[i].pending).text,
+        printf("    %13s  %s", weft_count(p->sort[i].pending).text,
                o ? weft__shown(o->type).text : "?");
         if (o && o->file)
             printf("  %s:%" PRIu32, weft__shown(o->file).text, o->line);
         if (p->sort[i].unlisted)
             printf("; there was no room even to count %s more, which may have ended since",
-                   weft__grouped(p->sort[i].unlisted).text);
+                   weft_count(p->sort[i].unlisted).text);
         if (p->sort[i].left_out)
             printf("; %s wait%s and other notes of such left out",
-                   weft__grouped(p->sort[i].left_out).text, weft__plural(p->sort[i].left_out));
+                   weft_count(p->sort[i].left_out).text, weft_plural(p->sort[i].left_out));
         putchar('\n');
     }
     if (p->sorts > SORTS_SHOWN)
@@ -469,13 +467,13 @@ static void print_promoted(const struct weft_promotion *p)
 {
     if (!p->known)
         return;
-    printf("  promoted      %s pending promise%s, %s event%s", weft__grouped(p->promises).text,
-           weft__plural(p->promises), weft__grouped(p->events).text, weft__plural(p->events));
+    printf("  promoted      %s pending promise%s, %s event%s", weft_count(p->promises).text,
+           weft_plural(p->promises), weft_count(p->events).text, weft_plural(p->events));
     putchar('\n');
     print_given_up(p);
     if (p->pauses)
         printf("  pauses        %s, at the end of packets, the longest of %s\n",
-               weft__grouped(p->pauses).text, weft__duration((int64_t)p->longest_pause_ns).text);
+               weft_count(p->pauses).text, weft_duration((int64_t)p->longest_pause_ns).text);
 }
 
 static void print_time(const char *what, uint64_t real_ns)
@@ -526,17 +524,17 @@ static void print_wall(const struct weft_reader_facts *f)
     int64_t behind;
     if (f->wall_measured) {
         printf("  wall clock    of the machine that copied it, measured within %s",
-               weft__duration(f->wall_error_ns < INT64_MAX ? (int64_t)f->wall_error_ns : INT64_MAX)
+               weft_duration(f->wall_error_ns < INT64_MAX ? (int64_t)f->wall_error_ns : INT64_MAX)
                    .text);
         if (f->wall_own_ns && !__builtin_sub_overflow(f->wall_ns, f->wall_own_ns, &behind))
             printf("; its own was %s %s",
-                   weft__duration(behind < 0 && behind > INT64_MIN ? -behind : behind).text,
+                   weft_duration(behind < 0 && behind > INT64_MIN ? -behind : behind).text,
                    behind < 0 ? "ahead" : "behind");
         putchar('\n');
     }
     if (f->wall_set_ns >= SET_LEAST_NS || f->wall_set_ns <= -SET_LEAST_NS)
         printf("  wall clock    was set by %s while it was recorded\n",
-               weft__duration(f->wall_set_ns).text);
+               weft_duration(f->wall_set_ns).text);
 }
 
 static void print_damage(const struct report *r)
@@ -546,13 +544,13 @@ static void print_damage(const struct report *r)
         printf("  damage        none%s\n",
                d->half_written ? " (a last event that was not finished is left out)" : "");
     else
-        printf("  damage        %s place%s, %s byte%s skipped\n", weft__grouped(d->problems).text,
-               weft__plural(d->problems), weft__grouped(d->skipped_bytes).text,
-               weft__plural(d->skipped_bytes));
+        printf("  damage        %s place%s, %s byte%s skipped\n", weft_count(d->problems).text,
+               weft_plural(d->problems), weft_count(d->skipped_bytes).text,
+               weft_plural(d->skipped_bytes));
     for (uint64_t i = 0; i < d->problems && i < WEFT_DAMAGE_KEPT; i++)
         printf("    at offset %-12" PRIu64 " %s\n", d->first[i].offset, d->first[i].text);
     if (d->problems > WEFT_DAMAGE_KEPT)
-        printf("    … and %s more\n", weft__grouped(d->problems - WEFT_DAMAGE_KEPT).text);
+        printf("    … and %s more\n", weft_count(d->problems - WEFT_DAMAGE_KEPT).text);
     const struct weft_contradictions *c = &r->contradictions;
     const struct {
         uint64_t count;
@@ -569,7 +567,7 @@ static void print_damage(const struct report *r)
     };
     for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].count)
-            printf("    %s %s\n", weft__grouped(list[i].count).text, list[i].what);
+            printf("    %s %s\n", weft_count(list[i].count).text, list[i].what);
 }
 
 static void print_report(const struct report *r)
@@ -577,22 +575,20 @@ static void print_report(const struct report *r)
     const struct weft__summary *s = &r->sum;
     const struct weft_reader_facts *f = weft_reader_facts(s->reader);
     printf("%s\n", weft__shown(s->path).text);
-    printf("  format        %s, %s bytes, %s packet%s", f->format,
-           weft__grouped(f->file_bytes).text, weft__grouped(f->packets).text,
-           weft__plural(f->packets));
+    printf("  format        %s, %s bytes, %s packet%s", f->format, weft_count(f->file_bytes).text,
+           weft_count(f->packets).text, weft_plural(f->packets));
     if (f->unused_packets)
-        printf(" and %s unused", weft__grouped(f->unused_packets).text);
+        printf(" and %s unused", weft_count(f->unused_packets).text);
     putchar('\n');
     if (f->is_weft)
         print_provenance(f);
     int64_t span = s->span_ns < INT64_MAX ? (int64_t)s->span_ns : INT64_MAX;
-    printf("  time span     %s (%s ns)\n", weft__duration(span).text,
-           weft__grouped(s->span_ns).text);
-    printf("  events        %14s\n", weft__grouped(s->events_total).text);
+    printf("  time span     %s (%s ns)\n", weft_duration(span).text, weft_count(s->span_ns).text);
+    printf("  events        %14s\n", weft_count(s->events_total).text);
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
         if (s->events[k])
-            printf("    %-11s %14s\n", weft_event_kinds[k].name, weft__grouped(s->events[k]).text);
-    printf("  promises      %14s\n", weft__grouped(s->promises).text);
+            printf("    %-11s %14s\n", weft_event_kinds[k].name, weft_count(s->events[k]).text);
+    printf("  promises      %14s\n", weft_count(s->promises).text);
     if (r->has_model)
         print_by_type(r->by_type);
     print_streams(f);

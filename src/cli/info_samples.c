@@ -85,11 +85,11 @@ static void print_threads(const struct weft_profile *p)
         if (t->thread != UINT32_MAX)
             snprintf(thread, sizeof thread, "%" PRIu32, t->thread);
         printf("    %8s %8s  %-16s %12s %12s\n", process, thread,
-               weft__shown(weft_profile_text(p, t->name)).text,
-               weft__grouped(count[i].samples).text, weft__grouped(count[i].absences).text);
+               weft__shown(weft_profile_text(p, t->name)).text, weft_count(count[i].samples).text,
+               weft_count(count[i].absences).text);
     }
     if (threads > THREADS_SHOWN)
-        printf("    … and %s more; --json has all\n", weft__grouped(threads - THREADS_SHOWN).text);
+        printf("    … and %s more; --json has all\n", weft_count(threads - THREADS_SHOWN).text);
     free(count);
 }
 
@@ -98,32 +98,32 @@ void info_samples_print(const struct weft_profile *p)
     if (!p)
         return;
     uint64_t *count = count_sources(p);
-    printf("  samples       %14s", weft__grouped(p->samples).text);
+    printf("  samples       %14s", weft_count(p->samples).text);
     for (uint32_t s = 0; count && s < p->sources; s++) {
         const struct weft_source *source = &p->source[s];
         printf("%s", s ? ", " : " of ");
         if (p->sources > 1)
-            printf("%s of ", weft__grouped(count[s]).text);
+            printf("%s of ", weft_count(count[s]).text);
         printf("%s", weft__shown(weft_profile_text(p, source->name)).text);
         if (source->frequency)
-            printf(" (%s a second)", weft__grouped(source->frequency).text);
+            printf(" (%s a second)", weft_count(source->frequency).text);
     }
     putchar('\n');
     free(count);
     if (p->lost)
-        printf("    lost        %14s\n", weft__grouped(p->lost).text);
+        printf("    lost        %14s\n", weft_count(p->lost).text);
     if (p->lost_other)
         printf("    lost        %14s records of other things: switches, mappings\n",
-               weft__grouped(p->lost_other).text);
+               weft_count(p->lost_other).text);
     if (p->switches_until_ns)
         printf("    switches    for %s of %s only: there were too many\n",
-               weft__duration(weft_model_time(p->switches_until_ns, p->first_ns)).text,
-               weft__duration(weft_model_time(p->last_ns, p->first_ns)).text);
+               weft_moment(weft_model_time(p->switches_until_ns, p->first_ns)).text,
+               weft_moment(weft_model_time(p->last_ns, p->first_ns)).text);
     if (p->skipped)
         printf("    left out    %14s records that cannot be understood\n",
-               weft__grouped(p->skipped).text);
+               weft_count(p->skipped).text);
     if (p->interrupts)
-        printf("    interrupts  %14s\n", weft__grouped(p->interrupts).text);
+        printf("    interrupts  %14s\n", weft_count(p->interrupts).text);
     print_threads(p);
 }
 

@@ -65,7 +65,7 @@ static void set_owner(struct kprof_request *r, const char *user)
 {
     uint64_t number;
     const struct passwd *p = getpwnam(user);
-    if (!p && weft__parse_number(user, UINT32_MAX - 1, &number)) {
+    if (!p && weft_parse_count(user, UINT32_MAX - 1, &number)) {
         r->uid = (uid_t)number;
         r->gid = (gid_t)number;
         return;
@@ -86,13 +86,13 @@ static struct kprof_request parse(int argc, char **argv, bool *foreground)
         if (c == KPDATA)
             r.device.kpdata = kpdata_of(optarg);
         if (c == USER_STACKS) {
-            if (!weft__parse_number(optarg, WEFT__STREAM_FRAMES, &n) || n == 0)
+            if (!weft_parse_count(optarg, WEFT__STREAM_FRAMES, &n) || n == 0)
                 weft__misuse("kprof", "--user-stacks is a number from 1 to %d, not \"%s\"",
                              WEFT__STREAM_FRAMES, optarg);
             r.device.user_frames = (uint32_t)n;
         }
         if (c == QUEUE &&
-            (!weft__parse_bytes(optarg, &r.device.queue_bytes) || r.device.queue_bytes < QUEUE_MIN))
+            (!weft_parse_size(optarg, &r.device.queue_bytes) || r.device.queue_bytes < QUEUE_MIN))
             weft__misuse("kprof", "--queue is a size, as 64M, and at least 64K, not \"%s\"",
                          optarg);
         r.allow_other |= c == ALLOW_OTHER;

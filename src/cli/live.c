@@ -337,18 +337,18 @@ int weft__live_check_size(const struct weft_input *in, uint64_t limit, struct we
         return 0;
     if (limit)
         return weft_error_set(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
-                              "is %s large, more than --limit allows", weft__amount(in->size).text);
+                              "is %s large, more than --limit allows", weft_size(in->size).text);
     return weft_error_set(err, WEFT_E_LIMIT, WEFT_NO_OFFSET,
                           "is %s large, but takes only %s on its disk, as no trace does that is "
                           "recorded; weft save --limit SIZE copies it",
-                          weft__amount(in->size).text, weft__amount(there).text);
+                          weft_size(in->size).text, weft_size(there).text);
 }
 
 bool weft__live_process(const char *name, pid_t *pid)
 {
     struct stat st;
     uint64_t number;
-    if (!weft__parse_number(name, INT_MAX, &number) || number == 0 || lstat(name, &st) == 0)
+    if (!weft_parse_count(name, INT_MAX, &number) || number == 0 || lstat(name, &st) == 0)
         return false;
     *pid = (pid_t)number;
     return true;

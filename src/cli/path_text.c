@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/prose.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum {
     BAR = WEFT__TEXT_BAR,
@@ -27,16 +27,12 @@ void weft__text_right(const char *text, size_t columns)
 
 void weft__text_moment(int64_t time_ns)
 {
-    char text[48];
-    weft_format_moment(text, sizeof text, time_ns);
-    weft__text_right(text, WEFT__TEXT_TIME);
+    weft__text_right(weft_moment(time_ns).text, WEFT__TEXT_TIME);
 }
 
 void weft__text_length(int64_t ns)
 {
-    char text[48];
-    weft_format_duration(text, sizeof text, ns);
-    weft__text_right(text, WEFT__TEXT_LENGTH);
+    weft__text_right(weft_duration(ns).text, WEFT__TEXT_LENGTH);
 }
 
 double weft__text_percent(int64_t part, int64_t whole)
@@ -309,7 +305,7 @@ static int64_t least_shown(const struct weft_path *p, uint32_t most)
     int64_t *ns, least;
     if (p->count <= most)
         return 0;
-    ns = weft__resize(NULL, p->count, sizeof *ns);
+    ns = weft_resize(NULL, p->count, sizeof *ns);
     if (!ns)
         return INT64_MAX;
     for (uint32_t i = 0; i < p->count; i++)
@@ -350,7 +346,7 @@ static int print_steps(const struct weft_model *m, const struct weft_path *p, ui
         }
         printf("  %*s  ", WEFT__TEXT_TIME, "");
         weft__text_length(folded_ns);
-        printf("  %s… %s shorter steps%s\n", prose_style(PROSE_FAINT), weft__grouped(next - i).text,
+        printf("  %s… %s shorter steps%s\n", prose_style(PROSE_FAINT), weft_count(next - i).text,
                prose_style(PROSE_PLAIN));
     }
     return rc;

@@ -44,7 +44,7 @@ enum weft__picture_form weft__picture_format(const char *command, const char *ou
 void weft__picture_size(const char *command, const char *text, int32_t *width_px,
                         int32_t *height_px)
 {
-    if (!weft__parse_size(text, width_px, height_px))
+    if (!weft__parse_pixels(text, width_px, height_px))
         weft__misuse(command, "--size: \"%s\" is not a size; expected for instance 1600x900", text);
     if (*width_px < WEFT_PICTURE_MIN_PX || *width_px > WEFT_PICTURE_MAX_PX ||
         (*height_px && *height_px < WEFT_PICTURE_MIN_PX) || *height_px > WEFT_PICTURE_MAX_PX)

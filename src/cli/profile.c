@@ -211,7 +211,7 @@ static void parse_option(struct profile_request *r, int c)
         r->async = weft__async_stacks_value("profile", optarg);
         break;
     case LIMIT:
-        if (!weft__parse_number(optarg, UINT32_MAX, &r->limit))
+        if (!weft_parse_count(optarg, UINT32_MAX, &r->limit))
             weft__misuse("profile", "--limit: \"%s\" is not a number", optarg);
         r->limit = r->limit ? r->limit : PROFILE_NO_LIMIT;
         r->limit_given = true;
@@ -366,7 +366,7 @@ static bool find_promise(struct profile_view *v)
     if (!needs_model(v, "--promise"))
         return false;
     v->o.with_children = true;
-    if (weft__parse_number(which + (*which == '#'), UINT64_MAX - 1, &id))
+    if (weft_parse_count(which + (*which == '#'), UINT64_MAX - 1, &id))
         v->o.promise = weft_model_find(v->p->model, id);
     return v->o.promise != WEFT_NONE || take_label(v, "number or the ", which);
 }
@@ -381,7 +381,7 @@ static bool find_thread(struct profile_view *v)
     const struct weft_profile *p = v->p;
     const char *path = v->files->file[0].path, *which = v->r->thread;
     uint64_t number = 0;
-    bool numbered = which && weft__parse_number(which, UINT32_MAX, &number);
+    bool numbered = which && weft_parse_count(which, UINT32_MAX, &number);
     uint32_t count = 0;
     if (!which)
         return true;

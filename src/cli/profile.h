@@ -114,18 +114,14 @@ bool profile_print_diff_json(const struct profile_view *before, const struct pro
 
 /* ---- Shared by those: profile_text.c ---- */
 
-struct profile_cell {
-    char text[48];
-};
-
 /* A time, in the unit that suits total: "7.490 s". */
-struct profile_cell profile_time(uint64_t ns, uint64_t total);
+struct weft_figure profile_time(uint64_t ns, uint64_t total);
 /* A sum of samples, with no more digits than one sample's weight allows: "47 ms" of samples of 1 ms; "2.41 G". */
-struct profile_cell profile_cpu(const struct profile_view *v, uint64_t value, uint64_t total);
+struct weft_figure profile_cpu(const struct profile_view *v, uint64_t value, uint64_t total);
 /* What rows have: a sum of samples, or time away. */
-struct profile_cell profile_amount(const struct profile_view *v, uint64_t value, uint64_t total);
+struct weft_figure profile_amount(const struct profile_view *v, uint64_t value, uint64_t total);
 /* "74.9 %" */
-struct profile_cell profile_share(uint64_t value, uint64_t total);
+struct weft_figure profile_share(uint64_t value, uint64_t total);
 /* Prints it with spaces before it. */
 void profile_put_right(const char *text, int width);
 double profile_percent(uint64_t value, uint64_t total);

@@ -71,7 +71,7 @@ static void put_side_head(const char *what, const struct profile_view *v,
     printf("  %-8s", what);
     for (unsigned i = 0; i < v->files->files; i++)
         printf("%s%s", i ? ", " : "", weft__shown(v->files->file[i].path).text);
-    printf(": %s%s", v->o.off_cpu ? "" : weft__grouped(l->samples).text,
+    printf(": %s%s", v->o.off_cpu ? "" : weft_count(l->samples).text,
            v->o.off_cpu      ? ""
            : l->samples == 1 ? " sample, "
                              : " samples, ");
@@ -118,7 +118,7 @@ bool profile_print_diff(const struct profile_view *before, const struct profile_
     }
     if (shown < rows)
         printf("%30s%s more that changed no more than this; --limit 0 shows all\n", "",
-               weft__grouped(rows - shown).text);
+               weft_count(rows - shown).text);
     profile_changes_fini(&c);
     return ok;
 }

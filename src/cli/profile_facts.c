@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "base/alloc.h"
+#include "base/array.h"
 #include "profile/gather.h"
 
 /* ---- How often ---- */
@@ -52,7 +52,7 @@ static bool rate_by_distance(struct profile_facts *f, const struct weft_profile 
 {
     enum { ENOUGH = 1 << 20 };
     uint64_t most = f->samples < ENOUGH ? f->samples : ENOUGH, n = 0;
-    uint64_t *gap = weft__resize(NULL, (size_t)most + 1, sizeof *gap);
+    uint64_t *gap = weft_resize(NULL, (size_t)most + 1, sizeof *gap);
     uint64_t *last = calloc((size_t)p->threads + 1, sizeof *last);
     for (uint32_t i = 0; gap && last && i < p->samples && n < most; i++) {
         const struct weft_sample *s = &p->sample[i];
@@ -89,7 +89,7 @@ static void count_absences(struct profile_facts *f, const struct weft_profile *p
 static uint32_t processes(const struct weft_profile *p, const struct seen *seen)
 {
     uint32_t count = 0, last = UINT32_MAX;
-    uint64_t *number = weft__resize(NULL, (size_t)p->threads + 1, sizeof *number), n = 0;
+    uint64_t *number = weft_resize(NULL, (size_t)p->threads + 1, sizeof *number), n = 0;
     for (uint32_t t = 0; number && t < p->threads; t++)
         if (seen[t].any)
             number[n++] = p->thread[t].process;

@@ -5,7 +5,7 @@
 
 #include "analyse/names.h"
 #include "cli/profile.h"
-#include "base/alloc.h"
+#include "base/array.h"
 #include "profile/build.h"
 
 enum { LABELS_MAX = 20 }; /* that are not too many to look through: a list's usual rows */
@@ -31,11 +31,11 @@ uint32_t *weft__profile_families(struct weft_profile *p)
     struct weft__families f;
     if (weft__families_init(&f, m) < 0)
         return NULL;
-    uint32_t *text = weft__resize(NULL, f.count, sizeof *text);
+    uint32_t *text = weft_resize(NULL, f.count, sizeof *text);
     bool ok = text != NULL;
     for (uint32_t i = 0; ok && i < f.count; i++)
         ok = (text[i] = text_of(p, &f, i)) != WEFT_NONE;
-    uint32_t *family = ok ? weft__resize(NULL, m->promises, sizeof *family) : NULL;
+    uint32_t *family = ok ? weft_resize(NULL, m->promises, sizeof *family) : NULL;
     for (uint32_t i = 0; family && i < m->promises; i++)
         family[i] = text[f.of[i]];
     free(text);

@@ -39,20 +39,6 @@ static const struct weft_source *source_of(const struct profile_view *v)
     return v->o.source < v->p->sources ? &v->p->source[v->o.source] : NULL;
 }
 
-/* Without the zeros at the end: "1 ms", "10.101 ms". */
-static struct profile_cell short_time(uint64_t ns)
-{
-    struct profile_cell c = profile_time(ns, ns);
-    char *space = strchr(c.text, ' '), *end = space;
-    if (!space || !strchr(c.text, '.'))
-        return c;
-    while (end[-1] == '0')
-        end--;
-    end -= end[-1] == '.';
-    memmove(end, space, strlen(space) + 1);
-    return c;
-}
-
 enum { CORES_SHOWN = 8 };
 
 /* Of Akaros's streams: which core how many samples are of is all that they say. list: by core. */
@@ -61,18 +47,18 @@ static void say_ticks(const struct profile_view *v, const struct weft_profile_li
     struct line l = {.used = 0};
     bool cores = v->files->file[0].kind != WEFT_FOREIGN_TICKS;
     uint64_t span = v->facts.last_ns - v->facts.first_ns;
-    put(&l, "%s", weft__grouped(v->facts.total).text);
+    put(&l, "%s", weft_count(v->facts.total).text);
     if (cores)
-        put(&l, " on %s core%s", weft__grouped(list->rows).text, weft__plural(list->rows));
+        put(&l, " on %s core%s", weft_count(list->rows).text, weft_plural(list->rows));
     for (uint32_t i = 0; cores && i < list->rows && i < CORES_SHOWN; i++)
         put(&l, "%s%s %s", i ? ", " : ": ", weft_profile_text(v->p, list->row[i].frame.text),
-            weft__grouped(list->row[i].samples).text);
+            weft_count(list->row[i].samples).text);
     put(&l, "%s; how much CPU time each stands for, and whether some were lost, is not known",
         cores && list->rows > CORES_SHOWN ? " …" : "");
     say("samples", &l);
     if (span) {
         l.used = 0;
-        put(&l, "%s", profile_time(span, span).text);
+        put(&l, "%s", weft_duration((int64_t)span).text);
         say("over", &l);
     }
 }
@@ -85,14 +71,14 @@ static void say_samples(const struct profile_view *v)
     struct line l = {.used = 0};
     if (!s)
         return;
-    put(&l, "%s of %s", weft__grouped(f->samples).text,
+    put(&l, "%s of %s", weft_count(f->samples).text,
         weft__shown(weft_profile_text(p, s->name)).text);
     if (s->period && s->unit == WEFT_UNIT_NS)
-        put(&l, ", one for each %s of CPU time", short_time(s->period).text);
+        put(&l, ", one for each %s of CPU time", weft_duration((int64_t)s->period).text);
     else if (s->period > 1)
-        put(&l, ", one for each %s", weft__grouped(s->period).text);
+        put(&l, ", one for each %s", weft_count(s->period).text);
     if (p->lost)
-        put(&l, "; %s more (%s) were lost, for want of room", weft__grouped(p->lost).text,
+        put(&l, "; %s more (%s) were lost, for want of room", weft_count(p->lost).text,
             profile_share(p->lost, p->lost + f->samples).text);
     else
         put(&l, "; none lost");
@@ -106,12 +92,12 @@ static void say_rate(const struct profile_view *v)
     if (!s || (!s->frequency && v->facts.rate <= 0))
         return;
     if (s->frequency)
-        put(&l, "%s a second asked for", weft__grouped(s->frequency).text);
+        put(&l, "%s a second asked for", weft_count(s->frequency).text);
     if (s->frequency && v->facts.rate > 0)
         put(&l, ", ");
     if (v->facts.rate > 0)
         put(&l, "%s a second got while threads ran",
-            weft__grouped((uint64_t)(v->facts.rate + 0.5)).text);
+            weft_count((uint64_t)(v->facts.rate + 0.5)).text);
     say("rate", &l);
 }
 
@@ -121,12 +107,11 @@ static void say_span(const struct profile_view *v)
     const struct weft_source *s = source_of(v);
     uint64_t span = f->last_ns - f->first_ns;
     struct line l = {.used = 0};
-    put(&l, "%s", span ? profile_time(span, span).text : "a time that is not known");
+    put(&l, "%s", span ? weft_duration((int64_t)span).text : "a time that is not known");
     if (f->threads)
-        put(&l, ", %s thread%s", weft__grouped(f->threads).text, weft__plural(f->threads));
+        put(&l, ", %s thread%s", weft_count(f->threads).text, weft_plural(f->threads));
     if (f->threads && f->processes)
-        put(&l, " of %s process%s", weft__grouped(f->processes).text,
-            f->processes == 1 ? "" : "es");
+        put(&l, " of %s process%s", weft_count(f->processes).text, f->processes == 1 ? "" : "es");
     if (s && s->unit == WEFT_UNIT_NS) {
         put(&l, ", %s of CPU time", profile_cpu(v, f->total, f->total).text);
         if (span)
@@ -146,13 +131,13 @@ static void say_away(const struct profile_view *v)
     if (!v->o.off_cpu)
         return;
     put(&l,
-        "threads were off the cores for %s, %s time%s: ", profile_time(f->away_ns, f->away_ns).text,
-        weft__grouped(f->away).text, weft__plural(f->away));
+        "threads were off the cores for %s, %s time%s: ", weft_duration((int64_t)f->away_ns).text,
+        weft_count(f->away).text, weft_plural(f->away));
     put(&l, "%s they waited for something, ",
-        profile_time(f->away_ns - f->preempted_ns, f->away_ns).text);
+        weft_duration((int64_t)(f->away_ns - f->preempted_ns)).text);
     put(&l, "%s (%s time%s) they could have run, but others did",
-        profile_time(f->preempted_ns, f->away_ns).text, weft__grouped(f->preempted).text,
-        weft__plural(f->preempted));
+        weft_duration((int64_t)f->preempted_ns).text, weft_count(f->preempted).text,
+        weft_plural(f->preempted));
     say("away", &l);
 }
 
@@ -164,11 +149,11 @@ static void say_lost(const struct profile_view *v)
     if (p->switches_until_ns)
         put(&l,
             "when threads left the cores, after the first %s: they did so too often to record it",
-            weft__duration(weft_model_time(p->switches_until_ns, p->first_ns)).text);
+            weft_moment(weft_model_time(p->switches_until_ns, p->first_ns)).text);
     if (p->lost_other)
         put(&l,
             "%s%s record%s that are no samples (of switches, or what was mapped), for want of room",
-            l.used ? "; " : "", weft__grouped(p->lost_other).text, weft__plural(p->lost_other));
+            l.used ? "; " : "", weft_count(p->lost_other).text, weft_plural(p->lost_other));
     if (l.used)
         say("missing", &l);
 }
@@ -236,10 +221,10 @@ static void say_filter(const struct profile_view *v, const struct weft_profile_l
         comma = ", ";
     }
     if (r->from_ns != INT64_MIN)
-        put(&l, "%sfrom %s on", comma, weft__duration(r->from_ns).text);
+        put(&l, "%sfrom %s on", comma, weft_moment(r->from_ns).text);
     comma = r->from_ns != INT64_MIN ? " " : comma;
     if (r->to_ns != INT64_MAX)
-        put(&l, "%suntil %s", comma, weft__duration(r->to_ns).text);
+        put(&l, "%suntil %s", comma, weft_moment(r->to_ns).text);
     uint64_t all = v->o.off_cpu ? v->facts.away_ns : v->facts.total;
     put(&l, ": %s, which is %s of all", profile_amount(v, list->total, list->total).text,
         profile_share(list->total, all).text);
@@ -321,7 +306,7 @@ bool profile_print_blanks(const struct profile_view *v)
         }
         if (b.blanks > BLANKS_SHOWN)
             printf("            and in %s more files; --json has all\n",
-                   weft__grouped(b.blanks - BLANKS_SHOWN).text);
+                   weft_count(b.blanks - BLANKS_SHOWN).text);
     }
     free(b.blank);
     return true;

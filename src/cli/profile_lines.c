@@ -232,7 +232,7 @@ bool profile_print_lines(const struct profile_view *v)
         put_row(&t, &l->row[i], sum);
     }
     if (t.shown < l->rows)
-        printf("%*s%s more; --limit 0 shows all\n", 41, "", weft__grouped(l->rows - t.shown).text);
+        printf("%*s%s more; --limit 0 shows all\n", 41, "", weft_count(l->rows - t.shown).text);
     if (t.changed)
         printf("~: the file has been written since the recording, so something else may stand "
                "there\n");

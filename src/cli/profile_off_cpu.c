@@ -10,7 +10,7 @@
 #include "cli/profile.h"
 #include "cli/prose.h"
 #include "cli/stats.h"
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/strings.h"
 
 /* A call can be at several locations; then it does not say which. But names of the kernel's functions are known, and
@@ -94,7 +94,7 @@ static void find_places(struct places *s, const struct weft_profile *p,
 static int add_up(struct profile_waits *w, const struct places *s)
 {
     const struct weft_calltree *t = w->tree;
-    struct profile_wait *sum = weft__resize(NULL, 2 * (uint64_t)t->calls, sizeof *sum);
+    struct profile_wait *sum = weft_resize(NULL, 2 * (uint64_t)t->calls, sizeof *sum);
     if (!sum)
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < t->calls; i++)
@@ -123,10 +123,10 @@ int profile_waits_find(struct profile_waits *w, const struct profile_view *v)
     if (rc < 0)
         return rc;
     uint32_t n = w->tree->calls;
-    struct places s = {.call = weft__resize(NULL, n, sizeof *s.call),
-                       .kernel = weft__resize(NULL, n, sizeof *s.kernel),
-                       .preempted = weft__resize(NULL, n, sizeof *s.preempted),
-                       .times = weft__resize(NULL, n, sizeof *s.times),
+    struct places s = {.call = weft_resize(NULL, n, sizeof *s.call),
+                       .kernel = weft_resize(NULL, n, sizeof *s.kernel),
+                       .preempted = weft_resize(NULL, n, sizeof *s.preempted),
+                       .times = weft_resize(NULL, n, sizeof *s.times),
                        .sides = sides_of_names(v->p)};
     rc = s.call && s.kernel && s.preempted && s.times && s.sides ? 0 : WEFT_E_NOMEM;
     if (rc == 0) {
@@ -199,8 +199,8 @@ static bool print_place(const struct profile_view *v, const struct profile_waits
 {
     uint64_t total = w->tree->total, mean = wait->times ? wait->ns / wait->times : wait->ns;
     profile_put_right(profile_time(wait->ns, total).text, 10);
-    printf(" %8s %10s ", profile_share(wait->ns, total).text, weft__grouped(wait->times).text);
-    profile_put_right(profile_time(mean, mean).text, 11);
+    printf(" %8s %10s ", profile_share(wait->ns, total).text, weft_count(wait->times).text);
+    profile_put_right(weft_duration((int64_t)mean).text, 11);
     printf("  %s%-9s%s  ", prose_style(wait->preempted ? PROSE_WARNING : PROSE_PLAIN),
            wait->preempted ? "preempted" : "waits", prose_style(PROSE_PLAIN));
     return put_place(v, w, wait->call);
@@ -217,8 +217,8 @@ static void put_more(const struct profile_waits *w, uint32_t shown)
         return;
     profile_put_right(profile_time(ns, w->tree->total).text, 10);
     printf(" %8s %10s %24s%s more places; --limit 0 shows all\n",
-           profile_share(ns, w->tree->total).text, weft__grouped(times).text, "",
-           weft__grouped(w->waits - shown).text);
+           profile_share(ns, w->tree->total).text, weft_count(times).text, "",
+           weft_count(w->waits - shown).text);
 }
 
 static bool print_places(const struct profile_view *v, const struct profile_waits *w)

@@ -13,68 +13,33 @@
 
 /* ---- Numbers ---- */
 
-static struct profile_cell count_cell(uint64_t n)
+/* Rounded so that the last digit says no less than weight_ns, by and large. */
+static struct weft_figure time_cell(uint64_t ns, uint64_t total, uint64_t weight_ns)
 {
-    static const char units[] = "kMGTPE";
-    struct profile_cell c;
-    if (n < 100000) {
-        snprintf(c.text, sizeof c.text, "%s", weft__grouped(n).text);
-        return c;
-    }
-    double value = (double)n / 1e3;
-    unsigned u = 0;
-    for (; value >= 999.5; u++)
-        value /= 1e3;
-    snprintf(c.text, sizeof c.text, "%.*f %c",
-             value < 9.995   ? 2
-             : value < 99.95 ? 1
-                             : 0,
-             value, units[u]);
-    return c;
+    uint64_t step = 1000000000;
+    while (step > 1 && total < step)
+        step /= 1000;
+    for (int digits = 0; digits < 3 && step >= 10 && step - step / 10 > weight_ns; digits++)
+        step /= 10;
+    return weft_axis_time((int64_t)ns, (int64_t)step, (int64_t)total);
 }
 
-/* The last digit says no less than weight_ns, by and large. */
-static struct profile_cell time_cell(uint64_t ns, uint64_t total, uint64_t weight_ns)
-{
-    static const struct {
-        uint64_t ns;
-        const char *name;
-    } units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "µs"}, {1, "ns"}};
-    struct profile_cell c;
-    unsigned u = 0;
-    while (units[u].ns > 1 && total < units[u].ns)
-        u++;
-    int digits = 0;
-    uint64_t part = units[u].ns;
-    while (digits < 3 && part >= 10 && part - part / 10 > weight_ns) {
-        digits++;
-        part /= 10;
-    }
-    uint64_t parts = ns / part + (ns % part >= part - ns % part), whole = units[u].ns / part;
-    if (digits)
-        snprintf(c.text, sizeof c.text, "%" PRIu64 ".%0*" PRIu64 " %s", parts / whole, digits,
-                 parts % whole, units[u].name);
-    else
-        snprintf(c.text, sizeof c.text, "%" PRIu64 " %s", parts, units[u].name);
-    return c;
-}
-
-struct profile_cell profile_time(uint64_t ns, uint64_t total)
+struct weft_figure profile_time(uint64_t ns, uint64_t total)
 {
     return time_cell(ns, total, 0);
 }
 
-struct profile_cell profile_amount(const struct profile_view *v, uint64_t value, uint64_t total)
+struct weft_figure profile_amount(const struct profile_view *v, uint64_t value, uint64_t total)
 {
     return v->o.off_cpu ? profile_time(value, total) : profile_cpu(v, value, total);
 }
 
-struct profile_cell profile_cpu(const struct profile_view *v, uint64_t value, uint64_t total)
+struct weft_figure profile_cpu(const struct profile_view *v, uint64_t value, uint64_t total)
 {
     const struct weft_profile *p = v->p;
     const struct profile_facts *f = &v->facts;
     if (v->o.source >= p->sources || p->source[v->o.source].unit != WEFT_UNIT_NS)
-        return count_cell(value);
+        return weft_count_short(value);
     return time_cell(value, total, f->samples ? f->total / f->samples : 0);
 }
 
@@ -83,9 +48,9 @@ double profile_percent(uint64_t value, uint64_t total)
     return total ? 100 * ((double)value / (double)total) : 0;
 }
 
-struct profile_cell profile_share(uint64_t value, uint64_t total)
+struct weft_figure profile_share(uint64_t value, uint64_t total)
 {
-    struct profile_cell c;
+    struct weft_figure c;
     snprintf(c.text, sizeof c.text, "%.1f %%", profile_percent(value, total));
     return c;
 }
@@ -215,7 +180,7 @@ static bool print_calls(const struct profile_view *v, const struct weft_profile_
         profile_put_right(profile_amount(v, l->total - sum, l->total).text, 10);
         printf(" %8s %8s  %21s%s more; --limit 0 shows all\n",
                profile_share(l->total - sum, l->total).text, profile_share(l->total, l->total).text,
-               "", weft__grouped(l->rows - shown).text);
+               "", weft_count(l->rows - shown).text);
     }
     return true;
 }
@@ -251,19 +216,18 @@ static bool print_groups(const struct profile_view *v, const struct weft_profile
             return false;
         sum += r->self;
         samples += r->samples;
-        put_group(v, l, weft__grouped(r->samples).text, r->self, sum);
+        put_group(v, l, weft_count(r->samples).text, r->self, sum);
         profile_put_rest(44, name, "");
         free(name);
     }
     char rest[80];
-    snprintf(rest, sizeof rest, "%s more; --limit 0 shows all\n",
-             weft__grouped(l->rows - shown).text);
+    snprintf(rest, sizeof rest, "%s more; --limit 0 shows all\n", weft_count(l->rows - shown).text);
     if (shown < l->rows) {
-        put_group(v, l, weft__grouped(l->samples - samples).text, l->total - sum, l->total);
+        put_group(v, l, weft_count(l->samples - samples).text, l->total - sum, l->total);
         fputs(rest, stdout);
     }
     fputs(prose_style(PROSE_FAINT), stdout);
-    put_group(v, l, weft__grouped(l->samples).text, l->total, l->total);
+    put_group(v, l, weft_count(l->samples).text, l->total, l->total);
     printf("total%s\n", prose_style(PROSE_PLAIN));
     if (by == WEFT_PROFILE_BY_LABEL || by == WEFT_PROFILE_BY_ROOT)
         profile_put_folded(v);

@@ -11,7 +11,7 @@
 #include "cli/profile.h"
 #include "cli/prose.h"
 #include "cli/stats.h"
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum {
     NUMBERS = 32,    /* columns before the tree */
@@ -59,7 +59,7 @@ static bool limited(struct tree *t, uint64_t limit)
     uint32_t n = t->t->calls;
     if (limit >= n - 1)
         return true;
-    uint64_t *totals = weft__resize(NULL, n, sizeof *totals);
+    uint64_t *totals = weft_resize(NULL, n, sizeof *totals);
     if (!totals)
         return false;
     for (uint32_t i = 0; i < n; i++)
@@ -230,7 +230,7 @@ static void say_left_out(const struct tree *t)
         return;
     printf(
         "%s%s call%s with less than %s of the total %s left out; --min 0 --limit 0 shows all%s\n",
-        prose_style(PROSE_FAINT), weft__grouped(left_out).text, weft__plural(left_out),
+        prose_style(PROSE_FAINT), weft_count(left_out).text, weft_plural(left_out),
         profile_share(t->least, t->t->total).text, left_out == 1 ? "is" : "are",
         prose_style(PROSE_PLAIN));
 }
@@ -245,7 +245,7 @@ bool profile_print_tree(const struct profile_view *v)
                      .t = calls,
                      .least = (uint64_t)least,
                      .weak = (uint64_t)least,
-                     .next = weft__resize(NULL, (uint64_t)calls->depth + 2, sizeof *t.next),
+                     .next = weft_resize(NULL, (uint64_t)calls->depth + 2, sizeof *t.next),
                      .width = columns()};
     bool ok = t.next && limited(&t, v->r->limit);
     if (ok && calls->samples == 0) {

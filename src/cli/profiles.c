@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/strings.h"
 #include "cli/perf_boot.h"
 #include "cli/source.h"
@@ -336,8 +336,8 @@ static bool unite_sources(struct weft_profile *p)
 {
     enum { UNITS = WEFT_UNIT_CYCLES + 1 };
     uint64_t texts = weft_strings_count(p->strings);
-    uint32_t *first = weft__resize(NULL, texts * UNITS, sizeof *first); /* by name and unit */
-    uint32_t *to = weft__resize(NULL, p->sources, sizeof *to);
+    uint32_t *first = weft_resize(NULL, texts * UNITS, sizeof *first); /* by name and unit */
+    uint32_t *to = weft_resize(NULL, p->sources, sizeof *to);
     for (uint64_t i = 0; first && i < texts * UNITS; i++)
         first[i] = WEFT_NONE;
     for (uint32_t s = 0; first && to && s < p->sources; s++) {

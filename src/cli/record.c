@@ -133,7 +133,7 @@ struct place {
 static uint32_t parse_hz(const char *text)
 {
     uint64_t hz = DEFAULT_HZ;
-    if (text && (!weft__parse_number(text, UINT32_MAX, &hz) || hz == 0))
+    if (text && (!weft_parse_count(text, UINT32_MAX, &hz) || hz == 0))
         weft__misuse("record", "--sample: \"%s\" is not a number of samples a second", text);
     return (uint32_t)hz;
 }
@@ -150,7 +150,7 @@ static void check_size(const struct request *r, const char *given)
 static uint64_t parse_pending(const char *text)
 {
     uint64_t bytes = 0;
-    if (!weft__parse_bytes(text, &bytes) || !bytes)
+    if (!weft_parse_size(text, &bytes) || !bytes)
         weft__misuse("record", "--pending: \"%s\" is not a size; expected for instance 16M", text);
     return bytes;
 }
@@ -165,7 +165,7 @@ static void check(struct request *r, bool output)
                                "--sample are not for it");
     if (r->pending > r->bytes / 2)
         weft__misuse("record", "--pending: at most half of the trace (--size) can be for it, %s",
-                     weft__amount(r->bytes / 2).text);
+                     weft_size(r->bytes / 2).text);
     if (!*r->output)
         weft__misuse("record", "-o: the name of the trace is empty");
     if (strcmp(r->output, "-") == 0)
@@ -204,7 +204,7 @@ static void parse(struct request *r, int argc, char **argv)
             exit(WEFT__DONE);
         }
     }
-    if (size && !weft__parse_bytes(size, &r->bytes))
+    if (size && !weft_parse_size(size, &r->bytes))
         weft__misuse("record", "--size: \"%s\" is not a size; expected for instance 64M", size);
     if (size)
         check_size(r, size);
@@ -276,7 +276,7 @@ static bool check_folder(const struct place *p, uint64_t bytes)
     uint64_t room = (uint64_t)fs.f_frsize * (geteuid() == 0 ? fs.f_bfree : fs.f_bavail);
     return room >= bytes ||
            refuse(p, "needs %s, but its disk has only %s left; give a smaller --size",
-                  weft__amount(bytes).text, weft__amount(room).text);
+                  weft_size(bytes).text, weft_size(room).text);
 }
 
 static bool check_file(const struct place *p, bool force)
@@ -370,7 +370,7 @@ static int make_memory(const struct request *r)
         weft__say("--memory",
                   "%s is more than the %s that are left, give a smaller --size; the "
                   "program runs on without recording",
-                  weft__amount(r->bytes).text, weft__amount(left).text);
+                  weft_size(r->bytes).text, weft_size(left).text);
         return -1;
     }
     int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING), error = 0;
@@ -383,7 +383,7 @@ static int make_memory(const struct request *r)
     if (!error)
         return fd;
     weft__say("--memory", "cannot have %s: %s; the program runs on without recording",
-              weft__amount(r->bytes).text, strerror(error));
+              weft_size(r->bytes).text, strerror(error));
     if (fd >= 0)
         close(fd);
     return -1;
@@ -537,7 +537,7 @@ static void tell_losses(const char *name, const struct weft_reader_facts *f)
     };
     for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
         if (list[i].count)
-            weft__say(name, "%s %s", weft__grouped(list[i].count).text, list[i].what);
+            weft__say(name, "%s %s", weft_count(list[i].count).text, list[i].what);
 }
 
 /* A trace is there. */
@@ -558,11 +558,10 @@ static void tell_trace(const struct place *place, int status, bool *forked)
     } else {
         int64_t span = s.span_ns < INT64_MAX ? (int64_t)s.span_ns : INT64_MAX;
         fprintf(stderr, "weft: %s: %s event%s, %s promise%s, %s thread%s, %s, %s KiB",
-                weft__shown(place->name).text, weft__grouped(s.events_total).text,
-                weft__plural(s.events_total), weft__grouped(s.promises).text,
-                weft__plural(s.promises), weft__grouped(f->streams_recorded).text,
-                weft__plural(f->streams_recorded), weft__duration(span).text,
-                weft__grouped((f->content_bytes + 1023) / 1024).text);
+                weft__shown(place->name).text, weft_count(s.events_total).text,
+                weft_plural(s.events_total), weft_count(s.promises).text, weft_plural(s.promises),
+                weft_count(f->streams_recorded).text, weft_plural(f->streams_recorded),
+                weft_duration(span).text, weft_count((f->content_bytes + 1023) / 1024).text);
     }
     weft__tell_ending(status);
     fputc('\n', stderr);

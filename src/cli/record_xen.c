@@ -83,7 +83,7 @@ static void tell_shared(const char *name, uint64_t bytes, int status)
     snprintf(text, sizeof text, "xen:%s", name);
     const struct weft__shown place = weft__shown(text);
     fprintf(stderr, "weft: %s: %s KiB were shared, and are gone with the program", place.text,
-            weft__grouped(bytes / 1024).text);
+            weft_count(bytes / 1024).text);
     weft__tell_ending(status);
     fprintf(stderr,
             "; while it runs, weft save -o FILE %s in the control domain copies them, and with "

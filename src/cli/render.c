@@ -158,21 +158,21 @@ static void parse_option(struct request *r, int c, const char **format)
     case SELECT:
         r->has_select = true;
         r->selects++;
-        if (!weft__parse_number(optarg, UINT64_MAX, &r->select))
+        if (!weft_parse_count(optarg, UINT64_MAX, &r->select))
             weft__misuse("render", "--select: \"%s\" is not the number of a promise", optarg);
         break;
     case SEARCH:
         r->search = optarg;
         break;
     case FINDING:
-        if (!weft__parse_number(optarg, WEFT_FINDINGS_MAX, &r->finding) || r->finding == 0)
+        if (!weft_parse_count(optarg, WEFT_FINDINGS_MAX, &r->finding) || r->finding == 0)
             weft__misuse("render", "--finding: \"%s\" is not the number of a finding, from 1",
                          optarg);
         break;
     case CRITICAL_PATH:
         r->has_select = r->path_wanted = true;
         r->selects++;
-        if (!weft__parse_number(optarg, UINT64_MAX, &r->select))
+        if (!weft_parse_count(optarg, UINT64_MAX, &r->select))
             weft__misuse("render", "--path: \"%s\" is not the number of a promise", optarg);
         break;
     case DIFF:
@@ -253,8 +253,8 @@ static bool find_times(const struct request *r, int64_t end_ns, int64_t *from_ns
     int64_t from = r->has_from ? r->from : 0, to = r->has_to ? r->to : last;
     if (from >= last || to <= 0) {
         weft__say(r->path, "%s %s lies outside the trace, which lasts from 0 to %s",
-                  from >= last ? "--from" : "--to", weft__duration(from >= last ? from : to).text,
-                  weft__duration(end_ns).text);
+                  from >= last ? "--from" : "--to", weft_moment(from >= last ? from : to).text,
+                  weft_moment(end_ns).text);
         return false;
     }
     *from_ns = from > 0 ? from : 0;
@@ -294,7 +294,7 @@ static void tell_hits(const struct request *r)
     uint32_t hits = weft_search_hits(r->viewport.search);
     if (hits == 0 || isatty(STDERR_FILENO))
         weft__say(r->path, "\"%s\" marks %" PRIu32 " promise%s", weft__shown(r->search).text, hits,
-                  weft__plural(hits));
+                  weft_plural(hits));
 }
 
 static int write_picture(const struct request *r, const struct weft_drawlist *list, uint32_t rows)
@@ -453,7 +453,7 @@ static bool go_finding(const struct request *r, const struct seen *s, char *plac
     if (all)
         weft__say(r->count > 1 ? "render" : r->path,
                   "%s %" PRIu64 " finding%s; weft explain --all lists them", have, all,
-                  weft__plural(all));
+                  weft_plural(all));
     else
         weft__say(r->count > 1 ? "render" : r->path, "%s no findings", have);
     return false;

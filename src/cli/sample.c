@@ -91,7 +91,7 @@ struct request {
 static uint32_t frequency_of(const char *text)
 {
     uint64_t n;
-    if (!weft__parse_number(text, UINT32_MAX, &n))
+    if (!weft_parse_count(text, UINT32_MAX, &n))
         weft__misuse("sample", "-F: \"%s\" is not a number of samples a second", text);
     if (n == 0)
         weft__misuse("sample",
@@ -103,8 +103,8 @@ static uint64_t period_of(const char *text, enum weft_source_unit unit)
 {
     uint64_t n;
     int64_t ns;
-    if (!weft__parse_number(text, UINT64_MAX, &n)) {
-        if (unit != WEFT_UNIT_NS || !weft__parse_time(text, &ns) || ns < 0)
+    if (!weft_parse_count(text, UINT64_MAX, &n)) {
+        if (unit != WEFT_UNIT_NS || !weft_parse_duration(text, strlen(text), &ns) || ns < 0)
             weft__misuse("sample", "-c: \"%s\" is not a period; expected %s, at most %" PRId64,
                          text,
                          unit == WEFT_UNIT_NS ? "a time such as 250us, or nanoseconds"
@@ -121,7 +121,7 @@ static uint64_t period_of(const char *text, enum weft_source_unit unit)
 static uint32_t process_of(const char *text)
 {
     uint64_t n;
-    if (!weft__parse_number(text, INT32_MAX, &n) || n == 0)
+    if (!weft_parse_count(text, INT32_MAX, &n) || n == 0)
         weft__misuse("sample", "-p: \"%s\" is not a process id", text);
     return (uint32_t)n;
 }
@@ -129,7 +129,7 @@ static uint32_t process_of(const char *text)
 static uint32_t dwarf_of(const char *text)
 {
     uint64_t n = DWARF_BYTES;
-    if (text && !weft__parse_bytes(text, &n))
+    if (text && !weft_parse_size(text, &n))
         weft__misuse("sample", "--dwarf: \"%s\" is not a size; expected for instance 16K", text);
     if (n < 64 || n > DWARF_MAX)
         weft__misuse("sample", "--dwarf: %s is too %s; possible is 64 to %d bytes", text,

@@ -333,22 +333,22 @@ static uint64_t rounded(uint64_t n)
 void weft__sampling_tell(const struct weft__sampled *c)
 {
     const int64_t span = c->span_ns < INT64_MAX ? (int64_t)c->span_ns : INT64_MAX;
-    fprintf(stderr, "%s sample%s of %s thread%s in %s", weft__grouped(c->samples).text,
-            weft__plural(c->samples), weft__grouped(c->threads).text, weft__plural(c->threads),
-            weft__duration(span).text);
+    fprintf(stderr, "%s sample%s of %s thread%s in %s", weft_count(c->samples).text,
+            weft_plural(c->samples), weft_count(c->threads).text, weft_plural(c->threads),
+            weft_duration(span).text);
     if (c->own)
-        fprintf(stderr, ", %s of them of weft itself", weft__grouped(c->own).text);
+        fprintf(stderr, ", %s of them of weft itself", weft_count(c->own).text);
     if (c->cut) {
         fputs(" are in the file; it ends there, for it could not be written", stderr);
         return;
     }
-    fprintf(stderr, "; %s lost", weft__grouped(c->lost).text);
+    fprintf(stderr, "; %s lost", weft_count(c->lost).text);
     if (c->lost_switches && !c->given_up_ns)
-        fprintf(stderr, ", and %s record%s of switches", weft__grouped(c->lost_switches).text,
-                weft__plural(c->lost_switches));
+        fprintf(stderr, ", and %s record%s of switches", weft_count(c->lost_switches).text,
+                weft_plural(c->lost_switches));
     if (c->throttled)
-        fprintf(stderr, "; the kernel paused the timer %s time%s", weft__grouped(c->throttled).text,
-                weft__plural(c->throttled));
+        fprintf(stderr, "; the kernel paused the timer %s time%s", weft_count(c->throttled).text,
+                weft_plural(c->throttled));
 }
 
 void weft__sampling_advise(const struct weft__sampled *c, const char *name)
@@ -364,6 +364,6 @@ void weft__sampling_advise(const struct weft__sampled *c, const char *name)
         weft__say(name,
                   "threads left their cores %s times a second, so after %s these times were given "
                   "up; --off-cpu keeps them, which costs",
-                  weft__grouped(rounded(c->given_up_rate)).text,
-                  weft__duration((int64_t)c->given_up_ns).text);
+                  weft_count(rounded(c->given_up_rate)).text,
+                  weft_duration((int64_t)c->given_up_ns).text);
 }

@@ -217,7 +217,7 @@ static void parse(struct given *g, int argc, char **argv)
         g->request.follow |= o == FOLLOW;
         g->json |= o == JSON;
         if (o == LIMIT &&
-            (!weft__parse_bytes(optarg, &g->request.limit_bytes) || !g->request.limit_bytes))
+            (!weft_parse_size(optarg, &g->request.limit_bytes) || !g->request.limit_bytes))
             weft__misuse("save", "--limit: \"%s\" is not a size; expected for instance 64M",
                          optarg);
     }

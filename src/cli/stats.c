@@ -267,7 +267,7 @@ static struct request parse(int argc, char **argv)
             r.by = choose("--by", optarg, by_names, sizeof by_names / sizeof *by_names);
         if (c == SORT)
             r.key = choose("--sort", optarg, key_names, SORT_KEYS + 1);
-        if (c == TOP && !weft__parse_number(optarg, UINT32_MAX, &r.top))
+        if (c == TOP && !weft_parse_count(optarg, UINT32_MAX, &r.top))
             weft__misuse("stats", "--top: \"%s\" is not a number", optarg);
         r.top_given |= c == TOP;
         r.histogram = c == HISTOGRAM ? optarg : r.histogram;
@@ -330,7 +330,7 @@ static bool print(const struct stats_view *v, const struct request *r)
         if (!stats_print_histogram(v, &v->s->row[i]))
             return false;
     if (v->s->rows > v->top)
-        printf("and %s more kinds\n", weft__grouped(v->s->rows - v->top).text);
+        printf("and %s more kinds\n", weft_count(v->s->rows - v->top).text);
     return true;
 }
 

@@ -24,13 +24,6 @@ bool stats_print_spreads(const struct stats_view *v);
 
 #define STATS_LABEL_LEAST 24 /* columns that a label should have */
 
-struct stats_cell {
-    char text[32];
-};
-
-/* Three digits and a unit: "8.21ms", "150ns". */
-struct stats_cell stats_time(int64_t ns);
-
 /* Columns of the terminal; a table may use all of them. */
 int stats_columns(void);
 

@@ -31,25 +31,15 @@ static uint32_t in_power(const struct weft_stats *s, const struct weft_stats_row
     return (i >= 62 ? r->latencies : weft_stats_below(s, r, INT64_C(2) << i)) - below;
 }
 
-/* 10^power ns: "100µs" */
-static struct stats_cell power_cell(unsigned power)
-{
-    static const char *const units[] = {"ns", "µs", "ms", "s"};
-    unsigned unit = power / 3 < 3 ? power / 3 : 3, zeros = power - 3 * unit;
-    struct stats_cell c;
-    snprintf(c.text, sizeof c.text, "1%.*s%s", (int)zeros, "000000000000", units[unit]);
-    return c;
-}
-
 /* Where it begins, and where the powers of ten are as far as there is room for their names. */
 static void print_axis(const struct axis *a)
 {
-    struct stats_cell begin = a->first ? stats_time(INT64_C(1) << a->first) : power_cell(0);
+    const struct weft_figure begin = weft_duration(a->first ? INT64_C(1) << a->first : 1);
     int at = stats_width(begin.text), end = (int)(a->last + 1 - a->first) * a->step;
     printf("%*s %s%s", a->label, "", prose_style(PROSE_FAINT), begin.text);
     int64_t ns = 1;
     for (unsigned i = 0; i < 18; i++, ns *= 10) {
-        struct stats_cell c = power_cell(i);
+        const struct weft_figure c = weft_axis_time(ns, ns, ns);
         int place = ((int)power_of(ns) - (int)a->first) * a->step;
         int width = stats_width(c.text);
         if (place <= at || place >= end || a->label + 1 + place + width > stats_columns())
@@ -203,10 +193,11 @@ static void print_latencies(const struct weft_stats *s, const struct weft_stats_
            prose_style(PROSE_PLAIN));
     for (unsigned i = 0; i + 1 < b.count; i++) {
         uint32_t before = weft_stats_below(s, r, b.at[i]), n = weft_stats_below(s, r, b.at[i + 1]);
-        struct stats_cell from = stats_time(b.at[i]), to = stats_time(b.at[i + 1]);
+        const struct weft_figure from = weft_duration_narrow(b.at[i]);
+        const struct weft_figure to = weft_duration_narrow(b.at[i + 1]);
         double share = 100.0 * n / r->latencies;
         printf("%*s%s - %*s%s %11s %5.1f %% ", 8 - stats_width(from.text), "", from.text,
-               8 - stats_width(to.text), "", to.text, weft__grouped(n - before).text,
+               8 - stats_width(to.text), "", to.text, weft_count(n - before).text,
                n < r->latencies && share > 99.9 ? 99.9 : share);
         int left = print_bar(n - before, most, bar);
         print_percentiles(r, b.at[i], b.at[i + 1], left);
@@ -221,11 +212,12 @@ bool stats_print_histogram(const struct stats_view *v, const struct weft_stats_r
     if (!kind)
         return false;
     printf("%s%s%s: %s latenc%s", prose_style(PROSE_BOLD), kind, prose_style(PROSE_PLAIN),
-           weft__grouped(r->latencies).text, r->latencies == 1 ? "y" : "ies");
+           weft_count(r->latencies).text, r->latencies == 1 ? "y" : "ies");
     free(kind);
     if (r->latencies)
-        printf("; p50 %s, p90 %s, p99 %s, max %s (promise %" PRIu64 ")", stats_time(r->p50_ns).text,
-               stats_time(r->p90_ns).text, stats_time(r->p99_ns).text, stats_time(r->max_ns).text,
+        printf("; p50 %s, p90 %s, p99 %s, max %s (promise %" PRIu64 ")",
+               weft_duration(r->p50_ns).text, weft_duration(r->p90_ns).text,
+               weft_duration(r->p99_ns).text, weft_duration(r->max_ns).text,
                m->promise[r->slowest].id);
     putchar('\n');
     if (r->latencies)

@@ -73,47 +73,16 @@ void stats_put_cut(const char *text, int width)
     printf("%.*s…%*s", (int)size, text, width - 1 - used, "");
 }
 
-/* ---- Numbers of three digits ---- */
+/* ---- Numbers ---- */
 
-static struct stats_cell scaled(double value, const char *unit)
+/* "3.21"; "1.23 M" */
+static struct weft_figure three_digits(double value)
 {
-    struct stats_cell c;
-    int digits = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
-    snprintf(c.text, sizeof c.text, "%.*f%s", digits, value, unit);
+    struct weft_figure c;
+    if (value >= 999.5)
+        return weft_count_short(value < 1e18 ? (uint64_t)(value + 0.5) : UINT64_MAX / 2);
+    snprintf(c.text, sizeof c.text, "%.*f", value < 9.995 ? 2 : value < 99.95 ? 1 : 0, value);
     return c;
-}
-
-struct stats_cell stats_time(int64_t ns)
-{
-    static const struct {
-        double ns;
-        const char *unit;
-    } units[] = {{1e3, "µs"}, {1e6, "ms"}, {1e9, "s"}, {3600e9, "h"}, {24 * 3600e9, "d"}};
-    struct stats_cell c;
-    unsigned u = 0;
-    snprintf(c.text, sizeof c.text, "%" PRId64 "ns", ns);
-    if (ns < 1000)
-        return c;
-    while (u + 1 < sizeof units / sizeof *units &&
-           (double)ns >= (u == 2 ? 10 * units[3].ns : 0.9995 * units[u + 1].ns))
-        u++;
-    return scaled((double)ns / units[u].ns, units[u].unit);
-}
-
-static struct stats_cell count_cell(uint64_t n)
-{
-    struct stats_cell c;
-    if (n >= 1000000)
-        return n >= 999500000 ? scaled((double)n / 1e9, "G") : scaled((double)n / 1e6, "M");
-    snprintf(c.text, sizeof c.text, "%s", weft__grouped(n).text);
-    return c;
-}
-
-static struct stats_cell rate_cell(double rate)
-{
-    if (rate < 999.5)
-        return scaled(rate, "");
-    return count_cell(rate < 1e18 ? (uint64_t)(rate + 0.5) : UINT64_MAX / 2);
 }
 
 /* ---- The table ---- */
@@ -146,36 +115,36 @@ static const struct {
     [TOTAL] = {"total", 1},
 };
 
-static struct stats_cell cell_of(const struct weft_stats_row *r, enum column c)
+static struct weft_figure cell_of(const struct weft_stats_row *r, enum column c)
 {
-    const struct stats_cell none = {"-"};
+    const struct weft_figure none = {"-"};
     switch (c) {
     case COUNT:
-        return count_cell(r->count);
+        return weft_count_short(r->count);
     case RATE:
-        return r->rate > 0 ? rate_cell(r->rate) : none;
+        return r->rate > 0 ? three_digits(r->rate) : none;
     case PENDING:
-        return r->pending ? count_cell(r->pending) : none;
+        return r->pending ? weft_count_short(r->pending) : none;
     case FAILED:
-        return r->failed ? count_cell(r->failed) : none;
+        return r->failed ? weft_count_short(r->failed) : none;
     case P50:
-        return r->latencies ? stats_time(r->p50_ns) : none;
+        return r->latencies ? weft_duration_narrow(r->p50_ns) : none;
     case P90:
-        return r->latencies ? stats_time(r->p90_ns) : none;
+        return r->latencies ? weft_duration_narrow(r->p90_ns) : none;
     case P99:
-        return r->latencies ? stats_time(r->p99_ns) : none;
+        return r->latencies ? weft_duration_narrow(r->p99_ns) : none;
     case MAX:
-        return r->latencies ? stats_time(r->max_ns) : none;
+        return r->latencies ? weft_duration_narrow(r->max_ns) : none;
     case WAITING:
-        return r->waiting_ns ? stats_time(r->waiting_ns) : none;
+        return r->waiting_ns ? weft_duration_narrow(r->waiting_ns) : none;
     case BLOCKED:
-        return r->blocked_ns ? stats_time(r->blocked_ns) : none;
+        return r->blocked_ns ? weft_duration_narrow(r->blocked_ns) : none;
     case READY:
-        return r->ready_ns ? stats_time(r->ready_ns) : none;
+        return r->ready_ns ? weft_duration_narrow(r->ready_ns) : none;
     case RUNNING:
-        return r->running_ns ? stats_time(r->running_ns) : none;
+        return r->running_ns ? weft_duration_narrow(r->running_ns) : none;
     case TOTAL:
-        return r->latencies ? stats_time(r->total_ns) : none;
+        return r->latencies ? weft_duration_narrow(r->total_ns) : none;
     case COLUMNS:
         break;
     }
@@ -274,7 +243,7 @@ static bool print_row(const struct stats_view *v, const struct layout *l,
     stats_put_cut(kind, l->label);
     free(kind);
     for (unsigned c = 0; c < COLUMNS; c++) {
-        struct stats_cell cell = cell_of(r, c);
+        struct weft_figure cell = cell_of(r, c);
         const char *style = l->width[c] ? style_of(c, cell.text) : "";
         if (l->width[c])
             printf(" %*s%s%s%s", l->width[c] - stats_width(cell.text), "", style, cell.text,
@@ -295,12 +264,12 @@ static void print_rest(const struct stats_view *v)
     }
     if (shown == v->s->rows)
         return;
-    printf("and %s more kind%s", weft__grouped(v->s->rows - shown).text,
-           weft__plural(v->s->rows - shown));
+    printf("and %s more kind%s", weft_count(v->s->rows - shown).text,
+           weft_plural(v->s->rows - shown));
     if (all > 0)
         printf(", %s %% of the time", rest == 0            ? "0"
                                       : rest / all < 0.001 ? "less than 0.1"
-                                                           : scaled(100 * rest / all, "").text);
+                                                           : three_digits(100 * rest / all).text);
     puts(" (--top 0 shows all)");
 }
 
@@ -327,10 +296,12 @@ static bool print_table(const struct stats_view *v)
 
 /* ---- Loops ---- */
 
-static struct stats_cell share_cell(int64_t part, int64_t whole)
+static struct weft_figure share_cell(int64_t part, int64_t whole)
 {
     double share = whole > 0 ? 100.0 * (double)part / (double)whole : 0;
-    return scaled(share < 100 ? share : 100, " %");
+    struct weft_figure c;
+    snprintf(c.text, sizeof c.text, "%.30s %%", three_digits(share < 100 ? share : 100).text);
+    return c;
 }
 
 /* "12.3 ms at 3.2 s: 'GET /x' (request 12)" */
@@ -363,9 +334,9 @@ static void put_loop(struct weft__text *t, const struct weft_stats_stream *s)
     }
     weft__put(t, "; ");
     weft__put_count(t, s->runs);
-    weft__put(t, " run%s in ", weft__plural(s->runs));
+    weft__put(t, " run%s in ", weft_plural(s->runs));
     weft__put_count(t, s->turns);
-    weft__put(t, " turn%s%s", weft__plural(s->turns),
+    weft__put(t, " turn%s%s", weft_plural(s->turns),
               s->suspends ? "" : " (it never says that it sleeps: its own time counts as sleep)");
 }
 
@@ -394,7 +365,7 @@ static bool print_loop(const struct stats_view *v, const struct weft_stats_strea
         weft__put_time(&t, s->turn_from_ns);
         weft__put(&t, ": ");
         weft__put_count(&t, s->turn_runs);
-        weft__put(&t, " run%s before it slept again", weft__plural(s->turn_runs));
+        weft__put(&t, " run%s before it slept again", weft_plural(s->turn_runs));
         ok = ok && line("  longest turn", &t);
     }
     for (unsigned i = 0; ok && i < WEFT_STATS_RUNS && s->longest_run[i] != WEFT_NONE; i++) {
@@ -411,7 +382,7 @@ static bool print_worker(const struct stats_view *v, const struct weft_stats_str
     snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
     weft__put(&t, "worker, busy %s, ", share_cell(s->busy_ns, s->span_ns).text);
     weft__put_count(&t, s->runs);
-    weft__put(&t, " run%s", weft__plural(s->runs));
+    weft__put(&t, " run%s", weft_plural(s->runs));
     if (s->longest_run[0] != WEFT_NONE) {
         weft__put(&t, ", longest ");
         put_run(&t, v, s->longest_run[0], false);
@@ -430,7 +401,8 @@ static bool print_ready(const struct stats_view *v)
         weft__put(&t, " at the same time, at ");
         weft__put_time(&t, v->s->ready_max_ns);
         weft__put(&t, "; %s on average",
-                  v->s->ready_mean < 0.005 ? "less than 0.01" : scaled(v->s->ready_mean, "").text);
+                  v->s->ready_mean < 0.005 ? "less than 0.01"
+                                           : three_digits(v->s->ready_mean).text);
     }
     return line("ready to run", &t);
 }
@@ -451,9 +423,9 @@ static bool print_streams(const struct stats_view *v)
         if (!s->stream[i].is_loop && workers++ < WORKERS)
             ok = print_worker(v, &s->stream[i]);
     if (loops > LOOPS)
-        printf("and %s more event loops\n", weft__grouped(loops - LOOPS).text);
+        printf("and %s more event loops\n", weft_count(loops - LOOPS).text);
     if (workers > WORKERS)
-        printf("and %s more workers\n", weft__grouped(workers - WORKERS).text);
+        printf("and %s more workers\n", weft_count(workers - WORKERS).text);
     return ok;
 }
 
@@ -482,9 +454,9 @@ static bool print_head(const struct stats_view *v)
     }
     weft__put(&t, "%s: ", weft__shown(v->path).text);
     weft__put_count(&t, m->promises - 1);
-    weft__put(&t, " promise%s of ", weft__plural(m->promises - 1));
+    weft__put(&t, " promise%s of ", weft_plural(m->promises - 1));
     weft__put_count(&t, v->s->rows);
-    weft__put(&t, " kind%s in ", weft__plural(v->s->rows));
+    weft__put(&t, " kind%s in ", weft_plural(v->s->rows));
     weft__put_length(&t, v->s->span_ns);
     put_part(&t, pending, "pending");
     put_part(&t, failed, "failed");

@@ -126,13 +126,13 @@ static void print_sum(const char *what, int64_t ns, int64_t whole, const char *m
 static void print_sums(const struct weft_story *s)
 {
     int64_t whole = s->end_ns - s->start_ns;
-    char more[128], longest[48];
+    char more[128];
     putchar('\n');
-    int n = snprintf(more, sizeof more, "%s time%s", weft__grouped(s->waits).text,
-                     weft__plural(s->waits));
+    int n =
+        snprintf(more, sizeof more, "%s time%s", weft_count(s->waits).text, weft_plural(s->waits));
     if (s->waits_open)
         snprintf(more + n, sizeof more - (size_t)n, ", %s still when the trace ended",
-                 weft__grouped(s->waits_open).text);
+                 weft_count(s->waits_open).text);
     if (s->waits)
         print_sum("waiting", s->spent.waiting_ns, whole, more);
     if (s->spent.blocked_ns)
@@ -140,9 +140,9 @@ static void print_sums(const struct weft_story *s)
                   "of that the loop was blocked: it may have been there");
     if (s->spent.ready_ns)
         print_sum("ready", s->spent.ready_ns, whole, "it could have gone on, but did not run yet");
-    weft_format_duration(longest, sizeof longest, s->longest_run_ns);
-    snprintf(more, sizeof more, "%s time%s%s%s", weft__grouped(s->runs).text, weft__plural(s->runs),
-             s->runs > 1 ? ", the longest " : "", s->runs > 1 ? longest : "");
+    snprintf(more, sizeof more, "%s time%s%s%s", weft_count(s->runs).text, weft_plural(s->runs),
+             s->runs > 1 ? ", the longest " : "",
+             s->runs > 1 ? weft_duration(s->longest_run_ns).text : "");
     print_sum("running", s->spent.running_ns, whole,
               s->runs ? more : "the trace does not say that it ran");
     if (s->spent.collecting_ns)
@@ -207,8 +207,7 @@ static void print_left_out(uint64_t count, const char *which)
 {
     if (count)
         printf("  %*s  %s… %s %s%s\n", WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH, "",
-               prose_style(PROSE_FAINT), weft__grouped(count).text, which,
-               prose_style(PROSE_PLAIN));
+               prose_style(PROSE_FAINT), weft_count(count).text, which, prose_style(PROSE_PLAIN));
 }
 
 /* A table of waits; readers: by whom, else for what. */
@@ -394,7 +393,7 @@ static void print_bucket(unsigned first, unsigned last, uint64_t n, uint64_t mos
     printf(" –");
     weft__text_length(last >= 61 ? INT64_MAX : (int64_t)1 << (last + 1));
     printf("  ");
-    weft__text_right(weft__grouped(n).text, 11);
+    weft__text_right(weft_count(n).text, 11);
     if (n)
         printf("  ");
     weft__text_bar((int64_t)n, (int64_t)most, false);

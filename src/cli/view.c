@@ -103,13 +103,13 @@ static void parse_option(struct request *r, int c)
         append_time(r, "to", "--to", optarg);
         break;
     case SELECT:
-        if (!weft__parse_number(optarg, UINT64_MAX, &id))
+        if (!weft_parse_count(optarg, UINT64_MAX, &id))
             weft__misuse("view", "--select: \"%s\" is not the number of a promise", optarg);
         append(r, "select", optarg);
         r->selected = true;
         break;
     case FINDING:
-        if (!weft__parse_number(optarg, WEFT_FINDINGS_MAX, &id) || id == 0)
+        if (!weft_parse_count(optarg, WEFT_FINDINGS_MAX, &id) || id == 0)
             weft__misuse("view", "--finding: \"%s\" is not the number of a finding, from 1",
                          optarg);
         append(r, "finding", optarg);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/common.h"
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/strings.h"
 
 /* In which way a text is what was asked for. */
@@ -160,20 +160,20 @@ static void say_ambiguous(const struct finder *f, const struct weft__which *w)
     for (uint32_t k = 0; k < listed; k++) {
         struct weft__text t = {0};
         weft__put_family(&t, f->m, f->families, family[k]);
-        fprintf(stderr, "  %8s  %s (%s), for instance #%" PRId64 "\n", weft__grouped(count[k]).text,
+        fprintf(stderr, "  %8s  %s (%s), for instance #%" PRId64 "\n", weft_count(count[k]).text,
                 t.text ? t.text : "", weft__shown(weft_model_type(f->m, example[k])).text,
                 (int64_t)f->m->promise[example[k]].id);
         weft__text_fini(&t);
     }
     if (others)
-        fprintf(stderr, "  %8s  more\n", weft__grouped(others).text);
+        fprintf(stderr, "  %8s  more\n", weft_count(others).text);
 }
 
 static bool by_label(struct finder *f, struct weft__which *out)
 {
     const struct weft_model *m = f->m;
     f->flags = calloc((size_t)weft_strings_count(m->strings) + 1, 1);
-    out->promise = weft__resize(NULL, m->promises, sizeof *out->promise);
+    out->promise = weft_resize(NULL, m->promises, sizeof *out->promise);
     if (!f->flags || !out->promise) {
         weft__say("explain", "%s", weft_error_name(WEFT_E_NOMEM));
         return false;
@@ -196,7 +196,7 @@ static bool by_label(struct finder *f, struct weft__which *out)
 uint32_t weft__which_number(const struct weft_model *m, const char *which)
 {
     uint64_t id;
-    if (!weft__parse_number(which + (*which == '#'), UINT64_MAX - 1, &id))
+    if (!weft_parse_count(which + (*which == '#'), UINT64_MAX - 1, &id))
         return WEFT_NONE;
     return weft_model_find(m, id);
 }

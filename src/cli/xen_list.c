@@ -76,7 +76,7 @@ static void print(const struct offer *offer, uint32_t count)
         printf("%5u  ", o->domain->id);
         stats_put_cut(weft__shown(o->domain->name).text, wide);
         printf("  %-9s  %10s  %s\n", weft_xen_state_name(o->domain->state),
-               o->open ? weft__amount(o->bytes).text : "-",
+               o->open ? weft_size(o->bytes).text : "-",
                weft__shown(words(o, text, sizeof text)).text);
     }
 }

@@ -74,7 +74,6 @@ bool weft__clocks_align(struct weft_explorer *e)
 const char *weft__clocks_say(const struct weft_explorer *e, unsigned pane, char *out, size_t room)
 {
     struct weft__clocks c;
-    char number[WEFT__FACT_NUMBER];
     if (e->panes < 2)
         return NULL;
     if (e->is_free)
@@ -91,7 +90,7 @@ const char *weft__clocks_say(const struct weft_explorer *e, unsigned pane, char 
         return "aligned by the wall clock";
     double later = e->pane[pane].offset - c.offset[pane];
     snprintf(out, room, "%s %s than by the wall clock",
-             weft__lasting(number, weft__round(later < 0 ? -later : later)),
+             weft_duration(weft__round(later < 0 ? -later : later)).text,
              later < 0 ? "later" : "earlier");
     return out;
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 
 struct finder {
     const struct weft_history *h;
@@ -128,7 +128,7 @@ int weft__dealings_find(struct weft__dealings *out, const struct weft_history *h
     uint64_t waits = (uint64_t)h->waits_of_first[promise + 1] - h->waits_of_first[promise] +
                      h->waits_for_first[promise + 1] - h->waits_for_first[promise];
     *out = (struct weft__dealings){.resolution = WEFT_NONE};
-    f.end = weft__resize(NULL, waits + 1, sizeof *f.end);
+    f.end = weft_resize(NULL, waits + 1, sizeof *f.end);
     int rc = f.end ? weft_spent_find(&spent, &meter, promise) : WEFT_E_NOMEM;
     weft_meter_fini(&meter);
     if (rc == 0) {

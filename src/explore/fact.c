@@ -38,24 +38,6 @@ size_t weft__fact_label(char *out, size_t room, const struct weft_model *m, uint
 
 /* ---- Numbers ---- */
 
-const char *weft__lasting(char *buffer, int64_t ns)
-{
-    weft_format_duration(buffer, WEFT__FACT_NUMBER, ns);
-    return buffer;
-}
-
-const char *weft__moment(char *buffer, int64_t time_ns)
-{
-    weft_format_moment(buffer, WEFT__FACT_NUMBER, time_ns);
-    return buffer;
-}
-
-const char *weft__count(char *buffer, uint64_t n)
-{
-    weft_format_count(buffer, WEFT__FACT_NUMBER, n);
-    return buffer;
-}
-
 const char *weft__share(char *buffer, uint64_t part, uint64_t whole)
 {
     buffer[0] = '\0';
@@ -82,7 +64,7 @@ static size_t call(char *out, size_t room, const struct weft_scene *s, uint32_t 
                    bool lasting)
 {
     const struct weft_model *m = s->m;
-    char type[32], label[WEFT__FACT_LABEL], lasted[WEFT__FACT_NUMBER] = "", whole[FORMATTED];
+    char type[32], label[WEFT__FACT_LABEL], whole[FORMATTED];
     const char *name = weft_model_type(m, promise);
     const struct weft_promise *p = &m->promise[promise];
     if (promise == WEFT_ROOT) {
@@ -90,10 +72,11 @@ static size_t call(char *out, size_t room, const struct weft_scene *s, uint32_t 
     } else {
         weft__fact_clean(type, sizeof type, name, strlen(name));
         bool labelled = weft__fact_label(label, sizeof label, m, promise) != 0;
+        struct weft_figure length = {""};
         if (lasting)
-            weft__lasting(lasted, weft__length(s, promise));
+            length = weft_duration(weft__length(s, promise));
         snprintf(whole, sizeof whole, "#%" PRIu64 " %s%s%s%s%s%s", p->id, type, labelled ? " " : "",
-                 label, lasting ? ", " : "", lasted,
+                 label, lasting ? ", " : "", length.text,
                  p->outcome == WEFT_FAILED               ? ", failed"
                  : lasting && p->outcome == WEFT_PENDING ? ", pending"
                                                          : "");
@@ -267,7 +250,6 @@ void weft__fact_bad(struct weft__facts *f)
 
 void weft__fact_more(struct weft__facts *f, uint64_t all, uint64_t shown)
 {
-    char number[WEFT__FACT_NUMBER];
     if (all > shown)
-        weft__fact_text(f, "", "and %s more", weft__count(number, all - shown));
+        weft__fact_text(f, "", "and %s more", weft_count(all - shown).text);
 }

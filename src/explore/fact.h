@@ -3,8 +3,9 @@
 #ifndef WEFT_EXPLORE_FACT_H
 #define WEFT_EXPLORE_FACT_H
 
+#include "base/count.h"
+#include "base/duration.h"
 #include "explore/facts.h"
-#include "model/duration.h"
 
 #define WEFT__FACT_BYTES 200   /* of a text, and of a name */
 #define WEFT__FACT_LONG 1000   /* of a long text */
@@ -57,12 +58,7 @@ size_t weft__fact_clean(char *out, size_t room, const char *text, size_t size);
 /* Likewise of the first label of a promise; "" if it has none. */
 size_t weft__fact_label(char *out, size_t room, const struct weft_model *m, uint32_t promise);
 
-/* Formatted, in one of the caller's buffers of WEFT__FACT_NUMBER bytes. */
-const char *weft__lasting(char *buffer, int64_t ns);
-const char *weft__moment(char *buffer, int64_t time_ns);
-const char *weft__count(char *buffer, uint64_t n);
-
-/* "35 %"; "" if whole is 0. */
+/* "35 %", in the caller's buffer of WEFT__FACT_NUMBER bytes; "" if whole is 0. */
 const char *weft__share(char *buffer, uint64_t part, uint64_t whole);
 
 /* How long the line of a promise is. */

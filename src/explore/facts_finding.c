@@ -76,7 +76,6 @@ int weft__facts_of_finding(struct weft__facts *f, const struct weft_scene *s, ui
                            uint32_t shown)
 {
     const struct weft_finding *x = &f->analysis->findings.finding[finding];
-    char number[WEFT__FACT_NUMBER];
     weft__fact_begin(f);
     if (finding < shown)
         weft__fact_heading(f, "Finding %u of %u: %s", finding + 1, shown,
@@ -90,9 +89,9 @@ int weft__facts_of_finding(struct weft__facts *f, const struct weft_scene *s, ui
     if (x->doubt)
         weft__fact_long(f, "not sure", x->doubt, WEFT_LINK_NONE, nowhere);
     if (x->count > 1)
-        weft__fact_text(f, "found", "%s times; this is the worst", weft__count(number, x->count));
+        weft__fact_text(f, "found", "%s times; this is the worst", weft_count(x->count).text);
     if (x->cost_ns > 0)
-        weft__fact_text(f, "cost", "%s", weft__lasting(number, x->cost_ns));
+        weft__fact_text(f, "cost", "%s", weft_duration(x->cost_ns).text);
     weft__fact_long(f, "what helps", weft_finding_hint(x->kind), WEFT_LINK_NONE, nowhere);
     add_evidence(f, s->m, x);
     add_affected(f, s, x);
@@ -104,13 +103,13 @@ int weft__facts_of_finding(struct weft__facts *f, const struct weft_scene *s, ui
 void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
                      const struct weft_path *path)
 {
-    char number[WEFT__FACT_NUMBER], part[WEFT__FACT_NUMBER];
+    char part[WEFT__FACT_NUMBER];
     uint32_t count = 0, shown = 0;
     struct weft_share *share = weft_path_shares(path, s->m, &count);
     int64_t all = path->step[path->count - 1].to_ns - path->step[0].from_ns;
     f->failed |= !share;
     weft__fact_heading(f, "Critical path");
-    weft__fact_text(f, "in all", "%s, from its creation to %s", weft__lasting(number, all),
+    weft__fact_text(f, "in all", "%s, from its creation to %s", weft_duration(all).text,
                     path->pending ? "the end of the trace" : "its resolution");
     for (; share && shown < count && shown < SHARES_SHOWN; shown++) {
         struct weft__text t = {0};

@@ -71,12 +71,11 @@ static void add_source(struct about *a)
 
 static void add_creation(struct about *a)
 {
-    char number[WEFT__FACT_NUMBER];
     const struct weft_promise *p = a->p;
     if (!p->created)
         weft__fact_text(a->f, "created", "before the trace begins");
     else
-        weft__fact_time(a->f, "created", p->start_ns, "at %s%s", weft__moment(number, p->start_ns),
+        weft__fact_time(a->f, "created", p->start_ns, "at %s%s", weft_moment(p->start_ns).text,
                         p->promoted ? ", kept from what was overwritten" : "");
     add_source(a);
     if (p->created && a->promise != WEFT_ROOT)
@@ -84,14 +83,12 @@ static void add_creation(struct about *a)
     if (p->simplified && !a->s->l->raw) {
         int64_t wake = weft_model_wake(a->m, p);
         weft__fact_promise(a->f, "hangs under", a->s, weft_model_under(a->m, p), "%s", "");
-        weft__fact_time(a->f, "shown from", wake, "%s, when it used that",
-                        weft__moment(number, wake));
+        weft__fact_time(a->f, "shown from", wake, "%s, when it used that", weft_moment(wake).text);
     }
 }
 
 static void add_pending(struct about *a)
 {
-    char number[WEFT__FACT_NUMBER];
     const struct weft_promise *p = a->p;
     if (weft_model_overdue(a->m, a->promise)) {
         weft__fact_text(a->f, "pending", "marked as one that must be resolved, and never was");
@@ -102,25 +99,23 @@ static void add_pending(struct about *a)
                                       : "not resolved when the trace ends");
     }
     if (p->end_ns < a->m->end_ns)
-        weft__fact_time(a->f, "last sign of life", p->end_ns, "at %s",
-                        weft__moment(number, p->end_ns));
+        weft__fact_time(a->f, "last sign of life", p->end_ns, "at %s", weft_moment(p->end_ns).text);
 }
 
 static void add_end(struct about *a)
 {
-    char number[WEFT__FACT_NUMBER];
     const struct weft_promise *p = a->p;
     bool failed = p->outcome == WEFT_FAILED;
     if (p->outcome == WEFT_PENDING) {
         add_pending(a);
     } else {
         weft__fact_time(a->f, weft_outcome_name((enum weft_outcome)p->outcome), p->end_ns, "at %s",
-                        weft__moment(number, p->end_ns));
+                        weft_moment(p->end_ns).text);
         if (failed)
             weft__fact_bad(a->f);
     }
     weft__fact_text(a->f, p->outcome == WEFT_PENDING ? "pending for" : "lasted", "%s",
-                    weft__lasting(number, lived(a)));
+                    weft_duration(lived(a)).text);
     uint32_t cause = weft_model_reason(a->m, a->promise);
     if (cause != WEFT_NONE) {
         uint32_t size;
@@ -138,7 +133,7 @@ static void add_end(struct about *a)
     for (uint32_t i = 0; i < a->d.again.kept; i++) {
         const struct weft_interaction *x = &a->m->interaction[a->d.again.interaction[i]];
         weft__fact_promise(a->f, i ? "" : "ended again by", a->s, x->actor,
-                           " at %s; the first end counts", weft__moment(number, x->time_ns));
+                           " at %s; the first end counts", weft_moment(x->time_ns).text);
         weft__fact_bad(a->f);
     }
     weft__fact_more(a->f, a->d.again.all, a->d.again.kept);
@@ -163,7 +158,7 @@ static void add_labels(struct about *a)
     uint64_t all = 0;
     for (uint32_t i = a->p->first_label; i != WEFT_NONE; i = m->label[i].next) {
         const struct weft_label *l = &m->label[i];
-        char text[3 * WEFT__FACT_BYTES], clean[WEFT__FACT_BYTES], number[WEFT__FACT_NUMBER];
+        char text[3 * WEFT__FACT_BYTES], clean[WEFT__FACT_BYTES];
         if (l->is_change && m->is_weft) /* no label there */
             continue;
         if (all++ >= LABELS_SHOWN)
@@ -172,7 +167,7 @@ static void add_labels(struct about *a)
             weft__fact_heading(a->f, "Labels");
         uint32_t size = weft_model_label_text(m, l, text, sizeof text);
         weft__fact_clean(clean, sizeof clean, text, size);
-        weft__fact_time(a->f, weft__moment(number, l->time_ns), l->time_ns, "%s", clean);
+        weft__fact_time(a->f, weft_moment(l->time_ns).text, l->time_ns, "%s", clean);
     }
     weft__fact_more(a->f, all, LABELS_SHOWN);
 }
@@ -199,7 +194,6 @@ static void longest_waits(const struct weft_history *h, const struct weft__waits
 static void what_was_missed(const struct about *a, const struct weft_wait *w,
                             char text[2 * WEFT__FACT_NUMBER])
 {
-    char number[WEFT__FACT_NUMBER];
     const struct weft_history *h = a->f->history;
     uint32_t c = weft_model_final(a->m, w->source), end = h->notified_first[c + 1];
     text[0] = '\0';
@@ -208,7 +202,7 @@ static void what_was_missed(const struct about *a, const struct weft_wait *w,
     int64_t last = a->m->interaction[h->notified[end - 1]].time_ns;
     if (last <= w->from_ns)
         snprintf(text, 2 * WEFT__FACT_NUMBER, ", %s after it was last notified",
-                 weft__lasting(number, w->from_ns - last));
+                 weft_duration(w->from_ns - last).text);
 }
 
 static void add_wait(struct about *a, const struct weft_wait *w, const char *name, bool mine)
@@ -219,32 +213,30 @@ static void add_wait(struct about *a, const struct weft_wait *w, const char *nam
         [WEFT_WAIT_ENDED] = ", until it ended itself",
         [WEFT_WAIT_LEFT] = ", and went on without it",
     };
-    char from[WEFT__FACT_NUMBER], number[WEFT__FACT_NUMBER], missed[2 * WEFT__FACT_NUMBER];
+    char missed[2 * WEFT__FACT_NUMBER];
     uint32_t peer = mine ? w->source : w->reader;
-    weft__moment(from, w->from_ns);
-    weft__lasting(number, wait_length(w));
+    const struct weft_figure from = weft_moment(w->from_ns), length = weft_duration(wait_length(w));
     if (w->end == WEFT_WAIT_OPEN) {
         what_was_missed(a, w, missed);
-        weft__fact_named(a->f, name, a->s, peer, ": still waits, since %s (%s)%s", from, number,
-                         missed);
+        weft__fact_named(a->f, name, a->s, peer, ": still waits, since %s (%s)%s", from.text,
+                         length.text, missed);
         if (!a->m->promise[w->reader].background)
             weft__fact_bad(a->f);
     } else {
         bool signalled =
             w->ended_by != WEFT_NONE && a->m->interaction[w->ended_by].kind == WEFT_SIGNALS;
-        weft__fact_named(a->f, name, a->s, peer, ": waited %s from %s%s", number, from,
+        weft__fact_named(a->f, name, a->s, peer, ": waited %s from %s%s", length.text, from.text,
                          signalled ? ", until signalled" : how[w->end]);
     }
 }
 
 static void add_acts(struct about *a, const char *name, const struct weft__acts *acts, bool others)
 {
-    char number[WEFT__FACT_NUMBER];
     uint32_t shown = 0;
     for (; shown < acts->kept && shown < FEW; shown++) {
         const struct weft_interaction *x = &a->m->interaction[acts->interaction[shown]];
         weft__fact_named(a->f, shown ? "" : name, a->s, others ? x->actor : x->other, ", at %s",
-                         weft__moment(number, x->time_ns));
+                         weft_moment(x->time_ns).text);
     }
     weft__fact_more(a->f, acts->all, shown);
 }
@@ -253,18 +245,18 @@ static void add_waits(struct about *a, const struct weft__waits *w, const char *
 {
     const struct weft_history *h = a->f->history;
     struct weft__top top;
-    char number[WEFT__FACT_NUMBER], share[WEFT__FACT_NUMBER], times[WEFT__FACT_NUMBER];
+    char share[WEFT__FACT_NUMBER];
     bool mine = w == &a->d.mine;
     if (w->count) {
         weft__fact_heading(a->f, "%s", heading);
         weft__share(share, (uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0);
-        weft__fact_text(a->f, "in all", "%s in %s wait%s%s%s%s", weft__lasting(number, w->total_ns),
-                        weft__count(times, w->count), w->count == 1 ? "" : "s",
-                        share[0] ? ", " : "", share, share[0] ? " of its life" : "");
+        weft__fact_text(a->f, "in all", "%s in %s wait%s%s%s%s", weft_duration(w->total_ns).text,
+                        weft_count(w->count).text, w->count == 1 ? "" : "s", share[0] ? ", " : "",
+                        share, share[0] ? " of its life" : "");
         if (w->blocked_ns)
             weft__fact_text(a->f, "blocked",
                             "%s of that: the loop did not look, it may have been there",
-                            weft__lasting(number, w->blocked_ns));
+                            weft_duration(w->blocked_ns).text);
         longest_waits(h, w, &top);
         for (uint32_t i = 0; i < top.count; i++)
             add_wait(a, &h->wait[top.promise[i]], i ? "" : mine ? "for" : "by", mine);
@@ -275,28 +267,27 @@ static void add_waits(struct about *a, const struct weft__waits *w, const char *
     /* What was there was used late: something else ran, or the loop was slow. */
     if (mine)
         weft__fact_text(a->f, "ready", "%s: it could have gone on, but did not run yet",
-                        weft__lasting(number, w->late_ns));
+                        weft_duration(w->late_ns).text);
     else
         weft__fact_text(a->f, "was used late", "%s after it was there, in all",
-                        weft__lasting(number, w->late_ns));
+                        weft_duration(w->late_ns).text);
     if (w->count > 1 && w->latest_ns)
         weft__fact_named(a->f, "at the latest", a->s,
                          mine ? h->wait[w->latest].source : h->wait[w->latest].reader, ": %s late",
-                         weft__lasting(number, w->latest_ns));
+                         weft_duration(w->latest_ns).text);
 }
 
 static void add_hold(struct about *a, const struct weft_hold *x, const char *name, bool mine)
 {
-    char number[WEFT__FACT_NUMBER], when[WEFT__FACT_NUMBER];
+    const struct weft_figure length = weft_duration(x->to_ns - x->from_ns);
+    const struct weft_figure from = weft_moment(x->from_ns);
     const uint32_t holder = x->holder == WEFT_NONE ? WEFT_ROOT : x->holder;
     const uint32_t peer = mine ? x->resource : holder;
-    weft__lasting(number, x->to_ns - x->from_ns);
-    weft__moment(when, x->from_ns);
     if (x->released_by != WEFT_NONE) {
-        weft__fact_named(a->f, name, a->s, peer, ": %s from %s", number, when);
+        weft__fact_named(a->f, name, a->s, peer, ": %s from %s", length.text, from.text);
         return;
     }
-    weft__fact_named(a->f, name, a->s, peer, ": still, since %s (%s)", when, number);
+    weft__fact_named(a->f, name, a->s, peer, ": still, since %s (%s)", from.text, length.text);
     if (a->m->promise[weft_model_final(a->m, holder)].outcome != WEFT_PENDING)
         weft__fact_bad(a->f); /* it has ended */
 }
@@ -321,14 +312,13 @@ static void add_holds(struct about *a, bool mine)
 
 void weft__fact_in_vain(struct weft__facts *f, const char *name, const struct weft__dealings *d)
 {
-    char number[WEFT__FACT_NUMBER], all[WEFT__FACT_NUMBER], when[WEFT__FACT_NUMBER];
-    weft__moment(when, d->in_vain_ns);
+    const struct weft_figure when = weft_moment(d->in_vain_ns);
     if (d->notified_in_vain > 1)
         weft__fact_time(
             f, name, d->in_vain_ns, "%s of %s times, when nobody waited: the last at %s",
-            weft__count(number, d->notified_in_vain), weft__count(all, d->notified_by.all), when);
+            weft_count(d->notified_in_vain).text, weft_count(d->notified_by.all).text, when.text);
     else
-        weft__fact_time(f, name, d->in_vain_ns, "once, when nobody waited: at %s", when);
+        weft__fact_time(f, name, d->in_vain_ns, "once, when nobody waited: at %s", when.text);
     if (d->others.open)
         weft__fact_bad(f);
 }
@@ -352,7 +342,7 @@ static void add_signals(struct about *a)
 static void add_running(struct about *a)
 {
     const struct weft_model *m = a->m;
-    char number[WEFT__FACT_NUMBER], share[WEFT__FACT_NUMBER], times[WEFT__FACT_NUMBER];
+    char share[WEFT__FACT_NUMBER];
     uint64_t total = 0, count = 0;
     const struct weft_run *longest = NULL, *last = NULL;
     for (uint32_t i = a->p->first_run; i != WEFT_NONE; i = m->run[i].next) {
@@ -373,30 +363,28 @@ static void add_running(struct about *a)
     const struct weft_run *first = &m->run[a->p->first_run];
     weft__fact_heading(a->f, "Running");
     weft__share(share, total, (uint64_t)lived(a));
-    weft__fact_text(a->f, "in all", "%s in %s run%s%s%s%s", weft__lasting(number, (int64_t)total),
-                    weft__count(times, count), count == 1 ? "" : "s", share[0] ? ", " : "", share,
+    weft__fact_text(a->f, "in all", "%s in %s run%s%s%s%s", weft_duration((int64_t)total).text,
+                    weft_count(count).text, count == 1 ? "" : "s", share[0] ? ", " : "", share,
                     share[0] ? " of its life" : "");
     if (a->d.collecting_ns)
         weft__fact_text(a->f, "paused", "%s: garbage was collected while it ran",
-                        weft__lasting(number, a->d.collecting_ns));
+                        weft_duration(a->d.collecting_ns).text);
     if (count > 1)
         weft__fact_time(a->f, "longest run", longest->start_ns, "%s from %s",
-                        weft__lasting(number, longest->end_ns - longest->start_ns),
-                        weft__moment(times, longest->start_ns));
-    weft__fact_time(a->f, "first ran", first->start_ns, "at %s",
-                    weft__moment(number, first->start_ns));
+                        weft_duration(longest->end_ns - longest->start_ns).text,
+                        weft_moment(longest->start_ns).text);
+    weft__fact_time(a->f, "first ran", first->start_ns, "at %s", weft_moment(first->start_ns).text);
     if (count > 1)
         weft__fact_time(a->f, "last ran", last->start_ns, "at %s",
-                        weft__moment(number, last->start_ns));
+                        weft_moment(last->start_ns).text);
 }
 
 static void add_children(struct about *a)
 {
-    char number[WEFT__FACT_NUMBER];
     if (!a->all_children)
         return;
     weft__fact_heading(a->f, "Created");
-    weft__fact_text(a->f, "in all", "%s promise%s", weft__count(number, a->all_children),
+    weft__fact_text(a->f, "in all", "%s promise%s", weft_count(a->all_children).text,
                     a->all_children == 1 ? "" : "s");
     for (uint32_t i = 0; i < a->children.count; i++)
         weft__fact_promise(a->f,

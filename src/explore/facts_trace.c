@@ -93,7 +93,6 @@ static void add_list(struct weft__facts *f, const struct census *c, const char *
 /* The longest wait that has no end, and along it to the promise that nothing is known to wait for. */
 static void add_hang(struct weft__facts *f, const struct census *c)
 {
-    char number[WEFT__FACT_NUMBER];
     int64_t since, first = 0;
     uint32_t waiter = c->waits.promise[0], other = waits_for(c, waiter, &first), last = other;
     for (unsigned i = 0; i < LINKS_MAX; i++) {
@@ -103,7 +102,7 @@ static void add_hang(struct weft__facts *f, const struct census *c)
         last = next;
     }
     weft__fact_named(f, "the longest wait", c->s, waiter, ": waits since %s",
-                     weft__moment(number, first));
+                     weft_moment(first).text);
     weft__fact_promise(f, "for", c->s, other, "%s", "");
     if (last != other)
         weft__fact_promise(f, "and that in the end for", c->s, last, "%s", "");
@@ -117,22 +116,21 @@ static void add_hang(struct weft__facts *f, const struct census *c)
 /* Where there are findings, they say what hangs and why. */
 static void add_hint(struct weft__facts *f, const struct census *c, bool has_findings)
 {
-    char number[WEFT__FACT_NUMBER];
     uint64_t failed = c->outcome[WEFT_FAILED];
     weft__fact_heading(f, has_findings ? "Look also at" : "Look first at");
     if (c->all_overdue && !has_findings) {
-        weft__fact_text(f, "never resolved", "%s promise%s", weft__count(number, c->all_overdue),
+        weft__fact_text(f, "never resolved", "%s promise%s", weft_count(c->all_overdue).text,
                         c->all_overdue == 1 ? "" : "s");
         weft__fact_bad(f);
         add_list(f, c, "", &c->overdue, c->all_overdue, true);
     }
     if (c->waiting && !has_findings) {
         weft__fact_text(f, "still waiting", "%s promise%s when the trace ends",
-                        weft__count(number, c->waiting), c->waiting == 1 ? "" : "s");
+                        weft_count(c->waiting).text, c->waiting == 1 ? "" : "s");
         add_hang(f, c);
     }
     if (failed) {
-        weft__fact_text(f, "failed", "%s promise%s", weft__count(number, failed),
+        weft__fact_text(f, "failed", "%s promise%s", weft_count(failed).text,
                         failed == 1 ? "" : "s");
         weft__fact_bad(f);
         add_list(f, c, "", &c->failed, failed, true);
@@ -143,14 +141,13 @@ static void add_hint(struct weft__facts *f, const struct census *c, bool has_fin
 static void add_contradictions(struct weft__facts *f, const struct weft_model *m)
 {
     const struct weft_contradictions *x = &m->contradictions;
-    char number[WEFT__FACT_NUMBER];
     uint64_t all = x->created_twice + x->resolved_twice + x->circles + x->on_loop;
     if (m->promoted_events)
         weft__fact_text(f, "older events",
                         "%s, of promises that were pending when the rest was overwritten",
-                        weft__count(number, m->promoted_events));
+                        weft_count(m->promoted_events).text);
     if (all) {
-        weft__fact_text(f, "contradictions", "%s events were ignored", weft__count(number, all));
+        weft__fact_text(f, "contradictions", "%s events were ignored", weft_count(all).text);
         weft__fact_bad(f);
     }
 }
@@ -215,7 +212,6 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
 {
     const struct weft_model *m = s->m;
     struct census c = {.s = s, .m = m};
-    char number[WEFT__FACT_NUMBER];
     weft__fact_begin(f);
     if (find_waits(&c, f->history) < 0) {
         f->failed = true;
@@ -231,19 +227,19 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
         add_date(f, m->wall_ns);
     if (f->axis)
         weft__fact_text(f, "time axis", "%s", f->axis);
-    weft__fact_text(f, "time span", "%s", weft__lasting(number, m->end_ns));
-    weft__fact_text(f, "events", "%s", weft__count(number, m->events_total));
-    weft__fact_text(f, "promises", "%s", weft__count(number, m->promises - 1));
+    weft__fact_text(f, "time span", "%s", weft_duration(m->end_ns).text);
+    weft__fact_text(f, "events", "%s", weft_count(m->events_total).text);
+    weft__fact_text(f, "promises", "%s", weft_count(m->promises - 1).text);
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
         if (c.outcome[o]) {
             weft__fact_text(f, weft_outcome_name((enum weft_outcome)o), "%s",
-                            weft__count(number, c.outcome[o]));
+                            weft_count(c.outcome[o]).text);
             if (o == WEFT_FAILED)
                 weft__fact_bad(f);
         }
-    weft__fact_text(f, "rows", "%s", weft__count(number, s->l->rows));
+    weft__fact_text(f, "rows", "%s", weft_count(s->l->rows).text);
     if (m->counters)
-        weft__fact_text(f, "counters", "%s", weft__count(number, m->counters));
+        weft__fact_text(f, "counters", "%s", weft_count(m->counters).text);
     add_contradictions(f, m);
     if (m->promises > 1)
         add_hint(f, &c, has_findings);

@@ -51,7 +51,7 @@ static void describe(struct weft_explorer *e)
 {
     struct weft__flame_pane *f = &e->flame;
     const struct weft__pane *p = &e->pane[f->of.pane];
-    char name[160], from[WEFT__FACT_NUMBER], length[WEFT__FACT_NUMBER], amount[48], count[48];
+    char name[160], amount[48];
     int n = 0;
     if (f->of.promise == WEFT_NONE) {
         n = snprintf(f->title, sizeof f->title, "Flame graph of %s%.150s",
@@ -67,14 +67,13 @@ static void describe(struct weft_explorer *e)
     }
     if (f->of.from_ns != f->of.to_ns && n > 0 && (size_t)n < sizeof f->title)
         snprintf(f->title + n, sizeof f->title - (size_t)n, ", %s from %s",
-                 weft__lasting(length, f->of.to_ns - f->of.from_ns),
-                 weft__moment(from, f->of.from_ns));
+                 weft_duration(f->of.to_ns - f->of.from_ns).text, weft_moment(f->of.from_ns).text);
     if (!f->tree)
         return;
     weft_flame_amount(amount, sizeof amount, f->tree->unit, f->tree->total);
     snprintf(f->note, sizeof f->note, "%s %s, %s %s%s%s",
              f->of.off_cpu ? "away from a core for" : "on a core for", amount,
-             weft__count(count, f->tree->samples), f->of.off_cpu ? "time" : "sample",
+             weft_count(f->tree->samples).text, f->of.off_cpu ? "time" : "sample",
              f->tree->samples == 1 ? "" : "s", f->of.async ? ", below who created it" : "");
 }
 

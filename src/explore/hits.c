@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "explore/state.h"
-#include "model/duration.h"
+#include "base/count.h"
 #include "view/text.h"
 
 enum { STEPS = 100000 }; /* at once: some milliseconds */
@@ -95,29 +95,26 @@ const char *weft_explorer_found(struct weft_explorer *e)
 {
     uint64_t hits = 0;
     bool searching = false, empty = true;
-    char all[48], one[48];
     for (unsigned i = 0; i < e->panes; i++) {
         const struct weft__pane *p = &e->pane[i];
         hits += p->search ? weft_search_hits(p->search) : 0;
         searching = searching || p->searching;
         empty = empty && (!p->search || weft_search_is_empty(p->search));
     }
-    weft_format_count(all, sizeof all, hits);
+    const struct weft_figure all = weft_count(hits);
     uint64_t rank = searching ? 0 : rank_of_selection(e);
     if (e->search_failed)
         snprintf(e->found, sizeof e->found, "not enough memory to search");
     else if (!*e->query || empty)
         *e->found = '\0';
     else if (searching)
-        snprintf(e->found, sizeof e->found, "searching \xe2\x80\xa6 %s", all);
+        snprintf(e->found, sizeof e->found, "searching \xe2\x80\xa6 %s", all.text);
     else if (hits == 0)
         snprintf(e->found, sizeof e->found, "not found");
     else if (rank == 0)
-        snprintf(e->found, sizeof e->found, "%s found", all);
-    else {
-        weft_format_count(one, sizeof one, rank);
-        snprintf(e->found, sizeof e->found, "%s of %s", one, all);
-    }
+        snprintf(e->found, sizeof e->found, "%s found", all.text);
+    else
+        snprintf(e->found, sizeof e->found, "%s of %s", weft_count(rank).text, all.text);
     return e->found;
 }
 

@@ -144,10 +144,9 @@ size_t weft__function_name(char *out, size_t room, const struct weft_profile *p,
 
 static void add_amount(struct weft__facts *f, const char *name, const struct weft__hot *hot)
 {
-    char number[WEFT__FACT_NUMBER], count[WEFT__FACT_NUMBER];
     int64_t on = hot->on_ns < INT64_MAX ? (int64_t)hot->on_ns : INT64_MAX;
-    weft__fact_text(f, name, "about %s, %s sample%s", weft__lasting(number, on),
-                    weft__count(count, hot->samples), hot->samples == 1 ? "" : "s");
+    weft__fact_text(f, name, "about %s, %s sample%s", weft_duration(on).text,
+                    weft_count(hot->samples).text, hot->samples == 1 ? "" : "s");
 }
 
 /* The hottest functions, each with its share. */

@@ -356,23 +356,21 @@ int weft__facts_prepare(struct weft__facts *f, const struct weft_scene *s)
 
 static void add_time(struct weft__facts *f, const char *name, uint64_t ns, uint64_t all)
 {
-    char number[WEFT__FACT_NUMBER], share[WEFT__FACT_NUMBER];
-    weft__lasting(number, ns < INT64_MAX ? (int64_t)ns : INT64_MAX);
+    char share[WEFT__FACT_NUMBER];
+    const struct weft_figure length = weft_duration(ns < INT64_MAX ? (int64_t)ns : INT64_MAX);
     weft__share(share, ns, all);
-    weft__fact_text(f, name, "%s%s%s", number, share[0] ? ", " : "", share);
+    weft__fact_text(f, name, "%s%s%s", length.text, share[0] ? ", " : "", share);
 }
 
 static void add_number(struct weft__facts *f, const char *name, uint64_t n, const char *about)
 {
-    char number[WEFT__FACT_NUMBER];
-    weft__fact_text(f, name, "%s%s", about, weft__count(number, n));
+    weft__fact_text(f, name, "%s%s", about, weft_count(n).text);
 }
 
 int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int64_t from_ns,
                          int64_t to_ns)
 {
     struct weft__range_sums sums;
-    char number[WEFT__FACT_NUMBER];
     weft__fact_begin(f);
     if (weft__facts_prepare(f, s) < 0)
         f->failed = true;
@@ -388,9 +386,9 @@ int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int6
     weft__ranges_sum(&sums, f->ranges, s, from_ns, to_ns);
     uint64_t all = (uint64_t)(to_ns - from_ns);
     weft__fact_heading(f, "Measured range");
-    weft__fact_text(f, "duration", "%s", weft__lasting(number, to_ns - from_ns));
-    weft__fact_time(f, "from", from_ns, "%s", weft__moment(number, from_ns));
-    weft__fact_time(f, "to", to_ns, "%s", weft__moment(number, to_ns));
+    weft__fact_text(f, "duration", "%s", weft_duration(to_ns - from_ns).text);
+    weft__fact_time(f, "from", from_ns, "%s", weft_moment(from_ns).text);
+    weft__fact_time(f, "to", to_ns, "%s", weft_moment(to_ns).text);
     add_number(f, "events", sums.events, sums.exact || !sums.events ? "" : "about ");
     if (s->m->runs)
         add_time(f, "running", sums.running_ns, all);

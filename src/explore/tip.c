@@ -34,7 +34,7 @@ size_t weft__describe(char *out, size_t room, const struct weft_scene *s, uint32
 {
     const struct weft_model *m = s->m;
     const struct weft_promise *p = &m->promise[promise];
-    char label[160], type[40], at[WEFT__FACT_NUMBER], length[WEFT__FACT_NUMBER];
+    char label[160], type[40];
     const char *name = weft_model_type(m, promise);
     struct text t = {out, 0, room};
     weft__fact_clean(type, sizeof type, name, strlen(name));
@@ -42,8 +42,8 @@ size_t weft__describe(char *out, size_t room, const struct weft_scene *s, uint32
         say(&t, "%s (%s)", label, type);
     else
         say(&t, "%s", type);
-    say(&t, " #%" PRIu64 ": at %s, %s, %s", p->id, weft__moment(at, weft_layout_start(s->l, p)),
-        weft__lasting(length, weft__length(s, promise)),
+    say(&t, " #%" PRIu64 ": at %s, %s, %s", p->id, weft_moment(weft_layout_start(s->l, p)).text,
+        weft_duration(weft__length(s, promise)).text,
         weft_outcome_name((enum weft_outcome)p->outcome));
     if (weft_model_overdue(m, promise))
         say(&t, " though it should be resolved");
@@ -72,7 +72,6 @@ size_t weft__describe(char *out, size_t room, const struct weft_scene *s, uint32
 
 static void say_region(struct text *t, const struct weft_model *m, int64_t time_ns)
 {
-    char length[WEFT__FACT_NUMBER];
     uint32_t i;
     LAST_BEFORE(m->missing, m->missings, start_ns, time_ns, i);
     if (i < m->missings && m->missing[i].end_ns >= time_ns) {
@@ -81,12 +80,12 @@ static void say_region(struct text *t, const struct weft_model *m, int64_t time_
     }
     LAST_BEFORE(m->pause, m->pauses, start_ns, time_ns, i);
     if (i < m->pauses && m->pause[i].end_ns >= time_ns) {
-        say(t, "GC %s", weft__lasting(length, m->pause[i].end_ns - m->pause[i].start_ns));
+        say(t, "GC %s", weft_duration(m->pause[i].end_ns - m->pause[i].start_ns).text);
         return;
     }
     LAST_BEFORE(m->sleep, m->sleeps, start_ns, time_ns, i);
     if (i < m->sleeps && m->sleep[i].end_ns >= time_ns)
-        say(t, "sleeping %s", weft__lasting(length, m->sleep[i].end_ns - m->sleep[i].start_ns));
+        say(t, "sleeping %s", weft_duration(m->sleep[i].end_ns - m->sleep[i].start_ns).text);
 }
 
 /* The values of the first counters at that time: changes of all of them are in the order of time, so their
@@ -131,7 +130,7 @@ static void say_strip(struct text *t, const struct weft__pane *p, const struct w
 {
     const struct weft_profile *samples = p->scene->p;
     struct weft_strip_pick s;
-    char name[80], number[WEFT__FACT_NUMBER], share[WEFT__FACT_NUMBER];
+    char name[80], share[WEFT__FACT_NUMBER];
     weft_view_strip_at(&s, p->scene, &p->geometry, at);
     if (s.thread < samples->threads) {
         const struct weft_thread *x = &samples->thread[s.thread];
@@ -145,19 +144,19 @@ static void say_strip(struct text *t, const struct weft__pane *p, const struct w
     uint64_t whole = (uint64_t)(s.to_ns - s.from_ns), on = s.on_ns < whole ? s.on_ns : whole;
     if (s.threads > 1)
         on = s.on_ns;
-    say(t, ", at %s: ", weft__moment(number, at->time_ns));
+    say(t, ", at %s: ", weft_moment(at->time_ns).text);
     if (on == 0)
         say(t, "on no core");
     else
         say(t, "on a core %s of %s", weft__share(share, on, whole),
-            weft__lasting(number, (int64_t)whole));
+            weft_duration((int64_t)whole).text);
     if (on && p->model->promises > 1)
         say(t, ", %s of that for a promise", weft__share(share, s.promise_ns, s.on_ns));
     if (s.location != WEFT_NONE) {
-        char function[160], count[WEFT__FACT_NUMBER];
+        char function[160];
         weft__function_name(function, sizeof function, samples, s.location);
-        say(t, "; mostly in %s (%s of %s sample%s)", function, weft__count(number, s.hottest),
-            weft__count(count, s.looked), s.looked == 1 ? "" : "s");
+        say(t, "; mostly in %s (%s of %s sample%s)", function, weft_count(s.hottest).text,
+            weft_count(s.looked).text, s.looked == 1 ? "" : "s");
     }
     if (s.interrupted_ns)
         say(t, "; interrupted for %s", weft__share(share, s.interrupted_ns, whole));
@@ -165,18 +164,17 @@ static void say_strip(struct text *t, const struct weft__pane *p, const struct w
 
 static void say_place(struct text *t, const struct weft__pane *p, const struct weft_pick *at)
 {
-    char number[WEFT__FACT_NUMBER];
     switch (at->kind) {
     case WEFT_PLACE_PROMISE:
         t->size += weft__describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
         break;
     case WEFT_PLACE_FOLD:
-        say(t, "%s promise%s; the longest: ", weft__count(number, at->folded),
+        say(t, "%s promise%s; the longest: ", weft_count(at->folded).text,
             at->folded == 1 ? "" : "s");
         t->size += weft__describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
         break;
     case WEFT_PLACE_RULER:
-        say(t, "%s", weft__moment(number, at->time_ns));
+        say(t, "%s", weft_moment(at->time_ns).text);
         break;
     case WEFT_PLACE_COUNTERS:
         say_counters(t, p, at->time_ns);

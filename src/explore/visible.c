@@ -178,12 +178,11 @@ static void describe(char *out, size_t room, const struct weft_scene *s, uint32_
     const struct weft_promise *p = &s->m->promise[promise];
     const char *name = weft_model_type(s->m, promise);
     char type[WEFT__FACT_LABEL], label[WEFT__FACT_LABEL];
-    char from[WEFT__FACT_NUMBER], length[WEFT__FACT_NUMBER];
     weft__fact_clean(type, sizeof type, name, strlen(name));
     bool labelled = weft__fact_label(label, sizeof label, s->m, promise) != 0;
     snprintf(out, room, "%s%s%s, #%" PRIu64 ", from %s, %s long, %s", type, labelled ? " " : "",
-             label, p->id, weft__moment(from, weft_layout_start(s->l, p)),
-             weft__lasting(length, weft__length(s, promise)),
+             label, p->id, weft_moment(weft_layout_start(s->l, p)).text,
+             weft_duration(weft__length(s, promise)).text,
              weft_model_overdue(s->m, promise) ? "never resolved, but must be"
                                                : weft_outcome_name((enum weft_outcome)p->outcome));
 }

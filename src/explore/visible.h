@@ -9,7 +9,7 @@ struct weft__visible {
     struct weft_visible item[WEFT_VISIBLE_MAX];
     uint32_t count;
     uint32_t all;                     /* how many are seen in all panes; see weft__visible_list */
-    char text[WEFT_VISIBLE_MAX][200]; /* of the items */
+    char text[WEFT_VISIBLE_MAX][300]; /* of the items */
 };
 
 /* No promises. */

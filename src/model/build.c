@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum { FIRST_ROOM = 64, MUCH = 1 << 20 };
 
@@ -21,7 +21,7 @@ bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item)
                                                       : *room + *room / UINT64_C(2);
     if (wanted > WEFT_NONE - 1)
         wanted = WEFT_NONE - 1;
-    void *grown = weft__resize(*(void **)array, wanted, item);
+    void *grown = weft_resize(*(void **)array, wanted, item);
     if (!grown)
         return false;
     *(void **)array = grown;
@@ -628,7 +628,7 @@ static int name_threads(struct weft_builder *b)
     m->exit = f->process.exit;
     if (!f->stream || f->streams < m->streams || !m->streams)
         return 0;
-    m->stream_thread = weft__resize(NULL, m->streams, sizeof *m->stream_thread);
+    m->stream_thread = weft_resize(NULL, m->streams, sizeof *m->stream_thread);
     if (!m->stream_thread)
         return weft__no_room(b, m->streams, "streams");
     for (uint32_t i = 0; i < m->streams; i++) {

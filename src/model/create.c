@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/build.h"
 
 enum { ANCESTORS_MAX = 64 }; /* looked at to find out whether a promise would be its own */
@@ -74,7 +74,7 @@ int weft__add_given_up(struct weft_builder *b)
     const struct weft_promotion *f = &b->facts->promotion;
     if (!f->sorts)
         return 0;
-    b->m->given_up = weft__resize(NULL, f->sorts, sizeof *b->m->given_up);
+    b->m->given_up = weft_resize(NULL, f->sorts, sizeof *b->m->given_up);
     if (!b->m->given_up)
         return weft__no_room(b, f->sorts, "sorts");
     for (uint32_t i = 0; i < f->sorts; i++) {

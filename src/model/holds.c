@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/build.h"
 
 /* While events are read, a release is a hold as well, with this in released_by. */
@@ -145,7 +145,7 @@ int weft__finish_holds(struct weft_builder *b)
     if (!events)
         return 0;
     uint32_t *first = calloc(promises + 2, sizeof *first);
-    uint32_t *room = weft__resize(NULL, promises + 4 * events, sizeof *room);
+    uint32_t *room = weft_resize(NULL, promises + 4 * events, sizeof *room);
     if (first && room) {
         struct holding h = {.m = m,
                             .last = room,

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/build.h"
 
 struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream)
@@ -128,7 +128,7 @@ static int intersect_sleeps(struct weft_builder *b)
     struct weft_model *m = b->m;
     size_t count = 0;
     struct change *change =
-        weft__resize(NULL, 2 * ((uint64_t)m->sleeps + b->streams), sizeof *change);
+        weft_resize(NULL, 2 * ((uint64_t)m->sleeps + b->streams), sizeof *change);
     if (!change)
         return weft__no_room(b, m->sleeps, "suspensions");
     for (uint32_t i = 0; i < m->sleeps; i++) {
@@ -144,7 +144,7 @@ static int intersect_sleeps(struct weft_builder *b)
     }
     qsort(change, count, sizeof *change, by_time);
     /* There may be more of them than before: of streams that come one after the other, the times in between. */
-    struct weft_sleep *sleep = weft__resize(NULL, (uint64_t)count + 1, sizeof *sleep);
+    struct weft_sleep *sleep = weft_resize(NULL, (uint64_t)count + 1, sizeof *sleep);
     if (!sleep) {
         free(change);
         return weft__no_room(b, m->sleeps, "suspensions");
@@ -166,7 +166,7 @@ static int intersect_sleeps(struct weft_builder *b)
 static int keep_idle(struct weft_builder *b)
 {
     struct weft_model *m = b->m;
-    m->idle = weft__resize(NULL, (uint64_t)m->sleeps + 1, sizeof *m->idle);
+    m->idle = weft_resize(NULL, (uint64_t)m->sleeps + 1, sizeof *m->idle);
     if (!m->idle)
         return weft__no_room(b, m->sleeps, "suspensions");
     for (uint32_t i = 0; i < m->sleeps; i++)

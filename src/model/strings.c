@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/seed.h"
+#include "base/array.h"
+#include "base/hash.h"
 
 enum { FIRST_ROOM = 64 };
 
@@ -81,7 +81,7 @@ static uint32_t hash_of(const char *text, uint32_t size, uint64_t seed)
 static bool grow_slots(struct weft_strings *s)
 {
     uint64_t room = s->room * 2;
-    uint32_t *slot = weft__resize(s->slot, room, sizeof *slot);
+    uint32_t *slot = weft_resize(s->slot, room, sizeof *slot);
     if (!slot)
         return false;
     memset(slot, 0, (size_t)room * sizeof *slot);
@@ -100,7 +100,7 @@ static bool make_room(struct weft_strings *s, uint32_t size)
 {
     if (s->texts == s->texts_room) {
         uint64_t room = s->texts_room ? s->texts_room + s->texts_room / 2 : FIRST_ROOM;
-        void *grown = weft__resize(s->text, room, sizeof *s->text);
+        void *grown = weft_resize(s->text, room, sizeof *s->text);
         if (!grown)
             return false;
         s->text = grown;
@@ -108,7 +108,7 @@ static bool make_room(struct weft_strings *s, uint32_t size)
     }
     if (s->bytes_room - s->bytes_used <= size) {
         uint64_t room = s->bytes_room + s->bytes_room / 2 + size + FIRST_ROOM;
-        void *grown = weft__resize(s->bytes, room, 1);
+        void *grown = weft_resize(s->bytes, room, 1);
         if (!grown)
             return false;
         s->bytes = grown;

@@ -70,7 +70,7 @@ static uint32_t add_node(struct legacy *l, uint32_t parent, uint64_t address)
 {
     const struct node key = {.address = address, .parent = parent};
     if (!weft__table_reserve(&l->nodes_by, l->node, l->nodes, hash_node, l->seed) ||
-        !weft__reserve(&l->node, l->nodes, &l->node_room, sizeof *l->node))
+        !weft_reserve(&l->node, l->nodes, &l->node_room, sizeof *l->node))
         return WEFT_NONE;
     uint32_t *slot =
         weft__table_find(&l->nodes_by, hash_node(&key, 0, l->seed), same_node, l->node, &key);
@@ -164,7 +164,7 @@ static int add_mappings(struct legacy *l)
         const struct weft_mapping *m = &l->p->mapping[i];
         if (!l->used[i] && l->o->only && m->process != l->o->process)
             continue;
-        if (!weft__reserve(&l->mapped, l->mappeds, &l->mapped_room, sizeof *l->mapped))
+        if (!weft_reserve(&l->mapped, l->mappeds, &l->mapped_room, sizeof *l->mapped))
             return no_memory(l);
         const char *path = weft_profile_text(l->p, m->path);
         bool is_kernel = m->kernel && strcmp(path, "[kernel]") == 0;
@@ -288,7 +288,7 @@ static int add_part(struct legacy *l, const struct weft_profile *p)
     l->counted = l->values = 0;
     l->used = calloc((size_t)p->mappings + 1, 1);
     l->seen = calloc(p->stacks, 1);
-    l->node_of = weft__resize(NULL, p->stacks, sizeof *l->node_of);
+    l->node_of = weft_resize(NULL, p->stacks, sizeof *l->node_of);
     int rc = l->used && l->seen && l->node_of ? add_stacks(l) : no_memory(l);
     if (rc == 0) {
         add_samples(l);

@@ -70,7 +70,7 @@ static bool make_room(void *array, size_t *room, size_t wanted, size_t item)
 {
     if (wanted <= *room)
         return true;
-    void *grown = weft__resize(*(void **)array, wanted, item);
+    void *grown = weft_resize(*(void **)array, wanted, item);
     if (!grown)
         return false;
     *(void **)array = grown;
@@ -203,7 +203,7 @@ static int put_head(struct writer *w)
 {
     PART(Profile, PROFILE);
     PART(ValueType, VALUE_TYPE);
-    int64_t *comment = weft__resize(NULL, w->parts, sizeof *comment);
+    int64_t *comment = weft_resize(NULL, w->parts, sizeof *comment);
     int rc = comment ? put_value_types(w) : WEFT_E_NOMEM;
     for (uint32_t i = 0; i < w->parts && rc == 0; i++) {
         const struct weft_pprof_part *part = &w->part[i];
@@ -300,8 +300,8 @@ static int put_location(struct writer *w, WeftPprof__Location *one, const uint64
                         const uint32_t *line, uint32_t lines)
 {
     PART(Profile, PROFILE);
-    WeftPprof__Line *list = weft__resize(NULL, lines, sizeof *list);
-    WeftPprof__Line **at = weft__resize(NULL, lines, sizeof *at);
+    WeftPprof__Line *list = weft_resize(NULL, lines, sizeof *list);
+    WeftPprof__Line **at = weft_resize(NULL, lines, sizeof *at);
     int rc = list && at ? 0 : WEFT_E_NOMEM;
     for (uint32_t i = 0; i < lines && rc == 0; i++) {
         weft_pprof__line__init(&list[i]);
@@ -322,8 +322,8 @@ static int put_location(struct writer *w, WeftPprof__Location *one, const uint64
 static int put_code(struct writer *w, uint32_t index)
 {
     const struct weft_location *l = &w->p->location[index];
-    uint64_t *function = weft__resize(NULL, l->frames, sizeof *function);
-    uint32_t *line = weft__resize(NULL, l->frames, sizeof *line);
+    uint64_t *function = weft_resize(NULL, l->frames, sizeof *function);
+    uint32_t *line = weft_resize(NULL, l->frames, sizeof *line);
     int rc = function && line ? 0 : WEFT_E_NOMEM;
     for (uint32_t i = 0; i < l->frames && rc == 0; i++) {
         function[i] = w->first_function + w->p->frame[l->first_frame + i].function;

@@ -64,7 +64,7 @@ static uint32_t add_node(struct weft__sums *s, uint32_t parent, uint32_t locatio
 {
     const struct weft__node key = {parent, location};
     if (!weft__table_reserve(&s->nodes_by, s->node, s->nodes, hash_node, s->seed) ||
-        !weft__reserve(&s->node, s->nodes, &s->node_room, sizeof *s->node))
+        !weft_reserve(&s->node, s->nodes, &s->node_room, sizeof *s->node))
         return WEFT_NONE;
     uint32_t *slot =
         weft__table_find(&s->nodes_by, hash_node(&key, 0, s->seed), same_node, s->node, &key);
@@ -89,7 +89,7 @@ uint32_t weft__sums_made(struct weft__sums *s, uint32_t text)
 {
     const struct weft__made key = {text};
     if (!weft__table_reserve(&s->mades_by, s->made, s->mades, hash_made, s->seed) ||
-        !weft__reserve(&s->made, s->mades, &s->made_room, sizeof *s->made) ||
+        !weft_reserve(&s->made, s->mades, &s->made_room, sizeof *s->made) ||
         s->mades >= WEFT__MADE - 1)
         return WEFT_NONE;
     uint32_t *slot =
@@ -165,8 +165,8 @@ static int64_t *total_of(struct weft__sums *s, const struct weft__sum *key)
 {
     if (key->stack == WEFT_NONE ||
         !weft__table_reserve(&s->sums_by, s->sum, s->sums, hash_sum, s->seed) ||
-        !weft__reserve(&s->sum, s->sums, &s->sum_room, sizeof *s->sum) ||
-        !weft__reserve(&s->total, s->sums, &s->total_room, s->values * sizeof *s->total))
+        !weft_reserve(&s->sum, s->sums, &s->sum_room, sizeof *s->sum) ||
+        !weft_reserve(&s->total, s->sums, &s->total_room, s->values * sizeof *s->total))
         return NULL;
     uint32_t *slot =
         weft__table_find(&s->sums_by, hash_sum(key, 0, s->seed), same_sum, s->sum, key);
@@ -229,7 +229,7 @@ int weft__sums_make(struct weft__sums *s, const struct weft__kinds *kinds,
     *s = (struct weft__sums){.p = p, .o = o, .kinds = kinds, .seed = weft_seed()};
     int rc = 0;
     s->values = kinds->values + kinds->off_cpu;
-    s->kind_of = weft__resize(NULL, p->sources, sizeof *s->kind_of);
+    s->kind_of = weft_resize(NULL, p->sources, sizeof *s->kind_of);
     if (!s->kind_of)
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < p->sources; i++)

@@ -10,7 +10,7 @@
 #include "profile/builder.h"
 
 /* Makes room in p->what for one more. */
-#define ROOM(p, array, count, room) weft__reserve(&(array), (count), &(room), sizeof *(array))
+#define ROOM(p, array, count, room) weft_reserve(&(array), (count), &(room), sizeof *(array))
 
 struct weft_profile *weft_profile_new(void)
 {
@@ -529,7 +529,7 @@ static int apply_symbols(struct weft_profile *p)
     struct weft_profile_build *b = p->build;
     if (!b->symbols)
         return 0;
-    uint32_t *object = weft__resize(NULL, (uint64_t)p->mappings + 1, sizeof *object);
+    uint32_t *object = weft_resize(NULL, (uint64_t)p->mappings + 1, sizeof *object);
     if (!object)
         return WEFT_E_NOMEM;
     for (uint32_t m = 0; m < p->mappings; m++)

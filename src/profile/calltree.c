@@ -51,8 +51,8 @@ static bool same_call(const void *array, uint32_t item, const void *key)
 static bool reserve_call(struct maker *t)
 {
     struct weft_calltree *tree = t->tree;
-    return weft__reserve(&tree->call, tree->calls, &t->call_room, sizeof *tree->call) &&
-           weft__reserve(&t->group, tree->calls, &t->group_room, sizeof *t->group);
+    return weft_reserve(&tree->call, tree->calls, &t->call_room, sizeof *tree->call) &&
+           weft_reserve(&t->group, tree->calls, &t->group_room, sizeof *t->group);
 }
 
 /* WEFT_NONE: no memory. The parent itself: there are too many calls. */
@@ -156,7 +156,7 @@ static int by_weight(const void *a, const void *b)
 /* Links each one's calls, the heaviest first. */
 static bool link_calls(struct weft_calltree *tree, const struct weft_profile *p)
 {
-    struct ordered *order = weft__resize(NULL, tree->calls, sizeof *order);
+    struct ordered *order = weft_resize(NULL, tree->calls, sizeof *order);
     if (!order)
         return false;
     for (uint32_t i = 1; i < tree->calls; i++) {

@@ -58,7 +58,7 @@ static bool match_row(struct compare *c, const struct weft_profile *p,
     };
     if (new.text == WEFT_NONE ||
         !weft__table_reserve(&c->rows_by, c->row, c->rows, hash_matched, c->seed) ||
-        !weft__reserve(&c->row, c->rows, &c->room, sizeof *c->row))
+        !weft_reserve(&c->row, c->rows, &c->room, sizeof *c->row))
         return false;
     uint32_t *slot =
         weft__table_find(&c->rows_by, hash_matched(&new, 0, c->seed), same_matched, c->row, &new);
@@ -109,7 +109,7 @@ int weft_profile_compare(struct weft_profile_deltas **out, const struct weft_pro
     for (uint32_t i = 0; done && i < after_list->rows; i++)
         done = match_row(&c, after, after_list, i, true);
     if (done)
-        done = (d->row = weft__resize(NULL, (uint64_t)c.rows + 1, sizeof *d->row)) != NULL;
+        done = (d->row = weft_resize(NULL, (uint64_t)c.rows + 1, sizeof *d->row)) != NULL;
     for (uint32_t i = 0; done && i < c.rows; i++) {
         struct weft_profile_delta *r = &d->row[d->rows++];
         *r = c.row[i].delta;
@@ -186,8 +186,8 @@ int weft_calltree_compare(struct weft_call_before **out, const struct weft_profi
     uint64_t seed = weft_seed();
     struct weft__table by = {.room = 0};
     struct weft_strings *both = weft_strings_new();
-    struct place *place = weft__resize(NULL, before_tree->calls, sizeof *place);
-    uint32_t *same = weft__resize(NULL, after_tree->calls, sizeof *same); /* call of before */
+    struct place *place = weft_resize(NULL, before_tree->calls, sizeof *place);
+    uint32_t *same = weft_resize(NULL, after_tree->calls, sizeof *same); /* call of before */
     struct weft_call_before *result = calloc(after_tree->calls, sizeof *result);
     *out = NULL;
     bool done =

@@ -54,7 +54,7 @@ static bool find_loops(struct weft_frames *f)
 {
     const struct weft_profile *p = f->p;
     f->functions = p->functions;
-    f->is_loop = weft__resize(NULL, (uint64_t)p->functions + 1, sizeof *f->is_loop);
+    f->is_loop = weft_resize(NULL, (uint64_t)p->functions + 1, sizeof *f->is_loop);
     for (uint32_t i = 0; f->is_loop && i < p->functions; i++)
         f->is_loop[i] = is_loop_name(weft_profile_text(p, p->function[i].name));
     return f->is_loop != NULL;
@@ -87,7 +87,7 @@ static bool is_beginning(const struct weft_profile *p, const struct weft_locatio
 static bool *stacks_left_out(const struct weft_frames *f)
 {
     const struct weft_profile *p = f->p;
-    bool *out = weft__resize(NULL, p->stacks, sizeof *out);
+    bool *out = weft_resize(NULL, p->stacks, sizeof *out);
     if (!out)
         return NULL;
     out[0] = true;
@@ -117,7 +117,7 @@ static uint32_t common(const struct weft_profile *p, uint32_t a, uint32_t b)
 static bool find_bases(struct weft_frames *f)
 {
     const struct weft_profile *p = f->p;
-    f->base = weft__resize(NULL, (uint64_t)p->threads + 1, sizeof *f->base);
+    f->base = weft_resize(NULL, (uint64_t)p->threads + 1, sizeof *f->base);
     bool *out = stacks_left_out(f);
     uint32_t *seen = calloc(p->stacks, sizeof *seen); /* on which thread last, plus 1 */
     bool done = f->base && out && seen;

@@ -77,7 +77,7 @@ static bool same_item(const void *array, uint32_t item, const void *key)
 static bool add_item(struct weft__gather *g, const struct weft__item *item)
 {
     if (!weft__table_reserve(&g->items_by, g->item, g->items, hash_item, g->seed) ||
-        !weft__reserve(&g->item, g->items, &g->item_room, sizeof *g->item))
+        !weft_reserve(&g->item, g->items, &g->item_room, sizeof *g->item))
         return false;
     uint32_t *slot =
         weft__table_find(&g->items_by, hash_item(item, 0, g->seed), same_item, g->item, item);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 
 /* A stream by the number of its thread. Streams of one number make a group. */
 struct numbered {
@@ -43,12 +43,12 @@ static int by_number(const void *a, const void *b)
 static bool allocate(struct join *j)
 {
     uint64_t streams = (uint64_t)j->streams + 1, threads = (uint64_t)j->p->threads + 1;
-    j->stream = weft__resize(NULL, streams, sizeof *j->stream);
-    j->group_of = weft__resize(NULL, streams, sizeof *j->group_of);
-    j->first = weft__resize(NULL, streams, sizeof *j->first);
-    j->run = weft__resize(NULL, (uint64_t)j->m->runs + 1, sizeof *j->run);
-    j->group = weft__resize(NULL, threads, sizeof *j->group);
-    j->next = weft__resize(NULL, threads, sizeof *j->next);
+    j->stream = weft_resize(NULL, streams, sizeof *j->stream);
+    j->group_of = weft_resize(NULL, streams, sizeof *j->group_of);
+    j->first = weft_resize(NULL, streams, sizeof *j->first);
+    j->run = weft_resize(NULL, (uint64_t)j->m->runs + 1, sizeof *j->run);
+    j->group = weft_resize(NULL, threads, sizeof *j->group);
+    j->next = weft_resize(NULL, threads, sizeof *j->next);
     j->kept = calloc(streams, sizeof *j->kept);
     return j->stream && j->group_of && j->first && j->run && j->group && j->next && j->kept;
 }
@@ -113,7 +113,7 @@ static bool group_runs(struct join *j, const uint32_t *promise)
 /* The promise of each run. */
 static uint32_t *promises_of_runs(const struct weft_model *m)
 {
-    uint32_t *promise = weft__resize(NULL, (uint64_t)m->runs + 1, sizeof *promise);
+    uint32_t *promise = weft_resize(NULL, (uint64_t)m->runs + 1, sizeof *promise);
     if (!promise)
         return NULL;
     for (uint32_t r = 0; r < m->runs; r++)
@@ -271,8 +271,8 @@ uint32_t weft_profile_root(const struct weft_model *m, uint32_t promise)
 
 uint32_t *weft_profile_roots(const struct weft_model *m)
 {
-    uint32_t *root = weft__resize(NULL, m->promises, sizeof *root);
-    uint32_t *way = weft__resize(NULL, m->promises, sizeof *way);
+    uint32_t *root = weft_resize(NULL, m->promises, sizeof *root);
+    uint32_t *way = weft_resize(NULL, m->promises, sizeof *way);
     const uint32_t unknown = WEFT_NONE, on_way = WEFT_NONE - 1;
     for (uint32_t i = 0; root && i < m->promises; i++)
         root[i] = unknown;

@@ -57,8 +57,8 @@ static uint32_t row_of(struct maker *l, const struct weft_named_frame *frame, ui
     uint64_t seed = l->gather.seed;
     if (frame->text == WEFT_NONE ||
         !weft__table_reserve(&l->rows_by, l, list->rows, hash_row, seed) ||
-        !weft__reserve(&list->row, list->rows, &l->row_room, sizeof *list->row) ||
-        !weft__reserve(&l->seen, list->rows, &l->seen_room, sizeof *l->seen))
+        !weft_reserve(&list->row, list->rows, &l->row_room, sizeof *list->row) ||
+        !weft_reserve(&l->seen, list->rows, &l->seen_room, sizeof *l->seen))
         return WEFT_NONE;
     bool kernel = frame->location != WEFT_NONE && l->gather.p->location[frame->location].kernel;
     struct key key = {l, frame->text, group, frame->kind, kernel};
@@ -162,7 +162,7 @@ static int by_weight(const void *a, const void *b)
 
 static bool sort_rows(struct weft_profile_list *list, const struct weft_profile *p)
 {
-    struct ordered *order = weft__resize(NULL, (uint64_t)list->rows + 1, sizeof *order);
+    struct ordered *order = weft_resize(NULL, (uint64_t)list->rows + 1, sizeof *order);
     if (!order)
         return false;
     for (uint32_t i = 0; i < list->rows; i++)

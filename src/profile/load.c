@@ -60,7 +60,7 @@ __attribute__((format(printf, 2, 3))) static void skip(struct packet *k, const c
 
 #define APPEND(k, array, count, room, ...)                                                         \
     do {                                                                                           \
-        if (!weft__reserve(&(array), (count), &(room), sizeof *(array)))                           \
+        if (!weft_reserve(&(array), (count), &(room), sizeof *(array)))                            \
             (k)->no_memory = true;                                                                 \
         else                                                                                       \
             (array)[(count)++] = (__VA_ARGS__);                                                    \
@@ -181,7 +181,7 @@ static uint32_t stack_of(struct packet *k, uint32_t node, uint32_t process, uint
         key.stack = stack = weft_profile_push(k->p, stack, process, n->address, n->flags, time_ns);
         if (stack == WEFT_NONE ||
             !weft__table_reserve(&k->known_by, k->known, k->knowns, hash_known, seed) ||
-            !weft__reserve(&k->known, k->knowns, &k->known_room, sizeof *k->known))
+            !weft_reserve(&k->known, k->knowns, &k->known_room, sizeof *k->known))
             return WEFT_NONE;
         k->known[k->knowns] = key;
         *weft__table_find(&k->known_by, hash_known(&key, 0, seed), same_known, k->known, &key) =
@@ -358,7 +358,7 @@ static void take_symbol(struct packet *k, const struct weft_record_symbol *r)
         return;
     }
     for (uint32_t i = 0; i < frames; i++) {
-        if (!weft__reserve(&k->frame, i, &k->frame_room, sizeof *k->frame))
+        if (!weft_reserve(&k->frame, i, &k->frame_room, sizeof *k->frame))
             k->no_memory = true;
         if (k->no_memory || !make_frame(k, &frame[i], &k->frame[i]))
             return;

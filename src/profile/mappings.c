@@ -107,8 +107,8 @@ static int begin(struct space *s, const struct weft_profile *p, const struct wef
                  uint32_t changes)
 {
     *s = (struct space){.p = p, .change = change, .changes = changes};
-    s->bound = weft__resize(NULL, UINT64_C(2) * changes, sizeof *s->bound);
-    s->newest = weft__resize(NULL, UINT64_C(4) * changes, sizeof *s->newest);
+    s->bound = weft_resize(NULL, UINT64_C(2) * changes, sizeof *s->bound);
+    s->newest = weft_resize(NULL, UINT64_C(4) * changes, sizeof *s->newest);
     if (!s->bound || !s->newest || changes >= UINT32_MAX / 4)
         return WEFT_E_NOMEM;
     uint32_t count = 0;
@@ -211,7 +211,7 @@ static int ask_process(struct weft_profile *p, const struct weft__change *change
                        struct query *query, uint32_t queries, bool first)
 {
     struct space s;
-    uint64_t *time_ns = weft__resize(NULL, (uint64_t)queries + 1, sizeof *time_ns);
+    uint64_t *time_ns = weft_resize(NULL, (uint64_t)queries + 1, sizeof *time_ns);
     int rc = begin(&s, p, change, changes);
     if (!time_ns)
         rc = WEFT_E_NOMEM;
@@ -269,7 +269,7 @@ static uint32_t keep_open(struct query *query, uint32_t queries, bool *single)
 int weft__mappings_assign(struct weft_profile *p)
 {
     struct weft_profile_build *b = p->build;
-    struct query *query = weft__resize(NULL, (uint64_t)p->locations + 1, sizeof *query);
+    struct query *query = weft_resize(NULL, (uint64_t)p->locations + 1, sizeof *query);
     uint32_t queries = 0;
     if (!query)
         return WEFT_E_NOMEM;

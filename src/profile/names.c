@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/strings.h"
 #include "profile/build.h"
 #include "profile/frames.h"
@@ -27,7 +27,7 @@ static uint32_t add(struct weft__names *n, const char *text)
 
 static uint32_t *none(uint64_t count)
 {
-    uint32_t *array = weft__resize(NULL, count + 1, sizeof *array);
+    uint32_t *array = weft_resize(NULL, count + 1, sizeof *array);
     for (uint64_t i = 0; array && i <= count; i++)
         array[i] = WEFT_NONE;
     return array;

@@ -65,7 +65,7 @@ uint32_t weft__perf_find_id(const struct weft__perf *d, uint64_t id)
 int weft__perf_add_id(struct weft__perf *d, uint64_t id, uint32_t event)
 {
     if (!weft__table_reserve(&d->ids_by, d->id, d->ids, hash_id, d->seed) ||
-        !weft__reserve(&d->id, d->ids, &d->id_room, sizeof *d->id))
+        !weft_reserve(&d->id, d->ids, &d->id_room, sizeof *d->id))
         return weft__foreign_no_memory(d->f);
     uint32_t *slot = weft__table_find(&d->ids_by, weft_mix(id, d->seed), same_id, d->id, &id);
     if (!*slot) {
@@ -100,7 +100,7 @@ int weft__perf_add_event(struct weft__perf *d, const unsigned char *attr, size_t
 {
     struct weft__perf_event e = {.source = WEFT_NONE, .name = WEFT_NONE};
     memcpy(&e.attr, attr, attr_bytes < sizeof e.attr ? attr_bytes : sizeof e.attr);
-    if (!weft__reserve(&d->event, d->events, &d->event_room, sizeof *d->event))
+    if (!weft_reserve(&d->event, d->events, &d->event_room, sizeof *d->event))
         return weft__foreign_no_memory(d->f);
     if (d->events == 0)
         find_ids(d, e.attr.sample_type);
@@ -212,7 +212,7 @@ static int remember(struct weft__perf *d, const unsigned char *record, uint16_t 
     } else {
         time_ns = weft__perf_trailer_read(&e->attr, body, bytes - HEADER).time_ns;
     }
-    if (!weft__reserve(&d->record, d->records, &d->record_room, sizeof *d->record))
+    if (!weft_reserve(&d->record, d->records, &d->record_room, sizeof *d->record))
         return weft__foreign_no_memory(d->f);
     d->record[d->records++] = (struct weft__perf_record){time_ns, place};
     return 0;
@@ -324,7 +324,7 @@ static int read_features(struct weft__perf *d, const unsigned char *bits, uint64
             f->p->skipped++;
             continue;
         }
-        unsigned char *whole = weft__resize(NULL, bytes, 1);
+        unsigned char *whole = weft_resize(NULL, bytes, 1);
         if (!whole)
             return weft__foreign_no_memory(f);
         got = weft_input_read(f->in, whole, (size_t)bytes, offset, f->err);

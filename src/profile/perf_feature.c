@@ -122,7 +122,7 @@ int weft__perf_add_build_id(struct weft__perf *d, const unsigned char *record, s
     b.path =
         weft_profile_add_text(d->f->p, path, (uint32_t)strnlen(path, bytes - BUILD_ID_PATH_AT));
     if (b.path == WEFT_NONE ||
-        !weft__reserve(&d->build_id, d->build_ids, &d->build_id_room, sizeof *d->build_id))
+        !weft_reserve(&d->build_id, d->build_ids, &d->build_id_room, sizeof *d->build_id))
         return weft__foreign_no_memory(d->f);
     d->build_id[d->build_ids++] = b;
     return 0;

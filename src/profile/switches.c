@@ -9,7 +9,7 @@ static struct weft__away *away_of(struct weft_profile *p, uint32_t thread)
 {
     struct weft_profile_build *b = p->build;
     while (b->aways <= thread) {
-        if (!weft__reserve(&b->away, b->aways, &b->away_room, sizeof *b->away))
+        if (!weft_reserve(&b->away, b->aways, &b->away_room, sizeof *b->away))
             return NULL;
         b->away[b->aways++] = (struct weft__away){.away = false};
     }
@@ -115,7 +115,7 @@ bool weft__sort_by_time(void *array, uint32_t count, size_t item)
 {
     if (count == 0 || run_end(array, 0, count, item) == count)
         return true;
-    char *other = weft__resize(NULL, count, item), *from = array, *to = other;
+    char *other = weft_resize(NULL, count, item), *from = array, *to = other;
     if (!other)
         return false;
     for (size_t runs = 2; runs > 1;) {

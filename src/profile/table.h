@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
-#include "base/seed.h"
+#include "base/array.h"
+#include "base/hash.h"
 
 struct weft__table {
     uint32_t *slot; /* open addressing, at most half full: index plus 1; 0: free */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 
 enum { LOOKED_AT = 64 };
 
@@ -16,7 +16,7 @@ static uint32_t waited_for(const struct weft_model *m, const struct weft_interac
 bool weft__waits_init(struct weft__waits *w, const struct weft_model *m)
 {
     uint32_t *place = calloc((size_t)m->promises + 1, sizeof *place), waits = 0;
-    w->first = weft__resize(NULL, (uint64_t)m->promises + 1, sizeof *w->first);
+    w->first = weft_resize(NULL, (uint64_t)m->promises + 1, sizeof *w->first);
     for (uint32_t i = 0; place && i < m->interactions; i++) {
         uint32_t other = waited_for(m, &m->interaction[i]);
         if (other != WEFT_NONE) {
@@ -24,7 +24,7 @@ bool weft__waits_init(struct weft__waits *w, const struct weft_model *m)
             waits++;
         }
     }
-    w->interaction = weft__resize(NULL, (uint64_t)waits + 1, sizeof *w->interaction);
+    w->interaction = weft_resize(NULL, (uint64_t)waits + 1, sizeof *w->interaction);
     bool done = place && w->first && w->interaction;
     waits = 0;
     for (uint32_t p = 0; done && p <= m->promises; p++) {

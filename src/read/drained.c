@@ -4,7 +4,7 @@
  * overwritten the packet. One packet of each ring is in memory at a time. */
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "format/ocaml.h"
 #include "read/weft.h"
 
@@ -52,7 +52,7 @@ int weft__drained_take(struct weft_file *f, const struct place *p, struct weft_e
     }
     if (d->packets == d->room) {
         const uint64_t room = d->room ? d->room + d->room / 2 : 64;
-        void *grown = weft__resize(d->packet, room, sizeof *d->packet);
+        void *grown = weft_resize(d->packet, room, sizeof *d->packet);
         if (!grown)
             return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
         d->packet = grown;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "base/idmap.h"
 #include "format/error.h"
 #include "read/reader.h"
@@ -150,7 +150,7 @@ static struct thing *find(struct weft__eio *e, uint64_t id)
     const uint32_t at = weft_idmap_seek(e->ids, id);
     if (at != WEFT_IDMAP_NONE)
         return &e->thing[at];
-    if (!weft__reserve(&e->thing, e->things, &e->room, sizeof *e->thing) ||
+    if (!weft_reserve(&e->thing, e->things, &e->room, sizeof *e->thing) ||
         !weft_idmap_put(e->ids, id, e->things))
         return NULL;
     struct thing *t = &e->thing[e->things++];
@@ -501,7 +501,7 @@ static uint32_t *place_of_span(struct weft__eio *e, struct ring *r)
 static int on_enter_span(struct weft__eio *e, struct ring *r, const struct weft__eio_item *item)
 {
     uint32_t *span = place_of_span(e, r);
-    if (!span || !weft__reserve(&e->span, e->spans, &e->span_room, sizeof *e->span))
+    if (!span || !weft_reserve(&e->span, e->spans, &e->span_room, sizeof *e->span))
         return r->fiber == NOBODY && !span ? 0 : WEFT_E_NOMEM;
     const uint64_t around = r->fiber == NOBODY && *span != NONE ? e->span[*span].id : r->fiber;
     e->span[e->spans] = (struct span){.id = e->own++, .outer = *span};

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "base/idmap.h"
 #include "format/bytes.h"
 #include "format/packet.h"
@@ -231,7 +231,7 @@ static bool is_ring(struct thread t)
 static struct item *add(struct fxt *r, uint8_t event, uint64_t time_ns, const struct record *x,
                         struct thread t)
 {
-    if (!weft__reserve(&r->item, r->items, &r->room, sizeof *r->item))
+    if (!weft_reserve(&r->item, r->items, &r->room, sizeof *r->item))
         return NULL;
     struct item *i = &r->item[r->items];
     *i = (struct item){.item = {.event = event, .time_ns = time_ns, .ring = UINT32_MAX},
@@ -393,7 +393,7 @@ static uint32_t stream_of(struct fxt *r, struct thread t)
     if (!place)
         return UINT32_MAX;
     if (*place == WEFT_IDMAP_NONE) {
-        if (!weft__reserve(&r->facts, r->rings, &r->facts_room, sizeof *r->facts))
+        if (!weft_reserve(&r->facts, r->rings, &r->facts_room, sizeof *r->facts))
             return UINT32_MAX;
         struct weft_stream_facts *f = &r->facts[r->rings];
         *f = (struct weft_stream_facts){.number = r->rings, .thread = (uint32_t)t.tid};
@@ -443,7 +443,7 @@ static uint64_t ns_of(const struct fxt *r, uint64_t ticks)
 
 static bool add_item(struct fxt *r, const struct weft__span_item *item)
 {
-    if (!weft__reserve(&r->span_item, r->span_items, &r->span_room, sizeof *r->span_item))
+    if (!weft_reserve(&r->span_item, r->span_items, &r->span_room, sizeof *r->span_item))
         return false;
     r->span_item[r->span_items++] = *item;
     return true;
@@ -480,7 +480,7 @@ static bool on_any_event(struct fxt *r, const struct record *x, bool *fits)
     item.arg = r->values;
     item.args = (uint32_t)args;
     for (int i = 0; i < args; i++) {
-        if (!weft__reserve(&r->value, r->values, &r->value_room, sizeof *r->value))
+        if (!weft_reserve(&r->value, r->values, &r->value_room, sizeof *r->value))
             return false;
         r->value[r->values++] = value_of(r, &arg[i]);
     }
@@ -680,7 +680,7 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
 {
     struct fxt *r = (struct fxt *)common;
     struct weft_reader_facts *f = &common->facts;
-    r->bytes = weft__resize(NULL, common->input.size + 8, 1);
+    r->bytes = weft_resize(NULL, common->input.size + 8, 1);
     if (!r->bytes)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its records");
     const ptrdiff_t got =

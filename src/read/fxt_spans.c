@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "base/idmap.h"
 #include "format/error.h"
 #include "read/state.h"
@@ -167,7 +167,7 @@ static uint64_t running(struct weft__spans *s)
 static int on_begin(struct weft__spans *s, const struct weft__fxt_value *arg)
 {
     const struct weft__span_item *x = s->item;
-    if (!weft__reserve(&s->span, s->spans, &s->span_room, sizeof *s->span) ||
+    if (!weft_reserve(&s->span, s->spans, &s->span_room, sizeof *s->span) ||
         (x->kind == WEFT__FXT_COMPLETE && !weft_idmap_put(s->complete, x->order, s->spans)))
         return WEFT_E_NOMEM;
     const uint64_t id = create(s, running(s), &span_origin, arg);
@@ -195,7 +195,7 @@ static int on_end(struct weft__spans *s, uint32_t which)
 static int on_async_begin(struct weft__spans *s, const struct weft__fxt_value *arg)
 {
     uint32_t *open = weft_idmap_at(s->open, s->item->id);
-    if (!open || !weft__reserve(&s->async, s->asyncs, &s->async_room, sizeof *s->async))
+    if (!open || !weft_reserve(&s->async, s->asyncs, &s->async_room, sizeof *s->async))
         return WEFT_E_NOMEM;
     const uint64_t parent = *open == NONE ? running(s) : s->async[*open].id,
                    id = create(s, parent, &async_origin, arg);
@@ -230,7 +230,7 @@ static int on_flow(struct weft__spans *s)
     if (!flow)
         return WEFT_E_NOMEM;
     if (*flow == NONE) {
-        if (!weft__reserve(&s->from, s->flows, &s->flow_room, sizeof *s->from))
+        if (!weft_reserve(&s->from, s->flows, &s->flow_room, sizeof *s->from))
             return WEFT_E_NOMEM;
         s->from[s->flows] = NOBODY;
         *flow = s->flows++;

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "format/ocaml.h"
 
 enum {
@@ -39,7 +39,7 @@ static bool rename_event(struct weft__ocaml *o, unsigned id, const char *text, s
     if (o->name[id].size == size && !memcmp(o->name[id].text, text, size))
         return true;
     char *copy = malloc(size + 1);
-    if (!copy || !weft__reserve(&o->text, o->texts, &o->text_room, sizeof *o->text)) {
+    if (!copy || !weft_reserve(&o->text, o->texts, &o->text_room, sizeof *o->text)) {
         free(copy);
         return false;
     }
@@ -282,7 +282,7 @@ bool weft__ocaml_retire(struct weft__ocaml *o, struct weft__domain *d)
     if (!d->used) {
         free(d->bytes);
     } else {
-        if (!weft__reserve(&o->retired, o->retireds, &o->retired_room, sizeof *o->retired))
+        if (!weft_reserve(&o->retired, o->retireds, &o->retired_room, sizeof *o->retired))
             return false;
         o->retired[o->retireds++] =
             (struct weft__ocaml_retired){d->bytes, 8 * d->words, (uint32_t)(d - o->ring)};

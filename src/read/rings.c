@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "format/ocaml.h"
 #include "format/packet.h"
 #include "read/alive.h"
@@ -60,7 +60,7 @@ static int read_words(struct rings *r, struct weft__domain *g, uint64_t head_at,
         return 0;
     }
     g->words = tail - head;
-    g->bytes = weft__resize(NULL, g->words + 1, 8);
+    g->bytes = weft_resize(NULL, g->words + 1, 8);
     if (!g->bytes)
         return weft_error_set(err, WEFT_E_NOMEM, g->file_at, "out of memory for a ring");
     const uint64_t first = head & (room - 1),

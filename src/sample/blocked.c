@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "sample/aside.h"
 #include "sample/state.h"
 
@@ -187,8 +187,8 @@ int weft__blocked_look(struct weft_sampler *s)
         t.thread = (uint32_t)strtoul(entry->d_name, NULL, 10);
         if (!isdigit((unsigned char)*entry->d_name) || !look(s->o.process, t.thread, &t.switches))
             continue;
-        if (weft__reserve(&s->blocked.thread, s->blocked.count, &s->blocked.room,
-                          sizeof *s->blocked.thread))
+        if (weft_reserve(&s->blocked.thread, s->blocked.count, &s->blocked.room,
+                         sizeof *s->blocked.thread))
             s->blocked.thread[s->blocked.count++] = t;
         else
             rc = WEFT_E_NOMEM;

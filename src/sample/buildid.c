@@ -7,7 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/seed.h"
+#include "base/hash.h"
 #include "sample/state.h"
 #include "symbols/elf_file.h"
 #include "symbols/regular.h"

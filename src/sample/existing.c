@@ -8,12 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "sample/state.h"
 
 int weft__tell(struct weft_sampler *s, const struct weft_sampled *r)
 {
-    if (!weft__reserve(&s->told, s->tolds, &s->told_room, sizeof *s->told))
+    if (!weft_reserve(&s->told, s->tolds, &s->told_room, sizeof *s->told))
         return WEFT_E_NOMEM;
     struct weft__told *t = &s->told[s->tolds];
     *t = (struct weft__told){.r = *r, .text = strdup(r->text ? r->text : "")};

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "sample/state.h"
 
 /* ---- Cores ---- */
@@ -67,7 +67,7 @@ struct threads {
 
 static bool add_thread(struct threads *t, pid_t thread)
 {
-    if (!weft__reserve(&t->thread, t->count, &t->room, sizeof *t->thread))
+    if (!weft_reserve(&t->thread, t->count, &t->room, sizeof *t->thread))
         return false;
     t->thread[t->count++] = thread;
     return true;
@@ -134,7 +134,7 @@ static bool more_files(void)
 /* Returns 0 or an errno. */
 static int open_event(struct weft_sampler *s, enum weft__role role, pid_t thread, uint32_t ring)
 {
-    if (!weft__reserve(&s->event, s->events, &s->event_room, sizeof *s->event))
+    if (!weft_reserve(&s->event, s->events, &s->event_room, sizeof *s->event))
         return ENOMEM;
     struct perf_event_attr attr = weft__attr(s, role);
     s->sample_type[role] = attr.sample_type;

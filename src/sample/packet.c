@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/seed.h"
+#include "base/hash.h"
 
 #define FIRST_ROOM 65536
 
@@ -110,7 +110,7 @@ static uint32_t once(struct weft__packet *p, struct weft__once *o, size_t begin)
 {
     if (!weft__table_reserve(&o->by, &(struct records){p->bytes, o->at}, o->count, hash_record,
                              p->seed) ||
-        !weft__reserve(&o->at, o->count, &o->room, sizeof *o->at)) {
+        !weft_reserve(&o->at, o->count, &o->room, sizeof *o->at)) {
         p->used = begin;
         p->failed = true;
         return UINT32_MAX;

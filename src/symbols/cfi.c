@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "symbols/confine.h"
 
 enum { TELL = 1, ASK = 2, RULE_MS = 2000 /* of CPU time */ };
@@ -174,7 +174,7 @@ struct server {
 static bool take_object(struct server *s, int fd, const struct request *r)
 {
     int error, file = r->offset ? weft__file_receive(fd, &error) : -1;
-    if (weft__reserve(&s->file, s->files, &s->room, sizeof *s->file)) {
+    if (weft_reserve(&s->file, s->files, &s->room, sizeof *s->file)) {
         s->file[s->files++] = open_file(file);
         return true;
     }

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "symbols/elf_file.h"
 
 enum { LOOK_BACK = 8, DEPTH_MAX = 64 };
@@ -46,7 +46,7 @@ static bool add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t of)
     for (ptrdiff_t at = 0; (at = dwarf_ranges(die, at, &base, &from, &to)) > 0;) {
         if (from >= to || from == 0)
             continue; /* from 0: of what the linker threw away */
-        if (!weft__reserve(&r->range, r->count, &r->room, sizeof *r->range)) {
+        if (!weft_reserve(&r->range, r->count, &r->room, sizeof *r->range)) {
             r->count = before;
             return false;
         }
@@ -101,7 +101,7 @@ struct weft__dwarf *weft__dwarf_new(Dwfl_Module *module)
          dwarf_get_units(dwarf, cu, &cu, NULL, &type, &die, &split) == 0 && cu;) {
         if (type != DW_UT_compile && type != DW_UT_skeleton)
             continue;
-        if (!weft__reserve(&d->unit, d->count, &d->room, sizeof *d->unit) ||
+        if (!weft_reserve(&d->unit, d->count, &d->room, sizeof *d->unit) ||
             !add_ranges(&d->units, &die, d->count))
             break;
         d->unit[d->count++] =
@@ -155,7 +155,7 @@ static bool add_function(struct unit *u, Dwarf_Die *die)
     uint32_t before = u->functions.count;
     if (dwarf_tag(die) != DW_TAG_subprogram)
         return true;
-    if (!weft__reserve(&u->function, u->count, &u->room, sizeof *u->function) ||
+    if (!weft_reserve(&u->function, u->count, &u->room, sizeof *u->function) ||
         !add_ranges(&u->functions, die, u->count))
         return false;
     if (u->functions.count == before)

@@ -13,7 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "symbols/confine.h"
 #include "symbols/demangle.h"
 

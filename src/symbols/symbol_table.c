@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 
 /* Ranges that contain others are few and flat. */
 #define LOOK_BACK 64
@@ -31,7 +31,7 @@ bool weft__symbol_table_add(struct weft__symbol_table *t, uint64_t start, uint64
     name_size = strnlen(name, name_size);
     if (name_size == 0)
         return true;
-    if (!weft__reserve(&t->symbol, t->symbols, &t->symbols_room, sizeof *t->symbol) ||
+    if (!weft_reserve(&t->symbol, t->symbols, &t->symbols_room, sizeof *t->symbol) ||
         !reserve_names(t, name_size + 1))
         return false;
     memcpy(t->names + t->names_bytes, name, name_size);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "symbols/names.h"
 #include "symbols/symbol_table.h"
 
@@ -136,9 +136,9 @@ static bool find_places(struct resolver *r, struct object *o)
 static bool make_objects(struct resolver *r)
 {
     struct weft_profile *p = r->p;
-    uint32_t *order = weft__resize(NULL, p->mappings, sizeof *order);
-    r->object_of = weft__resize(NULL, p->mappings, sizeof *r->object_of);
-    r->object = weft__resize(NULL, p->mappings, sizeof *r->object);
+    uint32_t *order = weft_resize(NULL, p->mappings, sizeof *order);
+    r->object_of = weft_resize(NULL, p->mappings, sizeof *r->object_of);
+    r->object = weft_resize(NULL, p->mappings, sizeof *r->object);
     bool ok = order && r->object_of && r->object;
     uint32_t count = 0;
     for (uint32_t i = 0; ok && i < p->mappings; i++) {
@@ -185,8 +185,8 @@ static struct item item_of(const struct resolver *r, uint32_t location)
 static bool make_items(struct resolver *r)
 {
     struct weft_profile *p = r->p;
-    r->file = weft__resize(NULL, p->locations, sizeof *r->file);
-    r->generated = weft__resize(NULL, p->locations, sizeof *r->generated);
+    r->file = weft_resize(NULL, p->locations, sizeof *r->file);
+    r->generated = weft_resize(NULL, p->locations, sizeof *r->generated);
     if (!r->file || !r->generated)
         return false;
     for (uint32_t i = 0; i < p->locations; i++) {
@@ -298,7 +298,7 @@ static int hear_function(void *data, uint32_t number, const struct weft__named *
     };
     if (function.name == WEFT_NONE || function.system_name == WEFT_NONE ||
         function.file == WEFT_NONE ||
-        !weft__reserve(&r->function, number, &r->functions_room, sizeof *r->function))
+        !weft_reserve(&r->function, number, &r->functions_room, sizeof *r->function))
         return WEFT_E_NOMEM;
     r->function[number] = weft_profile_add_function(r->p, &function);
     return r->function[number] == WEFT_NONE ? WEFT_E_NOMEM : 0;
@@ -327,10 +327,10 @@ static int hear_answer(void *data, uint32_t question, uint32_t offset,
 static int resolve_files(struct resolver *r, weft_progress_fn *progress, void *data)
 {
     uint32_t offsets = 0, questions = 0;
-    r->offset = weft__resize(NULL, r->files, sizeof *r->offset);
-    r->item = weft__resize(NULL, (uint64_t)r->files + 1, sizeof *r->item);
-    r->question = weft__resize(NULL, r->objects, sizeof *r->question);
-    r->question_at = weft__resize(NULL, r->objects, sizeof *r->question_at);
+    r->offset = weft_resize(NULL, r->files, sizeof *r->offset);
+    r->item = weft_resize(NULL, (uint64_t)r->files + 1, sizeof *r->item);
+    r->question = weft_resize(NULL, r->objects, sizeof *r->question);
+    r->question_at = weft_resize(NULL, r->objects, sizeof *r->question_at);
     if (!r->offset || !r->item || !r->question || !r->question_at)
         return WEFT_E_NOMEM;
     for (uint32_t i = 0; i < r->files; i++) {

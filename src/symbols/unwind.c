@@ -7,8 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/alloc.h"
-#include "base/seed.h"
+#include "base/array.h"
+#include "base/hash.h"
 #include "symbols/step.h"
 
 enum {
@@ -153,7 +153,7 @@ static bool part(struct weft_unwinder *u, struct process *p)
     if (!own)
         return false;
     if (shared->count <= u->may_copy) {
-        own->mapped = weft__resize(NULL, (uint64_t)shared->count + 4, sizeof *own->mapped);
+        own->mapped = weft_resize(NULL, (uint64_t)shared->count + 4, sizeof *own->mapped);
         if (!own->mapped) {
             free(own);
             return false;
@@ -211,7 +211,7 @@ static bool insert(struct space *s, struct mapped n)
     if (s->count + 2 > MAPPINGS_MAX)
         return true; /* more than a process may have */
     for (unsigned i = 1; i <= 2; i++)
-        if (!weft__reserve(&s->mapped, s->count + i, &s->room, sizeof *s->mapped))
+        if (!weft_reserve(&s->mapped, s->count + i, &s->room, sizeof *s->mapped))
             return false;
     memmove(s->mapped + first + pieces, s->mapped + last, (s->count - last) * sizeof *s->mapped);
     memcpy(s->mapped + first, piece, pieces * sizeof *piece);
@@ -248,7 +248,7 @@ static int find_object(struct weft_unwinder *u, const struct weft_mapping *m, co
         }
     if (u->objects >= OBJECTS_MAX)
         return 0;
-    if (!weft__reserve(&u->object, u->objects, &u->objects_room, sizeof *u->object))
+    if (!weft_reserve(&u->object, u->objects, &u->objects_room, sizeof *u->object))
         return WEFT_E_NOMEM;
     struct object *o = &u->object[u->objects];
     size_t bytes = strlen(path) + 1;
@@ -346,7 +346,7 @@ static bool make_room(struct weft_unwinder *u)
     uint32_t room = u->rules_room ? u->rules_room : 512, before = u->rules_room;
     struct cached *old = u->rule;
     room *= room < RULES_MAX ? 2 : 1;
-    struct cached *grown = weft__resize(NULL, room, sizeof *grown);
+    struct cached *grown = weft_resize(NULL, room, sizeof *grown);
     if (!grown)
         return false;
     for (uint32_t i = 0; i < room; i++)

@@ -258,27 +258,3 @@ int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span)
     int32_t x = canvas_x(c, c->l->start[span + 1]);
     return x < c->x1 ? x : c->x1;
 }
-
-struct unit {
-    int64_t ns;
-    const char *name;
-};
-
-static const struct unit units[] = {{1000000000, "s"}, {1000000, "ms"}, {1000, "µs"}, {1, "ns"}};
-
-int canvas_format_time(char *out, size_t room, int64_t time_ns, int64_t step_ns, int64_t far_ns)
-{
-    const struct unit *u = units;
-    int64_t part = far_ns < 0 ? -far_ns : far_ns;
-    int digits = 0;
-    while (u->ns > 1 && u->ns > part)
-        u++;
-    for (part = u->ns; step_ns % part; part /= 10)
-        digits++;
-    uint64_t one = (uint64_t)u->ns, ns = time_ns < 0 ? 0 - (uint64_t)time_ns : (uint64_t)time_ns;
-    const char *sign = time_ns < 0 ? "-" : "";
-    if (digits == 0)
-        return snprintf(out, room, "%s%" PRIu64 " %s", sign, ns / one, u->name);
-    return snprintf(out, room, "%s%" PRIu64 ".%0*" PRIu64 " %s", sign, ns / one, digits,
-                    ns % one / (uint64_t)part, u->name);
-}

@@ -10,7 +10,8 @@
 #ifndef WEFT_VIEW_CANVAS_H
 #define WEFT_VIEW_CANVAS_H
 
-#include "model/duration.h"
+#include "base/count.h"
+#include "base/duration.h"
 #include "view/index.h"
 #include "view/text.h"
 #include "view/view.h"
@@ -190,10 +191,6 @@ int32_t canvas_row_height(const struct canvas *c, uint32_t at);
 /* Where the part of the row that a span has for itself ends: the start of the next one at the latest,
  * or the end of the axis. */
 int32_t canvas_span_room(const struct canvas *c, uint32_t row, uint32_t span);
-
-/* A multiple of step_ns as people write it, "646.5 ms": in the unit that suits the farthest time of the
- * picture, with as many digits as the step needs. Returns its size. */
-int canvas_format_time(char *out, size_t room, int64_t time_ns, int64_t step_ns, int64_t far_ns);
 
 /* The parts */
 

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "view/canvas.h"
 
 enum { DEPTH_MAX = 4096 };
@@ -17,7 +17,7 @@ void weft_flame_fini(struct weft_flame *f)
 
 static bool add_box(struct weft_flame *f, struct weft_flame_box box)
 {
-    if (!weft__reserve(&f->box, f->boxes, &f->room, sizeof *f->box))
+    if (!weft_reserve(&f->box, f->boxes, &f->room, sizeof *f->box))
         return false;
     f->box[f->boxes++] = box;
     return true;

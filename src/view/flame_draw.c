@@ -38,25 +38,11 @@ const char *weft_flame_name(const struct weft_profile *p, const struct weft_call
 
 int weft_flame_amount(char *out, size_t room, enum weft_source_unit unit, uint64_t value)
 {
-    static const char *const prefix[] = {"", "k", "M", "G", "T", "P", "E"};
-    const char *what = unit == WEFT_UNIT_CYCLES ? " cycles" : "";
-    unsigned power = 0;
-    uint64_t part = 0;
     if (unit == WEFT_UNIT_NS)
-        return weft_format_duration(out, room, value < INT64_MAX ? (int64_t)value : INT64_MAX);
-    if (value < 100000)
-        return snprintf(out, room, "%" PRIu64 "%s", value, what);
-    for (; value >= 1000; power++) {
-        part = value % 1000;
-        value /= 1000;
-    }
-    if (value >= 100)
-        return snprintf(out, room, "%" PRIu64 " %s%s", value, prefix[power], what);
-    if (value >= 10)
-        return snprintf(out, room, "%" PRIu64 ".%" PRIu64 " %s%s", value, part / 100, prefix[power],
-                        what);
-    return snprintf(out, room, "%" PRIu64 ".%02" PRIu64 " %s%s", value, part / 10, prefix[power],
-                    what);
+        return snprintf(out, room, "%s",
+                        weft_duration(value < INT64_MAX ? (int64_t)value : INT64_MAX).text);
+    return snprintf(out, room, "%s%s", weft_count_short(value).text,
+                    unit == WEFT_UNIT_CYCLES ? " cycles" : "");
 }
 
 /* "35.2 %" in tenths, rounded; without floating point, so that it is the same everywhere. */
@@ -81,7 +67,7 @@ size_t weft_flame_describe(char *out, size_t room, const struct weft_profile *p,
                            const struct weft_calltree *t, const struct weft_flame_box *box)
 {
     const struct weft_call *c = &t->call[box->node];
-    char share[24], self[24], amount[48], count[48];
+    char share[24], self[24], amount[48];
     weft_flame_amount(amount, sizeof amount, t->unit, box->total);
     percent(share, box->total, t->total);
     if (box->merged > 1)
@@ -89,10 +75,10 @@ size_t weft_flame_describe(char *out, size_t room, const struct weft_profile *p,
                                 "%" PRIu32 " frames, the first of them %.200s: together %s (%s)",
                                 box->merged, weft_flame_name(p, t, box->node), share, amount),
                        room);
-    weft_format_count(count, sizeof count, c->samples);
     size_t n = at_most(snprintf(out, room, "%.400s: %s (%s, %s sample%s), itself %s",
-                                weft_flame_name(p, t, box->node), share, amount, count,
-                                c->samples == 1 ? "" : "s", percent(self, c->self, t->total)),
+                                weft_flame_name(p, t, box->node), share, amount,
+                                weft_count(c->samples).text, c->samples == 1 ? "" : "s",
+                                percent(self, c->self, t->total)),
                        room);
     uint32_t function = box->node ? c->frame.function : WEFT_NONE;
     const char *file =
@@ -108,10 +94,9 @@ size_t weft_flame_describe(char *out, size_t room, const struct weft_profile *p,
 int weft_flame_found_text(char *out, size_t room, const struct weft_calltree *t,
                           const struct weft_flame_found *f)
 {
-    char share[24], count[48];
-    weft_format_count(count, sizeof count, f->frames);
-    return snprintf(out, room, "%s in %s frame%s", percent(share, f->total, t->total), count,
-                    f->frames == 1 ? "" : "s");
+    char share[24];
+    return snprintf(out, room, "%s in %s frame%s", percent(share, f->total, t->total),
+                    weft_count(f->frames).text, f->frames == 1 ? "" : "s");
 }
 
 /* ---- Drawing ---- */
@@ -319,16 +304,15 @@ static void draw_legend(struct picture *v, int32_t y)
                          v->width - MARGIN - x, entries[i].text, strlen(entries[i].text)) +
              2 * MARGIN;
     }
-    char text[160], count[48];
+    char text[160];
     uint32_t left_out = left_out_of(v);
     bool cut = v->f->first_row + v->f->shown_rows < v->f->rows || v->f->first_row;
     if (!left_out)
         return;
-    weft_format_count(count, sizeof count, left_out);
-    int n =
-        snprintf(text, sizeof text, "%s frame%s left out: less than a pixel%s%s.", count,
-                 left_out == 1 ? "" : "s", v->f->hidden || !cut ? " wide, or below such ones" : "",
-                 cut ? ", or no room for the row" : "");
+    int n = snprintf(text, sizeof text, "%s frame%s left out: less than a pixel%s%s.",
+                     weft_count(left_out).text, left_out == 1 ? "" : "s",
+                     v->f->hidden || !cut ? " wide, or below such ones" : "",
+                     cut ? ", or no room for the row" : "");
     canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x, baseline, v->width - MARGIN - x,
                 text, (size_t)n);
 }

@@ -22,11 +22,10 @@ void canvas_draw_title(struct canvas *c)
 {
     const struct weft_model *m = c->m;
     int32_t y = c->top + canvas_scaled(c, 18 * PX), width = c->x1 - c->x0;
-    char from[32], length[32], right[160];
-    weft_format_duration(from, sizeof from, c->from_ns);
-    weft_format_duration(length, sizeof length, c->to_ns - c->from_ns);
-    int n = snprintf(right, sizeof right, "from %s, %s long; %u promises, %u of %u rows", from,
-                     length, m->promises - 1, c->shown, c->l->rows);
+    char right[160];
+    int n = snprintf(right, sizeof right, "from %s, %s long; %u promises, %u of %u rows",
+                     weft_duration(c->from_ns).text, weft_duration(c->to_ns - c->from_ns).text,
+                     m->promises - 1, c->shown, c->l->rows);
     if (c->vp->search && c->hits)
         n += snprintf(right + n, sizeof right - (size_t)n, "; %u found", c->hits);
     int32_t right_width = weft_text_width(right, (size_t)n, c->font, false);
@@ -177,14 +176,14 @@ static void draw_range_on_ruler(struct canvas *c)
     if (!range_seen(c, &x0, &x1))
         return;
     canvas_rect(c, WEFT_INK_RANGE, x0, c->ruler_y0, x1, c->rows_y0);
-    char text[32];
-    int n = weft_format_duration(text, sizeof text, vp->range_to_ns - vp->range_from_ns);
-    int32_t width = weft_text_width(text, (size_t)n, c->font_small, true);
+    const struct weft_figure length = weft_duration(vp->range_to_ns - vp->range_from_ns);
+    const size_t size = strlen(length.text);
+    int32_t width = weft_text_width(length.text, size, c->font_small, true);
     int32_t x = x0 + (x1 - x0 - width) / 2; /* in the middle, or beside what is too narrow */
     x = x > c->x1 - width ? c->x1 - width : x < c->x0 ? c->x0 : x;
     canvas_rect(c, WEFT_INK_RANGE, x - 2 * PX, c->ruler_y0, x + width + 2 * PX, c->rows_y0);
     canvas_text(c, WEFT_INK_TEXT, c->font_small, true, x, c->ruler_y0 + canvas_scaled(c, 12 * PX),
-                width, text, (size_t)n);
+                width, length.text, size);
 }
 
 static int64_t far_time(const struct canvas *c)
@@ -195,11 +194,10 @@ static int64_t far_time(const struct canvas *c)
 /* How wide the widest time of a grid with that step is. */
 static int32_t time_width(const struct canvas *c, int64_t step)
 {
-    char from[32], to[32];
-    int n = canvas_format_time(from, sizeof from, c->from_ns, step, far_time(c));
-    int32_t width = weft_text_width(from, (size_t)n, c->font_small, false);
-    n = canvas_format_time(to, sizeof to, c->to_ns, step, far_time(c));
-    int32_t last = weft_text_width(to, (size_t)n, c->font_small, false);
+    const struct weft_figure from = weft_axis_time(c->from_ns, step, far_time(c));
+    const struct weft_figure to = weft_axis_time(c->to_ns, step, far_time(c));
+    int32_t width = weft_text_width(from.text, strlen(from.text), c->font_small, false);
+    int32_t last = weft_text_width(to.text, strlen(to.text), c->font_small, false);
     return width > last ? width : last;
 }
 
@@ -255,12 +253,12 @@ void canvas_draw_ruler(struct canvas *c)
             canvas_line(c, WEFT_INK_GRID, PX, x, c->rows_y0 - 4 * PX, x, c->rows_y0);
         }
     for (int64_t t = first_multiple(c->from_ns, step); t <= c->to_ns; t += step) {
-        char time[32];
         int32_t x = canvas_x(c, t);
-        int n = canvas_format_time(time, sizeof time, t, step, far_time(c));
+        const struct weft_figure time = weft_axis_time(t, step, far_time(c));
         canvas_line(c, WEFT_INK_GRID, PX, x, c->ruler_y0 + 4 * PX, x, c->rows_y1);
         canvas_text(c, WEFT_INK_FAINT_TEXT, c->font_small, false, x + 3 * PX,
-                    c->ruler_y0 + canvas_scaled(c, 12 * PX), c->x1 - x - 3 * PX, time, (size_t)n);
+                    c->ruler_y0 + canvas_scaled(c, 12 * PX), c->x1 - x - 3 * PX, time.text,
+                    strlen(time.text));
     }
     draw_range_on_ruler(c);
 }
@@ -440,22 +438,22 @@ static void draw_selection(struct canvas *c, int32_t baseline)
 {
     const struct weft_model *m = c->m;
     const struct weft_promise *p = &m->promise[c->vp->selected];
-    char text[600], self[120], creator[120], other[120], at[32], length[32];
+    char text[600], self[120], creator[120], other[120];
     uint64_t ran = 0;
     for (uint32_t r = p->first_run; r != WEFT_NONE; r = m->run[r].next)
         ran += (uint64_t)(m->run[r].end_ns - m->run[r].start_ns);
     describe(c, c->vp->selected, self, sizeof self);
     describe(c, p->creator, creator, sizeof creator);
-    weft_format_duration(at, sizeof at, p->start_ns);
-    weft_format_duration(length, sizeof length, p->end_ns - p->start_ns);
-    int n = snprintf(text, sizeof text, "Selected: %s, created at %s by %s; %s after %s", self, at,
-                     creator, weft_outcome_name((enum weft_outcome)p->outcome), length);
+    int n = snprintf(text, sizeof text, "Selected: %s, created at %s by %s; %s after %s", self,
+                     weft_duration(p->start_ns).text, creator,
+                     weft_outcome_name((enum weft_outcome)p->outcome),
+                     weft_duration(p->end_ns - p->start_ns).text);
     if (p->becomes != WEFT_NONE) {
         describe(c, p->becomes, other, sizeof other);
         n += snprintf(text + n, sizeof text - (size_t)n, " %s", other);
     }
-    weft_format_duration(length, sizeof length, ran < WEFT_TIME_MAX ? (int64_t)ran : WEFT_TIME_MAX);
-    n += snprintf(text + n, sizeof text - (size_t)n, "; ran for %s.", length);
+    n += snprintf(text + n, sizeof text - (size_t)n, "; ran for %s.",
+                  weft_duration(ran < WEFT_TIME_MAX ? (int64_t)ran : WEFT_TIME_MAX).text);
     canvas_text(c, WEFT_INK_TEXT, c->font_small, false, c->x0, baseline, c->x1 - c->x0, text,
                 (size_t)n);
 }
@@ -471,20 +469,18 @@ struct note {
 
 static void add_clause(struct note *n, const char *format, uint64_t count, const char *plural)
 {
-    char number[48];
-    if (!count)
-        return;
-    weft_format_count(number, sizeof number, count);
-    snprintf(n->clause[n->clauses++], CLAUSE, format, number, count == 1 ? "" : plural);
+    if (count)
+        snprintf(n->clause[n->clauses++], CLAUSE, format, weft_count(count).text,
+                 count == 1 ? "" : plural);
 }
 
 static void make_note(struct note *n, const struct canvas *c)
 {
     const struct weft_left_out *out = &c->left_out;
-    char step[32];
+    const int64_t step = grid_step(c);
     *n = (struct note){.clauses = 1};
-    canvas_format_time(step, sizeof step, grid_step(c), grid_step(c), grid_step(c));
-    snprintf(n->clause[0], CLAUSE, "Each grid division: %s.", step);
+    snprintf(n->clause[0], CLAUSE, "Each grid division: %s.",
+             weft_axis_time(step, step, step).text);
     add_clause(n, "Too short to be drawn singly: %s.", out->folded, "");
     unsigned before = n->clauses;
     add_clause(n, "%s arrow%s", out->arrows, "s");

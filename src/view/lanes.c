@@ -241,14 +241,13 @@ static void fold_rows(struct canvas *c, struct lane *lane, uint32_t first, uint3
 static void add_tip(struct canvas *c, struct weft_draw *d, uint32_t promise)
 {
     const struct weft_promise *p = &c->m->promise[promise];
-    char text[240], at[32], length[32], name[120] = "";
+    char text[240], name[120] = "";
     uint32_t label = weft_model_name(c->m, promise);
     if (label != WEFT_NONE)
         snprintf(name, sizeof name, "%.*s ", 100, weft_model_text(c->m, label, NULL));
-    weft_format_duration(at, sizeof at, p->start_ns);
-    weft_format_duration(length, sizeof length, p->end_ns - p->start_ns);
     int n = snprintf(text, sizeof text, "%s(%.60s) #%" PRIu64 ": at %s, %s, %s", name,
-                     weft_model_type(c->m, promise), p->id, at, length,
+                     weft_model_type(c->m, promise), p->id, weft_duration(p->start_ns).text,
+                     weft_duration(p->end_ns - p->start_ns).text,
                      weft_outcome_name((enum weft_outcome)p->outcome));
     canvas_tip(c, d, text, (size_t)n);
 }

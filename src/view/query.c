@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "base/count.h"
+#include "base/duration.h"
+
 static const char *const prefixes[] = {
     [WEFT__TERM_WORD] = "",      [WEFT__TERM_LABEL] = "label:",
     [WEFT__TERM_TYPE] = "type:", [WEFT__TERM_REASON] = "reason:",
@@ -26,48 +29,15 @@ static bool is_space(char c)
 
 /* ---- Parsing ---- */
 
-/* A number and nothing else. */
-static bool parse_id(const char *text, uint32_t size, uint64_t *out)
+/* A length of time: "1.5ms". A number alone is none. */
+static bool parse_length(const char *text, size_t size, uint64_t *out)
 {
-    uint64_t n = 0;
-    for (uint32_t i = 0; i < size; i++)
-        if (!is_digit(text[i]) || __builtin_mul_overflow(n, 10u, &n) ||
-            __builtin_add_overflow(n, (uint64_t)(text[i] - '0'), &n))
-            return false;
-    *out = n;
-    return size != 0;
-}
-
-/* Nanoseconds of a number, with or without a point, and a unit: "1.5ms". */
-static bool parse_duration(const char *text, uint32_t size, uint64_t *out)
-{
-    static const struct {
-        const char *name;
-        double ns;
-    } units[] = {{"ns", 1},   {"us", 1e3}, {"µs", 1e3},  {"μs", 1e3},
-                 {"ms", 1e6}, {"s", 1e9},  {"min", 60e9}};
-    uint32_t i = 0;
-    double value = 0, scale = 1;
-    bool point = false;
-    for (; i < size && (is_digit(text[i]) || (text[i] == '.' && !point && i)); i++) {
-        point = point || text[i] == '.';
-        if (text[i] == '.')
-            continue;
-        value = value * 10 + (text[i] - '0');
-        scale *= point ? 10 : 1;
-    }
-    if (i == 0)
+    int64_t ns;
+    if (!size || !is_digit(text[0]) || is_digit(text[size - 1]) || text[size - 1] == '.' ||
+        !weft_parse_duration(text, size, &ns))
         return false;
-    while (i < size && is_space(text[i]))
-        i++;
-    for (unsigned u = 0; u < sizeof units / sizeof *units; u++) {
-        if (strlen(units[u].name) != size - i || memcmp(units[u].name, text + i, size - i) != 0)
-            continue;
-        double ns = value / scale * units[u].ns + 0.5;
-        *out = ns < (double)WEFT_TIME_MAX ? (uint64_t)ns : (uint64_t)WEFT_TIME_MAX;
-        return ns >= 0; /* no NaN */
-    }
-    return false;
+    *out = (uint64_t)ns;
+    return true;
 }
 
 static void add_term(struct weft__query *q, struct weft__term t)
@@ -115,7 +85,7 @@ static void understand(struct weft__query *q, uint16_t at, uint16_t size, uint16
     const char *text = q->bytes + at;
     struct weft__term t = {.kind = WEFT__TERM_WORD, .at = at, .size = size};
     if (size > 1 && quote > 0 && (text[0] == '>' || text[0] == '<') &&
-        parse_duration(text + 1, size - 1u, &t.number)) {
+        parse_length(text + 1, size - 1u, &t.number)) {
         t.kind = text[0] == '>' ? WEFT__TERM_LONGER : WEFT__TERM_SHORTER;
         add_term(q, t);
         return;
@@ -126,7 +96,8 @@ static void understand(struct weft__query *q, uint16_t at, uint16_t size, uint16
             continue;
         if (size == n) /* nothing is asked for yet */
             return;
-        t.is_id = kind == WEFT__TERM_ID && parse_id(text + n, size - (uint32_t)n, &t.number);
+        t.is_id = kind == WEFT__TERM_ID &&
+                  weft_parse_digits(text + n, size - (size_t)n, UINT64_MAX, &t.number);
         if ((kind == WEFT__TERM_ID && !t.is_id) ||
             (kind == WEFT__TERM_OUTCOME && !is_outcome(text + n, size - (uint32_t)n)))
             break;
@@ -137,7 +108,7 @@ static void understand(struct weft__query *q, uint16_t at, uint16_t size, uint16
         return;
     }
     uint16_t hash = size > 1 && text[0] == '#';
-    t.is_id = parse_id(text + hash, size - (uint32_t)hash, &t.number);
+    t.is_id = weft_parse_digits(text + hash, size - (size_t)hash, UINT64_MAX, &t.number);
     if (size)
         add_term(q, t);
 }
@@ -176,8 +147,8 @@ void weft__query_parse(struct weft__query *q, const char *query)
             while (is_space(query[k]))
                 k++;
             for (; k < duration; k++)
-                q->bytes[used++] = lower(query[k]);
-            if (parse_duration(q->bytes + at + 1, (uint32_t)(used - at - 1), &ns)) {
+                q->bytes[used++] = is_space(query[k]) ? ' ' : lower(query[k]);
+            if (parse_length(q->bytes + at + 1, used - at - 1, &ns)) {
                 i = duration;
                 understand(q, (uint16_t)at, (uint16_t)(used - at), (uint16_t)(used - at));
                 continue;

@@ -217,7 +217,7 @@ uint32_t EXPORT(weft_panes)(void)
 
 /* ---- Pictures ---- */
 
-void EXPORT(weft_resize)(int32_t width, int32_t height)
+void EXPORT(weft_set_size)(int32_t width, int32_t height)
 {
     weft_explorer_resize(explorer, width, height);
 }
@@ -271,7 +271,7 @@ bool EXPORT(weft_work)(void)
 static uint32_t count, all;
 
 /* Of the list that was asked for last. */
-uint32_t EXPORT(weft_count)(void)
+uint32_t EXPORT(weft_fact_count)(void)
 {
     return count;
 }

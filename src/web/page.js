@@ -117,7 +117,7 @@ function resize() {
   canvas.style.height = `${height}px`;
   if (!ready)
     return;
-  C.weft_resize(width, height);
+  C.weft_set_size(width, height);
   redraw = true;
   if (stopped)
     return;

@@ -7,7 +7,7 @@ const LONG = 90; // characters
 
 function showFacts() {
   const address = C.weft_facts();
-  const facts = structures(address, C.weft_count(), "weft_fact",
+  const facts = structures(address, C.weft_fact_count(), "weft_fact",
     { name: "text", text: "text", link: "word", heading: "flag", bad: "flag" });
   const box = $("facts"), focused = box.contains(document.activeElement);
   const parts = [];
@@ -55,7 +55,7 @@ let visible = [], active = 0;
 function showVisible() {
   const address = C.weft_visible();
   const all = C.weft_all(), before = visible[active];
-  visible = structures(address, C.weft_count(), "weft_visible", { text: "text", pane: "word", promise: "word" });
+  visible = structures(address, C.weft_fact_count(), "weft_visible", { text: "text", pane: "word", promise: "word" });
   const selected = C.weft_selected(), pane = C.weft_selected_pane();
   active = Math.max(0, visible.findIndex(v => before && v.pane === before.pane && v.promise === before.promise));
   $("visible-all").textContent = all > visible.length ? `the ${visible.length} largest of ${all.toLocaleString("en")}`

@@ -8,7 +8,7 @@
 #include "explore/fact.h"
 #include "explore/visible.h"
 #include "packets.h"
-#include "model/duration.h"
+#include "base/duration.h"
 #include "view/text.h"
 
 #define MS(x) ((x)*UINT64_C(1000000))
@@ -274,7 +274,7 @@ static void all_say_the_same(void **state)
         struct subject x = take(&t);
         for (uint32_t p = 1; p < x.m->promises; p++) {
             struct weft_story story;
-            char wanted[200], waiting[WEFT__FACT_NUMBER];
+            char wanted[200];
             assert_int_equal(weft_story_find(&story, x.h, p), 0);
             sum.waiting_ns += story.spent.waiting_ns;
             sum.blocked_ns += story.spent.blocked_ns;
@@ -283,25 +283,25 @@ static void all_say_the_same(void **state)
             const char *found = about(&x, x.m->promise[p].id);
             snprintf(wanted, sizeof wanted, "[%s]\nin all: %s in %" PRIu64 " wait",
                      story.waits_open ? "Waits for" : "Waited for",
-                     weft__lasting(waiting, story.spent.waiting_ns), story.waits);
+                     weft_duration(story.spent.waiting_ns).text, story.waits);
             if (story.waits)
                 expect(found, wanted);
             snprintf(wanted, sizeof wanted, "\nready: %s: it could",
-                     weft__lasting(waiting, story.spent.ready_ns));
+                     weft_duration(story.spent.ready_ns).text);
             if (story.spent.ready_ns)
                 expect(found, wanted);
             snprintf(wanted, sizeof wanted, "[Running]\nin all: %s in %" PRIu64 " run",
-                     weft__lasting(waiting, story.spent.running_ns), story.runs);
+                     weft_duration(story.spent.running_ns).text, story.runs);
             if (story.runs)
                 expect(found, wanted);
             snprintf(wanted, sizeof wanted, "\npaused: %s: garbage",
-                     weft__lasting(waiting, story.spent.collecting_ns));
+                     weft_duration(story.spent.collecting_ns).text);
             if (story.spent.collecting_ns)
                 expect(found, wanted);
             else
                 expect_not(found, "\npaused: ");
             snprintf(wanted, sizeof wanted, "\nblocked: %s of that",
-                     weft__lasting(waiting, story.spent.blocked_ns));
+                     weft_duration(story.spent.blocked_ns).text);
             assert_true(story.spent.blocked_ns <= story.spent.waiting_ns);
             if (story.spent.blocked_ns)
                 expect(found, wanted);
@@ -758,41 +758,6 @@ static void the_longest_are_listed(void **state)
     leave(&x);
 }
 
-/* ---- Numbers ---- */
-
-static void numbers(void **state)
-{
-    (void)state;
-    char text[48];
-    static const struct {
-        int64_t ns;
-        const char *duration, *moment;
-    } cases[] = {
-        {0, "0 ns", "0 ns"},
-        {999, "999 ns", "999 ns"},
-        {1000, "1 \xc2\xb5s", "1 \xc2\xb5s"},
-        {1234, "1.23 \xc2\xb5s", "1.234 \xc2\xb5s"},
-        {999949, "1 ms", "999.949 \xc2\xb5s"},
-        {-8213000, "-8.21 ms", "-8.213 ms"},
-        {39912345, "39.9 ms", "39.912 ms"},
-        {1408291159, "1.41 s", "1.408291 s"},
-        {120000000000, "120 s", "120 s"},
-        {INT64_MIN, "-9223372036 s", "-9223372036.854775 s"},
-    };
-    for (size_t i = 0; i < COUNT(cases); i++) {
-        int n = weft_format_duration(text, sizeof text, cases[i].ns);
-        assert_int_equal(n, strlen(text));
-        assert_string_equal(text, cases[i].duration);
-        weft_format_moment(text, sizeof text, cases[i].ns);
-        assert_string_equal(text, cases[i].moment);
-    }
-    weft_format_count(text, sizeof text, 1204);
-    assert_string_equal(text, "1,204");
-    weft_format_count(text, sizeof text, UINT64_MAX);
-    assert_string_equal(text, "18,446,744,073,709,551,615");
-    assert_int_equal(weft_format_count(text, 3, 123456), 2);
-}
-
 /* ---- Real traces ---- */
 
 static void real_traces(void **state)
@@ -836,21 +801,13 @@ static void real_traces(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(waits_and_resolution),
-        cmocka_unit_test(waits_end_in_many_ways),
-        cmocka_unit_test(all_say_the_same),
-        cmocka_unit_test(all_say_what_was_blocked),
-        cmocka_unit_test(failures_and_marks),
-        cmocka_unit_test(simplified),
-        cmocka_unit_test(lists_are_bounded),
-        cmocka_unit_test(own_trace),
-        cmocka_unit_test(what_is_held),
-        cmocka_unit_test(a_hanging_trace),
-        cmocka_unit_test(an_empty_trace),
-        cmocka_unit_test(a_range),
-        cmocka_unit_test(ranges_as_counted),
-        cmocka_unit_test(the_longest_are_listed),
-        cmocka_unit_test(numbers),
+        cmocka_unit_test(waits_and_resolution), cmocka_unit_test(waits_end_in_many_ways),
+        cmocka_unit_test(all_say_the_same),     cmocka_unit_test(all_say_what_was_blocked),
+        cmocka_unit_test(failures_and_marks),   cmocka_unit_test(simplified),
+        cmocka_unit_test(lists_are_bounded),    cmocka_unit_test(own_trace),
+        cmocka_unit_test(what_is_held),         cmocka_unit_test(a_hanging_trace),
+        cmocka_unit_test(an_empty_trace),       cmocka_unit_test(a_range),
+        cmocka_unit_test(ranges_as_counted),    cmocka_unit_test(the_longest_are_listed),
         cmocka_unit_test(real_traces),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

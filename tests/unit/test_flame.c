@@ -469,18 +469,17 @@ static void amounts(void **state)
         const char *text;
     } cases[] = {
         {WEFT_UNIT_NS, 1520000000, "1.52 s"},
-        {WEFT_UNIT_NS, UINT64_MAX, "292 years"},
-        {WEFT_UNIT_COUNT, 99999, "99999"},
-        {WEFT_UNIT_COUNT, 100000, "100 k"},
+        {WEFT_UNIT_NS, UINT64_MAX, "106752 d"},
+        {WEFT_UNIT_COUNT, 99999, "99,999"},
+        {WEFT_UNIT_COUNT, 1000000, "1.00 M"},
         {WEFT_UNIT_CYCLES, 1234567890, "1.23 G cycles"},
-        {WEFT_UNIT_CYCLES, 45678900000, "45.6 G cycles"},
+        {WEFT_UNIT_CYCLES, 45678900000, "45.7 G cycles"},
         {WEFT_UNIT_COUNT, UINT64_MAX, "18.4 E"},
     };
     char out[48];
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         weft_flame_amount(out, sizeof out, cases[i].unit, cases[i].value);
-        if (cases[i].value != UINT64_MAX || cases[i].unit != WEFT_UNIT_NS)
-            assert_string_equal(out, cases[i].text);
+        assert_string_equal(out, cases[i].text);
     }
 }
 

@@ -3,7 +3,7 @@
  * else while events are read. */
 #include <inttypes.h>
 
-#include "base/alloc.h"
+#include "base/array.h"
 #include "model/build.h"
 #include "base/idmap.h"
 #include "model/model.h"
@@ -94,9 +94,9 @@ static void too_many_texts(void **state)
 static void sizes_do_not_wrap(void **state)
 {
     (void)state;
-    assert_null(weft__resize(NULL, UINT64_MAX, 1));
-    assert_null(weft__resize(NULL, UINT64_MAX / 8 + 2, 8));
-    assert_null(weft__resize(NULL, (uint64_t)PTRDIFF_MAX / 16 + 1, 16));
+    assert_null(weft_resize(NULL, UINT64_MAX, 1));
+    assert_null(weft_resize(NULL, UINT64_MAX / 8 + 2, 8));
+    assert_null(weft_resize(NULL, (uint64_t)PTRDIFF_MAX / 16 + 1, 16));
     uint32_t room = 0, *array = NULL;
     assert_true(weft__grow(&array, 0, &room, sizeof *array) && room >= 1);
     assert_false(weft__grow(&array, WEFT_NONE - 1, &(uint32_t){WEFT_NONE - 1}, sizeof *array));

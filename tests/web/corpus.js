@@ -42,7 +42,7 @@ function withText(text, f) {
 }
 
 function look() {
-  C.weft_resize(900, 500);
+  C.weft_set_size(900, 500);
   C.weft_paint(0);
   C.weft_facts();
   C.weft_visible();

@@ -2,7 +2,7 @@ $ weft profile  deep.weft
 deep.weft
   samples   26 of samples; none lost
   rate      10,000,000 a second got while threads ran
-  over      2.500 µs, 1 thread of 1 process, 26 samples in all
+  over      2.5 µs, 1 thread of 1 process, 26 samples in all
   promises  none known: there are samples only, no events of promises
 
       self   self %    sum %       total  total %  function
@@ -35,7 +35,7 @@ $ weft profile --tree --min 0 deep.weft
 deep.weft
   samples   26 of samples; none lost
   rate      10,000,000 a second got while threads ran
-  over      2.500 µs, 1 thread of 1 process, 26 samples in all
+  over      2.5 µs, 1 thread of 1 process, 26 samples in all
   promises  none known: there are samples only, no events of promises
 
      total  total %   self %   calls, from the outside in
@@ -92,7 +92,7 @@ $ weft profile --no-symbols --limit 3 deep.weft
 deep.weft
   samples   26 of samples; none lost
   rate      10,000,000 a second got while threads ran
-  over      2.500 µs, 1 thread of 1 process, 26 samples in all
+  over      2.5 µs, 1 thread of 1 process, 26 samples in all
   promises  none known: there are samples only, no events of promises
 
       self   self %    sum %       total  total %  function

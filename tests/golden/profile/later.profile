@@ -2,7 +2,7 @@ $ weft profile  later.weft
 later.weft: server --port 80
   samples   4 of cycles; none lost
   rate      999 a second asked for, 1,000 a second got while threads ran
-  over      3.000 ms, 2 threads of 1 process, 9.60 M cycles in all
+  over      3 ms, 2 threads of 1 process, 9.60 M cycles in all
   promises  none known: there are samples only, no events of promises
 
       self   self %    sum %       total  total %  function
@@ -26,7 +26,7 @@ later.weft: server --port 80
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
   others    there are also samples of cycles; --event NAME shows those
 

@@ -2,8 +2,8 @@ $ weft profile  many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
@@ -28,8 +28,8 @@ $ weft profile --by label --limit 3 many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
@@ -45,8 +45,8 @@ $ weft profile --by family many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
@@ -62,8 +62,8 @@ $ weft profile --by label --fold=no --limit 3 many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
@@ -79,8 +79,8 @@ $ weft profile --by root --limit 2 many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
@@ -94,8 +94,8 @@ $ weft profile --tree --async-stacks many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  20.0 ms (97.6 %) for promises, 0.0 ms (0.0 %) for none, 0.5 ms (2.4 %) before events
             were recorded, or after
@@ -118,8 +118,8 @@ $ weft profile --label 'GET /key-#' --by label --limit 2 many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  15.0 ms (100.0 %) for promises, 0.0 ms (0.0 %) for none
   shown     only promises with the label 'GET /key-#': 15.0 ms, which is 73.2 % of all
@@ -133,8 +133,8 @@ $ weft profile --promise 'GET /key-#' --by label --fold=no --limit 1 many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  20.0 ms (100.0 %) for promises, 0.0 ms (0.0 %) for none
   shown     only promises with the label 'GET /key-#' and those that they created: 20.0 ms, which is
@@ -149,15 +149,15 @@ $ weft profile --off-cpu many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  away      threads were off the cores for 50.000 µs, 2 times: 50.000 µs they waited for something,
-            0.000 µs (0 times) they could have run, but others did
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  away      threads were off the cores for 50 µs, 2 times: 50 µs they waited for something, 0 ns (0
+            times) they could have run, but others did
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  0.000 µs (0.0 %) for promises, 50.000 µs (100.0 %) for none
 
       away    share      times        each  why        where, and who called it
- 50.000 µs  100.0 %          2   25.000 µs  waits      loop ← main
+ 50.000 µs  100.0 %          2       25 µs  waits      loop ← main
 
       away    share    sum %       times  thread
  50.000 µs  100.0 %  100.0 %           2  keys 0
@@ -167,8 +167,8 @@ $ weft profile --label parse --top many.weft
 many.weft
   samples   41 of cpu-clock, one for each 500 µs of CPU time; none lost
   rate      2,000 a second asked for
-  over      29.900 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
-  missing   when threads left the cores, after the first 20.820 ms: they did so too often to record
+  over      29.9 ms, 1 thread of 1 process, 20.5 ms of CPU time: 0.69 cores busy
+  missing   when threads left the cores, after the first 20.82 ms: they did so too often to record
             it; 9 records that are no samples (of switches, or what was mapped), for want of room
   promises  5.0 ms (100.0 %) for promises, 0.0 ms (0.0 %) for none
   shown     only promises with the label 'parse': 5.0 ms, which is 24.4 % of all

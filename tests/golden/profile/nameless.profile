@@ -2,15 +2,15 @@ $ weft profile --off-cpu nameless.weft
 nameless.weft: server
   samples   1 of cpu-clock, one for each 1 ms of CPU time; none lost
   rate      1,000 a second asked for, 333 a second got while threads ran
-  over      8.000 ms, 1 thread of 1 process, 1 ms of CPU time: 0.12 cores busy
-  away      threads were off the cores for 5.000 ms, 3 times: 5.000 ms they waited for something,
-            0.000 ms (0 times) they could have run, but others did
+  over      8 ms, 1 thread of 1 process, 1 ms of CPU time: 0.12 cores busy
+  away      threads were off the cores for 5 ms, 3 times: 5 ms they waited for something, 0 ns (0
+            times) they could have run, but others did
   promises  none known: there are samples only, no events of promises
 
       away    share      times        each  why        where, and who called it
-  3.000 ms   60.0 %          1    3.000 ms  waits      poll ← main
-  1.000 ms   20.0 %          1    1.000 ms  waits      main
-  1.000 ms   20.0 %          1    1.000 ms  waits      nanosleep ← main
+  3.000 ms   60.0 %          1        3 ms  waits      poll ← main
+  1.000 ms   20.0 %          1        1 ms  waits      main
+  1.000 ms   20.0 %          1        1 ms  waits      nanosleep ← main
 
       away    share    sum %       times  thread
   5.000 ms  100.0 %  100.0 %           3  server 0

@@ -3,7 +3,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
       self   self %    sum %       total  total %  function
@@ -33,7 +33,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
       self   self %    sum %       total  total %  function
@@ -49,7 +49,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
       self   self %    sum %       total  total %  function
@@ -66,7 +66,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
      total  total %   self %   calls, from the outside in
@@ -85,7 +85,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
      total  total %   self %   calls, from the outside in
@@ -101,7 +101,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
      total  total %   self %   calls, from the outside in
@@ -122,7 +122,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
      total  total %   self %   calls, from the outside in
@@ -145,7 +145,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  4 ms (100.0 %) for promises, 0 ms (0.0 %) for none
   shown     only thread 1 'zipper': 4 ms, which is 36.4 % of all
 
@@ -158,7 +158,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
       self   self %    sum %   total %  line         function, and what stands there
@@ -181,7 +181,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
       took    share    sum %     samples  label
@@ -196,7 +196,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
       took    share    sum %     samples  promise
@@ -212,7 +212,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
       took    share    sum %     samples  on behalf of
@@ -226,7 +226,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
       took    share    sum %     samples  thread
@@ -239,7 +239,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  10 ms (90.9 %) for promises, 1 ms (9.1 %) for none
 
       took    share    sum %     samples  core
@@ -252,15 +252,15 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
-  away      threads were off the cores for 2.900 ms, 3 times: 2.500 ms they waited for something,
-            0.400 ms (1 time) they could have run, but others did
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  away      threads were off the cores for 2.9 ms, 3 times: 2.5 ms they waited for something, 400 µs
+            (1 time) they could have run, but others did
   promises  0.400 ms (13.8 %) for promises, 2.500 ms (86.2 %) for none
 
       away    share      times        each  why        where, and who called it
-  2.000 ms   69.0 %          1    2.000 ms  waits      poll ← loop ← main
-  0.500 ms   17.2 %          1  500.000 µs  waits      read_all ← loop ← main
-  0.400 ms   13.8 %          1  400.000 µs  preempted  compress ← start_thread
+  2.000 ms   69.0 %          1        2 ms  waits      poll ← loop ← main
+  0.500 ms   17.2 %          1      500 µs  waits      read_all ← loop ← main
+  0.400 ms   13.8 %          1      400 µs  preempted  compress ← start_thread
 
       away    share    sum %       times  thread
   2.500 ms   86.2 %   86.2 %           2  server 0
@@ -272,9 +272,9 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
-  away      threads were off the cores for 2.900 ms, 3 times: 2.500 ms they waited for something,
-            0.400 ms (1 time) they could have run, but others did
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  away      threads were off the cores for 2.9 ms, 3 times: 2.5 ms they waited for something, 400 µs
+            (1 time) they could have run, but others did
   promises  0.400 ms (13.8 %) for promises, 2.500 ms (86.2 %) for none
 
      total  total %   self %   where it waited: from the outside in
@@ -289,9 +289,9 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
-  away      threads were off the cores for 2.900 ms, 3 times: 2.500 ms they waited for something,
-            0.400 ms (1 time) they could have run, but others did
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  away      threads were off the cores for 2.9 ms, 3 times: 2.5 ms they waited for something, 400 µs
+            (1 time) they could have run, but others did
   promises  0.400 ms (13.8 %) for promises, 2.500 ms (86.2 %) for none
 
       away    share    sum %       times  label
@@ -320,7 +320,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  6 ms (100.0 %) for promises, 0 ms (0.0 %) for none
   shown     only promises with the label 'PUT /x' and those that they created: 6 ms, which is 54.5 %
             of all
@@ -347,7 +347,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  3 ms (100.0 %) for promises, 0 ms (0.0 %) for none
   shown     only promise #2 'GET /x' and those that it created: 3 ms, which is 27.3 % of all
 
@@ -369,7 +369,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  4 ms (100.0 %) for promises, 0 ms (0.0 %) for none
   shown     only promises with the label 'GET /x': 4 ms, which is 36.4 % of all
 
@@ -391,9 +391,9 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  2 ms (100.0 %) for promises, 0 ms (0.0 %) for none
-  shown     only from 5.000 ms on until 6.000 ms: 2 ms, which is 18.2 % of all
+  shown     only from 5 ms on until 6 ms: 2 ms, which is 18.2 % of all
 
       self   self %    sum %       total  total %  function
       1 ms   50.0 %   50.0 %        1 ms   50.0 %  0x1b10 (server)
@@ -416,9 +416,9 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  0 ns (0.0 %) for promises, 0 ns (0.0 %) for none
-  shown     only from 20.000 ms on: 0 ns, which is 0.0 % of all
+  shown     only from 20 ms on: 0 ns, which is 0.0 % of all
 
 Nothing of it is left: no sample is of what was asked for.
 
@@ -427,7 +427,7 @@ server.weft
   samples   11 of cpu-clock, one for each 1 ms of CPU time; 2 more (15.4 %) were lost, for want of
             room
   rate      1,000 a second asked for, 1,375 a second got while threads ran
-  over      7.800 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
+  over      7.8 ms, 2 threads of 1 process, 11 ms of CPU time: 1.41 cores busy
   promises  4 ms (100.0 %) for promises, 0 ms (0.0 %) for none
   shown     only promises with the label 'GET /x' and those that they created: 4 ms, which is 36.4 %
             of all

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 /* Hashing of what comes from a file: mixed with a number that the file's author cannot know, so that
  * he cannot make all of it collide. */
-#ifndef WEFT_BASE_SEED_H
-#define WEFT_BASE_SEED_H
+#ifndef WEFT_BASE_HASH_H
+#define WEFT_BASE_HASH_H
 
 #include <stdint.h>
 #include <sys/random.h>

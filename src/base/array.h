@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: ISC */
+/* Arrays that grow. A count may come from a file: one that does not fit into memory is treated like a failed
+ * allocation.
+ *
+ *     if (!weft_reserve(&list->item, list->items, &list->room, sizeof *list->item))
+ *         return WEFT_E_NOMEM;
+ *     list->item[list->items++] = item; */
+#ifndef WEFT_BASE_ARRAY_H
+#define WEFT_BASE_ARRAY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+/* realloc to count items of item bytes each, at least one. */
+static inline void *weft_resize(void *array, uint64_t count, size_t item)
+{
+    return count > PTRDIFF_MAX / item ? NULL : realloc(array, (size_t)(count ? count : 1) * item);
+}
+
+/* Makes room for wanted items in all, growing by at least half. array: the address of the pointer. Returns false, and
+ * leaves the array as it was, if there is no memory or wanted is above 2^32 - 1. */
+static inline bool weft_reserve_all(void *array, uint64_t wanted, uint32_t *room, size_t item)
+{
+    const uint64_t most = UINT32_MAX, half_more = *room ? *room + *room / UINT64_C(2) : 16;
+    if (wanted <= *room)
+        return true;
+    if (wanted > most)
+        return false;
+    wanted = wanted > half_more ? wanted : half_more < most ? half_more : most;
+    void *grown = weft_resize(*(void **)array, wanted, item);
+    if (!grown)
+        return false;
+    *(void **)array = grown;
+    *room = (uint32_t)wanted;
+    return true;
+}
+
+/* Makes room for one item more than used. */
+static inline bool weft_reserve(void *array, uint64_t used, uint32_t *room, size_t item)
+{
+    return used < *room || weft_reserve_all(array, used + 1, room, item);
+}
+
+#endif

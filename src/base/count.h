@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: ISC */
+/* Counts and sizes in bytes as text and back. Text is returned by value, ready for printf. */
+#ifndef WEFT_BASE_COUNT_H
+#define WEFT_BASE_COUNT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A number as text. */
+struct weft_figure {
+    char text[40];
+};
+
+/* With commas: "1,234,567". */
+struct weft_figure weft_count(uint64_t n);
+
+/* The same below a million; above, three digits: "1.23 M", "18.4 E". */
+struct weft_figure weft_count_short(uint64_t n);
+
+/* "" for one, "s" for any other number. */
+const char *weft_plural(uint64_t n);
+
+/* Bytes: "900 bytes", "512 KiB", "64 MiB"; below 10 of a unit in the next smaller one, rounded down. */
+struct weft_figure weft_size(uint64_t bytes);
+
+/* A decimal number of nothing but digits, at most max; of the first size bytes, or of the whole text. */
+bool weft_parse_digits(const char *text, size_t size, uint64_t max, uint64_t *n);
+bool weft_parse_count(const char *text, uint64_t max, uint64_t *n);
+
+/* "65536", "64K", "64MB", "1GiB": bytes; K, M, G and T are powers of 1024. What does not fit is UINT64_MAX. */
+bool weft_parse_size(const char *text, uint64_t *bytes);
+
+#endif

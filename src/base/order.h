@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: ISC */
+/* Comparing for qsort, and searching what is sorted.
+ *
+ *     static int by_start(const void *a, const void *b)
+ *     {
+ *         const struct span *x = a, *y = b;
+ *         WEFT_ORDER(x->stream, y->stream);
+ *         return weft_order(x->start_ns, y->start_ns);
+ *     }
+ *
+ *     uint32_t low = 0, high = spans;
+ *     WEFT_SEEK(low, high, span[middle].start_ns < time_ns); (now low is the first span that starts at time_ns or later)
+ */
+#ifndef WEFT_BASE_ORDER_H
+#define WEFT_BASE_ORDER_H
+
+#include <stdint.h>
+
+/* Negative, 0 or positive, as a is less than, equal to or greater than b. */
+static inline int weft_order(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+static inline int weft_order_unsigned(uint64_t a, uint64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* In a comparison with several keys: returns if these differ. Both of one type. */
+#define WEFT_ORDER(a, b)                                                                           \
+    do {                                                                                           \
+        if ((a) != (b))                                                                            \
+            return (a) < (b) ? -1 : 1;                                                             \
+    } while (0)
+
+/* Binary search: moves low up to the first place below high where `holds`, an expression of `middle`, is false;
+ * changes high. It must hold for no place after one where it does not. */
+#define WEFT_SEEK(low, high, holds)                                                                \
+    while ((low) < (high)) {                                                                       \
+        const __typeof__(low) middle = (low) + ((high) - (low)) / 2;                               \
+        if (holds)                                                                                 \
+            (low) = middle + 1;                                                                    \
+        else                                                                                       \
+            (high) = middle;                                                                       \
+    }
+
+/* For qsort and bsearch over plain numbers. */
+static inline int weft_order_u32(const void *a, const void *b)
+{
+    return weft_order(*(const uint32_t *)a, *(const uint32_t *)b);
+}
+static inline int weft_order_u64(const void *a, const void *b)
+{
+    return weft_order_unsigned(*(const uint64_t *)a, *(const uint64_t *)b);
+}
+static inline int weft_order_i64(const void *a, const void *b)
+{
+    return weft_order(*(const int64_t *)a, *(const int64_t *)b);
+}
+
+#endif
