@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: ISC */
-/* The time now. */
+/* The time now, in nanoseconds. */
 #ifndef WEFT_BASE_CLOCK_H
 #define WEFT_BASE_CLOCK_H
 
 #include <stdint.h>
 #include <time.h>
 
-/* Nanoseconds of CLOCK_MONOTONIC, the clock of traces. */
-static inline int64_t weft_monotonic_ns(void)
+static inline int64_t weft_clock_ns(clockid_t clock)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(clock, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
+}
+
+/* The clock of traces. */
+static inline int64_t weft_monotonic_ns(void)
+{
+    return weft_clock_ns(CLOCK_MONOTONIC);
 }
 
 #endif

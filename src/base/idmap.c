@@ -23,9 +23,11 @@ struct weft_idmap {
     uint32_t *slot; /* open addressing, at most half full: number of the block plus 1; 0 is free */
     uint64_t room;  /* a power of two */
     struct block *block;
-    uint64_t blocks, blocks_room;
+    uint64_t blocks;
+    uint32_t blocks_room;
     uint32_t *list; /* BLOCK to a list */
-    uint64_t lists, lists_room;
+    uint64_t lists;
+    uint32_t lists_room;
     uint64_t seed;
     uint32_t recent[RECENT]; /* blocks used lately, by their keys' last bits; if there are any */
 };
@@ -78,19 +80,6 @@ static bool grow_slots(struct weft_idmap *map)
     return true;
 }
 
-static bool grow(void *array, uint64_t used, uint64_t *room, size_t item)
-{
-    if (used < *room)
-        return true;
-    uint64_t wanted = *room ? *room + *room / 2 : FIRST_ROOM;
-    void *grown = used < UINT32_MAX - 1 ? weft_resize(*(void **)array, wanted, item) : NULL;
-    if (!grown)
-        return false;
-    *(void **)array = grown;
-    *room = wanted;
-    return true;
-}
-
 /* The block of id, made if need be. NULL: no memory. */
 static struct block *block_of(struct weft_idmap *map, uint64_t id)
 {
@@ -100,7 +89,7 @@ static struct block *block_of(struct weft_idmap *map, uint64_t id)
         return &map->block[*recent];
     uint32_t *slot = find(map, key);
     if (!*slot) {
-        if (!grow(&map->block, map->blocks, &map->blocks_room, sizeof *map->block))
+        if (!weft_reserve(&map->block, map->blocks, &map->blocks_room, sizeof *map->block))
             return NULL;
         if (map->blocks + 1 > map->room / 2) {
             if (!grow_slots(map))
@@ -126,7 +115,7 @@ static bool make_list(struct weft_idmap *map, struct block *b)
 {
     if (b->listed)
         return true;
-    if (!grow(&map->list, map->lists, &map->lists_room, BLOCK * sizeof *map->list))
+    if (!weft_reserve(&map->list, map->lists, &map->lists_room, BLOCK * sizeof *map->list))
         return false;
     for (uint32_t i = 0; i < BLOCK; i++)
         map->list[(size_t)map->lists * BLOCK + i] = value(map, b, i);

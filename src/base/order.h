@@ -9,24 +9,19 @@
  *     }
  *
  *     uint32_t low = 0, high = spans;
- *     WEFT_SEEK(low, high, span[middle].start_ns < time_ns); (now low is the first span that starts at time_ns or later)
+ *     WEFT_SEEK(low, high, span[middle].start_ns < time_ns);
+    return low;  (the first span that starts at time_ns or later)
  */
 #ifndef WEFT_BASE_ORDER_H
 #define WEFT_BASE_ORDER_H
 
 #include <stdint.h>
 
-/* Negative, 0 or positive, as a is less than, equal to or greater than b. */
-static inline int weft_order(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-static inline int weft_order_unsigned(uint64_t a, uint64_t b)
-{
-    return (a > b) - (a < b);
-}
+/* Negative, 0 or positive, as a is less than, equal to or greater than b: two numbers of one type, or pointers into one
+ * array. Says each twice. */
+#define weft_order(a, b) (((a) > (b)) - ((a) < (b)))
 
-/* In a comparison with several keys: returns if these differ. Both of one type. */
+/* In a comparison with several keys: returns if these differ. */
 #define WEFT_ORDER(a, b)                                                                           \
     do {                                                                                           \
         if ((a) != (b))                                                                            \
@@ -51,7 +46,7 @@ static inline int weft_order_u32(const void *a, const void *b)
 }
 static inline int weft_order_u64(const void *a, const void *b)
 {
-    return weft_order_unsigned(*(const uint64_t *)a, *(const uint64_t *)b);
+    return weft_order(*(const uint64_t *)a, *(const uint64_t *)b);
 }
 static inline int weft_order_i64(const void *a, const void *b)
 {
