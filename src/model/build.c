@@ -7,26 +7,9 @@
 
 #include "base/array.h"
 
-enum { FIRST_ROOM = 64, MUCH = 1 << 20 };
-
 bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item)
 {
-    if (used < *room)
-        return true;
-    if (used >= WEFT_NONE - 1)
-        return false;
-    /* Not doubled where that is much: realloc may have to copy, and the old one is there until it has. */
-    uint64_t wanted = *room < FIRST_ROOM              ? FIRST_ROOM
-                      : (uint64_t)*room * item < MUCH ? *room * UINT64_C(2)
-                                                      : *room + *room / UINT64_C(2);
-    if (wanted > WEFT_NONE - 1)
-        wanted = WEFT_NONE - 1;
-    void *grown = weft_resize(*(void **)array, wanted, item);
-    if (!grown)
-        return false;
-    *(void **)array = grown;
-    *room = (uint32_t)wanted;
-    return true;
+    return used < WEFT_NONE - 1 && weft_reserve(array, used, room, item);
 }
 
 bool weft__trim(void *array, uint32_t used, size_t item)

@@ -88,7 +88,8 @@ struct weft_builder {
     struct weft_error *err;
 };
 
-/* Makes room for one more item. used, room: in items. Returns false if there is none. */
+/* Makes room for one more item. used, room: in items. Returns false if there is none, or where
+ * the number of the next item would be WEFT_NONE. */
 bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item);
 
 /* Gives back the room that is not used. Returns false if that needs memory that is not there. */

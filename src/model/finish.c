@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "model/build.h"
 
 static int64_t later(int64_t a, int64_t b)
@@ -249,7 +250,7 @@ out:
 static int by_start(const void *a, const void *b)
 {
     const struct weft_missing *x = a, *y = b;
-    return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+    return weft_order(x->start_ns, y->start_ns);
 }
 
 /* Streams may have gaps at the same time. */

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/idmap.h"
+#include "base/order.h"
 #include "model/strings.h"
 
 const char *weft_outcome_name(enum weft_outcome o)
@@ -119,7 +120,7 @@ struct keyed {
 static int by_id(const void *a, const void *b)
 {
     uint64_t x = ((const struct keyed *)a)->id, y = ((const struct keyed *)b)->id;
-    return x < y ? -1 : x > y;
+    return weft_order(x, y);
 }
 
 uint32_t *weft_model_by_id(const struct weft_model *m)

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "model/build.h"
 
 struct weft_running *weft__model_stream(struct weft_builder *b, uint32_t stream)
@@ -115,9 +116,8 @@ struct change {
 static int by_time(const void *a, const void *b)
 {
     const struct change *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->awake > y->awake ? -1 : x->awake < y->awake;
+    WEFT_ORDER(x->time_ns, y->time_ns);
+    return weft_order(y->awake, x->awake);
 }
 
 /* The process sleeps while all streams do that are ever suspended. Before its first event a stream is asleep

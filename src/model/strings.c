@@ -20,7 +20,8 @@ struct weft_strings {
     char *bytes; /* terminated texts, one after another */
     uint64_t bytes_used, bytes_room;
     struct text *text;
-    uint64_t texts, texts_room;
+    uint64_t texts;
+    uint32_t texts_room;
     uint32_t *slot; /* open addressing, at most half full: number plus 1, 0 is free */
     uint64_t room;  /* a power of two */
     uint64_t seed;
@@ -98,14 +99,8 @@ static bool grow_slots(struct weft_strings *s)
 
 static bool make_room(struct weft_strings *s, uint32_t size)
 {
-    if (s->texts == s->texts_room) {
-        uint64_t room = s->texts_room ? s->texts_room + s->texts_room / 2 : FIRST_ROOM;
-        void *grown = weft_resize(s->text, room, sizeof *s->text);
-        if (!grown)
-            return false;
-        s->text = grown;
-        s->texts_room = room;
-    }
+    if (!weft_reserve(&s->text, s->texts, &s->texts_room, sizeof *s->text))
+        return false;
     if (s->bytes_room - s->bytes_used <= size) {
         uint64_t room = s->bytes_room + s->bytes_room / 2 + size + FIRST_ROOM;
         void *grown = weft_resize(s->bytes, room, 1);
