@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "view/canvas.h"
 
 enum {
@@ -126,13 +127,7 @@ static void add_all_of(struct canvas *c, struct arrows *a, uint32_t promise)
 static uint32_t first_after(const struct canvas *c, int64_t time_ns)
 {
     uint32_t low = 0, high = c->m->interactions;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->m->interaction[weft__interaction_at(c->x, middle)].time_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, c->m->interaction[weft__interaction_at(c->x, middle)].time_ns < time_ns);
     return low;
 }
 
@@ -212,8 +207,7 @@ static void collect(struct canvas *c, struct arrows *a)
 static int by_interaction(const void *a, const void *b)
 {
     const struct arrow *x = a, *y = b;
-    if (x->interaction != y->interaction)
-        return x->interaction < y->interaction ? -1 : 1;
+    WEFT_ORDER(x->interaction, y->interaction);
     return y->chosen - x->chosen;
 }
 
@@ -241,8 +235,7 @@ static int by_look(const void *a, const void *b)
     const int32_t p[6] = {!x->chosen, x->ink, coarse(x->x1), x->y1, x->y0, coarse(x->x0)};
     const int32_t q[6] = {!y->chosen, y->ink, coarse(y->x1), y->y1, y->y0, coarse(y->x0)};
     for (int i = 0; i < 6; i++)
-        if (p[i] != q[i])
-            return p[i] < q[i] ? -1 : 1;
+        WEFT_ORDER(p[i], q[i]);
     return 0;
 }
 
@@ -253,11 +246,9 @@ static int by_look_and_place(const void *a, const void *b)
     int look = by_look(a, b);
     if (look != 0)
         return look;
-    if (x->x1 != y->x1)
-        return x->x1 < y->x1 ? -1 : 1;
-    if (x->x0 != y->x0)
-        return x->x0 < y->x0 ? -1 : 1;
-    return x->interaction < y->interaction ? -1 : x->interaction > y->interaction;
+    WEFT_ORDER(x->x1, y->x1);
+    WEFT_ORDER(x->x0, y->x0);
+    return weft_order(x->interaction, y->interaction);
 }
 
 /* Of equals, those that are kept shall not all be at one end of the picture, and stay the same while
@@ -270,12 +261,9 @@ static uint32_t scattered(const struct arrow *a)
 static int by_weight(const void *a, const void *b)
 {
     const struct arrow *x = a, *y = b;
-    if (x->chosen != y->chosen)
-        return x->chosen ? -1 : 1;
-    if (x->lived_ns != y->lived_ns)
-        return x->lived_ns > y->lived_ns ? -1 : 1;
-    if (scattered(x) != scattered(y))
-        return scattered(x) < scattered(y) ? -1 : 1;
+    WEFT_ORDER(y->chosen, x->chosen);
+    WEFT_ORDER(y->lived_ns, x->lived_ns);
+    WEFT_ORDER(scattered(x), scattered(y));
     return by_look(a, b);
 }
 
@@ -284,11 +272,9 @@ static int by_weight(const void *a, const void *b)
 static int by_layer(const void *a, const void *b)
 {
     const struct arrow *x = a, *y = b;
-    if (x->chosen != y->chosen)
-        return x->chosen ? 1 : -1;
+    WEFT_ORDER(x->chosen, y->chosen);
     int32_t wide = abs(x->x1 - x->x0) > FADE_FROM, wide_too = abs(y->x1 - y->x0) > FADE_FROM;
-    if (wide != wide_too)
-        return wide ? -1 : 1;
+    WEFT_ORDER(wide_too, wide);
     if ((x->ink == WEFT_INK_WAITS) != (y->ink == WEFT_INK_WAITS))
         return x->ink == WEFT_INK_WAITS ? 1 : -1;
     return by_look(a, b);
@@ -376,15 +362,14 @@ struct head {
 static int by_height(const void *a, const void *b)
 {
     const struct head *x = a, *y = b;
-    if (x->y != y->y)
-        return x->y < y->y ? -1 : 1;
-    return x->draw < y->draw ? -1 : x->draw > y->draw;
+    WEFT_ORDER(x->y, y->y);
+    return weft_order(x->draw, y->draw);
 }
 
 static int by_draw(const void *a, const void *b)
 {
     const struct head *x = a, *y = b;
-    return x->draw < y->draw ? -1 : x->draw > y->draw;
+    return weft_order(x->draw, y->draw);
 }
 
 /* Marks what a label lies over: its veil. Labels mostly come from top to bottom; *first is the first head that this one

@@ -6,21 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+
 /* A label may be as long as the file; a picture has no use for more. */
 enum { TEXT_MAX = 600 };
-
-static bool grow(void *array, uint32_t wanted, uint32_t *room, size_t item)
-{
-    if (wanted <= *room)
-        return true;
-    uint64_t size = (uint64_t)*room * 2 > wanted ? (uint64_t)*room * 2 : (uint64_t)wanted + 256;
-    void *grown = size < UINT32_MAX ? realloc(*(void **)array, size * item) : NULL;
-    if (!grown)
-        return false;
-    *(void **)array = grown;
-    *room = (uint32_t)size;
-    return true;
-}
 
 /* Never NULL: when there is no room, a draw that is thrown away. */
 static struct weft_draw *push(struct canvas *c, struct weft_draw d)
@@ -30,7 +19,8 @@ static struct weft_draw *push(struct canvas *c, struct weft_draw d)
     d.alpha = 255;
     d.tip = WEFT_NO_TIP;
     d.promise = WEFT_NONE;
-    if (!list->failed && !grow(&list->draw, list->draws + 1, &list->draws_room, sizeof *list->draw))
+    if (!list->failed &&
+        !weft_reserve(&list->draw, list->draws, &list->draws_room, sizeof *list->draw))
         list->failed = true;
     if (list->failed) {
         nowhere = d;
@@ -83,7 +73,7 @@ static bool keep_text(struct canvas *c, const char *text, size_t size, uint32_t 
 {
     struct weft_drawlist *list = c->list;
     if (!list->failed &&
-        !grow(&list->texts, list->text_bytes + (uint32_t)size, &list->texts_room, 1))
+        !weft_reserve_all(&list->texts, (uint64_t)list->text_bytes + size, &list->texts_room, 1))
         list->failed = true;
     if (list->failed)
         return false;
@@ -156,7 +146,7 @@ void canvas_point(struct canvas *c, int32_t x, int32_t y)
 {
     struct weft_drawlist *list = c->list;
     if (!list->failed &&
-        !grow(&list->points, list->point_count + 1, &list->points_room, sizeof *list->points))
+        !weft_reserve(&list->points, list->point_count, &list->points_room, sizeof *list->points))
         list->failed = true;
     if (list->failed)
         return;
@@ -175,7 +165,8 @@ struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0,
                                                      .y0 = y0,
                                                      .x1 = x1,
                                                      .y1 = y1});
-    if (!list->failed && !grow(&list->shades, list->shade_count + count, &list->shades_room, 1))
+    if (!list->failed && !weft_reserve_all(&list->shades, (uint64_t)list->shade_count + count,
+                                           &list->shades_room, 1))
         list->failed = true;
     if (list->failed)
         return d;
@@ -188,7 +179,7 @@ struct weft_draw *canvas_shades(struct canvas *c, enum weft_ink ink, int32_t x0,
 
 bool canvas_grow(struct canvas *c, void *array, uint32_t used, uint32_t *room, size_t item)
 {
-    if (!c->list->failed && !grow(array, used + 1, room, item))
+    if (!c->list->failed && !weft_reserve(array, used, room, item))
         c->list->failed = true;
     return !c->list->failed;
 }

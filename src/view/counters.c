@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "view/canvas.h"
 
 enum {
@@ -99,13 +100,7 @@ static const struct weft_change *change_at(const struct walk *w, uint32_t at)
 static uint32_t change_from(const struct walk *w, int64_t time_ns)
 {
     uint32_t low = w->c->x->change_first[w->counter], high = w->c->x->change_first[w->counter + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (change_at(w, middle)->time_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, change_at(w, middle)->time_ns < time_ns);
     return low;
 }
 

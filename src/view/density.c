@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 enum {
     GAPS_MAX = 4096,  /* between samples, that a period is estimated from */
     SOURCES_MAX = 64, /* more are not looked at */
@@ -23,12 +25,6 @@ static uint32_t busiest_source(const struct weft_profile *p)
     return best;
 }
 
-static int by_length(const void *a, const void *b)
-{
-    const uint64_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 /* Where nothing says it: what lies between most samples of a thread that follow each other, while it is busy. */
 static uint64_t estimate_period(const struct weft_profile *p, uint32_t source, uint64_t *last)
 {
@@ -44,7 +40,7 @@ static uint64_t estimate_period(const struct weft_profile *p, uint32_t source, u
             gap[gaps++] = s->time_ns - last[s->thread];
         last[s->thread] = s->time_ns;
     }
-    qsort(gap, gaps, sizeof *gap, by_length);
+    qsort(gap, gaps, sizeof *gap, weft_order_u64);
     return gaps ? gap[gaps / 3] : unknown;
 }
 
@@ -88,9 +84,8 @@ struct ranked {
 static int by_busy(const void *a, const void *b)
 {
     const struct ranked *x = a, *y = b;
-    if (x->busy_ns != y->busy_ns)
-        return x->busy_ns > y->busy_ns ? -1 : 1;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
+    WEFT_ORDER(y->busy_ns, x->busy_ns);
+    return weft_order(x->thread, y->thread);
 }
 
 /* The strip of each thread in *strip, WEFT_NONE: it has no samples. */
@@ -306,15 +301,9 @@ static uint32_t block_before(const struct weft__series *s, int64_t time_ns, uint
         step *= 2;
     }
     uint32_t high = step < all - low ? low + step : all;
-    while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->block[middle].end_ns < time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    *hint = low;
-    return low;
+    low++;
+    WEFT_SEEK(low, high, s->block[middle].end_ns < time_ns);
+    return *hint = low - 1;
 }
 
 /* The part of a stretch that lies before a time. */

@@ -3,6 +3,7 @@
  * everything. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "view/canvas.h"
 
 enum { FEW = 10000 };
@@ -39,13 +40,10 @@ static void add_edges(struct canvas *c, struct edges *e, uint32_t promise)
 static int by_place(const void *a, const void *b)
 {
     const struct edge *x = a, *y = b;
-    if (x->x / PX != y->x / PX)
-        return x->x / PX < y->x / PX ? -1 : 1;
-    if (x->y0 != y->y0)
-        return x->y0 < y->y0 ? -1 : 1;
-    if (x->y1 != y->y1)
-        return x->y1 < y->y1 ? -1 : 1;
-    return x->x < y->x ? -1 : x->x > y->x;
+    WEFT_ORDER(x->x / PX, y->x / PX);
+    WEFT_ORDER(x->y0, y->y0);
+    WEFT_ORDER(x->y1, y->y1);
+    return weft_order(x->x, y->x);
 }
 
 void canvas_draw_edges(struct canvas *c)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "view/canvas.h"
 #include "view/density.h"
 
@@ -91,15 +92,10 @@ static uint32_t regions_between(const struct canvas *c, const struct regions *r,
     uint32_t first = low, high = r->count, count = 0;
     if (high > low && time[high - 1][0] == time[high - 1][1]) /* where the trace ends */
         high--;
-    while (r->sorted && low < high) { /* the first that begins after to_ns */
-        uint32_t middle = low + (high - low) / 2;
-        if (time[middle][0] <= c->to_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (r->sorted)
+    if (r->sorted) {
+        WEFT_SEEK(low, high, time[middle][0] <= c->to_ns);
         return low - first;
+    }
     for (uint32_t i = 0; i < high; i++)
         count += time[i][1] >= c->from_ns && time[i][0] <= c->to_ns;
     return count;
@@ -110,13 +106,7 @@ static void add_regions(struct canvas *c, struct region *open, const struct regi
 {
     uint32_t low = 0, high = r->sorted ? r->count : 0;
     int64_t length = axis_length(&c->axis, REGION_MIN - 1);
-    while (low < high) { /* the first that ends at from_ns or later */
-        uint32_t middle = low + (high - low) / 2;
-        if (time[middle][1] < c->from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, time[middle][1] < c->from_ns);
     uint32_t drawn = c->list->draws, added = 0;
     for (uint32_t i = low; (i = weft__next_long(r->lengths, i, r->count, length)) < r->count; i++) {
         if (r->sorted && time[i][0] > c->to_ns)

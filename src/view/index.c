@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 /* ---- Lengths ---- */
 
 static int lengths_init(struct weft__lengths *l, uint32_t count)
@@ -93,9 +95,8 @@ static void put_run(struct weft_index *x, uint32_t at, const struct weft_run *r)
 static int by_time(const void *a, const void *b)
 {
     const int64_t *x = a, *y = b;
-    if (x[0] != y[0])
-        return x[0] < y[0] ? -1 : 1;
-    return x[1] < y[1] ? -1 : x[1] > y[1];
+    WEFT_ORDER(x[0], y[0]);
+    return weft_order(x[1], y[1]);
 }
 
 /* Those of a row come by their promises, which is nearly by time. */
@@ -125,7 +126,7 @@ static int sort_runs(struct weft_index *x, uint32_t first, uint32_t end)
 static int by_run(const void *a, const void *b)
 {
     const struct weft__mark *x = a, *y = b;
-    return x->run < y->run ? -1 : x->run > y->run;
+    return weft_order(x->run, y->run);
 }
 
 /* The ends of those that are longer than 32 bits can say; there are few. */
@@ -146,13 +147,7 @@ static int mark_long_runs(struct weft_index *x, const struct weft_model *m,
                 continue;
             uint32_t at = x->run_first[l->row[p]], end = x->run_first[l->row[p] + 1];
             int64_t start = m->run[r].start_ns;
-            while (at < end) { /* the first that starts no earlier */
-                uint32_t middle = at + (end - at) / 2;
-                if (x->run_start[middle] < start)
-                    at = middle + 1;
-                else
-                    end = middle;
-            }
+            WEFT_SEEK(at, end, x->run_start[middle] < start);
             while (at + 1 < x->run_first[l->row[p] + 1] && x->run_length[at] != UINT32_MAX &&
                    x->run_start[at + 1] == start)
                 at++;
@@ -200,13 +195,7 @@ int64_t weft__run_end(const struct weft_index *x, uint32_t run)
 uint32_t weft__run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
 {
     uint32_t low = x->run_first[row], high = x->run_first[row + 1];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (x->run_start[middle] < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, x->run_start[middle] < time_ns);
     /* Runs of a row hardly ever lie over one another. */
     for (int i = 0; i < 4 && low > x->run_first[row] && weft__run_end(x, low - 1) >= time_ns; i++)
         low--;
@@ -218,14 +207,9 @@ uint32_t weft__run_at(const struct weft_index *x, uint32_t row, int64_t time_ns)
 uint32_t weft__bucket_within(const struct weft_index *x, uint32_t low, uint32_t high,
                              int64_t time_ns)
 {
-    while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (x->time[middle] <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    low++;
+    WEFT_SEEK(low, high, x->time[middle] <= time_ns);
+    return low - 1;
 }
 
 uint32_t weft__bucket_at(const struct weft_index *x, int64_t time_ns)
@@ -241,13 +225,7 @@ uint32_t weft__span_reaching(const struct weft_index *x, const struct weft_layou
         low = x->cursor[(size_t)at * x->rows + row];
     if (at + 1 < x->cursors && x->time[(at + 1) * x->cursor_step] >= time_ns)
         high = x->cursor[(size_t)(at + 1) * x->rows + row];
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (l->until[middle] < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, l->until[middle] < time_ns);
     return low;
 }
 
@@ -261,13 +239,7 @@ uint32_t weft__span_after(const struct weft_index *x, const struct weft_layout *
         low = high + 1;
         high = end - high > step ? high + step : end;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (l->start[middle] <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, l->start[middle] <= time_ns);
     return low;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "view/canvas.h"
 #include "view/search.h"
 
@@ -55,8 +56,7 @@ static void add_joined(struct canvas *c, uint32_t *room)
 static int by_promise(const void *a, const void *b)
 {
     const struct kin *x = a, *y = b;
-    if (x->promise != y->promise)
-        return x->promise < y->promise ? -1 : 1;
+    WEFT_ORDER(x->promise, y->promise);
     return (int)y->joined - (int)x->joined;
 }
 
@@ -95,13 +95,7 @@ void canvas_find_kin(struct canvas *c)
 const struct kin *canvas_kin(const struct canvas *c, uint32_t promise)
 {
     uint32_t low = 0, high = c->kins;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->kin[middle].promise < promise)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, c->kin[middle].promise < promise);
     return low < c->kins && c->kin[low].promise == promise ? &c->kin[low] : NULL;
 }
 
@@ -167,13 +161,7 @@ static uint32_t uncovered(const struct canvas *c, const char *covered, uint32_t 
         low = high + 1;
         high = end - high > step ? high + step : end;
     }
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->l->start[middle] < time)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, c->l->start[middle] < time);
     return low;
 }
 

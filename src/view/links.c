@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "view/index.h"
 
 uint8_t weft__interaction_weight(const struct weft_model *m, uint32_t interaction)
@@ -64,9 +65,8 @@ struct moment {
 static int by_time(const void *a, const void *b)
 {
     const struct moment *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->number < y->number ? -1 : x->number > y->number;
+    WEFT_ORDER(x->time_ns, y->time_ns);
+    return weft_order(x->number, y->number);
 }
 
 static int sort_interactions(struct weft_index *x, const struct weft_model *m)

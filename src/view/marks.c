@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "view/canvas.h"
 
 enum {
@@ -57,13 +58,7 @@ bool canvas_has_mark(const struct canvas *c, enum weft_mark_kind kind)
 static uint32_t first_step(const struct canvas *c)
 {
     uint32_t low = 0, high = c->vp->path_steps;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->vp->path[middle].to_ns < c->from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, c->vp->path[middle].to_ns < c->from_ns);
     return low;
 }
 
@@ -121,11 +116,9 @@ void canvas_find_marked(struct canvas *c)
 static int by_place(const void *a, const void *b)
 {
     const struct flag *x = a, *y = b;
-    if (x->at != y->at)
-        return x->at < y->at ? -1 : 1;
-    if (x->x != y->x)
-        return x->x < y->x ? -1 : 1;
-    return x->mark < y->mark ? -1 : x->mark > y->mark;
+    WEFT_ORDER(x->at, y->at);
+    WEFT_ORDER(x->x, y->x);
+    return weft_order(x->mark, y->mark);
 }
 
 /* Those of one row stand beside each other, as far as there is room. */

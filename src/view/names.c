@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 enum {
     BUCKET = 64 * PX, /* of heights in the picture: higher than a text with what is apart from it */
     ABOVE = 2 * PX,   /* of the baseline over the line */
@@ -301,16 +303,14 @@ static void add_folded(struct names *n)
 static int by_span(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    return x->span < y->span ? -1 : x->span > y->span;
+    return weft_order(x->span, y->span);
 }
 
 static int by_rank(const void *a, const void *b)
 {
     const struct candidate *x = a, *y = b;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    if (x->width != y->width)
-        return x->width > y->width ? -1 : 1;
+    WEFT_ORDER(x->rank, y->rank);
+    WEFT_ORDER(y->width, x->width);
     return by_span(a, b);
 }
 
@@ -427,9 +427,8 @@ static void place_changes(struct names *n, const struct candidate *x)
 static int by_place(const void *a, const void *b)
 {
     const struct text *x = a, *y = b;
-    if (x->y != y->y)
-        return x->y < y->y ? -1 : 1;
-    return x->x < y->x ? -1 : x->x > y->x;
+    WEFT_ORDER(x->y, y->y);
+    return weft_order(x->x, y->x);
 }
 
 static void draw_texts(struct names *n)

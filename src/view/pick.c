@@ -2,6 +2,7 @@
 /* Questions about a picture that was drawn: what lies at a point. */
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "view/canvas.h"
 
 enum { NEAR = 4 * PX };
@@ -46,28 +47,16 @@ struct point {
 /* The shown row at y, the nearest one; WEFT_NONE: there are none. */
 static uint32_t shown_at(const struct weft_geometry *g, int32_t y)
 {
-    uint32_t low = 0, high = g->shown;
-    while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (g->shown_y[middle] <= y)
-            low = middle;
-        else
-            high = middle;
-    }
-    return g->shown ? low : WEFT_NONE;
+    uint32_t low = 1, high = g->shown;
+    WEFT_SEEK(low, high, g->shown_y[middle] <= y);
+    return g->shown ? low - 1 : WEFT_NONE;
 }
 
 static uint32_t lane_of(const struct weft_geometry *g, uint32_t at)
 {
-    uint32_t low = 0, high = g->lanes;
-    while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (g->lane[middle] <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    uint32_t low = 1, high = g->lanes;
+    WEFT_SEEK(low, high, g->lane[middle] <= at);
+    return low - 1;
 }
 
 static int32_t x_of_end(const struct point *p, uint32_t span)

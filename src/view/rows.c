@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "view/canvas.h"
 
 enum {
@@ -270,13 +271,7 @@ static void place_through_lens(struct canvas *c, int32_t height, uint32_t focus,
 static uint32_t shown_near(const struct canvas *c, uint32_t row)
 {
     uint32_t low = 0, high = c->shown;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (c->shown_row[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, c->shown_row[middle] < row);
     return low < c->shown ? low : c->shown ? c->shown - 1 : WEFT_NONE;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "model/strings.h"
 #include "view/query.h"
 
@@ -444,13 +445,7 @@ static uint32_t count_before(const struct weft_search *q, int64_t start, uint32_
     if (q->phase != DONE)
         return below_by_index(q, index < q->m->promises ? index : q->m->promises);
     uint32_t low = 0, high = q->hits;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (is_before(q, nth(q, middle), start, index))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, is_before(q, nth(q, middle), start, index));
     return low;
 }
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "view/canvas.h"
 #include "view/density.h"
 
@@ -223,7 +224,7 @@ struct found {
 static int by_running(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
-    return x->running < y->running ? -1 : x->running > y->running;
+    return weft_order(x->running, y->running);
 }
 
 /* Of many samples, some that are spread evenly are looked at. */
