@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/order.h"
 
 struct finder {
     const struct weft_history *h;
@@ -76,15 +77,9 @@ static void look_at_notifications(struct finder *f)
 
 /* ---- The rest ---- */
 
-static int by_number(const void *a, const void *b)
-{
-    const uint32_t *x = a, *y = b;
-    return *x < *y ? -1 : *x > *y;
-}
-
 static bool ended_wait(const struct finder *f, uint32_t interaction)
 {
-    return f->ends && bsearch(&interaction, f->end, f->ends, sizeof *f->end, by_number);
+    return f->ends && bsearch(&interaction, f->end, f->ends, sizeof *f->end, weft_order_u32);
 }
 
 static void look_at(struct finder *f, uint32_t i)
@@ -141,7 +136,7 @@ int weft__dealings_find(struct weft__dealings *out, const struct weft_history *h
         out->collecting_ns = spent.collecting_ns;
         look_at_notifications(&f);
         if (f.ends)
-            qsort(f.end, f.ends, sizeof *f.end, by_number);
+            qsort(f.end, f.ends, sizeof *f.end, weft_order_u32);
         for (uint32_t i = 0; i < h->m->interactions; i++)
             if (h->m->interaction[i].actor == promise || h->m->interaction[i].other == promise)
                 look_at(&f, i);

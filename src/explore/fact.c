@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/text.h"
 
 enum { FORMATTED = 640, ROOM = WEFT__FACT_BYTES + WEFT__FACT_LONG };
@@ -126,27 +127,10 @@ int weft__fact_end(struct weft__facts *f)
 
 static bool grow(struct weft__facts *f)
 {
-    if (f->count == f->room) {
-        uint32_t room = f->room ? 2 * f->room : 64;
-        struct weft_fact *fact = realloc(f->fact, room * sizeof *fact);
-        f->fact = fact ? fact : f->fact;
-        struct weft__target *target = realloc(f->target, room * sizeof *target);
-        f->target = target ? target : f->target;
-        uint32_t *at = realloc(f->at, room * 2 * sizeof *at);
-        f->at = at ? at : f->at;
-        if (!fact || !target || !at)
-            return false;
-        f->room = room;
-    }
-    if (f->texts_room - f->text_bytes < ROOM) {
-        uint32_t room = 2 * f->texts_room + 16 * WEFT__FACT_BYTES + ROOM;
-        char *texts = realloc(f->texts, room);
-        if (!texts)
-            return false;
-        f->texts = texts;
-        f->texts_room = room;
-    }
-    return true;
+    return weft_reserve(&f->fact, f->count, &f->fact_room, sizeof *f->fact) &&
+           weft_reserve(&f->target, f->count, &f->target_room, sizeof *f->target) &&
+           weft_reserve(&f->at, f->count, &f->at_room, 2 * sizeof *f->at) &&
+           weft_reserve_all(&f->texts, (uint64_t)f->text_bytes + ROOM, &f->texts_room, 1);
 }
 
 static uint32_t keep(struct weft__facts *f, const char *text, size_t room)

@@ -42,7 +42,7 @@ struct weft__facts {
     /* Of facts.c. */
     char *texts;
     uint32_t *at; /* beside fact: where its name and its text begin in texts */
-    uint32_t room, text_bytes, texts_room;
+    uint32_t fact_room, target_room, at_room, text_bytes, texts_room;
     bool failed;
     struct weft__ranges *ranges; /* of the scene that was measured last */
 };

@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 /* ---- Adding up ---- */
 
 /* The first sample at a time of the model, or later. */
@@ -13,13 +15,7 @@ static uint32_t first_at(const struct weft_scene *s, int64_t time_ns)
 {
     const struct weft_profile *p = s->p;
     uint32_t low = 0, high = p->samples;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (weft_model_time(p->sample[middle].time_ns, s->m->first_ns) < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, weft_model_time(p->sample[middle].time_ns, s->m->first_ns) < time_ns);
     return low;
 }
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "explore/fact.h"
 #include "explore/state.h"
 
@@ -99,13 +100,8 @@ const struct weft_fact *weft_explorer_facts(struct weft_explorer *e, uint32_t *c
     fill(e);
     for (unsigned n = 0; (f = part(e, n, &pane)); n++)
         all += f->count;
-    if (all > e->facts_room) {
-        struct weft_fact *grown = realloc(e->fact, all * sizeof *grown);
-        if (!grown)
-            return e->fact;
-        e->fact = grown;
-        e->facts_room = all;
-    }
+    if (!weft_reserve_all(&e->fact, all, &e->facts_room, sizeof *e->fact))
+        return e->fact;
     for (unsigned n = 0; (f = part(e, n, &pane)); n++) {
         if (f->count)
             memcpy(e->fact + e->facts, f->fact, f->count * sizeof *e->fact);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "explore/state.h"
 
 enum {
@@ -507,14 +508,9 @@ static bool go_counters(struct weft__pane *p, struct value list)
         bool found = false;
         if (decode(name, sizeof name, (struct value){list.bytes, size})) {
             uint32_t low = 0, high = p->model->counters; /* they are sorted by name */
-            while (low < high) {
-                uint32_t middle = low + (high - low) / 2;
-                if (strcmp(weft_model_text(p->model, p->model->counter[middle].name, NULL), name) <
-                    0)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
+            WEFT_SEEK(
+                low, high,
+                strcmp(weft_model_text(p->model, p->model->counter[middle].name, NULL), name) < 0);
             while (low < p->model->counters &&
                    !strcmp(weft_model_text(p->model, p->model->counter[low].name, NULL), name)) {
                 p->counter_off[low++] = 1;

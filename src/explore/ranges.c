@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+
 enum { BLOCK = 1024, LASTING = 4096 };
 
 enum column { INTERACTIONS, LABELS, RUNS, SLEEPS, PAUSES, COLUMNS };
@@ -165,13 +167,8 @@ static bool make_lives(struct weft__ranges *r, const struct weft_model *m,
             count_life(&r->lives[i / BLOCK], &m->promise[i], end);
             continue;
         }
-        if (r->all_lasting == room) {
-            room = room ? 2 * room : 256;
-            uint32_t *grown = realloc(r->lasting, room * sizeof *grown);
-            if (!grown)
-                return false;
-            r->lasting = grown;
-        }
+        if (!weft_reserve(&r->lasting, r->all_lasting, &room, sizeof *r->lasting))
+            return false;
         r->lasting[r->all_lasting++] = i;
     }
     return true;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "explore/fact.h"
 #include "explore/hot.h"
 #include "explore/state.h"
@@ -60,13 +61,7 @@ size_t weft__describe(char *out, size_t room, const struct weft_scene *s, uint32
 #define LAST_BEFORE(array, count, member, time, result)                                            \
     do {                                                                                           \
         uint32_t low = 0, high = (count);                                                          \
-        while (low < high) {                                                                       \
-            uint32_t middle = low + (high - low) / 2;                                              \
-            if ((array)[middle].member <= (time))                                                  \
-                low = middle + 1;                                                                  \
-            else                                                                                   \
-                high = middle;                                                                     \
-        }                                                                                          \
+        WEFT_SEEK(low, high, (array)[middle].member <= (time));                                    \
         (result) = low ? low - 1 : (count);                                                        \
     } while (0)
 

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "explore/fact.h"
 
 enum {
@@ -93,21 +94,10 @@ static void push_piece(struct sight *v, uint32_t first, uint32_t last)
 static uint32_t in_row(const struct sight *v, uint32_t row, uint32_t *first)
 {
     uint32_t low = v->l->first[row], high = v->l->first[row + 1], end = high;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (v->l->until[middle] < v->from_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, v->l->until[middle] < v->from_ns);
     *first = low;
-    for (high = end; low < high;) {
-        uint32_t middle = low + (high - low) / 2;
-        if (start_of(v, middle) <= v->to_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    high = end;
+    WEFT_SEEK(low, high, start_of(v, middle) <= v->to_ns);
     return low - *first;
 }
 
@@ -167,9 +157,8 @@ static uint32_t find(struct sight *v, struct found *out, uint32_t max)
 static int by_start(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
-    if (x->start_ns != y->start_ns)
-        return x->start_ns < y->start_ns ? -1 : 1;
-    return x->promise < y->promise ? -1 : x->promise > y->promise;
+    WEFT_ORDER(x->start_ns, y->start_ns);
+    return weft_order(x->promise, y->promise);
 }
 
 /* "fsync log, #12, from 1.2 ms, 3 ms long, failed" */

@@ -3,6 +3,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "explore/state.h"
 
 enum {
@@ -134,13 +135,7 @@ static uint32_t find_span(const struct weft_scene *s, uint32_t promise)
     const struct weft_layout *l = s->l;
     uint32_t row = l->row[promise], low = l->first[row], end = l->first[row + 1], high = end;
     int64_t start = weft_layout_start(l, &s->m->promise[promise]);
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (weft_layout_start(l, &s->m->promise[l->spans[middle]]) < start)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, weft_layout_start(l, &s->m->promise[l->spans[middle]]) < start);
     while (low < end && l->spans[low] != promise)
         low++;
     return low;
@@ -165,13 +160,7 @@ static uint32_t in_row(const struct weft__pane *p, uint32_t row, int64_t time_ns
     uint32_t low = l->first[row], end = l->first[row + 1], high = end;
     if (low == end)
         return WEFT_NONE;
-    while (low < high) { /* the first one that ends then or later */
-        uint32_t middle = low + (high - low) / 2;
-        if (l->until[middle] < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, l->until[middle] < time_ns); /* the first one that ends then or later */
     return l->spans[low < end ? low : end - 1];
 }
 

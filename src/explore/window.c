@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Which times and which rows are seen. */
+#include "base/order.h"
 #include "explore/state.h"
 
 #define SPAN_MIN 100.0    /* ns; narrower only where the trace is */
@@ -272,13 +273,7 @@ bool weft__row_at(const struct weft_explorer *e, unsigned pane, uint32_t row, in
 {
     const struct weft_geometry *g = &e->pane[pane].geometry;
     uint32_t low = 0, high = e->pane[pane].height_px ? g->shown : 0;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (g->shown_row[middle] < row)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, g->shown_row[middle] < row);
     if (!e->pane[pane].height_px || low == g->shown || g->shown_row[low] != row)
         return false;
     int32_t top = g->shown_y[low], bottom = g->shown_y[low + 1];
