@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "profile/gather.h"
 
 struct maker {
@@ -145,12 +146,10 @@ struct ordered {
 static int by_weight(const void *a, const void *b)
 {
     const struct ordered *x = a, *y = b;
-    if (x->parent != y->parent)
-        return x->parent < y->parent ? -1 : 1;
-    if (x->total != y->total)
-        return x->total > y->total ? -1 : 1;
+    WEFT_ORDER(x->parent, y->parent);
+    WEFT_ORDER(y->total, x->total);
     int order = strcmp(x->text, y->text);
-    return order ? order : x->call < y->call ? -1 : x->call > y->call;
+    return order ? order : weft_order(x->call, y->call);
 }
 
 /* Links each one's calls, the heaviest first. */

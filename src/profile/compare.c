@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "model/strings.h"
 #include "profile/calltree.h"
 #include "profile/table.h"
@@ -92,7 +93,7 @@ static int by_change(const void *a, const void *b)
     int order = strcmp(x->text, y->text);
     if (order)
         return order;
-    return x->after_row < y->after_row ? -1 : x->after_row > y->after_row;
+    return weft_order(x->after_row, y->after_row);
 }
 
 int weft_profile_compare(struct weft_profile_deltas **out, const struct weft_profile *before,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 
 /* A stream by the number of its thread. Streams of one number make a group. */
 struct numbered {
@@ -35,9 +36,8 @@ struct join {
 static int by_number(const void *a, const void *b)
 {
     const struct numbered *x = a, *y = b;
-    if (x->thread != y->thread)
-        return x->thread < y->thread ? -1 : 1;
-    return x->stream < y->stream ? -1 : x->stream > y->stream;
+    WEFT_ORDER(x->thread, y->thread);
+    return weft_order(x->stream, y->stream);
 }
 
 static bool allocate(struct join *j)
@@ -135,13 +135,7 @@ static void find_threads(struct join *j)
     for (uint32_t i = 0; i < p->threads; i++) {
         struct weft_thread *t = &p->thread[i];
         uint32_t low = 0, high = j->streams;
-        while (low < high) {
-            uint32_t middle = low + (high - low) / 2;
-            if (j->stream[middle].thread < t->thread)
-                low = middle + 1;
-            else
-                high = middle;
-        }
+        WEFT_SEEK(low, high, j->stream[middle].thread < t->thread);
         bool found = low < j->streams && j->stream[low].thread == t->thread &&
                      is_its_thread(t, &j->m->stream_thread[j->stream[low].stream]);
         j->group[i] = found ? low : WEFT_NONE;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "profile/gather.h"
 
 struct maker {
@@ -152,12 +153,10 @@ struct ordered {
 static int by_weight(const void *a, const void *b)
 {
     const struct ordered *x = a, *y = b;
-    if (x->row.self != y->row.self)
-        return x->row.self > y->row.self ? -1 : 1;
-    if (x->row.total != y->row.total)
-        return x->row.total > y->row.total ? -1 : 1;
+    WEFT_ORDER(y->row.self, x->row.self);
+    WEFT_ORDER(y->row.total, x->row.total);
     int order = strcmp(x->text, y->text);
-    return order ? order : x->place < y->place ? -1 : x->place > y->place;
+    return order ? order : weft_order(x->place, y->place);
 }
 
 static bool sort_rows(struct weft_profile_list *list, const struct weft_profile *p)

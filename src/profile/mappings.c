@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "profile/builder.h"
 
 enum { ANCESTORS = 64 };
@@ -36,27 +37,17 @@ struct space {
 static int by_process(const void *a, const void *b)
 {
     const struct weft__change *x = a, *y = b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->order < y->order ? -1 : x->order > y->order;
+    WEFT_ORDER(x->process, y->process);
+    WEFT_ORDER(x->time_ns, y->time_ns);
+    return weft_order(x->order, y->order);
 }
 
 static int query_order(const void *a, const void *b)
 {
     const struct query *x = a, *y = b;
-    if (x->process != y->process)
-        return x->process < y->process ? -1 : 1;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->location < y->location ? -1 : x->location > y->location;
-}
-
-static int by_value(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return x < y ? -1 : x > y;
+    WEFT_ORDER(x->process, y->process);
+    WEFT_ORDER(x->time_ns, y->time_ns);
+    return weft_order(x->location, y->location);
 }
 
 static uint64_t end_of(const struct weft_mapping *m)
@@ -68,13 +59,7 @@ static uint64_t end_of(const struct weft_mapping *m)
 static uint32_t bounds_until(const struct space *s, uint64_t address)
 {
     uint32_t low = 0, high = s->bounds;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->bound[middle] <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, s->bound[middle] <= address);
     return low;
 }
 
@@ -118,7 +103,7 @@ static int begin(struct space *s, const struct weft_profile *p, const struct wef
             s->bound[count++] = end_of(&p->mapping[change[i].mapping]);
         }
     if (count)
-        qsort(s->bound, count, sizeof *s->bound, by_value);
+        qsort(s->bound, count, sizeof *s->bound, weft_order_u64);
     for (uint32_t i = 0; i < count; i++)
         if (i == 0 || s->bound[i] != s->bound[s->bounds - 1])
             s->bound[s->bounds++] = s->bound[i];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "format/bytes.h"
 #include "profile/builder.h"
 #include "profile/perf.h"
@@ -87,7 +88,7 @@ static int by_path(const void *a, const void *b)
 {
     uint32_t x = ((const struct weft__perf_build_id *)a)->path;
     uint32_t y = ((const struct weft__perf_build_id *)b)->path;
-    return (x > y) - (x < y);
+    return weft_order(x, y);
 }
 
 static void set_build_id(const struct weft__perf *d, struct weft_mapping *m)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/order.h"
 
 enum { LOOKED_AT = 64 };
 
@@ -51,13 +52,7 @@ uint32_t weft__waits_first(const struct weft__waits *w, const struct weft_model 
                            uint32_t promise, int64_t now)
 {
     uint32_t begin = w->first[promise], low = begin, high = w->first[promise + 1];
-    while (low < high) { /* those until now */
-        uint32_t middle = low + (high - low) / 2;
-        if (m->interaction[w->interaction[middle]].time_ns <= now)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, m->interaction[w->interaction[middle]].time_ns <= now);
     uint32_t waiter = WEFT_NONE;
     for (uint32_t i = low; i > begin && low - i < LOOKED_AT; i--) {
         uint32_t actor = m->interaction[w->interaction[i - 1]].actor;
