@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "format/bytes.h"
 #include "format/utf8.h"
 #include "pprof/sums.h"
@@ -187,11 +188,9 @@ static bool agree(const struct mapped *a, const struct mapped *b)
 static int by_start(const void *a, const void *b)
 {
     const struct mapped *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
-    if (x->part != y->part)
-        return x->part < y->part ? -1 : 1;
-    return (x->m > y->m) - (x->m < y->m); /* of one array */
+    WEFT_ORDER(x->start, y->start);
+    WEFT_ORDER(x->part, y->part);
+    return weft_order(x->m, y->m); /* of one array */
 }
 
 static bool same_process(const struct mapped *a, const struct mapped *b)

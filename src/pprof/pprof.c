@@ -31,11 +31,11 @@ struct writer {
     z_stream gzip;
     bool zipping;
     unsigned char *packed; /* the message at hand */
-    size_t packed_room;
+    uint32_t packed_room;
     uint64_t ids[WEFT_FRAMES_MAX + 1]; /* of the sample's locations */
     uint64_t cut;                      /* samples of which these are not all */
     char *clean;
-    size_t clean_room;
+    uint32_t clean_room;
 
     /* The part at hand. Numbers in it are indices plus what the parts before it had, plus 1. */
     struct weft_profile *p;
@@ -65,26 +65,13 @@ static int deflate_all(struct writer *w, const void *bytes, size_t size, int flu
     return 0;
 }
 
-/* false: no memory. */
-static bool make_room(void *array, size_t *room, size_t wanted, size_t item)
-{
-    if (wanted <= *room)
-        return true;
-    void *grown = weft_resize(*(void **)array, wanted, item);
-    if (!grown)
-        return false;
-    *(void **)array = grown;
-    *room = wanted;
-    return true;
-}
-
 /* Writes a part of the profile. */
 static int put(struct writer *w, const WeftPprof__Profile *part)
 {
     size_t size = protobuf_c_message_get_packed_size(&part->base);
     if (size > UINT32_MAX)
         return WEFT_E_LIMIT;
-    if (!make_room(&w->packed, &w->packed_room, size, 1))
+    if (!weft_reserve_all(&w->packed, size, &w->packed_room, 1))
         return WEFT_E_NOMEM;
     protobuf_c_message_pack(&part->base, w->packed);
     return deflate_all(w, w->packed, size, Z_NO_FLUSH);
@@ -105,7 +92,7 @@ static int text(struct writer *w, const char *from, int64_t *number)
 {
     size_t size = strlen(from);
     if (!is_plain(from)) {
-        if (!make_room(&w->clean, &w->clean_room, 3 * size + 1, 1))
+        if (!weft_reserve_all(&w->clean, 3 * size + 1, &w->clean_room, 1))
             return WEFT_E_NOMEM;
         size = weft_text_clean(w->clean, 3 * size, from, size);
         from = w->clean;
