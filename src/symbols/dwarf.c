@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "symbols/elf_file.h"
 
 enum { LOOK_BACK = 8, DEPTH_MAX = 64 };
@@ -58,9 +59,8 @@ static bool add_ranges(struct ranges *r, Dwarf_Die *die, uint32_t of)
 static int by_from(const void *a, const void *b)
 {
     const struct range *x = a, *y = b;
-    if (x->from != y->from)
-        return x->from < y->from ? -1 : 1;
-    return x->to > y->to ? -1 : x->to < y->to; /* the narrower one last */
+    WEFT_ORDER(x->from, y->from);
+    return weft_order(y->to, x->to); /* the narrower one last */
 }
 
 static void sort(struct ranges *r)
@@ -72,13 +72,7 @@ static void sort(struct ranges *r)
 static const struct range *find(const struct ranges *r, Dwarf_Addr address)
 {
     uint32_t low = 0, high = r->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (r->range[middle].from <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, r->range[middle].from <= address);
     for (uint32_t i = low; i-- > 0 && low - i <= LOOK_BACK;)
         if (address < r->range[i].to)
             return &r->range[i];

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/clock.h"
 #include "symbols/confine.h"
 #include "symbols/demangle.h"
 
@@ -225,13 +226,6 @@ struct hearer {
 enum { ROOM = 1 << 17 };                      /* more than the longest message */
 enum { NOT_YET = 1, LOST = 2, FINISHED = 3 }; /* beside errors and 0: a message was understood */
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static const void *take(struct hearer *h, size_t size)
 {
     if (h->used - h->at < size)
@@ -349,7 +343,8 @@ static void serve(struct hearer *h)
 /* Listens to a worker until it has said all or is lost. */
 static int listen_to(struct hearer *h)
 {
-    int64_t patience = h->o->patience_ms ? h->o->patience_ms : PATIENCE_MS, last = now_ms();
+    int64_t patience = h->o->patience_ms ? h->o->patience_ms : PATIENCE_MS,
+            last = weft_monotonic_ns() / 1000000;
     for (;;) {
         size_t n;
         memmove(h->bytes, h->bytes + h->at, h->used - h->at);
@@ -365,13 +360,13 @@ static int listen_to(struct hearer *h)
             return rc;
         if (r == WEFT__WORKER_GONE)
             return LOST;
-        if (r == WEFT__WORKER_LATE && now_ms() - last >= patience) {
+        if (r == WEFT__WORKER_LATE && weft_monotonic_ns() / 1000000 - last >= patience) {
             h->late++;
             return LOST;
         }
         if (r == WEFT__WORKER_LATE)
             continue;
-        last = now_ms();
+        last = weft_monotonic_ns() / 1000000;
         h->used += n;
         while ((rc = hear(h)) == 0)
             ;

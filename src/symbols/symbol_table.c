@@ -5,25 +5,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 
 /* Ranges that contain others are few and flat. */
 #define LOOK_BACK 64
-
-static bool reserve_names(struct weft__symbol_table *t, size_t size)
-{
-    uint64_t wanted = (uint64_t)t->names_bytes + size;
-    if (wanted <= t->names_room)
-        return true;
-    wanted += wanted / 2 + 4096;
-    if (wanted > UINT32_MAX)
-        return false;
-    char *grown = realloc(t->names, (size_t)wanted);
-    if (!grown)
-        return false;
-    t->names = grown;
-    t->names_room = (uint32_t)wanted;
-    return true;
-}
 
 bool weft__symbol_table_add(struct weft__symbol_table *t, uint64_t start, uint64_t size,
                             uint32_t rank, const char *name, size_t name_size)
@@ -32,7 +17,7 @@ bool weft__symbol_table_add(struct weft__symbol_table *t, uint64_t start, uint64
     if (name_size == 0)
         return true;
     if (!weft_reserve(&t->symbol, t->symbols, &t->symbols_room, sizeof *t->symbol) ||
-        !reserve_names(t, name_size + 1))
+        !weft_reserve_all(&t->names, (uint64_t)t->names_bytes + name_size + 1, &t->names_room, 1))
         return false;
     memcpy(t->names + t->names_bytes, name, name_size);
     t->names[t->names_bytes + name_size] = '\0';
@@ -45,13 +30,11 @@ bool weft__symbol_table_add(struct weft__symbol_table *t, uint64_t start, uint64
 static int by_start(const void *a, const void *b)
 {
     const struct weft__symbol *x = a, *y = b;
-    if (x->start != y->start)
-        return x->start < y->start ? -1 : 1;
+    WEFT_ORDER(x->start, y->start);
     if ((x->size == 0) != (y->size == 0))
         return x->size == 0 ? -1 : 1;
-    if (x->rank != y->rank)
-        return x->rank < y->rank ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
+    WEFT_ORDER(x->rank, y->rank);
+    return weft_order(x->name, y->name);
 }
 
 void weft__symbol_table_sort(struct weft__symbol_table *t)
@@ -64,13 +47,7 @@ const struct weft__symbol *weft__symbol_table_find(const struct weft__symbol_tab
                                                    uint64_t address)
 {
     uint32_t low = 0, high = t->symbols;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (t->symbol[middle].start <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, t->symbol[middle].start <= address);
     if (low == 0)
         return NULL;
     uint32_t last = low - 1, end = last < LOOK_BACK ? 0 : last - LOOK_BACK;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "symbols/names.h"
 #include "symbols/symbol_table.h"
 
@@ -93,10 +94,8 @@ static int by_file(const void *a, const void *b, void *data)
 {
     const struct weft_mapping *m = data, *x = &m[*(const uint32_t *)a],
                               *y = &m[*(const uint32_t *)b];
-    if (x->path != y->path)
-        return x->path < y->path ? -1 : 1;
-    if (x->build_id_bytes != y->build_id_bytes)
-        return x->build_id_bytes < y->build_id_bytes ? -1 : 1;
+    WEFT_ORDER(x->path, y->path);
+    WEFT_ORDER(x->build_id_bytes, y->build_id_bytes);
     return memcmp(x->build_id, y->build_id, x->build_id_bytes);
 }
 
@@ -165,11 +164,9 @@ static bool make_objects(struct resolver *r)
 static int by_object(const void *a, const void *b)
 {
     const struct item *x = a, *y = b;
-    if (x->object != y->object)
-        return x->object < y->object ? -1 : 1;
-    if (x->offset != y->offset)
-        return x->offset < y->offset ? -1 : 1;
-    return x->location < y->location ? -1 : x->location > y->location;
+    WEFT_ORDER(x->object, y->object);
+    WEFT_ORDER(x->offset, y->offset);
+    return weft_order(x->location, y->location);
 }
 
 static struct item item_of(const struct resolver *r, uint32_t location)

@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/order.h"
 #include "symbols/step.h"
 
 enum {
@@ -174,13 +175,7 @@ static bool part(struct weft_unwinder *u, struct process *p)
 static uint32_t first_behind(const struct space *s, uint64_t address)
 {
     uint32_t low = 0, high = s->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->mapped[middle].end <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, s->mapped[middle].end <= address);
     return low;
 }
 
