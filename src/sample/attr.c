@@ -14,6 +14,7 @@
 #include <asm/perf_regs.h>
 #endif
 
+#include "base/clock.h"
 #include "sample/state.h"
 
 static const struct weft__event_kind kinds[] = {
@@ -70,9 +71,7 @@ int64_t weft__sysctl(const char *name, int64_t otherwise)
 
 uint64_t weft__now_ns(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+    return (uint64_t)weft_monotonic_ns();
 }
 
 /* ---- Rates ---- */

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "sample/aside.h"
 #include "sample/state.h"
 
@@ -168,7 +169,7 @@ static uint32_t stack_of(struct weft_sampler *s, const struct standing *t,
 static int by_number(const void *a, const void *b)
 {
     const struct weft__blocked_thread *x = a, *y = b;
-    return x->thread < y->thread ? -1 : x->thread > y->thread;
+    return weft_order(x->thread, y->thread);
 }
 
 int weft__blocked_look(struct weft_sampler *s)

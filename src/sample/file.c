@@ -13,6 +13,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "profile/build.h"
 #include "sample/packet.h"
 
@@ -85,13 +86,6 @@ static void put_fact(char *bytes, size_t *used, const char *key, const char *val
     *used += (size_t)snprintf(bytes + *used, n, "%s=%s", key, value) + 1;
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-    struct timespec now;
-    clock_gettime(clock, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static int write_facts(struct weft_samples_file *f, const struct weft_samples_facts *facts)
 {
     struct utsname host;
@@ -120,8 +114,8 @@ static int write_facts(struct weft_samples_file *f, const struct weft_samples_fa
         .pid = facts->process,
         .clock = WEFT_CLOCK_MONOTONIC,
         .hz = 1000000000,
-        .start_mono_ns = clock_ns(CLOCK_MONOTONIC),
-        .start_real_ns = clock_ns(CLOCK_REALTIME),
+        .start_mono_ns = (uint64_t)weft_monotonic_ns(),
+        .start_real_ns = (uint64_t)weft_clock_ns(CLOCK_REALTIME),
     };
     h->start_ticks = h->start_mono_ns;
     memcpy(h->packet.uuid, f->packet.uuid, sizeof h->packet.uuid);
@@ -293,7 +287,7 @@ int weft_samples_end(struct weft_samples_file *f, struct weft_error *err)
     int rc = weft_samples_flush(f, err);
     if (rc == 0) {
         f->facts.state = WEFT_TRACE_STOPPED;
-        f->facts.stop_mono_ns = f->facts.stop_ticks = clock_ns(CLOCK_MONOTONIC);
+        f->facts.stop_mono_ns = f->facts.stop_ticks = (uint64_t)weft_monotonic_ns();
         rc = write_all(f->fd, &f->facts, sizeof f->facts, 0);
         if (rc < 0)
             write_error(rc, err);

@@ -5,16 +5,12 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "base/order.h"
+
 static const struct weft__event *event_of(const struct weft_sampler *s, uint64_t id)
 {
     uint32_t low = 0, high = s->events;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (s->by_id[middle]->id < id)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, s->by_id[middle]->id < id);
     return low < s->events && s->by_id[low]->id == id ? s->by_id[low] : NULL;
 }
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/array.h"
+#include "base/order.h"
 #include "sample/state.h"
 
 /* ---- Cores ---- */
@@ -42,11 +43,9 @@ static bool each_core(bool (*add)(struct weft_sampler *s, uint32_t core), struct
 
 static bool add_one(struct weft_sampler *s, uint32_t core, bool side)
 {
-    struct weft__ring *ring = realloc(s->ring, (s->rings + (size_t)1) * sizeof *ring);
-    if (!ring)
+    if (!weft_reserve(&s->ring, s->rings, &s->ring_room, sizeof *s->ring))
         return false;
-    s->ring = ring;
-    ring[s->rings++] =
+    s->ring[s->rings++] =
         (struct weft__ring){.core = core, .side = side, .owner = NONE, .on = !s->o.keep_off};
     return true;
 }
@@ -97,7 +96,7 @@ static int find_threads(struct threads *t, const struct weft_sampler *s)
 static int compare_threads(const void *a, const void *b)
 {
     const pid_t *x = a, *y = b;
-    return (*x > *y) - (*x < *y);
+    return weft_order(*x, *y);
 }
 
 /* Looks again. What is new stands behind what was there. */
@@ -259,7 +258,7 @@ static int open_late(struct weft_sampler *s, struct threads *t)
 static int compare_ids(const void *a, const void *b)
 {
     const struct weft__event *const *x = a, *const *y = b;
-    return (*x)->id < (*y)->id ? -1 : (*x)->id > (*y)->id;
+    return weft_order((*x)->id, (*y)->id);
 }
 
 int weft__open_events(struct weft_sampler *s, struct weft_error *err)

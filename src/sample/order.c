@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/order.h"
 #include "format/error.h"
 #include "sample/perf.h"
 
@@ -18,40 +20,12 @@ void weft__order_fini(struct weft__order *o)
 
 static bool reserve(struct weft__bytes *b, size_t more)
 {
-    size_t room = b->room ? b->room : 65536;
-    while (room - b->used < more) {
-        if (room > SIZE_MAX / 2)
-            return false;
-        room *= 2;
-    }
-    if (room == b->room)
-        return true;
-    uint8_t *at = realloc(b->at, room);
-    if (!at)
-        return false;
-    b->at = at;
-    b->room = room;
-    return true;
+    return weft_reserve_all(&b->at, b->used + more, &b->room, 1);
 }
 
 uint8_t *weft__order_room(struct weft__order *o, size_t bytes)
 {
     return reserve(&o->held, bytes) ? o->held.at + o->held.used : NULL;
-}
-
-static bool reserve_item(struct weft__order *o)
-{
-    if (o->items < o->item_room)
-        return true;
-    size_t room = o->item_room ? o->item_room * 2 : 1024;
-    if (room > SIZE_MAX / sizeof *o->item)
-        return false;
-    struct weft__held *item = realloc(o->item, room * sizeof *item);
-    if (!item)
-        return false;
-    o->item = item;
-    o->item_room = room;
-    return true;
 }
 
 int weft__order_add(struct weft__order *o, size_t bytes, uint32_t ring, uint64_t *broken)
@@ -69,7 +43,7 @@ int weft__order_add(struct weft__order *o, size_t bytes, uint32_t ring, uint64_t
             o->held.used = end;
             break;
         }
-        if (!reserve_item(o))
+        if (!weft_reserve(&o->item, o->items, &o->item_room, sizeof *o->item))
             return WEFT_E_NOMEM;
         uint64_t time_ns = weft__perf_time(at, head.size);
         if (time_ns == 0)
@@ -85,9 +59,8 @@ int weft__order_add(struct weft__order *o, size_t bytes, uint32_t ring, uint64_t
 static int compare(const void *a, const void *b)
 {
     const struct weft__held *x = a, *y = b;
-    if (x->time_ns != y->time_ns)
-        return x->time_ns < y->time_ns ? -1 : 1;
-    return x->count < y->count ? -1 : x->count > y->count;
+    WEFT_ORDER(x->time_ns, y->time_ns);
+    return weft_order(x->count, y->count);
 }
 
 void weft__order_sort(struct weft__order *o)

@@ -11,14 +11,16 @@
 struct weft__order {
     struct weft__bytes {
         uint8_t *at;
-        size_t used, room;
+        size_t used;
+        uint32_t room;
     } held, other;
     struct weft__held {
         uint64_t time_ns, count; /* count: of what was added, for what is at the same time */
         size_t offset;
         uint32_t bytes, ring;
     } * item;
-    size_t items, item_room, next; /* next: to be handed out */
+    uint32_t item_room;
+    size_t items, next; /* next: to be handed out */
     uint64_t count;
 };
 

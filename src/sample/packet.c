@@ -39,17 +39,7 @@ bool weft__packet_fits(const struct weft__packet *p, size_t bytes)
 
 int weft__packet_reserve(struct weft__packet *p, size_t bytes)
 {
-    size_t room = p->room;
-    while (room - p->used < bytes)
-        room *= 2;
-    if (room == p->room)
-        return 0;
-    uint8_t *more = realloc(p->bytes, room);
-    if (!more)
-        return WEFT_E_NOMEM;
-    p->bytes = more;
-    p->room = room;
-    return 0;
+    return weft_reserve_all(&p->bytes, p->used + bytes, &p->room, 1) ? 0 : WEFT_E_NOMEM;
 }
 
 /* ---- Records ---- */

@@ -20,8 +20,9 @@ struct weft__packet {
     uint64_t sequence; /* of the packets before it */
     uint64_t seed, first_ns, last_ns;
     uint8_t *bytes;
-    size_t used, room; /* used 0: not begun */
-    size_t begun;      /* bytes that every packet begins with */
+    size_t used; /* 0: not begun */
+    uint32_t room;
+    size_t begun; /* bytes that every packet begins with */
     struct weft__once texts, nodes, objects;
     bool failed; /* out of memory while something was put */
 };

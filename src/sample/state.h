@@ -94,7 +94,7 @@ struct weft_sampler {
     struct weft__ring *ring;
     struct weft__event *event;
     struct weft__event **by_id; /* those, by id, once all are there */
-    uint32_t rings, events, event_room, cores;
+    uint32_t rings, ring_room, events, event_room, cores;
     uint32_t late; /* the first event of threads that were found when others had theirs already */
     size_t ring_bytes;
     int epoll;
