@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "view/text.h"
 
 #define FAMILY "DejaVu Sans"
@@ -53,7 +54,7 @@ struct weft__glyphs {
     struct shaped *shaped;
 
     char *clean;
-    size_t room;
+    uint32_t room;
 
     cairo_glyph_t run[RUN];
 };
@@ -117,16 +118,10 @@ void weft__glyphs_free(struct weft__glyphs *g)
 bool weft__glyphs_begin(struct weft__glyphs *g, cairo_t *cr, size_t longest)
 {
     cairo_matrix_t ctm;
-    size_t room = 3 * longest + 1; /* a byte that is not UTF-8 becomes three */
 
-    if (room > g->room) {
-        char *clean = realloc(g->clean, room);
-
-        if (!clean)
-            return false;
-        g->clean = clean;
-        g->room = room;
-    }
+    /* A byte that is not UTF-8 becomes three. */
+    if (!weft_reserve_all(&g->clean, 3 * longest + 1, &g->room, 1))
+        return false;
     g->cr = cr;
     cairo_get_matrix(cr, &ctm);
     ctm.x0 = ctm.y0 = 0;
