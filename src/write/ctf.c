@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/array.h"
 #include "write/ctf_packet.h"
 
 #define METADATA "metadata"
@@ -32,7 +33,7 @@ struct stream {
 struct weft_ctf_writer {
     int fd; /* of the folder: what is created in it stays there, whatever happens to its path */
     struct stream *stream;
-    uint32_t streams;
+    uint32_t streams, stream_room;
     struct stream shared; /* as many, in one file */
     uint32_t shared_by;   /* whose its packet is */
     FILE *shared_file;
@@ -107,12 +108,10 @@ static int reserve(struct weft_ctf_writer *w, uint32_t stream, struct weft_error
 {
     if (stream < w->streams)
         return 0;
-    struct stream *grown = realloc(w->stream, ((size_t)stream + 1) * sizeof *grown);
-    if (!grown)
+    if (!weft_reserve_all(&w->stream, (uint64_t)stream + 1, &w->stream_room, sizeof *w->stream))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    w->stream = grown;
     for (; w->streams <= stream; w->streams++)
-        grown[w->streams] = (struct stream){.packet = {.mirage = w->mirage}};
+        w->stream[w->streams] = (struct stream){.packet = {.mirage = w->mirage}};
     return 0;
 }
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "format/bytes.h"
 #include "format/mirage.h"
 #include "format/tsdl.h"
@@ -29,14 +30,9 @@ static size_t header_size(const struct weft_ctf_packet *p)
 
 static int reserve(struct weft_ctf_packet *p, size_t more, struct weft_error *err)
 {
-    size_t room = p->room ? p->room : 512, used = p->used ? p->used : header_size(p);
-    while (room - used < more)
-        room *= 2;
-    unsigned char *bytes = room == p->room ? p->bytes : realloc(p->bytes, room);
-    if (!bytes)
+    const size_t used = p->used ? p->used : header_size(p);
+    if (!weft_reserve_all(&p->bytes, used + more, &p->room, 1))
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    p->bytes = bytes;
-    p->room = room;
     p->used = used;
     return 0;
 }
@@ -196,6 +192,7 @@ void weft__ctf_packet_clear(struct weft_ctf_packet *p)
 {
     free(p->bytes);
     p->bytes = NULL;
-    p->used = p->room = 0;
+    p->used = 0;
+    p->room = 0;
     p->number++;
 }

@@ -21,7 +21,8 @@
 
 struct weft_ctf_packet {
     unsigned char *bytes; /* NULL: empty */
-    size_t used, room;
+    size_t used;
+    uint32_t room;
     uint64_t begin_ns, end_ns;
     uint64_t number;      /* of the packet in its stream */
     bool mirage;          /* the layout: mirage's events, no thread */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/mirage.h"
 
 #define PACKET_BYTES_DEFAULT (1u << 20)
@@ -14,7 +15,8 @@
 struct weft_mirage_writer {
     FILE *file;
     unsigned char *packet; /* the one being filled; room for its header is left free */
-    size_t used, room;
+    size_t used;
+    uint32_t room;
     size_t packet_bytes; /* when it holds as much, the next one begins */
     uint16_t sequence;
     bool wrote; /* at least one packet */
@@ -58,17 +60,9 @@ static int write_packet(struct weft_mirage_writer *w, struct weft_error *err)
 /* Makes room for that many bytes in all. Grows as needed: most traces are smaller than a packet. */
 static int reserve(struct weft_mirage_writer *w, size_t bytes, struct weft_error *err)
 {
-    if (bytes <= w->room)
-        return 0;
-    size_t room = w->room ? w->room : 4096;
-    while (room < bytes)
-        room *= 2;
-    unsigned char *grown = realloc(w->packet, room);
-    if (!grown)
-        return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    w->packet = grown;
-    w->room = room;
-    return 0;
+    return weft_reserve_all(&w->packet, bytes, &w->room, 1)
+               ? 0
+               : weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
 }
 
 int weft_mirage_writer_append(struct weft_mirage_writer *w, const struct weft_event *ev,
