@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
 #include "xen/refs.h"
 
 enum { ID_MAX = 0x7fef }; /* what is above is the hypervisor's */
@@ -42,7 +43,7 @@ static int compare(const void *a, const void *b)
 {
     const unsigned x = ((const struct weft_xen_domain *)a)->id,
                    y = ((const struct weft_xen_domain *)b)->id;
-    return (x > y) - (x < y);
+    return weft_order(x, y);
 }
 
 /* The numbers of all domains, in order. The caller frees *domains. */

@@ -13,6 +13,8 @@
 #include <xengnttab.h>
 #include <xenstore.h>
 
+#include "base/clock.h"
+
 enum {
     PAUSE_MS = 200,       /* between two events that are handed on */
     EVENTS_MAX = 1 << 16, /* that are taken away at once: a guest may make more all the time */
@@ -123,13 +125,6 @@ static enum weft_xen_state domain_state(void *context, unsigned domain)
 
 /* ---- Waiting ---- */
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 static const char *const watched_keys[] = {WEFT_XEN_LIST_KEY, WEFT_XEN_INDEX_KEY};
 
 static bool watch_key(const struct connection *c, const char *key, bool on)
@@ -203,14 +198,15 @@ static int wait_for(void *context, unsigned domain, int timeout_ms)
     if (rc <= 0)
         return rc;
     /* A guest may write its keys without end; then what it writes meanwhile is one event. */
-    const int64_t due = c->happened_ms ? c->happened_ms + PAUSE_MS : 0, now = now_ms();
+    const int64_t due = c->happened_ms ? c->happened_ms + PAUSE_MS : 0,
+                  now = weft_monotonic_ns() / 1000000;
     if (due > now) {
         const int64_t left = due - now;
         const bool in_time = timeout_ms < 0 || left < timeout_ms;
         if (poll(NULL, 0, in_time ? (int)left : timeout_ms) < 0 || !in_time)
             return 0;
     }
-    c->happened_ms = now_ms();
+    c->happened_ms = weft_monotonic_ns() / 1000000;
     return drain(c) ? 1 : -1;
 }
 

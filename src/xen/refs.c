@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/order.h"
+
 enum { VALUE_MAX = 4096 }; /* of anybody, in XenStore */
 
 struct source {
@@ -211,12 +213,6 @@ static int read_index(const struct source *s, uint32_t reference, const char *wh
     return check_index(page, reference, what, level, s->err);
 }
 
-static int compare(const void *a, const void *b)
-{
-    const uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int check_repeated(const struct weft__xen_refs *refs, struct weft_error *err)
 {
     const size_t count = (size_t)refs->indices + refs->pages;
@@ -225,7 +221,7 @@ static int check_repeated(const struct weft__xen_refs *refs, struct weft_error *
     if (!sorted)
         return out_of_memory(err);
     memcpy(sorted, refs->reference, count * sizeof *sorted);
-    qsort(sorted, count, sizeof *sorted, compare);
+    qsort(sorted, count, sizeof *sorted, weft_order_u32);
     while (i < count && sorted[i - 1] != sorted[i])
         i++;
     const uint32_t twice = i < count ? sorted[i] : 0;

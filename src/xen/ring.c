@@ -7,6 +7,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/clock.h"
 #include "xen/refs.h"
 
 /* Kernels limit how many pages one call may map. */
@@ -211,22 +212,15 @@ static int is_over(const struct weft_xen_ring *ring, enum weft_xen_state *state,
     return !same;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
-
 int weft_xen_ring_wait(struct weft_xen_ring *ring, int timeout_ms, enum weft_xen_state *state,
                        struct weft_error *err)
 {
     const struct weft_xen *xen = ring->xen;
-    const int64_t end =
-        now_ms() + (timeout_ms >= 0 && timeout_ms < SLICE_MS ? timeout_ms : SLICE_MS);
+    const int64_t end = weft_monotonic_ns() / 1000000 +
+                        (timeout_ms >= 0 && timeout_ms < SLICE_MS ? timeout_ms : SLICE_MS);
     int happened = 1, rc;
     while ((rc = is_over(ring, state, err)) == 0 && happened) {
-        const int64_t left = end - now_ms();
+        const int64_t left = end - weft_monotonic_ns() / 1000000;
         if (left < 0)
             return 0;
         happened = xen->wait(xen->context, ring->domain, (int)left);
