@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/order.h"
 #include "format/error.h"
 
 #define FIRST_CAPACITY 1024u
@@ -65,7 +66,7 @@ void weft__histogram_tick(struct weft__histogram *h, uint64_t address)
 static int by_address(const void *a, const void *b)
 {
     const struct weft__histogram_cell *x = a, *y = b;
-    return x->address < y->address ? -1 : x->address > y->address;
+    return weft_order(x->address, y->address);
 }
 
 int weft__histogram_print(const struct weft__histogram *h, FILE *out, weft__name_fn *name,

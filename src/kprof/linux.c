@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "sample/sampler.h"
 #include "symbols/symbol_table.h"
 
@@ -152,10 +153,8 @@ void weft_kprof_linux_take(struct weft_kprof_linux *l)
 
 static uint64_t now(void *data)
 {
-    struct timespec t;
     (void)data;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+    return (uint64_t)weft_monotonic_ns();
 }
 
 static int core(void *data, uint32_t core, bool on, struct weft_error *err)
