@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "base/order.h"
+
 #define FRAMES 600
 #define WARM_UP 10
 #define ROUND 150
@@ -31,7 +33,7 @@ static double cpu_ms(void)
 static int by_size(const void *a, const void *b)
 {
     double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
+    return weft_order(x, y);
 }
 
 static void report(struct tour *t)
