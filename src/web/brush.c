@@ -4,25 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
 #include "format/error.h"
 #include "paint/shape.h"
 
-/* Room for so many more words. False: no memory. */
+/* Room for that many more words. False: no memory. */
 static bool make_room(struct brush *b, uint32_t more)
 {
-    uint64_t wanted = (uint64_t)b->words + more;
-    if (wanted <= b->words_room)
-        return true;
-    uint64_t room = wanted * 2 > 4096 ? wanted * 2 : 4096;
-    void *grown =
-        b->failed || room > UINT32_MAX / 8 ? NULL : realloc(b->word, room * sizeof *b->word);
-    if (!grown) {
-        b->failed = true;
-        return false;
-    }
-    b->word = grown;
-    b->words_room = (uint32_t)room;
-    return true;
+    b->failed = b->failed || !weft_reserve_all(&b->word, (uint64_t)b->words + more, &b->words_room,
+                                               sizeof *b->word);
+    return !b->failed;
 }
 
 /* Adds an item to the last command if that looks the same, else to a new one. */
