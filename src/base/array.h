@@ -20,21 +20,7 @@ static inline void *weft_resize(void *array, uint64_t count, size_t item)
 
 /* Makes room for wanted items in all, growing by at least half. array: the address of the pointer. Returns false, and
  * leaves the array as it was, if there is no memory or wanted is above 2^32 - 1. */
-static inline bool weft_reserve_all(void *array, uint64_t wanted, uint32_t *room, size_t item)
-{
-    const uint64_t most = UINT32_MAX, half_more = *room ? *room + *room / UINT64_C(2) : 16;
-    if (wanted <= *room)
-        return true;
-    if (wanted > most)
-        return false;
-    wanted = wanted > half_more ? wanted : half_more < most ? half_more : most;
-    void *grown = weft_resize(*(void **)array, wanted, item);
-    if (!grown)
-        return false;
-    *(void **)array = grown;
-    *room = (uint32_t)wanted;
-    return true;
-}
+bool weft_reserve_all(void *array, uint64_t wanted, uint32_t *room, size_t item);
 
 /* Makes room for one item more than used. */
 static inline bool weft_reserve(void *array, uint64_t used, uint32_t *room, size_t item)

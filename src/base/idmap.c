@@ -3,12 +3,12 @@
 
 #include <stdbool.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/table.h"
 
-enum { BLOCK_BITS = 4, BLOCK = 1 << BLOCK_BITS, FIRST_ROOM = 64, RECENT = 1024 };
+enum { BLOCK_BITS = 4, BLOCK = 1 << BLOCK_BITS, RECENT = 1024 };
 
 /* The values of ids that are equal but for the last bits. Ids are mostly given values in their own order, so
  * that one number says them all; others are listed. */
@@ -20,17 +20,36 @@ struct block {
 };
 
 struct weft_idmap {
-    uint32_t *slot; /* open addressing, at most half full: number of the block plus 1; 0 is free */
-    uint64_t room;  /* a power of two */
+    struct weft_table by; /* blocks by their keys */
     struct block *block;
-    uint64_t blocks;
-    uint32_t blocks_room;
+    uint32_t blocks, blocks_room;
     uint32_t *list; /* BLOCK to a list */
-    uint64_t lists;
-    uint32_t lists_room;
+    uint32_t lists, lists_room;
     uint64_t seed;
     uint32_t recent[RECENT]; /* blocks used lately, by their keys' last bits; if there are any */
 };
+
+/* Neighbours share a line of the cache. */
+static uint64_t hash_of(uint64_t key, uint64_t seed)
+{
+    return weft_mix(key >> 2, seed) << 2 | (key & 3);
+}
+
+static uint64_t hash_of_block(const void *blocks, uint32_t block, uint64_t seed)
+{
+    return hash_of(((const struct block *)blocks)[block].key, seed);
+}
+
+static bool has_key(const void *blocks, uint32_t block, const void *key)
+{
+    return ((const struct block *)blocks)[block].key == *(const uint64_t *)key;
+}
+
+/* The slot of key, or the free one where it belongs. */
+static uint32_t *find(const struct weft_idmap *map, uint64_t key)
+{
+    return weft_table_find(&map->by, hash_of(key, map->seed), has_key, map->block, &key);
+}
 
 struct weft_idmap *weft_idmap_new(void)
 {
@@ -38,9 +57,7 @@ struct weft_idmap *weft_idmap_new(void)
     if (!map)
         return NULL;
     map->seed = weft_seed();
-    map->room = FIRST_ROOM;
-    map->slot = calloc(FIRST_ROOM, sizeof *map->slot);
-    if (!map->slot) {
+    if (!weft_table_reserve(&map->by, NULL, 0, hash_of_block, map->seed)) {
         free(map);
         return NULL;
     }
@@ -51,33 +68,10 @@ void weft_idmap_free(struct weft_idmap *map)
 {
     if (!map)
         return;
-    free(map->slot);
+    weft_table_drop(&map->by);
     free(map->block);
     free(map->list);
     free(map);
-}
-
-/* The slot of key, or the free one where it belongs. */
-static uint32_t *find(const struct weft_idmap *map, uint64_t key)
-{
-    /* Neighbours share a line of the cache. */
-    uint64_t i = (weft_mix(key >> 2, map->seed) << 2 | (key & 3)) & (map->room - 1);
-    while (map->slot[i] && map->block[map->slot[i] - 1].key != key)
-        i = (i + 1) & (map->room - 1);
-    return &map->slot[i];
-}
-
-static bool grow_slots(struct weft_idmap *map)
-{
-    uint32_t *grown = weft_resize(map->slot, map->room * 2, sizeof *grown);
-    if (!grown)
-        return false;
-    map->slot = grown;
-    map->room *= 2;
-    memset(grown, 0, (size_t)map->room * sizeof *grown);
-    for (uint64_t i = 0; i < map->blocks; i++)
-        *find(map, map->block[i].key) = (uint32_t)i + 1;
-    return true;
 }
 
 /* The block of id, made if need be. NULL: no memory. */
@@ -87,17 +81,14 @@ static struct block *block_of(struct weft_idmap *map, uint64_t id)
     uint32_t *recent = &map->recent[key % RECENT];
     if (map->blocks && map->block[*recent].key == key)
         return &map->block[*recent];
+    if (!weft_table_reserve(&map->by, map->block, map->blocks, hash_of_block, map->seed))
+        return NULL;
     uint32_t *slot = find(map, key);
     if (!*slot) {
         if (!weft_reserve(&map->block, map->blocks, &map->blocks_room, sizeof *map->block))
             return NULL;
-        if (map->blocks + 1 > map->room / 2) {
-            if (!grow_slots(map))
-                return NULL;
-            slot = find(map, key);
-        }
         map->block[map->blocks] = (struct block){.key = key};
-        *slot = (uint32_t)++map->blocks;
+        *slot = ++map->blocks;
     }
     *recent = *slot - 1;
     return &map->block[*recent];
@@ -119,7 +110,7 @@ static bool make_list(struct weft_idmap *map, struct block *b)
         return false;
     for (uint32_t i = 0; i < BLOCK; i++)
         map->list[(size_t)map->lists * BLOCK + i] = value(map, b, i);
-    b->at = (uint32_t)map->lists++;
+    b->at = map->lists++;
     b->listed = true;
     return true;
 }

@@ -7,11 +7,6 @@
 
 #include "base/array.h"
 
-bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item)
-{
-    return used < WEFT_NONE - 1 && weft_reserve(array, used, room, item);
-}
-
 bool weft__trim(void *array, uint32_t used, size_t item)
 {
     if (!used)

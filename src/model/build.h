@@ -3,6 +3,7 @@
 #ifndef WEFT_MODEL_BUILD_H
 #define WEFT_MODEL_BUILD_H
 
+#include "base/array.h"
 #include "base/idmap.h"
 #include "model/model.h"
 #include "model/strings.h"
@@ -90,7 +91,10 @@ struct weft_builder {
 
 /* Makes room for one more item. used, room: in items. Returns false if there is none, or where
  * the number of the next item would be WEFT_NONE. */
-bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item);
+static inline bool weft__grow(void *array, uint32_t used, uint32_t *room, size_t item)
+{
+    return used < WEFT_NONE - 1 && weft_reserve(array, used, room, item);
+}
 
 /* Gives back the room that is not used. Returns false if that needs memory that is not there. */
 bool weft__trim(void *array, uint32_t used, size_t item);

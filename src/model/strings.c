@@ -7,8 +7,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
-
-enum { FIRST_ROOM = 64 };
+#include "base/table.h"
 
 struct text {
     uint64_t at; /* in bytes */
@@ -20,37 +19,10 @@ struct weft_strings {
     char *bytes; /* terminated texts, one after another */
     uint64_t bytes_used, bytes_room;
     struct text *text;
-    uint64_t texts;
-    uint32_t texts_room;
-    uint32_t *slot; /* open addressing, at most half full: number plus 1, 0 is free */
-    uint64_t room;  /* a power of two */
+    uint32_t texts, texts_room;
+    struct weft_table by; /* texts by what they say */
     uint64_t seed;
 };
-
-struct weft_strings *weft_strings_new(void)
-{
-    struct weft_strings *s = calloc(1, sizeof *s);
-    if (!s)
-        return NULL;
-    s->seed = weft_seed();
-    s->room = FIRST_ROOM;
-    s->slot = calloc(FIRST_ROOM, sizeof *s->slot);
-    if (!s->slot) {
-        free(s);
-        return NULL;
-    }
-    return s;
-}
-
-void weft_strings_free(struct weft_strings *s)
-{
-    if (!s)
-        return;
-    free(s->bytes);
-    free(s->text);
-    free(s->slot);
-    free(s);
-}
 
 /* The bytes of a text of less than 8 in one word; another one for each text of that size. Not copied
  * byte by byte: to load what has just been stored in pieces stalls. */
@@ -79,22 +51,33 @@ static uint32_t hash_of(const char *text, uint32_t size, uint64_t seed)
     return (uint32_t)weft_mix(h ^ word, seed);
 }
 
-static bool grow_slots(struct weft_strings *s)
+static uint64_t hash_of_text(const void *texts, uint32_t text, uint64_t seed)
 {
-    uint64_t room = s->room * 2;
-    uint32_t *slot = weft_resize(s->slot, room, sizeof *slot);
-    if (!slot)
-        return false;
-    memset(slot, 0, (size_t)room * sizeof *slot);
-    for (uint64_t t = 0; t < s->texts; t++) {
-        uint64_t i = s->text[t].hash & (room - 1);
-        while (slot[i])
-            i = (i + 1) & (room - 1);
-        slot[i] = (uint32_t)t + 1;
+    (void)seed;
+    return ((const struct text *)texts)[text].hash;
+}
+
+struct weft_strings *weft_strings_new(void)
+{
+    struct weft_strings *s = calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    s->seed = weft_seed();
+    if (!weft_table_reserve(&s->by, NULL, 0, hash_of_text, s->seed)) {
+        free(s);
+        return NULL;
     }
-    s->slot = slot;
-    s->room = room;
-    return true;
+    return s;
+}
+
+void weft_strings_free(struct weft_strings *s)
+{
+    if (!s)
+        return;
+    free(s->bytes);
+    free(s->text);
+    weft_table_drop(&s->by);
+    free(s);
 }
 
 static bool make_room(struct weft_strings *s, uint32_t size)
@@ -102,36 +85,47 @@ static bool make_room(struct weft_strings *s, uint32_t size)
     if (!weft_reserve(&s->text, s->texts, &s->texts_room, sizeof *s->text))
         return false;
     if (s->bytes_room - s->bytes_used <= size) {
-        uint64_t room = s->bytes_room + s->bytes_room / 2 + size + FIRST_ROOM;
+        uint64_t room = s->bytes_room + s->bytes_room / 2 + size + 64;
         void *grown = weft_resize(s->bytes, room, 1);
         if (!grown)
             return false;
         s->bytes = grown;
         s->bytes_room = room;
     }
-    return s->texts < s->room / 2 || grow_slots(s);
+    return true;
+}
+
+struct sought {
+    const struct weft_strings *s;
+    const char *text;
+    uint32_t size, hash;
+};
+
+static bool is_sought(const void *texts, uint32_t text, const void *key)
+{
+    const struct sought *k = key;
+    const struct text *t = &((const struct text *)texts)[text];
+    return t->hash == k->hash && t->size == k->size &&
+           (!k->size || !memcmp(k->s->bytes + t->at, k->text, k->size));
 }
 
 uint32_t weft_strings_add(struct weft_strings *s, const char *text, uint32_t size)
 {
-    uint32_t hash = hash_of(text, size, s->seed);
-    uint64_t i = hash & (s->room - 1);
-    for (; s->slot[i]; i = (i + 1) & (s->room - 1)) {
-        const struct text *t = &s->text[s->slot[i] - 1];
-        if (t->hash == hash && t->size == size && (!size || !memcmp(s->bytes + t->at, text, size)))
-            return s->slot[i] - 1;
-    }
+    const struct sought key = {s, text, size, hash_of(text, size, s->seed)};
+    if (!weft_table_reserve(&s->by, s->text, s->texts, hash_of_text, s->seed))
+        return WEFT_STRINGS_NONE;
+    uint32_t *slot = weft_table_find(&s->by, key.hash, is_sought, s->text, &key);
+    if (*slot)
+        return *slot - 1;
     if (s->texts == UINT32_MAX - 1 || !make_room(s, size))
         return WEFT_STRINGS_NONE;
-    for (i = hash & (s->room - 1); s->slot[i]; i = (i + 1) & (s->room - 1))
-        ;
-    s->text[s->texts] = (struct text){.at = s->bytes_used, .size = size, .hash = hash};
+    s->text[s->texts] = (struct text){.at = s->bytes_used, .size = size, .hash = key.hash};
     if (size)
         memcpy(s->bytes + s->bytes_used, text, size);
     s->bytes[s->bytes_used + size] = '\0';
     s->bytes_used += (uint64_t)size + 1;
-    s->slot[i] = (uint32_t)++s->texts;
-    return (uint32_t)s->texts - 1;
+    *slot = ++s->texts;
+    return s->texts - 1;
 }
 
 const char *weft_strings_get(const struct weft_strings *s, uint32_t number, uint32_t *size)
@@ -144,5 +138,5 @@ const char *weft_strings_get(const struct weft_strings *s, uint32_t number, uint
 
 uint32_t weft_strings_count(const struct weft_strings *s)
 {
-    return (uint32_t)s->texts;
+    return s->texts;
 }

@@ -30,7 +30,7 @@ struct legacy {
     struct weft_error *err;
     struct node *node; /* [0]: the empty stack */
     uint32_t nodes, node_room;
-    struct weft__table nodes_by;
+    struct weft_table nodes_by;
     uint64_t seed;
     uint64_t samples, time_ns; /* in all */
     uint64_t cut;              /* samples whose stack is deeper than what is written */
@@ -70,11 +70,11 @@ static bool same_node(const void *array, uint32_t item, const void *key)
 static uint32_t add_node(struct legacy *l, uint32_t parent, uint64_t address)
 {
     const struct node key = {.address = address, .parent = parent};
-    if (!weft__table_reserve(&l->nodes_by, l->node, l->nodes, hash_node, l->seed) ||
+    if (!weft_table_reserve(&l->nodes_by, l->node, l->nodes, hash_node, l->seed) ||
         !weft_reserve(&l->node, l->nodes, &l->node_room, sizeof *l->node))
         return WEFT_NONE;
     uint32_t *slot =
-        weft__table_find(&l->nodes_by, hash_node(&key, 0, l->seed), same_node, l->node, &key);
+        weft_table_find(&l->nodes_by, hash_node(&key, 0, l->seed), same_node, l->node, &key);
     if (!*slot) {
         l->node[l->nodes] = key;
         *slot = ++l->nodes;
@@ -330,7 +330,7 @@ int weft_pprof_write_legacy(FILE *out, const struct weft_pprof_part *part, uint3
 {
     struct legacy l = {.out = out, .o = o, .err = err, .seed = weft_seed()};
     int rc = write_all(&l, part, parts);
-    weft__table_drop(&l.nodes_by);
+    weft_table_drop(&l.nodes_by);
     free(l.node);
     free(l.mapped);
     *cut = l.cut;

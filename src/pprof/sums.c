@@ -63,11 +63,11 @@ static bool same_node(const void *array, uint32_t item, const void *key)
 static uint32_t add_node(struct weft__sums *s, uint32_t parent, uint32_t location)
 {
     const struct weft__node key = {parent, location};
-    if (!weft__table_reserve(&s->nodes_by, s->node, s->nodes, hash_node, s->seed) ||
+    if (!weft_table_reserve(&s->nodes_by, s->node, s->nodes, hash_node, s->seed) ||
         !weft_reserve(&s->node, s->nodes, &s->node_room, sizeof *s->node))
         return WEFT_NONE;
     uint32_t *slot =
-        weft__table_find(&s->nodes_by, hash_node(&key, 0, s->seed), same_node, s->node, &key);
+        weft_table_find(&s->nodes_by, hash_node(&key, 0, s->seed), same_node, s->node, &key);
     if (!*slot) {
         s->node[s->nodes] = key;
         *slot = ++s->nodes;
@@ -88,12 +88,12 @@ static bool same_made(const void *array, uint32_t item, const void *key)
 uint32_t weft__sums_made(struct weft__sums *s, uint32_t text)
 {
     const struct weft__made key = {text};
-    if (!weft__table_reserve(&s->mades_by, s->made, s->mades, hash_made, s->seed) ||
+    if (!weft_table_reserve(&s->mades_by, s->made, s->mades, hash_made, s->seed) ||
         !weft_reserve(&s->made, s->mades, &s->made_room, sizeof *s->made) ||
         s->mades >= WEFT__MADE - 1)
         return WEFT_NONE;
     uint32_t *slot =
-        weft__table_find(&s->mades_by, hash_made(&key, 0, s->seed), same_made, s->made, &key);
+        weft_table_find(&s->mades_by, hash_made(&key, 0, s->seed), same_made, s->made, &key);
     if (!*slot) {
         s->made[s->mades] = key;
         *slot = ++s->mades;
@@ -164,12 +164,11 @@ static bool same_sum(const void *array, uint32_t item, const void *key)
 static int64_t *total_of(struct weft__sums *s, const struct weft__sum *key)
 {
     if (key->stack == WEFT_NONE ||
-        !weft__table_reserve(&s->sums_by, s->sum, s->sums, hash_sum, s->seed) ||
+        !weft_table_reserve(&s->sums_by, s->sum, s->sums, hash_sum, s->seed) ||
         !weft_reserve(&s->sum, s->sums, &s->sum_room, sizeof *s->sum) ||
         !weft_reserve(&s->total, s->sums, &s->total_room, s->values * sizeof *s->total))
         return NULL;
-    uint32_t *slot =
-        weft__table_find(&s->sums_by, hash_sum(key, 0, s->seed), same_sum, s->sum, key);
+    uint32_t *slot = weft_table_find(&s->sums_by, hash_sum(key, 0, s->seed), same_sum, s->sum, key);
     if (!*slot) {
         s->sum[s->sums] = *key;
         memset(s->total + (size_t)s->sums * s->values, 0, s->values * sizeof *s->total);
@@ -252,9 +251,9 @@ int weft__sums_make(struct weft__sums *s, const struct weft__kinds *kinds,
 void weft__sums_fini(struct weft__sums *s)
 {
     weft_frames_free(s->frames);
-    weft__table_drop(&s->sums_by);
-    weft__table_drop(&s->nodes_by);
-    weft__table_drop(&s->mades_by);
+    weft_table_drop(&s->sums_by);
+    weft_table_drop(&s->nodes_by);
+    weft_table_drop(&s->mades_by);
     free(s->kind_of);
     free(s->sum);
     free(s->total);

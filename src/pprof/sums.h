@@ -4,7 +4,7 @@
 #define WEFT_PPROF_SUMS_H
 
 #include "pprof/pprof.h"
-#include "profile/table.h"
+#include "base/table.h"
 
 enum weft__state { WEFT__RUNNING, WEFT__WAITING, WEFT__PREEMPTED };
 
@@ -59,7 +59,7 @@ struct weft__sums {
     struct weft__made *made;
     uint32_t sums, nodes, mades;
     uint32_t sum_room, total_room, node_room, made_room;
-    struct weft__table sums_by, nodes_by, mades_by;
+    struct weft_table sums_by, nodes_by, mades_by;
     struct weft_frames *frames; /* NULL: stacks are the profile's */
     uint64_t cut; /* samples and absences whose stacks are deeper than what is written of them */
     uint64_t seed;

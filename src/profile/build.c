@@ -98,11 +98,11 @@ static bool same_renewed(const void *array, uint32_t item, const void *key)
 static bool renew(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 {
     struct weft_profile_build *b = p->build;
-    if (!weft__table_reserve(&b->reneweds_by, b->renewed, b->reneweds, hash_renewed, b->seed) ||
+    if (!weft_table_reserve(&b->reneweds_by, b->renewed, b->reneweds, hash_renewed, b->seed) ||
         !ROOM(p, b->renewed, b->reneweds, b->renewed_room))
         return false;
-    uint32_t *slot = weft__table_find(&b->reneweds_by, weft_mix(process, b->seed), same_renewed,
-                                      b->renewed, &process);
+    uint32_t *slot = weft_table_find(&b->reneweds_by, weft_mix(process, b->seed), same_renewed,
+                                     b->renewed, &process);
     if (!*slot) {
         b->renewed[b->reneweds] = (struct weft__renewed){.process = process};
         *slot = ++b->reneweds;
@@ -122,8 +122,8 @@ uint32_t weft__generation(struct weft_profile *p, uint32_t process, uint64_t tim
         return 0;
     if (process != b->last_renewed) {
         b->last_renewed = process;
-        b->last_index = *weft__table_find(&b->reneweds_by, weft_mix(process, b->seed), same_renewed,
-                                          b->renewed, &process) -
+        b->last_index = *weft_table_find(&b->reneweds_by, weft_mix(process, b->seed), same_renewed,
+                                         b->renewed, &process) -
                         1;
     }
     if (b->last_index == WEFT_NONE)
@@ -181,15 +181,15 @@ uint32_t weft_profile_add_thread(struct weft_profile *p, uint32_t process, uint3
 {
     struct weft_profile_build *b = p->build;
     struct weft_thread key = {.process = process, .thread = thread, .stream = WEFT_NONE};
-    if (!weft__table_reserve(&b->threads, p->thread, p->threads, hash_thread, b->seed) ||
-        !weft__table_reserve(&b->numbers, p->thread, p->threads, hash_number, b->seed) ||
+    if (!weft_table_reserve(&b->threads, p->thread, p->threads, hash_thread, b->seed) ||
+        !weft_table_reserve(&b->numbers, p->thread, p->threads, hash_number, b->seed) ||
         !ROOM(p, p->thread, p->threads, b->thread_room))
         return WEFT_NONE;
-    uint32_t *slot = weft__table_find(&b->threads, thread_hash(process, thread, b->seed),
-                                      same_thread, p->thread, &key);
+    uint32_t *slot = weft_table_find(&b->threads, thread_hash(process, thread, b->seed),
+                                     same_thread, p->thread, &key);
     if (!*slot) {
-        uint32_t *number = weft__table_find(&b->numbers, weft_mix(thread, b->seed), same_number,
-                                            p->thread, &thread);
+        uint32_t *number = weft_table_find(&b->numbers, weft_mix(thread, b->seed), same_number,
+                                           p->thread, &thread);
         p->thread[p->threads] = key;
         *slot = ++p->threads;
         if (!*number)
@@ -204,8 +204,8 @@ uint32_t weft__thread_by_number(struct weft_profile *p, uint32_t thread)
 {
     struct weft_profile_build *b = p->build;
     if (p->threads) {
-        uint32_t found = *weft__table_find(&b->numbers, weft_mix(thread, b->seed), same_number,
-                                           p->thread, &thread);
+        uint32_t found = *weft_table_find(&b->numbers, weft_mix(thread, b->seed), same_number,
+                                          p->thread, &thread);
         if (found)
             return found - 1;
     }
@@ -261,13 +261,13 @@ static uint32_t add_location(struct weft_profile *p, uint32_t process, uint64_t 
         .caller = (flags & WEFT_NODE_CALLER) != 0,
     };
     key.generation = weft__generation(p, key.process, time_ns);
-    if (!weft__table_reserve(&b->locations, p, p->locations, hash_location, b->seed) ||
+    if (!weft_table_reserve(&b->locations, p, p->locations, hash_location, b->seed) ||
         !ROOM(p, p->location, p->locations, b->location_room) ||
         !ROOM(p, b->place, p->locations, b->place_room))
         return WEFT_NONE;
     key.place = b->place;
-    uint32_t *slot = weft__table_find(&b->locations, location_hash(&key, b->seed), same_location,
-                                      p->location, &key);
+    uint32_t *slot = weft_table_find(&b->locations, location_hash(&key, b->seed), same_location,
+                                     p->location, &key);
     if (!*slot) {
         p->location[p->locations] = (struct weft_location){
             .address = address,
@@ -305,12 +305,12 @@ uint32_t weft_profile_push(struct weft_profile *p, uint32_t parent, uint32_t pro
         return parent;
     struct weft_stack key = {parent, add_location(p, process, address, flags, time_ns)};
     if (key.location == WEFT_NONE ||
-        !weft__table_reserve(&b->stacks, p->stack, p->stacks, hash_stack, b->seed) ||
+        !weft_table_reserve(&b->stacks, p->stack, p->stacks, hash_stack, b->seed) ||
         !ROOM(p, p->stack, p->stacks, b->stack_room) ||
         !ROOM(p, b->depth, p->stacks, b->depth_room))
         return WEFT_NONE;
     uint32_t *slot =
-        weft__table_find(&b->stacks, hash_stack(&key, 0, b->seed), same_stack, p->stack, &key);
+        weft_table_find(&b->stacks, hash_stack(&key, 0, b->seed), same_stack, p->stack, &key);
     if (!*slot) {
         p->stack[p->stacks] = key;
         b->depth[p->stacks] = (uint16_t)(b->depth[parent] + 1);
@@ -380,11 +380,11 @@ static bool same_function(const void *array, uint32_t item, const void *key)
 uint32_t weft_profile_add_function(struct weft_profile *p, const struct weft_function *f)
 {
     struct weft_profile_build *b = p->build;
-    if (!weft__table_reserve(&b->functions, p->function, p->functions, hash_function, b->seed) ||
+    if (!weft_table_reserve(&b->functions, p->function, p->functions, hash_function, b->seed) ||
         !ROOM(p, p->function, p->functions, b->function_room))
         return WEFT_NONE;
-    uint32_t *slot = weft__table_find(&b->functions, hash_function(f, 0, b->seed), same_function,
-                                      p->function, f);
+    uint32_t *slot =
+        weft_table_find(&b->functions, hash_function(f, 0, b->seed), same_function, p->function, f);
     if (!*slot) {
         p->function[p->functions] = *f;
         *slot = ++p->functions;
@@ -456,11 +456,11 @@ static uint32_t add_object(struct weft_profile *p, const struct weft_mapping *m)
 {
     struct weft_profile_build *b = p->build;
     struct weft__object key = object_of(m, m->process);
-    if (!weft__table_reserve(&b->objects_by, b->object, b->objects, hash_object, b->seed) ||
+    if (!weft_table_reserve(&b->objects_by, b->object, b->objects, hash_object, b->seed) ||
         !ROOM(p, b->object, b->objects, b->object_room))
         return WEFT_NONE;
-    uint32_t *slot = weft__table_find(&b->objects_by, hash_object(&key, 0, b->seed), same_object,
-                                      b->object, &key);
+    uint32_t *slot = weft_table_find(&b->objects_by, hash_object(&key, 0, b->seed), same_object,
+                                     b->object, &key);
     if (!*slot) {
         b->object[b->objects] = key;
         *slot = ++b->objects;
@@ -487,12 +487,12 @@ int weft_profile_add_symbol(struct weft_profile *p, const struct weft_mapping *o
     count = count < UINT16_MAX ? count : UINT16_MAX;
     uint32_t o = add_object(p, object), first = add_frames(p, frame, count);
     if (o == WEFT_NONE || first == WEFT_NONE ||
-        !weft__table_reserve(&b->symbols_by, b->symbol, b->symbols, hash_symbol, b->seed) ||
+        !weft_table_reserve(&b->symbols_by, b->symbol, b->symbols, hash_symbol, b->seed) ||
         !ROOM(p, b->symbol, b->symbols, b->symbol_room))
         return WEFT_E_NOMEM;
     struct weft__symbol key = {offset, o, first, (uint16_t)count};
-    uint32_t *slot = weft__table_find(&b->symbols_by, hash_symbol(&key, 0, b->seed), same_symbol,
-                                      b->symbol, &key);
+    uint32_t *slot = weft_table_find(&b->symbols_by, hash_symbol(&key, 0, b->seed), same_symbol,
+                                     b->symbol, &key);
     if (!*slot)
         *slot = ++b->symbols;
     b->symbol[*slot - 1] = key;
@@ -519,8 +519,8 @@ static uint32_t find_object(const struct weft_profile *p, const struct weft_mapp
 {
     const struct weft_profile_build *b = p->build;
     struct weft__object key = object_of(m, is_generated(p, m) ? m->process : UINT32_MAX);
-    return *weft__table_find(&b->objects_by, hash_object(&key, 0, b->seed), same_object, b->object,
-                             &key) -
+    return *weft_table_find(&b->objects_by, hash_object(&key, 0, b->seed), same_object, b->object,
+                            &key) -
            1;
 }
 
@@ -540,8 +540,8 @@ static int apply_symbols(struct weft_profile *p)
             continue;
         struct weft__symbol key = {.offset = weft_profile_symbol_offset(p, i),
                                    .object = object[l->mapping]};
-        uint32_t found = *weft__table_find(&b->symbols_by, hash_symbol(&key, 0, b->seed),
-                                           same_symbol, b->symbol, &key);
+        uint32_t found = *weft_table_find(&b->symbols_by, hash_symbol(&key, 0, b->seed),
+                                          same_symbol, b->symbol, &key);
         if (!found)
             continue;
         l->first_frame = b->symbol[found - 1].first_frame;
@@ -577,8 +577,8 @@ int weft_profile_finish(struct weft_profile *p)
     if (b->no_memory || !weft__switch_end(p))
         return WEFT_E_NOMEM;
     /* Large, and not needed any more; made again where something more is added. */
-    weft__table_drop(&b->stacks);
-    weft__table_drop(&b->locations);
+    weft_table_drop(&b->stacks);
+    weft_table_drop(&b->locations);
     if (!weft__sort_by_time(p->sample, p->samples, sizeof *p->sample) ||
         !weft__sort_by_time(p->absence, p->absences, sizeof *p->absence) ||
         !weft__sort_by_time(p->interrupt, p->interrupts, sizeof *p->interrupt))

@@ -5,7 +5,7 @@
 
 #include "model/strings.h"
 #include "profile/build.h"
-#include "profile/table.h"
+#include "base/table.h"
 
 /* What happens to the mappings of a process: one more (mapping), or the process begins, without any
  * (parent UINT32_MAX: another program) or with its parent's. */
@@ -54,7 +54,7 @@ struct weft_profile_build {
     uint32_t source_room, mapping_room, function_room, frame_room, location_room, place_room,
         stack_room, depth_room, sample_room, absence_room, interrupt_room, thread_room;
     uint32_t change_room, renewed_room, object_room, symbol_room;
-    struct weft__table functions, locations, stacks, threads, numbers, reneweds_by, objects_by,
+    struct weft_table functions, locations, stacks, threads, numbers, reneweds_by, objects_by,
         symbols_by;
     uint32_t last_renewed;   /* process that was looked for last … */
     uint32_t last_index;     /* … and where it is, or WEFT_NONE */

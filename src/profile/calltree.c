@@ -16,7 +16,7 @@ struct maker {
     uint32_t *
         group; /* beside the calls: of those right below the root what they are a group of, or WEFT_NONE */
     uint32_t call_room, group_room, calls_max;
-    struct weft__table calls_by;
+    struct weft_table calls_by;
 };
 
 /* ---- Adding ---- */
@@ -62,11 +62,11 @@ static uint32_t call_of(struct maker *t, uint32_t parent, const struct weft_name
 {
     struct weft_calltree *tree = t->tree;
     if (frame->text == WEFT_NONE || !reserve_call(t) ||
-        !weft__table_reserve(&t->calls_by, t, tree->calls, hash_call, t->gather.seed))
+        !weft_table_reserve(&t->calls_by, t, tree->calls, hash_call, t->gather.seed))
         return WEFT_NONE;
     struct key key = {t->group, parent, frame->text, group, frame->kind};
     uint32_t *slot =
-        weft__table_find(&t->calls_by, key_hash(&key, t->gather.seed), same_call, tree->call, &key);
+        weft_table_find(&t->calls_by, key_hash(&key, t->gather.seed), same_call, tree->call, &key);
     if (*slot) {
         weft__gather_merge(&t->gather, &tree->call[*slot - 1].frame, frame);
         return *slot - 1;
@@ -223,7 +223,7 @@ int weft_calltree_make(struct weft_calltree **out, struct weft_profile *p,
     weft__gather_fini(&t.gather);
     weft_frames_free(t.frames);
     free(t.group);
-    weft__table_drop(&t.calls_by);
+    weft_table_drop(&t.calls_by);
     return rc;
 }
 

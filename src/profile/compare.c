@@ -6,7 +6,7 @@
 #include "base/order.h"
 #include "model/strings.h"
 #include "profile/calltree.h"
-#include "profile/table.h"
+#include "base/table.h"
 
 static double share(uint64_t part, uint64_t whole)
 {
@@ -32,7 +32,7 @@ struct compare {
     struct weft_strings *both;
     struct matched *row;
     uint32_t rows, room;
-    struct weft__table rows_by;
+    struct weft_table rows_by;
     uint64_t seed;
 };
 
@@ -58,11 +58,11 @@ static bool match_row(struct compare *c, const struct weft_profile *p,
         .delta = {.kind = r->frame.kind, .before_row = WEFT_NONE, .after_row = WEFT_NONE},
     };
     if (new.text == WEFT_NONE ||
-        !weft__table_reserve(&c->rows_by, c->row, c->rows, hash_matched, c->seed) ||
+        !weft_table_reserve(&c->rows_by, c->row, c->rows, hash_matched, c->seed) ||
         !weft_reserve(&c->row, c->rows, &c->room, sizeof *c->row))
         return false;
     uint32_t *slot =
-        weft__table_find(&c->rows_by, hash_matched(&new, 0, c->seed), same_matched, c->row, &new);
+        weft_table_find(&c->rows_by, hash_matched(&new, 0, c->seed), same_matched, c->row, &new);
     if (!*slot) {
         c->row[c->rows] = new;
         c->row[c->rows].delta.text = weft_profile_text(p, r->frame.text);
@@ -127,7 +127,7 @@ int weft_profile_compare(struct weft_profile_deltas **out, const struct weft_pro
         weft_profile_deltas_free(d);
     weft_strings_free(c.both);
     free(c.row);
-    weft__table_drop(&c.rows_by);
+    weft_table_drop(&c.rows_by);
     return done ? 0 : WEFT_E_NOMEM;
 }
 
@@ -160,20 +160,20 @@ static bool same_place(const void *array, uint32_t item, const void *key)
 }
 
 /* Enters all calls of a tree. Those in one place are taken as the first of them. */
-static bool enter(struct weft__table *t, struct place *place, struct weft_strings *both,
+static bool enter(struct weft_table *t, struct place *place, struct weft_strings *both,
                   const struct weft_profile *p, const struct weft_calltree *tree, uint64_t seed)
 {
-    if (!weft__table_reserve(t, place, 0, hash_place, seed))
+    if (!weft_table_reserve(t, place, 0, hash_place, seed))
         return false;
     place[0] = (struct place){WEFT_NONE, 0, WEFT_FRAME_STATE};
     for (uint32_t i = 0; i < tree->calls; i++) {
         const struct weft_call *c = &tree->call[i];
         if (i)
             place[i] = (struct place){c->parent, number_of(both, p, c->frame.text), c->frame.kind};
-        if (place[i].text == WEFT_NONE || !weft__table_reserve(t, place, i, hash_place, seed))
+        if (place[i].text == WEFT_NONE || !weft_table_reserve(t, place, i, hash_place, seed))
             return false;
         uint32_t *slot =
-            weft__table_find(t, hash_place(place, i, seed), same_place, place, &place[i]);
+            weft_table_find(t, hash_place(place, i, seed), same_place, place, &place[i]);
         if (!*slot)
             *slot = i + 1;
     }
@@ -185,7 +185,7 @@ int weft_calltree_compare(struct weft_call_before **out, const struct weft_profi
                           const struct weft_calltree *after_tree)
 {
     uint64_t seed = weft_seed();
-    struct weft__table by = {.room = 0};
+    struct weft_table by = {.room = 0};
     struct weft_strings *both = weft_strings_new();
     struct place *place = weft_resize(NULL, before_tree->calls, sizeof *place);
     uint32_t *same = weft_resize(NULL, after_tree->calls, sizeof *same); /* call of before */
@@ -203,7 +203,7 @@ int weft_calltree_compare(struct weft_call_before **out, const struct weft_profi
         same[i] =
             i && key.parent == WEFT_NONE
                 ? WEFT_NONE
-                : *weft__table_find(&by, hash_place(&key, 0, seed), same_place, place, &key) - 1;
+                : *weft_table_find(&by, hash_place(&key, 0, seed), same_place, place, &key) - 1;
         if (same[i] != WEFT_NONE) {
             result[i].self = before_tree->call[same[i]].self;
             result[i].total = before_tree->call[same[i]].total;
@@ -212,7 +212,7 @@ int weft_calltree_compare(struct weft_call_before **out, const struct weft_profi
     weft_strings_free(both);
     free(place);
     free(same);
-    weft__table_drop(&by);
+    weft_table_drop(&by);
     if (done)
         *out = result;
     else

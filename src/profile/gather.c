@@ -76,11 +76,11 @@ static bool same_item(const void *array, uint32_t item, const void *key)
 
 static bool add_item(struct weft__gather *g, const struct weft__item *item)
 {
-    if (!weft__table_reserve(&g->items_by, g->item, g->items, hash_item, g->seed) ||
+    if (!weft_table_reserve(&g->items_by, g->item, g->items, hash_item, g->seed) ||
         !weft_reserve(&g->item, g->items, &g->item_room, sizeof *g->item))
         return false;
     uint32_t *slot =
-        weft__table_find(&g->items_by, hash_item(item, 0, g->seed), same_item, g->item, item);
+        weft_table_find(&g->items_by, hash_item(item, 0, g->seed), same_item, g->item, item);
     if (!*slot) {
         g->item[g->items] = *item;
         *slot = ++g->items;
@@ -240,7 +240,7 @@ int weft__gather_run(struct weft__gather *g, struct weft_profile *p,
     g->unit = o->off_cpu ? WEFT_UNIT_NS : p->sources ? p->source[o->source].unit : WEFT_UNIT_COUNT;
     if (!prepare(g) || !(o->off_cpu ? take_absences(g) : take_samples(g)))
         return WEFT_E_NOMEM;
-    weft__table_drop(&g->items_by);
+    weft_table_drop(&g->items_by);
     for (uint32_t i = 0; i < g->items && !g->names.failed; i++)
         if (!fn(data, &g->item[i]))
             return WEFT_E_NOMEM;
@@ -253,7 +253,7 @@ void weft__gather_fini(struct weft__gather *g)
     free(g->root);
     free(g->wanted);
     free(g->item);
-    weft__table_drop(&g->items_by);
+    weft_table_drop(&g->items_by);
 }
 
 static struct weft_named_frame plain(enum weft_frame_kind kind, uint32_t text)

@@ -6,7 +6,7 @@
 
 #include "profile/calltree.h"
 #include "profile/names.h"
-#include "profile/table.h"
+#include "base/table.h"
 
 enum weft__item_state { WEFT__ON_CPU, WEFT__WAITING, WEFT__PREEMPTED };
 
@@ -35,7 +35,7 @@ struct weft__gather {
     uint32_t label;  /* text, for options.label; WEFT_NONE: no promise has it */
     struct weft__item *item;
     uint32_t items, item_room;
-    struct weft__table items_by;
+    struct weft_table items_by;
     uint64_t seed;
 
     uint64_t total, samples, without_promise, gap[WEFT_GAPS];

@@ -16,7 +16,7 @@ struct maker {
         known; /* beside the profile's frames, then its locations without one: their rows, plus 1 */
     uint32_t row_room, seen_room;
     uint32_t item; /* counts them */
-    struct weft__table rows_by;
+    struct weft_table rows_by;
 };
 
 struct key {
@@ -57,13 +57,13 @@ static uint32_t row_of(struct maker *l, const struct weft_named_frame *frame, ui
     struct weft_profile_list *list = l->list;
     uint64_t seed = l->gather.seed;
     if (frame->text == WEFT_NONE ||
-        !weft__table_reserve(&l->rows_by, l, list->rows, hash_row, seed) ||
+        !weft_table_reserve(&l->rows_by, l, list->rows, hash_row, seed) ||
         !weft_reserve(&list->row, list->rows, &l->row_room, sizeof *list->row) ||
         !weft_reserve(&l->seen, list->rows, &l->seen_room, sizeof *l->seen))
         return WEFT_NONE;
     bool kernel = frame->location != WEFT_NONE && l->gather.p->location[frame->location].kernel;
     struct key key = {l, frame->text, group, frame->kind, kernel};
-    uint32_t *slot = weft__table_find(&l->rows_by, key_hash(&key, seed), same_row, l, &key);
+    uint32_t *slot = weft_table_find(&l->rows_by, key_hash(&key, seed), same_row, l, &key);
     if (!*slot) {
         list->row[list->rows] = (struct weft_profile_row){.frame = *frame, .kernel = kernel};
         l->seen[list->rows] = group;
@@ -208,7 +208,7 @@ int weft_profile_list_make(struct weft_profile_list **out, struct weft_profile *
     weft_frames_free(l.frames);
     free(l.seen);
     free(l.known);
-    weft__table_drop(&l.rows_by);
+    weft_table_drop(&l.rows_by);
     return rc;
 }
 

@@ -36,7 +36,7 @@ struct packet {
     uint32_t text_room, source_room, node_room, object_room;
     struct known *known;
     uint32_t knowns, known_room, most_known;
-    struct weft__table known_by;
+    struct weft_table known_by;
     struct weft_frame *frame;
     uint32_t frame_room;
     bool no_memory;
@@ -148,11 +148,10 @@ static uint32_t climb(const struct packet *k, struct known key, uint32_t *way, u
     uint32_t steps = 0;
     *stack = 0;
     for (; key.node; key.node = k->node[key.node].parent) {
-        uint32_t found =
-            k->known_by.room
-                ? *weft__table_find(&k->known_by, hash_known(&key, 0, k->p->build->seed),
-                                    same_known, k->known, &key)
-                : 0;
+        uint32_t found = k->known_by.room ? *weft_table_find(&k->known_by,
+                                                             hash_known(&key, 0, k->p->build->seed),
+                                                             same_known, k->known, &key)
+                                          : 0;
         if (found) {
             *stack = k->known[found - 1].stack;
             break;
@@ -180,11 +179,11 @@ static uint32_t stack_of(struct packet *k, uint32_t node, uint32_t process, uint
         key.node = way[steps];
         key.stack = stack = weft_profile_push(k->p, stack, process, n->address, n->flags, time_ns);
         if (stack == WEFT_NONE ||
-            !weft__table_reserve(&k->known_by, k->known, k->knowns, hash_known, seed) ||
+            !weft_table_reserve(&k->known_by, k->known, k->knowns, hash_known, seed) ||
             !weft_reserve(&k->known, k->knowns, &k->known_room, sizeof *k->known))
             return WEFT_NONE;
         k->known[k->knowns] = key;
-        *weft__table_find(&k->known_by, hash_known(&key, 0, seed), same_known, k->known, &key) =
+        *weft_table_find(&k->known_by, hash_known(&key, 0, seed), same_known, k->known, &key) =
             ++k->knowns;
     }
     return stack;
@@ -460,7 +459,7 @@ static void free_packet(struct packet *k)
     free(k->object);
     free(k->known);
     free(k->frame);
-    weft__table_drop(&k->known_by);
+    weft_table_drop(&k->known_by);
 }
 
 int weft_profile_load_packet(struct weft_profile *p, const void *packet, size_t bytes, uint64_t at,

@@ -9,7 +9,7 @@
 #include <linux/perf_event.h>
 
 #include "profile/foreign_state.h"
-#include "profile/table.h"
+#include "base/table.h"
 
 /* What an event of the recording is: struct perf_event_attr, as far as this reader knows it. */
 struct weft__perf_event {
@@ -51,7 +51,7 @@ struct weft__perf {
     uint32_t events, ids, records, build_ids;
     uint64_t ids_read; /* known ones, too */
     uint32_t event_room, id_room, record_room, build_id_room;
-    struct weft__table ids_by;
+    struct weft_table ids_by;
     uint64_t seed;
 
     /* Where ids stand, which is the same for all events of a file; WEFT__PERF_NO_ID: nowhere. */

@@ -58,16 +58,16 @@ uint32_t weft__perf_find_id(const struct weft__perf *d, uint64_t id)
 {
     if (!d->ids)
         return WEFT_NONE;
-    uint32_t *slot = weft__table_find(&d->ids_by, weft_mix(id, d->seed), same_id, d->id, &id);
+    uint32_t *slot = weft_table_find(&d->ids_by, weft_mix(id, d->seed), same_id, d->id, &id);
     return *slot ? d->id[*slot - 1].event : WEFT_NONE;
 }
 
 int weft__perf_add_id(struct weft__perf *d, uint64_t id, uint32_t event)
 {
-    if (!weft__table_reserve(&d->ids_by, d->id, d->ids, hash_id, d->seed) ||
+    if (!weft_table_reserve(&d->ids_by, d->id, d->ids, hash_id, d->seed) ||
         !weft_reserve(&d->id, d->ids, &d->id_room, sizeof *d->id))
         return weft__foreign_no_memory(d->f);
-    uint32_t *slot = weft__table_find(&d->ids_by, weft_mix(id, d->seed), same_id, d->id, &id);
+    uint32_t *slot = weft_table_find(&d->ids_by, weft_mix(id, d->seed), same_id, d->id, &id);
     if (!*slot) {
         d->id[d->ids] = (struct weft__perf_id){id, event};
         *slot = ++d->ids;
@@ -402,7 +402,7 @@ int weft__perf_load(struct weft__foreign *f)
         rc = applied < 0 ? applied : rc;
     }
     weft__perf_unpack_end(&d);
-    weft__table_drop(&d.ids_by);
+    weft_table_drop(&d.ids_by);
     free(d.event);
     free(d.id);
     free(d.record);

@@ -26,14 +26,14 @@ static void free_build(struct weft_profile_build *b)
     free(b->place);
     free(b->depth);
     free(b->away);
-    weft__table_drop(&b->functions);
-    weft__table_drop(&b->locations);
-    weft__table_drop(&b->stacks);
-    weft__table_drop(&b->threads);
-    weft__table_drop(&b->numbers);
-    weft__table_drop(&b->reneweds_by);
-    weft__table_drop(&b->objects_by);
-    weft__table_drop(&b->symbols_by);
+    weft_table_drop(&b->functions);
+    weft_table_drop(&b->locations);
+    weft_table_drop(&b->stacks);
+    weft_table_drop(&b->threads);
+    weft_table_drop(&b->numbers);
+    weft_table_drop(&b->reneweds_by);
+    weft_table_drop(&b->objects_by);
+    weft_table_drop(&b->symbols_by);
     free(b);
 }
 

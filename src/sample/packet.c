@@ -21,7 +21,7 @@ void weft__packet_fini(struct weft__packet *p)
     free(p->bytes);
     struct weft__once *once[] = {&p->texts, &p->nodes, &p->objects};
     for (size_t i = 0; i < sizeof once / sizeof *once; i++) {
-        weft__table_drop(&once[i]->by);
+        weft_table_drop(&once[i]->by);
         free(once[i]->at);
     }
     *p = (struct weft__packet){0};
@@ -98,16 +98,16 @@ static bool same_record(const void *array, uint32_t item, const void *key)
  * number of that record, counted from 0; UINT32_MAX: no memory. */
 static uint32_t once(struct weft__packet *p, struct weft__once *o, size_t begin)
 {
-    if (!weft__table_reserve(&o->by, &(struct records){p->bytes, o->at}, o->count, hash_record,
-                             p->seed) ||
+    if (!weft_table_reserve(&o->by, &(struct records){p->bytes, o->at}, o->count, hash_record,
+                            p->seed) ||
         !weft_reserve(&o->at, o->count, &o->room, sizeof *o->at)) {
         p->used = begin;
         p->failed = true;
         return UINT32_MAX;
     }
     const struct weft_record_head *h = (const void *)(p->bytes + begin);
-    uint32_t *slot = weft__table_find(&o->by, hash_head(h, p->seed), same_record,
-                                      &(struct records){p->bytes, o->at}, h);
+    uint32_t *slot = weft_table_find(&o->by, hash_head(h, p->seed), same_record,
+                                     &(struct records){p->bytes, o->at}, h);
     if (*slot) {
         p->used = begin;
         return *slot - 1;

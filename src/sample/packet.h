@@ -3,7 +3,7 @@
 #ifndef WEFT_SAMPLE_PACKET_H
 #define WEFT_SAMPLE_PACKET_H
 
-#include "profile/table.h"
+#include "base/table.h"
 #include "sample/sampler.h"
 
 #define WEFT__PACKET_BYTES_MAX ((size_t)1 << 20)
@@ -12,7 +12,7 @@
 struct weft__once {
     uint32_t *at;
     uint32_t count, room;
-    struct weft__table by;
+    struct weft_table by;
 };
 
 struct weft__packet {

@@ -17,6 +17,7 @@
 #include "base/hash.h"
 #include "base/idmap.h"
 #include "base/order.h"
+#include "base/table.h"
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define US INT64_C(1000)
@@ -207,6 +208,50 @@ static void ids_are_found(void **state)
     assert_int_equal(weft_idmap_get(map, 5), 5);
     weft_idmap_free(map);
     weft_idmap_free(NULL);
+}
+
+static uint64_t all_alike(const void *array, uint32_t item, uint64_t seed)
+{
+    (void)array, (void)item;
+    return seed;
+}
+
+static uint64_t by_itself(const void *array, uint32_t item, uint64_t seed)
+{
+    return weft_mix(((const uint64_t *)array)[item], seed);
+}
+
+static bool is_number(const void *array, uint32_t item, const void *key)
+{
+    return ((const uint64_t *)array)[item] == *(const uint64_t *)key;
+}
+
+static void tables_find_what_was_put(void **state)
+{
+    (void)state;
+    enum { ITEMS = 700 };
+    weft_hash_fn *const hashes[] = {by_itself, all_alike}; /* the worst: all in one row */
+    static uint64_t item[ITEMS];
+    for (unsigned h = 0; h < 2; h++) {
+        struct weft_table t = {0};
+        for (uint32_t i = 0; i < ITEMS; i++) {
+            item[i] = i * UINT64_C(0x100000001);
+            assert_true(weft_table_reserve(&t, item, i, hashes[h], 7));
+            assert_true(t.room >= 2 * (i + 1));
+            uint32_t *slot = weft_table_find(&t, hashes[h](item, i, 7), is_number, item, &item[i]);
+            assert_int_equal(*slot, 0);
+            *slot = i + 1;
+        }
+        for (uint32_t i = 0; i < ITEMS; i++)
+            assert_int_equal(*weft_table_find(&t, hashes[h](item, i, 7), is_number, item, &item[i]),
+                             i + 1);
+        weft_table_drop(&t);
+        assert_null(t.slot);
+        assert_true(weft_table_reserve(&t, item, ITEMS, hashes[h], 7)); /* entered again */
+        assert_int_equal(*weft_table_find(&t, hashes[h](item, 99, 7), is_number, item, &item[99]),
+                         100);
+        weft_table_drop(&t);
+    }
 }
 
 /* ---- Counts and sizes ---- */
@@ -509,6 +554,7 @@ int main(void)
         cmocka_unit_test(the_clock_does_not_go_back),
         cmocka_unit_test(hashes_differ),
         cmocka_unit_test(ids_are_found),
+        cmocka_unit_test(tables_find_what_was_put),
         cmocka_unit_test(counts),
         cmocka_unit_test(counts_back),
         cmocka_unit_test(sizes),
