@@ -2,13 +2,11 @@
 /* Hash tables over arrays whose items have 32-bit indices. What is hashed comes from a file, so callers mix it with a
  * seed (base/hash.h).
  *
- *     if (!weft_table_reserve(&t, item, items, hash_of_item, seed))
+ *     uint32_t number = weft_table_put(&t, &node, &nodes, &room, sizeof *node, hash_node, same_node, &key, seed);
+ *     if (number == UINT32_MAX)
  *         return WEFT_E_NOMEM;
- *     uint32_t *slot = weft_table_find(&t, hash_of_key(key, seed), is_key, item, key);
- *     if (!*slot) {
- *         item[items++] = …;
- *         *slot = items;
- *     } */
+ *
+ * Where the key is no item, or the item has a twin in another array: weft_table_reserve, then weft_table_find. */
 #ifndef WEFT_BASE_TABLE_H
 #define WEFT_BASE_TABLE_H
 
@@ -62,6 +60,25 @@ static inline bool weft_table_reserve(struct weft_table *t, const void *array, u
     t->slot = slot;
     t->room = room;
     return true;
+}
+
+/* The index of the item that is the same as this one; where there is none, a copy of it is added to the array, of count
+ * items and room for more of these bytes. UINT32_MAX: no memory. So many arguments, because a struct of them would be
+ * longer at each place, and the functions would not be inlined. */
+static inline uint32_t weft_table_put(struct weft_table *t, void *array, uint32_t *count,
+                                      uint32_t *room, size_t bytes, weft_hash_fn *hash,
+                                      weft_same_fn *same, const void *item, uint64_t seed)
+{
+    void **items = array;
+    if (!weft_table_reserve(t, *items, *count, hash, seed) ||
+        !weft_reserve(items, *count, room, bytes))
+        return UINT32_MAX;
+    uint32_t *slot = weft_table_find(t, hash(item, 0, seed), same, *items, item);
+    if (!*slot) {
+        memcpy((char *)*items + *count * bytes, item, bytes);
+        *slot = ++*count;
+    }
+    return *slot - 1;
 }
 
 static inline void weft_table_drop(struct weft_table *t)

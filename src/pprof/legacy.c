@@ -70,16 +70,8 @@ static bool same_node(const void *array, uint32_t item, const void *key)
 static uint32_t add_node(struct legacy *l, uint32_t parent, uint64_t address)
 {
     const struct node key = {.address = address, .parent = parent};
-    if (!weft_table_reserve(&l->nodes_by, l->node, l->nodes, hash_node, l->seed) ||
-        !weft_reserve(&l->node, l->nodes, &l->node_room, sizeof *l->node))
-        return WEFT_NONE;
-    uint32_t *slot =
-        weft_table_find(&l->nodes_by, hash_node(&key, 0, l->seed), same_node, l->node, &key);
-    if (!*slot) {
-        l->node[l->nodes] = key;
-        *slot = ++l->nodes;
-    }
-    return *slot - 1;
+    return weft_table_put(&l->nodes_by, &l->node, &l->nodes, &l->node_room, sizeof *l->node,
+                          hash_node, same_node, &key, l->seed);
 }
 
 /* The stacks of the part; callers stand before those whom they call. */

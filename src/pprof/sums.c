@@ -63,16 +63,8 @@ static bool same_node(const void *array, uint32_t item, const void *key)
 static uint32_t add_node(struct weft__sums *s, uint32_t parent, uint32_t location)
 {
     const struct weft__node key = {parent, location};
-    if (!weft_table_reserve(&s->nodes_by, s->node, s->nodes, hash_node, s->seed) ||
-        !weft_reserve(&s->node, s->nodes, &s->node_room, sizeof *s->node))
-        return WEFT_NONE;
-    uint32_t *slot =
-        weft_table_find(&s->nodes_by, hash_node(&key, 0, s->seed), same_node, s->node, &key);
-    if (!*slot) {
-        s->node[s->nodes] = key;
-        *slot = ++s->nodes;
-    }
-    return *slot - 1;
+    return weft_table_put(&s->nodes_by, &s->node, &s->nodes, &s->node_room, sizeof *s->node,
+                          hash_node, same_node, &key, s->seed);
 }
 
 static uint64_t hash_made(const void *array, uint32_t item, uint64_t seed)
@@ -88,17 +80,10 @@ static bool same_made(const void *array, uint32_t item, const void *key)
 uint32_t weft__sums_made(struct weft__sums *s, uint32_t text)
 {
     const struct weft__made key = {text};
-    if (!weft_table_reserve(&s->mades_by, s->made, s->mades, hash_made, s->seed) ||
-        !weft_reserve(&s->made, s->mades, &s->made_room, sizeof *s->made) ||
-        s->mades >= WEFT__MADE - 1)
+    if (s->mades >= WEFT__MADE - 1)
         return WEFT_NONE;
-    uint32_t *slot =
-        weft_table_find(&s->mades_by, hash_made(&key, 0, s->seed), same_made, s->made, &key);
-    if (!*slot) {
-        s->made[s->mades] = key;
-        *slot = ++s->mades;
-    }
-    return WEFT__MADE | (*slot - 1);
+    return WEFT__MADE | weft_table_put(&s->mades_by, &s->made, &s->mades, &s->made_room,
+                                       sizeof *s->made, hash_made, same_made, &key, s->seed);
 }
 
 /* Frames that are inlined into each other are one location: as many as it has, from the innermost one on. */

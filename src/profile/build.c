@@ -98,16 +98,12 @@ static bool same_renewed(const void *array, uint32_t item, const void *key)
 static bool renew(struct weft_profile *p, uint32_t process, uint64_t time_ns)
 {
     struct weft_profile_build *b = p->build;
-    if (!weft_table_reserve(&b->reneweds_by, b->renewed, b->reneweds, hash_renewed, b->seed) ||
-        !ROOM(p, b->renewed, b->reneweds, b->renewed_room))
+    const struct weft__renewed key = {.process = process};
+    const uint32_t at = weft_table_put(&b->reneweds_by, &b->renewed, &b->reneweds, &b->renewed_room,
+                                       sizeof key, hash_renewed, same_renewed, &key, b->seed);
+    if (at == WEFT_NONE)
         return false;
-    uint32_t *slot = weft_table_find(&b->reneweds_by, weft_mix(process, b->seed), same_renewed,
-                                     b->renewed, &process);
-    if (!*slot) {
-        b->renewed[b->reneweds] = (struct weft__renewed){.process = process};
-        *slot = ++b->reneweds;
-    }
-    struct weft__renewed *r = &b->renewed[*slot - 1];
+    struct weft__renewed *r = &b->renewed[at];
     r->generation++;
     r->since_ns = time_ns;
     b->last_renewed = UINT32_MAX;
@@ -304,19 +300,13 @@ uint32_t weft_profile_push(struct weft_profile *p, uint32_t parent, uint32_t pro
     if (b->depth[parent] == WEFT__DEPTH_MAX)
         return parent;
     struct weft_stack key = {parent, add_location(p, process, address, flags, time_ns)};
-    if (key.location == WEFT_NONE ||
-        !weft_table_reserve(&b->stacks, p->stack, p->stacks, hash_stack, b->seed) ||
-        !ROOM(p, p->stack, p->stacks, b->stack_room) ||
-        !ROOM(p, b->depth, p->stacks, b->depth_room))
+    if (key.location == WEFT_NONE || !ROOM(p, b->depth, p->stacks, b->depth_room))
         return WEFT_NONE;
-    uint32_t *slot =
-        weft_table_find(&b->stacks, hash_stack(&key, 0, b->seed), same_stack, p->stack, &key);
-    if (!*slot) {
-        p->stack[p->stacks] = key;
-        b->depth[p->stacks] = (uint16_t)(b->depth[parent] + 1);
-        *slot = ++p->stacks;
-    }
-    return *slot - 1;
+    const uint32_t stack = weft_table_put(&b->stacks, &p->stack, &p->stacks, &b->stack_room,
+                                          sizeof *p->stack, hash_stack, same_stack, &key, b->seed);
+    if (stack != WEFT_NONE)
+        b->depth[stack] = (uint16_t)(b->depth[parent] + 1);
+    return stack;
 }
 
 /* ---- What happened ---- */
@@ -380,16 +370,8 @@ static bool same_function(const void *array, uint32_t item, const void *key)
 uint32_t weft_profile_add_function(struct weft_profile *p, const struct weft_function *f)
 {
     struct weft_profile_build *b = p->build;
-    if (!weft_table_reserve(&b->functions, p->function, p->functions, hash_function, b->seed) ||
-        !ROOM(p, p->function, p->functions, b->function_room))
-        return WEFT_NONE;
-    uint32_t *slot =
-        weft_table_find(&b->functions, hash_function(f, 0, b->seed), same_function, p->function, f);
-    if (!*slot) {
-        p->function[p->functions] = *f;
-        *slot = ++p->functions;
-    }
-    return *slot - 1;
+    return weft_table_put(&b->functions, &p->function, &p->functions, &b->function_room,
+                          sizeof *p->function, hash_function, same_function, f, b->seed);
 }
 
 /* Where the frames stand; WEFT_NONE: no memory. */
@@ -456,16 +438,8 @@ static uint32_t add_object(struct weft_profile *p, const struct weft_mapping *m)
 {
     struct weft_profile_build *b = p->build;
     struct weft__object key = object_of(m, m->process);
-    if (!weft_table_reserve(&b->objects_by, b->object, b->objects, hash_object, b->seed) ||
-        !ROOM(p, b->object, b->objects, b->object_room))
-        return WEFT_NONE;
-    uint32_t *slot = weft_table_find(&b->objects_by, hash_object(&key, 0, b->seed), same_object,
-                                     b->object, &key);
-    if (!*slot) {
-        b->object[b->objects] = key;
-        *slot = ++b->objects;
-    }
-    return *slot - 1;
+    return weft_table_put(&b->objects_by, &b->object, &b->objects, &b->object_room,
+                          sizeof *b->object, hash_object, same_object, &key, b->seed);
 }
 
 static uint64_t hash_symbol(const void *array, uint32_t item, uint64_t seed)
@@ -485,17 +459,14 @@ int weft_profile_add_symbol(struct weft_profile *p, const struct weft_mapping *o
 {
     struct weft_profile_build *b = p->build;
     count = count < UINT16_MAX ? count : UINT16_MAX;
-    uint32_t o = add_object(p, object), first = add_frames(p, frame, count);
+    uint32_t o = add_object(p, object), first = add_frames(p, frame, count), at;
+    const struct weft__symbol key = {offset, o, first, (uint16_t)count};
     if (o == WEFT_NONE || first == WEFT_NONE ||
-        !weft_table_reserve(&b->symbols_by, b->symbol, b->symbols, hash_symbol, b->seed) ||
-        !ROOM(p, b->symbol, b->symbols, b->symbol_room))
+        (at = weft_table_put(&b->symbols_by, &b->symbol, &b->symbols, &b->symbol_room,
+                             sizeof *b->symbol, hash_symbol, same_symbol, &key, b->seed)) ==
+            WEFT_NONE)
         return WEFT_E_NOMEM;
-    struct weft__symbol key = {offset, o, first, (uint16_t)count};
-    uint32_t *slot = weft_table_find(&b->symbols_by, hash_symbol(&key, 0, b->seed), same_symbol,
-                                     b->symbol, &key);
-    if (!*slot)
-        *slot = ++b->symbols;
-    b->symbol[*slot - 1] = key;
+    b->symbol[at] = key;
     return 0;
 }
 

@@ -76,19 +76,14 @@ static bool same_item(const void *array, uint32_t item, const void *key)
 
 static bool add_item(struct weft__gather *g, const struct weft__item *item)
 {
-    if (!weft_table_reserve(&g->items_by, g->item, g->items, hash_item, g->seed) ||
-        !weft_reserve(&g->item, g->items, &g->item_room, sizeof *g->item))
-        return false;
-    uint32_t *slot =
-        weft_table_find(&g->items_by, hash_item(item, 0, g->seed), same_item, g->item, item);
-    if (!*slot) {
-        g->item[g->items] = *item;
-        *slot = ++g->items;
-        return true;
+    const uint32_t before = g->items;
+    const uint32_t at = weft_table_put(&g->items_by, &g->item, &g->items, &g->item_room,
+                                       sizeof *g->item, hash_item, same_item, item, g->seed);
+    if (at < before) {
+        g->item[at].value += item->value;
+        g->item[at].samples += item->samples;
     }
-    g->item[*slot - 1].value += item->value;
-    g->item[*slot - 1].samples += item->samples;
-    return true;
+    return at != UINT32_MAX;
 }
 
 static uint32_t group_of(struct weft__gather *g, uint32_t promise, uint32_t thread, uint32_t core)

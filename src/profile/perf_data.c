@@ -64,15 +64,11 @@ uint32_t weft__perf_find_id(const struct weft__perf *d, uint64_t id)
 
 int weft__perf_add_id(struct weft__perf *d, uint64_t id, uint32_t event)
 {
-    if (!weft_table_reserve(&d->ids_by, d->id, d->ids, hash_id, d->seed) ||
-        !weft_reserve(&d->id, d->ids, &d->id_room, sizeof *d->id))
-        return weft__foreign_no_memory(d->f);
-    uint32_t *slot = weft_table_find(&d->ids_by, weft_mix(id, d->seed), same_id, d->id, &id);
-    if (!*slot) {
-        d->id[d->ids] = (struct weft__perf_id){id, event};
-        *slot = ++d->ids;
-    }
-    return 0;
+    const struct weft__perf_id key = {id, event};
+    return weft_table_put(&d->ids_by, &d->id, &d->ids, &d->id_room, sizeof *d->id, hash_id, same_id,
+                          &key, d->seed) == UINT32_MAX
+               ? weft__foreign_no_memory(d->f)
+               : 0;
 }
 
 /* Where ids stand in the records of that event. */

@@ -14,7 +14,6 @@
 #include <asm/perf_regs.h>
 #endif
 
-#include "base/clock.h"
 #include "sample/state.h"
 
 static const struct weft__event_kind kinds[] = {
@@ -67,11 +66,6 @@ int64_t weft__sysctl(const char *name, int64_t otherwise)
         return otherwise;
     text[n] = 0;
     return strtoll(text, NULL, 10);
-}
-
-uint64_t weft__now_ns(void)
-{
-    return (uint64_t)weft_monotonic_ns();
 }
 
 /* ---- Rates ---- */

@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
+#include "base/clock.h"
 #include "sample/comms.h"
 #include "sample/order.h"
 #include "sample/perf.h"
@@ -128,7 +129,10 @@ struct weft_sampler {
     uint32_t notes;
 };
 
-uint64_t weft__now_ns(void);
+static inline uint64_t weft__now_ns(void)
+{
+    return (uint64_t)weft_monotonic_ns();
+}
 
 /* Adds a sentence for weft_sampler_note; once. */
 void weft__note(struct weft_sampler *s, const char *format, ...)

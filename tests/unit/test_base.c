@@ -254,6 +254,25 @@ static void tables_find_what_was_put(void **state)
     }
 }
 
+static void tables_keep_each_once(void **state)
+{
+    (void)state;
+    struct weft_table t = {0};
+    uint64_t *item = NULL;
+    uint32_t items = 0, room = 0;
+    for (uint64_t i = 0; i < 3000; i++) {
+        const uint64_t key = i * i % 1009; /* each of the 505 squares several times */
+        const uint32_t before = items;
+        const uint32_t at =
+            weft_table_put(&t, &item, &items, &room, sizeof *item, by_itself, is_number, &key, 7);
+        assert_true(at < items && item[at] == key);
+        assert_true(items == before || (items == before + 1 && at == before));
+    }
+    assert_int_equal(items, 505);
+    weft_table_drop(&t);
+    free(item);
+}
+
 /* ---- Counts and sizes ---- */
 
 static void counts(void **state)
@@ -555,6 +574,7 @@ int main(void)
         cmocka_unit_test(hashes_differ),
         cmocka_unit_test(ids_are_found),
         cmocka_unit_test(tables_find_what_was_put),
+        cmocka_unit_test(tables_keep_each_once),
         cmocka_unit_test(counts),
         cmocka_unit_test(counts_back),
         cmocka_unit_test(sizes),
