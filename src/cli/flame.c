@@ -250,15 +250,14 @@ static uint32_t most_samples(const struct weft_profile *p)
 static void describe(char *out, size_t room, const struct request *r, const struct weft_profile *p,
                      const struct weft_calltree *t)
 {
-    char amount[48];
-    weft_flame_amount(amount, sizeof amount, t->unit, t->total);
+    const struct weft_figure amount = weft_flame_amount(t->unit, t->total);
     int n = snprintf(out, room,
                      r->tree.off_cpu ? "away from a core for %s, %s time%s"
                                      : "on a core for %s, %s sample%s",
-                     amount, weft_count(t->samples).text, weft_plural(t->samples));
+                     amount.text, weft_count(t->samples).text, weft_plural(t->samples));
     if (t->unit != WEFT_UNIT_NS && !r->tree.off_cpu && r->tree.source < p->sources)
         n = snprintf(out, room, "%s: %s, %s sample%s",
-                     weft_profile_text(p, p->source[r->tree.source].name), amount,
+                     weft_profile_text(p, p->source[r->tree.source].name), amount.text,
                      weft_count(t->samples).text, weft_plural(t->samples));
     if (t->without_promise && p->model && n > 0 && (size_t)n < room)
         snprintf(out + n, room - (size_t)n, "; %.1f %% without a promise",

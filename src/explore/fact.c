@@ -39,18 +39,18 @@ size_t weft__fact_label(char *out, size_t room, const struct weft_model *m, uint
 
 /* ---- Numbers ---- */
 
-const char *weft__share(char *buffer, uint64_t part, uint64_t whole)
+struct weft_figure weft__share(uint64_t part, uint64_t whole)
 {
-    buffer[0] = '\0';
+    struct weft_figure share = {""};
     if (whole == 0)
-        return buffer;
+        return share;
     double percent = 100.0 * (double)part / (double)whole;
     int digits = percent > 0 && percent < 9.95 ? 1 : 0;
     if (percent > 0 && percent < 0.05)
-        snprintf(buffer, WEFT__FACT_NUMBER, "< 0.1 %%");
+        snprintf(share.text, sizeof share.text, "< 0.1 %%");
     else
-        snprintf(buffer, WEFT__FACT_NUMBER, "%.*f %%", digits, percent);
-    return buffer;
+        snprintf(share.text, sizeof share.text, "%.*f %%", digits, percent);
+    return share;
 }
 
 /* ---- Promises ---- */

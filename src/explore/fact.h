@@ -58,8 +58,8 @@ size_t weft__fact_clean(char *out, size_t room, const char *text, size_t size);
 /* Likewise of the first label of a promise; "" if it has none. */
 size_t weft__fact_label(char *out, size_t room, const struct weft_model *m, uint32_t promise);
 
-/* "35 %", in the caller's buffer of WEFT__FACT_NUMBER bytes; "" if whole is 0. */
-const char *weft__share(char *buffer, uint64_t part, uint64_t whole);
+/* "35 %"; "" if whole is 0. */
+struct weft_figure weft__share(uint64_t part, uint64_t whole);
 
 /* How long the line of a promise is. */
 int64_t weft__length(const struct weft_scene *s, uint32_t promise);

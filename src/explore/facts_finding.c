@@ -103,7 +103,6 @@ int weft__facts_of_finding(struct weft__facts *f, const struct weft_scene *s, ui
 void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
                      const struct weft_path *path)
 {
-    char part[WEFT__FACT_NUMBER];
     uint32_t count = 0, shown = 0;
     struct weft_share *share = weft_path_shares(path, s->m, &count);
     int64_t all = path->step[path->count - 1].to_ns - path->step[0].from_ns;
@@ -116,9 +115,8 @@ void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
         weft__put_share(&t, s->m, &share[shown]);
         uint32_t promise = share[shown].promise;
         bool leads = promise != WEFT_NONE && promise != WEFT_ROOT;
-        weft__share(part, (uint64_t)share[shown].total_ns, all > 0 ? (uint64_t)all : 0);
-        take(f, part, &t, leads ? WEFT_LINK_PROMISE : WEFT_LINK_NONE,
-             (struct weft__target){.promise = promise});
+        take(f, weft__share((uint64_t)share[shown].total_ns, all > 0 ? (uint64_t)all : 0).text, &t,
+             leads ? WEFT_LINK_PROMISE : WEFT_LINK_NONE, (struct weft__target){.promise = promise});
     }
     weft__fact_more(f, count, shown);
     free(share);

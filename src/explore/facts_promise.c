@@ -245,14 +245,14 @@ static void add_waits(struct about *a, const struct weft__waits *w, const char *
 {
     const struct weft_history *h = a->f->history;
     struct weft__top top;
-    char share[WEFT__FACT_NUMBER];
     bool mine = w == &a->d.mine;
     if (w->count) {
         weft__fact_heading(a->f, "%s", heading);
-        weft__share(share, (uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0);
+        const struct weft_figure share =
+            weft__share((uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0);
         weft__fact_text(a->f, "in all", "%s in %s wait%s%s%s%s", weft_duration(w->total_ns).text,
-                        weft_count(w->count).text, w->count == 1 ? "" : "s", share[0] ? ", " : "",
-                        share, share[0] ? " of its life" : "");
+                        weft_count(w->count).text, weft_plural(w->count), share.text[0] ? ", " : "",
+                        share.text, share.text[0] ? " of its life" : "");
         if (w->blocked_ns)
             weft__fact_text(a->f, "blocked",
                             "%s of that: the loop did not look, it may have been there",
@@ -342,7 +342,6 @@ static void add_signals(struct about *a)
 static void add_running(struct about *a)
 {
     const struct weft_model *m = a->m;
-    char share[WEFT__FACT_NUMBER];
     uint64_t total = 0, count = 0;
     const struct weft_run *longest = NULL, *last = NULL;
     for (uint32_t i = a->p->first_run; i != WEFT_NONE; i = m->run[i].next) {
@@ -362,10 +361,10 @@ static void add_running(struct about *a)
         total = (uint64_t)a->d.running_ns;
     const struct weft_run *first = &m->run[a->p->first_run];
     weft__fact_heading(a->f, "Running");
-    weft__share(share, total, (uint64_t)lived(a));
+    const struct weft_figure share = weft__share(total, (uint64_t)lived(a));
     weft__fact_text(a->f, "in all", "%s in %s run%s%s%s%s", weft_duration((int64_t)total).text,
-                    weft_count(count).text, count == 1 ? "" : "s", share[0] ? ", " : "", share,
-                    share[0] ? " of its life" : "");
+                    weft_count(count).text, weft_plural(count), share.text[0] ? ", " : "",
+                    share.text, share.text[0] ? " of its life" : "");
     if (a->d.collecting_ns)
         weft__fact_text(a->f, "paused", "%s: garbage was collected while it ran",
                         weft_duration(a->d.collecting_ns).text);
@@ -385,7 +384,7 @@ static void add_children(struct about *a)
         return;
     weft__fact_heading(a->f, "Created");
     weft__fact_text(a->f, "in all", "%s promise%s", weft_count(a->all_children).text,
-                    a->all_children == 1 ? "" : "s");
+                    weft_plural(a->all_children));
     for (uint32_t i = 0; i < a->children.count; i++)
         weft__fact_promise(a->f,
                            i                     ? ""

@@ -120,18 +120,17 @@ static void add_hint(struct weft__facts *f, const struct census *c, bool has_fin
     weft__fact_heading(f, has_findings ? "Look also at" : "Look first at");
     if (c->all_overdue && !has_findings) {
         weft__fact_text(f, "never resolved", "%s promise%s", weft_count(c->all_overdue).text,
-                        c->all_overdue == 1 ? "" : "s");
+                        weft_plural(c->all_overdue));
         weft__fact_bad(f);
         add_list(f, c, "", &c->overdue, c->all_overdue, true);
     }
     if (c->waiting && !has_findings) {
         weft__fact_text(f, "still waiting", "%s promise%s when the trace ends",
-                        weft_count(c->waiting).text, c->waiting == 1 ? "" : "s");
+                        weft_count(c->waiting).text, weft_plural(c->waiting));
         add_hang(f, c);
     }
     if (failed) {
-        weft__fact_text(f, "failed", "%s promise%s", weft_count(failed).text,
-                        failed == 1 ? "" : "s");
+        weft__fact_text(f, "failed", "%s promise%s", weft_count(failed).text, weft_plural(failed));
         weft__fact_bad(f);
         add_list(f, c, "", &c->failed, failed, true);
     }

@@ -51,7 +51,7 @@ static void describe(struct weft_explorer *e)
 {
     struct weft__flame_pane *f = &e->flame;
     const struct weft__pane *p = &e->pane[f->of.pane];
-    char name[160], amount[48];
+    char name[160];
     int n = 0;
     if (f->of.promise == WEFT_NONE) {
         n = snprintf(f->title, sizeof f->title, "Flame graph of %s%.150s",
@@ -70,11 +70,11 @@ static void describe(struct weft_explorer *e)
                  weft_duration(f->of.to_ns - f->of.from_ns).text, weft_moment(f->of.from_ns).text);
     if (!f->tree)
         return;
-    weft_flame_amount(amount, sizeof amount, f->tree->unit, f->tree->total);
     snprintf(f->note, sizeof f->note, "%s %s, %s %s%s%s",
-             f->of.off_cpu ? "away from a core for" : "on a core for", amount,
+             f->of.off_cpu ? "away from a core for" : "on a core for",
+             weft_flame_amount(f->tree->unit, f->tree->total).text,
              weft_count(f->tree->samples).text, f->of.off_cpu ? "time" : "sample",
-             f->tree->samples == 1 ? "" : "s", f->of.async ? ", below who created it" : "");
+             weft_plural(f->tree->samples), f->of.async ? ", below who created it" : "");
 }
 
 static void make_tree(struct weft_explorer *e)

@@ -142,17 +142,17 @@ static void add_amount(struct weft__facts *f, const char *name, const struct wef
 {
     int64_t on = hot->on_ns < INT64_MAX ? (int64_t)hot->on_ns : INT64_MAX;
     weft__fact_text(f, name, "about %s, %s sample%s", weft_duration(on).text,
-                    weft_count(hot->samples).text, hot->samples == 1 ? "" : "s");
+                    weft_count(hot->samples).text, weft_plural(hot->samples));
 }
 
 /* The hottest functions, each with its share. */
 static void add_functions(struct weft__facts *f, const struct weft_scene *s,
                           const struct weft__hot *hot)
 {
-    char name[WEFT__FACT_BYTES - 8], share[WEFT__FACT_NUMBER];
+    char name[WEFT__FACT_BYTES - 8];
     for (uint32_t i = 0; i < hot->count; i++) {
         weft__function_name(name, sizeof name, s->p, hot->function[i].location);
-        weft__fact_text(f, weft__share(share, hot->function[i].on_ns, hot->on_ns), "%s", name);
+        weft__fact_text(f, weft__share(hot->function[i].on_ns, hot->on_ns).text, "%s", name);
     }
     weft__fact_more(f, hot->functions, hot->count);
 }

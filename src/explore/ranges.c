@@ -353,10 +353,9 @@ int weft__facts_prepare(struct weft__facts *f, const struct weft_scene *s)
 
 static void add_time(struct weft__facts *f, const char *name, uint64_t ns, uint64_t all)
 {
-    char share[WEFT__FACT_NUMBER];
     const struct weft_figure length = weft_duration(ns < INT64_MAX ? (int64_t)ns : INT64_MAX);
-    weft__share(share, ns, all);
-    weft__fact_text(f, name, "%s%s%s", length.text, share[0] ? ", " : "", share);
+    const struct weft_figure share = weft__share(ns, all);
+    weft__fact_text(f, name, "%s%s%s", length.text, share.text[0] ? ", " : "", share.text);
 }
 
 static void add_number(struct weft__facts *f, const char *name, uint64_t n, const char *about)

@@ -125,7 +125,7 @@ static void say_strip(struct text *t, const struct weft__pane *p, const struct w
 {
     const struct weft_profile *samples = p->scene->p;
     struct weft_strip_pick s;
-    char name[80], share[WEFT__FACT_NUMBER];
+    char name[80];
     weft_view_strip_at(&s, p->scene, &p->geometry, at);
     if (s.thread < samples->threads) {
         const struct weft_thread *x = &samples->thread[s.thread];
@@ -143,18 +143,18 @@ static void say_strip(struct text *t, const struct weft__pane *p, const struct w
     if (on == 0)
         say(t, "on no core");
     else
-        say(t, "on a core %s of %s", weft__share(share, on, whole),
+        say(t, "on a core %s of %s", weft__share(on, whole).text,
             weft_duration((int64_t)whole).text);
     if (on && p->model->promises > 1)
-        say(t, ", %s of that for a promise", weft__share(share, s.promise_ns, s.on_ns));
+        say(t, ", %s of that for a promise", weft__share(s.promise_ns, s.on_ns).text);
     if (s.location != WEFT_NONE) {
         char function[160];
         weft__function_name(function, sizeof function, samples, s.location);
         say(t, "; mostly in %s (%s of %s sample%s)", function, weft_count(s.hottest).text,
-            weft_count(s.looked).text, s.looked == 1 ? "" : "s");
+            weft_count(s.looked).text, weft_plural(s.looked));
     }
     if (s.interrupted_ns)
-        say(t, "; interrupted for %s", weft__share(share, s.interrupted_ns, whole));
+        say(t, "; interrupted for %s", weft__share(s.interrupted_ns, whole).text);
 }
 
 static void say_place(struct text *t, const struct weft__pane *p, const struct weft_pick *at)
@@ -164,8 +164,7 @@ static void say_place(struct text *t, const struct weft__pane *p, const struct w
         t->size += weft__describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
         break;
     case WEFT_PLACE_FOLD:
-        say(t, "%s promise%s; the longest: ", weft_count(at->folded).text,
-            at->folded == 1 ? "" : "s");
+        say(t, "%s promise%s; the longest: ", weft_count(at->folded).text, weft_plural(at->folded));
         t->size += weft__describe(t->bytes + t->size, t->room - t->size, p->scene, at->promise);
         break;
     case WEFT_PLACE_RULER:

@@ -13,6 +13,7 @@
 #ifndef WEFT_VIEW_FLAME_H
 #define WEFT_VIEW_FLAME_H
 
+#include "base/count.h"
 #include "profile/calltree.h"
 #include "view/drawlist.h"
 
@@ -95,7 +96,7 @@ size_t weft_flame_describe(char *out, size_t room, const struct weft_profile *p,
 const char *weft_flame_name(const struct weft_profile *p, const struct weft_calltree *t,
                             uint32_t node);
 
-/* "1.52 s", "1.2 G cycles"; cut to room. Returns its size. */
-int weft_flame_amount(char *out, size_t room, enum weft_source_unit unit, uint64_t value);
+/* "1.52 s", "1.2 G cycles" */
+struct weft_figure weft_flame_amount(enum weft_source_unit unit, uint64_t value);
 
 #endif

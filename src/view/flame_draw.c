@@ -36,25 +36,27 @@ const char *weft_flame_name(const struct weft_profile *p, const struct weft_call
     return *name ? name : "(no name)";
 }
 
-int weft_flame_amount(char *out, size_t room, enum weft_source_unit unit, uint64_t value)
+struct weft_figure weft_flame_amount(enum weft_source_unit unit, uint64_t value)
 {
+    struct weft_figure out = weft_count_short(value);
     if (unit == WEFT_UNIT_NS)
-        return snprintf(out, room, "%s",
-                        weft_duration(value < INT64_MAX ? (int64_t)value : INT64_MAX).text);
-    return snprintf(out, room, "%s%s", weft_count_short(value).text,
-                    unit == WEFT_UNIT_CYCLES ? " cycles" : "");
+        return weft_duration(value < INT64_MAX ? (int64_t)value : INT64_MAX);
+    if (unit == WEFT_UNIT_CYCLES)
+        strcat(out.text, " cycles");
+    return out;
 }
 
 /* "35.2 %" in tenths, rounded; without floating point, so that it is the same everywhere. */
-static const char *percent(char out[24], uint64_t part, uint64_t whole)
+static struct weft_figure percent(uint64_t part, uint64_t whole)
 {
+    struct weft_figure out;
     for (; whole >> 53; whole >>= 1)
         part >>= 1;
     uint64_t tenths = whole ? (part * 1000 + whole / 2) / whole : 0;
     if (part && tenths == 0)
-        snprintf(out, 24, "< 0.1 %%");
+        snprintf(out.text, sizeof out.text, "< 0.1 %%");
     else
-        snprintf(out, 24, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
+        snprintf(out.text, sizeof out.text, "%" PRIu64 ".%" PRIu64 " %%", tenths / 10, tenths % 10);
     return out;
 }
 
@@ -67,18 +69,17 @@ size_t weft_flame_describe(char *out, size_t room, const struct weft_profile *p,
                            const struct weft_calltree *t, const struct weft_flame_box *box)
 {
     const struct weft_call *c = &t->call[box->node];
-    char share[24], self[24], amount[48];
-    weft_flame_amount(amount, sizeof amount, t->unit, box->total);
-    percent(share, box->total, t->total);
+    const struct weft_figure amount = weft_flame_amount(t->unit, box->total);
+    const struct weft_figure share = percent(box->total, t->total);
     if (box->merged > 1)
-        return at_most(snprintf(out, room,
-                                "%" PRIu32 " frames, the first of them %.200s: together %s (%s)",
-                                box->merged, weft_flame_name(p, t, box->node), share, amount),
-                       room);
+        return at_most(
+            snprintf(out, room, "%" PRIu32 " frames, the first of them %.200s: together %s (%s)",
+                     box->merged, weft_flame_name(p, t, box->node), share.text, amount.text),
+            room);
     size_t n = at_most(snprintf(out, room, "%.400s: %s (%s, %s sample%s), itself %s",
-                                weft_flame_name(p, t, box->node), share, amount,
+                                weft_flame_name(p, t, box->node), share.text, amount.text,
                                 weft_count(c->samples).text, c->samples == 1 ? "" : "s",
-                                percent(self, c->self, t->total)),
+                                percent(c->self, t->total).text),
                        room);
     uint32_t function = box->node ? c->frame.function : WEFT_NONE;
     const char *file =
@@ -94,8 +95,7 @@ size_t weft_flame_describe(char *out, size_t room, const struct weft_profile *p,
 int weft_flame_found_text(char *out, size_t room, const struct weft_calltree *t,
                           const struct weft_flame_found *f)
 {
-    char share[24];
-    return snprintf(out, room, "%s in %s frame%s", percent(share, f->total, t->total),
+    return snprintf(out, room, "%s in %s frame%s", percent(f->total, t->total).text,
                     weft_count(f->frames).text, f->frames == 1 ? "" : "s");
 }
 
@@ -194,11 +194,10 @@ static void draw_box(struct picture *v, uint32_t at)
         d->alpha = ABOVE_ALPHA;
     if (v->o->tips) {
         char tip[700];
-        char was[24];
         size_t n = weft_flame_describe(tip, sizeof tip, v->p, v->t, box);
         if (compared)
             n += at_most(snprintf(tip + n, sizeof tip - n, "; before %s",
-                                  percent(was, v->o->before[box->node].total, v->o->before_total)),
+                                  percent(v->o->before[box->node].total, v->o->before_total).text),
                          sizeof tip - n);
         canvas_tip(c, d, tip, n);
     }
@@ -228,12 +227,12 @@ static void draw_box(struct picture *v, uint32_t at)
     bool faint = above && !found;
     int32_t width = canvas_text(c, faint ? WEFT_INK_FAINT_TEXT : WEFT_INK_TEXT, c->font, found,
                                 box->x0 + TEXT_PAD, y, room, name, strlen(name));
-    char share[24];
-    percent(share, box->total, v->t->total);
-    int32_t right = weft_text_width(share, strlen(share), c->font_small, false);
+    const struct weft_figure share = percent(box->total, v->t->total);
+    int32_t right = weft_text_width(share.text, strlen(share.text), c->font_small, false);
     if (width + right + SHARE_GAP <= room) /* at its end, where there is room */
         canvas_text(c, compared || found ? WEFT_INK_TEXT : WEFT_INK_FAINT_TEXT, c->font_small,
-                    false, box->x0 + TEXT_PAD + room - right, y, right, share, strlen(share));
+                    false, box->x0 + TEXT_PAD + room - right, y, right, share.text,
+                    strlen(share.text));
 }
 
 static bool is_shown(const struct weft_flame *f, const struct weft_flame_box *box)

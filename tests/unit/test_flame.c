@@ -476,11 +476,8 @@ static void amounts(void **state)
         {WEFT_UNIT_CYCLES, 45678900000, "45.7 G cycles"},
         {WEFT_UNIT_COUNT, UINT64_MAX, "18.4 E"},
     };
-    char out[48];
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        weft_flame_amount(out, sizeof out, cases[i].unit, cases[i].value);
-        assert_string_equal(out, cases[i].text);
-    }
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        assert_string_equal(weft_flame_amount(cases[i].unit, cases[i].value).text, cases[i].text);
 }
 
 static void without_memory(void **state)
