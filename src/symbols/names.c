@@ -15,6 +15,8 @@
 
 #include "base/array.h"
 #include "base/clock.h"
+#include "base/hash.h"
+#include "base/table.h"
 #include "symbols/confine.h"
 #include "symbols/demangle.h"
 
@@ -40,39 +42,22 @@ struct told { /* a function that was told */
 
 struct teller {
     FILE *to;
-    struct told *told; /* open addressing; key NULL: free */
-    uint32_t room, used;
-    uint32_t functions;
+    struct told *told;
+    uint32_t tolds, room, functions;
+    struct weft_table by; /* what was told by key and file */
     char file[TEXT_MAX_BYTES];
 };
 
-static size_t slot_of(const struct teller *t, const void *key, const char *file)
+static uint64_t hash_told(const void *array, uint32_t item, uint64_t seed)
 {
-    uint64_t h = ((uint64_t)(uintptr_t)key * 31 + (uint64_t)(uintptr_t)file) * 0x9e3779b97f4a7c15u;
-    size_t i = (size_t)(h >> 32) & (t->room - 1);
-    while (t->told[i].key && (t->told[i].key != key || t->told[i].file != file))
-        i = (i + 1) & (t->room - 1);
-    return i;
+    const struct told *t = (const struct told *)array + item;
+    return weft_mix(weft_mix((uintptr_t)t->key, seed) ^ (uintptr_t)t->file, seed);
 }
 
-static void remember(struct teller *t, const void *key, const char *file, uint32_t number)
+static bool same_told(const void *array, uint32_t item, const void *key)
 {
-    if (!key)
-        return;
-    if (2 * t->used >= t->room) {
-        struct teller grown = {.room = t->room ? 2 * t->room : 1024};
-        grown.told = calloc(grown.room, sizeof *grown.told);
-        if (!grown.told)
-            return; /* it will be told again */
-        for (uint32_t i = 0; i < t->room; i++)
-            if (t->told[i].key)
-                grown.told[slot_of(&grown, t->told[i].key, t->told[i].file)] = t->told[i];
-        free(t->told);
-        t->told = grown.told;
-        t->room = grown.room;
-    }
-    t->told[slot_of(t, key, file)] = (struct told){key, file, number};
-    t->used++;
+    const struct told *t = (const struct told *)array + item, *k = key;
+    return t->key == k->key && t->file == k->file;
 }
 
 /* "/a/b/../c/./d" as "/a/c/d", in place: compilers write down what they were called with. */
@@ -114,8 +99,12 @@ static uint32_t size_of(const char *text)
 
 static uint32_t tell_function(struct teller *t, const struct weft__named *f)
 {
-    size_t at = f->key && t->room ? slot_of(t, f->key, f->file) : 0;
-    if (f->key && t->room && t->told[at].key)
+    const struct told key = {f->key, f->file, t->functions};
+    const uint32_t before = t->tolds;
+    const uint32_t at = f->key ? weft_table_put(&t->by, &t->told, &t->tolds, &t->room, sizeof key,
+                                                hash_told, same_told, &key, 0)
+                               : UINT32_MAX; /* as without memory: it will be told again */
+    if (at < before)
         return t->told[at].number;
     const char *system_name = f->system_name ? f->system_name : f->name;
     const char *file = f->file ? path_of(f, t->file) : NULL;
@@ -126,7 +115,6 @@ static uint32_t tell_function(struct teller *t, const struct weft__named *f)
     fwrite(system_name, 1, h.text[1], t->to);
     if (file)
         fwrite(file, 1, h.text[2], t->to);
-    remember(t, f->key, f->file, t->functions);
     return t->functions++;
 }
 
@@ -159,9 +147,8 @@ static void answer_question(struct teller *t, const struct weft__question *q, ui
     }
     weft__elf_close(e);
     /* Keys are addresses that the next file may have, too. */
-    if (t->room)
-        memset(t->told, 0, t->room * sizeof *t->told);
-    t->used = 0;
+    weft_table_drop(&t->by);
+    t->tolds = 0;
     fwrite(&(struct head){END, 0, {0}}, sizeof(struct head), 1, t->to);
     fflush(t->to);
 }
