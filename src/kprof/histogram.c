@@ -7,37 +7,22 @@
 #include "base/order.h"
 #include "format/error.h"
 
-#define FIRST_CAPACITY 1024u
-
 void weft__histogram_fini(struct weft__histogram *h)
 {
     free(h->cell);
+    weft_table_drop(&h->by);
     *h = (struct weft__histogram){0};
 }
 
 /* Addresses are the kernel's own, no stranger's: a hash without a seed will do. */
-static struct weft__histogram_cell *find(struct weft__histogram_cell *cell, uint32_t capacity,
-                                         uint64_t address)
+static uint64_t hash_cell(const void *cells, uint32_t cell, uint64_t seed)
 {
-    uint32_t i = (uint32_t)((address * UINT64_C(0x9e3779b97f4a7c15)) >> 32) & (capacity - 1);
-    while (cell[i].ticks && cell[i].address != address)
-        i = (i + 1) & (capacity - 1);
-    return &cell[i];
+    return weft_mix(((const struct weft__histogram_cell *)cells)[cell].address, seed);
 }
 
-static int grow(struct weft__histogram *h)
+static bool is_at(const void *cells, uint32_t cell, const void *address)
 {
-    uint32_t capacity = h->capacity ? h->capacity * 2 : FIRST_CAPACITY;
-    struct weft__histogram_cell *cell = calloc(capacity, sizeof *cell);
-    if (!cell)
-        return WEFT_E_NOMEM;
-    for (uint32_t i = 0; i < h->capacity; i++)
-        if (h->cell[i].ticks)
-            *find(cell, capacity, h->cell[i].address) = h->cell[i];
-    free(h->cell);
-    h->cell = cell;
-    h->capacity = capacity;
-    return 0;
+    return ((const struct weft__histogram_cell *)cells)[cell].address == *(const uint64_t *)address;
 }
 
 void weft__histogram_outside(struct weft__histogram *h)
@@ -49,18 +34,18 @@ void weft__histogram_outside(struct weft__histogram *h)
 void weft__histogram_tick(struct weft__histogram *h, uint64_t address)
 {
     h->total++;
-    struct weft__histogram_cell *c = h->cell ? find(h->cell, h->capacity, address) : NULL;
-    if (!c || !c->ticks) {
-        bool full = h->used == WEFT__HISTOGRAM_ADDRESSES;
-        if (full || (h->used >= h->capacity / 2 && grow(h) < 0)) {
-            h->unplaced++;
-            return;
-        }
-        c = find(h->cell, h->capacity, address);
-        c->address = address;
-        h->used++;
+    uint32_t *slot = weft_table_reserve(&h->by, h->cell, h->used, hash_cell, 0)
+                         ? weft_table_find(&h->by, weft_mix(address, 0), is_at, h->cell, &address)
+                         : NULL;
+    if (slot && !*slot && h->used < WEFT__HISTOGRAM_ADDRESSES &&
+        weft_reserve(&h->cell, h->used, &h->room, sizeof *h->cell)) {
+        h->cell[h->used] = (struct weft__histogram_cell){.address = address};
+        *slot = ++h->used;
     }
-    c->ticks++;
+    if (slot && *slot)
+        h->cell[*slot - 1].ticks++;
+    else
+        h->unplaced++;
 }
 
 static int by_address(const void *a, const void *b)
@@ -72,18 +57,15 @@ static int by_address(const void *a, const void *b)
 int weft__histogram_print(const struct weft__histogram *h, FILE *out, weft__name_fn *name,
                           void *data)
 {
-    struct weft__histogram_cell *line = NULL;
-    uint32_t lines = 0;
-    if (h->used > 0 && !(line = malloc(h->used * sizeof *line)))
+    struct weft__histogram_cell *line = weft_resize(NULL, h->used, sizeof *line);
+    if (!line)
         return WEFT_E_NOMEM;
-    for (uint32_t i = 0; i < h->capacity; i++)
-        if (h->cell[i].ticks)
-            line[lines++] = h->cell[i];
-    if (lines > 1)
-        qsort(line, lines, sizeof *line, by_address);
+    for (uint32_t i = 0; i < h->used; i++)
+        line[i] = h->cell[i];
+    qsort(line, h->used, sizeof *line, by_address);
 #define LINE "%016" PRIx64 " %29.29s %016" PRIx64 "\n"
     fprintf(out, LINE LINE, UINT64_C(0), "Total", h->total, UINT64_C(0), "User", h->outside);
-    for (uint32_t i = 0; i < lines; i++) {
+    for (uint32_t i = 0; i < h->used; i++) {
         const char *text = name ? name(data, line[i].address) : NULL;
         fprintf(out, LINE, line[i].address, text ? text : "?", line[i].ticks);
     }

@@ -6,15 +6,18 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "base/table.h"
+
 #define WEFT__HISTOGRAM_ADDRESSES (1u << 18) /* different ones, at most */
 
 struct weft__histogram_cell {
-    uint64_t address, ticks; /* ticks 0: free */
+    uint64_t address, ticks;
 };
 
 struct weft__histogram {
-    struct weft__histogram_cell *cell; /* a hash table of capacity, a power of two */
-    uint32_t capacity, used;
+    struct weft__histogram_cell *cell;
+    uint32_t used, room;
+    struct weft_table by;    /* cells by their addresses */
     uint64_t total, outside; /* ticks; outside the kernel */
     uint64_t unplaced;       /* ticks in the kernel that there was no room for */
 };
