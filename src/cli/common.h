@@ -6,7 +6,6 @@
 #ifndef WEFT_CLI_COMMON_H
 #define WEFT_CLI_COMMON_H
 
-#include <getopt.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,6 +13,7 @@
 
 #include "base/count.h"
 #include "base/duration.h"
+#include "cli/options.h"
 #include "model/model.h"
 #include "output/output.h"
 
@@ -25,19 +25,14 @@ enum {
     WEFT__CHECK_FAILED = 3 /* a check that was asked for */
 };
 
-struct weft__command {
-    const char *name;
-    const char *summary;               /* one line */
-    const char *help;                  /* the whole text of --help */
-    int (*run)(int argc, char **argv); /* argv[0] is the command's name; returns the exit status */
-};
-
-extern const struct weft__command weft__record, weft__ctl, weft__save, weft__info, weft__dump,
-    weft__promises, weft__render, weft__export, weft__html, weft__view, weft__explain, weft__stats,
-    weft__diff, weft__sample, weft__profile, weft__kprof;
-
 /* What SIGPIPE did when weft was started; weft ignores it. */
 extern void (*weft__sigpipe)(int);
+
+/* Behind the last argument that weft was started with, in memory. */
+extern char *cli_arguments_end;
+
+/* Nothing goes through a pager. */
+extern bool cli_no_pager;
 
 /* ---- Messages ---- */
 
@@ -57,23 +52,7 @@ void weft__complain(const char *path, const struct weft_error *err);
 _Noreturn void weft__misuse(const char *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* ---- Options ---- */
-
-#define WEFT__HELP 1000
-#define WEFT__HELP_OPTION                                                                          \
-    {                                                                                              \
-        "help", no_argument, NULL, WEFT__HELP                                                      \
-    }
-
-/* getopt_long, with our own messages; --help prints the command's text and exits. */
-int weft__option(const struct weft__command *command, int argc, char **argv, const char *letters,
-                 const struct option *options);
-
-/* The only file that is left on the command line; exits if there is none or more. */
-const char *weft__one_file(const struct weft__command *command, int argc, char **argv);
-
-/* A time given to an option, as weft_parse_duration reads it; exits if it is none. */
-int64_t weft__time_value(const struct weft__command *command, const char *option, const char *text);
+/* ---- Values of options ---- */
 
 /* Writes pattern with the process id for every %p. Returns its length; size or more: it does not fit, and what is there
  * is no string. */

@@ -16,30 +16,6 @@
 #include "cli/summary.h"
 #include "cli/target.h"
 
-static const char help[] =
-    "usage: weft ctl [-o FILE] [-s SIZE] [-w TIME] PROCESS [status|on|off|stop]\n\n"
-    "Switches the recording in a running process that is linked with weft, however it was "
-    "started.\n"
-    "PROCESS is its id, or the trace that it is recording into.\n\n"
-    "  status  what it does: not recording, recording, paused; since when, into what, how much\n"
-    "  on      begin to record, or go on after off\n"
-    "  off     interrupt the recording; the trace stays open\n"
-    "  stop    end the recording\n\n"
-    "The process does it itself, in its next call of weft's.\n\n"
-    "  -o, --output FILE   the trace (default: weft-PROCESS.trace); it must not be there\n"
-    "  -s, --size SIZE     of the trace, from 64K to 1T (default: 64M)\n"
-    "  -w, --wait TIME     for that next call (default: 2s)\n"
-    "      --help          this text\n\n"
-    "Example: weft ctl -o hang.weft 4711 on\n";
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"size", required_argument, NULL, 's'},
-    {"wait", required_argument, NULL, 'w'},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 #define DEFAULT_WAIT_NS INT64_C(2000000000)
 #define MIN_BYTES (UINT64_C(64) << 10)
 #define MAX_BYTES (UINT64_C(1) << 40)
@@ -62,30 +38,16 @@ static int64_t now_ns(void)
     return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-static void parse(struct order *o, int argc, char **argv)
-{
-    *o = (struct order){.began_ns = now_ns(), .what = "status", .wait_ns = DEFAULT_WAIT_NS};
-    int c;
-    while ((c = weft__option(&weft__ctl, argc, argv, ":o:s:w:", options)) != -1) {
-        if (c == 'o')
-            o->output = optarg;
-        else if (c == 's' && !weft_parse_size(optarg, &o->bytes))
-            weft__misuse("ctl", "--size: \"%s\" is not a size; expected for instance 64M", optarg);
-        else if (c == 's' && (o->bytes < MIN_BYTES || o->bytes > MAX_BYTES))
-            weft__misuse("ctl", "--size: %s is too %s; possible is 64K to 1T", optarg,
-                         o->bytes < MIN_BYTES ? "small" : "large");
-        else if (c == 'w')
-            o->wait_ns = weft__time_value(&weft__ctl, "--wait", optarg);
-    }
-    if (optind >= argc)
-        weft__misuse("ctl", "no PROCESS is given: the id of one, or its trace");
-    if (argc - optind > 2)
-        weft__misuse("ctl",
-                     "one PROCESS and one of status, on, off, stop is wanted, but there is also %s",
-                     argv[optind + 2]);
-    o->who = argv[optind];
-    o->what = optind + 1 < argc ? argv[optind + 1] : o->what;
-}
+static struct order request = {.what = "status", .wait_ns = DEFAULT_WAIT_NS};
+
+static const struct cli_option options[] = {
+    CLI_TEXT("output", request.output, "FILE", "the trace; it must not be there", .letter = 'o',
+             .shown = "weft-PROCESS.trace", .completes = "weft|trace"),
+    CLI_SIZE("size", request.bytes, "SIZE", "of the trace, from 64K to 1T", .letter = 's',
+             .least = MIN_BYTES, .most = MAX_BYTES, .shown = "64M"),
+    CLI_TIME("wait", request.wait_ns, "TIME", "for that next call", .letter = 'w', .shown = "2s"),
+    CLI_END,
+};
 
 /* ---- What the process does ---- */
 
@@ -497,36 +459,59 @@ static pid_t writer_of(const char *path, struct order *o)
     return live ? (pid_t)facts.pid : 0;
 }
 
-static int run(int argc, char **argv)
+static const char *const words[] = {"status", "on", "off", "stop", NULL};
+
+static int run(int operands, char **operand)
 {
-    static const char *const words[] = {"status", "on", "off", "stop"};
-    struct order o;
+    struct order *o = &request;
     uint64_t number;
     size_t word = 0;
-    parse(&o, argc, argv);
-    while (word < sizeof words / sizeof *words && strcmp(o.what, words[word]) != 0)
+    o->began_ns = now_ns();
+    o->who = operand[0];
+    o->what = operands > 1 ? operand[1] : words[0];
+    while (words[word] && strcmp(o->what, words[word]) != 0)
         word++;
-    if (word == sizeof words / sizeof *words)
-        weft__misuse("ctl", "\"%s\" is none of status, on, off, stop", o.what);
+    if (!words[word])
+        weft__misuse("ctl", "\"%s\" is none of status, on, off, stop", o->what);
     bool status = word == 0;
-    if ((o.output || o.bytes) && word != 1)
+    if ((o->output || o->bytes) && word != 1)
         weft__misuse("ctl", "-o and --size are for \"on\"");
-    if (o.output && !*o.output)
+    if (o->output && !*o->output)
         weft__misuse("ctl", "-o: the name of the trace is empty");
-    bool is_id = weft_parse_count(o.who, INT_MAX, &number) && number > 0;
-    pid_t pid = is_id ? (pid_t)number : writer_of(o.who, &o);
+    bool is_id = weft_parse_count(o->who, INT_MAX, &number) && number > 0;
+    pid_t pid = is_id ? (pid_t)number : writer_of(o->who, o);
     if (pid == 0)
         return WEFT__FAILED;
     struct weft__target t;
     enum weft__found found = weft__target_open(&t, pid);
     int rc = WEFT__FAILED;
     if (found == WEFT__FOUND)
-        rc = status ? show_status(&o, &t) : obey(&o, &t);
+        rc = status ? show_status(o, &t) : obey(o, &t);
     else if (found == WEFT__FOUND_CLOSED && status)
         rc = show_file(&t);
     weft__target_close(&t);
     return rc;
 }
 
-const struct weft__command weft__ctl = {"ctl", "switch recording in a running process on and off",
-                                        help, run};
+const struct cli_command cli_ctl = {
+    .name = "ctl",
+    .summary = "switch recording in a running process on and off",
+    .usage = "@ PROCESS [status|on|off|stop]",
+    .about = "Switches the recording in a running process that is linked with weft, however it was "
+             "started. PROCESS is its id, or the trace that it is recording into.\n\n"
+             "  status  what it does: not recording, recording, paused; since when, into what, how "
+             "much\n"
+             "  on      begin to record, or go on after off\n"
+             "  off     interrupt the recording; the trace stays open\n"
+             "  stop    end the recording\n\n"
+             "The process does it itself, in its next call of weft's.\n",
+    .options = options,
+    .examples = "weft ctl -o hang.weft 4711 on",
+    .missing = "no PROCESS is given: the id of one, or its trace",
+    .least = 1,
+    .most = 2,
+    .completes = CLI_TRACES,
+    .words = words,
+    .run = run,
+    .state = CLI_STATE(request),
+};

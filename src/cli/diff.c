@@ -10,37 +10,23 @@
 #include "cli/prose.h"
 #include "cli/trace_json.h"
 
-static const char help[] =
-    "usage: weft diff [OPTION…] GOOD… BAD\n\n"
-    "Says what is different in a bad run of a program, compared with one or more good ones: the\n"
-    "first thing that differs of all that matters to what went wrong; which promises end\n"
-    "differently, are missing or new; and what takes longer. What differs among the good runs\n"
-    "themselves is not told. If what is wrong is in the good run alone, they look swapped: that "
-    "is\n"
-    "said, too.\n\n"
-    "  --all    all changes, not just the most important\n"
-    "  --check  exit with 3 if there is a difference, or what is needed to tell is missing: for "
-    "tests\n"
-    "  --json   as a JSON object\n"
-    "  --help   this text\n\n"
-    "Example: weft diff good.weft bad.weft\n";
-
-enum { JSON = WEFT__HELP + 1, CHECK, ALL };
-
-static const struct option options[] = {
-    {"json", no_argument, NULL, JSON},
-    {"check", no_argument, NULL, CHECK},
-    {"all", no_argument, NULL, ALL},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 enum { SHOWN = 8 }; /* changes of each sort */
 
 struct request {
     bool json, check, all;
     char **paths;
     uint32_t runs; /* the last one is the bad one */
+};
+
+static struct request request;
+
+static const struct cli_option options[] = {
+    CLI_FLAG("all", request.all, "all changes, not just the most important"),
+    CLI_FLAG("check", request.check,
+             "exit with 3 if there is a difference, or what is needed to tell is missing: for "
+             "tests"),
+    CLI_FLAG("json", request.json, "print a JSON object"),
+    CLI_END,
 };
 
 struct run {
@@ -338,26 +324,19 @@ static int compare(const struct request *r, const struct run *run)
     return r->check && (any || unsure) ? WEFT__CHECK_FAILED : WEFT__DONE;
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    struct request r = {0};
-    int c, status = WEFT__FAILED;
-    while ((c = weft__option(&weft__diff, argc, argv, ":", options)) != -1) {
-        r.json |= c == JSON;
-        r.check |= c == CHECK;
-        r.all |= c == ALL;
-    }
-    if (argc - optind < 2)
-        weft__misuse("diff", "two FILEs at least are wanted, a good run and a bad one");
-    r.paths = argv + optind;
-    r.runs = (uint32_t)(argc - optind);
-    struct run *runs = calloc(r.runs, sizeof *runs);
+    struct request *r = &request;
+    int status = WEFT__FAILED;
+    r->paths = file;
+    r->runs = (uint32_t)files;
+    struct run *runs = calloc(r->runs, sizeof *runs);
     bool ok = runs != NULL;
-    for (uint32_t i = 0; i < r.runs && ok; i++)
-        ok = take(&runs[i], r.paths[i]);
+    for (uint32_t i = 0; i < r->runs && ok; i++)
+        ok = take(&runs[i], r->paths[i]);
     if (ok)
-        status = compare(&r, runs);
-    for (uint32_t i = 0; runs && i < r.runs; i++) {
+        status = compare(r, runs);
+    for (uint32_t i = 0; runs && i < r->runs; i++) {
         weft_history_free(runs[i].history);
         weft_model_free(runs[i].model);
     }
@@ -365,4 +344,21 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct weft__command weft__diff = {"diff", "say what is different in a bad run", help, run};
+const struct cli_command cli_diff = {
+    .name = "diff",
+    .summary = "say what is different in a bad run",
+    .usage = "[OPTION…] GOOD… BAD",
+    .about = "Says what is different in a bad run of a program, compared with one or more good "
+             "ones: the first thing that differs of all that matters to what went wrong; which "
+             "promises end differently, are missing or new; and what takes longer. What differs "
+             "among the good runs themselves is not told. If what is wrong is in the good run "
+             "alone, they look swapped: that is said, too.\n",
+    .options = options,
+    .examples = "weft diff good.weft bad.weft",
+    .missing = "two FILEs at least are wanted, a good run and a bad one",
+    .least = 2,
+    .completes = CLI_TRACES,
+    .paged = true,
+    .run = run,
+    .state = CLI_STATE(request),
+};

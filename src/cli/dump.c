@@ -6,29 +6,18 @@
 #include "cli/common.h"
 #include "cli/dump.h"
 
-static const char help[] =
-    "usage: weft dump [--from TIME] [--to TIME] [--full] FILE...\n\n"
-    "Prints every event as a line: the time in nanoseconds after the first event, the stream, the\n"
-    "event's name, then name=value for each field, separated by single spaces.\n\n"
-    "The events of several files are put in order by the wall clock; each line then begins with "
-    "the\n"
-    "name of its file, and times count from the earliest first event of all.\n\n"
-    "  --from TIME  only events at that time or later (39.5ms, 2s; a bare number is nanoseconds)\n"
-    "  --to TIME    only events at that time or earlier\n"
-    "  --full       whole texts; otherwise the first 500 bytes of each, and how many more there "
-    "are\n"
-    "  --help       this text\n\n"
-    "Example: weft dump --from 39.5ms --to 47.5ms net.ctf | grep label\n"
-    "         weft dump client.weft server.weft\n";
+static struct {
+    int64_t from_ns, to_ns;
+    bool full;
+} request = {.from_ns = INT64_MIN, .to_ns = INT64_MAX};
 
-enum { FROM = WEFT__HELP + 1, TO, FULL };
-
-static const struct option options[] = {
-    {"from", required_argument, NULL, FROM},
-    {"to", required_argument, NULL, TO},
-    {"full", no_argument, NULL, FULL},
-    WEFT__HELP_OPTION,
-    {0},
+static const struct cli_option options[] = {
+    CLI_TIME("from", request.from_ns, "TIME",
+             "only events at that time or later (39.5ms, 2s; a bare number is nanoseconds)"),
+    CLI_TIME("to", request.to_ns, "TIME", "only events at that time or earlier"),
+    CLI_FLAG("full", request.full,
+             "whole texts; otherwise the first 500 bytes of each, and how many more there are"),
+    CLI_END,
 };
 
 void weft__put_quoted(struct sink *s, const char *text, size_t size)
@@ -188,29 +177,36 @@ static int dump_several(char *const *path, unsigned paths, int64_t from, int64_t
     return weft__dump_merged(path, paths, from, to, full);
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    int64_t from = INT64_MIN, to = INT64_MAX;
-    bool full = false;
-    int c;
-    while ((c = weft__option(&weft__dump, argc, argv, ":", options)) != -1) {
-        if (c == FROM)
-            from = weft__time_value(&weft__dump, "--from", optarg);
-        else if (c == TO)
-            to = weft__time_value(&weft__dump, "--to", optarg);
-        full |= c == FULL;
-    }
-    if (from > to)
+    if (request.from_ns > request.to_ns)
         weft__misuse("dump", "--from is later than --to");
-    if (argc - optind > 1)
-        return dump_several(argv + optind, (unsigned)(argc - optind), from, to, full);
-    const char *path = weft__one_file(&weft__dump, argc, argv);
-    struct weft_reader *reader = weft__open(path);
+    if (files > 1)
+        return dump_several(file, (unsigned)files, request.from_ns, request.to_ns, request.full);
+    struct weft_reader *reader = weft__open(*file);
     if (!reader)
         return WEFT__FAILED;
-    int status = dump(path, reader, from, to, full);
+    int status = dump(*file, reader, request.from_ns, request.to_ns, request.full);
     weft_reader_close(reader);
     return status;
 }
 
-const struct weft__command weft__dump = {"dump", "print every event as a line", help, run};
+const struct cli_command cli_dump = {
+    .name = "dump",
+    .summary = "print every event as a line",
+    .usage = "@ FILE…",
+    .about = "Prints every event as a line: the time in nanoseconds after the first event, the "
+             "stream, the event's name, then name=value for each field, separated by single "
+             "spaces.\n\n"
+             "The events of several files are put in order by the wall clock; each line then "
+             "begins with the name of its file, and times count from the earliest first event of "
+             "all.\n",
+    .options = options,
+    .examples = "weft dump --from 39.5ms --to 47.5ms net.ctf | grep label\n"
+                "weft dump client.weft server.weft",
+    .least = 1,
+    .completes = CLI_TRACES,
+    .paged = true,
+    .run = run,
+    .state = CLI_STATE(request),
+};

@@ -13,95 +13,6 @@
 #include "cli/trace_json.h"
 #include "format/utf8.h"
 
-static const char help[] =
-    "usage: weft explain [OPTION…] FILE…\n"
-    "       weft explain --promise NUMBER|LABEL [--json] FILE\n\n"
-    "Says what went wrong in a trace, the most important first: what happened, to which promise, "
-    "what\n"
-    "it cost, the events that show it, what suffered from it, and what usually mends it.\n\n"
-    "  --promise WHICH   instead, tell the story of this promise, or of all with this label: what "
-    "it\n"
-    "                    waited for, and where its time went (its critical path)\n"
-    "  --all             also what is only possible, and may be as it should be; and where the "
-    "time\n"
-    "                    of the slowest went, which else is said if nothing likely is found\n"
-    "  --only NAMES      look for these only, for instance deadlock,lost-wakeup\n"
-    "  --ignore NAMES    do not look for these\n"
-    "  --accept FILE     leave out findings that are listed in FILE, a line each: a name, a space, "
-    "and\n"
-    "                    a label or pattern (loop-blocked render *)\n"
-    "  --words FILE      words of labels that say something in this program, as in: may-last: "
-    "accept idle\n"
-    "  --check[=LEVEL]   exit with 3 if something is found that is certain, likely (the default) "
-    "or\n"
-    "                    possible, if nothing was recorded, if not all that is pending is known,\n"
-    "                    or if events in between are missing: for tests\n"
-    "  --json            as a JSON object\n"
-    "  --help            this text\n\n"
-    "Thresholds; times as in 20ms, and their defaults:\n"
-    "  --hang TIME 100ms         not moved for that long, in a trace that did not end by itself\n"
-    "  --slow-wake TIME 10ms     ready, but not running\n"
-    "  --block TIME 10ms         one run on the event loop\n"
-    "  --turn TIME 50ms          from one sleep of the event loop to the next\n"
-    "  --never-yield TIME 1s     a run that has not ended\n"
-    "  --spin N 1000             runs in a row\n"
-    "  --self-wakes N 20         waits that one wakes oneself\n"
-    "  --leak N 20               pending when the trace ends\n"
-    "  --serial N 5              waits one after another\n"
-    "  --serial-saving TIME 5ms  what doing them at once would save\n"
-    "  --herd N 8                woken at once\n\n"
-    "It can find: deadlock, lost-wakeup, hang-root, never-resolved, pool-exhausted,\n"
-    "double-resolve, swallowed-failure, loop-blocked, spin, livelock, retry-storm, stopped, leak,\n"
-    "gc-pause, polling, starvation, slow-wake, herd, stampede, straggler, drift, serial-waits,\n"
-    "contention, workers-busy, pool-deadlock, queue-growth.\n\n"
-    "Example: weft explain bad.weft\n";
-
-enum {
-    JSON = WEFT__HELP + 1,
-    ALL,
-    ONLY,
-    IGNORE,
-    ACCEPT,
-    WORDS,
-    CHECK,
-    PROMISE,
-    HANG,
-    SLOW_WAKE,
-    BLOCK,
-    TURN,
-    NEVER_YIELD,
-    SPIN,
-    SELF_WAKES,
-    LEAK,
-    SERIAL,
-    SERIAL_SAVING,
-    HERD,
-};
-
-static const struct option options[] = {
-    {"json", no_argument, NULL, JSON},
-    {"all", no_argument, NULL, ALL},
-    {"only", required_argument, NULL, ONLY},
-    {"ignore", required_argument, NULL, IGNORE},
-    {"accept", required_argument, NULL, ACCEPT},
-    {"words", required_argument, NULL, WORDS},
-    {"check", optional_argument, NULL, CHECK},
-    {"promise", required_argument, NULL, PROMISE},
-    {"hang", required_argument, NULL, HANG},
-    {"slow-wake", required_argument, NULL, SLOW_WAKE},
-    {"block", required_argument, NULL, BLOCK},
-    {"turn", required_argument, NULL, TURN},
-    {"never-yield", required_argument, NULL, NEVER_YIELD},
-    {"spin", required_argument, NULL, SPIN},
-    {"self-wakes", required_argument, NULL, SELF_WAKES},
-    {"leak", required_argument, NULL, LEAK},
-    {"serial", required_argument, NULL, SERIAL},
-    {"serial-saving", required_argument, NULL, SERIAL_SAVING},
-    {"herd", required_argument, NULL, HERD},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 #define LIST_BYTES (1 << 20) /* of a file with lines */
 
 /* A line of the file of accepted findings. */
@@ -113,13 +24,16 @@ struct accepted {
 struct request {
     struct weft_explain_options thresholds;
     enum weft_confidence least; /* to be shown */
-    bool json, check, all, only;
+    uint32_t only, ignore;      /* kinds of findings, as bits; only: 0: all */
+    bool json, check, all;
     enum weft_confidence check_level;
     const char *promise;
     struct accepted *accepted;
     size_t accepteds;
     struct weft_words *words;
 };
+
+static struct request request = {.least = WEFT_LIKELY, .check_level = WEFT_LIKELY};
 
 /* ---- The command line ---- */
 
@@ -132,43 +46,14 @@ static enum weft_finding_kind kind_named(const char *name, size_t size)
     return k;
 }
 
-/* The kinds in a list with commas, as bits. */
-static uint32_t kinds_in(const char *option, const char *list)
+static const char *kind_word(unsigned k)
 {
-    uint32_t bits = 0;
-    for (size_t size; *list; list += size + (list[size] == ',')) {
-        size = strcspn(list, ",");
-        enum weft_finding_kind k = kind_named(list, size);
-        if (k == WEFT_FINDING_KINDS)
-            weft__misuse("explain", "%s: there is nothing called \"%.*s\" to be found", option,
-                         (int)size, list);
-        bits |= 1u << k;
-    }
-    return bits;
+    return k < WEFT_FINDING_KINDS ? weft_finding_name(k) : NULL;
 }
 
-static enum weft_confidence level_named(const char *option, const char *name)
+static const char *level_word(unsigned c)
 {
-    for (unsigned c = 0; c < WEFT_CONFIDENCES; c++)
-        if (strcmp(name, weft_confidence_name(c)) == 0)
-            return c;
-    weft__misuse("explain", "%s is certain, likely or possible, not \"%s\"", option, name);
-}
-
-static uint32_t count_value(const char *option, const char *text)
-{
-    uint64_t n;
-    if (!weft_parse_count(text, UINT32_MAX, &n) || n == 0)
-        weft__misuse("explain", "%s wants a number from 1 on, not \"%s\"", option, text);
-    return (uint32_t)n;
-}
-
-static int64_t length_value(const char *option, const char *text)
-{
-    int64_t ns = weft__time_value(&weft__explain, option, text);
-    if (ns <= 0)
-        weft__misuse("explain", "%s wants a time above 0, not \"%s\"", option, text);
-    return ns;
+    return c < WEFT_CONFIDENCES ? weft_confidence_name(c) : NULL;
 }
 
 static bool accept_line(struct request *r, const char *path, unsigned number, char *line)
@@ -242,83 +127,75 @@ static void read_lines(struct request *r, const char *path,
         exit(WEFT__MISUSED);
 }
 
-static void take_threshold(struct weft_explain_options *o, int c)
+static void take_accepted(const struct cli_command *c, const struct cli_option *o, const char *path)
 {
-    switch (c) {
-    case HANG:
-        o->hang_ns = length_value("--hang", optarg);
-        break;
-    case SLOW_WAKE:
-        o->slow_wake_ns = length_value("--slow-wake", optarg);
-        break;
-    case BLOCK:
-        o->block_ns = length_value("--block", optarg);
-        break;
-    case TURN:
-        o->turn_ns = length_value("--turn", optarg);
-        break;
-    case NEVER_YIELD:
-        o->never_yield_ns = length_value("--never-yield", optarg);
-        break;
-    case SPIN:
-        o->spin_runs = count_value("--spin", optarg);
-        break;
-    case SELF_WAKES:
-        o->self_wakes = count_value("--self-wakes", optarg);
-        break;
-    case LEAK:
-        o->leak_count = count_value("--leak", optarg);
-        break;
-    case SERIAL:
-        o->serial_waits = count_value("--serial", optarg);
-        break;
-    case SERIAL_SAVING:
-        o->serial_saving_ns = length_value("--serial-saving", optarg);
-        break;
-    case HERD:
-        o->herd_readers = count_value("--herd", optarg);
-        break;
-    }
+    (void)c;
+    (void)o;
+    read_lines(&request, path, accept_line);
 }
 
-static void take_options(struct request *r, int argc, char **argv)
+static void take_labels(const struct cli_command *c, const struct cli_option *o, const char *path)
 {
-    const uint32_t all = (1u << WEFT_FINDING_KINDS) - 1;
-    int c;
-    while ((c = weft__option(&weft__explain, argc, argv, ":", options)) != -1) {
-        switch (c) {
-        case JSON:
-            r->json = true;
-            break;
-        case ALL:
-            r->all = true;
-            r->least = WEFT_POSSIBLE;
-            break;
-        case ONLY:
-            r->only = true;
-            r->thresholds.ignore |= all & ~kinds_in("--only", optarg);
-            break;
-        case IGNORE:
-            r->thresholds.ignore |= kinds_in("--ignore", optarg);
-            break;
-        case ACCEPT:
-            read_lines(r, optarg, accept_line);
-            break;
-        case WORDS:
-            read_lines(r, optarg, words_line);
-            break;
-        case CHECK:
-            r->check = true;
-            r->check_level = optarg ? level_named("--check", optarg) : WEFT_LIKELY;
-            break;
-        case PROMISE:
-            r->promise = optarg;
-            break;
-        default:
-            take_threshold(&r->thresholds, c);
-        }
-    }
+    (void)c;
+    (void)o;
+    read_lines(&request, path, words_line);
+}
+
+#define TIME_ABOVE(name, field, help, default)                                                     \
+    CLI_TIME(name, request.thresholds.field, "TIME", help, .least = 1, .shown = default)
+#define COUNT_FROM_1(name, field, help, default)                                                   \
+    CLI_NUMBER(name, request.thresholds.field, "N", help, .least = 1, .shown = default)
+
+static const struct cli_option options[] = {
+    CLI_TEXT("promise", request.promise, "NUMBER|LABEL",
+             "instead, tell the story of this promise, or of all with this label: what it waited "
+             "for, and where its time went (its critical path)"),
+    CLI_FLAG("all", request.all,
+             "also what is only possible, and may be as it should be; and where the time of the "
+             "slowest went, which else is said if nothing likely is found"),
+    CLI_WORD("only", request.only, "NAMES",
+             "look only for these, with commas between them:", .word = kind_word, .list = true),
+    CLI_WORD("ignore", request.ignore, "NAMES", "do not look for these", .word = kind_word,
+             .list = true),
+    CLI_CALL("accept", take_accepted, "FILE",
+             "leave out findings that are listed in FILE, a line each: a name, a space, and a "
+             "label or pattern (loop-blocked render *)",
+             .completes = CLI_FILES),
+    CLI_CALL("words", take_labels, "FILE",
+             "words of labels that say something in this program, as in: may-last: accept idle",
+             .completes = CLI_FILES),
+    CLI_WORD("check", request.check_level, "certain|likely|possible",
+             "exit with 3 if something is found that is at least so certain, if nothing was "
+             "recorded, if not all that is pending is known, or if events in between are missing: "
+             "for tests",
+             .word = level_word, .alone = "likely", .given = &request.check, .shown = "likely"),
+    CLI_FLAG("json", request.json, "print a JSON object"),
+    CLI_HEADING("Thresholds"),
+    TIME_ABOVE("hang", hang_ns, "not moved for that long, in a trace that did not end by itself",
+               "100ms"),
+    TIME_ABOVE("slow-wake", slow_wake_ns, "ready, but not running", "10ms"),
+    TIME_ABOVE("block", block_ns, "one run on the event loop", "10ms"),
+    TIME_ABOVE("turn", turn_ns, "from one sleep of the event loop to the next", "50ms"),
+    TIME_ABOVE("never-yield", never_yield_ns, "a run that has not ended", "1s"),
+    COUNT_FROM_1("spin", spin_runs, "runs in a row", "1000"),
+    COUNT_FROM_1("self-wakes", self_wakes, "waits that one wakes oneself", "20"),
+    COUNT_FROM_1("leak", leak_count, "pending when the trace ends", "20"),
+    COUNT_FROM_1("serial", serial_waits, "waits one after another", "5"),
+    TIME_ABOVE("serial-saving", serial_saving_ns, "what doing them at once would save", "5ms"),
+    COUNT_FROM_1("herd", herd_readers, "woken at once", "8"),
+    CLI_END,
+};
+
+static void check(struct request *r, int files)
+{
+    if (r->promise && files > 1)
+        weft__misuse("explain", "--promise takes one FILE, not %d", files);
     r->thresholds.words = r->words;
+    r->thresholds.ignore = r->ignore;
+    if (r->only)
+        r->thresholds.ignore |= ((1u << WEFT_FINDING_KINDS) - 1) & ~r->only;
+    if (r->all)
+        r->least = WEFT_POSSIBLE;
     if (r->check && r->check_level < r->least)
         r->least = r->check_level; /* what lets it fail is to be seen */
 }
@@ -524,21 +401,31 @@ static int explain_all(const struct request *r, int files, char **path)
     return status == WEFT__DONE && fails ? WEFT__CHECK_FAILED : status;
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    struct request r = {.least = WEFT_LIKELY};
-    take_options(&r, argc, argv);
-    if (optind == argc)
-        weft__misuse("explain", "no FILE is given");
-    if (r.promise && argc - optind > 1)
-        weft__misuse("explain", "--promise takes one FILE, not %d", argc - optind);
-    int status = explain_all(&r, argc - optind, argv + optind);
-    for (size_t i = 0; i < r.accepteds; i++)
-        free(r.accepted[i].pattern);
-    free(r.accepted);
-    weft_words_free(r.words);
+    struct request *r = &request;
+    check(r, files);
+    int status = explain_all(r, files, file);
+    for (size_t i = 0; i < r->accepteds; i++)
+        free(r->accepted[i].pattern);
+    free(r->accepted);
+    weft_words_free(r->words);
     return status;
 }
 
-const struct weft__command weft__explain = {
-    "explain", "say what went wrong, in words, with the evidence", help, run};
+const struct cli_command cli_explain = {
+    .name = "explain",
+    .summary = "say what went wrong, in words, with the evidence",
+    .usage = "[OPTION…] FILE…\n"
+             "--promise NUMBER|LABEL [--json] FILE",
+    .about = "Says what went wrong in a trace, the most important first: what happened, to which "
+             "promise, what it cost, the events that show it, what suffered from it, and what "
+             "usually mends it.\n",
+    .options = options,
+    .examples = "weft explain bad.weft",
+    .least = 1,
+    .completes = CLI_TRACES,
+    .paged = true,
+    .run = run,
+    .state = CLI_STATE(request),
+};

@@ -11,66 +11,6 @@
 #include "write/downgrade.h"
 #include "write/mirage.h"
 
-static const char help[] =
-    "usage: weft export --to FORMAT -o OUT FILE\n"
-    "       weft export --to pprof|pprof-legacy -o OUT FILE…\n\n"
-    "Writes the events of a trace, in order, in another format:\n\n"
-    "  ctf     a folder that babeltrace2 and other CTF 1.8 readers open; OUT must not exist, or "
-    "be\n"
-    "          an empty folder\n"
-    "  mirage  a file of mirage-profile, its packets in order and without unused space; - is\n"
-    "          standard output\n\n"
-    "or the samples of traces, of Akaros's kpoprofile and kpdata, or of Linux's perf.data, "
-    "together:\n\n"
-    "  pprof         what every pprof reads: functions and lines, promises as labels\n"
-    "  pprof-legacy  gperftools' CPU profile: addresses only\n\n"
-    "  -o, --output OUT    where to write\n"
-    "      --full          whole texts in events, however long; otherwise the first 500 bytes\n"
-    "      --to FORMAT     one of those above\n"
-    "      --from KIND     FILEs are akaros (kpoprofile), kpdata or perf, whatever they look like\n"
-    "      --pid PID       only the samples of this process\n"
-    "      --period T      what a sample of an Akaros stream stands for, as 1ms: it does not say\n"
-    "      --off-cpu       also the time that threads were away from their cores (pprof)\n"
-    "      --async-stacks[=creators|waits]\n"
-    "                      in place of the event loop, who created the promise that ran, and who\n"
-    "                      created that; or who waited for it (pprof)\n"
-    "      --sysroot DIR   look for programs and libraries below DIR\n"
-    "      --kallsyms FILE the kernel's symbols; /proc/kallsyms for what this system recorded\n"
-    "      --no-symbols    leave addresses without names, unless FILE has them\n"
-    "      --help          this text\n\n"
-    "Examples: weft export --to ctf -o net-ctf net.ctf && babeltrace2 net-ctf\n"
-    "          weft export --to pprof -o server.pb.gz server.weft && go tool pprof -top "
-    "server.pb.gz\n";
-
-enum {
-    TO = WEFT__HELP + 1,
-    FROM,
-    PID,
-    PERIOD,
-    OFF_CPU,
-    ASYNC_STACKS,
-    SYSROOT,
-    KALLSYMS,
-    NO_SYMBOLS,
-    FULL
-};
-
-static const struct option options[] = {
-    {"to", required_argument, NULL, TO},
-    {"output", required_argument, NULL, 'o'},
-    {"from", required_argument, NULL, FROM},
-    {"pid", required_argument, NULL, PID},
-    {"period", required_argument, NULL, PERIOD},
-    {"off-cpu", no_argument, NULL, OFF_CPU},
-    {"async-stacks", optional_argument, NULL, ASYNC_STACKS},
-    {"sysroot", required_argument, NULL, SYSROOT},
-    {"kallsyms", required_argument, NULL, KALLSYMS},
-    {"no-symbols", no_argument, NULL, NO_SYMBOLS},
-    {"full", no_argument, NULL, FULL},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 /* An error belongs to the trace or to what is written. */
 struct failure {
     struct weft_error err;
@@ -324,7 +264,14 @@ static int export_to(size_t format, const char *path, const char *target, bool f
 
 /* ---- The command line ---- */
 
-static enum weft_foreign kind_value(const char *text)
+static struct {
+    const char *format, *target;
+    struct weft__export_profile profile;
+    bool of_samples; /* an option was given that says something of them */
+    bool full;
+} request;
+
+static void take_kind(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     static const struct {
         const char *name;
@@ -334,120 +281,103 @@ static enum weft_foreign kind_value(const char *text)
                  {"kpdata", WEFT_FOREIGN_KPDATA},
                  {"ticks", WEFT_FOREIGN_TICKS},
                  {"perf", WEFT_FOREIGN_PERF}};
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (strcmp(text, kinds[i].name) == 0)
-            return kinds[i].kind;
-    weft__misuse("export", "--from: there is no \"%s\"; there are akaros, kpdata and perf", text);
+    size_t i = 0;
+    while (i < sizeof kinds / sizeof *kinds && strcmp(text, kinds[i].name) != 0)
+        i++;
+    if (i == sizeof kinds / sizeof *kinds)
+        weft__misuse(c->name, "--%s: there is no \"%s\"; there are akaros, kpdata and perf",
+                     o->name, text);
+    request.profile.profiles.from = kinds[i].kind;
+    request.of_samples = true;
 }
 
-static void pid_value(struct weft_pprof_options *o, const char *text)
+static const char *const format_words[] = {"ctf", "mirage", "pprof", "pprof-legacy", NULL};
+static const char *const kind_words[] = {"akaros", "kpdata", "perf", NULL};
+
+static const struct cli_option options[] = {
+    CLI_TEXT("to", request.format, "FORMAT", "one of those above:", .words = format_words,
+             .required = true),
+    CLI_TEXT("output", request.target, "OUT", "where to write", .letter = 'o', .required = true,
+             .completes = "ctf|pb.gz|prof"),
+    CLI_FLAG("full", request.full,
+             "whole texts in events, however long; otherwise the first 500 bytes"),
+    CLI_HEADING("Of samples only:"),
+    CLI_CALL("from", take_kind, "akaros|kpdata|perf",
+             "what FILEs are, whatever they look like; akaros: kpoprofile", .words = kind_words),
+    CLI_NUMBER("pid", request.profile.pprof.process, "PID", "only the samples of this process",
+               .most = UINT32_MAX - 1, .given = &request.profile.pprof.only),
+    CLI_TIME("period", request.profile.profiles.period_ns, "TIME",
+             "what a sample of an Akaros stream stands for, as 1ms: it does not say", .least = 1,
+             .given = &request.of_samples),
+    CLI_FLAG("off-cpu", request.profile.pprof.off_cpu,
+             "also the time that threads were away from their cores (pprof)",
+             .given = &request.of_samples),
+    CLI_ASYNC_STACKS(request.profile.pprof.async),
+    CLI_SYSROOT(request.profile.profiles.sysroot),
+    CLI_KALLSYMS(request.profile.profiles.kallsyms),
+    CLI_NO_SYMBOLS(request.profile.profiles.no_symbols),
+    CLI_END,
+};
+
+static bool is_of_samples(const struct weft__export_profile *e)
 {
-    uint64_t pid;
-    if (!weft_parse_count(text, UINT32_MAX - 1, &pid))
-        weft__misuse("export", "--pid: \"%s\" is not the number of a process", text);
-    o->only = true;
-    o->process = (uint32_t)pid;
+    return request.of_samples || e->pprof.only || e->pprof.async != WEFT_ASYNC_NONE ||
+           e->profiles.sysroot || e->profiles.kallsyms || e->profiles.no_symbols;
 }
 
-static uint64_t period_value(const char *text)
+static int export_profile(struct weft__export_profile *e, int files, char **file)
 {
-    int64_t ns = weft__time_value(&weft__export, "--period", text);
-    if (ns <= 0)
-        weft__misuse("export", "--period: \"%s\" is no time between two samples", text);
-    return (uint64_t)ns;
-}
-
-/* An option that says something of profiles. Returns its name. */
-static const char *profile_option(struct weft__export_profile *e, int c)
-{
-    switch (c) {
-    case FROM:
-        e->profiles.from = kind_value(optarg);
-        break;
-    case PID:
-        pid_value(&e->pprof, optarg);
-        break;
-    case PERIOD:
-        e->profiles.period_ns = period_value(optarg);
-        break;
-    case OFF_CPU:
-        e->pprof.off_cpu = true;
-        break;
-    case ASYNC_STACKS:
-        e->pprof.async = weft__async_stacks_value("export", optarg);
-        break;
-    case SYSROOT:
-        e->profiles.sysroot = optarg;
-        break;
-    case KALLSYMS:
-        e->profiles.kallsyms = optarg;
-        break;
-    default:
-        e->profiles.no_symbols = true;
-        break;
-    }
-    const struct option *o = options;
-    while (o->val != c)
-        o++;
-    return o->name;
-}
-
-static int export_profile(struct weft__export_profile *e, const char *name, const char *target,
-                          int argc, char **argv)
-{
-    e->legacy = strcmp(name, "pprof-legacy") == 0;
+    e->legacy = strcmp(request.format, "pprof-legacy") == 0;
     if (e->legacy && (e->pprof.off_cpu || e->pprof.async != WEFT_ASYNC_NONE))
         weft__misuse("export",
                      "pprof-legacy has only addresses and how often they were met; --off-cpu "
                      "and --async-stacks need --to pprof");
-    if (e->profiles.kallsyms && access(e->profiles.kallsyms, R_OK) < 0)
-        weft__misuse("export", "--kallsyms: %s cannot be read", e->profiles.kallsyms);
-    if (optind >= argc)
-        weft__misuse("export", "no FILE is given");
-    return weft__export_profile(e, target, (const char *const *)argv + optind,
-                                (unsigned)(argc - optind));
+    return weft__export_profile(e, request.target, (const char *const *)file, (unsigned)files);
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    const char *name = NULL, *target = NULL, *profile_only = NULL;
-    struct weft__export_profile profile = {.legacy = false};
-    bool full = false;
-    int c;
-    while ((c = weft__option(&weft__export, argc, argv, ":o:", options)) != -1) {
-        if (c == TO) {
-            name = optarg;
-        } else if (c == 'o') {
-            target = optarg;
-        } else if (c == FULL) {
-            full = true;
-        } else {
-            profile_only = profile_option(&profile, c);
-        }
-    }
-    if (!name)
-        weft__misuse("export", "--to FORMAT is missing: ctf, mirage, pprof or pprof-legacy");
-    bool is_profile = strcmp(name, "pprof") == 0 || strcmp(name, "pprof-legacy") == 0;
+    const bool is_profile = strncmp(request.format, "pprof", 5) == 0;
+    const bool to_stdout = strcmp(request.target, "-") == 0;
     size_t format = 0;
-    while (format < FORMATS && strcmp(name, formats[format].name) != 0)
+    while (!is_profile && strcmp(request.format, formats[format].name) != 0)
         format++;
-    if (format == FORMATS && !is_profile)
-        weft__misuse("export",
-                     "there is no format \"%s\"; there are ctf, mirage, pprof and pprof-legacy",
-                     name);
-    if (!target)
-        weft__misuse("export", "-o OUT is missing");
-    if (strcmp(target, "-") == 0 && !is_profile && formats[format].no_stdout)
+    if (to_stdout && !is_profile && formats[format].no_stdout)
         weft__misuse("export", "%s", formats[format].no_stdout);
-    if (strcmp(target, "-") == 0 && isatty(STDOUT_FILENO))
+    if (to_stdout && isatty(STDOUT_FILENO))
         weft__misuse("export", "will not write a %s to a terminal",
                      is_profile ? "profile" : "trace");
     if (is_profile)
-        return export_profile(&profile, name, target, argc, argv);
-    if (profile_only)
-        weft__misuse("export", "--%s says something of samples; --to %s writes events",
-                     profile_only, name);
-    return export_to(format, weft__one_file(&weft__export, argc, argv), target, full);
+        return export_profile(&request.profile, files, file);
+    if (is_of_samples(&request.profile))
+        weft__misuse("export", "an option says something of samples; --to %s writes events",
+                     request.format);
+    if (files > 1)
+        weft__misuse("export", "one FILE is wanted, but there is also %s", file[1]);
+    return export_to(format, *file, request.target, request.full);
 }
 
-const struct weft__command weft__export = {"export", "write a trace in another format", help, run};
+const struct cli_command cli_export = {
+    .name = "export",
+    .summary = "write a trace in another format",
+    .usage = "--to ctf|mirage [--full] -o OUT FILE\n"
+             "--to pprof|pprof-legacy [OPTION…] -o OUT FILE…",
+    .about =
+        "Writes the events of a trace, in order, in another format:\n\n"
+        "  ctf     a folder that babeltrace2 and other CTF 1.8 readers open; OUT must not "
+        "exist, or be an empty folder\n"
+        "  mirage  a file of mirage-profile, its packets in order and without unused space; - "
+        "is standard output\n\n"
+        "or the samples of traces, of Akaros's kpoprofile and kpdata, or of Linux's perf.data, "
+        "together:\n\n"
+        "  pprof         what every pprof reads: functions and lines, promises as labels\n"
+        "  pprof-legacy  gperftools' CPU profile: addresses only\n",
+    .options = options,
+    .examples = "weft export --to ctf -o net-ctf net.ctf && babeltrace2 net-ctf\n"
+                "weft export --to pprof -o server.pb.gz server.weft && go tool pprof -top "
+                "server.pb.gz",
+    .least = 1,
+    .completes = CLI_TRACES "|samples|data",
+    .run = run,
+    .state = CLI_STATE(request),
+};

@@ -10,80 +10,16 @@
 #include "view/flame.h"
 #include "view/view.h"
 
-enum {
-    FLAME = WEFT__HELP + 1,
-    FORMAT,
-    FROM,
-    TO,
-    SIZE,
-    THEME,
-    PROMISE,
-    LABEL,
-    BY,
-    OFF_CPU,
-    ASYNC_STACKS,
-    NO_SYMBOLS,
-    DIFF,
-    SEARCH,
-    NO_LEGEND,
-    AT,
-    FINDING,
-    CRITICAL_PATH,
-    NO_COUNTERS,
-    NO_SAMPLES,
-    RAW
-};
+static const char *const keys[] = {"function", "promise", "label", "root", "thread", "core", NULL};
+static const enum weft_profile_by key_by[] = {WEFT_PROFILE_BY_FUNCTION, WEFT_PROFILE_BY_PROMISE,
+                                              WEFT_PROFILE_BY_LABEL,    WEFT_PROFILE_BY_ROOT,
+                                              WEFT_PROFILE_BY_THREAD,   WEFT_PROFILE_BY_CORE};
 
-static const struct option options[] = {
-    {"flame", required_argument, NULL, FLAME},
-    {"output", required_argument, NULL, 'o'},
-    {"format", required_argument, NULL, FORMAT},
-    {"from", required_argument, NULL, FROM},
-    {"to", required_argument, NULL, TO},
-    {"size", required_argument, NULL, SIZE},
-    {"theme", required_argument, NULL, THEME},
-    {"promise", required_argument, NULL, PROMISE},
-    {"select", required_argument, NULL, PROMISE},
-    {"label", required_argument, NULL, LABEL},
-    {"by", required_argument, NULL, BY},
-    {"off-cpu", no_argument, NULL, OFF_CPU},
-    {"async-stacks", optional_argument, NULL, ASYNC_STACKS},
-    {"diff", required_argument, NULL, DIFF},
-    {"no-symbols", no_argument, NULL, NO_SYMBOLS},
-    {"search", required_argument, NULL, SEARCH},
-    {"no-legend", no_argument, NULL, NO_LEGEND},
-    /* Of the other picture: refused, with the reason. */
-    {"at", required_argument, NULL, AT},
-    {"finding", required_argument, NULL, FINDING},
-    {"path", required_argument, NULL, CRITICAL_PATH},
-    {"no-counters", no_argument, NULL, NO_COUNTERS},
-    {"no-samples", no_argument, NULL, NO_SAMPLES},
-    {"raw", no_argument, NULL, RAW},
-    WEFT__HELP_OPTION,
-    {0},
-};
+struct cli_flame_request cli_flame_request = {.picture = {.theme = WEFT_AUTO},
+                                              .tree = WEFT_CALLTREE_ALL,
+                                              .flame = {.hovered = WEFT_NONE, .tips = true}};
 
-static const struct {
-    const char *name;
-    enum weft_profile_by by;
-} keys[] = {{"function", WEFT_PROFILE_BY_FUNCTION}, {"promise", WEFT_PROFILE_BY_PROMISE},
-            {"label", WEFT_PROFILE_BY_LABEL},       {"root", WEFT_PROFILE_BY_ROOT},
-            {"thread", WEFT_PROFILE_BY_THREAD},     {"core", WEFT_PROFILE_BY_CORE}};
-
-struct request {
-    struct weft__picture picture;
-    struct weft_calltree_options tree;
-    struct weft_flame_options flame;
-    bool has_from, has_to, has_promise, no_symbols;
-    int64_t from, to;
-    uint64_t promise;
-    const char *other;  /* to be compared with, or NULL */
-    const char *search; /* or NULL */
-    char **path;
-    unsigned paths;
-};
-
-bool weft__flame_wanted(int argc, char **argv)
+bool cli_flame_wanted(int argc, char **argv)
 {
     static const char name[] = "--flame";
     for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++) {
@@ -94,124 +30,89 @@ bool weft__flame_wanted(int argc, char **argv)
     return false;
 }
 
-/* Options that say something of the other picture. */
-static _Noreturn void refuse(int c)
+static void take_out(const struct cli_command *c, const struct cli_option *o, const char *value)
 {
-    static const struct {
-        int option;
-        const char *why;
-    } reasons[] = {
-        {AT, "--at is a place of a viewer, with its flame graph where one is open there: "
-             "-o OUT --at PLACE, without --flame"},
-        {FINDING, "--finding shows promises, which a flame graph has not; --promise ID is what ran "
-                  "for one of them"},
-        {CRITICAL_PATH, "--path is a line through promises, which a flame graph has not; "
-                        "--promise ID is what ran for one of them"},
-        {NO_COUNTERS, "--no-counters: a flame graph has no counters"},
-        {NO_SAMPLES, "--no-samples: a flame graph shows nothing but samples"},
-        {RAW, "--raw is about the lines of promises, which a flame graph has not"},
-    };
-    for (size_t i = 0; i < sizeof reasons / sizeof *reasons; i++)
-        if (reasons[i].option == c)
-            weft__misuse("render", "%s", reasons[i].why);
-    abort();
+    (void)o;
+    if (cli_flame_request.picture.out)
+        weft__misuse(c->name, "--flame says where to; -o, or another --flame, is one too many");
+    cli_flame_request.picture.out = value;
 }
 
-static enum weft_profile_by parse_key(const char *name)
+static void take_size(const struct cli_command *c, const struct cli_option *o, const char *value)
 {
-    for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!strcmp(keys[i].name, name))
-            return keys[i].by;
-    weft__misuse("render",
-                 "--by: \"%s\" is none of function, promise, label, root, thread and core", name);
+    (void)o;
+    weft__picture_size(c->name, value, &cli_flame_request.flame.width_px,
+                       &cli_flame_request.flame.height_px);
 }
 
-static void parse_option(struct request *r, int c, const char **format)
+const char cli_flame_about[] =
+    "With --flame OUT, a flame graph of the samples in the files (see weft sample): --format, "
+    "--from, --to, --size, --theme and --no-legend as above, and\n";
+
+const struct cli_option cli_flame_options[] = {
+    CLI_CALL("flame", take_out, "OUT", "the picture", .to = &cli_flame_request.picture.out,
+             .required = true, .completes = "svg|png|pdf"),
+    {.kind = CLI_IS_REFUSED,
+     .name = "output",
+     .letter = 'o',
+     .value = "OUT",
+     .help = ": --flame says where to"},
+    CLI_PICTURE_FORMAT(cli_flame_request.format),
+    CLI_PICTURE_FROM(cli_flame_request.from, cli_flame_request.has_from),
+    CLI_PICTURE_TO(cli_flame_request.to, cli_flame_request.has_to),
+    CLI_PICTURE_SIZE(take_size),
+    CLI_PICTURE_THEME(cli_flame_request.picture.theme),
+    CLI_PICTURE_NO_LEGEND(cli_flame_request.flame.no_legend),
+    CLI_TEXT("search", cli_flame_request.search, "TEXT",
+             "mark frames with the words of TEXT in their names, and say their share"),
+    CLI_NUMBER("promise", cli_flame_request.promise, "ID",
+               "of what ran for this promise and those that it created",
+               .given = &cli_flame_request.has_promise),
+    CLI_NUMBER("select", cli_flame_request.promise, "ID", "the same as --promise",
+               .given = &cli_flame_request.has_promise),
+    CLI_TEXT("label", cli_flame_request.tree.label, "TEXT", "… for promises with that label"),
+    CLI_WORD("by", cli_flame_request.key, "KEY", "groups above the stacks; root: on whose behalf:",
+             .words = keys, .shown = "function: none"),
+    CLI_FLAG("off-cpu", cli_flame_request.tree.off_cpu,
+             "of the time that threads were away from a core"),
+    CLI_ASYNC_STACKS(cli_flame_request.tree.async),
+    CLI_TEXT("diff", cli_flame_request.other, "OTHER",
+             "red: takes a larger share than in OTHER; blue: a smaller one",
+             .completes = CLI_PROFILES),
+    CLI_NO_SYMBOLS(cli_flame_request.no_symbols),
+    CLI_REFUSED("at", "PLACE",
+                " is a place of a viewer, with its flame graph where one is open there: "
+                "-o OUT --at PLACE, without --flame"),
+    CLI_REFUSED("finding", "N",
+                " shows promises, which a flame graph has not; --promise ID is what ran for one of "
+                "them"),
+    CLI_REFUSED("path", "ID",
+                " is a line through promises, which a flame graph has not; --promise ID is what "
+                "ran for one of them"),
+    CLI_REFUSED("no-counters", NULL, ": a flame graph has no counters"),
+    CLI_REFUSED("no-samples", NULL, ": a flame graph shows nothing but samples"),
+    CLI_REFUSED("raw", NULL, " is about the lines of promises, which a flame graph has not"),
+    CLI_END,
+};
+
+bool cli_flame_asked(void)
 {
-    switch (c) {
-    case FLAME:
-    case 'o':
-        if (r->picture.out)
-            weft__misuse("render",
-                         "--flame says where to; -o, or another --flame, is one too many");
-        r->picture.out = optarg;
-        break;
-    case FORMAT:
-        *format = optarg;
-        break;
-    case FROM:
-        r->has_from = true;
-        r->from = weft__time_value(&weft__render, "--from", optarg);
-        break;
-    case TO:
-        r->has_to = true;
-        r->to = weft__time_value(&weft__render, "--to", optarg);
-        break;
-    case SIZE:
-        weft__picture_size("render", optarg, &r->flame.width_px, &r->flame.height_px);
-        break;
-    case THEME:
-        r->picture.theme = weft__picture_theme("render", optarg);
-        break;
-    case PROMISE:
-        r->has_promise = true;
-        if (!weft_parse_count(optarg, UINT64_MAX, &r->promise))
-            weft__misuse("render", "--promise: \"%s\" is not the number of a promise", optarg);
-        break;
-    case LABEL:
-        r->tree.label = optarg;
-        break;
-    case BY:
-        r->tree.by = parse_key(optarg);
-        break;
-    case OFF_CPU:
-        r->tree.off_cpu = true;
-        break;
-    case ASYNC_STACKS:
-        r->tree.async = weft__async_stacks_value("render", optarg);
-        break;
-    case DIFF:
-        r->other = optarg;
-        break;
-    case NO_SYMBOLS:
-        r->no_symbols = true;
-        break;
-    case SEARCH:
-        r->search = optarg;
-        break;
-    case NO_LEGEND:
-        r->flame.no_legend = true;
-        break;
-    default:
-        refuse(c);
-    }
+    return cli_flame_request.picture.out != NULL;
 }
 
-static void parse(struct request *r, int argc, char **argv)
+static void check(struct cli_flame_request *r)
 {
-    const char *format = NULL;
-    int c;
-    *r = (struct request){.picture = {.theme = WEFT_AUTO},
-                          .tree = WEFT_CALLTREE_ALL,
-                          .flame = {.hovered = WEFT_NONE, .tips = true}};
-    while ((c = weft__option(&weft__render, argc, argv, ":o:", options)) != -1)
-        parse_option(r, c, &format);
-    if (!r->picture.out) /* "--search --flame" looks for "--flame" */
-        weft__misuse("render", "--flame OUT is missing");
-    r->picture.format = weft__picture_format("render", r->picture.out, format);
+    r->tree.by = key_by[r->key];
+    r->picture.format = weft__picture_format("render", r->picture.out, r->format);
     if (r->other && (r->has_promise || r->has_from || r->has_to))
         weft__misuse("render",
                      "--diff compares whole profiles, without --promise, --from and --to");
     if (r->has_from && r->has_to && r->from >= r->to)
         weft__misuse("render", "--from must be earlier than --to");
-    if (optind == argc)
-        weft__misuse("render", "no FILE is given");
-    r->path = argv + optind;
-    r->paths = (unsigned)(argc - optind);
 }
 
 /* What is asked for, of this profile. Says what is wrong. */
-static bool choose(struct request *r, const struct weft_profile *p)
+static bool choose(struct cli_flame_request *r, const struct weft_profile *p)
 {
     const struct weft_model *m = p->model;
     uint64_t begin = m && m->events_total ? m->first_ns : p->first_ns;
@@ -247,8 +148,8 @@ static uint32_t most_samples(const struct weft_profile *p)
     return best;
 }
 
-static void describe(char *out, size_t room, const struct request *r, const struct weft_profile *p,
-                     const struct weft_calltree *t)
+static void describe(char *out, size_t room, const struct cli_flame_request *r,
+                     const struct weft_profile *p, const struct weft_calltree *t)
 {
     const struct weft_figure amount = weft_flame_amount(t->unit, t->total);
     int n = snprintf(out, room,
@@ -265,7 +166,8 @@ static void describe(char *out, size_t room, const struct request *r, const stru
 }
 
 /* A profile as a tree, with what was asked for. Says why if there is none, or nothing in it. */
-static struct weft_calltree *make_tree(struct request *r, const char *path, struct weft_profile *p)
+static struct weft_calltree *make_tree(struct cli_flame_request *r, const char *path,
+                                       struct weft_profile *p)
 {
     struct weft_calltree *t = NULL;
     uint32_t *family = p->model ? weft__profile_families(p) : NULL;
@@ -293,7 +195,7 @@ static struct weft_calltree *make_tree(struct request *r, const char *path, stru
     return NULL;
 }
 
-static void make_title(char *out, size_t room, const struct request *r)
+static void make_title(char *out, size_t room, const struct cli_flame_request *r)
 {
     int n = snprintf(out, room, "%s", weft__picture_title(r->path[0]));
     if (r->has_promise && n > 0 && (size_t)n < room)
@@ -306,7 +208,7 @@ static void make_title(char *out, size_t room, const struct request *r)
 }
 
 /* What was found, behind the note; and for somebody who looks at a terminal, or if there is nothing. */
-static void tell_found(const struct request *r, const struct weft_calltree *t,
+static void tell_found(const struct cli_flame_request *r, const struct weft_calltree *t,
                        const struct weft_flame_found *found, char *note, size_t room)
 {
     char text[80];
@@ -319,7 +221,8 @@ static void tell_found(const struct request *r, const struct weft_calltree *t,
         weft__say(r->path[0], "\"%s\" marks %s", weft__shown(r->search).text, text);
 }
 
-static int paint(struct request *r, const struct weft_profile *p, const struct weft_calltree *t)
+static int paint(struct cli_flame_request *r, const struct weft_profile *p,
+                 const struct weft_calltree *t)
 {
     struct weft_drawlist list = {0};
     struct weft_flame flame = {0};
@@ -351,7 +254,7 @@ static int paint(struct request *r, const struct weft_profile *p, const struct w
 }
 
 /* The same of another profile, and what has changed since. */
-static int compare(struct request *r, const struct weft__profiles_options *o,
+static int compare(struct cli_flame_request *r, const struct weft__profiles_options *o,
                    const struct weft_profile *p, const struct weft_calltree *t)
 {
     struct weft__profiles other;
@@ -373,28 +276,30 @@ static int compare(struct request *r, const struct weft__profiles_options *o,
     return status;
 }
 
-int weft__flame_run(int argc, char **argv)
+int cli_flame_run(int files, char **file)
 {
-    struct request r;
+    struct cli_flame_request *r = &cli_flame_request;
     struct weft__profiles profiles;
-    parse(&r, argc, argv);
-    const char **source = calloc(r.paths + (size_t)1, sizeof *source);
+    r->path = file;
+    r->paths = (unsigned)files;
+    check(r);
+    const char **source = calloc(r->paths + (size_t)1, sizeof *source);
     if (!source) {
-        weft__say(r.path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
+        weft__say(r->path[0], "cannot be drawn: %s", weft_error_name(WEFT_E_NOMEM));
         return WEFT__FAILED;
     }
-    memcpy(source, r.path, r.paths * sizeof *source);
-    source[r.paths] = r.other;
-    r.picture.source = source;
-    r.picture.sources = r.paths + (r.other != NULL);
-    struct weft__profiles_options o = {.command = "render", .no_symbols = r.no_symbols};
+    memcpy(source, r->path, r->paths * sizeof *source);
+    source[r->paths] = r->other;
+    r->picture.source = source;
+    r->picture.sources = r->paths + (r->other != NULL);
+    struct weft__profiles_options o = {.command = "render", .no_symbols = r->no_symbols};
     struct weft_calltree *t = NULL;
     int status = WEFT__FAILED;
-    if (weft__profiles_open(&profiles, (const char *const *)r.path, r.paths, &o) &&
-        choose(&r, profiles.profile))
-        t = make_tree(&r, r.path[0], profiles.profile);
+    if (weft__profiles_open(&profiles, (const char *const *)r->path, r->paths, &o) &&
+        choose(r, profiles.profile))
+        t = make_tree(r, r->path[0], profiles.profile);
     if (t)
-        status = r.other ? compare(&r, &o, profiles.profile, t) : paint(&r, profiles.profile, t);
+        status = r->other ? compare(r, &o, profiles.profile, t) : paint(r, profiles.profile, t);
     weft_calltree_free(t);
     weft__profiles_close(&profiles);
     free(source);

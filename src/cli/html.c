@@ -15,36 +15,6 @@
 #include "read/snapshot.h"
 #include "view/text.h"
 
-static const char help[] =
-    "usage: weft html -o PAGE.html [OPTION…] FILE…\n"
-    "       weft html -o PAGE.html --empty\n\n"
-    "Makes a page that shows traces in a browser: one file, which opens from disk, can be sent, "
-    "and\n"
-    "fetches nothing. Several traces are shown one above the other.\n\n"
-    "  -o, --output PAGE  the page; - is standard output\n"
-    "      --empty        without a trace: one is dropped onto it, or chosen in it\n"
-    "      --at PLACE     where to look at first, as \"copy link\" in a viewer gives it\n"
-    "      --finding N    show finding N of weft explain first\n"
-    "      --diff         two FILEs, a good run and a bad one: show where they diverge\n"
-    "      --title TEXT   instead of the names of the files\n"
-    "      --raw          draw a bind and the like from its creation on\n"
-    "      --help         this text\n\n"
-    "Example: weft html -o bad.html --at 'search=ARP%20response' bad.weft\n";
-
-enum { EMPTY = WEFT__HELP + 1, AT, FINDING, DIFF, TITLE, RAW };
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"empty", no_argument, NULL, EMPTY},
-    {"at", required_argument, NULL, AT},
-    {"finding", required_argument, NULL, FINDING},
-    {"diff", no_argument, NULL, DIFF},
-    {"title", required_argument, NULL, TITLE},
-    {"raw", no_argument, NULL, RAW},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 /* What a page can hold of traces: 32 bits of addresses must do for them and for what is made of them; and packed, of each,
  * since it is a text for the browser, which has no more than 2^29 characters. */
 #define PAGE_BYTES (UINT64_C(512) << 20)
@@ -58,41 +28,26 @@ struct request {
     int files;
 };
 
-static void parse(struct request *r, int argc, char **argv)
+static struct request request;
+
+static const struct cli_option options[] = {
+    CLI_TEXT("output", request.out, "PAGE", "the page; - is standard output", .letter = 'o',
+             .required = true, .completes = "html"),
+    CLI_FLAG("empty", request.empty, "without a trace: one is dropped onto it, or chosen in it"),
+    CLI_TEXT("at", request.at, "PLACE",
+             "where to look at first, as \"copy link\" in a viewer gives it"),
+    CLI_NUMBER("finding", request.finding, "N", "show finding N of weft explain first", .least = 1,
+               .most = WEFT_FINDINGS_MAX),
+    CLI_FLAG("diff", request.diff, "two FILEs, a good run and a bad one: show where they diverge"),
+    CLI_TEXT("title", request.title, "TEXT", "instead of the names of the files"),
+    CLI_FLAG("raw", request.raw, "draw a bind and the like from its creation on"),
+    CLI_END,
+};
+
+static void check(struct request *r)
 {
-    int c;
-    *r = (struct request){0};
-    while ((c = weft__option(&weft__html, argc, argv, ":o:", options)) != -1) {
-        switch (c) {
-        case 'o':
-            r->out = optarg;
-            break;
-        case EMPTY:
-            r->empty = true;
-            break;
-        case AT:
-            r->at = *optarg == '#' ? optarg + 1 : optarg;
-            break;
-        case FINDING:
-            if (!weft_parse_count(optarg, WEFT_FINDINGS_MAX, &r->finding) || r->finding == 0)
-                weft__misuse("html", "--finding: \"%s\" is not the number of a finding, from 1",
-                             optarg);
-            break;
-        case DIFF:
-            r->diff = true;
-            break;
-        case TITLE:
-            r->title = optarg;
-            break;
-        case RAW:
-            r->raw = true;
-            break;
-        }
-    }
-    r->file = argv + optind;
-    r->files = argc - optind;
-    if (!r->out)
-        weft__misuse("html", "-o PAGE is missing");
+    if (r->at && *r->at == '#')
+        r->at++;
     if (r->empty && r->files)
         weft__misuse("html", "--empty is without a trace, and %s is one too many", r->file[0]);
     if (r->empty && (r->at || r->finding))
@@ -314,27 +269,41 @@ static bool put_traces(FILE *out, const struct request *r)
     return true;
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    struct request r;
+    struct request *r = &request;
     struct weft_output out;
-    parse(&r, argc, argv);
+    r->file = file;
+    r->files = files;
+    check(r);
     const char *page = (const char *)weft__page, *end = page + weft__page_bytes;
     const char *head = memmem(page, weft__page_bytes, WEFT__PAGE_HEAD, strlen(WEFT__PAGE_HEAD));
     const char *traces =
         memmem(page, weft__page_bytes, WEFT__PAGE_TRACES, strlen(WEFT__PAGE_TRACES));
-    if (!weft__output_open(&out, r.out, WEFT_OUTPUT_OTHER, (const char *const *)r.file,
-                           (unsigned)r.files))
+    if (!weft__output_open(&out, r->out, WEFT_OUTPUT_OTHER, (const char *const *)r->file,
+                           (unsigned)r->files))
         return WEFT__FAILED;
     fwrite(page, 1, (size_t)(head - page), out.file);
-    put_head(out.file, &r);
+    put_head(out.file, r);
     head += strlen(WEFT__PAGE_HEAD);
     fwrite(head, 1, (size_t)(traces - head), out.file);
-    bool good = put_traces(out.file, &r);
+    bool good = put_traces(out.file, r);
     traces += strlen(WEFT__PAGE_TRACES);
     fwrite(traces, 1, (size_t)(end - traces), out.file);
-    bool kept = weft__output_close(&out, r.out, good);
+    bool kept = weft__output_close(&out, r->out, good);
     return good && kept ? WEFT__DONE : WEFT__FAILED;
 }
 
-const struct weft__command weft__html = {"html", "make a page that shows traces", help, run};
+const struct cli_command cli_html = {
+    .name = "html",
+    .summary = "make a page that shows traces",
+    .usage = "-o PAGE [OPTION…] FILE…\n"
+             "-o PAGE --empty",
+    .about = "Makes a page that shows traces in a browser: one file, which opens from disk, can be "
+             "sent, and fetches nothing. Several traces are shown one above the other.\n",
+    .options = options,
+    .examples = "weft html -o bad.html --at 'search=ARP%20response' bad.weft",
+    .completes = CLI_TRACES,
+    .run = run,
+    .state = CLI_STATE(request),
+};

@@ -8,30 +8,20 @@
 
 #include "cli/ending.h"
 #include "cli/info_samples.h"
-#include "cli/trace_json.h"
 #include "cli/summary.h"
 #include "cli/trace_json.h"
 
-static const char help[] =
-    "usage: weft info [--json] [--promises] FILE…\n\n"
-    "Says what is in each trace: how long it is, how many events of which kind, how many "
-    "promises,\n"
-    "and what is wrong with the file. FILE may be xen:NAME, the trace that a Xen domain offers.\n\n"
-    "  --json      as a JSON object\n"
-    "  --promises  count promises by type and outcome, too (this takes longer)\n"
-    "  --help      this text\n\n"
-    "Examples: weft info --promises net.ctf\n"
-    "          weft info xen:web\n";
-
 enum { SET_LEAST_NS = 1000000 }; /* less of a change of the wall clock is not worth a line */
 
-enum { JSON = WEFT__HELP + 1, PROMISES };
+static struct {
+    bool json, promises;
+} request;
 
-static const struct option options[] = {
-    {"json", no_argument, NULL, JSON},
-    {"promises", no_argument, NULL, PROMISES},
-    WEFT__HELP_OPTION,
-    {0},
+static const struct cli_option options[] = {
+    CLI_FLAG("json", request.json, "print a JSON object"),
+    CLI_FLAG("promises", request.promises,
+             "count promises by type and outcome, too (this takes longer)"),
+    CLI_END,
 };
 
 struct report {
@@ -632,24 +622,16 @@ static void print_json(json_t *o)
     json_decref(o);
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    bool json = false, promises = false;
-    int c;
-    while ((c = weft__option(&weft__info, argc, argv, ":", options)) != -1) {
-        json |= c == JSON;
-        promises |= c == PROMISES;
-    }
-    if (optind == argc)
-        weft__misuse("info", "no FILE is given");
-    bool several = argc - optind > 1;
+    const bool json = request.json;
     int status = WEFT__DONE;
     uint64_t total = 0;
     json_t *traces = json_array();
-    for (int i = optind; i < argc; i++) {
+    for (int i = 0; i < files; i++) {
         struct report r;
-        bool known = report(&r, argv[i], promises);
-        if (!known || weft__status(argv[i], weft_reader_damage(r.sum.reader), r.sum.events_total) !=
+        bool known = report(&r, file[i], request.promises);
+        if (!known || weft__status(file[i], weft_reader_damage(r.sum.reader), r.sum.events_total) !=
                           WEFT__DONE)
             status = WEFT__FAILED;
         total += known ? r.sum.events_total : 0;
@@ -657,11 +639,11 @@ static int run(int argc, char **argv)
             json_array_append_new(traces, report_json(&r));
         else if (known)
             print_report(&r);
-        if (known && !json && i + 1 < argc)
+        if (known && !json && i + 1 < files)
             putchar('\n');
         report_fini(&r);
     }
-    if (json && several)
+    if (json && files > 1)
         print_json(json_pack("{sO so}", "traces", traces, "events_total", number(total)));
     else if (json && json_array_size(traces))
         print_json(json_incref(json_array_get(traces, 0)));
@@ -669,5 +651,19 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct weft__command weft__info = {"info", "say what is in a trace: events, promises, damage",
-                                         help, run};
+const struct cli_command cli_info = {
+    .name = "info",
+    .summary = "say what is in a trace: events, promises, damage",
+    .usage = "@ FILE…",
+    .about = "Says what is in each trace: how long it is, how many events of which kind, how many "
+             "promises, and what is wrong with the file. FILE may be xen:NAME, the trace that a "
+             "Xen domain offers.\n",
+    .options = options,
+    .examples = "weft info --promises net.ctf\n"
+                "weft info xen:web",
+    .least = 1,
+    .completes = CLI_TRACES,
+    .paged = true,
+    .run = run,
+    .state = CLI_STATE(request),
+};

@@ -13,97 +13,47 @@
 
 #include "cli/common.h"
 
-static const char help[] =
-    "usage: weft kprof [OPTION…] DIR\n\n"
-    "Mounts Akaros's profiling device on the empty folder DIR, and goes into the background. "
-    "Timers\n"
-    "of cores and the collecting of samples are switched by what is written into DIR/kpctl:\n\n"
-    "  optimer <0|1|..|n|all> <on|off>   the timer of a core, or of all\n"
-    "  optimer period USEC               its period (1000)\n"
-    "  opstart, opstop                   collect samples; stop, and have all of them in the queue\n"
-    "  startclr, start, stop, clear      the older histogram of the kernel's addresses\n\n"
-    "DIR/kpoprofile and DIR/kpdata are the samples, drained by reading; DIR/error says why the "
-    "last\n"
-    "write was refused. Until somebody unmounts it: fusermount3 -u DIR. Needs root, or "
-    "CAP_PERFMON.\n\n"
-    "  -f, --foreground    stay; SIGINT and SIGTERM unmount\n"
-    "      --kpdata WHAT   records (of October 2015), histogram (of July 2015), or auto, the\n"
-    "                      default: the histogram from start on until it is stopped and cleared\n"
-    "      --user-stacks N at most N addresses of a sample outside the kernel (1; up to 127)\n"
-    "      --queue SIZE    of each queue (64M): what comes when it is full is dropped and counted\n"
-    "      --allow-other   let other users' processes in, as far as the files' modes do\n"
-    "      --owner USER    the files are USER's; with --allow-other\n"
-    "      --help          this text\n\n"
-    "Example: weft kprof /prof; echo optimer all on > /prof/kpctl; echo opstart > /prof/kpctl\n"
-    "         sleep 10; echo opstop > /prof/kpctl; cat /prof/kpoprofile > samples\n";
-
-enum { KPDATA = WEFT__HELP + 1, USER_STACKS, QUEUE, ALLOW_OTHER, OWNER };
-
-static const struct option options[] = {
-    {"foreground", no_argument, NULL, 'f'},
-    {"kpdata", required_argument, NULL, KPDATA},
-    {"user-stacks", required_argument, NULL, USER_STACKS},
-    {"queue", required_argument, NULL, QUEUE},
-    {"allow-other", no_argument, NULL, ALLOW_OTHER},
-    {"owner", required_argument, NULL, OWNER},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 #define QUEUE_MIN (64u << 10)
 
-static enum weft_kprof_kpdata kpdata_of(const char *text)
-{
-    static const char *const name[] = {"auto", "records", "histogram"};
-    for (unsigned i = 0; i < sizeof name / sizeof *name; i++)
-        if (strcmp(text, name[i]) == 0)
-            return (enum weft_kprof_kpdata)i;
-    weft__misuse("kprof", "--kpdata is auto, records or histogram, not \"%s\"", text);
-}
+static struct kprof_request request;
+static bool foreground, owned;
 
-static void set_owner(struct kprof_request *r, const char *user)
+static void set_owner(const struct cli_command *c, const struct cli_option *o, const char *user)
 {
     uint64_t number;
     const struct passwd *p = getpwnam(user);
+    owned = true;
     if (!p && weft_parse_count(user, UINT32_MAX - 1, &number)) {
-        r->uid = (uid_t)number;
-        r->gid = (gid_t)number;
+        request.uid = (uid_t)number;
+        request.gid = (gid_t)number;
         return;
     }
     if (!p)
-        weft__misuse("kprof", "--owner: there is no user \"%s\"", user);
-    r->uid = p->pw_uid;
-    r->gid = p->pw_gid;
+        weft__misuse(c->name, "--%s: there is no user \"%s\"", o->name, user);
+    request.uid = p->pw_uid;
+    request.gid = p->pw_gid;
 }
 
-static struct kprof_request parse(int argc, char **argv, bool *foreground)
-{
-    struct kprof_request r = {.uid = geteuid(), .gid = getegid()};
-    uint64_t n;
-    int c;
-    while ((c = weft__option(&weft__kprof, argc, argv, ":f", options)) != -1) {
-        *foreground |= c == 'f';
-        if (c == KPDATA)
-            r.device.kpdata = kpdata_of(optarg);
-        if (c == USER_STACKS) {
-            if (!weft_parse_count(optarg, WEFT__STREAM_FRAMES, &n) || n == 0)
-                weft__misuse("kprof", "--user-stacks is a number from 1 to %d, not \"%s\"",
-                             WEFT__STREAM_FRAMES, optarg);
-            r.device.user_frames = (uint32_t)n;
-        }
-        if (c == QUEUE &&
-            (!weft_parse_size(optarg, &r.device.queue_bytes) || r.device.queue_bytes < QUEUE_MIN))
-            weft__misuse("kprof", "--queue is a size, as 64M, and at least 64K, not \"%s\"",
-                         optarg);
-        r.allow_other |= c == ALLOW_OTHER;
-        if (c == OWNER)
-            set_owner(&r, optarg);
-    }
-    if (optind + 1 != argc)
-        weft__misuse("kprof", optind < argc ? "only one folder is possible"
-                                            : "which folder shall be mounted on?");
-    return r;
-}
+static const char *const kpdata_words[] = {"auto", "records", "histogram", NULL};
+
+static const struct cli_option options[] = {
+    CLI_FLAG("foreground", foreground, "stay; SIGINT and SIGTERM unmount", .letter = 'f'),
+    CLI_WORD("kpdata", request.device.kpdata, "WHAT",
+             "records (of October 2015), histogram (of July 2015), or auto: the histogram from "
+             "start on until it is stopped and cleared",
+             .words = kpdata_words, .shown = "auto"),
+    CLI_NUMBER("user-stacks", request.device.user_frames, "N",
+               "at most N addresses of a sample outside the kernel, up to 127", .least = 1,
+               .most = WEFT__STREAM_FRAMES, .shown = "1"),
+    CLI_SIZE("queue", request.device.queue_bytes, "SIZE",
+             "of each queue: what comes when it is full is dropped and counted", .least = QUEUE_MIN,
+             .shown = "64M"),
+    CLI_FLAG("allow-other", request.allow_other,
+             "let other users' processes in, as far as the files' modes do"),
+    CLI_CALL("owner", set_owner, "USER", "the files are USER's; with --allow-other",
+             .completes = CLI_USERS),
+    CLI_END,
+};
 
 #ifdef WEFT_HAS_FUSE
 
@@ -233,28 +183,42 @@ static int mount(struct kprof_request *r, const char *dir, bool foreground)
 
 #endif
 
-/* The kernel puts the words of a command line one behind the other. */
-static void find_title(struct kprof_request *r, int argc, char *const *argv)
+static int run(int operands, char **operand)
 {
-    char *last = argv[argc - 1];
-    r->title_from = program_invocation_name;
-    r->title_to = last + strlen(last) + 1;
+    (void)operands;
+    if (!owned) {
+        request.uid = geteuid();
+        request.gid = getegid();
+    }
+    /* The kernel puts the words of a command line one behind the other. */
+    request.title_from = program_invocation_name;
+    request.title_to = cli_arguments_end;
+    return mount(&request, *operand, foreground);
 }
 
-static int run_kprof(int argc, char **argv)
-{
-    bool foreground = false;
-    struct kprof_request title = {0};
-    find_title(&title, argc, argv); /* getopt changes the order */
-    struct kprof_request r = parse(argc, argv, &foreground);
-    r.title_from = title.title_from;
-    r.title_to = title.title_to;
-    return mount(&r, argv[optind], foreground);
-}
-
-const struct weft__command weft__kprof = {
-    "kprof",
-    "switch timers and sampling of cores by files, as on Akaros",
-    help,
-    run_kprof,
+const struct cli_command cli_kprof = {
+    .name = "kprof",
+    .summary = "switch timers and sampling of cores by files, as on Akaros",
+    .usage = "[OPTION…] DIR",
+    .about =
+        "Mounts Akaros's profiling device on the empty folder DIR, and goes into the background. "
+        "Timers of cores and the collecting of samples are switched by what is written into "
+        "DIR/kpctl:\n\n"
+        "  optimer <0|1|..|n|all> <on|off>  the timer of a core, or of all\n"
+        "  optimer period USEC              its period (1000)\n"
+        "  opstart, opstop                  collect samples; stop, and have all of them in the "
+        "queue\n"
+        "  startclr, start, stop, clear     the older histogram of the kernel's addresses\n\n"
+        "DIR/kpoprofile and DIR/kpdata are the samples, drained by reading; DIR/error says why the "
+        "last write was refused. Until somebody unmounts it: fusermount3 -u DIR. Needs root, or "
+        "CAP_PERFMON.\n",
+    .options = options,
+    .examples = "weft kprof /prof; echo optimer all on > /prof/kpctl; echo opstart > /prof/kpctl\n"
+                "sleep 10; echo opstop > /prof/kpctl; cat /prof/kpoprofile > samples",
+    .missing = "which folder shall be mounted on?",
+    .least = 1,
+    .most = 1,
+    .completes = CLI_FOLDERS,
+    .run = run,
+    .state = CLI_STATE(request),
 };

@@ -5,18 +5,20 @@
 
 #include "cli/common.h"
 
-static const struct weft__command *const commands[] = {
-    &weft__record,  &weft__sample,  &weft__ctl,      &weft__save,
-    &weft__info,    &weft__dump,    &weft__promises, &weft__view,
-#ifdef WEFT_HAS_PAGE
-    &weft__html,
-#endif
-    &weft__render,  &weft__explain, &weft__stats,    &weft__diff,
-    &weft__profile, &weft__export,  &weft__kprof,
+#define COMMAND(name) extern const struct cli_command cli_##name;
+#include "cli/commands.def"
+#undef COMMAND
+
+static const struct cli_command *const commands[] = {
+#define COMMAND(name) &cli_##name,
+#include "cli/commands.def"
+#undef COMMAND
 };
 #define COMMANDS (sizeof commands / sizeof *commands)
 
 void (*weft__sigpipe)(int) = SIG_DFL;
+bool cli_no_pager;
+char *cli_arguments_end;
 
 static void print_overview(FILE *out)
 {
@@ -37,63 +39,45 @@ static void print_overview(FILE *out)
           out);
 }
 
-/* How many letters must be inserted, dropped or replaced to make b of a. */
-static size_t distance(const char *a, const char *b)
+static const char *command_name(const void *unused, size_t i)
 {
-    size_t row[32];
-    size_t width = strlen(b);
-    if (width >= sizeof row / sizeof *row)
-        return SIZE_MAX;
-    for (size_t j = 0; j <= width; j++)
-        row[j] = j;
-    for (size_t i = 1; *a; a++, i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            size_t best = diagonal + (*a != b[j - 1]);
-            diagonal = row[j];
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            row[j] = best;
-        }
-    }
-    return row[width];
+    (void)unused;
+    return i < COMMANDS ? commands[i]->name : NULL;
 }
 
 _Noreturn static void unknown_command(const char *name)
 {
-    const char *nearest = NULL;
-    size_t least = 3; /* farther is no typing error */
-    for (size_t i = 0; i < COMMANDS; i++) {
-        size_t d = distance(name, commands[i]->name);
-        if (d < least) {
-            least = d;
-            nearest = commands[i]->name;
-        }
-    }
+    const char *nearest = cli_nearest(name, command_name, NULL);
     if (nearest)
         weft__misuse("", "there is no command \"%s\" (did you mean \"%s\"?)", name, nearest);
     weft__misuse("", "there is no command \"%s\"", name);
 }
 
-/* A command may be shortened as an option may: as long as only one begins so. */
-static const struct weft__command *find_command(const char *name)
+/* A command may be shortened as an option may: as long as only one begins so. NULL: none, or several, which list then
+ * has. */
+static const struct cli_command *match_command(const char *name, char *list, size_t size)
 {
-    char list[256] = "";
-    const struct weft__command *found = NULL;
+    const struct cli_command *found = NULL;
     unsigned several = 0;
+    size_t used = 0;
+    *list = '\0';
     for (size_t i = 0; i < COMMANDS; i++) {
         if (strcmp(commands[i]->name, name) == 0)
             return commands[i];
         if (!*name || strncmp(commands[i]->name, name, strlen(name)) != 0)
             continue;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", several++ ? ", " : "",
-                 commands[i]->name);
+        used += (size_t)snprintf(list + used, size - used, "%s%s", several++ ? ", " : "",
+                                 commands[i]->name);
         found = commands[i];
     }
-    if (several > 1)
+    return several == 1 ? found : NULL;
+}
+
+static const struct cli_command *find_command(const char *name)
+{
+    char list[256];
+    const struct cli_command *found = match_command(name, list, sizeof list);
+    if (!found && *list)
         weft__misuse("", "command \"%s\" is ambiguous: it may be one of %s", name, list);
     if (!found)
         unknown_command(name);
@@ -103,15 +87,39 @@ static const struct weft__command *find_command(const char *name)
 static int help(const char *name)
 {
     if (name)
-        fputs(find_command(name)->help, stdout);
+        cli_help(find_command(name));
     else
         print_overview(stdout);
+    return WEFT__DONE;
+}
+
+/* What may come next; the last word is not typed to its end. */
+static int complete(int words, char **word)
+{
+    char list[256];
+    const struct cli_command *c = NULL;
+    const bool of_help = words > 1 && strcmp(word[0], "help") == 0;
+    if (words == 1 || (words == 2 && of_help)) {
+        for (size_t i = 0; i < COMMANDS; i++)
+            cli_complete_word(commands[i]->name, commands[i]->summary);
+        cli_complete_word(of_help ? NULL : "help", "say what a command does");
+        cli_complete_word(of_help ? NULL : "--version", "say which weft this is");
+        cli_complete_word(of_help ? NULL : "--help", "list the commands");
+    } else if (words > 1 && (c = match_command(word[0], list, sizeof list))) {
+        cli_complete(c, words - 1, word + 1);
+    }
     return WEFT__DONE;
 }
 
 int main(int argc, char **argv)
 {
     weft__sigpipe = signal(SIGPIPE, SIG_IGN); /* weft__finish looks after a reader that goes away */
+    cli_arguments_end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
+    if (argc > 1 && strcmp(argv[1], "--no-pager") == 0) {
+        cli_no_pager = true;
+        argc--;
+        argv++;
+    }
     if (argc < 2) {
         print_overview(stderr);
         return WEFT__MISUSED;
@@ -123,8 +131,17 @@ int main(int argc, char **argv)
     }
     if (strcmp(name, "help") == 0 || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0)
         return weft__finish(help(argv[2]));
+    /* For shells, and for the manual. */
+    if (strcmp(name, "--complete") == 0)
+        return weft__finish(complete(argc - 2, argv + 2));
+    if (strcmp(name, "--manual") == 0 && argc == 3) {
+        cli_manual(find_command(argv[2]));
+        return weft__finish(WEFT__DONE);
+    }
     if (*name == '-')
         weft__misuse("", "there is no option %s", name);
-    const struct weft__command *command = find_command(name);
-    return weft__finish(command->run(argc - 1, argv + 1));
+    const struct cli_command *command = find_command(name);
+    int operands;
+    char **operand = cli_parse(command, argc - 1, argv + 1, &operands);
+    return weft__finish(command->run(operands, operand));
 }

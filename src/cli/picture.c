@@ -8,29 +8,19 @@
 
 #include "view/view.h"
 
-static const char *const format_names[WEFT__PICTURE_FORMS] = {"svg", "png", "pdf"};
+const char *const cli_picture_formats[] = {"svg", "png", "pdf", NULL};
 
-static const char *const theme_names[] = {
-    [WEFT_LIGHT] = "light", [WEFT_DARK] = "dark", [WEFT_AUTO] = "auto"};
-#define THEMES (sizeof theme_names / sizeof *theme_names)
-
-/* The index of name among count names, or count. */
-static unsigned find_name(const char *const *names, size_t count, const char *name)
-{
-    unsigned i = 0;
-    while (i < count && strcasecmp(names[i], name) != 0)
-        i++;
-    return i;
-}
+const char *const cli_picture_themes[] = {
+    [WEFT_LIGHT] = "light", [WEFT_DARK] = "dark", [WEFT_AUTO] = "auto", NULL};
 
 enum weft__picture_form weft__picture_format(const char *command, const char *out,
                                              const char *format)
 {
     const char *dot = strrchr(out, '.');
     const char *name = format ? format : dot ? dot + 1 : "";
-    unsigned found = find_name(format_names, WEFT__PICTURE_FORMS, name);
-    if (found == WEFT__PICTURE_FORMS && format)
-        weft__misuse(command, "--format: \"%s\" is none of svg, png and pdf", format);
+    unsigned found = 0;
+    while (found < WEFT__PICTURE_FORMS && strcasecmp(cli_picture_formats[found], name) != 0)
+        found++;
     if (found == WEFT__PICTURE_FORMS && strcmp(out, "-") == 0)
         weft__misuse(command, "-o - needs --format svg, png or pdf");
     if (found == WEFT__PICTURE_FORMS)
@@ -56,14 +46,6 @@ const char *weft__picture_title(const char *path)
 {
     const char *slash = strrchr(path, '/');
     return slash ? slash + 1 : strcmp(path, "-") ? path : "standard input";
-}
-
-enum weft_theme weft__picture_theme(const char *command, const char *name)
-{
-    unsigned found = find_name(theme_names, THEMES, name);
-    if (found == THEMES)
-        weft__misuse(command, "--theme: \"%s\" is none of light, dark and auto", name);
-    return (enum weft_theme)found;
 }
 
 static int paint(const struct weft__picture *p, const struct weft_drawlist *list, FILE *out,

@@ -4,7 +4,9 @@
 #define WEFT_CLI_PICTURE_H
 
 #include "cli/common.h"
+#include "cli/profiles.h"
 #include "paint/paint.h"
+#include "view/flame.h"
 
 enum weft__picture_form { WEFT__SVG, WEFT__PNG, WEFT__PDF, WEFT__PICTURE_FORMS };
 
@@ -15,6 +17,24 @@ struct weft__picture {
     const char *const *source; /* names of the traces that it shows */
     unsigned sources;
 };
+
+/* Options of all pictures. */
+extern const char *const cli_picture_formats[], *const cli_picture_themes[];
+#define CLI_PICTURE_FORMAT(to_)                                                                    \
+    CLI_TEXT("format", to_, "FORMAT", "whatever OUT is called:", .words = cli_picture_formats)
+#define CLI_PICTURE_FROM(to_, given_)                                                              \
+    CLI_TIME("from", to_, "TIME", "begin there (39.5ms, 2s; a bare number is nanoseconds)",        \
+             .given = &(given_))
+#define CLI_PICTURE_TO(to_, given_) CLI_TIME("to", to_, "TIME", "end there", .given = &(given_))
+#define CLI_PICTURE_SIZE(call_)                                                                    \
+    CLI_CALL("size", call_, "WxH",                                                                 \
+             "in pixels; W alone: as high as need be, of several traces at most 900 each; with "   \
+             "--at, --finding, --path or --diff 900, or 400 for each",                             \
+             .shown = "1600")
+#define CLI_PICTURE_THEME(to_)                                                                     \
+    CLI_WORD("theme", to_, "THEME", "colours:", .words = cli_picture_themes,                       \
+             .shown = "an SVG follows its reader")
+#define CLI_PICTURE_NO_LEGEND(to_) CLI_FLAG("no-legend", to_, "without the legend")
 
 /* By the option --format, or NULL, and by what out ends in; exits if neither says it. */
 enum weft__picture_form weft__picture_format(const char *command, const char *out,
@@ -27,16 +47,33 @@ void weft__picture_size(const char *command, const char *text, int32_t *width_px
 /* What a picture of that file is or a page of that file is called: without its folder. Borrowed. */
 const char *weft__picture_title(const char *path);
 
-/* "light", "dark" or "auto"; exits if it is none. */
-enum weft_theme weft__picture_theme(const char *command, const char *name);
-
 /* Writes it; tells somebody at a terminal how large it is, and what. Returns the exit status. */
 int weft__picture_write(const struct weft__picture *p, const struct weft_drawlist *list,
                         const char *what);
 
 /* ---- flame.c: weft render --flame ---- */
 
-bool weft__flame_wanted(int argc, char **argv);
-int weft__flame_run(int argc, char **argv);
+struct cli_flame_request {
+    struct weft__picture picture;
+    struct weft_calltree_options tree;
+    struct weft_flame_options flame;
+    bool has_from, has_to, has_promise, no_symbols;
+    int64_t from, to;
+    uint64_t promise;
+    const char *other;  /* to be compared with, or NULL */
+    const char *search; /* or NULL */
+    const char *format;
+    unsigned key; /* of keys */
+    char **path;
+    unsigned paths;
+};
+
+extern const struct cli_option cli_flame_options[];
+extern struct cli_flame_request cli_flame_request;
+#define CLI_FLAME_STATE CLI_STATE(cli_flame_request)
+extern const char cli_flame_about[];
+bool cli_flame_wanted(int argc, char **argv);
+bool cli_flame_asked(void); /* these options were taken */
+int cli_flame_run(int files, char **file);
 
 #endif

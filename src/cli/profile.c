@@ -10,232 +10,90 @@
 
 #include "cli/common.h"
 
-static const char help[] =
-    "usage: weft profile [OPTION…] FILE…\n\n"
-    "Says where the CPU went, by the samples in weft traces (weft sample, weft record --sample),\n"
-    "Linux perf.data files and Akaros's streams. Several FILEs add up; the events of one of them "
-    "say\n"
-    "which promise ran.\n\n"
-    "Reports (--top, and below it the labels of promises, if none is chosen):\n"
-    "  --top             a list: what took most comes first\n"
-    "  --tree            the tree of calls, from the outside in\n"
-    "  --lines           lines of source files\n"
-    "  --by KEY          function (default), promise, label, family, root (on whose behalf), "
-    "thread,\n"
-    "                    core\n"
-    "  --fold=yes|no     whether labels that differ in numbers only (GET /7, GET /12) are one "
-    "(GET /#);\n"
-    "                    by family: yes; otherwise where there would be more than 20 of them\n"
-    "  --off-cpu         not where the CPU went, but where threads waited for it or for others\n"
-    "  --diff OTHER      what changed since OTHER, in percentage points\n"
-    "  --json            as a JSON object\n\n"
-    "What is counted:\n"
-    "  --event NAME      samples of that event, if there are several\n"
-    "  --from T, --to T  what lies in between, in time since the trace began: 39.5ms, 2s, 1500 "
-    "(ns)\n"
-    "  --promise ID      what ran for this promise and those that it created: a number, or a "
-    "label,\n"
-    "                    for all that have it\n"
-    "  --label L         what ran for promises with that label\n"
-    "  --thread T        one OS thread: a number, or a name that only one has\n"
-    "  --async-stacks[=creators|waits]\n"
-    "                    below the event loop, go on with who created the promise that ran (or "
-    "who\n"
-    "                    waited for it)\n\n"
-    "How much is shown:\n"
-    "  --limit N         so many rows (20; 0: all)\n"
-    "  --min PERCENT     what has at least so much of the total (--tree: 1)\n"
-    "  --sysroot DIR     look for programs and libraries below DIR\n"
-    "  --kallsyms FILE   the kernel's symbols; /proc/kallsyms for what this system recorded\n"
-    "  --no-symbols      take only names that stand in the file\n"
-    "  --help            this text\n\n"
-    "Examples: weft profile server.weft\n"
-    "          weft profile --tree --by root server.weft\n"
-    "          weft profile --off-cpu --thread worker server.weft\n";
-
-enum {
-    TOP = WEFT__HELP + 1,
-    TREE,
-    LINES,
-    BY,
-    OFF_CPU,
-    DIFF,
-    JSON,
-    EVENT,
-    FROM,
-    TO,
-    PROMISE,
-    LABEL,
-    THREAD,
-    ASYNC,
-    LIMIT,
-    LEAST,
-    SYSROOT,
-    NO_SYMBOLS,
-    FOLD,
-    KALLSYMS,
-};
-
-static const struct option options[] = {
-    {"top", no_argument, NULL, TOP},
-    {"tree", no_argument, NULL, TREE},
-    {"lines", no_argument, NULL, LINES},
-    {"by", required_argument, NULL, BY},
-    {"off-cpu", no_argument, NULL, OFF_CPU},
-    {"diff", required_argument, NULL, DIFF},
-    {"json", no_argument, NULL, JSON},
-    {"event", required_argument, NULL, EVENT},
-    {"from", required_argument, NULL, FROM},
-    {"to", required_argument, NULL, TO},
-    {"promise", required_argument, NULL, PROMISE},
-    {"label", required_argument, NULL, LABEL},
-    {"thread", required_argument, NULL, THREAD},
-    {"async-stacks", optional_argument, NULL, ASYNC},
-    {"limit", required_argument, NULL, LIMIT},
-    {"min", required_argument, NULL, LEAST},
-    {"sysroot", required_argument, NULL, SYSROOT},
-    {"no-symbols", no_argument, NULL, NO_SYMBOLS},
-    {"fold", optional_argument, NULL, FOLD},
-    {"kallsyms", required_argument, NULL, KALLSYMS},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 enum { ROWS = 20, LABEL_ROWS = 10 };
 
 /* ---- The command line ---- */
 
-static void choose_report(struct profile_request *r, enum profile_report report)
+static struct profile_request request = {.from_ns = INT64_MIN, .to_ns = INT64_MAX, .limit = ROWS};
+
+static void choose_report(const struct cli_command *c, const struct cli_option *o,
+                          const char *value)
 {
-    static const char *const names[] = {"", "--top", "--tree", "--lines"};
-    if (r->report != PROFILE_OVERVIEW && r->report != report)
-        weft__misuse("profile", "%s and %s are two reports; choose one", names[r->report],
-                     names[report]);
-    r->report = report;
+    static const char *const names[] = {"", "top", "tree", "lines"};
+    enum profile_report report = PROFILE_TOP;
+    (void)value;
+    while (strcmp(names[report], o->name) != 0)
+        report++;
+    if (request.report != PROFILE_OVERVIEW && request.report != report)
+        weft__misuse(c->name, "--%s and --%s are two reports; choose one", names[request.report],
+                     o->name);
+    request.report = report;
 }
 
-static bool is_family(const char *by)
-{
-    return strcmp(by, "family") == 0;
-}
+enum { KEY_FAMILY = 3 };
+static const char *const keys[] = {"function", "promise", "label", "family",
+                                   "root",     "thread",  "core",  NULL};
+static const enum weft_profile_by key_by[] = {
+    WEFT_PROFILE_BY_FUNCTION, WEFT_PROFILE_BY_PROMISE, WEFT_PROFILE_BY_LABEL, WEFT_PROFILE_BY_LABEL,
+    WEFT_PROFILE_BY_ROOT,     WEFT_PROFILE_BY_THREAD,  WEFT_PROFILE_BY_CORE};
 
-static enum weft_profile_by parse_by(const char *value)
-{
-    static const enum weft_profile_by all[] = {WEFT_PROFILE_BY_FUNCTION, WEFT_PROFILE_BY_PROMISE,
-                                               WEFT_PROFILE_BY_LABEL,    WEFT_PROFILE_BY_ROOT,
-                                               WEFT_PROFILE_BY_THREAD,   WEFT_PROFILE_BY_CORE};
-    for (unsigned i = 0; i < sizeof all / sizeof *all; i++)
-        if (strcmp(value, profile_by_name(all[i])) == 0)
-            return all[i];
-    if (is_family(value))
-        return WEFT_PROFILE_BY_LABEL;
-    weft__misuse("profile",
-                 "--by: there is no \"%s\"; there are function, promise, label, family, root, "
-                 "thread, core",
-                 value);
-}
+static const char *const fold_words[] = {"yes", "no", NULL};
 
-static enum profile_fold parse_fold(const char *value)
-{
-    if (!value || strcmp(value, "yes") == 0)
-        return PROFILE_FOLD;
-    if (strcmp(value, "no") == 0)
-        return PROFILE_NO_FOLD;
-    weft__misuse("profile", "--fold: there is no \"%s\"; there are yes and no", value);
-}
-
-static const char *parse_kallsyms(const char *path)
-{
-    if (access(path, R_OK) < 0)
-        weft__misuse("profile", "--kallsyms: %s cannot be read", path);
-    return path;
-}
-
-static double parse_percent(const char *value)
+static void take_percent(const struct cli_command *c, const struct cli_option *o, const char *value)
 {
     char *end;
     double percent = strtod(value, &end);
     end += *end == '%';
     if (end == value || *end || !(percent >= 0 && percent <= 100))
-        weft__misuse("profile", "--min: \"%s\" is no percentage from 0 to 100", value);
-    return percent;
+        weft__misuse(c->name, "--%s: \"%s\" is no percentage from 0 to 100", o->name, value);
+    request.least = percent;
 }
 
-static void parse_filter(struct profile_request *r, int c)
-{
-    switch (c) {
-    case EVENT:
-        r->event = optarg;
-        break;
-    case FROM:
-        r->from_ns = weft__time_value(&weft__profile, "--from", optarg);
-        break;
-    case TO:
-        r->to_ns = weft__time_value(&weft__profile, "--to", optarg);
-        break;
-    case PROMISE:
-        r->promise = optarg;
-        break;
-    case LABEL:
-        r->label = optarg;
-        break;
-    case THREAD:
-        r->thread = optarg;
-        break;
-    default:
-        break;
-    }
-}
-
-static void parse_option(struct profile_request *r, int c)
-{
-    switch (c) {
-    case TOP:
-        choose_report(r, PROFILE_TOP);
-        break;
-    case TREE:
-        choose_report(r, PROFILE_TREE);
-        break;
-    case LINES:
-        choose_report(r, PROFILE_LINES);
-        break;
-    case BY:
-        r->by = parse_by(optarg);
-        r->by_given = true;
-        r->fold = is_family(optarg) ? PROFILE_FOLD : r->fold;
-        break;
-    case DIFF:
-        r->diff = optarg;
-        break;
-    case ASYNC:
-        r->async = weft__async_stacks_value("profile", optarg);
-        break;
-    case LIMIT:
-        if (!weft_parse_count(optarg, UINT32_MAX, &r->limit))
-            weft__misuse("profile", "--limit: \"%s\" is not a number", optarg);
-        r->limit = r->limit ? r->limit : PROFILE_NO_LIMIT;
-        r->limit_given = true;
-        break;
-    case LEAST:
-        r->least = parse_percent(optarg);
-        r->least_given = true;
-        break;
-    case SYSROOT:
-        r->sysroot = optarg;
-        break;
-    case FOLD:
-        r->fold = parse_fold(optarg);
-        break;
-    case KALLSYMS:
-        r->kallsyms = parse_kallsyms(optarg);
-        break;
-    default:
-        parse_filter(r, c);
-    }
-}
+static const struct cli_option options[] = {
+    CLI_HEADING("Reports (--top, and below it the labels of promises, if none is chosen):"),
+    CLI_CALL("top", choose_report, NULL, "a list: what took most comes first"),
+    CLI_CALL("tree", choose_report, NULL, "the tree of calls, from the outside in"),
+    CLI_CALL("lines", choose_report, NULL, "lines of source files"),
+    CLI_WORD("by", request.key, "KEY", "what a row is; root: on whose behalf:", .words = keys,
+             .given = &request.by_given, .shown = "function"),
+    CLI_WORD("fold", request.fold, "yes|no",
+             "whether labels that differ in numbers only (GET /7, GET /12) are one (GET /#); by "
+             "family: yes; otherwise where there would be more than 20 of them",
+             .words = fold_words, .first = PROFILE_FOLD, .alone = "yes"),
+    CLI_FLAG("off-cpu", request.off_cpu,
+             "not where the CPU went, but where threads waited for it or for others"),
+    CLI_TEXT("diff", request.diff, "OTHER", "what changed since OTHER, in percentage points",
+             .completes = CLI_PROFILES),
+    CLI_FLAG("json", request.json, "print a JSON object"),
+    CLI_HEADING("What is counted:"),
+    CLI_TEXT("event", request.event, "NAME", "samples of that event, if there are several"),
+    CLI_TIME("from", request.from_ns, "TIME",
+             "only what lies behind, in time since the trace began: 39.5ms, 2s, 1500 (ns)"),
+    CLI_TIME("to", request.to_ns, "TIME", "only what lies before"),
+    CLI_TEXT("promise", request.promise, "ID",
+             "what ran for this promise and those that it created: a number, or a label, for all "
+             "that have it"),
+    CLI_TEXT("label", request.label, "LABEL", "what ran for promises with that label"),
+    CLI_TEXT("thread", request.thread, "THREAD",
+             "one OS thread: a number, or a name that only one has"),
+    CLI_ASYNC_STACKS(request.async),
+    CLI_HEADING("How much is shown:"),
+    CLI_NUMBER("limit", request.limit, "N", "so many rows; 0: all", .given = &request.limit_given,
+               .shown = "20"),
+    CLI_CALL("min", take_percent, "PERCENT", "what has at least so much of the total",
+             .given = &request.least_given, .shown = "1 with --tree"),
+    CLI_SYSROOT(request.sysroot),
+    CLI_KALLSYMS(request.kallsyms),
+    CLI_NO_SYMBOLS(request.no_symbols),
+    CLI_END,
+};
 
 static void check(struct profile_request *r)
 {
+    r->by = key_by[r->key];
+    if (r->key == KEY_FAMILY && r->fold == PROFILE_FOLD_AUTO)
+        r->fold = PROFILE_FOLD;
+    r->limit = r->limit ? r->limit : PROFILE_NO_LIMIT;
     if (r->from_ns >= r->to_ns)
         weft__misuse("profile", "--from must be before --to");
     if (r->promise && r->label)
@@ -257,22 +115,6 @@ static void check(struct profile_request *r)
         r->limit = PROFILE_NO_LIMIT;
     if (!r->least_given && r->report == PROFILE_TREE && !r->json)
         r->least = 1;
-}
-
-static struct profile_request parse(int argc, char **argv)
-{
-    struct profile_request r = {.from_ns = INT64_MIN, .to_ns = INT64_MAX, .limit = ROWS};
-    int c;
-    while ((c = weft__option(&weft__profile, argc, argv, ":", options)) != -1) {
-        r.off_cpu |= c == OFF_CPU;
-        r.json |= c == JSON;
-        r.no_symbols |= c == NO_SYMBOLS;
-        parse_option(&r, c);
-    }
-    if (optind >= argc)
-        weft__misuse("profile", "no FILE is given");
-    check(&r);
-    return r;
 }
 
 /* ---- What is counted. All of these say what is wrong and return false. ---- */
@@ -530,18 +372,33 @@ static int show(const struct profile_request *r, struct weft__profiles *files,
     return ok ? WEFT__DONE : WEFT__FAILED;
 }
 
-static int run(int argc, char **argv)
+static int run(int count, char **file)
 {
-    struct profile_request r = parse(argc, argv);
+    struct profile_request *r = &request;
     struct weft__profiles files = {0}, other = {0};
     int status = WEFT__FAILED;
-    if (open_files(&files, &r, (const char *const *)argv + optind, (unsigned)(argc - optind)) &&
-        (!r.diff || open_files(&other, &r, &r.diff, 1)))
-        status = show(&r, &files, &other);
+    check(r);
+    if (open_files(&files, r, (const char *const *)file, (unsigned)count) &&
+        (!r->diff || open_files(&other, r, &r->diff, 1)))
+        status = show(r, &files, &other);
     weft__profiles_close(&other);
     weft__profiles_close(&files);
     return status;
 }
 
-const struct weft__command weft__profile = {
-    "profile", "say where the CPU went, and for which promise", help, run};
+const struct cli_command cli_profile = {
+    .name = "profile",
+    .summary = "say where the CPU went, and for which promise",
+    .usage = "[OPTION…] FILE…",
+    .about = "Says where the CPU went, by the samples in weft traces (weft sample, weft record "
+             "--sample), Linux perf.data files and Akaros's streams. Several FILEs add up; the "
+             "events of one of them say which promise ran.\n",
+    .options = options,
+    .examples = "weft profile server.weft\n"
+                "weft profile --tree --by root server.weft\n"
+                "weft profile --off-cpu --thread worker server.weft",
+    .least = 1,
+    .completes = CLI_PROFILES "|ctf|events|fxt",
+    .run = run,
+    .state = CLI_STATE(request),
+};

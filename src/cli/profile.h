@@ -26,6 +26,7 @@ enum profile_report {
 
 struct profile_request {
     enum profile_report report;
+    unsigned key; /* as on the command line */
     enum weft_profile_by by;
     enum weft_async_stacks async;
     const char *event, *promise, *label, *thread; /* NULL: all */

@@ -402,14 +402,13 @@ void weft__tell_cut(const struct weft_calltree *t)
                   WEFT_CALLS_MAX, t->cut);
 }
 
-enum weft_async_stacks weft__async_stacks_value(const char *command, const char *value)
+const char *const cli_async_words[] = {"creators", "waits", NULL};
+
+void cli_take_kallsyms(const struct cli_command *c, const struct cli_option *o, const char *path)
 {
-    if (!value || strcmp(value, "creators") == 0)
-        return WEFT_ASYNC_CREATORS;
-    if (strcmp(value, "waits") == 0)
-        return WEFT_ASYNC_WAITERS;
-    weft__misuse(command, "--async-stacks: there is no \"%s\"; there are creators and waits",
-                 value);
+    if (access(path, R_OK) < 0)
+        weft__misuse(c->name, "--%s: %s cannot be read", o->name, path);
+    *(const char **)o->to = path;
 }
 
 const char *weft__profiles_kind(enum weft_foreign kind)

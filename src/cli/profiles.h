@@ -11,6 +11,7 @@
 #ifndef WEFT_CLI_PROFILES_H
 #define WEFT_CLI_PROFILES_H
 
+#include "cli/options.h"
 #include "profile/calltree.h"
 #include "profile/foreign.h"
 #include "profile/frames.h"
@@ -65,8 +66,24 @@ uint32_t *weft__profile_families(struct weft_profile *p);
 /* Says if a tree of calls had to be cut. */
 void weft__tell_cut(const struct weft_calltree *t);
 
-/* What --async-stacks[=creators|waits] says; exits if it is something else. */
-enum weft_async_stacks weft__async_stacks_value(const char *command, const char *value);
+/* Options that several commands have. */
+extern const char *const cli_async_words[];
+void cli_take_kallsyms(const struct cli_command *c, const struct cli_option *o, const char *path);
+#define CLI_ASYNC_STACKS(to_)                                                                      \
+    CLI_WORD("async-stacks", to_, "creators|waits",                                                \
+             "below the event loop, go on with who created the promise that ran, and who created " \
+             "that; or with who waited for it",                                                    \
+             .words = cli_async_words, .first = WEFT_ASYNC_CREATORS, .alone = "creators")
+#define CLI_SYSROOT(to_)                                                                           \
+    CLI_TEXT("sysroot", to_, "DIR", "look for programs and libraries below DIR",                   \
+             .completes = CLI_FOLDERS)
+#define CLI_KALLSYMS(to_)                                                                          \
+    {                                                                                              \
+        .kind = CLI_IS_CALL, .name = "kallsyms", .to = &(to_), .call = cli_take_kallsyms,          \
+        .value = "FILE", .completes = CLI_FILES,                                                   \
+        .help = "the kernel's symbols; /proc/kallsyms for what this system recorded"               \
+    }
+#define CLI_NO_SYMBOLS(to_) CLI_FLAG("no-symbols", to_, "take only names that stand in the files")
 
 /* "weft trace", "perf.data" … */
 const char *weft__profiles_kind(enum weft_foreign kind);

@@ -5,23 +5,17 @@
 #include "cli/common.h"
 #include "cli/sink.h"
 
-static const char help[] =
-    "usage: weft promises [--raw] [--full] FILE\n\n"
-    "Prints every promise as a line of tab-separated values, sorted by id: id, type, creator,\n"
-    "start_ns, end_ns, outcome, becomes, label. The first line has these names.\n\n"
-    "  --raw   start_ns is always the creation; otherwise a bind and the like, which exists long\n"
-    "          before it does something, starts with its first read\n"
-    "  --full  whole texts; otherwise the first 500 bytes of each, and how many more there are\n"
-    "  --help  this text\n\n"
-    "Example: weft promises net.ctf | awk -F'\\t' '$6 == \"pending\"'\n";
+static struct {
+    bool raw, full;
+} request;
 
-enum { RAW = WEFT__HELP + 1, FULL };
-
-static const struct option options[] = {
-    {"raw", no_argument, NULL, RAW},
-    {"full", no_argument, NULL, FULL},
-    WEFT__HELP_OPTION,
-    {0},
+static const struct cli_option options[] = {
+    CLI_FLAG("raw", request.raw,
+             "start_ns is always the creation; otherwise a bind and the like, which exists long "
+             "before it does something, starts with its first read"),
+    CLI_FLAG("full", request.full,
+             "whole texts; otherwise the first 500 bytes of each, and how many more there are"),
+    CLI_END,
 };
 
 /* The output is always valid UTF-8. Texts of weft's own traces are UTF-8, as a rule. mirage-profile's have
@@ -92,21 +86,31 @@ static int print(const struct weft_model *m, bool raw, bool full, bool utf8)
     return sink_close(&sink);
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    bool raw = false, full = false, is_weft;
-    int c;
-    while ((c = weft__option(&weft__promises, argc, argv, ":", options)) != -1) {
-        raw |= c == RAW;
-        full |= c == FULL;
-    }
-    struct weft_model *model = weft__model(weft__one_file(&weft__promises, argc, argv), &is_weft);
+    (void)files;
+    bool is_weft;
+    struct weft_model *model = weft__model(*file, &is_weft);
     if (!model)
         return WEFT__FAILED;
-    int status = print(model, raw, full, is_weft);
+    int status = print(model, request.raw, request.full, is_weft);
     weft_model_free(model);
     return status;
 }
 
-const struct weft__command weft__promises = {
-    "promises", "print every promise as tab-separated values", help, run};
+const struct cli_command cli_promises = {
+    .name = "promises",
+    .summary = "print every promise as tab-separated values",
+    .usage = "@ FILE",
+    .about = "Prints every promise as a line of tab-separated values, sorted by id: id, type, "
+             "creator, start_ns, end_ns, outcome, becomes, label. The first line has these "
+             "names.\n",
+    .options = options,
+    .examples = "weft promises net.ctf | awk -F'\\t' '$6 == \"pending\"'",
+    .least = 1,
+    .most = 1,
+    .completes = CLI_TRACES,
+    .paged = true,
+    .run = run,
+    .state = CLI_STATE(request),
+};

@@ -27,88 +27,17 @@
 #include "cli/sampling.h"
 #include "cli/summary.h"
 
-static const char help[] =
-    "usage: weft record [-o FILE] [--size SIZE] [--pending SIZE] [--memory] [--sample[=HZ]]\n"
-    "                   [--off-cpu] [--force] [--runtimes LIST] [--] PROGRAM [ARG…]\n"
-    "       weft record --xen [--size SIZE] [--] PROGRAM [ARG…]\n\n"
-    "Runs a program that is linked with weft, or one in Python, Node.js or OCaml 5 as it is, and "
-    "records\n"
-    "what it waits for. Signals go on to the program, and weft ends as it does. What was recorded "
-    "is told on\n"
-    "standard error; if nothing was, why not. Other programs that it starts are not recorded, but "
-    "for Python,\n"
-    "Node.js and OCaml 5; children of a fork are. Each has a trace of its own, FILE with -PID "
-    "before its\n"
-    "ending.\n\n"
-    "  -o, --output FILE  the trace; %p in it is the process id (default: weft.trace). An older "
-    "trace\n"
-    "                     of that name is kept as FILE.old\n"
-    "      --size SIZE    of the trace, from 64K to 1T; when it is full, the oldest events are\n"
-    "                     overwritten (default: 64M)\n"
-    "      --pending SIZE how much of it is room for promises that stay pending for long (default: "
-    "a\n"
-    "                     quarter; at most half); weft info says when there was too little\n"
-    "      --memory       record into memory, and write FILE when the program has ended: whatever\n"
-    "                     becomes of the file or its disk meanwhile, the program does not notice\n"
-    "      --sample[=HZ]  also look HZ times a second (default: 1000) where the program is: what "
-    "the CPU\n"
-    "                     did, and for which promise; see weft profile. weft sample has more "
-    "options\n"
-    "      --off-cpu      with --sample: record when threads leave their cores, also if they do so "
-    "very\n"
-    "                     often; else that is given up when it costs too much\n"
-    "      --force        do not keep an older trace; replace FILE also if it is no trace\n"
-    "      --runtimes LIST which runtimes are told to record what programs of theirs do: python, "
-    "node,\n"
-    "                     ocaml, none (default: all that --list-runtimes prints)\n"
-    "      --list-runtimes print which there are, what each can see, and where it is\n"
-    "      --xen          in a Xen guest: record into pages that the control domain can read while "
-    "the\n"
-    "                     guest runs, hangs or has crashed, and into no file (default size: 2M); "
-    "there:\n"
-    "                     weft save -o FILE xen:NAME. PROGRAM must use the shared libweft\n"
-    "      --help         this text\n\n"
-    "Example: weft record -o slow.weft -- ./server 8080\n";
-
-enum {
-    SIZE = WEFT__HELP + 1,
-    PENDING,
-    FORCE,
-    MEMORY,
-    SAMPLE,
-    OFF_CPU,
-    XEN,
-    RUNTIMES,
-    LIST_RUNTIMES
-};
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"size", required_argument, NULL, SIZE},
-    {"pending", required_argument, NULL, PENDING},
-    {"memory", no_argument, NULL, MEMORY},
-    {"sample", optional_argument, NULL, SAMPLE},
-    {"off-cpu", no_argument, NULL, OFF_CPU},
-    {"runtimes", required_argument, NULL, RUNTIMES},
-    {"list-runtimes", no_argument, NULL, LIST_RUNTIMES},
-    {"xen", no_argument, NULL, XEN},
-    {"force", no_argument, NULL, FORCE},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 #define DEFAULT_PATH "weft.trace"
 #define DEFAULT_BYTES (UINT64_C(64) << 20)
 #define DEFAULT_XEN_BYTES (UINT64_C(2) << 20)
 #define MIN_BYTES (UINT64_C(64) << 10)
 #define MAX_BYTES (UINT64_C(1) << 40)
-#define DEFAULT_HZ 1000
 #define TEMPORARY_SUFFIX 7 /* the recorder renames FILE.XXXXXX */
 
 struct request {
     const char *output;
     uint64_t bytes, pending; /* 0: the library's default */
-    bool force, memory, off_cpu, xen;
+    bool force, memory, off_cpu, xen, sized;
     uint32_t hz;       /* 0: no samples */
     unsigned runtimes; /* as weft__runtimes_parse says */
     char **argv;       /* of the program */
@@ -130,34 +59,80 @@ struct place {
 
 /* ---- The command line ---- */
 
-static uint32_t parse_hz(const char *text)
+static struct request request = {.output = DEFAULT_PATH, .runtimes = WEFT__RUNTIMES_ALL};
+
+static void take_runtimes(const struct cli_command *c, const struct cli_option *o,
+                          const char *value)
 {
-    uint64_t hz = DEFAULT_HZ;
-    if (text && (!weft_parse_count(text, UINT32_MAX, &hz) || hz == 0))
-        weft__misuse("record", "--sample: \"%s\" is not a number of samples a second", text);
-    return (uint32_t)hz;
+    if (!weft__runtimes_parse(value, &request.runtimes))
+        weft__misuse(c->name,
+                     "--%s: \"%s\" is neither none nor a list of what --list-runtimes prints",
+                     o->name, value);
 }
 
-static void check_size(const struct request *r, const char *given)
+static void list_runtimes(const struct cli_command *c, const struct cli_option *o,
+                          const char *value)
+{
+    (void)c, (void)o, (void)value;
+    weft__runtimes_list();
+    exit(WEFT__DONE);
+}
+
+static const char *const runtimes[] = {"python", "node", "ocaml", "none", NULL};
+
+static const struct cli_option options[] = {
+    CLI_TEXT("output", request.output, "FILE",
+             "the trace; %p in it is the process id. An older trace of that name is kept as "
+             "FILE.old",
+             .letter = 'o', .shown = DEFAULT_PATH, .completes = "weft|trace"),
+    CLI_SIZE("size", request.bytes, "SIZE",
+             "of the trace, from 64K to 1T; when it is full, the oldest events are overwritten",
+             .given = &request.sized, .shown = "64M"),
+    CLI_SIZE("pending", request.pending, "SIZE",
+             "how much of it is room for promises that stay pending for long, at most half; weft "
+             "info says when there was too little",
+             .least = 1, .shown = "a quarter"),
+    CLI_FLAG("memory", request.memory,
+             "record into memory, and write FILE when the program has ended: whatever becomes of "
+             "the file or its disk meanwhile, the program does not notice"),
+    CLI_NUMBER("sample", request.hz, "HZ",
+               "also look HZ times a second (1000) where the program is: what the CPU did, and for "
+               "which promise; see weft profile. weft sample has more options",
+               .alone = "1000", .least = 1),
+    CLI_FLAG("off-cpu", request.off_cpu,
+             "with --sample: record when threads leave their cores, also if they do so very often; "
+             "else that is given up when it costs too much"),
+    CLI_FLAG("force", request.force,
+             "do not keep an older trace; replace FILE also if it is no trace"),
+    CLI_CALL("runtimes", take_runtimes, "LIST",
+             "which runtimes are told to record what programs of theirs do: python, node, ocaml, "
+             "none",
+             .words = runtimes, .shown = "all that --list-runtimes prints"),
+    CLI_CALL("list-runtimes", list_runtimes, NULL,
+             "print which there are, what each can see, and where it is"),
+    CLI_FLAG("xen", request.xen,
+             "in a Xen guest: record into pages that the control domain can read while the guest "
+             "runs, hangs or has crashed, and into no file (default size: 2M); there: weft save -o "
+             "FILE xen:NAME. PROGRAM must use the shared libweft"),
+    CLI_END,
+};
+
+static void check_size(const struct request *r)
 {
     const uint64_t min = r->xen ? WEFT__XEN_MIN_BYTES : MIN_BYTES;
     const uint64_t max = r->xen ? WEFT__XEN_MAX_BYTES : MAX_BYTES;
     if (r->bytes < min || r->bytes > max)
-        weft__misuse("record", "--size: %s is too %s; possible is %s", given,
+        weft__misuse("record", "--size: %s is too %s; possible is %s", weft_size(r->bytes).text,
                      r->bytes < min ? "small" : "large", r->xen ? "72K to 3900M" : "64K to 1T");
 }
 
-static uint64_t parse_pending(const char *text)
+static void check(struct request *r)
 {
-    uint64_t bytes = 0;
-    if (!weft_parse_size(text, &bytes) || !bytes)
-        weft__misuse("record", "--pending: \"%s\" is not a size; expected for instance 16M", text);
-    return bytes;
-}
-
-/* output: whether a file is named. */
-static void check(struct request *r, bool output)
-{
+    const bool output = strcmp(r->output, DEFAULT_PATH) != 0;
+    if (r->sized)
+        check_size(r);
+    else
+        r->bytes = r->xen ? DEFAULT_XEN_BYTES : DEFAULT_BYTES;
     if (r->off_cpu && !r->hz)
         weft__misuse("record", "--off-cpu is for --sample");
     if (r->xen && (output || r->force || r->memory || r->hz || r->pending))
@@ -170,50 +145,6 @@ static void check(struct request *r, bool output)
         weft__misuse("record", "-o: the name of the trace is empty");
     if (strcmp(r->output, "-") == 0)
         weft__misuse("record", "a trace is recorded into a file; weft save -o - copies it out");
-}
-
-static void parse(struct request *r, int argc, char **argv)
-{
-    *r = (struct request){.output = DEFAULT_PATH, .runtimes = WEFT__RUNTIMES_ALL};
-    const char *size = NULL;
-    int c;
-    while ((c = weft__option(&weft__record, argc, argv, "+:o:", options)) != -1) {
-        if (c == 'o')
-            r->output = optarg;
-        else if (c == FORCE)
-            r->force = true;
-        else if (c == MEMORY)
-            r->memory = true;
-        else if (c == SAMPLE)
-            r->hz = parse_hz(optarg);
-        else if (c == OFF_CPU)
-            r->off_cpu = true;
-        else if (c == XEN)
-            r->xen = true;
-        else if (c == SIZE)
-            size = optarg;
-        else if (c == PENDING)
-            r->pending = parse_pending(optarg);
-        else if (c == RUNTIMES && !weft__runtimes_parse(optarg, &r->runtimes))
-            weft__misuse("record",
-                         "--runtimes: \"%s\" is neither none nor a list of what "
-                         "--list-runtimes prints",
-                         optarg);
-        else if (c == LIST_RUNTIMES) {
-            weft__runtimes_list();
-            exit(WEFT__DONE);
-        }
-    }
-    if (size && !weft_parse_size(size, &r->bytes))
-        weft__misuse("record", "--size: \"%s\" is not a size; expected for instance 64M", size);
-    if (size)
-        check_size(r, size);
-    else
-        r->bytes = r->xen ? DEFAULT_XEN_BYTES : DEFAULT_BYTES;
-    if (optind >= argc)
-        weft__misuse("record", "no PROGRAM is given");
-    check(r, strcmp(r->output, DEFAULT_PATH) != 0);
-    r->argv = argv + optind;
 }
 
 /* ---- The place for the trace ---- */
@@ -672,11 +603,12 @@ static void tell(const struct request *r, const struct place *place, int memory,
         tell_samples(place, &counts);
 }
 
-static int run(int argc, char **argv)
+static int run(int operands, char **operand)
 {
-    struct request request;
+    (void)operands;
     int status = 0;
-    parse(&request, argc, argv);
+    check(&request);
+    request.argv = operand;
     if (request.xen)
         return weft__record_xen(request.bytes, request.argv);
     struct place *place = mmap(NULL, sizeof *place, PROT_READ | PROT_WRITE,
@@ -699,5 +631,23 @@ static int run(int argc, char **argv)
     weft__end_as(status);
 }
 
-const struct weft__command weft__record = {"record", "run a program and record what it waits for",
-                                           help, run};
+const struct cli_command cli_record = {
+    .name = "record",
+    .summary = "run a program and record what it waits for",
+    .usage = "[OPTION…] [--] PROGRAM [ARG…]\n"
+             "--xen [--size SIZE] [--] PROGRAM [ARG…]\n"
+             "--list-runtimes",
+    .about =
+        "Runs a program that is linked with weft, or one in Python, Node.js or OCaml 5 as it is, "
+        "and records what it waits for. Signals go on to the program, and weft ends as it does. "
+        "What was recorded is told on standard error; if nothing was, why not. Other programs that "
+        "it starts are not recorded, but for Python, Node.js and OCaml 5; children of a fork are. "
+        "Each has a trace of its own, FILE with -PID before its ending.\n",
+    .options = options,
+    .examples = "weft record -o slow.weft -- ./server 8080",
+    .missing = "no PROGRAM is given",
+    .least = 1,
+    .program = true,
+    .run = run,
+    .state = CLI_STATE(request),
+};

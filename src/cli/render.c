@@ -13,99 +13,6 @@
 #include "paint/paint.h"
 #include "view/view.h"
 
-static const char help[] =
-    "usage: weft render -o OUT.svg|OUT.png|OUT.pdf [OPTION…] FILE…\n"
-    "       weft render --flame OUT.svg|OUT.png|OUT.pdf [OPTION…] FILE…\n\n"
-    "Draws a trace: each promise as a line from its creation to its resolution. Several traces\n"
-    "are drawn one above the other, on the same time axis.\n\n"
-    "  -o, --output OUT      the picture; - is standard output and needs --format\n"
-    "      --format FORMAT   svg, png or pdf, whatever OUT is called\n"
-    "      --at PLACE        what weft view and weft html show there (\"copy link\")\n"
-    "      --from TIME       begin there (39.5ms, 2s; a bare number is nanoseconds)\n"
-    "      --to TIME         end there\n"
-    "      --size WxH        in pixels; W alone: as high as need be (default: 1600),\n"
-    "                        of several traces at most 900 each; with --at, --finding, --path\n"
-    "                        or --diff 900, or 400 for each\n"
-    "      --select ID       mark the promise, what it became and what became it\n"
-    "      --finding N       what weft explain found: where finding N is, with its evidence\n"
-    "      --path ID         the critical path of that promise\n"
-    "      --diff            two FILEs, a good run and a bad one: where they diverge\n"
-    "      --search TEXT     mark promises with the words of TEXT in a label, failure\n"
-    "                        or type (any case; \"in quotes\": as one word)\n"
-    "      --no-counters     without the counters\n"
-    "      --no-samples      without the strips of samples\n"
-    "      --no-legend       without the legend\n"
-    "      --raw             draw a bind and the like from its creation on\n"
-    "      --theme THEME     light, dark or auto (default: an SVG follows its reader)\n"
-    "      --help            this text\n\n"
-    "With --flame OUT, a flame graph of the samples in the files (see weft sample):\n"
-    "--format, --from, --to, --size, --theme and --no-legend as above, and\n"
-    "      --search TEXT     mark frames with the words of TEXT in their names, and say their "
-    "share\n"
-    "      --promise ID      of what ran for this promise and those that it created\n"
-    "      --label TEXT      … for promises with that label\n"
-    "      --by KEY          grouped by promise, label, root (on whose behalf), thread or core\n"
-    "      --off-cpu         of the time that threads were away from a core\n"
-    "      --async-stacks[=creators|waits]\n"
-    "                        below the event loop, go on with who created the promise (or waited\n"
-    "                        for it)\n"
-    "      --diff OTHER      red: takes a larger share than in OTHER; blue: a smaller one\n"
-    "      --no-symbols      take only names that stand in the files\n\n"
-    "Example: weft render -o net.svg --from 39.5ms --to 47.5ms net.ctf\n";
-
-enum {
-    FORMAT = WEFT__HELP + 1,
-    AT,
-    FROM,
-    TO,
-    SIZE,
-    SELECT,
-    SEARCH,
-    FINDING,
-    CRITICAL_PATH,
-    DIFF,
-    NO_COUNTERS,
-    NO_SAMPLES,
-    NO_LEGEND,
-    RAW,
-    THEME,
-    FLAME_ONLY, /* these and those after it */
-    PROMISE = FLAME_ONLY,
-    LABEL,
-    BY,
-    OFF_CPU,
-    ASYNC_STACKS,
-    NO_SYMBOLS
-};
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"format", required_argument, NULL, FORMAT},
-    {"at", required_argument, NULL, AT},
-    {"from", required_argument, NULL, FROM},
-    {"to", required_argument, NULL, TO},
-    {"size", required_argument, NULL, SIZE},
-    {"select", required_argument, NULL, SELECT},
-    {"search", required_argument, NULL, SEARCH},
-    {"finding", required_argument, NULL, FINDING},
-    {"path", required_argument, NULL, CRITICAL_PATH},
-    {"diff", no_argument, NULL, DIFF},
-    {"no-counters", no_argument, NULL, NO_COUNTERS},
-    {"no-samples", no_argument, NULL, NO_SAMPLES},
-    {"no-legend", no_argument, NULL, NO_LEGEND},
-    {"raw", no_argument, NULL, RAW},
-    {"theme", required_argument, NULL, THEME},
-    /* Of flame graphs: refused, with the reason. */
-    {"promise", required_argument, NULL, PROMISE},
-    {"label", required_argument, NULL, LABEL},
-    {"by", required_argument, NULL, BY},
-    {"off-cpu", no_argument, NULL, OFF_CPU},
-    {"async-stacks", optional_argument, NULL, ASYNC_STACKS},
-    {"no-symbols", no_argument, NULL, NO_SYMBOLS},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 struct request {
     const char *path, *out, *at;
     char **paths; /* path is the first of them */
@@ -114,127 +21,90 @@ struct request {
     const char *search;
     bool has_from, has_to, has_select, raw, path_wanted, diff;
     int64_t from, to;
-    uint64_t select, finding; /* finding: 0: none */
-    unsigned selects;         /* how often something is selected */
+    uint64_t select, critical, finding; /* finding: 0: none */
+    const char *format;
     struct weft__picture picture;
 };
 
+static struct request request = {
+    .picture = {.theme = WEFT_AUTO},
+    .viewport = {
+        .selected = WEFT_NONE, .hovered = WEFT_NONE, .focus_row = WEFT_NONE, .tips = true}};
+
 /* ---- The command line ---- */
 
-static _Noreturn void refuse(int c)
+static void take_size(const struct cli_command *c, const struct cli_option *o, const char *value)
 {
-    const struct option *o = options;
-    while (o->val != c)
-        o++;
-    weft__misuse("render", "--%s is for flame graphs, which --flame OUT draws%s", o->name,
-                 c == PROMISE ? "; --select ID marks a promise"
-                 : c == LABEL ? "; --search TEXT marks promises by their labels"
-                              : "");
+    (void)o;
+    weft__picture_size(c->name, value, &request.viewport.width_px, &request.viewport.height_px);
 }
 
-static void parse_option(struct request *r, int c, const char **format)
-{
-    switch (c) {
-    case 'o':
-        r->out = optarg;
-        break;
-    case FORMAT:
-        *format = optarg;
-        break;
-    case AT:
-        r->at = strchr(optarg, '#') ? strchr(optarg, '#') + 1 : optarg; /* or a page's whole link */
-        break;
-    case FROM:
-        r->has_from = true;
-        r->from = weft__time_value(&weft__render, "--from", optarg);
-        break;
-    case TO:
-        r->has_to = true;
-        r->to = weft__time_value(&weft__render, "--to", optarg);
-        break;
-    case SIZE:
-        weft__picture_size("render", optarg, &r->viewport.width_px, &r->viewport.height_px);
-        break;
-    case SELECT:
-        r->has_select = true;
-        r->selects++;
-        if (!weft_parse_count(optarg, UINT64_MAX, &r->select))
-            weft__misuse("render", "--select: \"%s\" is not the number of a promise", optarg);
-        break;
-    case SEARCH:
-        r->search = optarg;
-        break;
-    case FINDING:
-        if (!weft_parse_count(optarg, WEFT_FINDINGS_MAX, &r->finding) || r->finding == 0)
-            weft__misuse("render", "--finding: \"%s\" is not the number of a finding, from 1",
-                         optarg);
-        break;
-    case CRITICAL_PATH:
-        r->has_select = r->path_wanted = true;
-        r->selects++;
-        if (!weft_parse_count(optarg, UINT64_MAX, &r->select))
-            weft__misuse("render", "--path: \"%s\" is not the number of a promise", optarg);
-        break;
-    case DIFF:
-        r->diff = true;
-        break;
-    case NO_COUNTERS:
-        r->viewport.no_counters = true;
-        break;
-    case NO_SAMPLES:
-        r->viewport.no_strips = true;
-        break;
-    case NO_LEGEND:
-        r->viewport.no_legend = true;
-        break;
-    case RAW:
-        r->raw = true;
-        break;
-    case THEME:
-        r->picture.theme = weft__picture_theme("render", optarg);
-        break;
-    default:
-        refuse(c);
-    }
-}
+#define FLAME " is for flame graphs, which --flame OUT draws"
+
+static const struct cli_option options[] = {
+    CLI_TEXT("output", request.out, "OUT",
+             "the picture: OUT.svg, OUT.png or OUT.pdf; - is standard output and needs --format",
+             .letter = 'o', .required = true, .completes = "svg|png|pdf"),
+    CLI_PICTURE_FORMAT(request.format),
+    CLI_TEXT("at", request.at, "PLACE", "what weft view and weft html show there (\"copy link\")"),
+    CLI_PICTURE_FROM(request.from, request.has_from),
+    CLI_PICTURE_TO(request.to, request.has_to),
+    CLI_PICTURE_SIZE(take_size),
+    CLI_NUMBER("select", request.select, "ID",
+               "mark the promise, what it became and what became it", .given = &request.has_select),
+    CLI_NUMBER("finding", request.finding, "N",
+               "what weft explain found: where finding N is, with its evidence", .least = 1,
+               .most = WEFT_FINDINGS_MAX),
+    CLI_NUMBER("path", request.critical, "ID", "the critical path of that promise",
+               .given = &request.path_wanted),
+    CLI_FLAG("diff", request.diff, "two FILEs, a good run and a bad one: where they diverge"),
+    CLI_TEXT("search", request.search, "TEXT",
+             "mark promises with the words of TEXT in a label, failure or type (any case; \"in "
+             "quotes\": as one word)"),
+    CLI_FLAG("no-counters", request.viewport.no_counters, "without the counters"),
+    CLI_FLAG("no-samples", request.viewport.no_strips, "without the strips of samples"),
+    CLI_PICTURE_NO_LEGEND(request.viewport.no_legend),
+    CLI_FLAG("raw", request.raw, "draw a bind and the like from its creation on"),
+    CLI_PICTURE_THEME(request.picture.theme),
+    CLI_REFUSED("promise", "ID", FLAME "; --select ID marks a promise"),
+    CLI_REFUSED("label", "TEXT", FLAME "; --search TEXT marks promises by their labels"),
+    CLI_REFUSED("by", "KEY", FLAME),
+    CLI_REFUSED("off-cpu", NULL, FLAME),
+    CLI_REFUSED("async-stacks", NULL, FLAME),
+    CLI_REFUSED("no-symbols", NULL, FLAME),
+    CLI_END,
+};
 
 /* One thing is selected, or none. */
-static void check_selection(const struct request *r)
+static void check_selection(struct request *r)
 {
-    if (r->selects > 1)
-        weft__misuse("render", "--select and --path say what is selected: only one of them, once");
-    if (r->selects && r->finding)
+    if (r->has_select && r->path_wanted)
+        weft__misuse("render", "--select and --path say what is selected: only one of them");
+    if (r->path_wanted)
+        r->select = r->critical;
+    r->has_select |= r->path_wanted;
+    if (r->has_select && r->finding)
         weft__misuse("render", "--finding selects what is to blame; leave out --select and --path");
-    if (r->selects && r->diff)
+    if (r->has_select && r->diff)
         weft__misuse("render",
                      "--diff shows two traces where they part; leave out --select and --path");
 }
 
-static void parse(struct request *r, int argc, char **argv)
+static void check(struct request *r, int files, char **file)
 {
-    const char *format = NULL;
-    int c;
-    *r = (struct request){
-        .picture = {.theme = WEFT_AUTO},
-        .viewport = {
-            .selected = WEFT_NONE, .hovered = WEFT_NONE, .focus_row = WEFT_NONE, .tips = true}};
-    while ((c = weft__option(&weft__render, argc, argv, ":o:", options)) != -1)
-        parse_option(r, c, &format);
-    if (!r->out)
-        weft__misuse("render", "-o OUT is missing");
+    if (r->at && strchr(r->at, '#'))
+        r->at = strchr(r->at, '#') + 1; /* a page's whole link */
     r->picture.out = r->out;
-    r->picture.format = weft__picture_format("render", r->out, format);
+    r->picture.format = weft__picture_format("render", r->out, r->format);
     if (r->has_from && r->has_to && r->from >= r->to)
         weft__misuse("render", "--from must be earlier than --to");
-    if (optind == argc)
-        weft__misuse("render", "no FILE is given");
-    if (argc - optind > WEFT_PANES_MAX)
+    if (files > WEFT_PANES_MAX)
         weft__misuse("render", "at most %d FILEs can be drawn together", WEFT_PANES_MAX);
     check_selection(r);
-    if (r->diff && argc - optind != 2)
+    if (r->diff && files != 2)
         weft__misuse("render", "--diff compares two FILEs, a good run and a bad one");
-    r->paths = argv + optind;
-    r->count = (unsigned)(argc - optind);
+    r->paths = file;
+    r->count = (unsigned)files;
     r->path = r->paths[0];
     r->picture.source = (const char *const *)r->paths;
     r->picture.sources = r->count;
@@ -536,15 +406,31 @@ static int run_explorer(const struct request *r)
     return status;
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    struct request request;
-    if (weft__flame_wanted(argc, argv))
-        return weft__flame_run(argc, argv);
-    parse(&request, argc, argv);
+    if (cli_flame_asked())
+        return cli_flame_run(files, file);
+    check(&request, files, file);
     if (request.at || request.count > 1 || is_analysed(&request))
         return run_explorer(&request);
     return draw(&request);
 }
 
-const struct weft__command weft__render = {"render", "draw a trace as SVG, PNG or PDF", help, run};
+const struct cli_command cli_render = {
+    .name = "render",
+    .summary = "draw a trace as SVG, PNG or PDF",
+    .usage = "-o OUT [OPTION…] FILE…\n"
+             "--flame OUT [OPTION…] FILE…",
+    .about = "Draws a trace: each promise as a line from its creation to its resolution. Several "
+             "traces are drawn one above the other, on the same time axis.\n",
+    .options = options,
+    .others = cli_flame_options,
+    .wanted = cli_flame_wanted,
+    .others_about = cli_flame_about,
+    .examples = "weft render -o net.svg --from 39.5ms --to 47.5ms net.ctf",
+    .least = 1,
+    .completes = CLI_TRACES,
+    .run = run,
+    .state = CLI_STATE(request),
+    .others_state = CLI_FLAME_STATE,
+};

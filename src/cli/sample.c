@@ -14,90 +14,21 @@
 #include "cli/common.h"
 #include "cli/sampling.h"
 
-static const char help[] =
-    "usage: weft sample [OPTION…] [--] PROGRAM [ARG…]\n"
-    "       weft sample [OPTION…] -p PID\n"
-    "       weft sample [OPTION…] -a\n\n"
-    "Looks many times a second where a program is, and writes that into a trace, for weft profile "
-    "and\n"
-    "weft export --to pprof. The program need not be linked with weft; weft record --sample does "
-    "both.\n\n"
-    "  -o, --output FILE     the samples (default: weft.samples). An older trace of that name is "
-    "kept as\n"
-    "                        FILE.old\n"
-    "  -F, --frequency HZ    samples a second (default: 1000)\n"
-    "  -c, --count PERIOD    a sample for each PERIOD of the event instead; of cpu-clock a time: "
-    "250us\n"
-    "  -e, --event EVENT     cpu-clock (default), task-clock, cycles, instructions, "
-    "cache-references,\n"
-    "                        cache-misses, branches, branch-misses, page-faults, minor-faults,\n"
-    "                        major-faults, context-switches, cpu-migrations\n"
-    "  -p, --process PID     a process that runs, all its threads, and what they start; until it "
-    "ends, or\n"
-    "                        Ctrl-C\n"
-    "  -a, --all             whatever runs on any core, until Ctrl-C or the PROGRAM ends; wants "
-    "root\n"
-    "      --duration TIME   stop after that time: 10s; a PROGRAM goes on\n"
-    "      --dwarf[=BYTES]   stacks by DWARF, of a copy of their upper BYTES (default: 8192), for "
-    "programs\n"
-    "                        without frame pointers\n"
-    "      --no-kernel       leave out what happens in the kernel\n"
-    "      --off-cpu         record when threads leave their cores, also if they do so very "
-    "often;\n"
-    "                        else that is given up when it costs too much\n"
-    "      --no-switches     do not record it at all\n"
-    "      --interrupts      times of interrupts too; wants root\n"
-    "      --no-symbols      do not put the names of functions into FILE; weft profile looks for "
-    "them\n"
-    "                        then, on the same machine only\n"
-    "      --help            this text\n\n"
-    "Example: weft sample -o slow.samples -- ./server 8080; weft profile --top slow.samples\n";
-
-enum { DURATION = WEFT__HELP + 1, DWARF, NO_KERNEL, OFF_CPU, NO_SWITCHES, INTERRUPTS, NO_SYMBOLS };
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"frequency", required_argument, NULL, 'F'},
-    {"count", required_argument, NULL, 'c'},
-    {"event", required_argument, NULL, 'e'},
-    {"process", required_argument, NULL, 'p'},
-    {"all", no_argument, NULL, 'a'},
-    {"duration", required_argument, NULL, DURATION},
-    {"dwarf", optional_argument, NULL, DWARF},
-    {"no-kernel", no_argument, NULL, NO_KERNEL},
-    {"off-cpu", no_argument, NULL, OFF_CPU},
-    {"no-switches", no_argument, NULL, NO_SWITCHES},
-    {"interrupts", no_argument, NULL, INTERRUPTS},
-    {"no-symbols", no_argument, NULL, NO_SYMBOLS},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 #define DEFAULT_PATH "weft.samples"
 #define DEFAULT_HZ 1000
-#define DWARF_BYTES 8192
 #define DWARF_MAX 65528
 
 struct request {
     struct weft_sampler_options sampler;
-    const char *output, *count, *process;
+    const char *output, *count;
     int64_t duration_ns; /* 0: no end */
-    bool all, symbols;
+    bool all, no_symbols;
     char **argv; /* of the program, or NULL */
 };
 
-/* ---- The command line ---- */
+static struct request request = {.output = DEFAULT_PATH};
 
-static uint32_t frequency_of(const char *text)
-{
-    uint64_t n;
-    if (!weft_parse_count(text, UINT32_MAX, &n))
-        weft__misuse("sample", "-F: \"%s\" is not a number of samples a second", text);
-    if (n == 0)
-        weft__misuse("sample",
-                     "-F: no samples a second would show nothing; expected for instance 1000");
-    return (uint32_t)n;
-}
+/* ---- The command line ---- */
 
 static uint64_t period_of(const char *text, enum weft_source_unit unit)
 {
@@ -118,117 +49,65 @@ static uint64_t period_of(const char *text, enum weft_source_unit unit)
     return n;
 }
 
-static uint32_t process_of(const char *text)
-{
-    uint64_t n;
-    if (!weft_parse_count(text, INT32_MAX, &n) || n == 0)
-        weft__misuse("sample", "-p: \"%s\" is not a process id", text);
-    return (uint32_t)n;
-}
+static const struct cli_option options[] = {
+    CLI_TEXT("output", request.output, "FILE",
+             "the samples. An older trace of that name is kept as FILE.old", .letter = 'o',
+             .shown = DEFAULT_PATH, .completes = "samples|weft|trace"),
+    CLI_NUMBER("frequency", request.sampler.frequency, "HZ", "samples a second", .letter = 'F',
+               .least = 1, .shown = "1000"),
+    CLI_TEXT("count", request.count, "PERIOD",
+             "a sample for each PERIOD of the event instead; of cpu-clock a time: 250us",
+             .letter = 'c'),
+    CLI_TEXT("event", request.sampler.event, "EVENT", "what triggers a sample:", .letter = 'e',
+             .word = weft_sampler_event, .shown = "cpu-clock"),
+    CLI_NUMBER(
+        "process", request.sampler.process, "PID",
+        "a process that runs, all its threads, and what they start; until it ends, or Ctrl-C",
+        .letter = 'p', .least = 1, .most = INT32_MAX, .completes = CLI_PROCESSES),
+    CLI_FLAG("all", request.all,
+             "whatever runs on any core, until Ctrl-C or the PROGRAM ends; wants root",
+             .letter = 'a'),
+    CLI_TIME("duration", request.duration_ns, "TIME",
+             "stop after that time: 10s; a PROGRAM goes on", .least = 1),
+    CLI_SIZE("dwarf", request.sampler.dwarf_bytes, "BYTES",
+             "stacks by DWARF, of a copy of their upper BYTES, for programs without frame pointers",
+             .alone = "8192", .least = 64, .most = DWARF_MAX, .shown = "8192"),
+    CLI_FLAG("no-kernel", request.sampler.no_kernel, "leave out what happens in the kernel"),
+    CLI_FLAG("off-cpu", request.sampler.all_switches,
+             "record when threads leave their cores, also if they do so very often; else that is "
+             "given up when it costs too much"),
+    CLI_FLAG("no-switches", request.sampler.no_switches, "do not record it at all"),
+    CLI_FLAG("interrupts", request.sampler.interrupts, "times of interrupts too; wants root"),
+    CLI_FLAG(
+        "no-symbols", request.no_symbols,
+        "do not put the names of functions into FILE; weft profile looks for them then, on the "
+        "same machine only"),
+    CLI_END,
+};
 
-static uint32_t dwarf_of(const char *text)
-{
-    uint64_t n = DWARF_BYTES;
-    if (text && !weft_parse_size(text, &n))
-        weft__misuse("sample", "--dwarf: \"%s\" is not a size; expected for instance 16K", text);
-    if (n < 64 || n > DWARF_MAX)
-        weft__misuse("sample", "--dwarf: %s is too %s; possible is 64 to %d bytes", text,
-                     n < 64 ? "small" : "large", DWARF_MAX);
-    return (uint32_t)n;
-}
-
-static void take_option(struct request *r, int c)
+static void check(struct request *r, char **argv)
 {
     struct weft_sampler_options *o = &r->sampler;
-    switch (c) {
-    case 'o':
-        r->output = optarg;
-        break;
-    case 'F':
-        o->frequency = frequency_of(optarg);
-        break;
-    case 'c':
-        r->count = optarg;
-        break;
-    case 'e':
-        o->event = optarg;
-        break;
-    case 'p':
-        r->process = optarg;
-        break;
-    case 'a':
-        r->all = true;
-        break;
-    case DURATION:
-        r->duration_ns = weft__time_value(&weft__sample, "--duration", optarg);
-        if (r->duration_ns <= 0)
-            weft__misuse("sample", "--duration: %s is no time to sample for", optarg);
-        break;
-    case DWARF:
-        o->dwarf_bytes = dwarf_of(optarg);
-        break;
-    case NO_KERNEL:
-        o->no_kernel = true;
-        break;
-    case OFF_CPU:
-        o->all_switches = true;
-        break;
-    case NO_SWITCHES:
-        o->no_switches = true;
-        break;
-    case INTERRUPTS:
-        o->interrupts = true;
-        break;
-    case NO_SYMBOLS:
-        r->symbols = false;
-        break;
-    }
-}
-
-static void check_event(const char *event)
-{
-    const char *known;
-    char list[512] = "";
-    if (!event)
-        return;
-    for (uint32_t i = 0; (known = weft_sampler_event(i)); i++) {
-        if (strcmp(known, event) == 0)
-            return;
-        snprintf(list + strlen(list), sizeof list - strlen(list), "%s%s", i ? ", " : "", known);
-    }
-    weft__misuse("sample", "-e: there is no event \"%s\"; expected one of %s", event, list);
-}
-
-static void parse(struct request *r, int argc, char **argv)
-{
-    *r = (struct request){.output = DEFAULT_PATH, .symbols = true};
-    struct weft_sampler_options *o = &r->sampler;
-    int c;
-    while ((c = weft__option(&weft__sample, argc, argv, "+:o:F:c:e:p:a", options)) != -1)
-        take_option(r, c);
-    check_event(o->event);
     if (r->count && o->frequency)
         weft__misuse("sample", "either -F or -c");
     if (r->count)
         o->period = period_of(r->count, weft_sampler_unit(o->event));
     else if (!o->frequency)
         o->frequency = DEFAULT_HZ;
-    r->argv = optind < argc ? argv + optind : NULL;
+    r->argv = *argv ? argv : NULL;
     if (o->all_switches && o->no_switches)
         weft__misuse("sample", "either --off-cpu or --no-switches");
-    if (r->process && r->all)
+    if (o->process && r->all)
         weft__misuse("sample", "either -p or -a");
-    if (r->process && r->argv)
+    if (o->process && r->argv)
         weft__misuse("sample", "either -p or a PROGRAM");
-    if (!r->process && !r->all && !r->argv)
+    if (!o->process && !r->all && !r->argv)
         weft__misuse("sample", "nothing to sample is given: a PROGRAM, -p PID or -a");
     if (!*r->output)
         weft__misuse("sample", "-o: the name of the file is empty");
     if (strcmp(r->output, "-") == 0)
         weft__misuse("sample", "samples are written into a file; give its name");
-    o->scope = r->all ? WEFT_SAMPLE_CORES : r->process ? WEFT_SAMPLE_PROCESS : WEFT_SAMPLE_COMMAND;
-    if (r->process)
-        o->process = process_of(r->process);
+    o->scope = r->all ? WEFT_SAMPLE_CORES : o->process ? WEFT_SAMPLE_PROCESS : WEFT_SAMPLE_COMMAND;
     if (strlen(r->output) >= PATH_MAX - 32)
         weft__misuse("sample", "-o: the name of the file is too long");
 }
@@ -313,7 +192,7 @@ static void tell_beginning(const struct request *r)
 static int finish(struct weft__sampling *s, const struct request *r, const struct end *e)
 {
     struct weft__sampled counts;
-    bool fine = weft__sampling_end(s, r->symbols, &counts);
+    bool fine = weft__sampling_end(s, !r->no_symbols, &counts);
     fprintf(stderr, "weft: %s: ", weft__shown(r->output).text);
     weft__sampling_tell(&counts);
     if (e->child)
@@ -358,12 +237,12 @@ static int begin(struct weft__sampling *s, struct request *r, struct end *e)
     return WEFT__DONE;
 }
 
-static int run(int argc, char **argv)
+static int run(int operands, char **operand)
 {
-    struct request request;
+    (void)operands;
     struct weft__sampling sampling = {.fd = -1};
     struct end end = {.process = -1};
-    parse(&request, argc, argv);
+    check(&request, operand);
     if (!weft__sampling_check(request.output, request.output))
         return WEFT__FAILED;
     if (!request.argv)
@@ -386,5 +265,18 @@ static int run(int argc, char **argv)
     return status;
 }
 
-const struct weft__command weft__sample = {
-    "sample", "look where a program, a process or all cores spend the CPU", help, run};
+const struct cli_command cli_sample = {
+    .name = "sample",
+    .summary = "look where a program, a process or all cores spend the CPU",
+    .usage = "[OPTION…] [--] PROGRAM [ARG…]\n"
+             "[OPTION…] -p PID\n"
+             "[OPTION…] -a",
+    .about = "Looks many times a second where a program is, and writes that into a trace, for weft "
+             "profile and weft export --to pprof. The program need not be linked with weft; weft "
+             "record --sample does both.\n",
+    .options = options,
+    .examples = "weft sample -o slow.samples -- ./server 8080; weft profile --top slow.samples",
+    .program = true,
+    .run = run,
+    .state = CLI_STATE(request),
+};

@@ -14,43 +14,6 @@
 #include "cli/save.h"
 #include "cli/xen.h"
 
-static const char help[] =
-    "usage: weft save -o FILE SOURCE\n"
-    "       weft save [--json] xen:\n\n"
-    "Copies a trace, also one that is being recorded: everything up to one moment, without unused\n"
-    "space. SOURCE is a trace file, - for standard input, the id of a process that records (the "
-    "file\n"
-    "may have been deleted), or xen:NAME or xen:NUMBER: what that Xen domain records, also if it "
-    "has\n"
-    "crashed and is still there (on_crash=preserve). If FILE is -, the copy goes to standard "
-    "output.\n"
-    "xen: alone lists the domains that offer a trace.\n\n"
-    "  -o, --output FILE  where to write\n"
-    "      --follow       of a Xen domain: waits until it offers a trace, then until it ends, "
-    "crashes\n"
-    "                     or is destroyed, or until Ctrl-C; and copies what is there then\n"
-    "      --limit SIZE   the largest trace to copy (default: 1G; of files, also what takes as "
-    "much on "
-    "its\n"
-    "                     disk)\n"
-    "      --json         the list as JSON\n"
-    "      --help         this text\n\n"
-    "Examples: weft save -o hang.weft 4711\n"
-    "          ssh host weft save -o - 4711 | weft info -\n"
-    "          weft save --follow -o crash.weft xen:web\n"
-    "          ssh host weft save -o - xen:web | weft view -\n";
-
-enum { FOLLOW = WEFT__HELP + 1, LIMIT, JSON };
-
-static const struct option options[] = {
-    {"output", required_argument, NULL, 'o'},
-    {"follow", no_argument, NULL, FOLLOW},
-    {"limit", required_argument, NULL, LIMIT},
-    {"json", no_argument, NULL, JSON},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 struct copy {
     struct weft_input in;
     const char *name;
@@ -207,24 +170,20 @@ struct given {
     bool json;
 };
 
-static void parse(struct given *g, int argc, char **argv)
-{
-    int o;
-    *g = (struct given){.json = false};
-    while ((o = weft__option(&weft__save, argc, argv, ":o:", options)) != -1) {
-        if (o == 'o')
-            g->request.target = optarg;
-        g->request.follow |= o == FOLLOW;
-        g->json |= o == JSON;
-        if (o == LIMIT &&
-            (!weft_parse_size(optarg, &g->request.limit_bytes) || !g->request.limit_bytes))
-            weft__misuse("save", "--limit: \"%s\" is not a size; expected for instance 64M",
-                         optarg);
-    }
-    if (optind >= argc)
-        weft__misuse("save", "no SOURCE is given: a trace, the id of a process, or xen:DOMAIN");
-    g->request.source = weft__one_file(&weft__save, argc, argv);
-}
+static struct given given;
+
+static const struct cli_option options[] = {
+    CLI_TEXT("output", given.request.target, "FILE", "where to write", .letter = 'o',
+             .completes = "weft|trace"),
+    CLI_FLAG("follow", given.request.follow,
+             "of a Xen domain: waits until it offers a trace, then until it ends, crashes or is "
+             "destroyed, or until Ctrl-C; and copies what is there then"),
+    CLI_SIZE("limit", given.request.limit_bytes, "SIZE",
+             "the largest trace to copy; of files, also what takes as much on its disk", .least = 1,
+             .shown = "1G"),
+    CLI_FLAG("json", given.json, "the list as JSON"),
+    CLI_END,
+};
 
 /* The list of domains. */
 static bool is_list(const struct given *g)
@@ -253,15 +212,38 @@ static void check(const struct given *g)
         weft__misuse("save", "will not write a trace to a terminal");
 }
 
-static int run(int argc, char **argv)
+static int run(int operands, char **operand)
 {
-    struct given g;
-    parse(&g, argc, argv);
-    check(&g);
-    if (is_list(&g))
-        return weft__save_list(g.json);
-    return weft__is_xen(g.request.source) ? weft__save_guest(&g.request) : save_file(&g.request);
+    (void)operands;
+    const struct given *g = &given;
+    given.request.source = *operand;
+    check(g);
+    if (is_list(g))
+        return weft__save_list(g->json);
+    return weft__is_xen(*operand) ? weft__save_guest(&g->request) : save_file(&g->request);
 }
 
-const struct weft__command weft__save = {"save", "copy a trace, also while it is recorded", help,
-                                         run};
+const struct cli_command cli_save = {
+    .name = "save",
+    .summary = "copy a trace, also while it is recorded",
+    .usage = "[OPTION…] -o FILE SOURCE\n"
+             "[--json] xen:",
+    .about =
+        "Copies a trace, also one that is being recorded: everything up to one moment, without "
+        "unused space. SOURCE is a trace file, - for standard input, the id of a process that "
+        "records (the file may have been deleted), or xen:NAME or xen:NUMBER: what that Xen "
+        "domain records, also if it has crashed and is still there (on_crash=preserve). If "
+        "FILE is -, the copy goes to standard output. xen: alone lists the domains that offer "
+        "a trace.\n",
+    .options = options,
+    .examples = "weft save -o hang.weft 4711\n"
+                "ssh host weft save -o - 4711 | weft info -\n"
+                "weft save --follow -o crash.weft xen:web\n"
+                "ssh host weft save -o - xen:web | weft view -",
+    .missing = "no SOURCE is given: a trace, the id of a process, or xen:DOMAIN",
+    .least = 1,
+    .most = 1,
+    .completes = CLI_TRACES,
+    .run = run,
+    .state = CLI_STATE(given),
+};

@@ -10,44 +10,10 @@
 #include "cli/common.h"
 #include "cli/trace_json.h"
 
-static const char help[] =
-    "usage: weft stats [OPTION…] FILE\n\n"
-    "How many promises of each kind (type and label) there were, how long they took, waited, "
-    "stood\n"
-    "ready and ran; and how busy the event loop was.\n\n"
-    "  --by label|family|type   what makes a kind; family: labels without their numbers, so that\n"
-    "                           \"GET /users/7\" is \"GET /users/#\". Default: family if some "
-    "labels\n"
-    "                           differ in their numbers only, else label; with --json label\n"
-    "  --sort KEY               total (time, the default), count, p50, p90, p99, max, failed, "
-    "pending,\n"
-    "                           waiting, ready, running or name\n"
-    "  --top N                  so many kinds (20; 0: all)\n"
-    "  --histogram TEXT         only the latencies of the kinds whose label is TEXT, or contains "
-    "it\n"
-    "  --raw                    a bind and the like begins with its creation, not with its first "
-    "read\n"
-    "  --json                   as a JSON object\n"
-    "  --help                   this text\n\n"
-    "Example: weft stats --sort p99 server.weft\n";
-
-enum { BY = WEFT__HELP + 1, SORT, TOP, HISTOGRAM, RAW, JSON };
-
-static const struct option options[] = {
-    {"by", required_argument, NULL, BY},
-    {"sort", required_argument, NULL, SORT},
-    {"top", required_argument, NULL, TOP},
-    {"histogram", required_argument, NULL, HISTOGRAM},
-    {"raw", no_argument, NULL, RAW},
-    {"json", no_argument, NULL, JSON},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 #define TOP_ROWS 20
 
 static const char *const by_names[] = {
-    [WEFT_BY_LABEL] = "label", [WEFT_BY_FAMILY] = "family", [WEFT_BY_TYPE] = "type"};
+    [WEFT_BY_LABEL] = "label", [WEFT_BY_FAMILY] = "family", [WEFT_BY_TYPE] = "type", NULL};
 
 /* ---- Order ---- */
 
@@ -69,7 +35,7 @@ enum sort_key { KEYS(X) SORT_KEYS, SORT_name = SORT_KEYS };
 #undef X
 
 #define X(name, value) #name,
-static const char *const key_names[] = {KEYS(X) "name"};
+static const char *const key_names[] = {KEYS(X) "name", NULL};
 #undef X
 
 struct order {
@@ -239,46 +205,30 @@ struct request {
     const char *path, *histogram;
     enum weft_stats_by by;
     enum sort_key key;
-    uint64_t top;
+    uint32_t top;
     bool raw, json, top_given;
 };
 
-static unsigned choose(const char *option, const char *value, const char *const *names,
-                       unsigned count)
-{
-    char list[256];
-    size_t used = 0;
-    for (unsigned i = 0; i < count; i++) {
-        if (names[i] && strcmp(names[i], value) == 0)
-            return i;
-        if (names[i])
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "",
-                                     names[i]);
-    }
-    weft__misuse("stats", "%s: there is no \"%s\"; there are %s", option, value, list);
-}
+static struct request request = {.top = TOP_ROWS};
 
-static struct request parse(int argc, char **argv)
-{
-    struct request r = {.top = TOP_ROWS};
-    int c;
-    while ((c = weft__option(&weft__stats, argc, argv, ":", options)) != -1) {
-        if (c == BY)
-            r.by = choose("--by", optarg, by_names, sizeof by_names / sizeof *by_names);
-        if (c == SORT)
-            r.key = choose("--sort", optarg, key_names, SORT_KEYS + 1);
-        if (c == TOP && !weft_parse_count(optarg, UINT32_MAX, &r.top))
-            weft__misuse("stats", "--top: \"%s\" is not a number", optarg);
-        r.top_given |= c == TOP;
-        r.histogram = c == HISTOGRAM ? optarg : r.histogram;
-        r.raw |= c == RAW;
-        r.json |= c == JSON;
-    }
-    if (r.top == 0 || (r.json && !r.top_given))
-        r.top = UINT32_MAX;
-    r.path = weft__one_file(&weft__stats, argc, argv);
-    return r;
-}
+static const struct cli_option options[] = {
+    CLI_WORD("by", request.by, "label|family|type",
+             "what makes a kind; family: labels without their numbers, so that \"GET /users/7\" is "
+             "\"GET /users/#\"",
+             .words = by_names + WEFT_BY_LABEL, .first = WEFT_BY_LABEL,
+             .shown = "family if some labels differ in their numbers only, else label; with --json "
+                      "label"),
+    CLI_WORD("sort", request.key, "KEY", "what comes first:", .words = key_names,
+             .shown = "total, the time"),
+    CLI_NUMBER("top", request.top, "N", "so many kinds; 0: all", .given = &request.top_given,
+               .shown = "20"),
+    CLI_TEXT("histogram", request.histogram, "TEXT",
+             "only the latencies of the kinds whose label is TEXT, or contains it"),
+    CLI_FLAG("raw", request.raw,
+             "a bind and the like begins with its creation, not with its first read"),
+    CLI_FLAG("json", request.json, "print a JSON object"),
+    CLI_END,
+};
 
 /* Keeps the rows whose label is the text; if there are none, those whose label contains it, or whose type it is.
  * Returns 0, or a negative code. */
@@ -355,7 +305,7 @@ static int show(const struct weft_history *h, const struct request *r)
         struct stats_view v = {.path = r->path,
                                .h = h,
                                .s = &s,
-                               .top = (uint32_t)r->top,
+                               .top = r->top,
                                .labels_folded = !r->by && s.by == WEFT_BY_FAMILY};
         rc = print(&v, r) ? 0 : WEFT_E_NOMEM;
     }
@@ -367,25 +317,42 @@ static int show(const struct weft_history *h, const struct request *r)
     return status;
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    struct request r = parse(argc, argv);
+    (void)files;
+    struct request *r = &request;
+    if (r->top == 0 || (r->json && !r->top_given))
+        r->top = UINT32_MAX;
+    r->path = *file;
     struct weft_history *h;
-    struct weft_model *m = weft__model(r.path, NULL);
+    struct weft_model *m = weft__model(r->path, NULL);
     if (!m)
         return WEFT__FAILED;
-    struct weft__progress progress = weft__progress_begin(r.path);
+    struct weft__progress progress = weft__progress_begin(r->path);
     int rc = weft_history_new(&h, m, weft__progress_show, &progress);
     weft__progress_end(&progress);
     int status = WEFT__FAILED;
     if (rc < 0)
         weft__say("stats", "out of memory");
     else
-        status = show(h, &r);
+        status = show(h, r);
     weft_history_free(h);
     weft_model_free(m);
     return status;
 }
 
-const struct weft__command weft__stats = {"stats", "latencies by label, and how busy the loop was",
-                                          help, run};
+const struct cli_command cli_stats = {
+    .name = "stats",
+    .summary = "latencies by label, and how busy the loop was",
+    .usage = "[OPTION…] FILE",
+    .about = "How many promises of each kind (type and label) there were, how long they took, "
+             "waited, stood ready and ran; and how busy the event loop was.\n",
+    .options = options,
+    .examples = "weft stats --sort p99 server.weft",
+    .least = 1,
+    .most = 1,
+    .completes = CLI_TRACES,
+    .paged = true,
+    .run = run,
+    .state = CLI_STATE(request),
+};

@@ -15,49 +15,14 @@
 #define PROGRAM "weft-view"
 #define PLACE_MAX 8192
 
-static const char help[] =
-    "usage: weft view [OPTION…] [FILE…]\n\n"
-    "Shows traces in a window, one above the other. Drag to pan, turn the wheel to zoom, click on "
-    "a\n"
-    "promise to see what it waited for; ? shows the keys. FILE may be -, standard input, or "
-    "xen:NAME.\n\n"
-    "      --at PLACE      go to a place that \"copy link\" has copied\n"
-    "      --from TIME     begin there (39.5ms, 2s; a bare number is nanoseconds)\n"
-    "      --to TIME       end there\n"
-    "      --select ID     select that promise\n"
-    "      --finding N     show finding N of weft explain\n"
-    "      --diff          two FILEs, a good run and a bad one: show where they diverge\n"
-    "      --search TEXT   search\n"
-    "      --raw           draw a bind and the like from its creation on\n"
-    "      --theme THEME   light or dark (default: as the desktop is, or as it was chosen last)\n"
-    "      --tour          go through the trace for ten seconds, print what a frame costs, and "
-    "end\n"
-    "      --help          this text\n\n"
-    "Example: weft view --search \"ARP response\" bad.weft good.weft\n";
-
-enum { AT = WEFT__HELP + 1, FROM, TO, SELECT, FINDING, DIFF, SEARCH, RAW, THEME, TOUR };
-
-static const struct option options[] = {
-    {"at", required_argument, NULL, AT},
-    {"from", required_argument, NULL, FROM},
-    {"to", required_argument, NULL, TO},
-    {"select", required_argument, NULL, SELECT},
-    {"finding", required_argument, NULL, FINDING},
-    {"diff", no_argument, NULL, DIFF},
-    {"search", required_argument, NULL, SEARCH},
-    {"raw", no_argument, NULL, RAW},
-    {"theme", required_argument, NULL, THEME},
-    {"tour", no_argument, NULL, TOUR},
-    WEFT__HELP_OPTION,
-    {0},
-};
-
 struct request {
     char place[PLACE_MAX];
     size_t size; /* of place */
     bool raw, tour, diff, selected, finding;
     const char *theme;
 };
+
+static struct request request;
 
 /* Appends to the place as explore.h has it: what comes later counts. */
 static void append(struct request *r, const char *key, const char *value)
@@ -72,69 +37,67 @@ static void append(struct request *r, const char *key, const char *value)
                                    (unsigned char)*value);
 }
 
-static void append_time(struct request *r, const char *key, const char *option, const char *text)
+/* The option is called as in a place. */
+static void append_time(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
     char number[32];
-    snprintf(number, sizeof number, "%" PRId64, weft__time_value(&weft__view, option, text));
-    append(r, key, number);
+    int64_t ns;
+    if (!weft_parse_duration(text, strlen(text), &ns))
+        weft__misuse(c->name,
+                     "--%s: \"%s\" is not a time; expected for instance 39.5ms, 2s or 1500 "
+                     "(nanoseconds)",
+                     o->name, text);
+    snprintf(number, sizeof number, "%" PRId64, ns);
+    append(&request, o->name, number);
+}
+
+static void append_number(const struct cli_command *c, const struct cli_option *o, const char *text)
+{
+    uint64_t id;
+    if (!weft_parse_count(text, o->most, &id) || id < o->least)
+        weft__misuse(c->name, "--%s: \"%s\" is not the number of a %s", o->name, text,
+                     o->least ? "finding, from 1" : "promise");
+    append(&request, o->name, text);
+}
+
+static void append_text(const struct cli_command *c, const struct cli_option *o, const char *text)
+{
+    (void)c;
+    append(&request, o->name, text ? text : "1");
 }
 
 /* A link of a page is one, too: what follows the #. */
-static void set_place(struct request *r, const char *text)
+static void set_place(const struct cli_command *c, const struct cli_option *o, const char *text)
 {
+    struct request *r = &request;
     const char *fragment = strchr(text, '#');
     const char *place = fragment ? fragment + 1 : text;
     if (r->size + strlen(place) + 2 > sizeof r->place)
-        weft__misuse("view", "--at: the place is too long");
+        weft__misuse(c->name, "--%s: the place is too long", o->name);
     r->size += (size_t)sprintf(r->place + r->size, "%s%s", r->size ? "&" : "", place);
 }
 
-static void parse_option(struct request *r, int c)
-{
-    uint64_t id;
-    switch (c) {
-    case AT:
-        set_place(r, optarg);
-        break;
-    case FROM:
-        append_time(r, "from", "--from", optarg);
-        break;
-    case TO:
-        append_time(r, "to", "--to", optarg);
-        break;
-    case SELECT:
-        if (!weft_parse_count(optarg, UINT64_MAX, &id))
-            weft__misuse("view", "--select: \"%s\" is not the number of a promise", optarg);
-        append(r, "select", optarg);
-        r->selected = true;
-        break;
-    case FINDING:
-        if (!weft_parse_count(optarg, WEFT_FINDINGS_MAX, &id) || id == 0)
-            weft__misuse("view", "--finding: \"%s\" is not the number of a finding, from 1",
-                         optarg);
-        append(r, "finding", optarg);
-        r->finding = true;
-        break;
-    case DIFF:
-        r->diff = true;
-        append(r, "diff", "1");
-        break;
-    case SEARCH:
-        append(r, "search", optarg);
-        break;
-    case RAW:
-        r->raw = true;
-        break;
-    case THEME:
-        if (strcmp(optarg, "light") != 0 && strcmp(optarg, "dark") != 0)
-            weft__misuse("view", "--theme: \"%s\" is neither light nor dark", optarg);
-        r->theme = optarg;
-        break;
-    case TOUR:
-        r->tour = true;
-        break;
-    }
-}
+static const char *const themes[] = {"light", "dark", NULL};
+
+static const struct cli_option options[] = {
+    CLI_CALL("at", set_place, "PLACE", "go to a place that \"copy link\" has copied"),
+    CLI_CALL("from", append_time, "TIME", "begin there (39.5ms, 2s; a bare number is nanoseconds)"),
+    CLI_CALL("to", append_time, "TIME", "end there"),
+    CLI_CALL("select", append_number, "ID", "select that promise", .most = UINT64_MAX,
+             .given = &request.selected),
+    CLI_CALL("finding", append_number, "N", "show finding N of weft explain", .least = 1,
+             .most = WEFT_FINDINGS_MAX, .given = &request.finding),
+    CLI_CALL("diff", append_text, NULL,
+             "two FILEs, a good run and a bad one: show where they diverge",
+             .given = &request.diff),
+    CLI_CALL("search", append_text, "TEXT", "search"),
+    CLI_FLAG("raw", request.raw, "draw a bind and the like from its creation on"),
+    CLI_TEXT("theme", request.theme, "THEME", "colours:", .words = themes,
+             .shown = "as the desktop is, or as it was chosen last"),
+    CLI_FLAG("tour", request.tour,
+             "go through the trace for ten seconds, print what a frame costs, and end"),
+    CLI_END,
+};
 
 /* Beside this program where it was built; else where it is installed. Only from there: what PATH has under
  * that name may be of another version. */
@@ -204,23 +167,30 @@ static bool copy_guests(char **files, size_t count)
     return true;
 }
 
-static int run(int argc, char **argv)
+static int run(int files, char **file)
 {
-    static struct request request;
-    int c;
-    while ((c = weft__option(&weft__view, argc, argv, ":", options)) != -1)
-        parse_option(&request, c);
-    if (request.tour && optind == argc)
+    if (request.tour && files == 0)
         weft__misuse("view", "--tour needs a FILE");
     if (request.selected && (request.finding || request.diff))
         weft__misuse("view", "%s; leave out --select",
                      request.diff ? "--diff shows two traces where they part"
                                   : "--finding selects what is to blame");
-    if (request.diff && argc - optind != 2)
+    if (request.diff && files != 2)
         weft__misuse("view", "--diff compares two FILEs, a good run and a bad one");
-    char **files = argv + optind;
-    size_t count = (size_t)(argc - optind);
-    return copy_guests(files, count) ? run_window(&request, files, count) : WEFT__FAILED;
+    const size_t count = (size_t)files;
+    return copy_guests(file, count) ? run_window(&request, file, count) : WEFT__FAILED;
 }
 
-const struct weft__command weft__view = {"view", "show traces in a window", help, run};
+const struct cli_command cli_view = {
+    .name = "view",
+    .summary = "show traces in a window",
+    .usage = "[OPTION…] [FILE…]",
+    .about = "Shows traces in a window, one above the other. Drag to pan, turn the wheel to zoom, "
+             "click on a promise to see what it waited for; ? shows the keys. FILE may be -, "
+             "standard input, or xen:NAME.\n",
+    .options = options,
+    .examples = "weft view --search \"ARP response\" bad.weft good.weft",
+    .completes = CLI_TRACES,
+    .run = run,
+    .state = CLI_STATE(request),
+};

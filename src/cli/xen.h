@@ -72,4 +72,7 @@ void weft__advise(struct weft_error *err, const char *advice);
 /* Prints the domains that offer a trace. Returns the exit status. */
 int weft__xen_list(const struct weft_xen *xen, bool json);
 
+/* Calls put for the name of each domain that offers a trace. Says nothing if there is no Xen. */
+void cli_xen_names(void (*put)(const char *name));
+
 #endif

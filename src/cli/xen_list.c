@@ -141,3 +141,20 @@ int weft__xen_list(const struct weft_xen *xen, bool json)
     free(domain);
     return status;
 }
+
+void cli_xen_names(void (*put)(const char *name))
+{
+    struct weft_xen xen;
+    struct weft_error err;
+    struct weft_xen_domain *domain;
+    uint32_t count;
+    if (weft__xen_connect(&xen, &err) < 0)
+        return;
+    if (weft_xen_domains(&xen, &domain, &count, &err) == 0) {
+        for (uint32_t i = 0; i < count; i++)
+            if ((domain[i].lists || domain[i].indexes) && *domain[i].name)
+                put(domain[i].name);
+        free(domain);
+    }
+    weft__xen_disconnect(&xen);
+}

@@ -41,11 +41,12 @@ for command in $commands; do
     silent "$tmp/err"
     # The help names every option that there is, and the manual page does, too. What else it says may name others'.
     sed -nE '/^(usage:|       weft) /p; /^ +(-[a-zA-Z], )?--[a-z]/{s/^ +//; s/  .*//; p}' "$tmp/help" >"$tmp/options"
+    "$WEFT" --complete "$command" -- | tr '\0' '\n' | sed -nE 's/^[wd](--[a-z-]+).*/\1/p' >"$tmp/completed"
     # shellcheck disable=SC2013 # words
     for option in $(grep -oE -e '--[a-z-]+' "$tmp/options" | sort -u); do
-        [ "$option" != --help ] || continue
+        case $option in --help | --no-pager) continue ;; esac
         says "$SOURCE_ROOT/docs/man/weft-$command.1.md" "\`$option\`"
-        says "$SOURCE_ROOT/completions/weft.bash" "(^| |')$option( |'|\$)"
+        grep -Fqx -e "$option" "$tmp/completed" || fail "$command: $option is not completed"
     done
 done
 
@@ -122,7 +123,7 @@ usage export -o "$tmp/x" "$good"
 usage export --to ctf "$good"
 usage export --to ctf -o - "$good"
 usage export --to parquet -o "$tmp/x" "$good"
-says "$tmp/err" 'ctf, mirage, pprof and pprof-legacy'
+says "$tmp/err" 'ctf, mirage, pprof, pprof-legacy'
 equal "files made by wrong usage" '' "$(find "$tmp" -name 'x*')"
 
 # Every command on files that are no traces: one line that names the file, status 1

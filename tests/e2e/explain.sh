@@ -122,9 +122,9 @@ says "$tmp/piped" '^1\. lost-wakeup'
 run 2 "$WEFT" explain
 says "$tmp/err" '^weft explain: no FILE is given'
 run 2 "$WEFT" explain --only lost-wakup "$tmp/bad.weft"
-says "$tmp/err" 'nothing called "lost-wakup"'
+says "$tmp/err" 'there is no "lost-wakup" \(did you mean "lost-wakeup"\?\)'
 run 2 "$WEFT" explain --check=sure "$tmp/bad.weft"
-says "$tmp/err" 'certain, likely or possible, not "sure"'
+says "$tmp/err" 'there is no "sure"; there are possible, likely, certain'
 run 2 "$WEFT" explain --spin 0 "$tmp/bad.weft"
 says "$tmp/err" 'a number from 1 on'
 run 2 "$WEFT" explain --block 0ms "$tmp/bad.weft"

@@ -26,7 +26,7 @@ run 2 "$WEFT" kprof
 says "$tmp/err" 'which folder'
 run 2 "$WEFT" kprof "$dir" "$dir"
 run 2 "$WEFT" kprof --kpdata=x "$dir"
-says "$tmp/err" 'auto, records or histogram'
+says "$tmp/err" 'auto, records, histogram'
 run 2 "$WEFT" kprof --queue=1K "$dir"
 run 2 "$WEFT" kprof --user-stacks=0 "$dir"
 run 2 "$WEFT" kprof --user-stacks=128 "$dir"

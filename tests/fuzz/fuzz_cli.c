@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -78,12 +79,36 @@ static const char *const lines[] = {
 };
 enum { LINES = sizeof lines / sizeof *lines, WORDS = 24 };
 
-static const struct weft__command *const commands[] = {
-    &weft__info, &weft__dump,   &weft__promises, &weft__stats,   &weft__explain,
-    &weft__diff, &weft__render, &weft__export,   &weft__profile, &weft__save,
+#define COMMANDS(X)                                                                                \
+    X(info)                                                                                        \
+    X(dump) X(promises) X(stats) X(explain) X(diff) X(render) X(export) X(profile) X(save)
+#define X(name) extern const struct cli_command cli_##name;
+COMMANDS(X)
+#undef X
+
+static struct {
+    const struct cli_command *command;
+    void *state, *others_state; /* as they were */
+} commands[] = {
+#define X(name) {.command = &cli_##name},
+    COMMANDS(X)
+#undef X
 };
 
 void (*weft__sigpipe)(int) = SIG_DFL;
+bool cli_no_pager = true;
+char *cli_arguments_end;
+
+static void put_back(const struct cli_state *state, void **kept)
+{
+    if (!state->bytes)
+        return;
+    if (!*kept) {
+        REQUIRE((*kept = malloc(state->bytes)));
+        memcpy(*kept, state->at, state->bytes);
+    }
+    memcpy(state->at, *kept, state->bytes);
+}
 
 /* Text renderers keep their fonts. */
 const char *__lsan_default_suppressions(void)
@@ -150,8 +175,13 @@ static void run(const char *line, const char *file, const char *other)
     }
     optind = 0;
     for (unsigned i = 0; i < sizeof commands / sizeof *commands; i++)
-        if (strcmp(commands[i]->name, word[0]) == 0) {
-            int status = commands[i]->run(words, word);
+        if (strcmp(commands[i].command->name, word[0]) == 0) {
+            const struct cli_command *c = commands[i].command;
+            int operands;
+            put_back(&c->state, &commands[i].state);
+            put_back(&c->others_state, &commands[i].others_state);
+            char **operand = cli_parse(c, words, word, &operands);
+            int status = c->run(operands, operand);
             REQUIRE(status >= WEFT__DONE && status <= WEFT__CHECK_FAILED);
             REQUIRE(weft__finish(status) == status);
             return;

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: ISC */
+/* What shells ask while somebody types: completions/weft.bash, weft.zsh and weft.fish turn the answers into what their
+ * shell wants. */
+#include <dirent.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/common.h"
+#include "cli/options.h"
+#include "cli/xen.h"
+
+static void put(const char *word, const char *what)
+{
+    if (what)
+        printf("d%s\t%s%c", word, what, '\0');
+    else
+        printf("w%s%c", word, '\0');
+}
+
+void cli_complete_word(const char *word, const char *what)
+{
+    if (word)
+        put(word, what);
+}
+
+static void put_domain(const char *name)
+{
+    printf("wxen:%s%c", name, '\0');
+}
+
+static void put_processes(void)
+{
+    DIR *d = opendir("/proc");
+    const struct dirent *entry;
+    while (d && (entry = readdir(d)))
+        if (*entry->d_name >= '1' && *entry->d_name <= '9')
+            put(entry->d_name, NULL);
+    if (d)
+        closedir(d);
+}
+
+/* completes: as in cli_command. typed: so far. */
+static void put_completions(const char *completes, const char *typed)
+{
+    if (!completes)
+        return;
+    if (strcmp(completes, CLI_PROCESSES) == 0)
+        put_processes();
+    else if (strcmp(completes, CLI_USERS) == 0)
+        printf("u%c", '\0');
+    else if (strncmp(completes, CLI_TRACES, strlen(CLI_TRACES)) == 0 &&
+             strncmp(typed, "xen:", strlen("xen:")) == 0)
+        cli_xen_names(put_domain);
+    else
+        printf("f%s%c", completes, '\0');
+}
+
+/* Values of an option. before stands in front of each: "--check=". */
+static void put_values(const struct cli_option *o, const char *before, const char *typed)
+{
+    const char *word;
+    char text[256];
+    for (unsigned i = 0; (word = cli_word(o, i)); i++) {
+        const char *comma = o->list ? strrchr(typed, ',') : NULL;
+        snprintf(text, sizeof text, "%s%.*s%s", before, comma ? (int)(comma + 1 - typed) : 0, typed,
+                 word);
+        put(text, NULL);
+    }
+    if (!cli_word(o, 0))
+        put_completions(o->completes, typed);
+}
+
+static void put_options(const struct cli_option *table, const struct cli_option *before)
+{
+    char text[80];
+    for (const struct cli_option *o = table; o && o->kind != CLI_IS_END; o++) {
+        bool known = o->kind == CLI_IS_HEADING || o->kind == CLI_IS_REFUSED;
+        for (const struct cli_option *b = before; b && b->kind != CLI_IS_END; b++)
+            known |= b->kind != CLI_IS_HEADING && b->kind != CLI_IS_REFUSED &&
+                     strcmp(b->name, known ? "" : o->name) == 0;
+        if (known)
+            continue;
+        snprintf(text, sizeof text, "--%s", o->name);
+        put(text, o->help);
+        if (o->alone) {
+            snprintf(text, sizeof text, "--%s=", o->name);
+            put(text, o->help);
+        }
+    }
+}
+
+/* The option that a word is, in the tables of the command. size: of its name. */
+static const struct cli_option *find(const struct cli_command *c, const char *word)
+{
+    const struct cli_option *const tables[] = {c->others, c->options};
+    const bool is_long = strncmp(word, "--", 2) == 0;
+    const size_t size = is_long ? strcspn(word + 2, "=") : 0;
+    const struct cli_option *found = NULL;
+    if (*word != '-' || !word[1] || (is_long && !size))
+        return NULL;
+    for (size_t t = 0; t < 2; t++)
+        for (const struct cli_option *o = tables[t]; o && o->kind != CLI_IS_END; o++) {
+            if (o->kind == CLI_IS_HEADING || o->kind == CLI_IS_REFUSED)
+                continue;
+            if (is_long ? strncmp(o->name, word + 2, size) == 0 && !o->name[size]
+                        : o->letter && o->letter == word[1] && !word[2])
+                found = o;
+        }
+    return found;
+}
+
+/* Whether the word behind this one is its value. */
+static bool takes_next(const struct cli_option *o, const char *word)
+{
+    return o && o->value && !o->alone && !strchr(word, '=');
+}
+
+void cli_complete(const struct cli_command *c, int words, char **word)
+{
+    const char *typed = word[words - 1];
+    int operands = 0, first = words;
+    bool only_operands = false;
+    for (int i = 0; i + 1 < words; i++) {
+        const struct cli_option *o = only_operands ? NULL : find(c, word[i]);
+        if (!only_operands && strcmp(word[i], "--") == 0) {
+            only_operands = true;
+        } else if (takes_next(o, word[i])) {
+            if (i + 2 == words) {
+                put_values(o, "", typed);
+                return;
+            }
+            i++;
+        } else if (only_operands || *word[i] != '-' || !word[i][1]) {
+            first = operands++ == 0 ? i : first;
+            if (c->program)
+                break;
+        }
+    }
+    if (c->program && (operands || *typed != '-' || only_operands)) {
+        printf("p%d%c", operands ? first : words - 1, '\0');
+        return;
+    }
+    if (!only_operands && *typed == '-') {
+        const struct cli_option *o = strchr(typed, '=') ? find(c, typed) : NULL;
+        if (o && o->value) {
+            char before[80];
+            const size_t size = strcspn(typed, "=") + 1;
+            snprintf(before, sizeof before, "%.*s", (int)size, typed);
+            put_values(o, before, typed + size);
+            return;
+        }
+        put_options(c->options, NULL);
+        put_options(c->others, c->options);
+        if (c->paged)
+            put("--no-pager", "do not show it in a pager");
+        put("--help", "say what it does, and list its options");
+        return;
+    }
+    for (unsigned i = 0; operands && c->words && c->words[i]; i++)
+        put(c->words[i], NULL);
+    put_completions(c->completes, typed);
+}
