@@ -268,7 +268,8 @@ static void put_entry(const char *mark, const struct cli_option *o)
 {
     char text[TEXT], name[80];
     if (o->kind == CLI_IS_HEADING) {
-        printf("@heading\n## %s\n", o->help);
+        const size_t size = strlen(o->help);
+        printf("@heading -\n## %.*s\n", (int)(size - (o->help[size - 1] == ':')), o->help);
         return;
     }
     if (!is_listed(o))

@@ -76,8 +76,10 @@ static const struct cli_option options[] = {
     CLI_FLAG("off-cpu", request.sampler.all_switches,
              "record when threads leave their cores, also if they do so very often; else that is "
              "given up when it costs too much"),
-    CLI_FLAG("no-switches", request.sampler.no_switches, "do not record it at all"),
-    CLI_FLAG("interrupts", request.sampler.interrupts, "times of interrupts too; wants root"),
+    CLI_FLAG("no-switches", request.sampler.no_switches,
+             "do not record when threads leave their cores"),
+    CLI_FLAG("interrupts", request.sampler.interrupts,
+             "record interrupts and softirqs, too, by tracefs; wants root"),
     CLI_FLAG(
         "no-symbols", request.no_symbols,
         "do not put the names of functions into FILE; weft profile looks for them then, on the "

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: ISC
-"""A bash on a terminal of its own: what TAB makes of hostile names. A program called weft keeps its arguments."""
+"""A bash, and a zsh, on a terminal of its own: what TAB makes of hostile names. A program called weft keeps its arguments."""
 
 import os
 import pty
 import select
+import shutil
+import subprocess
 import sys
 import time
 
@@ -44,14 +46,28 @@ def write(name, text, mode=0o644):
     os.chmod(name, mode)
 
 
-class Bash:
-    def __init__(self):
-        write("rc", RC)
+ZSHRC = """PATH=$PWD/bin:$PATH
+PS1= PS2=
+unsetopt zle_bracketed_paste prompt_sp prompt_cr bang_hist
+unset zle_bracketed_paste
+setopt no_list_beep no_auto_menu
+autoload -Uz compinit
+compinit -u -D
+fpath=($PWD/functions $fpath)
+autoload -Uz _weft
+compdef _weft weft
+"""
+
+
+class Shell:
+    def __init__(self, *words):
+        self.words = words
         environment = {"PATH": os.environ["PATH"], "HOME": os.getcwd(), "TERM": "dumb", "LC_ALL": "C.UTF-8", "INPUTRC": "/dev/null",
-                       "COMPLETION": os.path.abspath(sys.argv[1]), "REAL": os.environ["WEFT"]}
+                       "COMPLETION": os.path.abspath(sys.argv[1] + "/weft.bash"), "REAL": os.environ["WEFT"],
+                       "ZDOTDIR": os.getcwd()}
         self.pid, self.terminal = pty.fork()
         if self.pid == 0:
-            os.execve("/bin/bash", ["bash", "--noprofile", "--rcfile", "rc", "-i"], environment)
+            os.execve(shutil.which(words[0]), words, environment)
 
     def arguments(self, line):
         """What weft is given by a line that is typed; None if that does not come."""
@@ -64,7 +80,7 @@ class Bash:
                 said += os.read(self.terminal, 4096)
             if time.monotonic() > end:
                 os.write(self.terminal, b"\x03")
-                print("bash said", said)
+                print(self.words[0], "said", said)
                 return None
         with open("found", "rb") as f:
             return f.read().decode().split("\0")[:-1]
@@ -74,13 +90,51 @@ class Bash:
         os.waitpid(self.pid, 0)
 
 
-def check(bash, line, wanted):
-    found = bash.arguments(line)
+def check(shell, line, wanted):
+    found = shell.arguments(line)
     if found != wanted:
-        fail(f"{line!r} gives {found}, not {wanted}")
+        fail(f"{shell.words[0]}: {line!r} gives {found}, not {wanted}")
     if os.path.exists("ran"):
         fail(f"{line!r} ran something")
         os.remove("ran")
+
+
+def try_zsh():
+    os.mkdir("functions")
+    shutil.copy(sys.argv[1] + "/weft.zsh", "functions/_weft")
+    zsh = Shell("zsh", "-i")
+    for i, name in enumerate(NASTY):
+        file, folder = f"{i:02}{name}.weft", f"{i:02}{name}.d"
+        os.rename(folder, "folder")
+        check(zsh, f"weft info {i:02}\t", ["info", file])
+        check(zsh, f"weft record -- ./{i:02}\t", ["record", "--", "./" + file])
+        os.rename("folder", folder)
+        check(zsh, f"weft info xen:{i:02}\t", ["info", f"xen:{i:02}{name}"])
+    check(zsh, "weft expl\t--chec\t=ce\tx", ["explain", "--check=certain", "x"])
+    check(zsh, "weft stats --sor\tp5\t--no-p\tx", ["stats", "--sort", "p50", "--no-pager", "x"])
+    zsh.close()
+
+
+def try_fish():
+    def completed(line):
+        found = subprocess.run(["fish", "--no-config", "-c", "source $argv[1]; complete -C $argv[2]", sys.argv[1] + "/weft.fish", line],
+                               env=os.environ | {"PATH": os.getcwd() + "/bin:" + os.environ["PATH"], "HOME": os.getcwd(),
+                                                 "REAL": os.environ["WEFT"]}, capture_output=True, text=True).stdout
+        return [word.split("\t")[0] for word in found.splitlines()]
+
+    os.mkdir("plain")
+    os.chdir("plain")
+    os.symlink("../bin", "bin")
+    for name in ("one.weft", "two words.weft", "$(touch ran).weft", "other.txt"):
+        write(name, "")
+    for line, wanted in (("weft expl", ["explain"]), ("weft explain --check=ce", ["--check=certain"]), ("weft stats --sort p5", ["p50"]),
+                         ("weft info ", ["$(touch ran).weft", "bin/", "one.weft", "two words.weft"]), ("weft record -- cat oth", ["other.txt"])):
+        found = completed(line)
+        if sorted(found) != sorted(wanted):
+            fail(f"fish: {line!r} gives {found}, not {wanted}")
+    if os.path.exists("ran"):
+        fail("fish ran something")
+    os.chdir("..")
 
 
 def main():
@@ -92,7 +146,9 @@ def main():
         os.mkdir(f"{i:02}{name}.d")
         write(f"{i:02}{name}.d/in{name}.weft", "")
     write("-rf.weft", "")
-    bash = Bash()
+    write("rc", RC)
+    write(".zshrc", ZSHRC)
+    bash = Shell("bash", "--noprofile", "--rcfile", "rc", "-i")
     for i, name in enumerate(NASTY):
         file, folder = f"{i:02}{name}.weft", f"{i:02}{name}.d"
         for quote in ("", "'", '"'):
@@ -111,7 +167,13 @@ def main():
         check(bash, f"weft explain {start}\t\t\t\x15weft stats", ["stats"])
     for option in ("--label", "--promise"):
         check(bash, f"weft profile {option} \t\tx", ["profile", option, "x"])
+    check(bash, "weft expl\t--chec\t=ce\tx", ["explain", "--check=certain", "x"])
+    check(bash, "weft stats --sor\tp5\t--no-p\tx", ["stats", "--sort", "p50", "--no-pager", "x"])
     bash.close()
+    if shutil.which("zsh"):
+        try_zsh()
+    if shutil.which("fish"):
+        try_fish()
     sys.exit(failures > 0)
 
 
