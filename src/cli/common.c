@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "cli/report.h"
 #include "cli/source.h"
 #include "view/text.h"
 
@@ -127,7 +128,7 @@ bool weft__parse_pixels(const char *text, int32_t *width, int32_t *height)
 
 struct weft__progress weft__progress_begin(const char *path)
 {
-    bool wanted = path && isatty(STDERR_FILENO);
+    bool wanted = path && isatty(STDERR_FILENO) && !cli_paged;
     return (struct weft__progress){.path = path,
                                    .next_ns = wanted ? weft_monotonic_ns() + PROGRESS_AFTER_NS : 0};
 }

@@ -7,7 +7,7 @@
 
 #include "analyse/diff.h"
 #include "cli/common.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "cli/trace_json.h"
 
 enum { SHOWN = 8 }; /* changes of each sort */
@@ -40,16 +40,15 @@ static bool begun; /* something stands above */
 
 static void heading(const char *text)
 {
-    printf("%s%s%s%s\n", begun ? "\n" : "", prose_style(PROSE_BOLD), text,
-           prose_style(PROSE_PLAIN));
+    printf("%s%s%s%s\n", begun ? "\n" : "", cli_style(CLI_BOLD), text, cli_style(CLI_PLAIN));
     begun = true;
 }
 
 static void print_more(uint64_t more, const char *what)
 {
     if (more)
-        printf("  %s%s more%s%s; --all shows them%s\n", prose_style(PROSE_FAINT),
-               weft_count(more).text, *what ? " " : "", what, prose_style(PROSE_PLAIN));
+        printf("  %s%s more%s%s; --all shows them%s\n", cli_style(CLI_FAINT), weft_count(more).text,
+               *what ? " " : "", what, cli_style(CLI_PLAIN));
 }
 
 /* Changes of that sort, most of them only counted. */
@@ -65,7 +64,7 @@ static void print_changes(const struct weft_diff *d, bool follow, bool all)
         }
         if (shown++ == 0)
             heading(follow ? "What follows from that" : "Promises");
-        prose_wrap("  ", "    ", d->change[i].text);
+        cli_wrap("  ", "    ", d->change[i].text);
     }
     print_more(more, "");
 }
@@ -76,7 +75,7 @@ static void print_latencies(const struct weft_diff *d, bool all)
     if (shown)
         heading("How long things take");
     for (uint32_t i = 0; i < shown; i++)
-        prose_wrap("  ", "    ", d->latency[i].text);
+        cli_wrap("  ", "    ", d->latency[i].text);
     print_more(d->latencies - shown, "");
 }
 
@@ -86,7 +85,7 @@ static void print_running(const struct weft_diff *d, bool all)
     if (shown)
         heading("What runs more");
     for (uint32_t i = 0; i < shown; i++)
-        prose_wrap("  ", "    ", d->running[i].text);
+        cli_wrap("  ", "    ", d->running[i].text);
     print_more(d->runnings - shown, "");
 }
 
@@ -95,7 +94,7 @@ static void print_orders(const struct weft_diff *d)
     if (d->orders)
         heading("Orders that are swapped in the bad run");
     for (uint32_t i = 0; i < d->orders; i++)
-        prose_wrap("  ", "    ", d->order[i].text);
+        cli_wrap("  ", "    ", d->order[i].text);
 }
 
 static void print_counts(const struct request *r, const struct weft_diff *d)
@@ -116,26 +115,26 @@ static void print_counts(const struct request *r, const struct weft_diff *d)
              weft_count(d->aligned).text, weft_count(least).text, runs, lengths);
     if (begun)
         putchar('\n');
-    prose_wrap("", "", text);
+    cli_wrap("", "", text);
 }
 
 static void print_diff(const struct request *r, const struct weft_diff *d)
 {
     if (d->doubt) {
-        fputs(prose_style(PROSE_WARNING), stdout);
-        prose_wrap("", "", d->doubt);
-        fputs(prose_style(PROSE_PLAIN), stdout);
+        fputs(cli_style(CLI_WARNING), stdout);
+        cli_wrap("", "", d->doubt);
+        fputs(cli_style(CLI_PLAIN), stdout);
         begun = true;
     }
     if (d->swapped) {
-        fputs(prose_style(PROSE_WARNING), stdout);
-        prose_wrap("", "", d->swapped);
-        fputs(prose_style(PROSE_PLAIN), stdout);
+        fputs(cli_style(CLI_WARNING), stdout);
+        cli_wrap("", "", d->swapped);
+        fputs(cli_style(CLI_PLAIN), stdout);
         begun = true;
     }
     if (d->divergence.found) {
         heading("Where they part");
-        prose_wrap("  ", "  ", d->divergence.text);
+        cli_wrap("  ", "  ", d->divergence.text);
     }
     print_orders(d);
     print_changes(d, false, r->all);

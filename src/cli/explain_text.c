@@ -7,13 +7,13 @@
 #include "cli/common.h"
 #include "cli/ending.h"
 #include "cli/explain.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 
 static void print_evidence(const struct weft_model *m, const struct weft_finding *f)
 {
-    size_t wide = 0;
+    int wide = 0;
     for (uint32_t i = 0; i < f->evidences; i++) {
-        size_t columns = prose_columns(weft_moment(f->evidence[i].time_ns).text);
+        int columns = cli_width(weft_moment(f->evidence[i].time_ns).text);
         wide = columns > wide ? columns : wide;
     }
     for (uint32_t i = 0; i < f->evidences; i++) {
@@ -22,10 +22,9 @@ static void print_evidence(const struct weft_model *m, const struct weft_finding
         char first[64], rest[64];
         const struct weft_figure time = weft_moment(e->time_ns);
         weft_evidence_say(&t, m, f, i);
-        snprintf(first, sizeof first, "     %*s%s  ", (int)(wide - prose_columns(time.text)), "",
-                 time.text);
-        snprintf(rest, sizeof rest, "     %*s  ", (int)wide, "");
-        prose_wrap(first, rest, t.text ? t.text : "");
+        snprintf(first, sizeof first, "     %*s%s  ", wide - cli_width(time.text), "", time.text);
+        snprintf(rest, sizeof rest, "     %*s  ", wide, "");
+        cli_wrap(first, rest, t.text ? t.text : "");
         weft__text_fini(&t);
     }
 }
@@ -51,29 +50,29 @@ static void print_affected(const struct weft_model *m, const struct weft_finding
         weft__put(&t, " more");
     }
     weft__put(&t, ".");
-    prose_wrap("   ", "   ", t.text ? t.text : "");
+    cli_wrap("   ", "   ", t.text ? t.text : "");
     weft__text_fini(&t);
 }
 
 static void print_finding(const struct weft_model *m, const struct weft_finding *f, unsigned number)
 {
     bool sure = f->confidence == WEFT_CERTAIN;
-    printf("%s%u. %s%s %s(%s)%s\n", prose_style(PROSE_BOLD), number, weft_finding_name(f->kind),
-           prose_style(PROSE_PLAIN), prose_style(sure ? PROSE_BAD : PROSE_WARNING),
-           weft_confidence_name(f->confidence), prose_style(PROSE_PLAIN));
-    prose_wrap("   ", "   ", f->text ? f->text : "");
+    printf("%s%u. %s%s %s(%s)%s\n", cli_style(CLI_BOLD), number, weft_finding_name(f->kind),
+           cli_style(CLI_PLAIN), cli_style(sure ? CLI_BAD : CLI_WARNING),
+           weft_confidence_name(f->confidence), cli_style(CLI_PLAIN));
+    cli_wrap("   ", "   ", f->text ? f->text : "");
     print_affected(m, f);
     if (f->evidences)
         print_evidence(m, f);
     if (f->doubt) {
         struct weft__text t = {0};
         weft__put(&t, "Not sure, because %s.", f->doubt);
-        prose_wrap("   ", "   ", t.text ? t.text : "");
+        cli_wrap("   ", "   ", t.text ? t.text : "");
         weft__text_fini(&t);
     }
     struct weft__text t = {0};
     weft__put(&t, "What helps: %s", weft_finding_hint(f->kind));
-    prose_wrap("   ", "   ", t.text ? t.text : "");
+    cli_wrap("   ", "   ", t.text ? t.text : "");
     weft__text_fini(&t);
 }
 
@@ -97,7 +96,7 @@ static void print_clock(const struct weft__explained *x)
                   kinds & 1u << WEFT_FINDING_SPIN
                       ? "; but for what spins, a few long runs among many short ones do not count"
                       : "");
-    prose_wrap("", "", t.text ? t.text : "");
+    cli_wrap("", "", t.text ? t.text : "");
     weft__text_fini(&t);
 }
 
@@ -129,10 +128,9 @@ static void print_slow(const struct weft__explained *x)
 {
     if (x->slow.count == 0)
         return;
-    printf("%sWhere the time of the slowest went%s\n", prose_style(PROSE_BOLD),
-           prose_style(PROSE_PLAIN));
+    printf("%sWhere the time of the slowest went%s\n", cli_style(CLI_BOLD), cli_style(CLI_PLAIN));
     for (uint32_t i = 0; i < x->slow.count; i++) {
-        prose_wrap("   ", "   ", x->slow.sort[i].text);
+        cli_wrap("   ", "   ", x->slow.sort[i].text);
         print_further(x, &x->slow.sort[i]);
     }
     putchar('\n');
@@ -162,7 +160,7 @@ static void print_nothing(const struct weft__explained *x)
             "be concluded. Was the recording on when the program ran, and is the program "
             "linked with weft?",
             weft__shown(x->path).text);
-        prose_wrap("", "  ", t.text ? t.text : "");
+        cli_wrap("", "  ", t.text ? t.text : "");
         weft__text_fini(&t);
         return;
     }
@@ -178,7 +176,7 @@ static void print_nothing(const struct weft__explained *x)
             before = ", ";
         }
     weft__put(&t, ".");
-    prose_wrap("", "  ", t.text ? t.text : "");
+    cli_wrap("", "  ", t.text ? t.text : "");
     weft__text_fini(&t);
 }
 
@@ -243,7 +241,7 @@ static void print_pending(const struct weft_model *m)
                   "which nothing is said here.",
                   t.size ? " " : "");
     if (t.size)
-        prose_wrap("", "", t.text);
+        cli_wrap("", "", t.text);
     weft__text_fini(&t);
 }
 
@@ -260,7 +258,7 @@ static void print_pause(const struct weft_model *m)
         weft__put_time(&t, m->resumed_ns);
     weft__put(&t, ": what ended meanwhile is pending here.");
     if (t.text)
-        prose_wrap("", "", t.text);
+        cli_wrap("", "", t.text);
     weft__text_fini(&t);
 }
 
@@ -268,35 +266,35 @@ static void print_losses(const struct weft_model *m)
 {
     const struct weft_losses *l = &m->losses;
     if (l->overwritten)
-        prose_wrap("", "",
-                   "The ring buffer had wrapped: of what happened before the first event that is "
-                   "still there (times below 0), only what was pending is known.");
+        cli_wrap("", "",
+                 "The ring buffer had wrapped: of what happened before the first event that is "
+                 "still there (times below 0), only what was pending is known.");
     print_pending(m);
     print_pause(m);
     if (l->discarded)
-        prose_wrap("", "",
-                   "Some events in between are missing (weft info says which): a cause may be "
-                   "among them, and what went wrong meanwhile is not found.");
+        cli_wrap("", "",
+                 "Some events in between are missing (weft info says which): a cause may be "
+                 "among them, and what went wrong meanwhile is not found.");
     const struct weft__exit_text ending = weft__exit_text(&m->exit);
     char text[160];
     if (l->ended == WEFT_ENDED_KILLED) {
         snprintf(text, sizeof text,
                  "The program was killed%s%s, so what was under way then is pending.",
                  *ending.text ? " by " : "", ending.text);
-        prose_wrap("", "", text);
+        cli_wrap("", "", text);
     } else if (m->ended == WEFT_ENDED_EXITED) {
         snprintf(text, sizeof text,
                  "The program ended by itself, without stopping the recording (_exit(%" PRIu32
                  ")).",
                  m->exit.number);
-        prose_wrap("", "", text);
+        cli_wrap("", "", text);
     } else if (m->exit.known && (m->exit.by_signal || m->exit.number)) {
         snprintf(text, sizeof text, "After the recording the program ended with %s.", ending.text);
-        prose_wrap("", "", text);
+        cli_wrap("", "", text);
     } else if (l->ended == WEFT_ENDED_SAVED || l->ended == WEFT_ENDED_RUNNING)
-        prose_wrap("", "",
-                   "The program was still running when this was recorded, so what was under way "
-                   "then is pending.");
+        cli_wrap("", "",
+                 "The program was still running when this was recorded, so what was under way "
+                 "then is pending.");
 }
 
 void weft__explained_print(const struct weft__explained *x)
@@ -306,8 +304,8 @@ void weft__explained_print(const struct weft__explained *x)
         if (!x->shown[i])
             continue;
         if (count++ == 0)
-            printf("%s%s%s%s\n", prose_style(PROSE_BOLD), weft__shown(x->path).text,
-                   prose_style(PROSE_PLAIN),
+            printf("%s%s%s%s\n", cli_style(CLI_BOLD), weft__shown(x->path).text,
+                   cli_style(CLI_PLAIN),
                    x->only_possible
                        ? ": nothing certain or likely; this is possible, and may be as it should be"
                        : "");

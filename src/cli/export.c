@@ -378,6 +378,7 @@ const struct cli_command cli_export = {
                 "server.pb.gz",
     .least = 1,
     .completes = CLI_TRACES "|samples|data",
+    .raw = true,
     .run = run,
     .state = CLI_STATE(request),
 };

@@ -304,6 +304,7 @@ const struct cli_command cli_html = {
     .options = options,
     .examples = "weft html -o bad.html --at 'search=ARP%20response' bad.weft",
     .completes = CLI_TRACES,
+    .raw = true,
     .run = run,
     .state = CLI_STATE(request),
 };

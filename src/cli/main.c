@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "cli/common.h"
+#include "cli/report.h"
 
 #define COMMAND(name) extern const struct cli_command cli_##name;
 #include "cli/commands.def"
@@ -88,8 +89,10 @@ static int help(const char *name)
 {
     if (name)
         cli_help(find_command(name));
-    else
+    else {
+        cli_narrow_output();
         print_overview(stdout);
+    }
     return WEFT__DONE;
 }
 
@@ -115,6 +118,7 @@ int main(int argc, char **argv)
 {
     weft__sigpipe = signal(SIGPIPE, SIG_IGN); /* weft__finish looks after a reader that goes away */
     cli_arguments_end = argv[argc - 1] + strlen(argv[argc - 1]) + 1;
+    cli_narrow_messages();
     if (argc > 1 && strcmp(argv[1], "--no-pager") == 0) {
         cli_no_pager = true;
         argc--;
@@ -143,5 +147,9 @@ int main(int argc, char **argv)
     const struct cli_command *command = find_command(name);
     int operands;
     char **operand = cli_parse(command, argc - 1, argv + 1, &operands);
+    if (!command->raw)
+        cli_narrow_output();
+    if (command->paged)
+        cli_page();
     return weft__finish(command->run(operands, operand));
 }

@@ -130,6 +130,7 @@ struct cli_command {
         *words;   /* … or one of these, from the second one on; NULL, or ends with NULL */
     bool program; /* the first operand is a program, and all behind it is the program's */
     bool paged;   /* what it prints goes through a pager, on a terminal */
+    bool raw;     /* what it writes to standard output may be a file */
     int (*run)(int operands, char **operand); /* returns the exit status */
     struct cli_state {
         void *at;

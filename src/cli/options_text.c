@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/options.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 
 enum { LEFT_MAX = 24, TEXT = 1024 };
 
@@ -91,7 +91,7 @@ static void put_usage(const char *name, const char *usage)
     char first[80], rest[80];
     snprintf(first, sizeof first, "%s weft %s ", before, name);
     snprintf(rest, sizeof rest, "%*s", (int)strlen(first), "");
-    prose_wrap(first, rest, usage);
+    cli_wrap(first, rest, usage);
     before = "      ";
 }
 
@@ -105,13 +105,13 @@ static void put_paragraphs(const char *text)
         char *gap = strstr(line + (in < size ? in : size), "  ");
         if (gap && in) {
             gap += strspn(gap, " ");
-            const int columns = (int)prose_columns(line) - (int)prose_columns(gap);
+            const int columns = cli_width(line) - cli_width(gap);
             printf("%.*s", (int)(gap - line), line);
-            prose_behind(columns, gap);
+            cli_wrap_behind(columns, gap);
         } else {
             char before[32];
             snprintf(before, sizeof before, "%.*s", (int)in, text);
-            prose_wrap(before, before, line + in);
+            cli_wrap(before, before, line + in);
         }
         text += size + (text[size] == '\n');
     }
@@ -134,7 +134,7 @@ static void put_option(const struct cli_option *o, bool letters, int column)
     if (size + 2 > column)
         putchar('\n');
     printf("%*s", size + 2 > column ? column : column - size, "");
-    prose_behind(column, text);
+    cli_wrap_behind(column, text);
 }
 
 /* It stands in the first table as well. */
@@ -177,6 +177,7 @@ static void put_table(const struct cli_option *table, const struct cli_option *f
 
 void cli_help(const struct cli_command *c)
 {
+    cli_narrow_output();
     each_usage(c, put_usage);
     putchar('\n');
     put_paragraphs(c->about);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "cli/common.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "base/array.h"
 
 enum {
@@ -19,20 +19,14 @@ enum {
 
 /* ---- Pieces ---- */
 
-void weft__text_right(const char *text, size_t columns)
-{
-    size_t used = prose_columns(text);
-    printf("%*s%s", used < columns ? (int)(columns - used) : 0, "", text);
-}
-
 void weft__text_moment(int64_t time_ns)
 {
-    weft__text_right(weft_moment(time_ns).text, WEFT__TEXT_TIME);
+    cli_put_right(weft_moment(time_ns).text, WEFT__TEXT_TIME);
 }
 
 void weft__text_length(int64_t ns)
 {
-    weft__text_right(weft_duration(ns).text, WEFT__TEXT_LENGTH);
+    cli_put_right(weft_duration(ns).text, WEFT__TEXT_LENGTH);
 }
 
 double weft__text_percent(int64_t part, int64_t whole)
@@ -42,26 +36,21 @@ double weft__text_percent(int64_t part, int64_t whole)
 
 void weft__text_bar(int64_t part, int64_t whole, bool padded)
 {
-    static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
-    double share = weft__text_percent(part, whole) / 100;
-    int n = (int)((share > 1 ? 1 : share) * BAR * 8 + 0.5);
-    n = n == 0 && part > 0 ? 1 : n;
-    for (int i = 0; i < n / 8; i++)
-        fputs("█", stdout);
-    fputs(eighths[n % 8], stdout);
+    const int used = cli_bar((double)part, (double)whole, BAR);
     if (padded)
-        printf("%*s", BAR - (n + 7) / 8, "");
+        printf("%*s", BAR - used, "");
 }
 
 void weft__text_heading(const char *text)
 {
-    printf("\n%s%s%s\n", prose_style(PROSE_BOLD), text, prose_style(PROSE_PLAIN));
+    putchar('\n');
+    cli_heading(text);
 }
 
 int weft__text_behind(struct weft__text *t, int columns)
 {
     bool failed = t->failed;
-    prose_behind(columns, t->text ? t->text : "");
+    cli_wrap_behind(columns, t->text ? t->text : "");
     weft__text_fini(t);
     return failed ? WEFT_E_NOMEM : 0;
 }
@@ -273,9 +262,9 @@ static void print_legend(const struct weft_model *m, const struct weft_path *p)
             weft__put(&t, "%s%s", t.size ? "; " : "", legend[i].text);
     if (!t.size)
         return;
-    fputs(prose_style(PROSE_FAINT), stdout);
-    prose_wrap("  ", "  ", t.text);
-    printf("%s\n", prose_style(PROSE_PLAIN));
+    fputs(cli_style(CLI_FAINT), stdout);
+    cli_wrap("  ", "  ", t.text);
+    printf("%s\n", cli_style(CLI_PLAIN));
     weft__text_fini(&t);
 }
 
@@ -346,8 +335,8 @@ static int print_steps(const struct weft_model *m, const struct weft_path *p, ui
         }
         printf("  %*s  ", WEFT__TEXT_TIME, "");
         weft__text_length(folded_ns);
-        printf("  %s… %s shorter steps%s\n", prose_style(PROSE_FAINT), weft_count(next - i).text,
-               prose_style(PROSE_PLAIN));
+        printf("  %s… %s shorter steps%s\n", cli_style(CLI_FAINT), weft_count(next - i).text,
+               cli_style(CLI_PLAIN));
     }
     return rc;
 }

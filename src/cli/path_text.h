@@ -15,9 +15,6 @@ enum {
     WEFT__TEXT_FEW_SHARES = 5, /* so many also where they are less than 0.1 % */
 };
 
-/* A number or time, set to the right. */
-void weft__text_right(const char *text, size_t columns);
-
 void weft__text_moment(int64_t time_ns);
 
 void weft__text_length(int64_t ns);

@@ -123,8 +123,6 @@ struct weft_figure profile_cpu(const struct profile_view *v, uint64_t value, uin
 struct weft_figure profile_amount(const struct profile_view *v, uint64_t value, uint64_t total);
 /* "74.9 %" */
 struct weft_figure profile_share(uint64_t value, uint64_t total);
-/* Prints it with spaces before it. */
-void profile_put_right(const char *text, int width);
 double profile_percent(uint64_t value, uint64_t total);
 
 /* A frame's text as it may go to a terminal: "PUT /x #413" for a promise. The caller frees it; NULL: no memory. */

@@ -6,7 +6,7 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 
 int profile_changes_find(struct profile_changes *c, const struct profile_view *before,
                          const struct profile_view *after)
@@ -52,14 +52,12 @@ static bool put_change(const struct profile_changes *c, const struct weft_profil
         return false;
     put_side(d->before_row != WEFT_NONE, d->before_self, c->before);
     put_side(d->after_row != WEFT_NONE, d->after_self, c->after);
-    const char *style = prose_style(change > 0.05    ? PROSE_BAD
-                                    : change < -0.05 ? PROSE_GOOD
-                                                     : PROSE_PLAIN);
+    const char *style = cli_style(change > 0.05 ? CLI_BAD : change < -0.05 ? CLI_GOOD : CLI_PLAIN);
     char points[32];
     snprintf(points, sizeof points, "%+.1f", change);
     if (strcmp(points + 1, "0.0") == 0)
         snprintf(points, sizeof points, "0.0");
-    printf("  %s%8s%s  ", style, points, prose_style(PROSE_PLAIN));
+    printf("  %s%8s%s  ", style, points, cli_style(CLI_PLAIN));
     profile_put_rest(30, name, profile_place(v, &f).text);
     free(name);
     return true;
@@ -101,8 +99,8 @@ bool profile_print_diff(const struct profile_view *before, const struct profile_
     put_side_head("before", before, c.before);
     put_side_head("after", after, c.after);
     warn_units(before, after);
-    printf("\n%s%9s%9s  %8s  %s%s\n", prose_style(PROSE_BOLD), "before", "after", "points",
-           profile_by_name(after->o.by), prose_style(PROSE_PLAIN));
+    printf("\n%s%9s%9s  %8s  %s%s\n", cli_style(CLI_BOLD), "before", "after", "points",
+           profile_by_name(after->o.by), cli_style(CLI_PLAIN));
     bool ok = true;
     uint32_t rows = 0, shown = 0;
     for (uint32_t i = 0; ok && i < c.deltas->rows; i++) {

@@ -8,7 +8,7 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "cli/stats.h"
 
 struct line {
@@ -31,7 +31,7 @@ static void say(const char *key, const struct line *l)
 {
     char first[32];
     snprintf(first, sizeof first, "  %-10s", key);
-    prose_wrap(first, "            ", l->text);
+    cli_wrap(first, "            ", l->text);
 }
 
 static const struct weft_source *source_of(const struct profile_view *v)
@@ -256,8 +256,7 @@ bool profile_print_head(const struct profile_view *v)
         return false;
     for (unsigned i = 0; i < v->files->files; i++) {
         const struct weft__profiles_file *f = &v->files->file[i];
-        printf("%s%s%s", prose_style(PROSE_BOLD), weft__shown(f->path).text,
-               prose_style(PROSE_PLAIN));
+        printf("%s%s%s", cli_style(CLI_BOLD), weft__shown(f->path).text, cli_style(CLI_PLAIN));
         if (f->program)
             printf(": %s", weft__shown(f->program).text);
         putchar('\n');
@@ -291,9 +290,9 @@ bool profile_print_blanks(const struct profile_view *v)
         return false;
     uint64_t total = b.all;
     if (b.samples && s && profile_percent(b.value, total) >= 0.05) {
-        printf("\n%sWithout a name: %s of %s%s\n", prose_style(PROSE_WARNING),
+        printf("\n%sWithout a name: %s of %s%s\n", cli_style(CLI_WARNING),
                profile_share(b.value, total).text, v->filtered ? "what is shown" : "all samples",
-               prose_style(PROSE_PLAIN));
+               cli_style(CLI_PLAIN));
         for (uint32_t i = 0; i < b.blanks && i < BLANKS_SHOWN; i++) {
             const struct profile_blank *blank = &b.blank[i];
             const char *path = weft_profile_text(v->p, blank->path);
@@ -302,7 +301,7 @@ bool profile_print_blanks(const struct profile_view *v)
                 profile_nameless_advice(blank->why));
             char first[64];
             snprintf(first, sizeof first, "  %8s  ", profile_share(blank->value, total).text);
-            prose_wrap(first, "            ", l.text);
+            cli_wrap(first, "            ", l.text);
         }
         if (b.blanks > BLANKS_SHOWN)
             printf("            and in %s more files; --json has all\n",

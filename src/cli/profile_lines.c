@@ -10,7 +10,7 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "cli/stats.h"
 #include "symbols/regular.h"
 
@@ -187,10 +187,10 @@ static void put_row(struct table *t, const struct weft_profile_row *r, uint64_t 
 {
     const struct weft_profile *p = t->v->p;
     uint64_t total = t->l->total;
-    profile_put_right(profile_amount(t->v, r->self, total).text, 10);
+    cli_put_right(profile_amount(t->v, r->self, total).text, 10);
     printf(" %8s %8s  %8s  ", profile_share(r->self, total).text, profile_share(sum, total).text,
            profile_share(r->total, total).text);
-    stats_put_cut(where_of(t->v, &r->frame).text, t->where);
+    cli_put_cut(where_of(t->v, &r->frame).text, t->where);
     fputs("  ", stdout);
     const char *line = NULL;
     bool changed = false;
@@ -217,16 +217,15 @@ bool profile_print_lines(const struct profile_view *v)
     t.sources = profile_sources_new(v);
     t.shown = profile_rows_shown(l, v->r->limit, v->r->least);
     for (uint32_t i = 0; i < t.shown; i++) {
-        int width = stats_width(where_of(v, &l->row[i].frame).text);
+        int width = cli_width(where_of(v, &l->row[i].frame).text);
         t.where = width > t.where ? width : t.where;
     }
     t.where = t.where > 40 ? 40 : t.where;
     if (l->samples == 0)
         printf("Nothing of it is left: no sample is of what was asked for.\n");
     else
-        printf("%s%10s %8s %8s  %8s  %-*s  %s%s\n", prose_style(PROSE_BOLD), "self", "self %",
-               "sum %", "total %", t.where, "line", "function, and what stands there",
-               prose_style(PROSE_PLAIN));
+        printf("%s%10s %8s %8s  %8s  %-*s  %s%s\n", cli_style(CLI_BOLD), "self", "self %", "sum %",
+               "total %", t.where, "line", "function, and what stands there", cli_style(CLI_PLAIN));
     for (uint32_t i = 0; t.sources && i < t.shown; i++) {
         sum += l->row[i].self;
         put_row(&t, &l->row[i], sum);

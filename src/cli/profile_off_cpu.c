@@ -8,7 +8,7 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "cli/stats.h"
 #include "base/array.h"
 #include "model/strings.h"
@@ -180,16 +180,16 @@ static bool put_place(const struct profile_view *v, const struct profile_waits *
         if (used + size + 8 > sizeof callers)
             break;
     }
-    int room = isatty(STDOUT_FILENO) ? stats_columns() - BEFORE : 10000;
+    int room = cli_is_narrow() ? cli_columns() - BEFORE : 10000;
     room = room < 24 ? 24 : room;
-    int width = stats_width(name);
-    stats_put_cut(name, width < room ? width : room);
-    fputs(prose_style(PROSE_FAINT), stdout);
-    if (!*callers || width + stats_width(callers) <= room)
+    int width = cli_width(name);
+    cli_put_cut(name, width < room ? width : room);
+    fputs(cli_style(CLI_FAINT), stdout);
+    if (!*callers || width + cli_width(callers) <= room)
         puts(callers);
     else
-        prose_wrap("\n            ", "            ", callers + 1); /* below */
-    fputs(prose_style(PROSE_PLAIN), stdout);
+        cli_wrap("\n            ", "            ", callers + 1); /* below */
+    fputs(cli_style(CLI_PLAIN), stdout);
     free(name);
     return true;
 }
@@ -198,11 +198,11 @@ static bool print_place(const struct profile_view *v, const struct profile_waits
                         const struct profile_wait *wait)
 {
     uint64_t total = w->tree->total, mean = wait->times ? wait->ns / wait->times : wait->ns;
-    profile_put_right(profile_time(wait->ns, total).text, 10);
+    cli_put_right(profile_time(wait->ns, total).text, 10);
     printf(" %8s %10s ", profile_share(wait->ns, total).text, weft_count(wait->times).text);
-    profile_put_right(weft_duration((int64_t)mean).text, 11);
-    printf("  %s%-9s%s  ", prose_style(wait->preempted ? PROSE_WARNING : PROSE_PLAIN),
-           wait->preempted ? "preempted" : "waits", prose_style(PROSE_PLAIN));
+    cli_put_right(weft_duration((int64_t)mean).text, 11);
+    printf("  %s%-9s%s  ", cli_style(wait->preempted ? CLI_WARNING : CLI_PLAIN),
+           wait->preempted ? "preempted" : "waits", cli_style(CLI_PLAIN));
     return put_place(v, w, wait->call);
 }
 
@@ -215,7 +215,7 @@ static void put_more(const struct profile_waits *w, uint32_t shown)
     }
     if (shown == w->waits)
         return;
-    profile_put_right(profile_time(ns, w->tree->total).text, 10);
+    cli_put_right(profile_time(ns, w->tree->total).text, 10);
     printf(" %8s %10s %24s%s more places; --limit 0 shows all\n",
            profile_share(ns, w->tree->total).text, weft_count(times).text, "",
            weft_count(w->waits - shown).text);
@@ -229,8 +229,8 @@ static bool print_places(const struct profile_view *v, const struct profile_wait
         printf("Nothing of it is left: no thread was away then.\n");
         return true;
     }
-    printf("%s%10s %8s %10s %11s  %-9s  %s%s\n", prose_style(PROSE_BOLD), "away", "share", "times",
-           "each", "why", "where, and who called it", prose_style(PROSE_PLAIN));
+    printf("%s%10s %8s %10s %11s  %-9s  %s%s\n", cli_style(CLI_BOLD), "away", "share", "times",
+           "each", "why", "where, and who called it", cli_style(CLI_PLAIN));
     while (ok && shown < w->waits && shown < v->r->limit &&
            profile_percent(w->wait[shown].ns, w->tree->total) >= v->r->least)
         ok = print_place(v, w, &w->wait[shown++]);

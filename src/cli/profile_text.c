@@ -7,7 +7,7 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "cli/stats.h"
 #include "format/utf8.h"
 
@@ -53,11 +53,6 @@ struct weft_figure profile_share(uint64_t value, uint64_t total)
     struct weft_figure c;
     snprintf(c.text, sizeof c.text, "%.1f %%", profile_percent(value, total));
     return c;
-}
-
-void profile_put_right(const char *text, int width)
-{
-    printf("%*s%s", width > stats_width(text) ? width - stats_width(text) : 0, "", text);
 }
 
 /* ---- Names ---- */
@@ -123,17 +118,17 @@ struct weft__shown profile_place(const struct profile_view *v, const struct weft
 
 void profile_put_rest(int used, const char *name, const char *place)
 {
-    int room = isatty(STDOUT_FILENO) ? stats_columns() - used : 100000;
-    int wide = stats_width(name), behind = stats_width(place);
+    int room = cli_is_narrow() ? cli_columns() - used : 100000;
+    int wide = cli_width(name), behind = cli_width(place);
     room = room < 24 ? 24 : room;
     if (wide > room) {
-        stats_put_cut(name, room);
+        cli_put_cut(name, room);
         behind = 0;
     } else {
         fputs(name, stdout);
     }
     if (behind && wide + 2 + behind <= room)
-        printf("  %s%s%s", prose_style(PROSE_FAINT), place, prose_style(PROSE_PLAIN));
+        printf("  %s%s%s", cli_style(CLI_FAINT), place, cli_style(CLI_PLAIN));
     putchar('\n');
 }
 
@@ -150,7 +145,7 @@ uint32_t profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, d
 static const char *shared_style(const struct weft_named_frame *f)
 {
     bool known = f->kind != WEFT_FRAME_ADDRESS;
-    return prose_style(known ? PROSE_PLAIN : PROSE_FAINT);
+    return cli_style(known ? CLI_PLAIN : CLI_FAINT);
 }
 
 /* What a function took itself, and what it took with all that it called. */
@@ -158,26 +153,26 @@ static bool print_calls(const struct profile_view *v, const struct weft_profile_
                         uint32_t shown)
 {
     uint64_t sum = 0;
-    printf("%s%10s %8s %8s  %10s %8s  %s%s\n", prose_style(PROSE_BOLD), "self", "self %", "sum %",
-           "total", "total %", "function", prose_style(PROSE_PLAIN));
+    printf("%s%10s %8s %8s  %10s %8s  %s%s\n", cli_style(CLI_BOLD), "self", "self %", "sum %",
+           "total", "total %", "function", cli_style(CLI_PLAIN));
     for (uint32_t i = 0; i < shown; i++) {
         const struct weft_profile_row *r = &l->row[i];
         char *name = profile_name(v->p, &r->frame);
         if (!name)
             return false;
         sum += r->self;
-        profile_put_right(profile_amount(v, r->self, l->total).text, 10);
+        cli_put_right(profile_amount(v, r->self, l->total).text, 10);
         printf(" %8s %8s  ", profile_share(r->self, l->total).text,
                profile_share(sum, l->total).text);
-        profile_put_right(profile_amount(v, r->total, l->total).text, 10);
+        cli_put_right(profile_amount(v, r->total, l->total).text, 10);
         printf(" %8s  ", profile_share(r->total, l->total).text);
         fputs(shared_style(&r->frame), stdout);
         profile_put_rest(51, name, profile_place(v, &r->frame).text);
-        fputs(prose_style(PROSE_PLAIN), stdout);
+        fputs(cli_style(CLI_PLAIN), stdout);
         free(name);
     }
     if (shown < l->rows) {
-        profile_put_right(profile_amount(v, l->total - sum, l->total).text, 10);
+        cli_put_right(profile_amount(v, l->total - sum, l->total).text, 10);
         printf(" %8s %8s  %21s%s more; --limit 0 shows all\n",
                profile_share(l->total - sum, l->total).text, profile_share(l->total, l->total).text,
                "", weft_count(l->rows - shown).text);
@@ -188,14 +183,14 @@ static bool print_calls(const struct profile_view *v, const struct weft_profile_
 void profile_put_folded(const struct profile_view *v)
 {
     if (v->o.by_family)
-        printf("%s#: any number; --fold=no keeps such labels apart%s\n", prose_style(PROSE_FAINT),
-               prose_style(PROSE_PLAIN));
+        printf("%s#: any number; --fold=no keeps such labels apart%s\n", cli_style(CLI_FAINT),
+               cli_style(CLI_PLAIN));
 }
 
 static void put_group(const struct profile_view *v, const struct weft_profile_list *l,
                       const char *count, uint64_t value, uint64_t sum)
 {
-    profile_put_right(profile_amount(v, value, l->total).text, 10);
+    cli_put_right(profile_amount(v, value, l->total).text, 10);
     printf(" %8s %8s  %10s  ", profile_share(value, l->total).text,
            profile_share(sum, l->total).text, count);
 }
@@ -205,10 +200,9 @@ static bool print_groups(const struct profile_view *v, const struct weft_profile
                          enum weft_profile_by by, uint32_t shown)
 {
     uint64_t sum = 0, samples = 0;
-    printf("%s%10s %8s %8s  %10s  %s%s\n", prose_style(PROSE_BOLD), v->o.off_cpu ? "away" : "took",
+    printf("%s%10s %8s %8s  %10s  %s%s\n", cli_style(CLI_BOLD), v->o.off_cpu ? "away" : "took",
            "share", "sum %", v->o.off_cpu ? "times" : "samples",
-           by == WEFT_PROFILE_BY_ROOT ? "on behalf of" : profile_by_name(by),
-           prose_style(PROSE_PLAIN));
+           by == WEFT_PROFILE_BY_ROOT ? "on behalf of" : profile_by_name(by), cli_style(CLI_PLAIN));
     for (uint32_t i = 0; i < shown; i++) {
         const struct weft_profile_row *r = &l->row[i];
         char *name = profile_name(v->p, &r->frame);
@@ -226,9 +220,9 @@ static bool print_groups(const struct profile_view *v, const struct weft_profile
         put_group(v, l, weft_count(l->samples - samples).text, l->total - sum, l->total);
         fputs(rest, stdout);
     }
-    fputs(prose_style(PROSE_FAINT), stdout);
+    fputs(cli_style(CLI_FAINT), stdout);
     put_group(v, l, weft_count(l->samples).text, l->total, l->total);
-    printf("total%s\n", prose_style(PROSE_PLAIN));
+    printf("total%s\n", cli_style(CLI_PLAIN));
     if (by == WEFT_PROFILE_BY_LABEL || by == WEFT_PROFILE_BY_ROOT)
         profile_put_folded(v);
     return true;

@@ -9,7 +9,7 @@
 
 #include "cli/common.h"
 #include "cli/profile.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "cli/stats.h"
 #include "base/array.h"
 
@@ -30,7 +30,7 @@ struct tree {
 
 static int columns(void)
 {
-    return isatty(STDOUT_FILENO) ? stats_columns() : USUAL;
+    return cli_is_narrow() ? cli_columns() : USUAL;
 }
 
 /* For names: deeper levels are drawn without their outermost lines. */
@@ -105,7 +105,7 @@ static char *name_of(const struct tree *t, uint32_t call)
 static int wide(const struct tree *t, uint32_t call)
 {
     char *name = name_of(t, call);
-    int width = name ? stats_width(name) : 0;
+    int width = name ? cli_width(name) : 0;
     free(name);
     return width > NAME_WIDTH ? NAME_WIDTH : width;
 }
@@ -116,12 +116,12 @@ static bool put(const struct tree *t, uint32_t call, int room)
     if (!name)
         return false;
     bool known = t->t->call[call].frame.kind != WEFT_FRAME_ADDRESS;
-    fputs(prose_style(known ? PROSE_PLAIN : PROSE_FAINT), stdout);
-    if (stats_width(name) > room)
-        stats_put_cut(name, room);
+    fputs(cli_style(known ? CLI_PLAIN : CLI_FAINT), stdout);
+    if (cli_width(name) > room)
+        cli_put_cut(name, room);
     else
         fputs(name, stdout);
-    fputs(prose_style(PROSE_PLAIN), stdout);
+    fputs(cli_style(CLI_PLAIN), stdout);
     free(name);
     return true;
 }
@@ -150,15 +150,14 @@ static bool put_chain(const struct tree *t, uint32_t head, uint32_t tail, int ro
     if (!put(t, head, NAME_WIDTH))
         return false;
     if (skipped)
-        printf("%s" ARROW "… %" PRIu32 " …%s", prose_style(PROSE_FAINT), skipped,
-               prose_style(PROSE_PLAIN));
+        printf("%s" ARROW "… %" PRIu32 " …%s", cli_style(CLI_FAINT), skipped, cli_style(CLI_PLAIN));
     /* Downwards: parents come before children, so the path is found from its end, with next[] as its room. */
     uint32_t depth = call[tail].depth - call[from].depth;
     for (uint32_t i = 0; i <= depth; i++) {
         uint32_t c = tail;
         for (uint32_t up = i; up < depth; up++)
             c = call[c].parent;
-        printf("%s" ARROW "%s", prose_style(PROSE_FAINT), prose_style(PROSE_PLAIN));
+        printf("%s" ARROW "%s", cli_style(CLI_FAINT), cli_style(CLI_PLAIN));
         if (!put(t, c, NAME_WIDTH))
             return false;
     }
@@ -171,7 +170,7 @@ static int put_lines(const struct tree *t, uint32_t level)
 {
     uint32_t most = (uint32_t)(t->width - NUMBERS - room_least(t)) / 3, from = 1;
     int used = 0;
-    fputs(prose_style(PROSE_FAINT), stdout);
+    fputs(cli_style(CLI_FAINT), stdout);
     if (level > most) {
         from = level - most + 1;
         used += printf("%" PRIu32 " ", from - 1);
@@ -183,7 +182,7 @@ static int put_lines(const struct tree *t, uint32_t level)
             fputs(t->next[l] == WEFT_NONE ? "   " : "│  ", stdout);
         else
             fputs(t->next[l] == WEFT_NONE ? "└─ " : "├─ ", stdout);
-    fputs(prose_style(PROSE_PLAIN), stdout);
+    fputs(cli_style(CLI_PLAIN), stdout);
     return used;
 }
 
@@ -191,7 +190,7 @@ static bool put_call(const struct tree *t, uint32_t head, uint32_t tail, uint32_
 {
     const struct weft_call *c = &t->t->call[head];
     uint64_t total = t->t->total, self = t->t->call[tail].self;
-    profile_put_right(profile_amount(t->v, c->total, total).text, 10);
+    cli_put_right(profile_amount(t->v, c->total, total).text, 10);
     printf(" %8s", profile_share(c->total, total).text);
     printf(" %8s   ", self ? profile_share(self, total).text : "");
     int used = NUMBERS + put_lines(t, level);
@@ -230,9 +229,9 @@ static void say_left_out(const struct tree *t)
         return;
     printf(
         "%s%s call%s with less than %s of the total %s left out; --min 0 --limit 0 shows all%s\n",
-        prose_style(PROSE_FAINT), weft_count(left_out).text, weft_plural(left_out),
+        cli_style(CLI_FAINT), weft_count(left_out).text, weft_plural(left_out),
         profile_share(t->least, t->t->total).text, left_out == 1 ? "is" : "are",
-        prose_style(PROSE_PLAIN));
+        cli_style(CLI_PLAIN));
 }
 
 bool profile_print_tree(const struct profile_view *v)
@@ -252,9 +251,9 @@ bool profile_print_tree(const struct profile_view *v)
         printf("Nothing of it is left: %s.\n",
                v->o.off_cpu ? "no thread was away then" : "no sample is of what was asked for");
     } else if (ok) {
-        printf("%s%10s %8s %8s   %s%s\n", prose_style(PROSE_BOLD), "total", "total %", "self %",
+        printf("%s%10s %8s %8s   %s%s\n", cli_style(CLI_BOLD), "total", "total %", "self %",
                v->o.off_cpu ? "where it waited: from the outside in" : "calls, from the outside in",
-               prose_style(PROSE_PLAIN));
+               cli_style(CLI_PLAIN));
         ok = print_calls(&t);
         weft__tell_cut(calls);
         say_left_out(&t);

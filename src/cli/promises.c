@@ -32,6 +32,9 @@ static void put_label(struct sink *s, const char *text, uint32_t size, bool utf8
         unsigned char c = (unsigned char)text[i];
         if (c < 0xa0) {
             put_escaped(s, text + i, 1, false);
+        } else if (s->ascii) { /* as UTF-8, like all else */
+            put_hex(s, (unsigned char)(0xc0 | c >> 6));
+            put_hex(s, (unsigned char)(0x80 | (c & 0x3f)));
         } else {
             put_byte(s, (char)(0xc0 | c >> 6));
             put_byte(s, (char)(0x80 | (c & 0x3f)));

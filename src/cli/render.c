@@ -430,6 +430,7 @@ const struct cli_command cli_render = {
     .examples = "weft render -o net.svg --from 39.5ms --to 47.5ms net.ctf",
     .least = 1,
     .completes = CLI_TRACES,
+    .raw = true,
     .run = run,
     .state = CLI_STATE(request),
     .others_state = CLI_FLAME_STATE,

@@ -244,6 +244,7 @@ const struct cli_command cli_save = {
     .least = 1,
     .most = 1,
     .completes = CLI_TRACES,
+    .raw = true,
     .run = run,
     .state = CLI_STATE(given),
 };

@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "cli/common.h"
+#include "cli/report.h"
 #include "format/utf8.h"
 
 #define SINK_SIZE 65536
@@ -26,8 +27,9 @@
 
 struct sink {
     size_t used;
-    int error; /* errno of a failed write: from then on everything is dropped */
-    bool terminal;
+    int error;      /* errno of a failed write: from then on everything is dropped */
+    bool terminal;  /* or a pager */
+    bool ascii;     /* all else is escaped */
     size_t longest; /* of a text; what is beyond is left out, and said */
     char bytes[SINK_SIZE];
 };
@@ -38,7 +40,8 @@ static inline void sink_open(struct sink *s, bool full)
     s->longest = full ? SIZE_MAX : SINK_TEXT;
     s->used = 0;
     s->error = 0;
-    s->terminal = isatty(STDOUT_FILENO);
+    s->terminal = cli_paged || isatty(STDOUT_FILENO);
+    s->ascii = cli_ascii();
 }
 
 static inline void sink_flush(struct sink *s)
@@ -132,20 +135,22 @@ static inline void put_hex(struct sink *s, unsigned char c)
 static inline void put_left_out(struct sink *s, size_t bytes)
 {
     if (bytes) {
-        put_text(s, "…(");
+        put_text(s, s->ascii ? "...(" : "…(");
         put_unsigned(s, bytes);
         put_text(s, " bytes more)");
     }
 }
 
 /* A text in a line, so that it can be read back: backslash, tab, newline and carriage return as \\ \t \n \r; other
- * characters that must not leave as they are, and what is not UTF-8, as \xNN for each byte. Between quotes these as \". */
+ * characters that must not leave as they are, or that the locale lacks, and what is not UTF-8, as \xNN for each byte. Between
+ * quotes these as \". */
 static inline void put_escaped(struct sink *s, const char *text, size_t whole, bool quoted)
 {
     const size_t size = weft_text_keep(text, whole, s->longest);
     for (size_t i = 0; i < size;) {
         size_t plain = i, n;
         while (plain < size && text[plain] != '\\' && !(quoted && text[plain] == '"') &&
+               !(s->ascii && (unsigned char)text[plain] > 0x7e) &&
                (n = weft_utf8_harmless(text + plain, size - plain)) > 0)
             plain += n;
         put_bytes(s, text + i, plain - i);

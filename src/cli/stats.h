@@ -22,15 +22,6 @@ bool stats_print_spreads(const struct stats_view *v);
 
 /* ---- Shared by those ---- */
 
-#define STATS_LABEL_LEAST 24 /* columns that a label should have */
-
-/* Columns of the terminal; a table may use all of them. */
-int stats_columns(void);
-
-/* How many columns a clean text takes; prints it cut to width, or filled up with spaces. */
-int stats_width(const char *text);
-void stats_put_cut(const char *text, int width);
-
 /* "task ARP query". The caller frees it. NULL: no memory. */
 char *stats_kind(const struct stats_view *v, const struct weft_stats_row *r);
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "cli/common.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "cli/stats.h"
 
 #define SPREADS 10 /* rows with a small histogram */
@@ -35,19 +35,19 @@ static uint32_t in_power(const struct weft_stats *s, const struct weft_stats_row
 static void print_axis(const struct axis *a)
 {
     const struct weft_figure begin = weft_duration(a->first ? INT64_C(1) << a->first : 1);
-    int at = stats_width(begin.text), end = (int)(a->last + 1 - a->first) * a->step;
-    printf("%*s %s%s", a->label, "", prose_style(PROSE_FAINT), begin.text);
+    int at = cli_width(begin.text), end = (int)(a->last + 1 - a->first) * a->step;
+    printf("%*s %s%s", a->label, "", cli_style(CLI_FAINT), begin.text);
     int64_t ns = 1;
     for (unsigned i = 0; i < 18; i++, ns *= 10) {
         const struct weft_figure c = weft_axis_time(ns, ns, ns);
         int place = ((int)power_of(ns) - (int)a->first) * a->step;
-        int width = stats_width(c.text);
-        if (place <= at || place >= end || a->label + 1 + place + width > stats_columns())
+        int width = cli_width(c.text);
+        if (place <= at || place >= end || a->label + 1 + place + width > cli_columns())
             continue;
         printf("%*s%s", place - at, "", c.text);
         at = place + width;
     }
-    printf("%s\n", prose_style(PROSE_PLAIN));
+    printf("%s\n", cli_style(CLI_PLAIN));
 }
 
 static bool print_spread(const struct stats_view *v, const struct axis *a,
@@ -57,7 +57,7 @@ static bool print_spread(const struct stats_view *v, const struct axis *a,
     char *kind = stats_kind(v, r);
     if (!kind)
         return false;
-    stats_put_cut(kind, a->label);
+    cli_put_cut(kind, a->label);
     free(kind);
     putchar(' ');
     for (unsigned i = a->first; i <= a->last; i++) {
@@ -87,7 +87,7 @@ bool stats_print_spreads(const struct stats_view *v)
         char *kind = stats_kind(v, r);
         if (!kind)
             return false;
-        int width = stats_width(kind);
+        int width = cli_width(kind);
         free(kind);
         a.label = width > a.label ? width : a.label;
         a.first = least < a.first ? least : a.first;
@@ -97,12 +97,12 @@ bool stats_print_spreads(const struct stats_view *v)
     if (rows == 0)
         return true;
     int powers = (int)(a.last - a.first) + 1;
-    a.step = powers * 2 + STATS_LABEL_LEAST < stats_columns() ? 2 : 1;
-    int room = stats_columns() - powers * a.step - 1;
+    a.step = powers * 2 + CLI_TEXT_LEAST < cli_columns() ? 2 : 1;
+    int room = cli_columns() - powers * a.step - 1;
     room = room < 10 ? 10 : room;
     a.label = a.label < room ? a.label : room;
-    printf("\n%sHow long they took%s, how many in each doubling of time:\n",
-           prose_style(PROSE_BOLD), prose_style(PROSE_PLAIN));
+    printf("\n%sHow long they took%s, how many in each doubling of time:\n", cli_style(CLI_BOLD),
+           cli_style(CLI_PLAIN));
     print_axis(&a);
     for (uint32_t i = 0, done = 0; i < stats_shown(v) && done < rows; i++) {
         if (s->row[i].latencies < 2)
@@ -188,16 +188,16 @@ static void print_latencies(const struct weft_stats *s, const struct weft_stats_
         uint32_t n = weft_stats_below(s, r, b.at[i + 1]) - weft_stats_below(s, r, b.at[i]);
         most = n > most ? n : most;
     }
-    int bar = (stats_columns() < 120 ? stats_columns() : 120) - 56;
-    printf("%s%19s %11s %7s%s\n", prose_style(PROSE_BOLD), "from - to", "count", "so far",
-           prose_style(PROSE_PLAIN));
+    int bar = (cli_columns() < 120 ? cli_columns() : 120) - 56;
+    printf("%s%19s %11s %7s%s\n", cli_style(CLI_BOLD), "from - to", "count", "so far",
+           cli_style(CLI_PLAIN));
     for (unsigned i = 0; i + 1 < b.count; i++) {
         uint32_t before = weft_stats_below(s, r, b.at[i]), n = weft_stats_below(s, r, b.at[i + 1]);
         const struct weft_figure from = weft_duration_narrow(b.at[i]);
         const struct weft_figure to = weft_duration_narrow(b.at[i + 1]);
         double share = 100.0 * n / r->latencies;
-        printf("%*s%s - %*s%s %11s %5.1f %% ", 8 - stats_width(from.text), "", from.text,
-               8 - stats_width(to.text), "", to.text, weft_count(n - before).text,
+        printf("%*s%s - %*s%s %11s %5.1f %% ", 8 - cli_width(from.text), "", from.text,
+               8 - cli_width(to.text), "", to.text, weft_count(n - before).text,
                n < r->latencies && share > 99.9 ? 99.9 : share);
         int left = print_bar(n - before, most, bar);
         print_percentiles(r, b.at[i], b.at[i + 1], left);
@@ -211,7 +211,7 @@ bool stats_print_histogram(const struct stats_view *v, const struct weft_stats_r
     char *kind = stats_kind(v, r);
     if (!kind)
         return false;
-    printf("%s%s%s: %s latenc%s", prose_style(PROSE_BOLD), kind, prose_style(PROSE_PLAIN),
+    printf("%s%s%s: %s latenc%s", cli_style(CLI_BOLD), kind, cli_style(CLI_PLAIN),
            weft_count(r->latencies).text, r->latencies == 1 ? "y" : "ies");
     free(kind);
     if (r->latencies)

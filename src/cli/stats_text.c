@@ -2,76 +2,16 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "analyse/names.h"
 #include "cli/common.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "cli/stats.h"
-#include "format/utf8.h"
 
 enum {
-    NARROWEST = 60,
-    USUAL = 100,
     LOOPS = 4, /* streams that are described */
     WORKERS = 8,
 };
-
-int stats_columns(void)
-{
-    struct winsize size;
-    if (!isatty(STDOUT_FILENO) || ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return USUAL;
-    return size.ws_col > NARROWEST ? size.ws_col : NARROWEST;
-}
-
-/* ---- Texts of a certain width ---- */
-
-/* How many columns of a terminal a character takes. */
-static int width_of(uint32_t code)
-{
-    static const struct {
-        uint32_t first, last;
-    } wide[] = {{0x1100, 0x115f}, {0x2e80, 0xa4cf},   {0xac00, 0xd7a3},
-                {0xf900, 0xfaff}, {0xfe30, 0xfe6f},   {0xff00, 0xff60},
-                {0xffe0, 0xffe6}, {0x1f300, 0x1faff}, {0x20000, 0x3fffd}};
-    if (code >= 0x300 && code < 0x370) /* accents over what comes before */
-        return 0;
-    for (unsigned i = 0; i < sizeof wide / sizeof *wide; i++)
-        if (code >= wide[i].first && code <= wide[i].last)
-            return 2;
-    return 1;
-}
-
-/* How many bytes of a clean text fit into some columns; *used is how many of these they take. */
-static size_t fit(const char *text, int room, int *used)
-{
-    size_t at = 0, size = strlen(text);
-    *used = 0;
-    while (at < size) {
-        uint32_t code;
-        size_t n = weft_utf8_decode(text + at, size - at, &code);
-        int width = width_of(code);
-        if (*used + width > room)
-            break;
-        *used += width;
-        at += n;
-    }
-    return at;
-}
-
-void stats_put_cut(const char *text, int width)
-{
-    int used;
-    size_t size = fit(text, width, &used);
-    if (text[size] == '\0') {
-        printf("%s%*s", text, width - used, "");
-        return;
-    }
-    size = fit(text, width - 1, &used);
-    printf("%.*s…%*s", (int)size, text, width - 1 - used, "");
-}
 
 /* ---- Numbers ---- */
 
@@ -104,15 +44,21 @@ enum column {
     COLUMNS
 };
 
-static const struct {
-    const char *head;
-    int keep; /* where there is no room for all, those with the least go first */
-} heads[COLUMNS] = {
-    [COUNT] = {"count", 12},    [RATE] = {"/s", 2},     [PENDING] = {"pend", 9},
-    [FAILED] = {"fail", 8},     [P50] = {"p50", 11},    [P90] = {"p90", 3},
-    [P99] = {"p99", 10},        [MAX] = {"max", 7},     [WAITING] = {"waiting", 6},
-    [BLOCKED] = {"blocked", 5}, [READY] = {"ready", 5}, [RUNNING] = {"running", 4},
-    [TOTAL] = {"total", 1},
+static const struct cli_column columns[1 + COLUMNS] = {
+    {.head = "kind", .left = true},
+    [1 + COUNT] = {.head = "count"},
+    [1 + RATE] = {.head = "/s", .keep = 2},
+    [1 + PENDING] = {.head = "pend", .keep = 9},
+    [1 + FAILED] = {.head = "fail", .keep = 8},
+    [1 + P50] = {.head = "p50", .keep = 11},
+    [1 + P90] = {.head = "p90", .keep = 3},
+    [1 + P99] = {.head = "p99", .keep = 10},
+    [1 + MAX] = {.head = "max", .keep = 7},
+    [1 + WAITING] = {.head = "waiting", .keep = 6},
+    [1 + BLOCKED] = {.head = "blocked", .keep = 5},
+    [1 + READY] = {.head = "ready", .keep = 5},
+    [1 + RUNNING] = {.head = "running", .keep = 4},
+    [1 + TOTAL] = {.head = "total", .keep = 1},
 };
 
 static struct weft_figure cell_of(const struct weft_stats_row *r, enum column c)
@@ -154,22 +100,18 @@ static struct weft_figure cell_of(const struct weft_stats_row *r, enum column c)
 static const char *style_of(enum column c, const char *text)
 {
     if (strcmp(text, "-") == 0)
-        return prose_style(PROSE_FAINT);
+        return cli_style(CLI_FAINT);
     if (c == FAILED || c == PENDING)
-        return prose_style(c == FAILED ? PROSE_BAD : PROSE_WARNING);
+        return cli_style(c == FAILED ? CLI_BAD : CLI_WARNING);
     size_t size = strlen(text);
     bool time = c >= P50,
          second = text[size - 1] == 's' && text[size - 2] >= '0' && text[size - 2] <= '9';
     bool more = text[size - 1] == 'h' || text[size - 1] == 'd';
     bool millis = size > 2 && strcmp(text + size - 2, "ms") == 0;
     if (time && (second || more))
-        return prose_style(PROSE_BOLD);
-    return time && !millis ? prose_style(PROSE_FAINT) : "";
+        return cli_style(CLI_BOLD);
+    return time && !millis ? cli_style(CLI_FAINT) : "";
 }
-
-struct layout {
-    int label, width[COLUMNS]; /* 0: not shown */
-};
 
 char *stats_kind(const struct stats_view *v, const struct weft_stats_row *r)
 {
@@ -187,70 +129,9 @@ char *stats_kind(const struct stats_view *v, const struct weft_stats_row *r)
     return kind;
 }
 
-int stats_width(const char *text)
-{
-    int used;
-    fit(text, INT32_MAX / 2, &used);
-    return used;
-}
-
 uint32_t stats_shown(const struct stats_view *v)
 {
     return v->s->rows < v->top ? v->s->rows : v->top;
-}
-
-static bool lay_out(const struct stats_view *v, struct layout *l)
-{
-    int longest = 4, total = 0;
-    *l = (struct layout){0};
-    for (unsigned c = 0; c < COLUMNS; c++)
-        l->width[c] = stats_width(heads[c].head);
-    bool blocked = false; /* else that has no column */
-    for (uint32_t i = 0; i < stats_shown(v); i++) {
-        char *kind = stats_kind(v, &v->s->row[i]);
-        if (!kind)
-            return false;
-        blocked |= v->s->row[i].blocked_ns > 0;
-        int width = stats_width(kind);
-        longest = width > longest ? width : longest;
-        free(kind);
-        for (unsigned c = 0; c < COLUMNS; c++) {
-            width = stats_width(cell_of(&v->s->row[i], c).text);
-            l->width[c] = width > l->width[c] ? width : l->width[c];
-        }
-    }
-    l->width[BLOCKED] = blocked ? l->width[BLOCKED] : 0;
-    for (unsigned c = 0; c < COLUMNS; c++)
-        total += l->width[c] ? 1 + l->width[c] : 0;
-    int least = longest < STATS_LABEL_LEAST ? longest : STATS_LABEL_LEAST;
-    for (int keep = 1; keep < heads[COUNT].keep && stats_columns() - total < least; keep++)
-        for (unsigned c = 0; c < COLUMNS; c++)
-            if (heads[c].keep == keep && l->width[c]) {
-                total -= 1 + l->width[c];
-                l->width[c] = 0;
-            }
-    int room = stats_columns() - total;
-    l->label = longest < room ? longest : room;
-    return true;
-}
-
-static bool print_row(const struct stats_view *v, const struct layout *l,
-                      const struct weft_stats_row *r)
-{
-    char *kind = stats_kind(v, r);
-    if (!kind)
-        return false;
-    stats_put_cut(kind, l->label);
-    free(kind);
-    for (unsigned c = 0; c < COLUMNS; c++) {
-        struct weft_figure cell = cell_of(r, c);
-        const char *style = l->width[c] ? style_of(c, cell.text) : "";
-        if (l->width[c])
-            printf(" %*s%s%s%s", l->width[c] - stats_width(cell.text), "", style, cell.text,
-                   *style ? prose_style(PROSE_PLAIN) : "");
-    }
-    putchar('\n');
-    return true;
 }
 
 /* "and 1,204 more kinds, 3 % of the time" */
@@ -275,22 +156,35 @@ static void print_rest(const struct stats_view *v)
 
 static bool print_table(const struct stats_view *v)
 {
-    struct layout l;
-    if (!lay_out(v, &l))
-        return false;
-    printf("%s%-*s", prose_style(PROSE_BOLD), l.label, "kind");
-    for (unsigned c = 0; c < COLUMNS; c++)
-        if (l.width[c])
-            printf(" %*s", l.width[c], heads[c].head);
-    printf("%s\n", prose_style(PROSE_PLAIN));
+    struct cli_table t = CLI_TABLE(columns);
+    bool blocked = false; /* else that has no column */
     for (uint32_t i = 0; i < stats_shown(v); i++)
-        if (!print_row(v, &l, &v->s->row[i]))
-            return false;
+        blocked |= v->s->row[i].blocked_ns > 0;
+    struct cli_column shown[1 + COLUMNS];
+    unsigned n = 0;
+    for (unsigned c = 0; c < 1 + COLUMNS; c++)
+        if (blocked || c != 1 + BLOCKED)
+            shown[n++] = columns[c];
+    t.column = shown;
+    t.columns = n;
+    for (uint32_t i = 0; i < stats_shown(v); i++) {
+        char *kind = stats_kind(v, &v->s->row[i]);
+        cli_cell(&t, "", "%s", kind ? kind : "");
+        t.failed |= !kind;
+        free(kind);
+        for (unsigned c = 0; c < COLUMNS; c++) {
+            const struct weft_figure cell = cell_of(&v->s->row[i], c);
+            if (blocked || c != BLOCKED)
+                cli_cell(&t, style_of(c, cell.text), "%s", cell.text);
+        }
+    }
+    if (!cli_table_print(&t))
+        return false;
     print_rest(v);
     if (v->labels_folded)
-        prose_wrap("", "",
-                   "Labels that differ in their numbers only are one kind, with # for the numbers; "
-                   "--by label shows each.");
+        cli_wrap("", "",
+                 "Labels that differ in their numbers only are one kind, with # for the numbers; "
+                 "--by label shows each.");
     return true;
 }
 
@@ -346,7 +240,7 @@ static bool line(const char *what, struct weft__text *t)
     bool ok = !t->failed && t->text;
     snprintf(first, sizeof first, "%-15s ", what);
     if (ok)
-        prose_wrap(first, "                ", t->text);
+        cli_wrap(first, "                ", t->text);
     weft__text_fini(t);
     return ok;
 }
@@ -472,7 +366,7 @@ static bool print_head(const struct stats_view *v)
         weft__put(&t, "; not all that is pending is known");
     bool ok = !t.failed && t.text;
     if (ok)
-        prose_wrap("", "", t.text);
+        cli_wrap("", "", t.text);
     weft__text_fini(&t);
     return ok;
 }

@@ -7,7 +7,7 @@
 #include "analyse/twice.h"
 #include "cli/common.h"
 #include "cli/path_text.h"
-#include "cli/prose.h"
+#include "cli/report.h"
 #include "cli/story.h"
 #include "cli/which.h"
 
@@ -39,8 +39,7 @@ static int print_beginning(const struct weft_history *h, const struct weft_story
     struct weft__text t = {0}, name = {0};
     uint32_t origin = weft_model_origin(m, s->promise), reason = weft_model_reason(m, s->final);
     weft__put_full(&name, m, s->promise);
-    printf("%s%s%s\n", prose_style(PROSE_BOLD), name.text ? name.text : "",
-           prose_style(PROSE_PLAIN));
+    printf("%s%s%s\n", cli_style(CLI_BOLD), name.text ? name.text : "", cli_style(CLI_PLAIN));
     weft__text_fini(&name);
     weft__put(&t, p->created ? "Created at " : "Created before the trace begins");
     if (p->created)
@@ -207,7 +206,7 @@ static void print_left_out(uint64_t count, const char *which)
 {
     if (count)
         printf("  %*s  %s… %s %s%s\n", WEFT__TEXT_TIME + 2 + WEFT__TEXT_LENGTH, "",
-               prose_style(PROSE_FAINT), weft_count(count).text, which, prose_style(PROSE_PLAIN));
+               cli_style(CLI_FAINT), weft_count(count).text, which, cli_style(CLI_PLAIN));
 }
 
 /* A table of waits; readers: by whom, else for what. */
@@ -353,8 +352,7 @@ static int print_outcomes(const struct weft_history *h, const struct weft__crowd
     struct weft__text t = {0}, name = {0};
     uint32_t put = 0;
     put_crowd(&name, m, told);
-    printf("%s%s%s\n", prose_style(PROSE_BOLD), name.text ? name.text : "",
-           prose_style(PROSE_PLAIN));
+    printf("%s%s%s\n", cli_style(CLI_BOLD), name.text ? name.text : "", cli_style(CLI_PLAIN));
     weft__text_fini(&name);
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++) {
         if (c->outcomes[o] == 0)
@@ -393,7 +391,7 @@ static void print_bucket(unsigned first, unsigned last, uint64_t n, uint64_t mos
     printf(" –");
     weft__text_length(last >= 61 ? INT64_MAX : (int64_t)1 << (last + 1));
     printf("  ");
-    weft__text_right(weft_count(n).text, 11);
+    cli_put_right(weft_count(n).text, 11);
     if (n)
         printf("  ");
     weft__text_bar((int64_t)n, (int64_t)most, false);

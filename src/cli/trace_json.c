@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: ISC */
 #include "cli/trace_json.h"
 
+#include "cli/report.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,7 +52,8 @@ static int put(const char *text, size_t size, void *data)
 
 bool weft__json_write(const json_t *o, size_t flags)
 {
-    return o && json_dump_callback(o, put, stdout, flags) == 0;
+    return o &&
+           json_dump_callback(o, put, stdout, flags | (cli_ascii() ? JSON_ENSURE_ASCII : 0)) == 0;
 }
 
 json_t *weft__json_model_text(const struct weft_model *m, uint32_t text)

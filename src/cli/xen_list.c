@@ -6,13 +6,11 @@
 #include <string.h>
 
 #include "cli/common.h"
+#include "cli/report.h"
 #include "cli/live.h"
-#include "cli/stats.h"
 #include "cli/trace_json.h"
 #include "cli/xen.h"
 #include "format/mirage.h"
-
-#define NAME_COLUMNS 40
 
 /* A domain, and what can be seen of its trace without reading it. */
 struct offer {
@@ -61,24 +59,26 @@ static const char *words(const struct offer *o, char *text, size_t room)
     return text;
 }
 
-static void print(const struct offer *offer, uint32_t count)
+static bool print(const struct offer *offer, uint32_t count)
 {
-    int wide = 4;
-    for (uint32_t i = 0; i < count; i++) {
-        int width = stats_width(weft__shown(offer[i].domain->name).text);
-        wide = width > wide ? width : wide;
-    }
-    wide = wide < NAME_COLUMNS ? wide : NAME_COLUMNS;
-    printf("%5s  %-*s  %-9s  %10s  %s\n", "ID", wide, "NAME", "STATE", "SIZE", "TRACE");
+    static const struct cli_column columns[] = {
+        {.head = "ID", .least = 5},
+        {.head = "NAME", .gap = 2, .left = true},
+        {.head = "STATE", .gap = 2, .left = true, .least = 9},
+        {.head = "SIZE", .gap = 2, .least = 10},
+        {.head = "TRACE", .gap = 2, .left = true}};
+    struct cli_table t = CLI_TABLE(columns);
+    cli_narrow_output();
     for (uint32_t i = 0; i < count; i++) {
         const struct offer *o = &offer[i];
         char text[64];
-        printf("%5u  ", o->domain->id);
-        stats_put_cut(weft__shown(o->domain->name).text, wide);
-        printf("  %-9s  %10s  %s\n", weft_xen_state_name(o->domain->state),
-               o->open ? weft_size(o->bytes).text : "-",
-               weft__shown(words(o, text, sizeof text)).text);
+        cli_cell(&t, "", "%u", o->domain->id);
+        cli_cell(&t, "", "%s", weft__shown(o->domain->name).text);
+        cli_cell(&t, "", "%s", weft_xen_state_name(o->domain->state));
+        cli_cell(&t, "", "%s", o->open ? weft_size(o->bytes).text : "-");
+        cli_cell(&t, "", "%s", weft__shown(words(o, text, sizeof text)).text);
     }
+    return cli_table_print(&t);
 }
 
 /* ---- For programs ---- */
