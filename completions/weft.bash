@@ -77,7 +77,7 @@ _weft()
 
     # Bash splits words at colons and equal signs. $before: of the last word, what is in front of $current.
     for ((i = 1; i <= COMP_CWORD; i++)); do
-        case ${words[-1]-} in
+        case ${words[*]: -1} in
             xen) [ "${COMP_WORDS[i]}" = : ] && words[-1]=xen: && continue ;;
             xen:) words[-1]+=${COMP_WORDS[i]} && continue ;;
             --*=) words[-1]+=${COMP_WORDS[i]} && continue ;;

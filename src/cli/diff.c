@@ -147,19 +147,14 @@ static void print_diff(const struct request *r, const struct weft_diff *d)
 
 /* ---- For programs ---- */
 
-static json_t *time_json(int64_t ns)
-{
-    return ns == INT64_MIN ? json_null() : json_integer(ns);
-}
-
 /* {"promise", "label", "type"}, or null. */
 static json_t *promise_json(const struct weft_model *m, uint32_t promise)
 {
     if (promise == WEFT_NONE)
         return json_null();
     const char *type = promise == WEFT_ROOT ? "loop" : weft_model_type(m, promise);
-    return json_pack("{so so so}", "promise", weft__json_id(m, promise), "label",
-                     weft__json_label(m, promise), "type", weft__json_string(type));
+    return CLI_OBJECT("promise", weft__json_id(m, promise), "label", weft__json_label(m, promise),
+                      "type", type);
 }
 
 static json_t *moment_json(const struct weft_model *m, uint32_t promise, int64_t time_ns)
@@ -167,7 +162,7 @@ static json_t *moment_json(const struct weft_model *m, uint32_t promise, int64_t
     if (promise == WEFT_NONE)
         return json_null();
     json_t *x = promise_json(m, promise);
-    json_object_set_new(x, "time_ns", time_json(time_ns));
+    CLI_SET(x, "time_ns", cli_json_time(time_ns, INT64_MIN));
     return x;
 }
 
@@ -176,12 +171,14 @@ static json_t *divergence_json(const struct weft_divergence *v, const struct wef
 {
     if (!v->found)
         return json_null();
-    return json_pack("{so s{so so} s{so so} so so}", "text", weft__json_string(v->text), "good",
-                     "first", moment_json(good, v->good_first, v->good_first_ns), "second",
-                     moment_json(good, v->good_second, v->good_second_ns), "bad", "first",
-                     moment_json(bad, v->bad_first, v->bad_first_ns), "second",
-                     moment_json(bad, v->bad_second, v->bad_second_ns), "good_ns",
-                     time_json(v->good_ns), "bad_ns", time_json(v->bad_ns));
+    return CLI_OBJECT("text", v->text, "good",
+                      CLI_OBJECT("first", moment_json(good, v->good_first, v->good_first_ns),
+                                 "second", moment_json(good, v->good_second, v->good_second_ns)),
+                      "bad",
+                      CLI_OBJECT("first", moment_json(bad, v->bad_first, v->bad_first_ns), "second",
+                                 moment_json(bad, v->bad_second, v->bad_second_ns)),
+                      "good_ns", cli_json_time(v->good_ns, INT64_MIN), "bad_ns",
+                      cli_json_time(v->bad_ns, INT64_MIN));
 }
 
 static json_t *changes_json(const struct weft_diff *d, const struct weft_model *good,
@@ -191,11 +188,10 @@ static json_t *changes_json(const struct weft_diff *d, const struct weft_model *
     json_t *list = json_array();
     for (uint32_t i = 0; i < d->changes; i++) {
         const struct weft_change_found *c = &d->change[i];
-        json_array_append_new(list, json_pack("{ss so so so sb so}", "kind", kinds[c->kind], "good",
-                                              promise_json(good, c->good), "bad",
-                                              promise_json(bad, c->bad), "count",
-                                              weft__json_number(c->count), "follows",
-                                              (int)c->follows, "text", weft__json_string(c->text)));
+        cli_json_append(list,
+                        CLI_OBJECT("kind", kinds[c->kind], "good", promise_json(good, c->good),
+                                   "bad", promise_json(bad, c->bad), "count", c->count, "follows",
+                                   c->follows, "text", c->text));
     }
     return list;
 }
@@ -206,16 +202,15 @@ static json_t *latencies_json(const struct weft_diff *d, const struct weft_model
     json_t *list = json_array();
     for (uint32_t i = 0; i < d->latencies; i++) {
         const struct weft_latency_change *c = &d->latency[i];
-        json_array_append_new(
-            list,
-            json_pack("{so so so so so so so so so so so}", "good", promise_json(good, c->good),
-                      "bad", promise_json(bad, c->bad), "good_count",
-                      weft__json_number(c->good_count), "bad_count",
-                      weft__json_number(c->bad_count), "good_median_ns",
-                      time_json(c->good_median_ns), "bad_median_ns", time_json(c->bad_median_ns),
-                      "good_low_ns", time_json(c->good_low_ns), "good_high_ns",
-                      time_json(c->good_high_ns), "good_p99_ns", time_json(c->good_p99_ns),
-                      "bad_p99_ns", time_json(c->bad_p99_ns), "text", weft__json_string(c->text)));
+        cli_json_append(
+            list, CLI_OBJECT("good", promise_json(good, c->good), "bad", promise_json(bad, c->bad),
+                             "good_count", c->good_count, "bad_count", c->bad_count,
+                             "good_median_ns", cli_json_time(c->good_median_ns, INT64_MIN),
+                             "bad_median_ns", cli_json_time(c->bad_median_ns, INT64_MIN),
+                             "good_low_ns", cli_json_time(c->good_low_ns, INT64_MIN),
+                             "good_high_ns", cli_json_time(c->good_high_ns, INT64_MIN),
+                             "good_p99_ns", cli_json_time(c->good_p99_ns, INT64_MIN), "bad_p99_ns",
+                             cli_json_time(c->bad_p99_ns, INT64_MIN), "text", c->text));
     }
     return list;
 }
@@ -226,14 +221,12 @@ static json_t *running_json(const struct weft_diff *d, const struct weft_model *
     json_t *list = json_array();
     for (uint32_t i = 0; i < d->runnings; i++) {
         const struct weft_running_change *c = &d->running[i];
-        json_array_append_new(
-            list,
-            json_pack("{ss so so so so so so so}", "kind", c->longer ? "longer" : "more_often",
-                      "good", promise_json(good, c->good), "bad", promise_json(bad, c->bad),
-                      "good_runs", weft__json_number(c->good_runs), "bad_runs",
-                      weft__json_number(c->bad_runs), "good_longest_ns",
-                      time_json(c->good_longest_ns), "bad_longest_ns", time_json(c->bad_longest_ns),
-                      "text", weft__json_string(c->text)));
+        cli_json_append(
+            list, CLI_OBJECT("kind", c->longer ? "longer" : "more_often", "good",
+                             promise_json(good, c->good), "bad", promise_json(bad, c->bad),
+                             "good_runs", c->good_runs, "bad_runs", c->bad_runs, "good_longest_ns",
+                             cli_json_time(c->good_longest_ns, INT64_MIN), "bad_longest_ns",
+                             cli_json_time(c->bad_longest_ns, INT64_MIN), "text", c->text));
     }
     return list;
 }
@@ -244,12 +237,13 @@ static json_t *orders_json(const struct weft_diff *d, const struct weft_model *g
     json_t *list = json_array();
     for (uint32_t i = 0; i < d->orders; i++) {
         const struct weft_order_change *c = &d->order[i];
-        json_array_append_new(list, json_pack("{s{so so} s{so so} so}", "good", "first",
-                                              promise_json(good, c->good_first), "second",
-                                              promise_json(good, c->good_second), "bad", "first",
-                                              promise_json(bad, c->bad_first), "second",
-                                              promise_json(bad, c->bad_second), "text",
-                                              weft__json_string(c->text)));
+        cli_json_append(list, CLI_OBJECT("good",
+                                         CLI_OBJECT("first", promise_json(good, c->good_first),
+                                                    "second", promise_json(good, c->good_second)),
+                                         "bad",
+                                         CLI_OBJECT("first", promise_json(bad, c->bad_first),
+                                                    "second", promise_json(bad, c->bad_second)),
+                                         "text", c->text));
     }
     return list;
 }
@@ -259,23 +253,17 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
     const struct weft_model *good = run[0].model, *bad = run[r->runs - 1].model;
     json_t *goods = json_array();
     for (uint32_t i = 0; i + 1 < r->runs; i++)
-        json_array_append_new(goods, json_string(weft__shown(r->paths[i]).text));
-    json_t *all =
-        json_pack("{so ss so so so so so so sb so so}", "good", goods, "bad",
-                  weft__shown(r->paths[r->runs - 1]).text, "divergence",
-                  divergence_json(&d->divergence, good, bad), "changes", changes_json(d, good, bad),
-                  "changes_left_out", weft__json_number(d->changes_left_out), "latencies",
-                  latencies_json(d, good, bad), "running", running_json(d, good, bad), "aligned",
-                  json_pack("{so so so}", "promises", weft__json_number(d->aligned), "of_good",
-                            weft__json_number(d->good_promises), "of_bad",
-                            weft__json_number(d->bad_promises)),
-                  "different", (int)weft_diff_any(d), "latencies_compared",
-                  weft__json_number(d->latencies_compared), "doubt", weft__json_string(d->doubt));
-    json_object_set_new(all, "orders", orders_json(d, good, bad));
-    json_object_set_new(all, "swapped", weft__json_string(d->swapped));
-    weft__json_write(all, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(all);
+        cli_json_append(goods, json_string(weft__shown(r->paths[i]).text));
+    json_t *all = CLI_OBJECT(
+        "good", goods, "bad", weft__shown(r->paths[r->runs - 1]).text, "divergence",
+        divergence_json(&d->divergence, good, bad), "changes", changes_json(d, good, bad),
+        "changes_left_out", d->changes_left_out, "latencies", latencies_json(d, good, bad),
+        "running", running_json(d, good, bad), "aligned",
+        CLI_OBJECT("promises", d->aligned, "of_good", d->good_promises, "of_bad", d->bad_promises),
+        "different", weft_diff_any(d), "latencies_compared", d->latencies_compared, "doubt",
+        d->doubt);
+    CLI_SET(all, "orders", orders_json(d, good, bad), "swapped", d->swapped);
+    cli_json_print(all);
 }
 
 /* ---- Running ---- */

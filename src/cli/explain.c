@@ -367,13 +367,6 @@ static void explained_fini(struct weft__explained *x)
     weft_model_free(x->model);
 }
 
-static void print_json(json_t *o)
-{
-    weft__json_write(o, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(o);
-}
-
 static int explain_all(const struct request *r, int files, char **path)
 {
     int status = WEFT__DONE;
@@ -392,7 +385,7 @@ static int explain_all(const struct request *r, int files, char **path)
                 status = WEFT__FAILED;
             fails |= r->check && (weft_model_is_empty(x.model) || lost->pending || lost->discarded);
             if (r->json)
-                json_array_append_new(traces, weft__explained_json(&x));
+                cli_json_append(traces, weft__explained_json(&x));
             else
                 weft__explained_print(&x);
             if (!r->json && i + 1 < files)
@@ -401,9 +394,9 @@ static int explain_all(const struct request *r, int files, char **path)
         explained_fini(&x);
     }
     if (r->json && !r->promise && files > 1)
-        print_json(json_pack("{sO}", "traces", traces));
+        cli_json_print(CLI_OBJECT("traces", json_incref(traces)));
     else if (r->json && !r->promise && json_array_size(traces))
-        print_json(json_incref(json_array_get(traces, 0)));
+        cli_json_print(json_incref(json_array_get(traces, 0)));
     json_decref(traces);
     return status == WEFT__DONE && fails ? WEFT__CHECK_FAILED : status;
 }

@@ -83,30 +83,23 @@ static bool count_promises(struct report *r)
 
 /* ---- For programs ---- */
 
-static json_t *number(uint64_t n)
-{
-    return json_integer(n < INT64_MAX ? (json_int_t)n : INT64_MAX);
-}
-
 static json_t *damage_json(const struct weft_damage *d)
 {
     json_t *places = json_array();
     for (uint64_t i = 0; i < d->problems && i < WEFT_DAMAGE_KEPT; i++) {
         const struct weft_error *e = &d->first[i];
-        json_t *offset = e->offset == WEFT_NO_OFFSET ? json_null() : number(e->offset);
-        json_array_append_new(places, json_pack("{so ss}", "offset", offset, "text", e->text));
+        json_t *offset = e->offset == WEFT_NO_OFFSET ? json_null() : weft__json_number(e->offset);
+        cli_json_append(places, CLI_OBJECT("offset", offset, "text", e->text));
     }
-    return json_pack("{so so so so so so}", "problems", number(d->problems), "skipped_bytes",
-                     number(d->skipped_bytes), "unknown_types", number(d->unknown_types),
-                     "backward_times", number(d->backward_times), "half_written",
-                     number(d->half_written), "places", places);
+    return CLI_OBJECT("problems", d->problems, "skipped_bytes", d->skipped_bytes, "unknown_types",
+                      d->unknown_types, "backward_times", d->backward_times, "half_written",
+                      d->half_written, "places", places);
 }
 
 static json_t *contradictions_json(const struct weft_contradictions *c)
 {
-    return json_pack("{so so so so}", "created_twice", number(c->created_twice), "resolved_twice",
-                     number(c->resolved_twice), "circles", number(c->circles), "on_loop",
-                     number(c->on_loop));
+    return CLI_OBJECT("created_twice", c->created_twice, "resolved_twice", c->resolved_twice,
+                      "circles", c->circles, "on_loop", c->on_loop);
 }
 
 /* Recorded = kept + overwritten + missing + discarded. */
@@ -114,10 +107,8 @@ static json_t *balance_json(uint64_t kept, const struct weft_reader_facts *f)
 {
     uint64_t overwritten = f->overwritten_events, missing = f->missing_events,
              discarded = f->discarded_events;
-    return json_pack("{so so so so so}", "recorded",
-                     number(kept + overwritten + missing + discarded), "kept", number(kept),
-                     "overwritten", number(overwritten), "missing", number(missing), "discarded",
-                     number(discarded));
+    return CLI_OBJECT("recorded", (uint64_t)(kept + overwritten + missing + discarded), "kept",
+                      kept, "overwritten", overwritten, "missing", missing, "discarded", discarded);
 }
 
 /* Pending promises of which only the sort is known. */
@@ -126,25 +117,22 @@ static json_t *given_up_json(const struct weft_promotion *p)
     json_t *sorts = json_array();
     for (uint32_t i = 0; i < p->sorts; i++) {
         const struct weft_origin *o = p->sort[i].origin;
-        json_array_append_new(
-            sorts, json_pack("{so so so so so so}", "type",
-                             o ? weft__json_text(o->type, strlen(o->type)) : json_null(), "file",
-                             o && o->file ? weft__json_text(o->file, strlen(o->file)) : json_null(),
-                             "line", number(o ? o->line : 0), "pending", number(p->sort[i].pending),
-                             "unlisted", number(p->sort[i].unlisted), "left_out",
-                             number(p->sort[i].left_out)));
+        cli_json_append(
+            sorts,
+            CLI_OBJECT("type", o ? weft__json_text(o->type, strlen(o->type)) : json_null(), "file",
+                       o && o->file ? weft__json_text(o->file, strlen(o->file)) : json_null(),
+                       "line", (uint64_t)(o ? o->line : 0), "pending", p->sort[i].pending,
+                       "unlisted", p->sort[i].unlisted, "left_out", p->sort[i].left_out));
     }
     return sorts;
 }
 
 static json_t *promoted_json(const struct weft_promotion *p)
 {
-    return json_pack("{so so so so so so so so so so sb sb}", "promises", number(p->promises),
-                     "events", number(p->events), "ever", number(p->ever), "given_up",
-                     number(p->given_up), "numbered", number(p->numbered), "sorts",
-                     given_up_json(p), "skipped", number(p->skipped), "pauses", number(p->pauses),
-                     "longest_pause_ns", number(p->longest_pause_ns), "left_out",
-                     number(p->left_out), "lacks", (int)p->lacks, "complete", (int)p->complete);
+    return CLI_OBJECT("promises", p->promises, "events", p->events, "ever", p->ever, "given_up",
+                      p->given_up, "numbered", p->numbered, "sorts", given_up_json(p), "skipped",
+                      p->skipped, "pauses", p->pauses, "longest_pause_ns", p->longest_pause_ns,
+                      "left_out", p->left_out, "lacks", p->lacks, "complete", p->complete);
 }
 
 static json_t *streams_json(const struct weft_reader_facts *f)
@@ -152,11 +140,9 @@ static json_t *streams_json(const struct weft_reader_facts *f)
     json_t *streams = json_array();
     for (uint32_t i = 0; f->stream && i < f->streams; i++) {
         const struct weft_stream_facts *t = &f->stream[i];
-        json_array_append_new(
-            streams, json_pack("{so so so so so so so}", "stream", number(t->number), "thread",
-                               number(t->thread), "name", weft__json_string(t->name), "kept",
-                               number(t->kept), "overwritten", number(t->overwritten), "missing",
-                               number(t->missing), "discarded", number(t->discarded)));
+        cli_json_append(streams, CLI_OBJECT("stream", t->number, "thread", t->thread, "name",
+                                            t->name, "kept", t->kept, "overwritten", t->overwritten,
+                                            "missing", t->missing, "discarded", t->discarded));
     }
     return streams;
 }
@@ -172,28 +158,26 @@ static json_t *provenance_json(const struct weft_process_facts *p)
     char boot_id[33];
     json_t *args = json_array();
     for (uint32_t i = 0; i < p->args; i++)
-        json_array_append_new(args, weft__json_string(p->arg[i]));
+        cli_json_append(args, weft__json_string(p->arg[i]));
     for (unsigned i = 0; i < sizeof p->boot_id; i++)
         snprintf(boot_id + 2 * i, 3, "%02x", p->boot_id[i]);
-    json_t *paused = p->was_paused ? number(real_ns(p, p->paused_ns)) : json_null();
+    json_t *paused = p->was_paused ? weft__json_number(real_ns(p, p->paused_ns)) : json_null();
     json_t *resumed =
-        p->was_paused && !p->is_paused ? number(real_ns(p, p->resumed_ns)) : json_null();
-    return json_pack("{so so so so ss so so so so so}", "program", weft__json_string(p->program),
-                     "args", args, "pid", number(p->pid), "host", weft__json_string(p->host),
-                     "boot_id", boot_id, "version", weft__json_string(p->version), "start_real_ns",
-                     number(p->start_real_ns), "stop_real_ns",
-                     p->stop_real_ns ? number(p->stop_real_ns) : json_null(), "paused_real_ns",
-                     paused, "resumed_real_ns", resumed);
+        p->was_paused && !p->is_paused ? weft__json_number(real_ns(p, p->resumed_ns)) : json_null();
+    return CLI_OBJECT("program", p->program, "args", args, "pid", p->pid, "host", p->host,
+                      "boot_id", boot_id, "version", p->version, "start_real_ns", p->start_real_ns,
+                      "stop_real_ns",
+                      p->stop_real_ns ? weft__json_number(p->stop_real_ns) : json_null(),
+                      "paused_real_ns", paused, "resumed_real_ns", resumed);
 }
 
 static json_t *wall_json(const struct weft_reader_facts *f)
 {
     if (!f->has_wall)
         return json_null();
-    return json_pack("{sI sI sI sb so}", "ns", (json_int_t)f->wall_ns, "own_ns",
-                     (json_int_t)f->wall_own_ns, "set_ns", (json_int_t)f->wall_set_ns, "measured",
-                     (int)f->wall_measured, "error_ns",
-                     f->wall_measured ? number(f->wall_error_ns) : json_null());
+    return CLI_OBJECT("ns", f->wall_ns, "own_ns", f->wall_own_ns, "set_ns", f->wall_set_ns,
+                      "measured", f->wall_measured, "error_ns",
+                      f->wall_measured ? weft__json_number(f->wall_error_ns) : json_null());
 }
 
 /* What only weft's own traces have. */
@@ -210,27 +194,22 @@ static void add_weft_json(json_t *o, const struct weft_reader_facts *f)
         {"changed_packets", f->changed_packets},   {"clock_hz", f->clock_hz},
     };
     for (unsigned i = 0; i < sizeof counts / sizeof *counts; i++)
-        json_object_set_new(o, counts[i].key, number(counts[i].value));
+        json_object_set_new(o, counts[i].key, weft__json_number(counts[i].value));
     uint64_t kept = 0;
     for (uint32_t i = 0; i < f->streams; i++)
         kept += f->stream[i].kept;
-    json_object_set_new(o, "refused", json_boolean(f->refused));
-    json_object_set_new(o, "wall", wall_json(f));
-    json_object_set_new(o, "first_real_ns",
-                        f->has_wall && kept ? number(f->first_ns + (uint64_t)f->wall_ns)
-                                            : json_null());
-    json_object_set_new(o, "streams_by", streams_json(f));
-    json_object_set_new(o, "streams_gone",
-                        json_pack("{so so so}", "streams", number(f->streams_recorded - f->streams),
-                                  "overwritten", number(f->overwritten_elsewhere), "discarded",
-                                  number(f->discarded_elsewhere)));
-    json_object_set_new(o, "balance", balance_json(kept, f));
-    json_object_set_new(o, "promoted", promoted_json(&f->promotion));
+    CLI_SET(o, "refused", f->refused, "wall", wall_json(f), "first_real_ns",
+            f->has_wall && kept ? weft__json_number(f->first_ns + (uint64_t)f->wall_ns)
+                                : json_null(),
+            "streams_by", streams_json(f), "streams_gone",
+            CLI_OBJECT("streams", (uint64_t)(f->streams_recorded - f->streams), "overwritten",
+                       f->overwritten_elsewhere, "discarded", f->discarded_elsewhere),
+            "balance", balance_json(kept, f), "promoted", promoted_json(&f->promotion));
     if (f->of_ocaml)
-        json_object_set_new(o, "lost_words", number(f->lost_words));
-    json_object_set_new(o, "ended", json_string(weft_ended_name(f->ended)));
+        CLI_SET(o, "lost_words", f->lost_words);
+    CLI_SET(o, "ended", weft_ended_name(f->ended));
     weft__json_exit(o, &f->process.exit);
-    json_object_set_new(o, "provenance", provenance_json(&f->process));
+    CLI_SET(o, "provenance", provenance_json(&f->process));
 }
 
 static json_t *report_json(const struct report *r)
@@ -240,31 +219,30 @@ static json_t *report_json(const struct report *r)
     json_t *events = json_object();
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
         if (f->is_weft || weft_event_kinds[k].in_mirage || s->events[k])
-            json_object_set_new(events, weft_event_kinds[k].name, number(s->events[k]));
-    json_t *o =
-        json_pack("{so ss so so so so so}", "file", weft__json_string(s->path), "format", f->format,
-                  "bytes", number(f->file_bytes), "events_total", number(s->events_total), "events",
-                  events, "promises", number(s->promises), "span_ns", number(s->span_ns));
+            json_object_set_new(events, weft_event_kinds[k].name, weft__json_number(s->events[k]));
+    json_t *o = CLI_OBJECT("file", s->path, "format", f->format, "bytes", f->file_bytes,
+                           "events_total", s->events_total, "events", events, "promises",
+                           s->promises, "span_ns", s->span_ns);
     if (r->has_model) {
         json_object_set(o, "promises_by", r->by_type);
-        json_object_set_new(o, "contradictions", contradictions_json(&r->contradictions));
+        CLI_SET(o, "contradictions", contradictions_json(&r->contradictions));
     }
-    json_t *rest = json_pack("{so so so sb so ss so so ss so}", "streams", number(f->streams),
-                             "packets", number(f->packets), "unused_packets",
-                             number(f->unused_packets), "wrapped", (int)f->wrapped, "overwritten",
-                             number(f->overwritten_words ? f->overwritten_words
-                                    : f->is_weft         ? f->overwritten_events
-                                                         : f->overwritten_packets),
-                             "overwritten_unit",
-                             f->overwritten_words ? "words"
-                             : f->is_weft         ? "events"
-                                                  : "packets",
-                             "missing", number(f->is_weft ? f->missing_events : f->missing_packets),
-                             "discarded", number(f->discarded_events), "clock", f->clock, "damage",
-                             damage_json(weft_reader_damage(s->reader)));
+    json_t *rest =
+        CLI_OBJECT("streams", f->streams, "packets", f->packets, "unused_packets",
+                   f->unused_packets, "wrapped", f->wrapped, "overwritten",
+                   (uint64_t)(f->overwritten_words ? f->overwritten_words
+                              : f->is_weft         ? f->overwritten_events
+                                                   : f->overwritten_packets),
+                   "overwritten_unit",
+                   f->overwritten_words ? "words"
+                   : f->is_weft         ? "events"
+                                        : "packets",
+                   "missing", (uint64_t)(f->is_weft ? f->missing_events : f->missing_packets),
+                   "discarded", f->discarded_events, "clock", f->clock, "damage",
+                   damage_json(weft_reader_damage(s->reader)));
     json_object_update(o, rest);
     json_decref(rest);
-    json_object_set_new(o, "samples", info_samples_json(r->samples, f));
+    CLI_SET(o, "samples", info_samples_json(r->samples, f));
     if (f->is_weft)
         add_weft_json(o, f);
     return o;
@@ -615,13 +593,6 @@ static void report_fini(struct report *r)
     json_decref(r->by_type);
 }
 
-static void print_json(json_t *o)
-{
-    weft__json_write(o, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(o);
-}
-
 static int run(int files, char **file)
 {
     const bool json = request.json;
@@ -636,7 +607,7 @@ static int run(int files, char **file)
             status = WEFT__FAILED;
         total += known ? r.sum.events_total : 0;
         if (known && json)
-            json_array_append_new(traces, report_json(&r));
+            cli_json_append(traces, report_json(&r));
         else if (known)
             print_report(&r);
         if (known && !json && i + 1 < files)
@@ -644,9 +615,9 @@ static int run(int files, char **file)
         report_fini(&r);
     }
     if (json && files > 1)
-        print_json(json_pack("{sO so}", "traces", traces, "events_total", number(total)));
+        cli_json_print(CLI_OBJECT("traces", json_incref(traces), "events_total", total));
     else if (json && json_array_size(traces))
-        print_json(json_incref(json_array_get(traces, 0)));
+        cli_json_print(json_incref(json_array_get(traces, 0)));
     json_decref(traces);
     return status;
 }

@@ -129,11 +129,6 @@ void info_samples_print(const struct weft_profile *p)
 
 /* ---- For programs ---- */
 
-static json_t *text(const char *t)
-{
-    return weft__json_text(t, strlen(t));
-}
-
 static json_t *known(uint32_t number)
 {
     return number == UINT32_MAX ? json_null() : json_integer(number);
@@ -147,11 +142,10 @@ static json_t *sources_json(const struct weft_profile *p)
     json_t *list = json_array();
     for (uint32_t i = 0; count && i < p->sources; i++) {
         const struct weft_source *s = &p->source[i];
-        json_array_append_new(
-            list, json_pack("{so ss so so so}", "name", text(weft_profile_text(p, s->name)), "unit",
-                            s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
-                            weft__json_number(s->period), "frequency",
-                            weft__json_number(s->frequency), "count", weft__json_number(count[i])));
+        cli_json_append(list,
+                        CLI_OBJECT("name", weft__json_string(weft_profile_text(p, s->name)), "unit",
+                                   s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
+                                   s->period, "frequency", s->frequency, "count", count[i]));
     }
     free(count);
     return list;
@@ -164,11 +158,9 @@ static json_t *threads_json(const struct weft_profile *p)
     json_t *list = json_array();
     for (uint32_t i = 0; count && i < threads; i++) {
         const struct weft_thread *t = &p->thread[count[i].thread];
-        json_array_append_new(list, json_pack("{so so so so so}", "process", known(t->process),
-                                              "thread", known(t->thread), "name",
-                                              text(weft_profile_text(p, t->name)), "count",
-                                              weft__json_number(count[i].samples), "away",
-                                              weft__json_number(count[i].absences)));
+        cli_json_append(list, CLI_OBJECT("process", known(t->process), "thread", known(t->thread),
+                                         "name", weft__json_string(weft_profile_text(p, t->name)),
+                                         "count", count[i].samples, "away", count[i].absences));
     }
     free(count);
     return list;
@@ -178,13 +170,10 @@ json_t *info_samples_json(const struct weft_profile *p, const struct weft_reader
 {
     if (!p)
         return json_null();
-    return json_pack(
-        "{so so so so so so so so so so so so so}", "count", weft__json_number(p->samples), "lost",
-        weft__json_number(p->lost), "lost_other", weft__json_number(p->lost_other),
-        "switches_until_ns",
+    return CLI_OBJECT(
+        "count", p->samples, "lost", p->lost, "lost_other", p->lost_other, "switches_until_ns",
         p->switches_until_ns ? weft__json_number(p->switches_until_ns) : json_null(), "skipped",
-        weft__json_number(p->skipped), "away", weft__json_number(p->absences), "interrupts",
-        weft__json_number(p->interrupts), "first_ns", weft__json_number(p->first_ns), "last_ns",
-        weft__json_number(p->last_ns), "packets", weft__json_number(f->sample_packets), "bytes",
-        weft__json_number(f->sample_bytes), "events", sources_json(p), "threads", threads_json(p));
+        p->skipped, "away", p->absences, "interrupts", p->interrupts, "first_ns", p->first_ns,
+        "last_ns", p->last_ns, "packets", f->sample_packets, "bytes", f->sample_bytes, "events",
+        sources_json(p), "threads", threads_json(p));
 }

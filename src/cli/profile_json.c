@@ -17,25 +17,6 @@ static json_t *profile_text(const struct weft_profile *p, uint32_t number)
     return number ? weft__json_string(weft_profile_text(p, number)) : json_null();
 }
 
-static bool dump_as(json_t *o, size_t flags)
-{
-    bool ok = weft__json_write(o, flags);
-    json_decref(o);
-    return ok || ferror(stdout); /* weft__finish says that */
-}
-
-static bool dump(json_t *o, const char *before)
-{
-    fputs(before, stdout);
-    return dump_as(o, JSON_ENCODE_ANY);
-}
-
-/* As weft__json_number has it. */
-static uint64_t number(uint64_t n)
-{
-    return n < INT64_MAX ? n : INT64_MAX;
-}
-
 /* ---- What was measured ---- */
 
 static json_t *files_json(const struct weft__profiles *files)
@@ -43,11 +24,10 @@ static json_t *files_json(const struct weft__profiles *files)
     json_t *list = json_array();
     for (unsigned i = 0; i < files->files; i++) {
         const struct weft__profiles_file *f = &files->file[i];
-        json_array_append_new(
-            list, json_pack("{so ss so so sb so}", "file", weft__json_string(f->path), "kind",
-                            weft__profiles_kind(f->kind), "samples", weft__json_number(f->samples),
-                            "absences", weft__json_number(f->absences), "events", (int)f->events,
-                            "program", f->program ? weft__json_string(f->program) : json_null()));
+        cli_json_append(list, CLI_OBJECT("file", f->path, "kind", weft__profiles_kind(f->kind),
+                                         "samples", f->samples, "absences", f->absences, "events",
+                                         f->events, "program",
+                                         f->program ? weft__json_string(f->program) : json_null()));
     }
     return list;
 }
@@ -58,41 +38,35 @@ static json_t *event_json(const struct profile_view *v)
     if (v->o.source >= p->sources)
         return json_null();
     const struct weft_source *s = &p->source[v->o.source];
-    return json_pack("{so ss so so so}", "name", weft__json_string(weft_profile_text(p, s->name)),
-                     "unit", s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
-                     s->period ? weft__json_number(s->period) : json_null(), "frequency_asked",
-                     s->frequency ? weft__json_number(s->frequency) : json_null(), "rate",
-                     v->facts.rate > 0 ? json_real(v->facts.rate) : json_null());
+    return CLI_OBJECT("name", weft_profile_text(p, s->name), "unit",
+                      s->unit <= WEFT_UNIT_CYCLES ? units[s->unit] : "count", "period",
+                      s->period ? weft__json_number(s->period) : json_null(), "frequency_asked",
+                      s->frequency ? weft__json_number(s->frequency) : json_null(), "rate",
+                      v->facts.rate > 0 ? json_real(v->facts.rate) : json_null());
 }
 
 static json_t *measured_json(const struct profile_view *v)
 {
     const struct profile_facts *f = &v->facts;
     uint64_t until = v->p->switches_until_ns;
-    return json_pack("{so so so so so so so so so so so so so sb}", "event", event_json(v),
-                     "samples", weft__json_number(f->samples), "total", weft__json_number(f->total),
-                     "lost", weft__json_number(v->p->lost), "lost_other",
-                     weft__json_number(v->p->lost_other), "switches_until_ns",
-                     until ? json_integer(weft_model_time(until, v->p->model ? v->p->model->first_ns
-                                                                             : v->p->first_ns))
-                           : json_null(),
-                     "skipped", weft__json_number(v->p->skipped), "span_ns",
-                     weft__json_number(f->last_ns - f->first_ns), "threads",
-                     weft__json_number(f->threads), "processes", weft__json_number(f->processes),
-                     "away_ns", weft__json_number(f->away_ns), "away_times",
-                     weft__json_number(f->away), "preempted_ns", weft__json_number(f->preempted_ns),
-                     "promises", (int)(v->p->model && v->p->model->promises > 1));
+    return CLI_OBJECT("event", event_json(v), "samples", f->samples, "total", f->total, "lost",
+                      v->p->lost, "lost_other", v->p->lost_other, "switches_until_ns",
+                      until ? json_integer(weft_model_time(
+                                  until, v->p->model ? v->p->model->first_ns : v->p->first_ns))
+                            : json_null(),
+                      "skipped", v->p->skipped, "span_ns", (uint64_t)(f->last_ns - f->first_ns),
+                      "threads", f->threads, "processes", f->processes, "away_ns", f->away_ns,
+                      "away_times", f->away, "preempted_ns", f->preempted_ns, "promises",
+                      (bool)(v->p->model && v->p->model->promises > 1));
 }
 
 /* gap: of without_promise, by enum weft_gap. */
 static json_t *shown_json(uint64_t samples, uint64_t total, uint64_t without_promise,
                           const uint64_t *gap, enum weft_source_unit unit)
 {
-    return json_pack("{so so so so so ss}", "samples", weft__json_number(samples), "total",
-                     weft__json_number(total), "without_promise",
-                     weft__json_number(without_promise), "overwritten",
-                     weft__json_number(gap[WEFT_GAP_OVERWRITTEN]), "not_recorded",
-                     weft__json_number(gap[WEFT_GAP_OUTSIDE]), "unit", units[unit]);
+    return CLI_OBJECT("samples", samples, "total", total, "without_promise", without_promise,
+                      "overwritten", gap[WEFT_GAP_OVERWRITTEN], "not_recorded",
+                      gap[WEFT_GAP_OUTSIDE], "unit", units[unit]);
 }
 
 static json_t *list_json(const struct weft_profile_list *l)
@@ -117,21 +91,19 @@ static const char *kind_name(enum weft_frame_kind kind)
 static json_t *frame_json(const struct profile_view *v, const struct weft_named_frame *f)
 {
     const struct weft_profile *p = v->p;
-    json_t *o = json_pack("{so ss}", "name", profile_text(p, f->text), "kind", kind_name(f->kind));
+    json_t *o = CLI_OBJECT("name", profile_text(p, f->text), "kind", kind_name(f->kind));
     const struct weft_function *function =
         f->function != WEFT_NONE ? &p->function[f->function] : NULL;
     if (o && function) {
-        json_object_set_new(o, "file", profile_text(p, function->file));
-        json_object_set_new(o, "start_line",
-                            function->start_line ? json_integer(function->start_line)
-                                                 : json_null());
-        json_object_set_new(o, "line", f->line ? json_integer(f->line) : json_null());
+        CLI_SET(o, "file", profile_text(p, function->file), "start_line",
+                function->start_line ? json_integer(function->start_line) : json_null(), "line",
+                f->line ? json_integer(f->line) : json_null());
     }
     const char *object = profile_object(v, f);
     if (o && object)
-        json_object_set_new(o, "object", weft__json_string(object));
+        CLI_SET(o, "object", object);
     if (o && f->promise != WEFT_NONE && p->model)
-        json_object_set_new(o, "promise", weft__json_id(p->model, f->promise));
+        CLI_SET(o, "promise", weft__json_id(p->model, f->promise));
     return o;
 }
 
@@ -140,9 +112,7 @@ static json_t *row_json(const struct profile_view *v, const struct weft_profile_
     json_t *o = frame_json(v, &r->frame);
     if (!o)
         return NULL;
-    json_object_set_new(o, "self", weft__json_number(r->self));
-    json_object_set_new(o, "total", weft__json_number(r->total));
-    json_object_set_new(o, "samples", weft__json_number(r->samples));
+    CLI_SET(o, "self", r->self, "total", r->total, "samples", r->samples);
     return o;
 }
 
@@ -153,7 +123,7 @@ static bool print_rows(const struct profile_view *v, const struct weft_profile_l
     bool ok = true;
     fputs(before, stdout);
     for (uint32_t i = 0; ok && i < shown; i++)
-        ok = dump(row_json(v, &l->row[i]), i ? ",\n  " : "\n  ");
+        ok = cli_json_dump(row_json(v, &l->row[i]), i ? ",\n  " : "\n  ");
     putchar(']');
     return ok;
 }
@@ -166,7 +136,7 @@ static bool print_list(const struct profile_view *v, enum weft_profile_by by, co
     o.by = by;
     if (weft_profile_list_make(&l, v->p, &o) < 0)
         return false;
-    bool ok = (!shown || dump(list_json(l), shown)) && print_rows(v, l, rows);
+    bool ok = (!shown || cli_json_dump(list_json(l), shown)) && print_rows(v, l, rows);
     weft_profile_list_free(l);
     return ok;
 }
@@ -177,19 +147,19 @@ static bool print_calls(const struct profile_view *v)
     if (weft_calltree_make(&t, v->p, &v->o) < 0)
         return false;
     weft__tell_cut(t);
-    bool ok = dump(shown_json(t->samples, t->total, t->without_promise, t->gap, t->unit),
-                   ",\n \"shown\": ");
+    bool ok = cli_json_dump(shown_json(t->samples, t->total, t->without_promise, t->gap, t->unit),
+                            ",\n \"shown\": ");
     fputs(",\n \"calls\": [", stdout);
     for (uint32_t i = 1; ok && i < t->calls; i++) {
         const struct weft_call *c = &t->call[i];
         fputs(i > 1 ? ",\n  {" : "\n  {", stdout);
-        ok = dump_as(frame_json(v, &c->frame), JSON_EMBED);
+        ok = cli_json_dump_members(frame_json(v, &c->frame));
         char parent[16] = "null";
         if (c->parent)
             snprintf(parent, sizeof parent, "%" PRIu32, c->parent);
         printf(", \"call\": %" PRIu32 ", \"parent\": %s, \"self\": %" PRIu64 ", \"total\": %" PRIu64
                ", \"samples\": %" PRIu64 "}",
-               i, parent, number(c->self), number(c->total), number(c->samples));
+               i, parent, c->self, c->total, c->samples);
     }
     putchar(']');
     weft_calltree_free(t);
@@ -202,10 +172,9 @@ static json_t *wait_json(const struct profile_view *v, const struct profile_wait
     json_t *stack = json_array();
     for (uint32_t c = wait->call; c && c != WEFT_NONE; c = w->tree->call[c].parent)
         if (w->tree->call[c].frame.kind != WEFT_FRAME_STATE)
-            json_array_append_new(stack, profile_text(v->p, w->tree->call[c].frame.text));
-    return json_pack("{ss so so so}", "why", wait->preempted ? "preempted" : "waits", "ns",
-                     weft__json_number(wait->ns), "times", weft__json_number(wait->times), "stack",
-                     stack);
+            cli_json_append(stack, profile_text(v->p, w->tree->call[c].frame.text));
+    return CLI_OBJECT("why", wait->preempted ? "preempted" : "waits", "ns", wait->ns, "times",
+                      wait->times, "stack", stack);
 }
 
 static bool print_waits(const struct profile_view *v)
@@ -214,7 +183,7 @@ static bool print_waits(const struct profile_view *v)
     bool ok = profile_waits_find(&w, v) == 0;
     fputs(",\n \"places\": [", stdout);
     for (uint32_t i = 0; ok && i < w.waits && i < v->r->limit; i++)
-        ok = dump(wait_json(v, &w, &w.wait[i]), i ? ",\n  " : "\n  ");
+        ok = cli_json_dump(wait_json(v, &w, &w.wait[i]), i ? ",\n  " : "\n  ");
     putchar(']');
     profile_waits_fini(&w);
     return ok;
@@ -227,11 +196,10 @@ static bool print_blanks(const struct profile_view *v)
     fputs(",\n \"without_name\": [", stdout);
     for (uint32_t i = 0; ok && i < b.blanks; i++) {
         const struct profile_blank *blank = &b.blank[i];
-        ok = dump(json_pack("{so ss so so}", "object", profile_text(v->p, blank->path), "why",
-                            profile_nameless_name(blank->why), "samples",
-                            weft__json_number(blank->samples), "total",
-                            weft__json_number(blank->value)),
-                  i ? ",\n  " : "\n  ");
+        ok = cli_json_dump(CLI_OBJECT("object", profile_text(v->p, blank->path), "why",
+                                      profile_nameless_name(blank->why), "samples", blank->samples,
+                                      "total", blank->value),
+                           i ? ",\n  " : "\n  ");
     }
     putchar(']');
     free(b.blank);
@@ -244,12 +212,12 @@ bool profile_print_json(const struct profile_view *v)
     const struct profile_request *r = v->r;
     bool waits = r->off_cpu && r->report != PROFILE_TREE && r->by == WEFT_PROFILE_BY_FUNCTION;
     const char *report = waits ? "off_cpu" : reports[r->report];
-    bool ok = dump(files_json(v->files), "{\"files\": ") &&
-              dump(measured_json(v), ",\n \"measured\": ") &&
-              dump(json_string(report), ",\n \"report\": ") &&
-              dump(json_string(profile_by_name(r->by)), ",\n \"by\": ") &&
-              dump(json_boolean(v->o.by_family), ",\n \"folded\": ") &&
-              dump(json_boolean(r->off_cpu), ",\n \"off_cpu\": ");
+    bool ok = cli_json_dump(files_json(v->files), "{\"files\": ") &&
+              cli_json_dump(measured_json(v), ",\n \"measured\": ") &&
+              cli_json_dump(json_string(report), ",\n \"report\": ") &&
+              cli_json_dump(json_string(profile_by_name(r->by)), ",\n \"by\": ") &&
+              cli_json_dump(json_boolean(v->o.by_family), ",\n \"folded\": ") &&
+              cli_json_dump(json_boolean(r->off_cpu), ",\n \"off_cpu\": ");
     if (r->report == PROFILE_TREE)
         ok = ok && print_calls(v);
     else
@@ -268,8 +236,8 @@ bool profile_print_json(const struct profile_view *v)
 
 static json_t *side_json(const struct profile_view *v, const struct weft_profile_list *l)
 {
-    return json_pack("{so so so}", "files", files_json(v->files), "measured", measured_json(v),
-                     "shown", list_json(l));
+    return CLI_OBJECT("files", files_json(v->files), "measured", measured_json(v), "shown",
+                      list_json(l));
 }
 
 static json_t *change_json(const struct profile_changes *c, const struct weft_profile_delta *d,
@@ -279,15 +247,10 @@ static json_t *change_json(const struct profile_changes *c, const struct weft_pr
     json_t *o = frame_json(d->after_row != WEFT_NONE ? after : before, &f);
     if (!o)
         return NULL;
-    json_object_set_new(o, "before_self", weft__json_number(d->before_self));
-    json_object_set_new(o, "after_self", weft__json_number(d->after_self));
-    json_object_set_new(o, "before_total", weft__json_number(d->before_total));
-    json_object_set_new(o, "after_total", weft__json_number(d->after_total));
-    json_object_set_new(o, "before_percent",
-                        json_real(profile_percent(d->before_self, c->before->total)));
-    json_object_set_new(o, "after_percent",
-                        json_real(profile_percent(d->after_self, c->after->total)));
-    json_object_set_new(o, "points", json_real(100 * d->self_share));
+    CLI_SET(o, "before_self", d->before_self, "after_self", d->after_self, "before_total",
+            d->before_total, "after_total", d->after_total, "before_percent",
+            profile_percent(d->before_self, c->before->total), "after_percent",
+            profile_percent(d->after_self, c->after->total), "points", 100 * d->self_share);
     return o;
 }
 
@@ -295,13 +258,13 @@ bool profile_print_diff_json(const struct profile_view *before, const struct pro
 {
     struct profile_changes c;
     bool ok = profile_changes_find(&c, before, after) == 0;
-    ok = ok && dump(json_string("diff"), "{\"report\": ") &&
-         dump(json_string(profile_by_name(after->o.by)), ",\n \"by\": ") &&
-         dump(side_json(before, c.before), ",\n \"before\": ") &&
-         dump(side_json(after, c.after), ",\n \"after\": ");
+    ok = ok && cli_json_dump(json_string("diff"), "{\"report\": ") &&
+         cli_json_dump(json_string(profile_by_name(after->o.by)), ",\n \"by\": ") &&
+         cli_json_dump(side_json(before, c.before), ",\n \"before\": ") &&
+         cli_json_dump(side_json(after, c.after), ",\n \"after\": ");
     fputs(ok ? ",\n \"rows\": [" : "", stdout);
     for (uint32_t i = 0; ok && i < c.deltas->rows && i < after->r->limit; i++)
-        ok = dump(change_json(&c, &c.deltas->row[i], before, after), i ? ",\n  " : "\n  ");
+        ok = cli_json_dump(change_json(&c, &c.deltas->row[i], before, after), i ? ",\n  " : "\n  ");
     fputs(ok ? "]}\n" : "", stdout);
     profile_changes_fini(&c);
     return ok;

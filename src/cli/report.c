@@ -426,24 +426,25 @@ static int gap(const struct cli_table *t, unsigned c)
 static void lay_out(const struct cli_table *t, int *width)
 {
     const unsigned last = t->columns - 1;
-    int total = 0, most = 0;
+    int total = 0, keeps = 0;
     for (unsigned c = 0; c < t->columns; c++) {
         const int head = cli_width(t->column[c].head);
         width[c] = head > t->column[c].least ? head : t->column[c].least;
     }
     for (size_t i = 0; i < t->cells; i++) {
         const int wide = cli_width(t->cell[i].text);
+        const int most = t->column[i % t->columns].most;
         int *of = &width[i % t->columns];
-        *of = wide > *of ? wide : *of;
+        *of = wide <= *of ? *of : most && wide > most ? most : wide;
     }
     for (unsigned c = 0; c < t->columns; c++) {
         total += gap(t, c) + width[c];
-        most = t->column[c].keep > most ? t->column[c].keep : most;
+        keeps = t->column[c].keep > keeps ? t->column[c].keep : keeps;
     }
     /* Texts may be cut; columns go only where too little would be left of them. */
     const unsigned text = t->column[0].left ? 0 : last;
     const int least = width[text] < CLI_TEXT_LEAST ? width[text] : CLI_TEXT_LEAST;
-    for (int keep = 1; keep <= most && total - width[text] + least > cli_columns(); keep++)
+    for (int keep = 1; keep <= keeps && total - width[text] + least > cli_columns(); keep++)
         for (unsigned c = 0; c < t->columns; c++)
             if (t->column[c].keep == keep && width[c]) {
                 total -= gap(t, c) + width[c];

@@ -81,6 +81,7 @@ struct cli_column {
     const char *head;
     int gap;   /* spaces in front of it; 0: one, but none in front of the first column */
     int least; /* columns that it has at least */
+    int most;  /* and at most, of a text; 0: no limit */
     bool left; /* a text; else a number, which stands at the right */
     int keep;  /* where there is no room for all columns, those with the least go first; 0: never */
 };

@@ -93,10 +93,8 @@ static json_t *histogram_json(const struct weft_stats *s, const struct weft_stat
     for (unsigned i = 1; i < 63 && before < r->latencies; i++) {
         uint32_t below = weft_stats_below(s, r, INT64_C(1) << i);
         if (below > before)
-            json_array_append_new(list, json_pack("{sI sI sI}", "from_ns",
-                                                  i == 1 ? (json_int_t)0 : (json_int_t)1 << (i - 1),
-                                                  "to_ns", (json_int_t)1 << i, "count",
-                                                  (json_int_t)(below - before)));
+            cli_json_append(list, CLI_OBJECT("from_ns", i == 1 ? INT64_C(0) : INT64_C(1) << (i - 1),
+                                             "to_ns", INT64_C(1) << i, "count", below - before));
         before = below;
     }
     return list;
@@ -113,22 +111,18 @@ static json_t *row_json(const struct stats_view *v, const struct weft_stats_row 
     char *label;
     if (weft_stats_label(&label, v->s, m, r) < 0)
         return NULL;
-    json_t *o = json_pack(
-        "{so so so sf so so so so so so so so}", "type",
-        weft__json_string(weft_model_type(m, r->promise)), "label", weft__json_string(label),
-        "count", weft__json_number(r->count), "rate", r->rate, "resolved",
-        weft__json_number(r->resolved), "failed", weft__json_number(r->failed), "cancelled",
-        weft__json_number(r->cancelled), "forgotten", weft__json_number(r->forgotten), "pending",
-        weft__json_number(r->pending), "became", weft__json_number(r->became), "preexisting",
-        weft__json_number(r->preexisting), "latencies", weft__json_number(r->latencies));
-    json_t *times = json_pack(
-        "{so so so so so so so sI sI sI sI so}", "p50_ns", latency(r, r->p50_ns), "p90_ns",
-        latency(r, r->p90_ns), "p99_ns", latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns),
-        "mean_ns", r->latencies ? json_integer(r->total_ns / r->latencies) : json_null(),
-        "total_ns", weft__json_number((uint64_t)r->total_ns), "slowest",
-        weft__json_id(m, r->slowest), "waiting_ns", (json_int_t)r->waiting_ns, "blocked_ns",
-        (json_int_t)r->blocked_ns, "ready_ns", (json_int_t)r->ready_ns, "running_ns",
-        (json_int_t)r->running_ns, "histogram", histogram_json(v->s, r));
+    json_t *o =
+        CLI_OBJECT("type", weft_model_type(m, r->promise), "label", label, "count", r->count,
+                   "rate", r->rate, "resolved", r->resolved, "failed", r->failed, "cancelled",
+                   r->cancelled, "forgotten", r->forgotten, "pending", r->pending, "became",
+                   r->became, "preexisting", r->preexisting, "latencies", r->latencies);
+    json_t *times =
+        CLI_OBJECT("p50_ns", latency(r, r->p50_ns), "p90_ns", latency(r, r->p90_ns), "p99_ns",
+                   latency(r, r->p99_ns), "max_ns", latency(r, r->max_ns), "mean_ns",
+                   r->latencies ? json_integer(r->total_ns / r->latencies) : json_null(),
+                   "total_ns", (uint64_t)r->total_ns, "slowest", weft__json_id(m, r->slowest),
+                   "waiting_ns", r->waiting_ns, "blocked_ns", r->blocked_ns, "ready_ns",
+                   r->ready_ns, "running_ns", r->running_ns, "histogram", histogram_json(v->s, r));
     free(label);
     if (!o || !times || json_object_update(o, times) < 0) {
         json_decref(o);
@@ -147,54 +141,40 @@ static json_t *stream_json(const struct stats_view *v, const struct weft_stats_s
         uint32_t p = v->h->run_promise[s->longest_run[i]];
         struct weft__text name = {0};
         weft__put_name(&name, m, p);
-        json_array_append_new(runs,
-                              json_pack("{so so sI sI}", "promise", weft__json_id(m, p), "name",
-                                        weft__json_string(name.text), "start_ns",
-                                        (json_int_t)r->start_ns, "end_ns", (json_int_t)r->end_ns));
+        cli_json_append(runs, CLI_OBJECT("promise", weft__json_id(m, p), "name", name.text,
+                                         "start_ns", r->start_ns, "end_ns", r->end_ns));
         weft__text_fini(&name);
     }
-    json_t *turn =
-        s->turns ? json_pack("{sI sI so}", "start_ns", (json_int_t)s->turn_from_ns, "end_ns",
-                             (json_int_t)s->turn_to_ns, "runs", weft__json_number(s->turn_runs))
-                 : json_null();
+    json_t *turn = s->turns ? CLI_OBJECT("start_ns", s->turn_from_ns, "end_ns", s->turn_to_ns,
+                                         "runs", s->turn_runs)
+                            : json_null();
     double share = s->span_ns ? (double)s->busy_ns / (double)s->span_ns : 0;
-    return json_pack("{so ss sb sf sI sI sI sI sI so so so so}", "stream",
-                     weft__json_number(s->stream), "kind", s->is_loop ? "loop" : "worker",
-                     "suspends", (int)s->suspends, "utilisation", share < 1 ? share : 1.0,
-                     "span_ns", (json_int_t)s->span_ns, "busy_ns", (json_int_t)s->busy_ns,
-                     "loop_ns", (json_int_t)s->loop_ns, "idle_ns", (json_int_t)s->idle_ns,
-                     "collecting_ns", (json_int_t)s->collecting_ns, "runs",
-                     weft__json_number(s->runs), "turns", weft__json_number(s->turns),
-                     "longest_runs", runs, "longest_turn", turn);
-}
-
-static bool dump(json_t *o, const char *before)
-{
-    fputs(before, stdout);
-    bool ok = weft__json_write(o, JSON_ENCODE_ANY);
-    json_decref(o);
-    return ok || ferror(stdout); /* weft__finish says that */
+    return CLI_OBJECT("stream", s->stream, "kind", s->is_loop ? "loop" : "worker", "suspends",
+                      s->suspends, "utilisation", share < 1 ? share : 1.0, "span_ns", s->span_ns,
+                      "busy_ns", s->busy_ns, "loop_ns", s->loop_ns, "idle_ns", s->idle_ns,
+                      "collecting_ns", s->collecting_ns, "runs", s->runs, "turns", s->turns,
+                      "longest_runs", runs, "longest_turn", turn);
 }
 
 /* A row at a time: there may be as many as promises. */
 static bool print_json(const struct stats_view *v)
 {
     const struct weft_stats *s = v->s;
-    bool ok = dump(weft__json_string(v->path), "{\"file\": ") &&
-              dump(json_string(by_names[s->by]), ",\n \"by\": ") &&
-              dump(json_integer(s->span_ns), ",\n \"span_ns\": ") &&
-              dump(weft__json_number(v->h->m->promises - 1), ",\n \"promises\": ") &&
-              dump(weft__json_number(s->rows), ",\n \"kinds\": ");
+    bool ok = cli_json_dump(weft__json_string(v->path), "{\"file\": ") &&
+              cli_json_dump(json_string(by_names[s->by]), ",\n \"by\": ") &&
+              cli_json_dump(json_integer(s->span_ns), ",\n \"span_ns\": ") &&
+              cli_json_dump(weft__json_number(v->h->m->promises - 1), ",\n \"promises\": ") &&
+              cli_json_dump(weft__json_number(s->rows), ",\n \"kinds\": ");
     fputs(",\n \"rows\": [", stdout);
     for (uint32_t i = 0; ok && i < s->rows && i < v->top; i++)
-        ok = dump(row_json(v, &s->row[i]), i ? ",\n  " : "\n  ");
+        ok = cli_json_dump(row_json(v, &s->row[i]), i ? ",\n  " : "\n  ");
     fputs("],\n \"streams\": [", stdout);
     for (uint32_t i = 0; ok && i < s->streams; i++)
-        ok = dump(stream_json(v, &s->stream[i]), i ? ",\n  " : "\n  ");
-    ok = ok && dump(json_pack("{so so sf}", "max", weft__json_number(s->ready_max), "max_at_ns",
-                              s->ready_max ? json_integer(s->ready_max_ns) : json_null(), "mean",
-                              s->ready_mean),
-                    "],\n \"ready\": ");
+        ok = cli_json_dump(stream_json(v, &s->stream[i]), i ? ",\n  " : "\n  ");
+    ok = ok && cli_json_dump(CLI_OBJECT("max", s->ready_max, "max_at_ns",
+                                        s->ready_max ? json_integer(s->ready_max_ns) : json_null(),
+                                        "mean", s->ready_mean),
+                             "],\n \"ready\": ");
     fputs("}\n", stdout);
     return ok;
 }

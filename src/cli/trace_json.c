@@ -50,10 +50,73 @@ static int put(const char *text, size_t size, void *data)
     return ferror(out) ? -1 : 0;
 }
 
-bool weft__json_write(const json_t *o, size_t flags)
+static bool write_and_free(json_t *o, size_t flags)
 {
-    return o &&
-           json_dump_callback(o, put, stdout, flags | (cli_ascii() ? JSON_ENSURE_ASCII : 0)) == 0;
+    const bool ok =
+        o && json_dump_callback(o, put, stdout, flags | (cli_ascii() ? JSON_ENSURE_ASCII : 0)) == 0;
+    json_decref(o);
+    return ok || ferror(stdout); /* weft__finish says that */
+}
+
+bool cli_json_print(json_t *o)
+{
+    const bool ok = write_and_free(o, JSON_INDENT(2));
+    putchar('\n');
+    return ok;
+}
+
+bool cli_json_dump(json_t *o, const char *before)
+{
+    fputs(before, stdout);
+    return write_and_free(o, JSON_ENCODE_ANY);
+}
+
+bool cli_json_dump_members(json_t *o)
+{
+    return write_and_free(o, JSON_EMBED);
+}
+
+bool cli_json_set(json_t *o, const struct cli_pair *pair)
+{
+    bool whole = true;
+    for (; pair->key; pair++)
+        whole &= json_object_set_new(o, pair->key, pair->value) == 0;
+    return whole;
+}
+
+json_t *cli_json_object(json_t *o, const struct cli_pair *pair)
+{
+    if (cli_json_set(o, pair))
+        return o;
+    json_decref(o);
+    return NULL;
+}
+
+bool cli_json_append(json_t *list, json_t *value)
+{
+    return json_array_append_new(list, value) == 0;
+}
+
+json_t *cli_json_signed(int64_t n)
+{
+    return json_integer(n);
+}
+
+json_t *cli_json_bool(bool value)
+{
+    return json_boolean(value);
+}
+
+json_t *cli_json_time(int64_t ns, int64_t none)
+{
+    return ns == none ? json_null() : json_integer(ns);
+}
+
+json_t *cli_json_promise(const struct weft_model *m, uint32_t promise)
+{
+    const bool has = promise != WEFT_NONE && promise != WEFT_ROOT;
+    return CLI_OBJECT("promise", weft__json_id(m, promise), "label", weft__json_label(m, promise),
+                      "type", has ? weft_model_type(m, promise) : NULL);
 }
 
 json_t *weft__json_model_text(const struct weft_model *m, uint32_t text)
@@ -86,14 +149,13 @@ json_t *weft__json_again(const struct weft_model *m, uint32_t promise)
     json_t *list = json_array();
     for (uint32_t i = 0; i < LISTED && i < all; i++) {
         const struct weft_interaction *x = &m->interaction[first[i]];
-        json_array_append_new(
-            list, json_pack("{so so sI so so sI}", "promise", weft__json_id(m, x->other), "label",
-                            weft__json_label(m, x->other), "ended_ns",
-                            (json_int_t)m->promise[x->other].end_ns, "by",
-                            weft__json_id(m, x->actor), "by_label", weft__json_label(m, x->actor),
-                            "again_ns", (json_int_t)x->time_ns));
+        cli_json_append(list, CLI_OBJECT("promise", weft__json_id(m, x->other), "label",
+                                         weft__json_label(m, x->other), "ended_ns",
+                                         m->promise[x->other].end_ns, "by",
+                                         weft__json_id(m, x->actor), "by_label",
+                                         weft__json_label(m, x->actor), "again_ns", x->time_ns));
     }
-    return json_pack("{so so}", "count", weft__json_number(all), "first", list);
+    return CLI_OBJECT("count", all, "first", list);
 }
 
 void weft__json_exit(json_t *o, const struct weft_exit *e)

@@ -8,6 +8,69 @@
 
 #include "model/model.h"
 
+/* An object with these keys and values, at most 16: CLI_OBJECT("name", text, "count", n, "list", array). CLI_SET adds them
+ * to an object. A value is a number, a bool, a text (any bytes; NULL is null) or a json_t *, which is taken. An object of
+ * which a part is missing for lack of memory is NULL. */
+#define CLI_OBJECT(...)                                                                            \
+    cli_json_object(json_object(), (const struct cli_pair[]){CLI_PAIRS(__VA_ARGS__){0}})
+#define CLI_SET(object, ...)                                                                       \
+    cli_json_set(object, (const struct cli_pair[]){CLI_PAIRS(__VA_ARGS__){0}})
+
+/* Adds a value to a list. False: no memory. */
+bool cli_json_append(json_t *list, json_t *value);
+
+/* Prints it on standard output, with a newline behind it, and releases it. False: no memory. */
+bool cli_json_print(json_t *o);
+
+/* For reports that are printed as they are made: before, then the value, which is released. False: no memory. */
+bool cli_json_dump(json_t *o, const char *before);
+
+/* The same of the members of an object, without its braces. */
+bool cli_json_dump_members(json_t *o);
+
+/* A time; null if it is none. */
+json_t *cli_json_time(int64_t ns, int64_t none);
+
+/* {"promise", "label", "type"}; the type of the event loop is null. */
+json_t *cli_json_promise(const struct weft_model *m, uint32_t promise);
+
+struct cli_pair {
+    const char *key;
+    json_t *value;
+};
+json_t *cli_json_object(json_t *o, const struct cli_pair *pair);
+bool cli_json_set(json_t *o, const struct cli_pair *pair);
+json_t *cli_json_signed(int64_t n);
+json_t *cli_json_bool(bool value);
+static inline json_t *cli_json_itself(json_t *o)
+{
+    return o;
+}
+/* clang-format off */
+#define CLI_VALUE(v) _Generic((v), bool: cli_json_bool, double: json_real, json_t *: cli_json_itself,                             \
+    char *: weft__json_string, const char *: weft__json_string, uint64_t: weft__json_number, unsigned long long: weft__json_number, \
+    uint32_t: weft__json_number, uint16_t: weft__json_number, uint8_t: weft__json_number, default: cli_json_signed)(v)
+#define CLI_PAIRS(...) CLI_CHOOSE(__VA_ARGS__, CLI_P16, 0, CLI_P15, 0, CLI_P14, 0, CLI_P13, 0, CLI_P12, 0, CLI_P11, 0, CLI_P10, 0,  \
+    CLI_P9, 0, CLI_P8, 0, CLI_P7, 0, CLI_P6, 0, CLI_P5, 0, CLI_P4, 0, CLI_P3, 0, CLI_P2, 0, CLI_P1, 0, 0)(__VA_ARGS__)
+#define CLI_CHOOSE(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, y, z, A, B, C, D, E, F, choice, ...) choice
+#define CLI_P1(k, v) {k, CLI_VALUE(v)},
+#define CLI_P2(k, v, ...) CLI_P1(k, v) CLI_P1(__VA_ARGS__)
+#define CLI_P3(k, v, ...) CLI_P1(k, v) CLI_P2(__VA_ARGS__)
+#define CLI_P4(k, v, ...) CLI_P1(k, v) CLI_P3(__VA_ARGS__)
+#define CLI_P5(k, v, ...) CLI_P1(k, v) CLI_P4(__VA_ARGS__)
+#define CLI_P6(k, v, ...) CLI_P1(k, v) CLI_P5(__VA_ARGS__)
+#define CLI_P7(k, v, ...) CLI_P1(k, v) CLI_P6(__VA_ARGS__)
+#define CLI_P8(k, v, ...) CLI_P1(k, v) CLI_P7(__VA_ARGS__)
+#define CLI_P9(k, v, ...) CLI_P1(k, v) CLI_P8(__VA_ARGS__)
+#define CLI_P10(k, v, ...) CLI_P1(k, v) CLI_P9(__VA_ARGS__)
+#define CLI_P11(k, v, ...) CLI_P1(k, v) CLI_P10(__VA_ARGS__)
+#define CLI_P12(k, v, ...) CLI_P1(k, v) CLI_P11(__VA_ARGS__)
+#define CLI_P13(k, v, ...) CLI_P1(k, v) CLI_P12(__VA_ARGS__)
+#define CLI_P14(k, v, ...) CLI_P1(k, v) CLI_P13(__VA_ARGS__)
+#define CLI_P15(k, v, ...) CLI_P1(k, v) CLI_P14(__VA_ARGS__)
+#define CLI_P16(k, v, ...) CLI_P1(k, v) CLI_P15(__VA_ARGS__)
+/* clang-format on */
+
 /* JSON knows no more than 2^63 - 1. */
 json_t *weft__json_number(uint64_t n);
 
@@ -16,9 +79,6 @@ json_t *weft__json_text(const char *text, size_t size);
 
 /* Any text; null for NULL. */
 json_t *weft__json_string(const char *text);
-
-/* Prints it on standard output; flags: jansson's. False: it is NULL, or was not written. */
-bool weft__json_write(const json_t *o, size_t flags);
 
 /* A text of the model; null for WEFT_NONE. */
 json_t *weft__json_model_text(const struct weft_model *m, uint32_t text);

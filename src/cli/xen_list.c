@@ -63,7 +63,7 @@ static bool print(const struct offer *offer, uint32_t count)
 {
     static const struct cli_column columns[] = {
         {.head = "ID", .least = 5},
-        {.head = "NAME", .gap = 2, .left = true},
+        {.head = "NAME", .gap = 2, .left = true, .most = 40},
         {.head = "STATE", .gap = 2, .left = true, .least = 9},
         {.head = "SIZE", .gap = 2, .least = 10},
         {.head = "TRACE", .gap = 2, .left = true}};
@@ -89,18 +89,13 @@ static void print_json(const struct offer *offer, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         const struct offer *o = &offer[i];
         char text[64];
-        json_array_append_new(
-            list,
-            json_pack("{sI so ss so so so so}", "id", (json_int_t)o->domain->id, "name",
-                      weft__json_string(o->domain->name), "state",
-                      weft_xen_state_name(o->domain->state), "bytes",
-                      o->open ? json_integer((json_int_t)o->bytes) : json_null(), "format",
-                      weft__json_string(o->format), "trace", weft__json_string(o->trace), "error",
-                      weft__json_string(o->open ? NULL : words(o, text, sizeof text))));
+        cli_json_append(list, CLI_OBJECT("id", o->domain->id, "name", o->domain->name, "state",
+                                         weft_xen_state_name(o->domain->state), "bytes",
+                                         o->open ? json_integer((json_int_t)o->bytes) : json_null(),
+                                         "format", o->format, "trace", o->trace, "error",
+                                         o->open ? NULL : words(o, text, sizeof text)));
     }
-    weft__json_write(list, JSON_INDENT(2));
-    putchar('\n');
-    json_decref(list);
+    cli_json_print(list);
 }
 
 /* ---- ---- */

@@ -13,6 +13,10 @@ SOURCE_ROOT=${SOURCE_ROOT:-$(cd "$(dirname "$0")/../.." && pwd)}
 SHARED=${SHARED:-$SOURCE_ROOT/../shared}
 DATA=$SHARED/data/mirage
 
+# No pager, and the usual width.
+export WEFT_PAGER=
+unset COLUMNS
+
 tmp=$(mktemp -d)
 trap 'chmod -R u+rwx "$tmp"; rm -rf "$tmp"' EXIT
 checks=0
