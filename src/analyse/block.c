@@ -154,7 +154,7 @@ static bool ran_silently(const struct weft__blocks *b, uint32_t stream, uint32_t
     uint32_t wait = wait_before(h, promise, m->end_ns);
     int64_t last = m->interactions ? m->interaction[m->interactions - 1].time_ns : 0;
     last = last > from_ns ? last : from_ns;
-    if (!m->is_weft || m->losses.ended != WEFT_ENDED_KILLED ||
+    if (m->quirks.anonymous || m->losses.ended != WEFT_ENDED_KILLED ||
         m->end_ns - from_ns >= b->s->o->block_ns ||
         m->end_ns - last >= WEFT__MS / 10) /* the trace says when the end was */
         return false;

@@ -121,7 +121,7 @@ static bool sleeps_to_the_end(const struct weft_history *h, const struct weft_hi
     const struct weft_model *m = h->m;
     int64_t slept = 0, usual = 0;
     if (!m->end_known)
-        return m->asleep || !m->is_weft;
+        return m->asleep || m->quirks.loop_is_sleep;
     if (m->asleep && m->sleeps)
         slept = m->end_ns - m->sleep[m->sleeps - 1].start_ns;
     for (uint32_t i = 0; i < other->m->sleeps; i++) {

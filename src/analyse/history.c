@@ -255,10 +255,10 @@ static bool look_at_streams(struct weft_history *h)
         return false;
     for (uint32_t i = 0; m->idle && i < m->idles; i++)
         h->suspends[m->idle[i].stream] = true;
-    if (!m->idle && m->is_weft && m->sleeps && m->sleep_stream < h->streams)
+    if (!m->idle && !m->quirks.loop_is_sleep && m->sleeps && m->sleep_stream < h->streams)
         h->suspends[m->sleep_stream] = true;
     for (uint32_t s = 0; s < h->streams; s++) {
-        h->informed[s] = h->suspends[s] || !m->is_weft;
+        h->informed[s] = h->suspends[s] || m->quirks.loop_is_sleep;
         for (uint32_t i = h->stream_first[s] + 1; i + 1 < h->stream_first[s + 1]; i++)
             h->informed[s] |= h->run_promise[h->stream_run[i]] == WEFT_ROOT;
     }

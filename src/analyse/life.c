@@ -131,7 +131,7 @@ bool weft__is_expected(const struct weft__graph *g, uint32_t p)
     const struct weft__habit *b = &g->habit[g->s->families->of[p]];
     const int64_t since = weft__last_life(g, p), still_ns = m->end_ns - since;
     const bool none_since = b->pending >= ENOUGH && b->oldest_pending > b->newest_resolved;
-    return m->is_weft && weft_model_name(m, p) != WEFT_NONE && b->resolved >= ENOUGH &&
+    return !m->quirks.mirage_kinds && weft_model_name(m, p) != WEFT_NONE && b->resolved >= ENOUGH &&
            (b->pending <= b->resolved / FEW || none_since) && m->promise[p].created &&
            !m->promise[p].background && still_ns >= g->s->o->hang_ns &&
            still_ns / (none_since ? SOME : TIMES) >= b->longest_ns &&

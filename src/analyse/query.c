@@ -169,7 +169,7 @@ uint32_t weft_history_loop_of(const struct weft_history *h, uint32_t promise, in
  * all loops say that: one that itself ran for long may have slept. */
 static int64_t knew_ns(const struct weft_history *h, uint32_t loop, int64_t time_ns)
 {
-    bool says = h->suspends[loop] || !h->m->is_weft;
+    bool says = h->suspends[loop] || h->m->quirks.loop_is_sleep;
     int64_t knew = INT64_MIN;
     uint32_t i = weft_history_idle_until(h, loop, time_ns), first = h->idle_first[loop], looks = 0;
     for (uint32_t n = 0; i > first && n < LOOK_BACK && knew == INT64_MIN; n++) {

@@ -155,8 +155,8 @@ bool weft__stats_streams(struct weft_stats *out, const struct weft_history *h)
         struct weft_stats_stream *s = &out->stream[out->streams];
         *s = (struct weft_stats_stream){.stream = i,
                                         .is_loop = h->is_loop[i],
-                                        .suspends =
-                                            h->suspends[i] || (!h->m->is_weft && h->m->sleeps)};
+                                        .suspends = h->suspends[i] ||
+                                                    (h->m->quirks.loop_is_sleep && h->m->sleeps)};
         look_at(s, h);
         out->streams += s->span_ns != 0;
     }

@@ -291,7 +291,8 @@ static void lost_on_condition(struct weft__graph *g, struct weft__group *group, 
     const uint32_t c = m->promise[group->node].creator;
     const int64_t made = m->promise[group->node].start_ns;
     uint32_t last = WEFT_NONE, vain = 0;
-    if (m->is_weft || c == WEFT_ROOT || strcmp(weft_model_type(m, c), "condition") != 0)
+    if (!m->quirks.mirage_kinds || c == WEFT_ROOT ||
+        strcmp(weft_model_type(m, c), "condition") != 0)
         return;
     for (uint32_t i = 0; i < m->interactions && m->interaction[i].time_ns < made; i++) {
         const struct weft_interaction *x = &m->interaction[i];

@@ -123,7 +123,8 @@ static uint32_t busiest(struct weft__walk *k, uint32_t stream, int64_t from, uin
             break;
         int64_t length =
             (r->end_ns < k->now_ns ? r->end_ns : k->now_ns) - weft__later(r->start_ns, from);
-        if (h->run_promise[run] == except || (h->run_promise[run] == WEFT_ROOT && !k->m->is_weft))
+        if (h->run_promise[run] == except ||
+            (h->run_promise[run] == WEFT_ROOT && k->m->quirks.loop_is_sleep))
             continue;
         sum += length;
         if (length > longest) {

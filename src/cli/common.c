@@ -192,8 +192,9 @@ static void warn_contradictions(const char *path, const struct weft_model *m)
     } list[] = {
         {c->created_twice, "creations are of promises that were known already"},
         {c->resolved_twice,
-         m->is_weft ? "resolutions are of promises that were resolved already; the first counts"
-                    : "resolutions are of promises that were resolved already; the last counts"},
+         m->quirks.last_end_counts
+             ? "resolutions are of promises that were resolved already; the last counts"
+             : "resolutions are of promises that were resolved already; the first counts"},
         {c->circles, "promises that would have become themselves were left as they were"},
         {c->on_loop, "resolutions of the event loop itself were ignored"},
     };
@@ -231,13 +232,11 @@ struct weft_model *weft__model_of(struct weft_reader *reader, const char *path)
     return model;
 }
 
-struct weft_model *weft__model(const char *path, bool *is_weft)
+struct weft_model *weft__model(const char *path)
 {
     struct weft_reader *reader = weft__open(path);
     if (!reader)
         return NULL;
-    if (is_weft)
-        *is_weft = weft_reader_facts(reader)->is_weft;
     struct weft_model *model = weft__model_of(reader, path);
     weft_reader_close(reader);
     return model;

@@ -79,9 +79,8 @@ void weft__progress_end(struct weft__progress *p);
 /* Opens a trace, a file's or a Xen domain's (cli/source.h), or says why not and returns NULL. */
 struct weft_reader *weft__open(const char *path);
 
-/* Opens a trace, builds its model and warns of damage; or says why not and returns NULL. is_weft, which may
- * be NULL: whether it is one of weft's own. */
-struct weft_model *weft__model(const char *path, bool *is_weft);
+/* Opens a trace, builds its model and warns of damage; or says why not and returns NULL. */
+struct weft_model *weft__model(const char *path);
 
 /* Likewise of one that was opened, which stays open. NULL: says why. */
 struct weft_model *weft__model_of(struct weft_reader *reader, const char *path);

@@ -271,7 +271,7 @@ static void print_json(const struct request *r, const struct weft_diff *d, const
 /* Says what is wrong and returns false. */
 static bool take(struct run *run, const char *path)
 {
-    run->model = weft__model(path, NULL);
+    run->model = weft__model(path);
     if (!run->model)
         return false;
     struct weft__progress progress = weft__progress_begin(path);

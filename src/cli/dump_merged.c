@@ -92,9 +92,10 @@ static bool look(struct trace *t)
 
 static bool say_no_wall(const struct trace *t)
 {
-    const char *why = weft_reader_facts(t->reader)->is_weft
-                          ? "the program that recorded it had none"
-                          : "mirage-profile's traces do not say when they were recorded";
+    const struct weft_reader_facts *f = weft_reader_facts(t->reader);
+    char why[96] = "the program that recorded it had none";
+    if (f->quirks.anonymous)
+        snprintf(why, sizeof why, "traces of %s do not say when they were recorded", f->format);
     weft__say(t->path,
               "cannot be put in order with other traces: it has no wall clock, since %s; "
               "dump it alone",

@@ -62,7 +62,7 @@ static int copy_events(struct weft_reader *reader, const char *path, append_fn *
 static void warn_losses(const char *path, const struct weft_reader_facts *f)
 {
     uint64_t overwritten = f->overwritten_events + f->missing_events;
-    if (f->is_weft && overwritten + f->discarded_events)
+    if (overwritten + f->discarded_events)
         weft__say(path,
                   "warning: not there, and not written: %" PRIu64 " events overwritten, %" PRIu64
                   " discarded",
@@ -117,7 +117,7 @@ static int export_ctf(struct weft_reader *reader, const char *path, const char *
     int rc = weft_output_open_folder(&out, target, &options, &f->err);
     if (rc < 0)
         return rc;
-    rc = weft_ctf_writer_open(&ctf.writer, out.folder, facts->is_weft ? &trace : NULL, &f->err);
+    rc = weft_ctf_writer_open(&ctf.writer, out.folder, facts->quirks.mirage_kinds ? NULL : &trace, &f->err);
     if (rc == 0)
         rc = copy_events(reader, path, append_ctf, &ctf, total, f);
     if (rc == 0) {
@@ -141,11 +141,6 @@ static int export_ctf(struct weft_reader *reader, const char *path, const char *
 }
 
 /* ---- mirage ---- */
-
-static int append_mirage(void *writer, const struct weft_event *ev, struct weft_error *err)
-{
-    return weft_mirage_writer_append(writer, ev, err);
-}
 
 struct downgrading {
     struct weft_mirage_writer *writer;
@@ -195,16 +190,13 @@ static int export_mirage(struct weft_reader *reader, const char *path, const cha
     static struct downgrading down;
     struct weft_output out;
     struct weft_mirage_writer *writer;
-    bool is_weft = weft_reader_facts(reader)->is_weft;
     f->err.code = 0;
     if (!weft__output_open(&out, file, WEFT_OUTPUT_MIRAGE, &path, 1))
         return WEFT_E_IO;
     int rc = weft_mirage_writer_open(&writer, out.file, NULL, &f->err);
     down.writer = writer;
-    if (rc == 0 && is_weft)
+    if (rc == 0)
         rc = copy_events(reader, path, append_downgraded, &down, total, f);
-    else if (rc == 0)
-        rc = copy_events(reader, path, append_mirage, writer, total, f);
     if (rc == 0) {
         rc = weft_mirage_writer_close(writer, &f->err);
         writer = NULL;
@@ -212,7 +204,7 @@ static int export_mirage(struct weft_reader *reader, const char *path, const cha
     weft_mirage_writer_abandon(writer);
     if (out.file == stdout && weft__stdout_left())
         rc = 0;
-    else if (rc == 0 && is_weft)
+    else if (rc == 0)
         tell_downgrade(path, &down.lost, weft_reader_facts(reader));
     bool kept = weft__output_close(&out, file, rc == 0);
     return rc < 0 || kept ? rc : WEFT_E_IO;

@@ -218,7 +218,7 @@ static json_t *report_json(const struct report *r)
     const struct weft_reader_facts *f = weft_reader_facts(s->reader);
     json_t *events = json_object();
     for (unsigned k = 0; k < WEFT_EVENT_KINDS; k++)
-        if (f->is_weft || weft_event_kinds[k].in_mirage || s->events[k])
+        if (!f->quirks.mirage_kinds || weft_event_kinds[k].in_mirage || s->events[k])
             json_object_set_new(events, weft_event_kinds[k].name, weft__json_number(s->events[k]));
     json_t *o = CLI_OBJECT("file", s->path, "format", f->format, "bytes", f->file_bytes,
                            "events_total", s->events_total, "events", events, "promises",
@@ -227,23 +227,23 @@ static json_t *report_json(const struct report *r)
         json_object_set(o, "promises_by", r->by_type);
         CLI_SET(o, "contradictions", contradictions_json(&r->contradictions));
     }
-    json_t *rest =
-        CLI_OBJECT("streams", f->streams, "packets", f->packets, "unused_packets",
-                   f->unused_packets, "wrapped", f->wrapped, "overwritten",
-                   (uint64_t)(f->overwritten_words ? f->overwritten_words
-                              : f->is_weft         ? f->overwritten_events
-                                                   : f->overwritten_packets),
-                   "overwritten_unit",
-                   f->overwritten_words ? "words"
-                   : f->is_weft         ? "events"
-                                        : "packets",
-                   "missing", (uint64_t)(f->is_weft ? f->missing_events : f->missing_packets),
-                   "discarded", f->discarded_events, "clock", f->clock, "damage",
-                   damage_json(weft_reader_damage(s->reader)));
+    json_t *rest = CLI_OBJECT(
+        "streams", f->streams, "packets", f->packets, "unused_packets", f->unused_packets,
+        "wrapped", f->wrapped, "overwritten",
+        (uint64_t)(f->overwritten_words  ? f->overwritten_words
+                   : f->quirks.anonymous ? f->overwritten_packets
+                                         : f->overwritten_events),
+        "overwritten_unit",
+        f->overwritten_words  ? "words"
+        : f->quirks.anonymous ? "packets"
+                              : "events",
+        "missing", (uint64_t)(f->quirks.anonymous ? f->missing_packets : f->missing_events),
+        "discarded", f->discarded_events, "clock", f->clock, "damage",
+        damage_json(weft_reader_damage(s->reader)));
     json_object_update(o, rest);
     json_decref(rest);
     CLI_SET(o, "samples", info_samples_json(r->samples, f));
-    if (f->is_weft)
+    if (!f->quirks.anonymous)
         add_weft_json(o, f);
     return o;
 }
@@ -303,7 +303,7 @@ static void print_overwritten_words(const struct weft_reader_facts *f)
 static void print_ring(const struct weft_reader_facts *f)
 {
     uint64_t events = f->overwritten_events;
-    if (!f->is_weft)
+    if (f->quirks.anonymous)
         print_overwritten_packets(f);
     else if (f->overwritten_words)
         print_overwritten_words(f);
@@ -527,9 +527,9 @@ static void print_damage(const struct report *r)
         {d->backward_times, "events earlier than the one before them"},
         {d->unknown_types, "creations with an unknown type"},
         {c->created_twice, "promises created although they were known already"},
-        {c->resolved_twice, weft_reader_facts(r->sum.reader)->is_weft
-                                ? "ends of promises that had ended before (the first one counts)"
-                                : "promises resolved a second time (the last one counts)"},
+        {c->resolved_twice, weft_reader_facts(r->sum.reader)->quirks.last_end_counts
+                                ? "promises resolved a second time (the last one counts)"
+                                : "ends of promises that had ended before (the first one counts)"},
         {c->circles, "promises that would have become themselves"},
         {c->on_loop, "resolutions of the event loop itself"},
     };
@@ -548,7 +548,7 @@ static void print_report(const struct report *r)
     if (f->unused_packets)
         printf(" and %s unused", weft_count(f->unused_packets).text);
     putchar('\n');
-    if (f->is_weft)
+    if (!f->quirks.anonymous)
         print_provenance(f);
     int64_t span = s->span_ns < INT64_MAX ? (int64_t)s->span_ns : INT64_MAX;
     printf("  time span     %s (%s ns)\n", weft_duration(span).text, weft_count(s->span_ns).text);
@@ -562,7 +562,7 @@ static void print_report(const struct report *r)
     print_streams(f);
     info_samples_print(r->samples);
     print_ring(f);
-    if (f->is_weft) {
+    if (!f->quirks.anonymous) {
         if (!f->overwritten_words)
             print_balance(f);
         print_promoted(&f->promotion);

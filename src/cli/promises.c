@@ -92,11 +92,10 @@ static int print(const struct weft_model *m, bool raw, bool full, bool utf8)
 static int run(int files, char **file)
 {
     (void)files;
-    bool is_weft;
-    struct weft_model *model = weft__model(*file, &is_weft);
+    struct weft_model *model = weft__model(*file);
     if (!model)
         return WEFT__FAILED;
-    int status = print(model, request.raw, request.full, is_weft);
+    int status = print(model, request.raw, request.full, !model->quirks.any_bytes);
     weft_model_free(model);
     return status;
 }

@@ -305,7 +305,7 @@ static int run(int files, char **file)
         r->top = UINT32_MAX;
     r->path = *file;
     struct weft_history *h;
-    struct weft_model *m = weft__model(r->path, NULL);
+    struct weft_model *m = weft__model(r->path);
     if (!m)
         return WEFT__FAILED;
     struct weft__progress progress = weft__progress_begin(r->path);

@@ -159,7 +159,7 @@ static void add_labels(struct about *a)
     for (uint32_t i = a->p->first_label; i != WEFT_NONE; i = m->label[i].next) {
         const struct weft_label *l = &m->label[i];
         char text[3 * WEFT__FACT_BYTES], clean[WEFT__FACT_BYTES];
-        if (l->is_change && m->is_weft) /* no label there */
+        if (l->is_change && !m->quirks.changes_are_labels) /* no label there */
             continue;
         if (all++ >= LABELS_SHOWN)
             continue;

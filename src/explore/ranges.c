@@ -328,7 +328,7 @@ void weft__ranges_sum(struct weft__range_sums *out, const struct weft__ranges *r
     sum_column(&g, PAUSES, &out->pauses, &out->collecting_ns);
     sum_column(&g, RUNS, &runs, &out->running_ns);
     sum_column(&g, SLEEPS, &out->sleeps, &out->sleeping_ns);
-    if (!s->m->is_weft) /* in a mirage trace the loop's runs are sleep */
+    if (s->m->quirks.loop_is_sleep)
         out->running_ns -= out->sleeping_ns < out->running_ns ? out->sleeping_ns : out->running_ns;
     out->events += out->pauses;
     uint64_t all = s->m->events_total + s->m->promoted_events;

@@ -79,8 +79,8 @@ int weft__lookup(struct weft_builder *b, uint64_t id, uint32_t *out)
 {
     uint32_t known = weft_idmap_seek(b->m->ids, id);
     if (known == WEFT_IDMAP_NONE)
-        return weft__add_promise(b, id, WEFT_ROOT, b->is_weft ? b->now : 0, b->preexisting_text,
-                                 out);
+        return weft__add_promise(b, id, WEFT_ROOT, b->m->quirks.one_clock ? 0 : b->now,
+                                 b->preexisting_text, out);
     *out = follow(b->m, known);
     return 0;
 }
@@ -145,12 +145,13 @@ int weft__add_label(struct weft_builder *b, int64_t now, uint32_t promise, bool 
     return 0;
 }
 
-/* Whether a promise has ended so that no other end counts any more. In a mirage trace the last one does. One that was
+/* Returns true if a promise has ended and no other end counts any more. One that was
  * forgotten may still turn out to be resolved, by a thread whose clock is a little behind. */
 static bool has_ended(const struct weft_builder *b, uint32_t promise)
 {
     enum weft_outcome o = b->m->promise[promise].outcome;
-    return b->is_weft && promise != WEFT_ROOT && o != WEFT_PENDING && o != WEFT_FORGOTTEN;
+    return !b->m->quirks.last_end_counts && promise != WEFT_ROOT && o != WEFT_PENDING &&
+           o != WEFT_FORGOTTEN;
 }
 
 static int on_resolves(struct weft_builder *b, const struct weft_event *ev, int64_t now,
@@ -243,7 +244,7 @@ static int runs_on(struct weft_builder *b, const struct weft_event *ev, uint32_t
 
 static int on_reads(struct weft_builder *b, const struct weft_event *ev, int64_t now)
 {
-    if (ev->b == WEFT_ID_LOOP && !b->is_weft)
+    if (ev->b == WEFT_ID_LOOP && b->m->quirks.loop_is_sleep)
         return 0;
     uint32_t reader, source;
     TRY(lookup_both(b, ev, &reader, &source));
@@ -395,7 +396,7 @@ static int on_stream(struct weft_builder *b, const struct weft_event *ev)
         s->begun = true;
         s->first_ns = b->now;
     }
-    if (b->is_weft && (new || ev->gap)) {
+    if (!b->m->quirks.no_running && (new || ev->gap)) {
         uint32_t running;
         s->suspended = false;
         if (!new && ev->missing)
@@ -546,8 +547,8 @@ static struct weft_losses losses(const struct weft_reader *r)
     return (struct weft_losses){
         .overwritten = f->wrapped || f->overwritten_packets || f->overwritten_events,
         .streams = f->overwritten_elsewhere > 0,
-        .pending =
-            f->promotion.lacks || (f->is_weft && !f->promotion.known && f->overwritten_packets),
+        .pending = f->promotion.lacks ||
+                   (!f->quirks.mirage_kinds && !f->promotion.known && f->overwritten_packets),
         .discarded = f->discarded_events + f->missing_events + f->missing_packets +
                      f->unknown_events + f->unknown_packets + f->changed_packets + d->problems,
         .ended = f->ended == WEFT_ENDED_EXITED ? WEFT_ENDED_STOPPED : f->ended,
@@ -627,11 +628,11 @@ int weft_model_build(struct weft_model **out, struct weft_reader *r, weft_progre
 {
     *out = NULL;
     const struct weft_reader_facts *facts = weft_reader_facts(r);
-    struct weft_builder b = {.is_weft = facts->is_weft, .reader = r, .facts = facts, .err = err};
+    struct weft_builder b = {.reader = r, .facts = facts, .err = err};
     b.m = calloc(1, sizeof *b.m);
     if (!b.m)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    b.m->is_weft = b.is_weft;
+    b.m->quirks = facts->quirks;
     b.m->paused_ns = b.m->resumed_ns = WEFT_TIME_MIN;
     int rc = begin(&b);
     const struct weft_event *ev;

@@ -81,7 +81,6 @@ struct weft_builder {
     uint32_t *sleeper; /* beside m->sleep: the stream, until all are known */
     uint32_t sleeper_room;
 
-    bool is_weft; /* a trace of weft's own */
     const struct weft_reader *reader;
     const struct weft_reader_facts *facts;
     bool begun;

@@ -97,7 +97,7 @@ static bool may_create(const struct weft_builder *b, uint32_t parent, uint32_t p
     if (!b->m->promise[promise].simplified) /* it has no children */
         return true;
     uint32_t p = parent;
-    for (unsigned i = 0; b->is_weft && i < ANCESTORS_MAX && p != promise; i++) {
+    for (unsigned i = 0; !b->m->quirks.one_clock && i < ANCESTORS_MAX && p != promise; i++) {
         if (p == WEFT_ROOT)
             return true;
         p = b->m->promise[p].creator;
@@ -115,19 +115,19 @@ static bool create_again(struct weft_builder *b, uint32_t promise, const struct 
         b->m->contradictions.on_loop++;
         return false;
     }
-    if (p->created || !b->is_weft)
+    if (p->created || b->m->quirks.one_clock)
         b->m->contradictions.created_twice++;
     if (p->created)
         return false;
     p->created = true;
     p->type = c->type;
     p->place = c->place & WEFT__NO_PLACE;
-    if (b->is_weft && b->now < p->start_ns)
+    if (!b->m->quirks.one_clock && b->now < p->start_ns)
         p->start_ns = b->now;
     if (may_create(b, c->parent, promise)) {
         struct weft_promise *parent = &b->m->promise[c->parent];
         p->creator = c->parent;
-        weft__set_child(parent, b->is_weft ? b->now : parent->end_ns);
+        weft__set_child(parent, b->m->quirks.one_clock ? parent->end_ns : b->now);
     }
     return true;
 }

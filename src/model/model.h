@@ -242,7 +242,7 @@ struct weft_model {
     struct weft_losses losses;
     enum weft_ended ended; /* as the reader says it */
     struct weft_exit exit;
-    bool is_weft; /* of weft's own format: counters' changes are no labels there */
+    struct weft_quirks quirks; /* of the trace's format */
     int64_t
         end_ns; /* latest event that is not promoted; or later, where the trace says how long was recorded */
     bool end_known; /* the trace says how long was recorded; else it ends with an event */

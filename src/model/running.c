@@ -92,7 +92,7 @@ int weft__model_switch(struct weft_builder *b, struct weft_running *s, int64_t n
     if (end < since) /* it was resolved before */
         return 0;
     int rc = add_run(b, index_of(b, s), p, since, end, again);
-    if (rc == 0 && p == WEFT_ROOT && !b->is_weft) /* mirage says that it sleeps in this way */
+    if (rc == 0 && p == WEFT_ROOT && m->quirks.loop_is_sleep)
         rc = add_sleep(b, index_of(b, s), since, end);
     return rc;
 }
@@ -180,7 +180,7 @@ int weft__model_rest(struct weft_builder *b)
     int64_t end = b->m->end_ns;
     uint32_t sleepers = 0;
     bool awake = false;
-    b->m->sleep_stream = b->is_weft ? WEFT_NONE : 0;
+    b->m->sleep_stream = b->m->quirks.loop_is_sleep ? 0 : WEFT_NONE;
     b->m->runs_ended = b->m->runs;
     for (uint32_t i = 0; i < b->streams; i++) {
         struct weft_running *s = &b->stream[i];
@@ -197,7 +197,7 @@ int weft__model_rest(struct weft_builder *b)
             b->m->sleep_stream = i;
         awake |= s->suspends && !s->suspended;
     }
-    b->m->asleep = !awake && b->streams && (sleepers || !b->is_weft);
+    b->m->asleep = !awake && b->streams && (sleepers || b->m->quirks.loop_is_sleep);
     b->m->streams = b->streams;
     if (sleepers < 2)
         return 0;

@@ -15,7 +15,7 @@
 
 /* ---- What it is ---- */
 
-enum stands { NO_TRACE, LIVE, WEFT, MIRAGE, SAMPLES };
+enum stands { NO_TRACE, LIVE, TRACE, MIRAGE, SAMPLES };
 
 static bool read_facts(int fd, struct weft_facts_header *facts)
 {
@@ -48,7 +48,7 @@ static enum stands by_head(int fd)
         return SAMPLES;
     if (n < (ssize_t)sizeof h.magic || h.magic != WEFT_PACKET_MAGIC)
         return NO_TRACE;
-    return n == sizeof h && h.signature == WEFT_PACKET_SIGNATURE ? WEFT : MIRAGE;
+    return n == sizeof h && h.signature == WEFT_PACKET_SIGNATURE ? TRACE : MIRAGE;
 }
 
 static enum stands what_stands(int fd, uint32_t *pid)
@@ -65,7 +65,7 @@ static enum stands what_stands(int fd, uint32_t *pid)
     if (weft_reader_open(&reader, name, &err) <
         0) /* a trace may begin later: a ring that came round, a dump */
         return NO_TRACE;
-    found = weft_reader_facts(reader)->is_weft ? WEFT : MIRAGE;
+    found = weft_reader_facts(reader)->quirks.mirage_kinds ? MIRAGE : TRACE;
     weft_reader_close(reader);
     return found;
 }

@@ -15,7 +15,6 @@
 #include "format/bytes.h"
 #include "format/packet.h"
 #include "read/eio.h"
-#include "read/fxt.h"
 #include "read/fxt_spans.h"
 #include "read/state.h"
 #include "read/wide.h"
@@ -91,7 +90,7 @@ struct fxt {
     struct weft__spans *spans;
 };
 
-bool weft__is_fxt(const unsigned char *head, size_t size)
+static bool probe(const unsigned char *head, size_t size)
 {
     return size >= 8 && weft_read_u64(head) == MAGIC;
 }
@@ -704,7 +703,7 @@ static int open_fxt(struct weft_reader *common, struct weft_error *err)
     r->eio = weft__eio_new(r->rings);
     if (!r->eio)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its threads");
-    common->is_trace = f->is_weft = true;
+    common->is_trace = true;
     f->clock = "CLOCK_MONOTONIC";
     f->clock_kind = WEFT_CLOCK_MONOTONIC;
     f->clock_hz = 1000000000;
@@ -772,9 +771,11 @@ static void fini(struct weft_reader *common)
     weft__eio_free(r->eio);
 }
 
-const struct weft_reader_format weft__fxt_format = {
+const struct weft_reader_format read_fxt_format = {
     .name = "fxt",
+    .whose = ".fxt",
     .size = sizeof(struct fxt),
+    .probe = probe,
     .index = open_fxt,
     .next = next_events,
     .progress = progress,

@@ -583,9 +583,26 @@ static void fini(struct weft_reader *common)
     free(r->window);
 }
 
-const struct weft_reader_format weft__mirage_format = {
+static bool probe(const unsigned char *bytes, size_t size)
+{
+    return size >= WEFT_MIRAGE_MARK_SIZE &&
+           memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0;
+}
+
+const struct weft_reader_format read_mirage_format = {
     .name = "mirage",
+    .whose = "mirage-profile's",
     .size = sizeof(struct mirage),
+    .quirks = {.mirage_kinds = true,
+               .loop_is_sleep = true,
+               .one_clock = true,
+               .no_running = true,
+               .last_end_counts = true,
+               .changes_are_labels = true,
+               .any_bytes = true,
+               .anonymous = true},
+    .probe = probe,
+    .has_packets = true,
     .index = open_mirage,
     .next = next_events,
     .progress = progress,

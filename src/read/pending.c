@@ -851,9 +851,9 @@ int weft__pending_load(struct weft_file *f, struct weft_error *err)
     return rc;
 }
 
-bool weft__pending_overwritten(const struct weft_file *f, uint64_t id)
+bool weft__pending_overwritten(const struct weft_reader *r, uint64_t id)
 {
-    struct endings *e = f->pending_events.endings;
+    struct endings *e = ((const struct weft_file *)r)->pending_events.endings;
     return e && id >= e->first && id < e->end && !home_of(e, id);
 }
 

@@ -5,13 +5,10 @@
 #include <stdlib.h>
 
 #include "format/mirage.h"
-#include "format/packet.h"
-#include "read/fxt.h"
-#include "read/rings.h"
 #include "read/state.h"
-#include "read/weft.h"
+#include "read/texts.h"
 
-enum { SIGNATURE_AT = 20, MARK_SIZE = 24, HEAD_SIZE = 256, WINDOW = 64 << 10 };
+enum { MARK_SIZE = 24, HEAD_SIZE = 256, WINDOW = 64 << 10 };
 
 void weft__reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,
                           const char *format, ...)
@@ -28,58 +25,54 @@ void weft__reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipp
     d->problems++;
 }
 
-/* Whose packet begins with these bytes. NULL: nobody's. */
-static const struct weft_reader_format *format_of(const unsigned char *bytes, size_t size)
+static const struct weft_reader_format *const formats[] = {
+#define FORMAT(name) &read_##name##_format,
+#include "read/formats.def"
+};
+#define FORMATS (sizeof formats / sizeof *formats)
+
+/* The format of which a file (has_packets: a packet) begins with these bytes, or NULL. */
+static const struct weft_reader_format *format_of(const unsigned char *bytes, size_t size,
+                                                  bool has_packets)
 {
-    if (size >= WEFT_MIRAGE_MARK_SIZE && !memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE))
-        return &weft__mirage_format;
-    if (size >= MARK_SIZE && weft_read_u32(bytes) == WEFT_PACKET_MAGIC &&
-        weft_read_u32(bytes + SIGNATURE_AT) == WEFT_PACKET_SIGNATURE)
-        return &weft__weft_format;
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->has_packets == has_packets && formats[i]->probe(bytes, size))
+            return formats[i];
     return NULL;
 }
 
-/* The format of the first packet in the file; mirage's if there is none. */
+/* The first packet of any format in the window. */
+static const struct weft_reader_format *first_packet(const unsigned char *window, size_t size)
+{
+    static const uint32_t magic = WEFT_CTF_MAGIC;
+    const struct weft_reader_format *found = NULL;
+    const unsigned char *hit = window, *end = window + size;
+    for (; !found && (hit = memmem(hit, (size_t)(end - hit), &magic, sizeof magic)); hit++)
+        found = format_of(hit, (size_t)(end - hit), true);
+    return found;
+}
+
+/* Finds the format by how the file begins, or by its first packet. *format is NULL if it is none of them. */
 static int find_format(const struct weft_input *in, const struct weft_reader_format **format,
                        struct weft_error *err)
 {
-    *format = &weft__mirage_format;
     unsigned char *window = malloc(WINDOW);
     if (!window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     ptrdiff_t got = weft_input_read(in, window, HEAD_SIZE, 0, err);
-    const size_t head = got > 0 ? (size_t)got : 0;
-    if (weft__is_rings(window, head) || weft__is_fxt(window, head)) {
-        *format = weft__is_fxt(window, head) ? &weft__fxt_format : &weft__rings_format;
-        free(window);
-        return 0;
-    }
-    for (uint64_t at = 0, want = MARK_SIZE; at < in->size; want = WINDOW) {
-        got = weft_input_read(in, window, want, at, err);
-        if (got < MARK_SIZE && at)
+    *format = got > 0 ? format_of(window, (size_t)got, false) : NULL;
+    for (uint64_t at = 0; got >= 0 && !*format && at < in->size;) {
+        got = weft_input_read(in, window, at ? WINDOW : MARK_SIZE, at, err);
+        if (got <= 0 || (got < MARK_SIZE && at))
             break;
-        for (unsigned char *hit = window, *end = window + (got > 0 ? got : 0);
-             (hit = memmem(hit, (size_t)(end - hit), WEFT_MIRAGE_MARK, 4)); hit++) {
-            const struct weft_reader_format *found = format_of(hit, (size_t)(end - hit));
-            if (found) {
-                *format = found;
-                free(window);
-                return 0;
-            }
-        }
-        if (got <= 0)
-            break;
+        *format = first_packet(window, (size_t)got);
         at += at ? (uint64_t)got - (MARK_SIZE - 1) : 1;
     }
     free(window);
     return got < 0 ? (int)got : 0;
 }
 
-#define READS                                                                                      \
-    "; weft reads its own traces, mirage-profile's, OCaml's rings and .fxt, weft profile also "    \
-    "perf.data and Akaros's profiles"
-
-/* What a file is that begins so, as far as that is easy to see; else NULL. */
+/* What a file is that begins with these bytes, as far as that is easy to see; else NULL. */
 static const char *kind_of(const unsigned char *head, size_t size)
 {
     static const struct {
@@ -105,35 +98,51 @@ static const char *kind_of(const unsigned char *head, size_t size)
     return "it is text";
 }
 
-/* Says what the file is instead of a trace. */
-static int not_a_trace(struct weft_reader *r, struct weft_error *err)
+/* Ends a message about a file that is no trace with what weft reads. */
+static int no_format(const char *why, struct weft_error *err)
+{
+    char list[128] = "its own traces";
+    size_t size = strlen(list);
+    for (size_t i = 0; i < FORMATS; i++)
+        if (formats[i]->whose && size < sizeof list)
+            size += (size_t)snprintf(list + size, sizeof list - size, "%s %s",
+                                     i + 1 < FORMATS ? "," : " and", formats[i]->whose);
+    return weft_error_set(err, WEFT_E_FORMAT, 0,
+                          "is not a trace: %s; weft reads %s, weft profile also perf.data and "
+                          "Akaros's profiles",
+                          why, list);
+}
+
+/* Says what the file is instead of a trace. damage: what was found in it, or NULL. */
+static int not_a_trace(const struct weft_input *in, const struct weft_damage *damage,
+                       struct weft_error *err)
 {
     unsigned char head[HEAD_SIZE] = {0};
-    ptrdiff_t n = weft_input_read(&r->input, head, sizeof head, 0, err);
+    char begins[64];
+    ptrdiff_t n = weft_input_read(in, head, sizeof head, 0, err);
     if (n < 0)
         return (int)n;
     if (n == 0)
         return weft_error_set(err, WEFT_E_FORMAT, 0, "is empty: nothing was recorded into it");
-    if (r->input.size < WEFT_MIRAGE_HEADER_SIZE &&
+    if (in->size < WEFT_MIRAGE_HEADER_SIZE &&
         memcmp(head, WEFT_MIRAGE_MARK, n < 20 ? (size_t)n : 20) == 0)
-        return weft_error_set(err, WEFT_E_FORMAT, r->input.size,
+        return weft_error_set(err, WEFT_E_FORMAT, in->size,
                               "ends in the middle of its first packet's header");
-    if (r->damage.problems && format_of(head, (size_t)n))
-        return weft_error_set(err, WEFT_E_FORMAT, r->damage.first[0].offset,
-                              "has no packet that can be read: %.200s", r->damage.first[0].text);
-    if (format_of(head, (size_t)n))
+    const bool is_packet = format_of(head, (size_t)n, true);
+    if (damage && damage->problems && is_packet)
+        return weft_error_set(err, WEFT_E_FORMAT, damage->first[0].offset,
+                              "has no packet that can be read: %.200s", damage->first[0].text);
+    if (is_packet)
         return weft_error_set(err, WEFT_E_FORMAT, 0,
                               "has no packet that this version of weft can read");
     if (n >= 4 && weft_read_u32(head) == WEFT_CTF_MAGIC)
         return weft_error_set(err, WEFT_E_FORMAT, 4,
                               "is a CTF stream, but not of mirage-profile (another UUID); "
                               "try babeltrace2");
+    snprintf(begins, sizeof begins, "it begins with %02x %02x %02x %02x", head[0], head[1], head[2],
+             head[3]);
     const char *kind = kind_of(head, (size_t)n);
-    if (kind)
-        return weft_error_set(err, WEFT_E_FORMAT, 0, "is not a trace: %s" READS, kind);
-    return weft_error_set(err, WEFT_E_FORMAT, 0,
-                          "is not a trace: it begins with %02x %02x %02x %02x" READS, head[0],
-                          head[1], head[2], head[3]);
+    return no_format(kind ? kind : begins, err);
 }
 
 /* Makes the reader that fits the file; it takes over in. */
@@ -141,6 +150,8 @@ static int make(struct weft_reader **out, struct weft_input *in, struct weft_err
 {
     const struct weft_reader_format *format;
     int rc = find_format(in, &format, err);
+    if (rc == 0 && !format)
+        rc = not_a_trace(in, NULL, err);
     if (rc < 0)
         return rc;
     struct weft_reader *r = calloc(1, format->size);
@@ -151,6 +162,7 @@ static int make(struct weft_reader **out, struct weft_input *in, struct weft_err
     r->input = *in;
     in->fd = -1;
     r->facts.format = format->name;
+    r->facts.quirks = format->quirks;
     r->facts.file_bytes = r->input.size;
     return 0;
 }
@@ -166,7 +178,7 @@ int weft_reader_open(struct weft_reader **out, const char *path, struct weft_err
     if (rc == 0)
         rc = r->format->index(r, err);
     if (rc == 0 && !r->is_trace)
-        rc = not_a_trace(r, err);
+        rc = not_a_trace(&r->input, &r->damage, err);
     weft_input_close(&in);
     if (rc < 0)
         weft_reader_close(r);
@@ -215,8 +227,19 @@ const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r)
 
 bool weft_reader_was_overwritten(const struct weft_reader *r, uint64_t id)
 {
-    return r->facts.is_weft && r->facts.promotion.complete &&
-           weft__pending_overwritten((const struct weft_file *)r, id);
+    return r->format->was_overwritten && r->facts.promotion.complete &&
+           r->format->was_overwritten(r, id);
+}
+
+void weft_reader_limit_texts(struct weft_reader *r, uint32_t bytes)
+{
+    if (r->format->texts)
+        r->format->texts(r)->longest = bytes;
+}
+
+uint64_t weft_reader_cut_texts(struct weft_reader *r)
+{
+    return r->format->texts ? r->format->texts(r)->cut : 0;
 }
 
 double weft_reader_progress(const struct weft_reader *r)

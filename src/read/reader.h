@@ -161,9 +161,24 @@ struct weft_promotion {
     bool complete; /* a promise of which neither creation nor end is there has been resolved */
 };
 
+/* Where the events of a format mean something else than those of weft's own traces, or say less. In these, all are
+ * false. */
+struct weft_quirks {
+    bool mirage_kinds;  /* it has only the kinds of events that are mirage's (events.def): nothing says what is
+                         * cancelled, forgotten, notified, or meant to be pending */
+    bool loop_is_sleep; /* switching to the event loop says that the program sleeps; nothing else does */
+    bool one_clock;     /* a promise's creation comes before all other events about it. With several clocks it may come
+                         * slightly later */
+    bool no_running;    /* events do not say what ran before them (running, gap, missing) */
+    bool last_end_counts;    /* of several ends of a promise the last one counts; else the first */
+    bool changes_are_labels; /* a counter's change is a label of what runs, too */
+    bool any_bytes;          /* texts are not meant to be UTF-8 */
+    bool anonymous; /* nothing is known of the process, its threads and its end; losses are counted in packets */
+};
+
 struct weft_reader_facts {
-    const char *format; /* "mirage" or "weft" */
-    bool is_weft;
+    const char *format; /* "weft", "mirage", … */
+    struct weft_quirks quirks;
     const char *clock;   /* what is known of it, for people */
     uint32_t clock_kind; /* enum weft_clock_kind; 0: not known */
     uint64_t clock_hz;   /* nominal ticks a second */
@@ -226,7 +241,7 @@ bool weft_reader_was_overwritten(const struct weft_reader *r, uint64_t id);
 /* Cuts texts to that many bytes, where one may be used by many events: what writes each event's text anew would write any
  * amount. To be called before the first event is read. weft_reader_cut_texts: how many have been cut. */
 void weft_reader_limit_texts(struct weft_reader *r, uint32_t bytes);
-uint64_t weft_reader_cut_texts(const struct weft_reader *r);
+uint64_t weft_reader_cut_texts(struct weft_reader *r);
 
 /* How much of the content has been handed out, 0 to 1: for progress on long work. */
 double weft_reader_progress(const struct weft_reader *r);

@@ -3,8 +3,6 @@
  *
  * The runtime may still write to it. So of each ring the counts are read, then the words, then the counts again: what was
  * overwritten meanwhile is left out. */
-#include "read/rings.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,7 +18,7 @@ struct rings {
     char *names;
 };
 
-bool weft__is_rings(const unsigned char *head, size_t size)
+static bool probe(const unsigned char *head, size_t size)
 {
     uint64_t w[WEFT_OCAML_HEAD_WORDS];
     return weft_ocaml_head_read(head, size, w);
@@ -134,7 +132,7 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
         rc = read_ring(r, i, w, err);
     if (rc < 0)
         return rc;
-    common->is_trace = f->is_weft = true;
+    common->is_trace = true;
     f->clock = "CLOCK_MONOTONIC";
     f->clock_kind = WEFT_CLOCK_MONOTONIC;
     f->clock_hz = 1000000000;
@@ -172,9 +170,11 @@ static void fini(struct weft_reader *common)
     free(r->names);
 }
 
-const struct weft_reader_format weft__rings_format = {
+const struct weft_reader_format read_rings_format = {
     .name = "OCaml events",
+    .whose = "OCaml's rings",
     .size = sizeof(struct rings),
+    .probe = probe,
     .index = open_rings,
     .next = next_events,
     .progress = progress,

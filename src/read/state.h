@@ -9,9 +9,17 @@
 
 #define WEFT_BATCH 256
 
+/* A format of traces; see formats.def. */
 struct weft_reader_format {
     const char *name;
-    size_t size; /* of the structure */
+    const char *whose; /* "mirage-profile's": how a message lists it; NULL: it is named elsewhere */
+    size_t size;       /* of the structure */
+    struct weft_quirks quirks;
+
+    /* Returns true if these bytes are the beginning of a file, or of a packet if has_packets is set. */
+    bool (*probe)(const unsigned char *bytes, size_t size);
+    bool
+        has_packets; /* it consists of packets with CTF's magic, of which the first may stand anywhere in the file */
 
     /* Finds the packets and puts them in order. 0 or a negative WEFT_E code. */
     int (*index)(struct weft_reader *r, struct weft_error *err);
@@ -22,6 +30,12 @@ struct weft_reader_format {
     /* As weft_reader_next_samples; NULL: there are none. */
     ptrdiff_t (*next_samples)(struct weft_reader *r, const void **packet, uint64_t *offset,
                               struct weft_error *err);
+
+    /* Its table of texts, that events share; NULL: there is none. */
+    struct texts *(*texts)(struct weft_reader *r);
+
+    /* As weft_reader_was_overwritten; NULL: it does not know. */
+    bool (*was_overwritten)(const struct weft_reader *r, uint64_t id);
 
     /* Releases what the format has, also if index has failed or was never called. */
     void (*fini)(struct weft_reader *r);
@@ -37,8 +51,8 @@ struct weft_reader {
     struct weft_event batch[WEFT_BATCH];
 };
 
-extern const struct weft_reader_format weft__mirage_format, weft__weft_format, weft__rings_format,
-    weft__fxt_format;
+#define FORMAT(name) extern const struct weft_reader_format read_##name##_format;
+#include "read/formats.def"
 
 /* Counts a problem at that offset of the file, and keeps its text if it is one of the first. */
 void weft__reader_problem(struct weft_reader *r, uint64_t offset, uint64_t skipped_bytes,

@@ -579,7 +579,6 @@ static int stand_still(struct weft_reader *r, struct weft_error *err)
 static int open_weft(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
-    r->facts.is_weft = true;
     f->window = malloc(WINDOW);
     if (!f->window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
@@ -638,23 +637,26 @@ static void fini(struct weft_reader *r)
     weft__merge_end(f->merge);
 }
 
-void weft_reader_limit_texts(struct weft_reader *r, uint32_t bytes)
+static struct texts *texts_of(struct weft_reader *r)
 {
-    if (r->format == &weft__weft_format)
-        ((struct weft_file *)r)->texts.longest = bytes;
+    return &((struct weft_file *)r)->texts;
 }
 
-uint64_t weft_reader_cut_texts(const struct weft_reader *r)
+static bool probe(const unsigned char *bytes, size_t size)
 {
-    return r->format == &weft__weft_format ? ((const struct weft_file *)r)->texts.cut : 0;
+    return size >= MARK && is_mark(bytes);
 }
 
-const struct weft_reader_format weft__weft_format = {
+const struct weft_reader_format read_weft_format = {
     .name = "weft",
     .size = sizeof(struct weft_file),
+    .probe = probe,
+    .has_packets = true,
     .index = open_weft,
     .next = next_events,
     .progress = progress,
     .next_samples = weft__samples_next,
+    .texts = texts_of,
+    .was_overwritten = weft__pending_overwritten,
     .fini = fini,
 };

@@ -230,7 +230,7 @@ bool weft__pending_ended(struct endings *e, uint64_t *id, uint64_t *ns);
 void weft__pending_fini(struct pending *p);
 
 /* weft_reader_was_overwritten, where pending promises are complete. */
-bool weft__pending_overwritten(const struct weft_file *f, uint64_t id);
+bool weft__pending_overwritten(const struct weft_reader *r, uint64_t id);
 
 /* Keeps where a packet of samples stands. 0 or a negative code. */
 int weft__samples_take(struct weft_file *f, const struct place *p, struct weft_error *err);

@@ -84,10 +84,10 @@ static void put_reason(struct writing *w, uint32_t promise)
     put(w, WEFT_INK_FAILED, x, text, size);
 }
 
-/* In weft's own traces a counter's change says nothing about what runs; its strip shows it. */
+/* Where a counter's change says nothing about what runs, only its strip shows it. */
 static bool is_shown(const struct weft_model *m, uint32_t label)
 {
-    return !m->is_weft || !m->label[label].is_change;
+    return m->quirks.changes_are_labels || !m->label[label].is_change;
 }
 
 uint32_t weft__next_label(const struct weft_model *m, uint32_t label)

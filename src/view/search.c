@@ -125,7 +125,7 @@ static uint16_t words_in_label(const struct weft_search *q, const struct weft_la
     const struct weft_model *m = q->m;
     if (!l->is_change)
         return q->text[l->what];
-    if (m->is_weft)
+    if (!m->quirks.changes_are_labels)
         return 0;
     uint16_t words = q->text[m->counter[m->change[l->what].counter].name];
     if (q->query.amounts & ~words) { /* rare: "name+1" */

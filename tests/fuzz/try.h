@@ -51,7 +51,7 @@ static inline void try_batch(const struct weft_reader_facts *f, const struct wef
         REQUIRE(ev->stream < f->streams || (ev->promoted && ev->stream == WEFT_STREAM_NONE));
         try_text_of(ev->text, ev->text_size);
         *decoded += weft_event_size(ev);
-        if (!f->is_weft) {
+        if (f->quirks.mirage_kinds) {
             REQUIRE(weft_event_kinds[ev->kind].in_mirage && !ev->origin && !ev->gap);
             continue;
         }
@@ -122,10 +122,10 @@ static inline int64_t try_events(const char *path, size_t size)
     const struct weft_reader_facts *f = weft_reader_facts(r);
     const struct weft_damage *d = weft_reader_damage(r);
     REQUIRE(f->file_bytes == size);
-    if (f->is_weft)
-        try_weft_facts(f, events);
-    else
+    if (f->quirks.anonymous)
         try_mirage_facts(f, d, size, decoded);
+    else
+        try_weft_facts(f, events);
     REQUIRE(weft_reader_progress(r) == 1);
     try_damage(d, size);
     weft_reader_close(r);

@@ -176,7 +176,7 @@ static enum weft_ended ended;
 static void look_in(const char *scene, search *what)
 {
     understand();
-    model->is_weft = !is_mirage;
+    model->quirks.mirage_kinds = model->quirks.loop_is_sleep = is_mirage;
     model->losses.ended = ended ? ended : WEFT_ENDED_STOPPED;
     rules_change(SEARCHED, scene, confidences, &what);
     assert_int_equal(search_by(&what, 1), 0);
