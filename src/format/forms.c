@@ -4,73 +4,18 @@
 #include <assert.h>
 
 #include "format/bytes.h"
+#include "format/form_table.h"
 #include "format/utf8.h"
 
-/* Each sort of word is a decimal digit: how many words of four bytes it takes. In an event they stand in
- * the order of enum weft_form_word. */
-#define A32 +1
-#define A64 +2
-#define B32 +10
-#define B64 +20
-#define SITE32 +100
-#define TEXT32 +1000
-#define VALUE32 +10000
-#define VALUE64 +20000
-#define TOTAL32 +100000
-#define TOTAL64 +200000
-#define REASON32 +1000000
-#define RUNNING +10000000
-#define DIGIT(n, power) ((n) / (power) % 10)
-
-/* How many words stand before that digit. */
-#define BEFORE_B(n) DIGIT(n, 1)
-#define BEFORE_SITE(n) (BEFORE_B(n) + DIGIT(n, 10))
-#define BEFORE_TEXT(n) (BEFORE_SITE(n) + DIGIT(n, 100))
-#define BEFORE_VALUE(n) (BEFORE_TEXT(n) + DIGIT(n, 1000))
-#define BEFORE_TOTAL(n) (BEFORE_VALUE(n) + DIGIT(n, 10000))
-#define BEFORE_REASON(n) (BEFORE_TOTAL(n) + DIGIT(n, 100000))
-#define ALL_WORDS(n) (BEFORE_REASON(n) + DIGIT(n, 1000000))
-
-enum { HEAD = 8, WORD = 4 };
-
-const struct weft_form_desc weft_forms[256] = {
-#define FORM(count, number, NAME, KIND, FIELDS)                                                    \
-    [(count)*32 + (number)] = {                                                                    \
-        .name = #NAME,                                                                             \
-        .kind = WEFT_EVENT_##KIND,                                                                 \
-        .bytes = HEAD + WORD * (count),                                                            \
-        .by_running = DIGIT(0 FIELDS, 10000000),                                                   \
-        .is_unsigned =                                                                             \
-            WEFT_EVENT_##KIND == WEFT_EVENT_GC || WEFT_EVENT_##KIND == WEFT_EVENT_PREEMPTED,       \
-        .at = {HEAD, HEAD + WORD * BEFORE_B(0 FIELDS), HEAD + WORD * BEFORE_SITE(0 FIELDS),        \
-               HEAD + WORD * BEFORE_TEXT(0 FIELDS), HEAD + WORD * BEFORE_VALUE(0 FIELDS),          \
-               HEAD + WORD * BEFORE_TOTAL(0 FIELDS), HEAD + WORD * BEFORE_REASON(0 FIELDS)},       \
-        .words = {DIGIT(0 FIELDS, 1), DIGIT(0 FIELDS, 10), DIGIT(0 FIELDS, 100),                   \
-                  DIGIT(0 FIELDS, 1000), DIGIT(0 FIELDS, 10000), DIGIT(0 FIELDS, 100000),          \
-                  DIGIT(0 FIELDS, 1000000)},                                                       \
-    },
-#include "format/events.def"
-};
+enum { HEAD = FORMAT_FORM_HEAD, WORD = 4 };
 
 #define FORM(count, number, NAME, KIND, FIELDS)                                                    \
-    _Static_assert(ALL_WORDS(0 FIELDS) == (count), "words of form " #NAME);                        \
     _Static_assert(HEAD + WORD * (count) <= WEFT_FORM_MAX, "size of form " #NAME);
 #include "format/events.def"
 
+const struct weft_form_desc *const weft_forms = format_forms;
+
 #define TIME_MASK ((UINT64_C(1) << WEFT_TIME_BITS) - 1)
-
-uint64_t weft_form_ticks(const unsigned char *bytes, uint64_t begin_ticks)
-{
-    return begin_ticks + ((weft_read_u64(bytes) - begin_ticks) & TIME_MASK);
-}
-
-static uint64_t promise_at(const unsigned char *at, unsigned words, uint64_t base)
-{
-    if (words == 2)
-        return weft_read_u64(at);
-    int32_t distance = (int32_t)weft_read_u32(at);
-    return distance == WEFT_SHORT_LOOP ? WEFT_ID_LOOP : base + (uint64_t)(int64_t)distance;
-}
 
 static int64_t number_at(const unsigned char *at, unsigned words, bool is_unsigned)
 {
@@ -106,35 +51,12 @@ static void decode_texts(struct weft_event *ev, struct weft_form_context *c,
     c->befores = 0;
 }
 
-/* What runs on the stream after ev. */
-static uint64_t running_after(const struct weft_event *ev, uint64_t running)
-{
-    switch (ev->kind) {
-    case WEFT_EVENT_SWITCH:
-    case WEFT_EVENT_READ:
-    case WEFT_EVENT_SIGNAL:
-        return ev->a;
-    case WEFT_EVENT_BECOMES:
-        return ev->a == running ? ev->b : running;
-    case WEFT_EVENT_SUSPEND:
-    case WEFT_EVENT_RESUME:
-        return WEFT_ID_LOOP;
-    default:
-        return running;
-    }
-}
-
 /* A text for the next event, or a stream that begins, or nothing that is known. */
 static ptrdiff_t decode_other(struct weft_event *ev, struct weft_form_context *c, unsigned code,
                               const unsigned char *bytes, size_t size)
 {
-    uint64_t whole = HEAD + WORD * (code >> 5);
+    const uint64_t whole = format_form_bytes(bytes, size);
     ev->kind = WEFT_FORM_NO_EVENT;
-    if (code == WEFT_FORM_TEXT_FOLLOWS) {
-        if (size < HEAD + WORD)
-            return WEFT_DECODE_SHORT;
-        whole = HEAD + WORD + WORD * (uint64_t)weft_read_u32(bytes + HEAD);
-    }
     if (size < whole)
         return WEFT_DECODE_SHORT;
     if (code == WEFT_FORM_TEXT_FOLLOWS && whole >= HEAD + 2 * WORD) {
@@ -164,20 +86,16 @@ ptrdiff_t weft_form_decode(struct weft_event *ev, struct weft_form_context *c,
     if (size < HEAD)
         return WEFT_DECODE_SHORT;
     unsigned code = bytes[7];
-    const struct weft_form_desc *f = &weft_forms[code];
-    if (__builtin_expect(!f->name, 0))
+    const struct weft_form_desc *f = &format_forms[code];
+    if (__builtin_expect(!f->bytes, 0))
         return decode_other(ev, c, code, bytes, size);
     if (size < f->bytes)
         return WEFT_DECODE_SHORT;
-    *ev = (struct weft_event){
-        .time_ns = weft_form_ticks(bytes, c->begin_ticks), .kind = f->kind, .running = c->running};
+    *ev = (struct weft_event){.time_ns = format_form_ticks(bytes, c->begin_ticks),
+                              .kind = f->kind,
+                              .running = c->running};
     c->site = c->text = 0;
-    if (f->by_running)
-        ev->a = c->running;
-    if (f->words[WEFT_WORD_A])
-        ev->a = promise_at(bytes + f->at[WEFT_WORD_A], f->words[WEFT_WORD_A], c->base);
-    if (f->words[WEFT_WORD_B])
-        ev->b = promise_at(bytes + f->at[WEFT_WORD_B], f->words[WEFT_WORD_B], c->base);
+    format_promises(f, bytes, c->base, c->running, &ev->a, &ev->b);
     if (f->words[WEFT_WORD_SITE] | f->words[WEFT_WORD_TEXT])
         decode_texts(ev, c, f, bytes);
     else
@@ -193,7 +111,7 @@ ptrdiff_t weft_form_decode(struct weft_event *ev, struct weft_form_context *c,
         uint32_t reason = weft_read_u32(bytes + f->at[WEFT_WORD_REASON]);
         ev->type = reason < UINT8_MAX ? (uint8_t)reason : UINT8_MAX;
     }
-    c->running = running_after(ev, c->running);
+    c->running = format_running(ev->kind, ev->a, ev->b, c->running);
     return f->bytes;
 }
 
@@ -223,7 +141,7 @@ static void put_head(unsigned char *bytes, uint64_t ticks, unsigned code)
 size_t weft_form_encode(unsigned char *bytes, unsigned form, const struct weft_event *ev,
                         const struct weft_form_context *c)
 {
-    const struct weft_form_desc *f = &weft_forms[form];
+    const struct weft_form_desc *f = &format_forms[form];
     put_head(bytes, ev->time_ns, form);
     put_word(bytes, f, WEFT_WORD_A, promise_word(ev->a, f->words[WEFT_WORD_A], c->base));
     put_word(bytes, f, WEFT_WORD_B, promise_word(ev->b, f->words[WEFT_WORD_B], c->base));

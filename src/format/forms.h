@@ -13,7 +13,7 @@
 #define WEFT_FORMAT_FORMS_H
 
 #include "format/events.h"
-#include "format/packet.h"
+#include "format/walk.h"
 
 struct weft_form_text {
     const char *text; /* borrowed from the packet, not terminated, no NUL in it */
@@ -53,9 +53,6 @@ enum {
 ptrdiff_t weft_form_decode(struct weft_event *ev, struct weft_form_context *c,
                            const unsigned char *bytes, size_t size);
 
-/* The time of what stands at bytes (8 of them), in ticks. */
-uint64_t weft_form_ticks(const unsigned char *bytes, uint64_t begin_ticks);
-
 /* For tests and tools; the recorder has its own code. Both return the size in bytes. */
 
 /* Writes ev in that form to bytes; at most WEFT_FORM_MAX. The form must be able to say it. Of c, base,
@@ -67,28 +64,7 @@ size_t weft_form_encode(unsigned char *bytes, unsigned form, const struct weft_e
 /* Writes a text for the next event; 16 + size + 3 bytes at most. */
 size_t weft_form_encode_text(unsigned char *bytes, uint64_t ticks, const char *text, uint32_t size);
 
-enum weft_form_word {
-    WEFT_WORD_A,
-    WEFT_WORD_B,
-    WEFT_WORD_SITE,
-    WEFT_WORD_TEXT,
-    WEFT_WORD_VALUE,
-    WEFT_WORD_TOTAL,
-    WEFT_WORD_REASON,
-    WEFT_WORDS
-};
-
-struct weft_form_desc {
-    const char *name;          /* "CREATE_BY"; NULL: there is no form with this code */
-    uint8_t kind;              /* enum weft_event_kind */
-    uint8_t bytes;             /* all of it */
-    bool by_running;           /* a is what runs on the stream */
-    bool is_unsigned;          /* the value: a duration */
-    uint8_t at[WEFT_WORDS];    /* in bytes, from the beginning of the event */
-    uint8_t words[WEFT_WORDS]; /* 0, 1 or 2: of four bytes each */
-};
-
-/* Indexed by code. */
-extern const struct weft_form_desc weft_forms[256];
+/* Indexed by code: 256 of them. */
+extern const struct weft_form_desc *const weft_forms;
 
 #endif

@@ -9,7 +9,7 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "format/packet.h"
+#include "format/walk.h"
 #include "read/alive.h"
 #include "read/reader.h"
 
@@ -19,9 +19,7 @@ enum stands { NO_TRACE, LIVE, TRACE, MIRAGE, SAMPLES };
 
 static bool read_facts(int fd, struct weft_facts_header *facts)
 {
-    const struct weft_packet_header *p = &facts->packet;
-    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && p->magic == WEFT_PACKET_MAGIC &&
-           p->signature == WEFT_PACKET_SIGNATURE && p->class == WEFT_PACKET_FACTS;
+    return pread(fd, facts, sizeof *facts, 0) == sizeof *facts && format_is_facts(facts);
 }
 
 bool weft_output_is_recorded(int fd, uint32_t *pid)

@@ -65,14 +65,8 @@ static bool whole(const unsigned char *cell, const unsigned char *again)
 
 static bool add(struct cells *c, const struct known *known)
 {
-    if (c->knowns == c->room) {
-        uint64_t room = c->room ? c->room * 2 : 64;
-        void *grown = realloc(c->known, room * sizeof *c->known);
-        if (!grown)
-            return false;
-        c->known = grown;
-        c->room = room;
-    }
+    if (!weft_reserve(&c->known, c->knowns, &c->room, sizeof *c->known))
+        return false;
     c->known[c->knowns++] = *known;
     return true;
 }
@@ -159,25 +153,17 @@ void weft__cells_fini(struct cells *c)
 int weft__emptied_take(struct emptieds *e, const struct weft_input *in, uint64_t at, uint64_t size,
                        const struct weft_events_header *h, struct weft_error *err)
 {
-    uint64_t header = h->packet.header_bytes;
     struct weft_events_header again;
-    if (h->sequence || !h->base || !h->ended_count || header > size || h->ended_at < sizeof *h ||
-        h->ended_at > header || h->ended_count > header - h->ended_at)
+    if (h->sequence || !h->base || h->packet.header_bytes > size || !format_has_ended(h))
         return 0;
     unsigned char *bytes = malloc(h->ended_count);
     struct emptied new = {.base = h->base, .count = h->ended_count};
     new.bits = calloc(new.count / 64 + 1, sizeof *new.bits);
-    int rc = bytes && new.bits ? 0 : WEFT_E_NOMEM;
-    if (rc == 0 && e->packets == e->room) {
-        size_t room = e->room ? e->room * 2 : 16;
-        void *grown = realloc(e->packet, room * sizeof *e->packet);
-        e->packet = grown ? grown : e->packet;
-        e->room = grown ? room : e->room;
-        rc = grown ? 0 : WEFT_E_NOMEM;
-    }
-    if (rc < 0)
-        weft_error_set(err, rc, at, "out of memory for its promises");
-    ptrdiff_t got = rc < 0 ? rc : weft_input_read(in, bytes, h->ended_count, at + h->ended_at, err);
+    ptrdiff_t got;
+    if (bytes && new.bits && weft_reserve(&e->packet, e->packets, &e->room, sizeof *e->packet))
+        got = weft_input_read(in, bytes, h->ended_count, at + h->ended_at, err);
+    else
+        got = weft_error_set(err, WEFT_E_NOMEM, at, "out of memory for its promises");
     for (ptrdiff_t i = 0; i < got; i++)
         new.bits[i / 64] |= (uint64_t)((bytes[i] & WEFT_BYTE_BECAME) == WEFT_BYTE_ENDED) << i % 64;
     /* Its next owner clears the bytes, then changes the base. */
@@ -194,8 +180,7 @@ int weft__emptied_take(struct emptieds *e, const struct weft_input *in, uint64_t
 
 static int by_base(const void *a, const void *b)
 {
-    const struct emptied *x = a, *y = b;
-    return x->base < y->base ? -1 : x->base > y->base;
+    return weft_order_u64(a, b); /* the base comes first */
 }
 
 static int contains(const void *key, const void *member)

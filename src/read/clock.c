@@ -8,6 +8,8 @@
 
 #include <stdlib.h>
 
+#include "base/array.h"
+#include "base/order.h"
 #include "read/wide.h"
 
 #define SECOND UINT64_C(1000000000)
@@ -22,14 +24,8 @@ enum {
 
 bool clock_add(struct clock *c, uint64_t ticks, uint64_t ns, uint64_t error)
 {
-    if (c->pairs == c->room) {
-        uint64_t room = c->room ? c->room * 2 : 64;
-        void *grown = realloc(c->pair, room * sizeof *c->pair);
-        if (!grown)
-            return false;
-        c->pair = grown;
-        c->room = room;
-    }
+    if (!weft_reserve(&c->pair, c->pairs, &c->room, sizeof *c->pair))
+        return false;
     c->pair[c->pairs++] = (struct clock_pair){.ticks = ticks, .ns = ns, .error = error};
     return true;
 }
@@ -37,9 +33,8 @@ bool clock_add(struct clock *c, uint64_t ticks, uint64_t ns, uint64_t error)
 static int by_time(const void *a, const void *b)
 {
     const struct clock_pair *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? -1 : 1;
-    return x->ticks < y->ticks ? -1 : x->ticks > y->ticks;
+    WEFT_ORDER(x->ns, y->ns);
+    return weft_order(x->ticks, y->ticks);
 }
 
 /* Leaves out the pairs whose reading took much longer than that of the best one. */
@@ -75,13 +70,7 @@ static bool keep_consistent(struct clock *c, uint64_t hz)
             p->excess = (double)(int64_t)(p->ticks - first.ticks) * per_tick;
             p->excess -= hz ? (double)(p->ns - first.ns) : 0;
             uint64_t low = 0, high = length;
-            while (low < high) {
-                uint64_t middle = (low + high) / 2;
-                if (c->pair[end_of[middle]].excess <= p->excess)
-                    low = middle + 1;
-                else
-                    high = middle;
-            }
+            WEFT_SEEK(low, high, c->pair[end_of[middle]].excess <= p->excess);
             before[i] = low ? end_of[low - 1] : i;
             end_of[low] = i;
             length = low == length ? length + 1 : length;
@@ -149,15 +138,9 @@ void clock_fini(struct clock *c)
 /* The point that ticks come after, or the first one. */
 static uint64_t find_point(const struct clock *c, uint64_t ticks)
 {
-    uint64_t low = 0, high = c->points;
-    while (high - low > 1) {
-        uint64_t middle = low + (high - low) / 2;
-        if (c->point[middle].ticks <= ticks)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
+    uint64_t low = 1, high = c->points;
+    WEFT_SEEK(low, high, c->point[middle].ticks <= ticks);
+    return low - 1;
 }
 
 uint64_t clock_convert(const struct clock *c, uint64_t ticks, uint64_t *hint)

@@ -24,7 +24,8 @@ struct clock_pair {
 
 struct clock {
     struct clock_pair *pair; /* what the file says; gone once the points are there */
-    uint64_t pairs, room;
+    uint64_t pairs;
+    uint32_t room;
     struct clock_point *point; /* in order, times never run backwards; at least one */
     uint64_t points;
     unsigned shift;

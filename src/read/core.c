@@ -46,7 +46,7 @@ static int take_facts(struct core *c, uint64_t at)
     if (n < (ptrdiff_t)sizeof f || f.packet.header_bytes < sizeof f || f.strings_at >= left)
         return n < 0 ? (int)n : 0;
     n = weft_input_read(c->in, &strings, sizeof strings, at + f.strings_at, c->err);
-    if (n < (ptrdiff_t)sizeof strings || !weft__is_packet(&strings) ||
+    if (n < (ptrdiff_t)sizeof strings || !format_is_packet(&strings) ||
         strings.class != WEFT_PACKET_STRINGS ||
         memcmp(strings.uuid, f.packet.uuid, sizeof strings.uuid) != 0)
         return n < 0 ? (int)n : 0;
@@ -70,9 +70,9 @@ static int take_mark(struct core *c, const unsigned char *mark, uint64_t at)
     if (h.signature != WEFT_PACKET_SIGNATURE)
         return 0;
     ptrdiff_t n = weft_input_read(c->in, &h, sizeof h, at, c->err);
-    if (n < (ptrdiff_t)sizeof h || !weft__is_packet(&h))
+    if (n < (ptrdiff_t)sizeof h || !format_is_packet(&h))
         return n < 0 ? (int)n : 0;
-    c->packets |= weft__has_events(&h);
+    c->packets |= format_has_events(&h);
     return h.class == WEFT_PACKET_FACTS ? take_facts(c, at) : 0;
 }
 

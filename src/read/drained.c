@@ -34,7 +34,7 @@ static int read_header(struct weft_file *f, uint64_t offset, struct weft_ocaml_h
     return 0;
 }
 
-int weft__drained_take(struct weft_file *f, const struct place *p, struct weft_error *err)
+int weft__drained_take(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     struct weft_ocaml_header h;
     struct drained *d = &f->drained;
@@ -44,31 +44,24 @@ int weft__drained_take(struct weft_file *f, const struct place *p, struct weft_e
         return rc;
     }
     if (h.to < h.from || h.lost > h.from || h.ring >= WEFT_OCAML_DOMAINS_MAX) {
-        f->skipped_at = p->offset;
-        weft__reader_problem(&f->common, p->offset + 56, p->size - sizeof h.packet,
-                             "packet of OCaml's ring %u goes from word %llu to %llu; skipped",
-                             h.ring, (unsigned long long)h.from, (unsigned long long)h.to);
+        read_packet_skip(&f->walk, &f->common, p, 56,
+                         "packet of OCaml's ring %u goes from word %llu to %llu; skipped", h.ring,
+                         (unsigned long long)h.from, (unsigned long long)h.to);
         return 0;
     }
-    if (d->packets == d->room) {
-        const uint64_t room = d->room ? d->room + d->room / 2 : 64;
-        void *grown = weft_resize(d->packet, room, sizeof *d->packet);
-        if (!grown)
-            return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
-        d->packet = grown;
-        d->room = room;
-    }
+    if (!weft_reserve(&d->packet, d->packets, &d->room, sizeof *d->packet))
+        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
     /* As its owner says whose number was there. */
     const uint64_t most = p->size < WEFT_OCAML_PACKET_MAX ? p->size : WEFT_OCAML_PACKET_MAX,
                    says = h.packet.content_bits / 8, content = says < most ? says : most;
     d->packet[d->packets++] = (struct drained_packet){
         .offset = p->offset,
-        .content = content > p->header_bytes ? content : p->header_bytes,
+        .content = content > p->h.header_bytes ? content : p->h.header_bytes,
         .sequence = h.sequence,
         .from = h.from,
         .to = h.to,
         .lost = h.lost,
-        .header_bytes = p->header_bytes,
+        .header_bytes = p->h.header_bytes,
         .ring = h.ring,
     };
     wall_add(&f->wall, &(struct wall_pair){h.sequence, h.pair_mono_ns, h.pair_real_ns, 0});
@@ -89,11 +82,9 @@ void weft__drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size)
 static int by_ring(const void *a, const void *b)
 {
     const struct drained_packet *x = a, *y = b;
-    if (x->ring != y->ring)
-        return x->ring < y->ring ? -1 : 1;
-    if (x->sequence != y->sequence)
-        return x->sequence < y->sequence ? -1 : 1;
-    return x->content > y->content ? -1 : x->content < y->content;
+    WEFT_ORDER(x->ring, y->ring);
+    WEFT_ORDER(x->sequence, y->sequence);
+    return weft_order(y->content, x->content);
 }
 
 /* Reads the packet's items. 1; 0: it has changed, or shrunk, since it was found; or a negative code. */

@@ -50,7 +50,8 @@ struct source {
 
 struct merge {
     struct source **heap; /* the earliest is the first */
-    size_t heaped, room;
+    size_t heaped;
+    uint32_t room;
     struct key next; /* what is to be opened next, or handed out of the promoted events */
     uint64_t opened; /* packets: those before it in the file's array */
     uint64_t done_bytes;
@@ -87,14 +88,8 @@ static void sift_down(struct merge *m)
 
 static bool push(struct merge *m, struct source *s)
 {
-    if (m->heaped == m->room) {
-        size_t room = m->room ? m->room * 2 : 16;
-        void *grown = realloc(m->heap, room * sizeof(struct source *));
-        if (!grown)
-            return false;
-        m->heap = grown;
-        m->room = room;
-    }
+    if (!weft_reserve(&m->heap, m->heaped, &m->room, sizeof(struct source *)))
+        return false;
     size_t at = m->heaped++;
     for (; at && earlier(s->key, m->heap[(at - 1) / 2]->key); at = (at - 1) / 2)
         m->heap[at] = m->heap[(at - 1) / 2];
@@ -178,7 +173,7 @@ static inline void look_ahead(struct weft_file *f, struct source *s)
 {
     if (s->size - s->at < sizeof(uint64_t))
         return;
-    uint64_t ticks = weft_form_ticks(s->bytes + s->at, s->form.begin_ticks);
+    uint64_t ticks = format_form_ticks(s->bytes + s->at, s->form.begin_ticks);
     if (__builtin_expect(ticks < s->next_ticks || ticks > s->end_ticks, 0)) {
         uint64_t hint = s->clock_hint, ns = clock_convert(&f->clock, ticks, &hint);
         f->common.damage.backward_times += ticks > s->end_ticks || s->key.ns - ns > BACKWARD_NS;

@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: ISC */
-/* Reading mirage-profile's ring: finding the packets, ordering them, decoding what is in them.
- *
- * Nothing in the file is believed that can be checked. A packet's size is checked by looking for the
- * next packet where it says; if none is there, the packets are found by their mark (magic and UUID).
- * Each byte is looked at a bounded number of times, whatever the sizes claim. */
+/* Reading mirage-profile's ring: what is kept of each packet, their order, and decoding what is in them. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/array.h"
+#include "base/order.h"
 #include "format/mirage.h"
-#include "read/state.h"
+#include "read/packets.h"
 
 struct packet {
     uint64_t offset;   /* of its header in the file */
@@ -23,7 +21,8 @@ struct packet {
 struct mirage {
     struct weft_reader common;
     struct packet *packet; /* those with events; in the order of recording once sorted */
-    uint64_t packets, packets_room;
+    uint64_t packets;
+    uint32_t packets_room;
 
     /* Where decoding is. The window holds bytes [window_at, window_at + window_size) of the file. */
     uint64_t current;  /* packet */
@@ -34,8 +33,8 @@ struct mirage {
     uint64_t last_ns;       /* time of the event before */
     uint64_t stale_checked; /* up to this offset the newest packet has no unfinished tail */
     uint64_t done_bytes;    /* content of the packets before current */
-    uint64_t skipped_at;    /* the last packet that was skipped but for its header */
-    bool begun;             /* last_ns is that of an event */
+    struct read_packets walk;
+    bool begun; /* last_ns is that of an event */
 };
 
 enum {
@@ -50,213 +49,99 @@ enum {
 
 /* Finding packets */
 
-/* The next place at or after from where a packet's mark stands, or NOWHERE. Reads little at first: a
- * hostile file has a mark every 30 bytes, and each is looked for from the one before. */
-static int find_mark(struct mirage *r, uint64_t from, uint64_t *found, struct weft_error *err)
-{
-    size_t step = 1024;
-    *found = NOWHERE;
-    for (; from + WEFT_MIRAGE_MARK_SIZE <= r->common.input.size; step *= 4) {
-        step = step < r->window_room ? step : r->window_room;
-        ptrdiff_t got = weft_input_read(&r->common.input, r->window, step, from, err);
-        if (got < 0)
-            return (int)got;
-        if ((size_t)got < WEFT_MIRAGE_MARK_SIZE)
-            return 0;
-        unsigned char *hit =
-            memmem(r->window, (size_t)got, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE);
-        if (hit) {
-            *found = from + (uint64_t)(hit - r->window);
-            return 0;
-        }
-        from += (uint64_t)got - (WEFT_MIRAGE_MARK_SIZE - 1);
-    }
-    return 0;
-}
-
 static int add_packet(struct mirage *r, const struct packet *p, struct weft_error *err)
 {
-    if (r->packets == r->packets_room) {
-        uint64_t room = r->packets_room ? r->packets_room * 2 : 64;
-        void *grown = realloc(r->packet, room * sizeof *r->packet);
-        if (!grown)
-            return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
-        r->packet = grown;
-        r->packets_room = room;
-    }
+    if (!weft_reserve(&r->packet, r->packets, &r->packets_room, sizeof *r->packet))
+        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
     r->packet[r->packets++] = *p;
     r->common.facts.content_bytes += p->content;
     return 0;
 }
 
-/* What is said of a packet, checked against the file: *size is how long it is, *content how much of
- * that is used. At offset stands a mark. */
-static int packet_extent(struct mirage *r, uint64_t offset, struct weft_mirage_header h,
-                         uint64_t *size, uint64_t *content, struct weft_error *err)
+static bool is_mark(const unsigned char *bytes)
 {
-    *size = h.packet_bits / 8;
-    *content = h.content_bits / 8;
-    uint64_t left = r->common.input.size - offset;
-    if (*size < WEFT_MIRAGE_HEADER_SIZE || *size > left) {
-        /* Cut off by the end of the file, or a wrong number? Another packet within tells. */
-        uint64_t next;
-        int rc = find_mark(r, offset + WEFT_MIRAGE_HEADER_SIZE, &next, err);
-        if (rc < 0)
-            return rc;
-        if (next != NOWHERE)
-            weft__reader_problem(&r->common, offset + 20, 0,
-                                 "packet says it is %llu bytes long, but another begins after %llu",
-                                 (unsigned long long)*size, (unsigned long long)(next - offset));
-        else if (*size < WEFT_MIRAGE_HEADER_SIZE)
-            weft__reader_problem(&r->common, offset + 20, 0,
-                                 "packet says it is %llu bytes long, less than its header",
-                                 (unsigned long long)*size);
-        else if (*content > left)
-            weft__reader_problem(&r->common, r->common.input.size, 0,
-                                 "the file ends in the middle of a packet: %llu bytes are missing",
-                                 (unsigned long long)(*content - left));
-        *size = next != NOWHERE ? next - offset : left;
-    } else if (*content > *size) {
-        weft__reader_problem(&r->common, offset + 26, 0,
-                             "packet of %llu bytes says it holds %llu bytes",
-                             (unsigned long long)*size, (unsigned long long)*content);
-    }
-    if (*content > *size)
-        *content = *size;
-    return 0;
+    return memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0;
 }
 
-/* The packet at offset, just taken in, does not go on to end but to next, where another one begins. */
-static void shorten_last(struct mirage *r, uint64_t offset, uint64_t end, uint64_t next)
+static void read_sizes(struct read_packet *p)
 {
+    const struct weft_mirage_header h = weft_mirage_header_read(p->head);
+    p->size = h.packet_bits / 8;
+    p->says = h.content_bits / 8;
+}
+
+static void shorten_packet(struct weft_reader *common, uint64_t offset, uint64_t bytes)
+{
+    struct mirage *r = (struct mirage *)common;
     struct packet *last = r->packets ? &r->packet[r->packets - 1] : NULL;
-    if (!last || last->offset != offset) {
-        if (r->skipped_at == offset) /* all of it but its header was skipped */
-            r->common.damage.skipped_bytes -= end - next;
+    if (!last || last->offset != offset || last->content <= bytes)
         return;
-    }
-    if (last->content <= next - offset)
-        return;
-    r->common.facts.content_bytes -= last->content - (next - offset);
-    last->content = (uint32_t)(next - offset);
+    common->facts.content_bytes -= last->content - bytes;
+    last->content = (uint32_t)bytes;
     if (last->content < HEAD_SIZE)
         last->first_ns = UINT64_MAX;
 }
 
-/* No packet stands where the one before (at previous, or NOWHERE) says that the next one begins. Goes
- * on at the next mark, which may be within the packet before, if its size was wrong. */
-static int resynchronise(struct mirage *r, uint64_t offset, uint64_t previous, uint64_t *next,
-                         struct weft_error *err)
+static int take_packet(struct weft_reader *common, const struct read_packet *p,
+                       struct weft_error *err)
 {
-    uint64_t from = previous != NOWHERE ? previous + WEFT_MIRAGE_HEADER_SIZE : offset + 1;
-    uint64_t found;
-    int rc = find_mark(r, from, &found, err);
-    if (rc < 0)
-        return rc;
-    *next = found != NOWHERE ? found : r->common.input.size;
-    if (*next > offset) {
-        weft__reader_problem(&r->common, offset, *next - offset,
-                             "expected a packet, found something else; skipped %llu bytes",
-                             (unsigned long long)(*next - offset));
+    struct mirage *r = (struct mirage *)common;
+    if (p->content < WEFT_MIRAGE_HEADER_SIZE) {
+        read_packet_skip(&r->walk, common, p, 26,
+                         "packet says it holds %llu bytes, less than its header",
+                         (unsigned long long)p->content);
         return 0;
     }
-    weft__reader_problem(&r->common, previous + 20, 0,
-                         "packet says it is %llu bytes long, but another begins after %llu",
-                         (unsigned long long)(offset - previous),
-                         (unsigned long long)(*next - previous));
-    shorten_last(r, previous, offset, *next);
-    return 0;
-}
-
-/* Takes in the packet at offset, whose first bytes are head. */
-static int scan_packet(struct mirage *r, uint64_t offset, const unsigned char *head,
-                       size_t head_size, uint64_t *next, struct weft_error *err)
-{
-    if (head_size < WEFT_MIRAGE_HEADER_SIZE) {
-        weft__reader_problem(&r->common, offset, head_size,
-                             "the file ends in the middle of a packet's header");
-        *next = r->common.input.size;
-        return 0;
-    }
-    struct weft_mirage_header h = weft_mirage_header_read(head);
-    uint64_t size, content;
-    int rc = packet_extent(r, offset, h, &size, &content, err);
-    if (rc < 0)
-        return rc;
-    *next = offset + size;
-    if (content < WEFT_MIRAGE_HEADER_SIZE) {
-        weft__reader_problem(&r->common, offset + 26, size - WEFT_MIRAGE_HEADER_SIZE,
-                             "packet says it holds %llu bytes, less than its header",
-                             (unsigned long long)content);
-        r->skipped_at = offset;
-        return 0;
-    }
-    if (content == WEFT_MIRAGE_HEADER_SIZE) {
-        r->common.facts.unused_packets++;
+    if (p->content == WEFT_MIRAGE_HEADER_SIZE) {
+        common->facts.unused_packets++;
         return 0;
     }
     return add_packet(r,
                       &(struct packet){
-                          .offset = offset,
-                          .content = (uint32_t)content,
-                          .sequence = h.sequence,
-                          .cut = h.content_bits / 8 > content,
+                          .offset = p->offset,
+                          .content = (uint32_t)p->content,
+                          .sequence = weft_mirage_header_read(p->head).sequence,
+                          .cut = p->says > p->content,
                           /* One that has no whole event has only just been begun. */
-                          .first_ns = content >= HEAD_SIZE && head_size >= HEAD_SIZE
-                                          ? weft_read_u64(head + WEFT_MIRAGE_HEADER_SIZE)
+                          .first_ns = p->content >= HEAD_SIZE && p->head_size >= HEAD_SIZE
+                                          ? weft_read_u64(p->head + WEFT_MIRAGE_HEADER_SIZE)
                                           : UINT64_MAX,
                       },
                       err);
 }
 
-static int scan_packets(struct mirage *r, struct weft_error *err)
-{
-    uint64_t previous = NOWHERE;
-    r->skipped_at = NOWHERE;
-    for (uint64_t offset = 0, next = 0; offset < r->common.input.size; offset = next) {
-        unsigned char head[HEAD_SIZE];
-        ptrdiff_t got = weft_input_read(&r->common.input, head, sizeof head, offset, err);
-        if (got < 0)
-            return (int)got;
-        if (got == 0)
-            break;
-        int rc;
-        if ((size_t)got >= WEFT_MIRAGE_MARK_SIZE &&
-            memcmp(head, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0) {
-            rc = scan_packet(r, offset, head, (size_t)got, &next, err);
-            previous = offset;
-        } else {
-            rc = resynchronise(r, offset, previous, &next, err);
-            previous = NOWHERE;
-        }
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
+static const struct read_packet_form packet_form = {
+    .head_bytes = HEAD_SIZE,
+    .header_bytes = WEFT_MIRAGE_HEADER_SIZE,
+    .mark_bytes = WEFT_MIRAGE_MARK_SIZE,
+    .is_mark = is_mark,
+    .size_at = 20,
+    .content_at = 26,
+    .read_sizes = read_sizes,
+    .take = take_packet,
+    .shorten = shorten_packet,
+};
 
 /* Ordering them */
 
 static int by_number(const void *a, const void *b)
 {
     const struct packet *x = a, *y = b;
-    if (x->number != y->number)
-        return x->number < y->number ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    WEFT_ORDER(x->number, y->number);
+    return weft_order(x->offset, y->offset);
 }
 
 static int by_time(const void *a, const void *b)
 {
     const struct packet *x = a, *y = b;
-    if (x->first_ns != y->first_ns)
-        return x->first_ns < y->first_ns ? -1 : 1;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    WEFT_ORDER(x->first_ns, y->first_ns);
+    return weft_order(x->offset, y->offset);
 }
 
 static int by_offset(const void *a, const void *b)
 {
-    const struct packet *x = a, *y = b;
-    return x->offset < y->offset ? -1 : x->offset > y->offset;
+    return weft_order(((const struct packet *)a)->offset,
+                               ((const struct packet *)b)->offset);
 }
 
 /* A small step forward of a number that is counted modulo 2^16. */
@@ -345,7 +230,9 @@ static int open_mirage(struct weft_reader *common, struct weft_error *err)
     r->window = malloc(r->window_room);
     if (!r->window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
-    int rc = scan_packets(r, err);
+    r->walk = (struct read_packets){
+        .form = &packet_form, .window = r->window, .window_bytes = r->window_room};
+    int rc = read_packets(&r->walk, common, err);
     if (rc < 0)
         return rc;
     r->common.facts.packets = r->packets;
@@ -585,8 +472,7 @@ static void fini(struct weft_reader *common)
 
 static bool probe(const unsigned char *bytes, size_t size)
 {
-    return size >= WEFT_MIRAGE_MARK_SIZE &&
-           memcmp(bytes, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0;
+    return size >= WEFT_MIRAGE_MARK_SIZE && is_mark(bytes);
 }
 
 const struct weft_reader_format read_mirage_format = {

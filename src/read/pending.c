@@ -45,7 +45,8 @@ struct told_of {
 
 /* Numbers, in order once they have been put so. */
 struct ids {
-    uint64_t *id, count, room;
+    uint64_t *id, count;
+    uint32_t room;
 };
 
 struct endings {
@@ -131,20 +132,13 @@ static inline struct home *home_of(struct endings *e, uint64_t id)
 
 static int by_id(const void *a, const void *b)
 {
-    const uint64_t *x = a, *y = b; /* what all of them begin with */
-    return *x < *y ? -1 : *x > *y;
+    return weft_order_u64(a, b); /* what all of them begin with */
 }
 
 static bool add_id(struct ids *s, uint64_t id)
 {
-    if (s->count == s->room) {
-        uint64_t room = s->room ? s->room * 2 : 256;
-        void *grown = realloc(s->id, room * sizeof *s->id);
-        if (!grown)
-            return false;
-        s->id = grown;
-        s->room = room;
-    }
+    if (!weft_reserve(&s->id, s->count, &s->room, sizeof *s->id))
+        return false;
     s->id[s->count++] = id;
     return true;
 }
@@ -397,9 +391,8 @@ static int load_endings(struct weft_file *f, struct endings *e, struct weft_erro
 static int by_low(const void *a, const void *b)
 {
     const struct present *x = a, *y = b;
-    if (x->low != y->low)
-        return x->low < y->low ? -1 : 1;
-    return x->begin_ticks < y->begin_ticks ? -1 : x->begin_ticks > y->begin_ticks;
+    WEFT_ORDER(x->low, y->low);
+    return weft_order(x->begin_ticks, y->begin_ticks);
 }
 
 static bool list_present(struct weft_file *f, struct loading *l)
@@ -422,13 +415,7 @@ static bool list_present(struct weft_file *f, struct loading *l)
 static bool is_present(const struct loading *l, uint32_t sequence, uint64_t ticks)
 {
     uint64_t low = 0, high = l->presents;
-    while (low < high) {
-        uint64_t middle = (low + high) / 2;
-        if (l->present[middle].low < (sequence & LOW))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, l->present[middle].low < (sequence & LOW));
     return low < l->presents && l->present[low].low == (sequence & LOW) &&
            l->present[low].begin_ticks <= ticks;
 }
@@ -437,14 +424,8 @@ static bool is_present(const struct loading *l, uint32_t sequence, uint64_t tick
 
 static bool add_event(struct pending *p, struct promoted ev)
 {
-    if (p->events == p->room) {
-        uint64_t room = p->room ? p->room * 2 : 64;
-        void *grown = realloc(p->event, room * sizeof *p->event);
-        if (!grown)
-            return false;
-        p->event = grown;
-        p->room = room;
-    }
+    if (!weft_reserve(&p->event, p->events, &p->room, sizeof *p->event))
+        return false;
     p->event[p->events++] = ev;
     return true;
 }
@@ -568,17 +549,12 @@ static bool add_cell(struct weft_file *f, struct loading *l, const struct known 
 static int by_time(const void *a, const void *b)
 {
     const struct promoted *x = a, *y = b;
-    if (x->ns != y->ns)
-        return x->ns < y->ns ? -1 : 1;
-    if (x->order != y->order)
-        return x->order < y->order ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    if (x->other != y->other)
-        return x->other < y->other ? -1 : 1;
-    return x->text < y->text ? -1 : x->text > y->text;
+    WEFT_ORDER(x->ns, y->ns);
+    WEFT_ORDER(x->order, y->order);
+    WEFT_ORDER(x->kind, y->kind);
+    WEFT_ORDER(x->id, y->id);
+    WEFT_ORDER(x->other, y->other);
+    return weft_order(x->text, y->text);
 }
 
 /* Sorts the events, each once: a promise may have two cells that both have it. */
@@ -611,12 +587,9 @@ static bool list_resolved(struct endings *e, const struct loading *l)
 static int by_cell(const void *a, const void *b)
 {
     const struct known *x = a, *y = b;
-    int unborn[2] = {x->cell.flags & WEFT_PENDING_UNBORN, y->cell.flags & WEFT_PENDING_UNBORN};
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    if (unborn[0] != unborn[1])
-        return unborn[0] - unborn[1];
-    return x->place < y->place ? -1 : x->place > y->place;
+    WEFT_ORDER(x->id, y->id);
+    WEFT_ORDER(x->cell.flags & WEFT_PENDING_UNBORN, y->cell.flags & WEFT_PENDING_UNBORN);
+    return weft_order(x->place, y->place);
 }
 
 /* What a promise became, as a cell says, or 0. */

@@ -121,17 +121,14 @@ int weft__roll_numbers(struct weft_file *f, roll_take_fn *take, void *data, stru
 static int by_count(const void *a, const void *b)
 {
     const struct weft_given_up *x = a, *y = b;
-    if (x->pending != y->pending)
-        return x->pending > y->pending ? -1 : 1;
-    if (x->unlisted != y->unlisted)
-        return x->unlisted > y->unlisted ? -1 : 1;
-    return x->left_out < y->left_out ? 1 : x->left_out > y->left_out ? -1 : 0;
+    WEFT_ORDER(y->pending, x->pending);
+    WEFT_ORDER(y->unlisted, x->unlisted);
+    return weft_order(y->left_out, x->left_out);
 }
 
 static int by_site(const void *a, const void *b)
 {
-    const struct sort_site *x = a, *y = b;
-    return x->site < y->site ? -1 : x->site > y->site;
+    return weft_order_u32(a, b); /* the site comes first */
 }
 
 /* Adds what cells say that there was no room for. What is of no sort counts to the first one, which all others belong to. */

@@ -7,14 +7,8 @@
 int weft__samples_take(struct weft_file *f, const struct place *p, struct weft_error *err)
 {
     struct samples *s = &f->samples;
-    if (s->places == s->room) {
-        uint64_t room = s->room ? s->room + s->room / 2 : 64;
-        void *grown = realloc(s->place, room * sizeof *s->place);
-        if (!grown)
-            return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
-        s->place = grown;
-        s->room = room;
-    }
+    if (!weft_reserve(&s->place, s->places, &s->room, sizeof *s->place))
+        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
     s->place[s->places++] = *p;
     f->common.facts.sample_packets++;
     f->common.facts.sample_bytes += p->content;

@@ -89,18 +89,6 @@ int weft__scan_reserve(struct scan *s, unsigned char **buffer, uint64_t *room, u
 
 /* ---- Finding packets ---- */
 
-bool weft__is_packet(const struct weft_packet_header *h)
-{
-    return h->magic == WEFT_PACKET_MAGIC && h->signature == WEFT_PACKET_SIGNATURE &&
-           h->header_bytes >= sizeof *h && h->packet_bits % 64 == 0 &&
-           h->packet_bits / 8 >= h->header_bytes;
-}
-
-bool weft__has_events(const struct weft_packet_header *h)
-{
-    return h->class == WEFT_PACKET_EVENTS && h->header_bytes >= WEFT_EVENTS_HEADER_V1_0;
-}
-
 /* Where data begins at or after that offset: a file may have holes. */
 static uint64_t skip_hole(const struct weft_input *in, uint64_t at)
 {
@@ -124,7 +112,7 @@ static int find_packet(struct scan *s, uint64_t at, struct spot *p)
         size_t i = 0;
         for (; i + HEADER <= (size_t)n; i += 4) {
             memcpy(&p->h, block + i, sizeof p->h);
-            if (!weft__is_packet(&p->h))
+            if (!format_is_packet(&p->h))
                 continue;
             p->at = at + i;
             p->bytes = p->h.packet_bits / 8;
@@ -188,7 +176,7 @@ int weft__scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_e
             return WEFT_E_IO;
         if (n < (ptrdiff_t)sizeof *h || b < (ptrdiff_t)sizeof after)
             break;
-        if (!weft__is_packet(&h->packet) || !weft__has_events(&h->packet) ||
+        if (!format_is_packet(&h->packet) || !format_has_events(&h->packet) ||
             h->packet.header_bytes > bytes)
             memset(h, 0, sizeof *h);
         else if (before == h->sequence && before == after && (before || !h->begin_ticks))

@@ -6,7 +6,7 @@
 
 #include <stdbool.h>
 
-#include "format/packet.h"
+#include "format/walk.h"
 #include "read/input.h"
 
 struct scan {
@@ -31,10 +31,6 @@ typedef int scan_fn(void *data, const struct spot *p);
 
 /* Returns 1; 0 if there is no packet; or a negative WEFT_E code. */
 int weft__scan_packets(struct scan *s, scan_fn *fn, void *data);
-
-/* A header that can be believed. */
-bool weft__is_packet(const struct weft_packet_header *h);
-bool weft__has_events(const struct weft_packet_header *h);
 
 /* Reads the header of a packet of events of so many bytes, in one piece. Returns 1; 0 if it was never used, or is in
  * nobody's hands (its sequence is then 0); or a negative WEFT_E code. What an older header does not have is 0. */

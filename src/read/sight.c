@@ -11,7 +11,7 @@
 #include <stdatomic.h>
 #include <time.h>
 
-#include "format/forms.h"
+#include "format/walk.h"
 
 enum {
     WATCHED = 16,      /* packets at a time: the newest ones */
@@ -71,8 +71,7 @@ static bool find_pool(struct watch *w)
 {
     struct weft_facts_header f;
     uint64_t size = w->in->size;
-    if (!get(w, &f, sizeof f, 0) || f.packet.magic != WEFT_PACKET_MAGIC ||
-        f.packet.signature != WEFT_PACKET_SIGNATURE || f.packet.class != WEFT_PACKET_FACTS)
+    if (!get(w, &f, sizeof f, 0) || !format_is_facts(&f))
         return false;
     if (f.event_packet_bytes < PACKET_LEAST || f.event_packet_bytes % 8 || f.events_at % 8 ||
         f.events_at >= size)
@@ -166,7 +165,8 @@ static bool look(struct watch *w, struct open_packet *p)
     if (grown && get_word(w, &word, p->at + at) &&
         get_word(w, &sequence, p->at + offsetof(struct weft_events_header, sequence)) &&
         sequence == p->sequence && before >= p->looked_ns && after >= before) {
-        see(w, weft_form_ticks((const unsigned char *)&word, p->begin_ticks), p->looked_ns, after);
+        see(w, format_form_ticks((const unsigned char *)&word, p->begin_ticks), p->looked_ns,
+            after);
         w->grown_ns = now_ns(CLOCK_MONOTONIC);
     }
     bool is_same = content >= p->content_bits || p->content_bits == UINT64_MAX;

@@ -60,7 +60,7 @@ static int compare_ended(struct weft_snapshot *s, const struct piece *p,
                          const struct weft_events_header *h, uint64_t bytes)
 {
     if (!s->live || h->packet.header_bytes < sizeof *h || bytes < h->packet.header_bytes ||
-        !weft__has_ended(h))
+        !format_has_ended(h))
         return 0;
     const struct ended *e = weft__snapshot_ended_at(s, p->at);
     if (e && e->sequence != p->sequence)
@@ -87,8 +87,8 @@ static int count_gone(struct weft_snapshot *s, const struct piece *p)
         return 0;
     }
     int rc = weft__scan_header(&s->scan, p->at, p->room, &h);
-    if (rc >= 0 && weft__overwritten_in(&h) > p->overwritten)
-        s->overwritten += weft__overwritten_in(&h) - p->overwritten;
+    if (rc >= 0 && format_overwritten(&h) > p->overwritten)
+        s->overwritten += format_overwritten(&h) - p->overwritten;
     return rc < 0 ? rc : 0;
 }
 
@@ -193,8 +193,7 @@ static int put_cells(struct weft_snapshot *s, const struct piece *p,
 static int by_number(const void *a, const void *b)
 {
     const struct on_roll *x = a, *y = b;
-    uint64_t first = x->word >> WEFT_ROLL_SORT_BITS, second = y->word >> WEFT_ROLL_SORT_BITS;
-    return first < second ? -1 : first > second;
+    return weft_order(x->word >> WEFT_ROLL_SORT_BITS, y->word >> WEFT_ROLL_SORT_BITS);
 }
 
 static ptrdiff_t read_roll(struct weft_snapshot *s, const struct piece *p,
@@ -370,7 +369,7 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
     struct weft_packet_header h;
     uint64_t bytes;
     ptrdiff_t n = weft_input_read(s->in, &h, sizeof h, p->at, s->err);
-    if (n < (ptrdiff_t)sizeof h || !weft__is_packet(&h) || h.class != p->class)
+    if (n < (ptrdiff_t)sizeof h || !format_is_packet(&h) || h.class != p->class)
         return n < 0 ? (int)n : 0;
     if (p->class == WEFT_PACKET_PENDING)
         return copy_pending(s, p, &h);
@@ -423,7 +422,7 @@ static int put_facts_again(struct weft_snapshot *s, off_t start)
     ptrdiff_t n = weft_input_read(s->in, &now, sizeof now, s->facts_at, s->err);
     if (n < 0)
         return (int)n;
-    const bool found = n >= (ptrdiff_t)sizeof now.facts && weft__is_packet(&now.facts.packet);
+    const bool found = n >= (ptrdiff_t)sizeof now.facts && format_is_packet(&now.facts.packet);
     if (found && now.facts.lost_texts > f.lost_texts)
         f.lost_texts = now.facts.lost_texts;
     set_facts(s, &f);

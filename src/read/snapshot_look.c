@@ -4,8 +4,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "format/bytes.h"
-#include "format/forms.h"
 #include "read/alive.h"
 #include "read/snapshot_parts.h"
 
@@ -33,15 +31,12 @@ uint64_t weft__snapshot_walk(const struct weft_events_header *h, const unsigned 
                              uint64_t bytes, uint64_t limit, uint64_t *last)
 {
     uint64_t at = h->packet.header_bytes;
-    while (at + 8 <= bytes) {
-        uint64_t ticks = weft_form_ticks(packet + at, h->begin_ticks);
-        uint32_t words = packet[at + 7] >> 5, more = 0; /* the code is the highest byte */
-        if (words == 7 && at + 12 <= bytes)
-            more = weft_read_u32(packet + at + 8);
+    while (at + FORMAT_FORM_HEAD <= bytes) {
+        uint64_t ticks = format_form_ticks(packet + at, h->begin_ticks);
         if (ticks > limit)
             break;
         *last = ticks > *last ? ticks : *last;
-        at += 8 + (words == 7 ? 4 + 4 * (uint64_t)more : 4 * words);
+        at += format_form_bytes(packet + at, bytes - at);
     }
     return at < bytes ? at : bytes;
 }
@@ -67,7 +62,7 @@ static int add_ended(struct weft_snapshot *s, uint64_t at, uint64_t count, uint6
 static int take_emptied(struct weft_snapshot *s, const struct spot *p,
                         const struct weft_events_header *h)
 {
-    if (!weft__has_ended(h))
+    if (!format_has_ended(h))
         return 0;
     int rc = weft__scan_spend(&s->scan, h->ended_count / 8 + 2 * sizeof *s->emptied.packet);
     return rc < 0 ? rc : weft__emptied_take(&s->emptied, s->in, p->at, p->bytes, h, s->err);
@@ -81,7 +76,7 @@ static int note_bytes(struct weft_snapshot *s, const struct spot *p)
         rc = take_emptied(s, p, &h);
     if (rc < 0)
         return rc;
-    ptrdiff_t n = h.sequence && weft__has_ended(&h)
+    ptrdiff_t n = h.sequence && format_has_ended(&h)
                       ? weft__snapshot_get(s, p->at + h.ended_at, h.ended_count)
                       : 0;
     if (n < 0)
@@ -93,7 +88,7 @@ static int note_bytes(struct weft_snapshot *s, const struct spot *p)
         return rc;
     e->sequence = h.sequence;
     e->end_ticks = h.end_ticks;
-    e->overwritten = weft__overwritten_in(&h) + (h.sequence ? h.events : 0);
+    e->overwritten = format_overwritten(&h) + (h.sequence ? h.events : 0);
     for (size_t i = 0; i < (size_t)n; i++)
         e->word[i / 32] |= (uint64_t)(s->buffer[i] & 3) << i % 32 * 2;
     return 0;
@@ -119,7 +114,7 @@ static int note_marks(struct weft_snapshot *s, const struct spot *p)
 
 static int note_ended(void *data, const struct spot *p)
 {
-    if (weft__has_events(&p->h))
+    if (format_has_events(&p->h))
         return note_bytes(data, p);
     if (p->h.class == WEFT_PACKET_PENDING &&
         p->h.header_bytes >= sizeof(struct weft_pending_header))
@@ -129,8 +124,7 @@ static int note_ended(void *data, const struct spot *p)
 
 static int by_place(const void *key, const void *member)
 {
-    uint64_t at = *(const uint64_t *)key, other = ((const struct ended *)member)->at;
-    return at < other ? -1 : at > other;
+    return weft_order_u64(key, &((const struct ended *)member)->at);
 }
 
 const struct ended *weft__snapshot_ended_at(const struct weft_snapshot *s, uint64_t at)
@@ -151,14 +145,14 @@ static void compare_place(struct weft_snapshot *s, uint64_t at, const struct wef
         return;
     if (e->sequence)
         weft__snapshot_lose(s, e->end_ticks);
-    s->lossy |= weft__overwritten_in(h) > e->overwritten;
+    s->lossy |= format_overwritten(h) > e->overwritten;
 }
 
 static int find_closed(void *data, const struct spot *p)
 {
     struct weft_snapshot *s = data;
     struct weft_events_header h;
-    int rc = weft__has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
+    int rc = format_has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
     if (rc > 0 && h.end_ticks > s->closed)
         s->closed = h.end_ticks;
     return rc < 0 ? rc : 0;
@@ -178,7 +172,7 @@ static int find_newest(void *data, const struct spot *p)
 {
     struct weft_snapshot *s = data;
     struct weft_events_header h;
-    int rc = weft__has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
+    int rc = format_has_events(&p->h) ? weft__scan_header(&s->scan, p->at, p->bytes, &h) : 0;
     if (rc <= 0)
         return rc;
     note_pair(s, &h);
@@ -241,14 +235,14 @@ static int list_packet(void *data, const struct spot *p)
     struct piece piece = {.at = p->at, .room = p->bytes, .class = p->h.class};
     if (piece.class == WEFT_PACKET_PRIVATE)
         return 0;
-    if (weft__has_events(&p->h)) {
+    if (format_has_events(&p->h)) {
         struct weft_events_header h;
         int rc = weft__scan_header(&s->scan, p->at, p->bytes, &h);
         if (rc < 0)
             return rc;
         piece.sequence = h.sequence;
         piece.end_ticks = h.end_ticks;
-        piece.overwritten = weft__overwritten_in(&h);
+        piece.overwritten = format_overwritten(&h);
         piece.events = h.end_ticks ? h.events : UINT32_MAX;
         piece.bytes = h.packet.content_bits / 8;
         s->overwritten += piece.overwritten;
@@ -281,13 +275,10 @@ static int rank(const struct piece *p)
 static int by_age(const void *a, const void *b)
 {
     const struct piece *p = a, *q = b;
-    if (rank(p) != rank(q))
-        return rank(p) - rank(q);
-    if (p->end_ticks != q->end_ticks)
-        return p->end_ticks < q->end_ticks ? -1 : 1;
-    if (p->sequence != q->sequence)
-        return p->sequence < q->sequence ? -1 : 1;
-    return p->at < q->at ? -1 : p->at > q->at;
+    WEFT_ORDER(rank(p), rank(q));
+    WEFT_ORDER(p->end_ticks, q->end_ticks);
+    WEFT_ORDER(p->sequence, q->sequence);
+    return weft_order(p->at, q->at);
 }
 
 /* ---- The whole ---- */
@@ -314,8 +305,7 @@ int weft__snapshot_read_facts(struct weft_snapshot *s)
 {
     const struct weft_facts_header *f = &s->facts;
     ptrdiff_t n = weft_input_read(s->in, &s->facts, sizeof s->facts, 0, s->err);
-    s->has_facts = n == (ptrdiff_t)sizeof *f && weft__is_packet(&f->packet) &&
-                   f->packet.class == WEFT_PACKET_FACTS && f->packet.header_bytes >= sizeof *f;
+    s->has_facts = n == (ptrdiff_t)sizeof *f && format_is_facts(f);
     s->recording = s->has_facts && f->state == WEFT_TRACE_RECORDING;
     s->live = is_live(s);
     s->pair = (struct until_pair){f->start_ticks, f->start_mono_ns, f->start_real_ns};

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/array.h"
 #include "format/mirage.h"
 
 enum {
@@ -44,7 +45,8 @@ struct part {
 struct weft__mirage_copy {
     const struct weft_input *in;
     struct part *part; /* in the order of the input */
-    size_t parts, room, most;
+    size_t parts, most;
+    uint32_t room;
     long rest_ns; /* how long it is waited next for an event */
     bool has_newest;
     uint64_t newest_at;
@@ -106,14 +108,8 @@ static int add_part(struct weft__mirage_copy *c, const struct part *p)
         return weft_error_set(
             c->err, WEFT_E_LIMIT, p->at,
             "has more packets than a recorder makes: what it says of itself is not true");
-    if (c->parts == c->room) {
-        size_t room = c->room ? c->room * 2 : 16;
-        void *grown = realloc(c->part, room * sizeof *c->part);
-        if (!grown)
-            return no_memory(c);
-        c->part = grown;
-        c->room = room;
-    }
+    if (!weft_reserve(&c->part, c->parts, &c->room, sizeof *c->part))
+        return no_memory(c);
     c->part[c->parts++] = *p;
     return 0;
 }

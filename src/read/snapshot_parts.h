@@ -116,21 +116,6 @@ uint64_t weft__snapshot_walk(const struct weft_events_header *h, const unsigned 
  * negative WEFT_E code. */
 int weft__snapshot_load_cells(struct weft_snapshot *s, const struct spot *p, struct cells *cells);
 
-/* How many events were overwritten in its place of the pool: if it changes hands, also those that it had. */
-static inline uint64_t weft__overwritten_in(const struct weft_events_header *h)
-{
-    uint64_t last = h->sequence ? 0 : h->counts & ((1u << WEFT_COUNTS_BITS) - 1);
-    return (h->counts >> WEFT_COUNTS_BITS) + last;
-}
-
-/* Whether the packet's ended bytes lie where they should. */
-static inline bool weft__has_ended(const struct weft_events_header *h)
-{
-    uint32_t header = h->packet.header_bytes;
-    return h->ended_count && h->ended_at >= sizeof *h && h->ended_at <= header &&
-           h->ended_count <= header - h->ended_at;
-}
-
 static inline uint8_t weft__ended_bits(const struct ended *e, uint64_t i)
 {
     return (uint8_t)(e && i < e->count ? e->word[i / 32] >> i % 32 * 2 & 3 : 0);

@@ -74,8 +74,7 @@ uint32_t weft__streams_index(const struct streams *s, uint32_t number)
 
 static int by_number(const void *a, const void *b)
 {
-    const struct weft_stream_facts *x = a, *y = b;
-    return x->number < y->number ? -1 : x->number > y->number;
+    return weft_order_u32(a, b); /* the number comes first */
 }
 
 void weft__streams_sort(struct streams *s)

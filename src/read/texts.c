@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/array.h"
 #include "format/bytes.h"
 #include "format/packet.h"
 #include "format/utf8.h"
@@ -105,14 +106,8 @@ static const char *part(struct texts *t, uint32_t number, char missing[12], uint
 static struct site *new_site(struct texts *t)
 {
     if (t->sites % SITE_BLOCK == 0) {
-        if (t->sites / SITE_BLOCK == t->blocks_room) {
-            uint32_t room = t->blocks_room ? t->blocks_room * 2 : 16;
-            void *grown = realloc(t->block, room * sizeof(struct site *));
-            if (!grown)
-                return NULL;
-            t->block = grown;
-            t->blocks_room = room;
-        }
+        if (!weft_reserve(&t->block, t->sites / SITE_BLOCK, &t->blocks_room, sizeof(struct site *)))
+            return NULL;
         t->block[t->sites / SITE_BLOCK] = malloc(SITE_BLOCK * sizeof(struct site));
         if (!t->block[t->sites / SITE_BLOCK])
             return NULL;

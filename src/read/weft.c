@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Finding the packets of a weft trace.
- *
- * Nothing in the file is believed that can be checked. A packet's size is checked by looking for the next
- * packet where it says; if none is there, the next one is found by its mark: the magic and, behind the
- * UUID, the signature. Packets never overlap, so memory is bounded by the file. */
+/* The packets of a weft trace: what is kept of each, and their order. */
 #include "format/samples.h"
 #include "read/snapshot.h"
 #include "read/weft.h"
@@ -14,123 +10,46 @@
 #include <stdlib.h>
 #include <string.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "headers are copied as they are");
-
 enum {
     WINDOW = 64 << 10,
-    GLANCE = 1024,
     HEADER = sizeof(struct weft_packet_header),
     MARK = 24, /* up to the signature's end */
     TRIES = 4, /* to see a packet that is just changing hands */
     HOLE_LEAST = 1 << 20,
 };
 
-#define NOWHERE UINT64_MAX
 #define LONG(n) ((unsigned long long)(n))
 
 static bool is_mark(const unsigned char *bytes)
 {
     struct weft_packet_header h;
     memcpy(&h, bytes, MARK);
-    return h.magic == WEFT_PACKET_MAGIC && h.signature == WEFT_PACKET_SIGNATURE;
-}
-
-/* The next place at or after from where a packet's mark stands, or NOWHERE. Reads little at first: a
- * hostile file has marks close together. */
-static int find_mark(struct weft_file *f, uint64_t from, uint64_t *found, struct weft_error *err)
-{
-    static const uint32_t magic = WEFT_PACKET_MAGIC;
-    const struct weft_input *in = &f->common.input;
-    *found = NOWHERE;
-    for (size_t step = GLANCE; from < in->size; step = step < WINDOW / 4 ? step * 4 : WINDOW) {
-        ptrdiff_t got = weft_input_read(in, f->window, step, from, err);
-        if (got < 0)
-            return (int)got;
-        unsigned char *hit = f->window, *end = f->window + got;
-        for (; (hit = memmem(hit, (size_t)(end - hit), &magic, sizeof magic)); hit++) {
-            if (end - hit < MARK)
-                hit = NULL;
-            if (!hit || is_mark(hit))
-                break;
-        }
-        if (hit) {
-            *found = from + (uint64_t)(hit - f->window);
-            return 0;
-        }
-        if (got < MARK)
-            break;
-        from += (uint64_t)got - (MARK - 1);
-    }
-    return 0;
+    return format_has_mark(&h);
 }
 
 static int add_packet(struct weft_file *f, const struct packet *p, struct weft_error *err)
 {
-    if (f->packets == f->packets_room) {
-        uint64_t room = f->packets_room ? f->packets_room * 2 : 64;
-        void *grown = realloc(f->packet, room * sizeof *f->packet);
-        if (!grown)
-            return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
-        f->packet = grown;
-        f->packets_room = room;
-    }
+    if (!weft_reserve(&f->packet, f->packets, &f->packets_room, sizeof *f->packet))
+        return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for its packets");
     f->packet[f->packets++] = *p;
     return 0;
 }
 
-/* A packet as it has been found, its sizes checked against the file. */
-struct found {
-    struct weft_packet_header h;
-    uint64_t offset;
-    uint64_t size;    /* up to where the next packet, or the file's end, should be */
-    uint64_t content; /* what is there of it, with the header */
-    bool cut;
-};
-
-static int check_sizes(struct weft_file *f, struct found *p, struct weft_error *err)
+static void read_sizes(struct read_packet *p)
 {
-    struct weft_reader *r = &f->common;
-    uint64_t left = r->input.size - p->offset, says = p->h.packet_bits / 8;
-    p->size = says;
-    p->content = p->h.content_bits / 8;
-    if (says < HEADER || says > left) {
-        /* Cut off by the end of the file, or a wrong number? Another packet within tells. */
-        uint64_t next;
-        int rc = find_mark(f, p->offset + HEADER, &next, err);
-        if (rc < 0)
-            return rc;
-        p->size = next != NOWHERE ? next - p->offset : left;
-        if (next != NOWHERE)
-            weft__reader_problem(r, p->offset + 32, 0,
-                                 "packet says it is %llu bytes long, but another begins after %llu",
-                                 LONG(says), LONG(p->size));
-        else if (says < HEADER)
-            weft__reader_problem(r, p->offset + 32, 0,
-                                 "packet says it is %llu bytes long, less than its header",
-                                 LONG(says));
-        else if (p->content > left)
-            weft__reader_problem(r, r->input.size, 0,
-                                 "the file ends in the middle of a packet: %llu bytes are missing",
-                                 LONG(p->content - left));
-        p->cut = p->content > p->size;
-    } else if (p->content > says) {
-        weft__reader_problem(r, p->offset + 40, 0, "packet of %llu bytes says it holds %llu bytes",
-                             LONG(says), LONG(p->content));
-    }
-    p->content = p->content < p->size ? p->content : p->size;
-    return 0;
+    p->size = p->h.packet_bits / 8;
+    p->says = p->h.content_bits / 8;
 }
 
 /* Whether the packet has the header of its class; says so if not. */
-static bool has_header(struct weft_file *f, const struct found *p, size_t least)
+static bool has_header(struct weft_file *f, const struct read_packet *p, size_t least)
 {
     uint64_t says = p->h.header_bytes;
     if (says >= least && says <= p->content)
         return true;
-    f->skipped_at = p->offset;
-    weft__reader_problem(&f->common, p->offset + 28, p->size - HEADER,
-                         "packet of %llu bytes that holds %llu says its header has %llu; skipped",
-                         LONG(p->size), LONG(p->content), LONG(says));
+    read_packet_skip(&f->walk, &f->common, p, 28,
+                     "packet of %llu bytes that holds %llu says its header has %llu; skipped",
+                     LONG(p->size), LONG(p->content), LONG(says));
     return false;
 }
 
@@ -148,7 +67,7 @@ static uint64_t up_to_hole(struct weft_file *f, uint64_t offset, uint64_t conten
     return there;
 }
 
-static int take_events(struct weft_file *f, const struct found *p, struct weft_error *err)
+static int take_events(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     struct weft_events_header h;
     struct weft_reader_facts *facts = &f->common.facts;
@@ -169,9 +88,8 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
         sequence = h.sequence;
         h.sequence = 0;
     }
-    uint64_t overwritten = h.counts >> WEFT_COUNTS_BITS;
     if (!h.sequence) {
-        f->in_transition += overwritten + (h.counts & ((1u << WEFT_COUNTS_BITS) - 1));
+        f->in_transition += format_overwritten(&h);
         f->changing += h.begin_ticks != 0;
         facts->unused_packets++;
         return weft__emptied_take(&f->emptied, &f->common.input, p->offset, p->size, &h, err);
@@ -200,14 +118,14 @@ static int take_events(struct weft_file *f, const struct found *p, struct weft_e
                           .stream = h.stream,
                           .ended_at = h.ended_at,
                           .ended_count = h.ended_count,
-                          .overwritten = overwritten,
+                          .overwritten = format_overwritten(&h),
                           .cut = cut,
                       },
                       err);
 }
 
 /* Keeps the larger one: both are of the same trace, and only grow. */
-static void take_place(struct weft_file *f, const struct found *p, size_t least,
+static void take_place(struct weft_file *f, const struct read_packet *p, size_t least,
                        struct place *place, uint64_t content)
 {
     if (!has_header(f, p, least))
@@ -246,7 +164,7 @@ static int grow_strings(struct weft_file *f, struct weft_error *err)
     return rc;
 }
 
-static int take_strings(struct weft_file *f, const struct found *p, struct weft_error *err)
+static int take_strings(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     uint64_t used = 0;
     int rc = used_of_strings(f, p->offset, p->h.header_bytes, p->size, &used, err);
@@ -257,7 +175,7 @@ static int take_strings(struct weft_file *f, const struct found *p, struct weft_
 }
 
 /* Keeps the newest one: its counters only grow. */
-static int take_pending(struct weft_file *f, const struct found *p, struct weft_error *err)
+static int take_pending(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     struct weft_pending_header h = {.cells = 0};
     if (!has_header(f, p, sizeof h))
@@ -277,43 +195,38 @@ static int take_pending(struct weft_file *f, const struct found *p, struct weft_
     return 0;
 }
 
-static int take_samples(struct weft_file *f, const struct found *p, struct weft_error *err)
+/* Returns true if a packet of another class is no larger than such packets are. */
+static bool fits(struct weft_file *f, const struct read_packet *p, uint64_t most, const char *of)
 {
-    if (!has_header(f, p, sizeof(struct weft_samples_header)))
+    if (p->content <= most)
+        return true;
+    read_packet_skip(&f->walk, &f->common, p, 40,
+                     "packet of %s holds %llu bytes, more than %llu; skipped", of, LONG(p->content),
+                     LONG(most));
+    return false;
+}
+
+static int take_samples(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
+{
+    if (!has_header(f, p, sizeof(struct weft_samples_header)) ||
+        !fits(f, p, WEFT_SAMPLES_MAX, "samples"))
         return 0;
-    if (p->content > WEFT_SAMPLES_MAX) {
-        f->skipped_at = p->offset;
-        weft__reader_problem(&f->common, p->offset + 40, p->size - HEADER,
-                             "packet of samples holds %llu bytes, more than %u; skipped",
-                             LONG(p->content), WEFT_SAMPLES_MAX);
-        return 0;
-    }
     return weft__samples_take(f, &(struct place){p->offset, p->size, p->content, p->h.header_bytes},
                               err);
 }
 
-static int take_ocaml(struct weft_file *f, const struct found *p, struct weft_error *err)
+static int take_ocaml(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
-    if (!has_header(f, p, sizeof(struct weft_ocaml_header)))
+    if (!has_header(f, p, sizeof(struct weft_ocaml_header)) ||
+        !fits(f, p, WEFT_OCAML_PACKET_MAX, "OCaml's rings"))
         return 0;
-    if (p->content > WEFT_OCAML_PACKET_MAX) {
-        f->skipped_at = p->offset;
-        weft__reader_problem(&f->common, p->offset + 40, p->size - HEADER,
-                             "packet of OCaml's rings holds %llu bytes, more than %u; skipped",
-                             LONG(p->content), WEFT_OCAML_PACKET_MAX);
-        return 0;
-    }
-    return weft__drained_take(f, &(struct place){p->offset, p->size, p->content, p->h.header_bytes},
-                              err);
+    return weft__drained_take(f, p, err);
 }
 
-/* Takes in the packet at offset, whose first bytes are head. */
-static int take_packet(struct weft_file *f, struct found *p, struct weft_error *err)
+static int take_packet(struct weft_reader *r, const struct read_packet *p, struct weft_error *err)
 {
-    struct weft_reader_facts *facts = &f->common.facts;
-    int rc = check_sizes(f, p, err);
-    if (rc < 0)
-        return rc;
+    struct weft_file *f = (struct weft_file *)r;
+    struct weft_reader_facts *facts = &r->facts;
     if (!f->has_uuid)
         memcpy(f->uuid, p->h.uuid, sizeof f->uuid);
     f->has_uuid = true;
@@ -353,11 +266,10 @@ static int take_packet(struct weft_file *f, struct found *p, struct weft_error *
     }
 }
 
-/* The packet at offset, just taken in, does not go on beyond end, where another one begins. */
-static void shorten_last(struct weft_file *f, uint64_t offset, uint64_t end)
+static void shorten_packet(struct weft_reader *r, uint64_t offset, uint64_t content)
 {
+    struct weft_file *f = (struct weft_file *)r;
     struct packet *last = f->packets ? &f->packet[f->packets - 1] : NULL;
-    uint64_t content = end - offset;
     if (last && last->offset == offset && last->content > content) {
         last->content = content;
         last->cut = true;
@@ -372,97 +284,33 @@ static void shorten_last(struct weft_file *f, uint64_t offset, uint64_t end)
             place[i]->content = content >= place[i]->header_bytes ? content : 0;
 }
 
-/* Where zeros, which stand at offset, end: packets that were never used. Looks at size bytes at most; if
- * something else begins within them that is no packet, they are no gap: *end is offset. */
-static int skip_zeros(struct weft_file *f, uint64_t offset, size_t size, uint64_t *end,
-                      struct weft_error *err)
-{
-    ptrdiff_t got = weft_input_read(&f->common.input, f->window, size, offset, err);
-    if (got < 0)
-        return (int)got;
-    ptrdiff_t zeros = 0;
-    while (zeros < got && f->window[zeros] == 0)
-        zeros++;
-    bool gap = zeros == got || (got - zeros >= MARK && is_mark(f->window + zeros));
-    *end = gap ? offset + (uint64_t)zeros : offset;
-    return 0;
-}
-
-/* No packet stands where the one before (at previous, or NOWHERE) says that the next one begins. Goes on
- * at the next mark, which may be within the packet before, if its size was wrong. How far is looked ahead
- * before going back is bounded, so that a hostile file does not make it quadratic. */
-static int resynchronise(struct weft_file *f, uint64_t offset, uint64_t previous, uint64_t *next,
-                         struct weft_error *err)
-{
-    uint64_t found;
-    int rc = skip_zeros(f, offset, previous != NOWHERE ? GLANCE : WINDOW, next, err);
-    if (rc < 0 || *next > offset)
-        return rc;
-    rc = find_mark(f, previous != NOWHERE ? previous + HEADER : offset, &found, err);
-    if (rc < 0)
-        return rc;
-    *next = found != NOWHERE ? found : f->common.input.size;
-    if (*next >= offset) {
-        weft__reader_problem(&f->common, offset, *next - offset,
-                             "expected a packet, found something else; skipped %llu bytes",
-                             LONG(*next - offset));
-        return 0;
-    }
-    weft__reader_problem(&f->common, previous + 32, 0,
-                         "packet says it is %llu bytes long, but another begins after %llu",
-                         LONG(offset - previous), LONG(*next - previous));
-    if (f->skipped_at == previous)
-        f->common.damage.skipped_bytes -= offset - *next;
-    shorten_last(f, previous, *next);
-    return 0;
-}
-
-static int scan_packets(struct weft_file *f, struct weft_error *err)
-{
-    uint64_t previous = NOWHERE, size = f->common.input.size;
-    f->skipped_at = NOWHERE;
-    for (uint64_t offset = 0, next = 0; offset < size; offset = next) {
-        struct found p = {.offset = offset};
-        ptrdiff_t got = weft_input_read(&f->common.input, &p.h, sizeof p.h, offset, err);
-        if (got < 0)
-            return (int)got;
-        if (got == 0)
-            break;
-        int rc = 0;
-        if (got < MARK || !is_mark((const unsigned char *)&p.h)) {
-            rc = resynchronise(f, offset, previous, &next, err);
-            previous = NOWHERE;
-        } else if (got < HEADER) {
-            weft__reader_problem(&f->common, offset, (uint64_t)got,
-                                 "the file ends in the middle of a packet's header");
-            next = size;
-        } else {
-            rc = take_packet(f, &p, err);
-            next = offset + p.size;
-            previous = offset;
-        }
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
-}
+static const struct read_packet_form packet_form = {
+    .head_bytes = HEADER,
+    .header_bytes = HEADER,
+    .mark_bytes = MARK,
+    .is_mark = is_mark,
+    .size_at = offsetof(struct weft_packet_header, packet_bits),
+    .content_at = offsetof(struct weft_packet_header, content_bits),
+    .read_sizes = read_sizes,
+    .zeros_max = WINDOW,
+    .take = take_packet,
+    .shorten = shorten_packet,
+};
 
 /* Putting them in order */
 
 static int by_sequence(const void *a, const void *b)
 {
     const struct packet *x = a, *y = b;
-    if (x->sequence != y->sequence)
-        return x->sequence < y->sequence ? -1 : 1;
-    return x->content > y->content ? -1 : x->content < y->content;
+    WEFT_ORDER(x->sequence, y->sequence);
+    return weft_order(y->content, x->content);
 }
 
 static int by_begin(const void *a, const void *b)
 {
     const struct packet *x = a, *y = b;
-    if (x->begin_ns != y->begin_ns)
-        return x->begin_ns < y->begin_ns ? -1 : 1;
-    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+    WEFT_ORDER(x->begin_ns, y->begin_ns);
+    return weft_order(x->sequence, y->sequence);
 }
 
 /* The file is the recorder's, with all of its pool: what is not there has been overwritten. */
@@ -580,11 +428,13 @@ static int open_weft(struct weft_reader *r, struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
     f->window = malloc(WINDOW);
+    f->walk =
+        (struct read_packets){.form = &packet_form, .window = f->window, .window_bytes = WINDOW};
     if (!f->window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     int rc = stand_still(r, err);
     if (rc == 0)
-        rc = scan_packets(f, err);
+        rc = read_packets(&f->walk, r, err);
     if (rc == 0)
         rc = weft__process_load(f, err);
     /* After the headers: texts stand in the file before the events that use them. */

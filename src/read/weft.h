@@ -16,9 +16,12 @@
 #ifndef WEFT_READ_WEFT_H
 #define WEFT_READ_WEFT_H
 
+#include "base/array.h"
+#include "base/order.h"
 #include "format/forms.h"
 #include "read/clock.h"
 #include "read/ocaml.h"
+#include "read/packets.h"
 #include "read/state.h"
 #include "read/texts.h"
 #include "read/wall.h"
@@ -77,7 +80,8 @@ struct known {
 struct cells {
     struct weft_pending_header h;
     struct known *known; /* those that are used, in the order of their places */
-    uint64_t knowns, room;
+    uint64_t knowns;
+    uint32_t room;
 };
 
 /* A packet of events that has been emptied, and not yet begun again: which of its promises had ended while
@@ -89,7 +93,8 @@ struct emptied {
 
 struct emptieds {
     struct emptied *packet;
-    size_t packets, room;
+    size_t packets;
+    uint32_t room;
     size_t sorted; /* packets, when they were put in order */
 };
 
@@ -104,7 +109,8 @@ struct promoted {
 /* Promises that were pending when their creation or other events were overwritten. */
 struct pending {
     struct promoted *event; /* in order of time; those from next on have not been handed out */
-    uint64_t events, room, next;
+    uint64_t events, next;
+    uint32_t room;
     uint64_t next_ns; /* of the next one; UINT64_MAX: there is none but those that come last */
     struct endings *endings; /* or NULL: all endings are there */
 };
@@ -112,7 +118,8 @@ struct pending {
 /* Packets of samples, in the order of the file. */
 struct samples {
     struct place *place;
-    uint64_t places, room;
+    uint64_t places;
+    uint32_t room;
     uint64_t next; /* to be handed out */
     unsigned char *packet;
     size_t packet_room;
@@ -121,7 +128,8 @@ struct samples {
 /* Packets of items of OCaml's rings. */
 struct drained {
     struct drained_packet *packet;
-    uint64_t packets, room;
+    uint64_t packets;
+    uint32_t room;
     struct weft__ocaml o;
     bool on; /* they are what the trace consists of */
 };
@@ -133,10 +141,11 @@ struct weft_file {
     uint8_t uuid[16];
     bool has_uuid;
     struct packet *packet; /* in the order in which they begin */
-    uint64_t packets, packets_room;
+    uint64_t packets;
+    uint32_t packets_room;
     struct place strings, facts, pending, roll;
     struct weft_given_up *sort; /* that facts.promotion points into */
-    uint64_t skipped_at;        /* offset of the last packet that was skipped but for its header */
+    struct read_packets walk;
     struct texts texts;
     struct clock clock;
     struct wall wall;
@@ -243,7 +252,7 @@ ptrdiff_t weft__samples_next(struct weft_reader *r, const void **packet, uint64_
 void weft__samples_fini(struct samples *s);
 
 /* Keeps where a packet of items of OCaml's rings stands. 0 or a negative code. */
-int weft__drained_take(struct weft_file *f, const struct place *p, struct weft_error *err);
+int weft__drained_take(struct weft_file *f, const struct read_packet *p, struct weft_error *err);
 
 /* As weft__samples_shorten. */
 void weft__drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size);

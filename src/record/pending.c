@@ -14,7 +14,7 @@
  * go: a wait for it that is found later is counted as lost.
  *
  * (The file is a long one: all of it is one walk, and what is written down for it.) */
-#include "format/events.h"
+#include "format/form_table.h"
 #include "format/listed.h"
 #include "record/cells.h"
 #include "record/record.h"
@@ -467,95 +467,6 @@ static void keep_event(struct walk *w, const struct seen *e)
 
 /* Walking through a packet */
 
-static uint32_t word(const unsigned char *at)
-{
-    uint32_t v;
-    memcpy(&v, at, 4);
-    return v;
-}
-
-static uint64_t id_of(const struct walk *w, const unsigned char *at, bool wide)
-{
-    uint64_t v;
-    int32_t d;
-    if (wide) {
-        memcpy(&v, at, 8);
-        return v;
-    }
-    memcpy(&d, at, 4);
-    return d == WEFT_SHORT_LOOP ? UINT64_MAX : w->p->base + (uint64_t)(int64_t)d;
-}
-
-/* The promises of an event: words of them, as in the FORM table; by what runs if there is only one of two. */
-static void read_pair(const struct walk *w, struct seen *e, const unsigned char *at, unsigned words)
-{
-    bool wide = words == 4;
-    e->a = words == 1 ? w->running : id_of(w, at, wide);
-    e->b = id_of(w, at + (words == 1 ? 0 : wide ? 8 : 4), wide);
-}
-
-/* Reads the event that stands at at, whose head has been read. */
-static void read_event(struct walk *w, struct seen *e, const unsigned char *at, unsigned words)
-{
-    switch (e->kind) {
-    case WEFT_EVENT_CREATES: {
-        unsigned ids = words == 6 ? 4 : words == 4 ? 2 : 1;
-        read_pair(w, e, at, ids);
-        e->site = word(at + ids * 4);
-        e->text = words > 2 ? word(at + ids * 4 + 4) : 0;
-        break;
-    }
-    case WEFT_EVENT_FAILS:
-        read_pair(w, e, at, words - 1);
-        break;
-    case WEFT_EVENT_LABEL:
-        e->a = id_of(w, at, words == 3);
-        e->text = word(at + (words == 3 ? 8 : 4));
-        break;
-    case WEFT_EVENT_SWITCH:
-    case WEFT_EVENT_FORGETS:
-    case WEFT_EVENT_SHOULD_RESOLVE:
-    case WEFT_EVENT_BACKGROUND:
-        e->a = id_of(w, at, words == 2);
-        break;
-    case WEFT_EVENT_READ:
-    case WEFT_EVENT_FULFILLS:
-    case WEFT_EVENT_BECOMES:
-    case WEFT_EVENT_SIGNAL:
-    case WEFT_EVENT_TRY_READ:
-    case WEFT_EVENT_READ_LATER:
-    case WEFT_EVENT_RESOLVES:
-    case WEFT_EVENT_CANCELS:
-    case WEFT_EVENT_NOTIFIES:
-        read_pair(w, e, at, words);
-        break;
-    default: /* says nothing of promises */
-        break;
-    }
-}
-
-/* Which promise runs after the event. */
-static void follow_running(struct walk *w, const struct seen *e)
-{
-    switch (e->kind) {
-    case WEFT_EVENT_SWITCH:
-    case WEFT_EVENT_READ:
-    case WEFT_EVENT_SIGNAL:
-        w->running = e->a;
-        break;
-    case WEFT_EVENT_BECOMES:
-        if (w->running == e->a)
-            w->running = e->b;
-        break;
-    case WEFT_EVENT_SUSPEND:
-    case WEFT_EVENT_RESUME:
-        w->running = UINT64_MAX;
-        break;
-    default:
-        break;
-    }
-}
-
 /* Whether events of that kind are kept, or tell of an ending. */
 static bool matters(unsigned kind, bool all)
 {
@@ -569,60 +480,58 @@ static bool matters(unsigned kind, bool all)
     return (all ? kept | endings : kept) >> kind & 1;
 }
 
-/* Takes in what stands at that offset. Returns the offset of what comes next. *event: it was one. */
-static uint32_t step(struct walk *w, uint32_t at, bool *event, uint64_t other)
+/* Keeps what the form at that offset says. Returns the offset of the next one. *event: it was an event. */
+static uint32_t keep_form(struct walk *w, uint32_t at, bool *event, uint64_t other)
 {
     const unsigned char *bytes = (const unsigned char *)w->p + at;
-    uint64_t head, mask = (UINT64_C(1) << WEFT_TIME_BITS) - 1;
-    memcpy(&head, bytes, 8);
-    unsigned code = (unsigned)(head >> WEFT_TIME_BITS), words = code / 32;
+    const unsigned code = bytes[7];
+    const struct weft_form_desc *f = &format_forms[code];
+    const uint32_t next = at + (uint32_t)format_form_bytes(bytes, UINT32_MAX);
     *event = false;
     if (code == WEFT_FORM_TEXT_FOLLOWS) {
         if (w->befores < 2) {
             w->before[w->befores] = bytes + 16;
-            w->before_size[w->befores++] = word(bytes + 12);
+            w->before_size[w->befores++] = format_u32(bytes + 12);
         }
-        return at + 12 + 4 * word(bytes + 8);
+        return next;
     }
     if (code == WEFT_FORM_STREAM_BEGINS) {
-        w->stream = word(bytes + 8);
-        w->running = UINT64_MAX;
-        return at + 8 + 4 * words;
+        w->stream = format_u32(bytes + 8);
+        w->running = WEFT_ID_LOOP;
+        return next;
     }
-    struct seen e = {.kind = code % 32};
-    e.ticks = (w->begin_ticks & ~mask) | (head & mask);
-    e.ticks += e.ticks < w->begin_ticks ? mask + 1 : 0;
-    read_event(w, &e, bytes + 8, words);
+    struct seen e = {.kind = f->kind, .ticks = format_form_ticks(bytes, w->begin_ticks)};
+    format_promises(f, bytes, w->p->base, w->running, &e.a, &e.b);
+    e.site = f->words[WEFT_WORD_SITE] ? format_u32(bytes + f->at[WEFT_WORD_SITE]) : 0;
+    e.text = f->words[WEFT_WORD_TEXT] ? format_u32(bytes + f->at[WEFT_WORD_TEXT]) : 0;
     if (other) /* what ran then is known from elsewhere */
         e.a = e.kind == WEFT_EVENT_TRY_READ || e.kind == WEFT_EVENT_NOTIFIES ? other : e.a;
     if (matters(e.kind, w->all))
         keep_event(w, &e);
-    follow_running(w, &e);
+    w->running = format_running(e.kind, e.a, e.b, w->running);
     w->befores = 0;
     *event = true;
-    return at + 8 + 4 * words;
+    return next;
 }
 
 /* Whether what stands there is nothing to be kept, nor changes what runs: of most events one word tells,
  * the index of a promise of this packet that is resolved. */
-static bool is_nothing(const struct walk *w, unsigned code, const unsigned char *at)
+static bool is_nothing(const struct walk *w, const unsigned char *bytes)
 {
-    const uint32_t nothing =
-        ~(1u << WEFT_EVENT_SWITCH | 1u << WEFT_EVENT_READ | 1u << WEFT_EVENT_SIGNAL |
-          1u << WEFT_EVENT_BECOMES | 1u << WEFT_EVENT_SUSPEND | 1u << WEFT_EVENT_RESUME);
-    unsigned kind = code % 32, words = code / 32;
+    const uint32_t runs = 1u << WEFT_EVENT_SWITCH | 1u << WEFT_EVENT_READ |
+                          1u << WEFT_EVENT_SIGNAL | 1u << WEFT_EVENT_BECOMES |
+                          1u << WEFT_EVENT_SUSPEND | 1u << WEFT_EVENT_RESUME;
+    const unsigned code = bytes[7];
+    const struct weft_form_desc *f = &format_forms[code];
     if (w->own || code == WEFT_FORM_TEXT_FOLLOWS || code == WEFT_FORM_STREAM_BEGINS ||
-        !(nothing >> kind & 1) || w->befores)
+        runs >> f->kind & 1 || w->befores)
         return false;
-    if (!matters(kind, w->all))
+    if (!matters(f->kind, w->all))
         return true;
-    if (w->unborn)
+    const enum weft_form_word about = f->words[WEFT_WORD_B] ? WEFT_WORD_B : WEFT_WORD_A;
+    if (w->unborn || w->all || f->words[about] != 1)
         return false;
-    bool creates = kind == WEFT_EVENT_CREATES;
-    bool single = !creates && kind != WEFT_EVENT_TRY_READ && kind != WEFT_EVENT_NOTIFIES;
-    if (words > (creates ? 4 : single ? kind == WEFT_EVENT_LABEL ? 2 : 1 : 2) || w->all)
-        return false; /* wide */
-    uint32_t index = word(at + (creates ? words == 4 : !single && words == 2) * 4);
+    const uint32_t index = format_u32(bytes + f->at[about]);
     return index < weft__rec.notes[w->packet].created &&
            __atomic_load_n(&ended_bytes(w->packet)[index], __ATOMIC_RELAXED) == WEFT_BYTE_ENDED;
 }
@@ -632,11 +541,10 @@ static void walk_events(struct walk *w, uint32_t at, uint32_t end)
     const unsigned char *p = (const unsigned char *)w->p;
     bool event;
     while (at < end) {
-        unsigned code = p[at + 7];
-        if (is_nothing(w, code, p + at + 8))
-            at += 8 + 4 * (code / 32);
+        if (is_nothing(w, p + at))
+            at += (uint32_t)format_form_bytes(p + at, UINT32_MAX);
         else
-            at = step(w, at, &event, 0);
+            at = keep_form(w, at, &event, 0);
     }
 }
 
@@ -663,14 +571,14 @@ static void end_became(const struct walk *w, uint32_t at, uint32_t end)
 {
     const unsigned char *p = (const unsigned char *)w->p;
     while (at < end) {
-        const unsigned code = p[at + 7], words = code / 32;
-        struct seen e = {.kind = code % 32};
-        if (e.kind == WEFT_EVENT_BECOMES && (words == 2 || words == 4)) {
-            read_pair(w, &e, p + at + 8, words);
-            if (weft__pending_unlinked(e.a) && weft__pending_gone(e.b))
-                store_byte(w, e.a, WEFT_BYTE_ENDED);
+        const struct weft_form_desc *f = &format_forms[p[at + 7]];
+        uint64_t a, b;
+        if (f->kind == WEFT_EVENT_BECOMES) {
+            format_promises(f, p + at, w->p->base, 0, &a, &b);
+            if (weft__pending_unlinked(a) && weft__pending_gone(b))
+                store_byte(w, a, WEFT_BYTE_ENDED);
         }
-        at += code == WEFT_FORM_TEXT_FOLLOWS ? 12 + 4 * word(p + at + 8) : 8 + 4 * words;
+        at += (uint32_t)format_form_bytes(p + at, UINT32_MAX);
     }
 }
 
@@ -693,7 +601,7 @@ static void walk_old(struct walk *w, const struct notes *n)
         w->befores = 0;
         w->all = true;
         for (uint32_t at = n->old[i].at * 4u; !event;)
-            at = step(w, at, &event, n->old[i].other);
+            at = keep_form(w, at, &event, n->old[i].other);
     }
 }
 

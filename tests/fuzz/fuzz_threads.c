@@ -66,7 +66,7 @@ static unsigned form_of(unsigned kind)
 {
     unsigned widest = 0;
     for (unsigned code = 0; code < 256; code++)
-        if (weft_forms[code].name && weft_forms[code].kind == kind &&
+        if (weft_forms[code].bytes && weft_forms[code].kind == kind &&
             weft_forms[code].bytes > weft_forms[widest].bytes)
             widest = code;
     return widest;

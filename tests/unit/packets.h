@@ -200,7 +200,7 @@ static inline unsigned widest_form(unsigned kind)
 {
     unsigned widest = 0;
     for (unsigned code = 0; code < 256; code++)
-        if (weft_forms[code].name && weft_forms[code].kind == kind &&
+        if (weft_forms[code].bytes && weft_forms[code].kind == kind &&
             weft_forms[code].bytes >= weft_forms[widest].bytes)
             widest = code;
     return widest;

@@ -251,7 +251,7 @@ static void every_form_round_trips(void **state)
     unsigned forms = 0;
     for (unsigned code = 0; code < 256; code++) {
         const struct weft_form_desc *f = &weft_forms[code];
-        if (!f->name)
+        if (!f->bytes)
             continue;
         forms++;
         assert_int_equal(f->bytes, 8 + code / 32 * 4);
@@ -292,7 +292,7 @@ static void every_kind_has_a_wide_form(void **state)
         bool found = kind == WEFT_EVENT_SIGNAL_ONLY;
         for (unsigned code = 0; code < 256; code++) {
             const struct weft_form_desc *f = &weft_forms[code];
-            found |= f->name && f->kind == kind && f->words[WEFT_WORD_A] != 1 &&
+            found |= f->bytes && f->kind == kind && f->words[WEFT_WORD_A] != 1 &&
                      f->words[WEFT_WORD_B] != 1 && f->words[WEFT_WORD_VALUE] != 1;
         }
         assert_true(found);
@@ -315,7 +315,7 @@ static void bytes_are_those_of_the_document(void **state)
                  .kind = WEFT_EVENT_TRY_READ, .time_ns = 0x3301000000000004, .a = 998, .b = LOOP});
     /* Its low bits are before those of the beginning, so it is in the next round of 2^56 ticks. */
     c.begin_ticks = 0x3301000000000005;
-    assert_int_equal(weft_form_ticks(bytes, c.begin_ticks), 0x3401000000000004);
+    assert_int_equal(format_form_ticks(bytes, c.begin_ticks), 0x3401000000000004);
 }
 
 static void unknown_forms_are_skipped(void **state)
@@ -324,7 +324,7 @@ static void unknown_forms_are_skipped(void **state)
     unsigned char bytes[64] = {0};
     struct weft_event ev;
     for (unsigned code = 0; code < 256; code++) {
-        if (weft_forms[code].name || code == WEFT_FORM_TEXT_FOLLOWS ||
+        if (weft_forms[code].bytes || code == WEFT_FORM_TEXT_FOLLOWS ||
             code == WEFT_FORM_STREAM_BEGINS)
             continue;
         struct weft_form_context c = {.running = 5};

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: ISC */
+#include "read/packets.h"
+
+#include <string.h>
+
+#include "format/mirage.h"
+
+enum { GLANCE = 1024 };
+
+#define NOWHERE UINT64_MAX
+#define LONG(n) ((unsigned long long)(n))
+
+/* Finds the next mark at or after from, or NOWHERE. Reads little at first: a hostile file has marks close together. */
+static int find_mark(struct read_packets *w, struct weft_reader *r, uint64_t from, uint64_t *found,
+                     struct weft_error *err)
+{
+    static const uint32_t magic = WEFT_CTF_MAGIC; /* which every mark begins with */
+    const size_t mark = w->form->mark_bytes;
+    *found = NOWHERE;
+    for (size_t step = GLANCE; from + mark <= r->input.size; step *= 4) {
+        step = step < w->window_bytes ? step : w->window_bytes;
+        ptrdiff_t got = weft_input_read(&r->input, w->window, step, from, err);
+        if (got < (ptrdiff_t)mark)
+            return got < 0 ? (int)got : 0;
+        const unsigned char *hit = w->window, *end = w->window + got;
+        for (; (hit = memmem(hit, (size_t)(end - hit), &magic, sizeof magic)); hit++)
+            if (end - hit < (ptrdiff_t)mark || w->form->is_mark(hit))
+                break;
+        if (hit && end - hit >= (ptrdiff_t)mark) {
+            *found = from + (uint64_t)(hit - w->window);
+            return 0;
+        }
+        from += (uint64_t)got - (mark - 1);
+    }
+    return 0;
+}
+
+/* Sets the packet's sizes, and reports those that cannot be. */
+static int check_sizes(struct read_packets *w, struct weft_reader *r, struct read_packet *p,
+                       struct weft_error *err)
+{
+    const struct read_packet_form *form = w->form;
+    uint64_t left = r->input.size - p->offset, next;
+    form->read_sizes(p);
+    const uint64_t says = p->size;
+    if (says < form->header_bytes || says > left) {
+        /* Cut off by the end of the file, or a wrong number? Another packet within tells. */
+        int rc = find_mark(w, r, p->offset + form->header_bytes, &next, err);
+        if (rc < 0)
+            return rc;
+        p->size = next != NOWHERE ? next - p->offset : left;
+        if (next != NOWHERE)
+            weft__reader_problem(r, p->offset + form->size_at, 0,
+                                 "packet says it is %llu bytes long, but another begins after %llu",
+                                 LONG(says), LONG(p->size));
+        else if (says < form->header_bytes)
+            weft__reader_problem(r, p->offset + form->size_at, 0,
+                                 "packet says it is %llu bytes long, less than its header",
+                                 LONG(says));
+        else if (p->says > left)
+            weft__reader_problem(r, r->input.size, 0,
+                                 "the file ends in the middle of a packet: %llu bytes are missing",
+                                 LONG(p->says - left));
+        p->cut = p->says > p->size;
+    } else if (p->says > says) {
+        weft__reader_problem(r, p->offset + form->content_at, 0,
+                             "packet of %llu bytes says it holds %llu bytes", LONG(says),
+                             LONG(p->says));
+    }
+    p->content = p->says < p->size ? p->says : p->size;
+    return 0;
+}
+
+/* Finds where the zeros at offset end: packets that were never used. Looks at size bytes at most; if anything but a
+ * packet follows within them, they are no gap, and *end is offset. */
+static int skip_zeros(struct read_packets *w, struct weft_reader *r, uint64_t offset, size_t size,
+                      uint64_t *end, struct weft_error *err)
+{
+    ptrdiff_t got = weft_input_read(&r->input, w->window, size, offset, err), zeros = 0;
+    if (got < 0)
+        return (int)got;
+    while (zeros < got && w->window[zeros] == 0)
+        zeros++;
+    bool gap = zeros == got || (got - zeros >= (ptrdiff_t)w->form->mark_bytes &&
+                                w->form->is_mark(w->window + zeros));
+    *end = gap ? offset + (uint64_t)zeros : offset;
+    return 0;
+}
+
+/* No packet stands where the one before (at previous, or NOWHERE) says that the next one begins. Goes on at the next
+ * mark, which may be within the packet before, if its size was wrong. How far zeros are followed before going back is
+ * bounded, so that a hostile file does not make it quadratic. */
+static int resynchronise(struct read_packets *w, struct weft_reader *r, uint64_t offset,
+                         uint64_t previous, uint64_t *next, struct weft_error *err)
+{
+    const struct read_packet_form *form = w->form;
+    const bool back = previous != NOWHERE;
+    uint64_t found;
+    int rc = 0;
+    *next = offset;
+    if (form->zeros_max)
+        rc = skip_zeros(w, r, offset, back ? GLANCE : form->zeros_max, next, err);
+    if (rc < 0 || *next > offset)
+        return rc;
+    rc = find_mark(w, r, back ? previous + form->header_bytes : offset, &found, err);
+    if (rc < 0)
+        return rc;
+    *next = found != NOWHERE ? found : r->input.size;
+    if (*next >= offset) {
+        weft__reader_problem(r, offset, *next - offset,
+                             "expected a packet, found something else; skipped %llu bytes",
+                             LONG(*next - offset));
+        return 0;
+    }
+    weft__reader_problem(r, previous + form->size_at, 0,
+                         "packet says it is %llu bytes long, but another begins after %llu",
+                         LONG(offset - previous), LONG(*next - previous));
+    if (w->skipped_at == previous)
+        r->damage.skipped_bytes -= offset - *next;
+    form->shorten(r, previous, *next - previous);
+    return 0;
+}
+
+int read_packets(struct read_packets *w, struct weft_reader *r, struct weft_error *err)
+{
+    const struct read_packet_form *form = w->form;
+    uint64_t previous = NOWHERE, size = r->input.size;
+    w->skipped_at = NOWHERE;
+    for (uint64_t offset = 0, next = 0; offset < size; offset = next) {
+        struct read_packet p = {.offset = offset};
+        ptrdiff_t got = weft_input_read(&r->input, p.head, form->head_bytes, offset, err);
+        if (got <= 0)
+            return (int)got;
+        int rc = 0;
+        p.head_size = (size_t)got;
+        if (p.head_size < form->mark_bytes || !form->is_mark(p.head)) {
+            rc = resynchronise(w, r, offset, previous, &next, err);
+            previous = NOWHERE;
+        } else if (p.head_size < form->header_bytes) {
+            weft__reader_problem(r, offset, p.head_size,
+                                 "the file ends in the middle of a packet's header");
+            next = size;
+        } else {
+            rc = check_sizes(w, r, &p, err);
+            if (rc == 0)
+                rc = form->take(r, &p, err);
+            next = offset + p.size;
+            previous = offset;
+        }
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
