@@ -1,0 +1,123 @@
+#!/usr/bin/env python3
+"""try.py NAME: applies NAME.patch to a copy of the tree, builds weft of it, and tries what NAME adds.
+
+The patches are the examples of docs/architecture.md: an input format, …, each a file and a line. Only what
+depends on a file that the patch touches is compiled; the rest comes from the build directory, BUILD_ROOT.
+"""
+
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+
+HERE = pathlib.Path(__file__).resolve().parent
+SOURCE = HERE.parent.parent
+BUILD = pathlib.Path(os.environ["BUILD_ROOT"]).resolve()
+PROGRAM = "src/weft"
+
+
+def ninja(*arguments):
+    return subprocess.run(["ninja", *arguments], cwd=BUILD, check=True, capture_output=True, text=True).stdout
+
+
+class Copy:
+    """A copy of the tree with a patch in it."""
+
+    def __init__(self, folder, name):
+        self.folder = pathlib.Path(folder)
+        for part in ("src", "include"):
+            shutil.copytree(SOURCE / part, self.folder / part)
+        patch = HERE / f"{name}.patch"
+        done = subprocess.run(["patch", "-p1", "--no-backup-if-mismatch", "-i", patch], cwd=folder, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{patch.name} does not apply any more; make it anew:\n{done.stdout}{done.stderr}")
+        self.touched = re.findall(r"^\+\+\+ b/(\S+)", patch.read_text(), re.M)
+        self.source = os.path.relpath(SOURCE, BUILD)  # as the build's commands name the tree
+
+    def compile(self, command, source, number):
+        """Runs a command of the build on the file of that name in the copy. Returns the object."""
+        out = self.folder / f"{number}.o"
+        words = [w.replace(f"{self.source}/", f"{self.folder}/") for w in shlex.split(command)]
+        words[words.index("-o") + 1] = str(out)
+        for option in ("-MF", "-MQ"):
+            if option in words:
+                words[words.index(option) + 1] = str(out) + (".d" if option == "-MF" else "")
+        words[-1] = str(self.folder / source)  # meson puts the source last
+        done = subprocess.run(words, cwd=BUILD, capture_output=True, text=True)
+        if done.returncode or done.stderr:
+            sys.exit(f"{source}: {shlex.join(words)}\n{done.stderr}")
+        return str(out)
+
+    def build(self):
+        """The program with the patch. Returns its path."""
+        commands = {c["output"]: c for c in json.loads((BUILD / "compile_commands.json").read_text())}
+        link = shlex.split(ninja("-t", "commands", PROGRAM).rstrip().splitlines()[-1])
+        archives = [w for w in link if w.endswith(".a") and (BUILD / w).exists()]
+        parts = {w for w in link if w in commands}
+        for archive in archives:
+            stem = archive.removesuffix(".a")
+            parts |= {o for o in commands if o.startswith(f"{stem}.a.p/")}
+        depends = {}
+        for line in ninja("-t", "deps").splitlines():
+            if line and not line.startswith(" "):
+                entry = line.split(":")[0]
+            elif line.strip():
+                depends.setdefault(os.path.relpath(BUILD / line.strip(), SOURCE), set()).add(entry)
+        affected = parts & set().union(*(depends.get(t, set()) for t in self.touched))
+        work = {o: (commands[o]["command"], os.path.relpath(BUILD / commands[o]["file"], SOURCE)) for o in affected}
+        for path in self.touched:  # new files are compiled like their neighbours
+            if path.endswith(".c") and not (SOURCE / path).exists():
+                neighbours = (c for o, c in commands.items() if o in parts
+                              and os.path.relpath(BUILD / c["file"], SOURCE).startswith(os.path.dirname(path) + "/"))
+                work[path] = (next(neighbours)["command"], path)
+        with ThreadPoolExecutor(os.cpu_count()) as pool:
+            made = dict(zip(work, pool.map(self.compile, *zip(*work.values()), range(len(work)))))
+        program = self.folder / "weft"
+        words = [made.get(w, w) for w in link]
+        words[words.index("-o") + 1] = str(program)
+        first = next(i for i, w in enumerate(words) if w.endswith(".o"))
+        words[first:first] = [o for name, o in made.items() if name not in link]  # before the archives that have the old ones
+        subprocess.run(words, cwd=BUILD, check=True)
+        return program
+
+
+def expect(output, *wanted):
+    for text in wanted:
+        if text not in output:
+            sys.exit(f"expected {text!r} in:\n{output}")
+
+
+def input_format(weft, folder):
+    trace = folder / "trace.toy"
+    trace.write_text("toy trace\n0 creates 1\n500 creates 2\nnonsense\n1500 resolves 1\n")
+    expect(weft("dump", trace), "creates parent=-1 child=1", "1500 0 resolves resolver=-1 p=1")
+    expect(weft("info", trace), "format        toy", "resolves", "no event: nonsense")
+    expect(weft("promises", trace), "pending")
+    trace.write_text("no toy\n")
+    expect(weft("info", trace, status=1), "OCaml's rings, .fxt and toys, weft profile")
+
+
+TRIES = {"input-format": input_format}
+
+
+def main():
+    name = sys.argv[1]
+    with tempfile.TemporaryDirectory() as folder:
+        program = Copy(folder, name).build()
+
+        def weft(*arguments, status=0):
+            done = subprocess.run([program, *arguments], capture_output=True, text=True)
+            if done.returncode != status:
+                sys.exit(f"weft {arguments}: status {done.returncode}, expected {status}\n{done.stdout}{done.stderr}")
+            return done.stdout + done.stderr
+
+        TRIES[name](weft, pathlib.Path(folder))
+
+
+main()
