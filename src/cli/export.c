@@ -6,18 +6,8 @@
 
 #include "cli/common.h"
 #include "cli/export_profile.h"
+#include "cli/exporter.h"
 #include "cli/sink.h"
-#include "write/ctf.h"
-#include "write/downgrade.h"
-#include "write/mirage.h"
-
-/* An error belongs to the trace or to what is written. */
-struct failure {
-    struct weft_error err;
-    bool reading;
-};
-
-typedef int append_fn(void *writer, const struct weft_event *ev, struct weft_error *err);
 
 /* Other formats know no promoted events: those get the time of the first or the last of the others, and a
  * stream that is there. */
@@ -31,9 +21,8 @@ static struct weft_event plain(const struct weft_event *ev, uint64_t first_ns, u
     return out;
 }
 
-/* Hands every event of the trace to append. */
-static int copy_events(struct weft_reader *reader, const char *path, append_fn *append,
-                       void *writer, uint64_t *total, struct failure *f)
+int cli_export_events(struct weft_reader *reader, const char *path, cli_append_fn *append,
+                      void *writer, uint64_t *total, struct cli_export_failure *f)
 {
     const struct weft_event *events;
     struct weft__progress progress = weft__progress_begin(path);
@@ -58,8 +47,7 @@ static int copy_events(struct weft_reader *reader, const char *path, append_fn *
     return n < 0 ? (int)n : rc;
 }
 
-/* What a CTF folder cannot say of a trace. */
-static void warn_losses(const char *path, const struct weft_reader_facts *f)
+void cli_export_warn_losses(const char *path, const struct weft_reader_facts *f)
 {
     uint64_t overwritten = f->overwritten_events + f->missing_events;
     if (overwritten + f->discarded_events)
@@ -74,154 +62,12 @@ static void warn_losses(const char *path, const struct weft_reader_facts *f)
                   f->promotion.events);
 }
 
-/* ---- CTF ---- */
-
-struct ctf {
-    struct weft_ctf_writer *writer;
-    struct weft_reader *reader;
-    uint32_t streams; /* whose threads the writer knows */
-};
-
-static int append_ctf(void *data, const struct weft_event *ev, struct weft_error *err)
-{
-    struct ctf *c = data;
-    const struct weft_stream_facts *stream = weft_reader_facts(c->reader)->stream;
-    int rc = 0;
-    uint32_t streams = weft_reader_facts(c->reader)->streams;
-    for (; stream && c->streams < streams && c->streams <= ev->stream && rc == 0; c->streams++) {
-        const struct weft_stream_facts *s = &stream[c->streams];
-        rc = weft_ctf_writer_thread(c->writer, c->streams, s->thread, s->name, err);
-    }
-    return rc < 0 ? rc : weft_ctf_writer_append(c->writer, ev, err);
-}
-
-/* All of these return 0 or a negative WEFT_E code, with *f saying what is wrong, or nothing if that has
- * been said. */
-static int export_ctf(struct weft_reader *reader, const char *path, const char *target,
-                      uint64_t *total, struct failure *f)
-{
-    const struct weft_reader_facts *facts = weft_reader_facts(reader);
-    const struct weft_process_facts *process = &facts->process;
-    struct weft_tsdl_trace trace = {
-        .host = process->host,
-        .program = process->program,
-        .version = process->version,
-        .pid = process->pid,
-        .start_ns = process->start_ns,
-        .start_real_ns = process->start_real_ns,
-    };
-    struct ctf ctf = {.reader = reader};
-    const struct weft_output_options options = {WEFT_OUTPUT_OTHER, &path, 1};
-    struct weft_output out;
-    uint64_t moved = 0;
-    int rc = weft_output_open_folder(&out, target, &options, &f->err);
-    if (rc < 0)
-        return rc;
-    rc = weft_ctf_writer_open(&ctf.writer, out.folder, facts->quirks.mirage_kinds ? NULL : &trace, &f->err);
-    if (rc == 0)
-        rc = copy_events(reader, path, append_ctf, &ctf, total, f);
-    if (rc == 0) {
-        moved = weft_ctf_writer_moved(ctf.writer);
-        rc = weft_ctf_writer_close(ctf.writer, &f->err);
-    } else {
-        weft_ctf_writer_abandon(ctf.writer);
-    }
-    if (rc == 0)
-        rc = weft_output_close(&out, true, &f->err);
-    else
-        weft_output_close(&out, false, NULL);
-    if (rc == 0 && moved)
-        weft__say(path,
-                  "warning: %" PRIu64 " events, at which time runs backwards or beyond what CTF "
-                  "readers know, got the time of the event before",
-                  moved);
-    if (rc == 0)
-        warn_losses(path, weft_reader_facts(reader));
-    return rc;
-}
-
-/* ---- mirage ---- */
-
-struct downgrading {
-    struct weft_mirage_writer *writer;
-    struct weft_downgrade lost;
-};
-
-static int append_downgraded(void *data, const struct weft_event *ev, struct weft_error *err)
-{
-    struct downgrading *d = data;
-    struct weft_event out[WEFT_DOWNGRADED_MAX];
-    unsigned n = weft_downgrade(&d->lost, out, ev);
-    int rc = 0;
-    for (unsigned i = 0; i < n && rc == 0; i++)
-        rc = weft_mirage_writer_append(d->writer, &out[i], err);
-    return rc;
-}
-
-static void tell_downgrade(const char *path, const struct weft_downgrade *d,
-                           const struct weft_reader_facts *f)
-{
-    const struct {
-        uint64_t count;
-        const char *what;
-    } list[] = {
-        {d->left_out[WEFT_EVENT_NOTIFIES], "notifications were left out"},
-        {d->left_out[WEFT_EVENT_BACKGROUND], "marks as background were left out"},
-        {d->left_out[WEFT_EVENT_ACQUIRES] + d->left_out[WEFT_EVENT_RELEASES],
-         "events of who holds what were left out"},
-        {d->left_out[WEFT_EVENT_RESUME], "resumptions of the event loop were left out"},
-        {d->left_out[WEFT_EVENT_PREEMPTED], "times in which a thread had no core were left out"},
-        {d->endings,
-         "promises that were resolved, cancelled or forgotten are written as fulfilled"},
-        {d->types, "promises have a type that mirage lacks; they are tasks with the type as label"},
-        {d->places, "source locations were left out"},
-        {f->streams > 1 ? f->streams : 0, "streams are written as one, in order of time"},
-    };
-    for (unsigned i = 0; i < sizeof list / sizeof *list; i++)
-        if (list[i].count)
-            weft__say(path, "mirage's format cannot say all: %" PRIu64 " %s", list[i].count,
-                      list[i].what);
-    warn_losses(path, f);
-}
-
-static int export_mirage(struct weft_reader *reader, const char *path, const char *file,
-                         uint64_t *total, struct failure *f)
-{
-    static struct downgrading down;
-    struct weft_output out;
-    struct weft_mirage_writer *writer;
-    f->err.code = 0;
-    if (!weft__output_open(&out, file, WEFT_OUTPUT_MIRAGE, &path, 1))
-        return WEFT_E_IO;
-    int rc = weft_mirage_writer_open(&writer, out.file, NULL, &f->err);
-    down.writer = writer;
-    if (rc == 0)
-        rc = copy_events(reader, path, append_downgraded, &down, total, f);
-    if (rc == 0) {
-        rc = weft_mirage_writer_close(writer, &f->err);
-        writer = NULL;
-    }
-    weft_mirage_writer_abandon(writer);
-    if (out.file == stdout && weft__stdout_left())
-        rc = 0;
-    else if (rc == 0)
-        tell_downgrade(path, &down.lost, weft_reader_facts(reader));
-    bool kept = weft__output_close(&out, file, rc == 0);
-    return rc < 0 || kept ? rc : WEFT_E_IO;
-}
-
-/* ---- */
-
-typedef int export_fn(struct weft_reader *reader, const char *path, const char *target,
-                      uint64_t *total, struct failure *f);
-
 static const struct {
     const char *name;
-    export_fn *export;
-    const char *no_stdout; /* why not */
+    const struct cli_exporter *exporter;
 } formats[] = {
-    {"ctf", export_ctf, "a CTF trace is a folder and cannot go to standard output"},
-    {"mirage", export_mirage, NULL},
+#define EXPORTER(id, name, about) {name, &cli_export_##id},
+#include "cli/exporters.def"
 };
 #define FORMATS (sizeof formats / sizeof *formats)
 
@@ -234,8 +80,8 @@ static int export_to(size_t format, const char *path, const char *target, bool f
     if (!full)
         weft_reader_limit_texts(reader, SINK_TEXT);
     uint64_t total = 0;
-    struct failure f = {.err = {.offset = WEFT_NO_OFFSET}};
-    int rc = formats[format].export(reader, path, target, &total, &f);
+    struct cli_export_failure f = {.err = {.offset = WEFT_NO_OFFSET}};
+    int rc = formats[format].exporter->run(reader, path, target, &total, &f);
     weft__warn(path, weft_reader_damage(reader));
     const uint64_t cut = full ? 0 : weft_reader_cut_texts(reader);
     if (cut)
@@ -283,7 +129,10 @@ static void take_kind(const struct cli_command *c, const struct cli_option *o, c
     request.of_samples = true;
 }
 
-static const char *const format_words[] = {"ctf", "mirage", "pprof", "pprof-legacy", NULL};
+static const char *const format_words[] = {
+#define EXPORTER(id, name, about) name,
+#include "cli/exporters.def"
+    "pprof", "pprof-legacy", NULL};
 static const char *const kind_words[] = {"akaros", "kpdata", "perf", NULL};
 
 static const struct cli_option options[] = {
@@ -334,8 +183,8 @@ static int run(int files, char **file)
     size_t format = 0;
     while (!is_profile && strcmp(request.format, formats[format].name) != 0)
         format++;
-    if (to_stdout && !is_profile && formats[format].no_stdout)
-        weft__misuse("export", "%s", formats[format].no_stdout);
+    if (to_stdout && !is_profile && formats[format].exporter->no_stdout)
+        weft__misuse("export", "%s", formats[format].exporter->no_stdout);
     if (to_stdout && isatty(STDOUT_FILENO))
         weft__misuse("export", "will not write a %s to a terminal",
                      is_profile ? "profile" : "trace");
@@ -352,14 +201,13 @@ static int run(int files, char **file)
 const struct cli_command cli_export = {
     .name = "export",
     .summary = "write a trace in another format",
-    .usage = "--to ctf|mirage [--full] -o OUT FILE\n"
+    .usage = "--to FORMAT [--full] -o OUT FILE\n"
              "--to pprof|pprof-legacy [OPTION…] -o OUT FILE…",
     .about =
         "Writes the events of a trace, in order, in another format:\n\n"
-        "  ctf     a folder that babeltrace2 and other CTF 1.8 readers open; OUT must not "
-        "exist, or be an empty folder\n"
-        "  mirage  a file of mirage-profile, its packets in order and without unused space; - "
-        "is standard output\n\n"
+#define EXPORTER(id, name, about) "  " name "  " about "\n"
+#include "cli/exporters.def"
+        "\n"
         "or the samples of traces, of Akaros's kpoprofile and kpdata, or of Linux's perf.data, "
         "together:\n\n"
         "  pprof         what every pprof reads: functions and lines, promises as labels\n"
