@@ -31,8 +31,7 @@ struct weft_origin {
     const char *type; /* terminated; never NULL */
     const char *file; /* terminated, or NULL */
     uint32_t line;
-    uint32_t
-        number; /* of the place in its trace, from 1: such a one stays until the reader is closed.
+    uint32_t number; /* of the place in its trace, from 1: it stays until the reader is closed.
                       * 0: valid no longer than the event */
 };
 

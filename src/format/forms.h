@@ -20,7 +20,7 @@ struct weft_form_text {
     uint32_t size;
 };
 
-#define WEFT_FORM_TEXTS 2 /* so many can stand before an event */
+#define WEFT_FORM_TEXTS 2 /* how many can stand before an event */
 
 struct weft_form_context {
     uint64_t begin_ticks, base; /* the packet's */

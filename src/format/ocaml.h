@@ -44,7 +44,7 @@ enum weft_ocaml_head {
     WEFT_OCAML_HEAD_WORDS,
 };
 
-/* Whether a file of rings begins so, with sizes that can be; then its words. */
+/* Returns true if a file of rings begins so, with sizes that can be; then its words. */
 static inline bool weft_ocaml_head_read(const unsigned char *bytes, size_t size,
                                         uint64_t w[WEFT_OCAML_HEAD_WORDS])
 {
@@ -104,7 +104,7 @@ static inline bool weft_ocaml_is_padding(const struct weft_ocaml_item *i)
     return !i->user && i->type == WEFT_OCAML_PADDING && i->id == 0;
 }
 
-/* Whether so many words can be the item, and are there. */
+/* Returns true if the item can have that many words, and they are there. */
 static inline bool weft_ocaml_fits(const struct weft_ocaml_item *i, uint64_t left)
 {
     return i->words >= (weft_ocaml_is_padding(i) ? 1u : 2u) && i->words <= left;

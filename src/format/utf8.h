@@ -18,7 +18,7 @@ struct weft_utf8_range {
     uint32_t first, last;
 };
 
-/* Whether a character is in one of these ranges. */
+/* Returns true if a character is in one of these ranges. */
 bool weft_utf8_in(const struct weft_utf8_range *range, size_t count, uint32_t code);
 
 /* A character that must not leave weft as it is: a control character, of C1, too, an end of a line, or one that turns the

@@ -88,7 +88,7 @@ static int open_descriptor(struct weft_output *out, int fd, struct weft_error *e
 }
 
 /* Root keeps whose file it is, but not where everybody may put one for it to fill. */
-static void keep_owner(int fd, const struct stat *before, const char *target)
+static void set_owner(int fd, const struct stat *before, const char *target)
 {
     char *folder = strdup(target), *slash = folder ? strrchr(folder, '/') : NULL;
     struct stat st;
@@ -116,7 +116,7 @@ static int open_temporary(struct weft_output *out, const struct stat *before,
     if (fd < 0)
         return rc;
     if (before)
-        keep_owner(fd, before, out->target);
+        set_owner(fd, before, out->target);
     fchmod(fd, weft__place_mode(fd, before, &out->options));
     out->file = fdopen(fd, "w");
     if (out->file)

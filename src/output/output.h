@@ -62,10 +62,10 @@ int weft_output_open_folder(struct weft_output *out, const char *path,
  * code; then nothing is left of it. */
 int weft_output_close(struct weft_output *out, bool keep, struct weft_error *err);
 
-/* Whether the source of that name is the file that standard output goes to. */
+/* Returns true if the source of that name is the file that standard output goes to. */
 bool weft_output_is_stdout(const char *source);
 
-/* Whether somebody records into this trace, an open file: its lock is held, or the process that its facts name is
+/* Returns true if somebody records into this trace, an open file: its lock is held, or the process that its facts name is
  * alive. *pid: which, by its facts. */
 bool weft_output_is_recorded(int fd, uint32_t *pid);
 

@@ -7,7 +7,7 @@
 
 #include "output/output.h"
 
-/* Whether the rule allows to write over the file; name: by which it can be opened. Returns 0 or a negative WEFT_E
+/* Checks that the rule allows to write over the file; name: by which it can be opened. Returns 0 or a negative WEFT_E
  * code. */
 int weft__place_check(const char *name, const struct stat *st, const struct weft_output_options *o,
                       struct weft_error *err);

@@ -19,7 +19,7 @@ struct from {
     struct weft_error *err;
 };
 
-/* Whether the tables lie within the packet. */
+/* Returns true if the tables lie within the packet. */
 static bool tables_fit(const struct weft_pending_header *h, const struct place *p)
 {
     uint64_t ids = (uint64_t)h->cells * sizeof(uint64_t);
@@ -33,10 +33,8 @@ static bool tables_fit(const struct weft_pending_header *h, const struct place *
 static int read_ids(const struct cells *c, const struct from *f, uint32_t first, uint32_t n,
                     uint64_t *ids)
 {
-    uint64_t at = f->offset + c->h.ids_at + (uint64_t)first * sizeof *ids;
-    memset(ids, 0, n * sizeof *ids);
-    ptrdiff_t got = weft_input_read(f->in, ids, n * sizeof *ids, at, f->err);
-    return got < 0 ? (int)got : 0;
+    const uint64_t at = f->offset + c->h.ids_at + (uint64_t)first * sizeof *ids;
+    return read_filled(f->in, ids, n * sizeof *ids, at, f->err);
 }
 
 /* Reads n cells from the first-th on, after their numbers. */
@@ -48,14 +46,10 @@ static int read_both(const struct cells *c, const struct from *f, uint32_t first
         return rc;
     size_t size = (size_t)n * c->h.cell_bytes;
     uint64_t at = f->offset + c->h.cells_at + (uint64_t)first * c->h.cell_bytes;
-    ptrdiff_t got = weft_input_read(f->in, cells, size, at, f->err);
-    if (got < 0)
-        return (int)got;
-    memset(cells + got, 0, size - (size_t)got); /* the file has become shorter */
-    return 0;
+    return read_filled(f->in, cells, size, at, f->err);
 }
 
-static bool whole(const unsigned char *cell, const unsigned char *again)
+static bool is_same_version(const unsigned char *cell, const unsigned char *again)
 {
     uint32_t x, y;
     memcpy(&x, cell, sizeof x); /* the version is what a cell begins with */
@@ -63,7 +57,7 @@ static bool whole(const unsigned char *cell, const unsigned char *again)
     return x == y && x % 2 == 0;
 }
 
-static bool add(struct cells *c, const struct known *known)
+static bool append_known(struct cells *c, const struct known *known)
 {
     if (!weft_reserve(&c->known, c->knowns, &c->room, sizeof *c->known))
         return false;
@@ -71,15 +65,15 @@ static bool add(struct cells *c, const struct known *known)
     return true;
 }
 
-/* Takes the i-th cell, which has been read twice. One that was written to meanwhile is read anew; if that does
+/* Adds the i-th cell, which has been read twice. If it changed in between, it is read again; if that does
  * not help, the writer was killed in the midst of it, and what is there is valid. */
-static int take(struct cells *c, const struct from *f, uint32_t i, uint64_t ids[2],
-                const unsigned char *cell, const unsigned char *again)
+static int add_cell(struct cells *c, const struct from *f, uint32_t i, uint64_t ids[2],
+                    const unsigned char *cell, const unsigned char *again)
 {
     unsigned char one[2][BYTES_MAX];
     const unsigned char *best = again;
     for (int tries = 0; tries < TRIES && ids[1]; tries++) {
-        if (((ids[0] ^ ids[1]) & ~WEFT_PENDING_RESOLVED) == 0 && whole(cell, again)) {
+        if (((ids[0] ^ ids[1]) & ~WEFT_PENDING_RESOLVED) == 0 && is_same_version(cell, again)) {
             best = cell; /* it lies between the two versions */
             break;
         }
@@ -94,14 +88,14 @@ static int take(struct cells *c, const struct from *f, uint32_t i, uint64_t ids[
     struct known k = {.id = ids[1] & ~WEFT_PENDING_RESOLVED, .place = i};
     k.resolved = k.id != ids[1];
     memcpy(&k.cell, best, sizeof k.cell);
-    if (k.id && !add(c, &k))
+    if (k.id && !append_known(c, &k))
         return weft_error_set(f->err, WEFT_E_NOMEM, WEFT_NO_OFFSET,
                               "out of memory for its promises");
     return 0;
 }
 
-static int take_all(struct cells *c, const struct from *f, unsigned char *cells,
-                    unsigned char *again)
+static int read_cells(struct cells *c, const struct from *f, unsigned char *cells,
+                      unsigned char *again)
 {
     uint64_t ids[BLOCK / sizeof(struct weft_pending_cell)], ids_again[sizeof ids / sizeof *ids];
     uint32_t step = BLOCK / c->h.cell_bytes;
@@ -119,7 +113,7 @@ static int take_all(struct cells *c, const struct from *f, unsigned char *cells,
             size_t at = (size_t)i * c->h.cell_bytes;
             uint64_t both[2] = {ids[i], ids_again[i]};
             if (both[0] | both[1])
-                rc = take(c, f, first + i, both, cells + at, again + at);
+                rc = add_cell(c, f, first + i, both, cells + at, again + at);
         }
         if (rc < 0)
             return rc;
@@ -131,13 +125,13 @@ int weft__cells_load(struct cells *c, const struct weft_input *in, const struct 
                      struct weft_error *err)
 {
     struct from f = {in, p->offset, err};
-    ptrdiff_t got = weft_input_read(in, &c->h, sizeof c->h, p->offset, err);
-    if (got < (ptrdiff_t)sizeof c->h || !tables_fit(&c->h, p))
-        return got < 0 ? (int)got : 0;
+    int rc = read_whole(in, &c->h, sizeof c->h, p->offset, err);
+    if (rc <= 0 || !tables_fit(&c->h, p))
+        return rc < 0 ? rc : 0;
     unsigned char *cells = malloc(2 * (size_t)BLOCK);
-    int rc =
-        cells ? take_all(c, &f, cells, cells + BLOCK)
-              : weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
+    rc = cells
+             ? read_cells(c, &f, cells, cells + BLOCK)
+             : weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory for its promises");
     free(cells);
     return rc < 0 ? rc : 1;
 }
@@ -150,8 +144,8 @@ void weft__cells_fini(struct cells *c)
 
 /* Emptied packets */
 
-int weft__emptied_take(struct emptieds *e, const struct weft_input *in, uint64_t at, uint64_t size,
-                       const struct weft_events_header *h, struct weft_error *err)
+int read_emptied_add(struct emptieds *e, const struct weft_input *in, uint64_t at, uint64_t size,
+                     const struct weft_events_header *h, struct weft_error *err)
 {
     struct weft_events_header again;
     if (h->sequence || !h->base || h->packet.header_bytes > size || !format_has_ended(h))
@@ -183,7 +177,7 @@ static int by_base(const void *a, const void *b)
     return weft_order_u64(a, b); /* the base comes first */
 }
 
-static int contains(const void *key, const void *member)
+static int compare_range(const void *key, const void *member)
 {
     const uint64_t id = *(const uint64_t *)key;
     const struct emptied *e = member;
@@ -192,13 +186,13 @@ static int contains(const void *key, const void *member)
 
 void weft__emptied_mark(struct emptieds *e, struct cells *c)
 {
-    if (e->sorted < e->packets) /* once, for who means harm has cells in a million packets */
+    if (e->sorted < e->packets) /* once: a malicious file has cells in a million packets */
         qsort(e->packet, e->packets, sizeof *e->packet, by_base);
     e->sorted = e->packets;
     for (uint64_t i = 0; i < c->knowns && e->packets; i++) {
         struct known *k = &c->known[i];
         const struct emptied *of =
-            bsearch(&k->id, e->packet, e->packets, sizeof *e->packet, contains);
+            bsearch(&k->id, e->packet, e->packets, sizeof *e->packet, compare_range);
         uint64_t n = of ? k->id - of->base : 0;
         k->ended = of && (of->bits[n / 64] >> n % 64 & 1);
     }

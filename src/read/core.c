@@ -37,19 +37,18 @@ static bool is_core(const struct weft_input *in)
 }
 
 /* Takes the trace whose facts stand at that place, if it is one. Returns 0 or a negative WEFT_E code. */
-static int take_facts(struct core *c, uint64_t at)
+static int consider_trace(struct core *c, uint64_t at)
 {
     struct weft_facts_header f;
     struct weft_packet_header strings;
     const uint64_t left = c->in->size - at;
-    ptrdiff_t n = weft_input_read(c->in, &f, sizeof f, at, c->err);
-    if (n < (ptrdiff_t)sizeof f || f.packet.header_bytes < sizeof f || f.strings_at >= left)
-        return n < 0 ? (int)n : 0;
-    n = weft_input_read(c->in, &strings, sizeof strings, at + f.strings_at, c->err);
-    if (n < (ptrdiff_t)sizeof strings || !format_is_packet(&strings) ||
-        strings.class != WEFT_PACKET_STRINGS ||
+    int rc = read_whole(c->in, &f, sizeof f, at, c->err);
+    if (rc <= 0 || f.packet.header_bytes < sizeof f || f.strings_at >= left)
+        return rc < 0 ? rc : 0;
+    rc = read_whole(c->in, &strings, sizeof strings, at + f.strings_at, c->err);
+    if (rc <= 0 || !format_is_packet(&strings) || strings.class != WEFT_PACKET_STRINGS ||
         memcmp(strings.uuid, f.packet.uuid, sizeof strings.uuid) != 0)
-        return n < 0 ? (int)n : 0;
+        return rc < 0 ? rc : 0;
     if (c->bytes && f.start_real_ns < c->start_real_ns)
         return 0;
     c->at = at;
@@ -61,7 +60,7 @@ static int take_facts(struct core *c, uint64_t at)
 }
 
 /* Looks at what stands at a magic number. Returns as above. */
-static int take_mark(struct core *c, const unsigned char *mark, uint64_t at)
+static int inspect_mark(struct core *c, const unsigned char *mark, uint64_t at)
 {
     struct weft_packet_header h;
     if (memcmp(mark, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE) == 0)
@@ -69,14 +68,14 @@ static int take_mark(struct core *c, const unsigned char *mark, uint64_t at)
     memcpy(&h, mark, MARK);
     if (h.signature != WEFT_PACKET_SIGNATURE)
         return 0;
-    ptrdiff_t n = weft_input_read(c->in, &h, sizeof h, at, c->err);
-    if (n < (ptrdiff_t)sizeof h || !format_is_packet(&h))
-        return n < 0 ? (int)n : 0;
+    int rc = read_whole(c->in, &h, sizeof h, at, c->err);
+    if (rc <= 0 || !format_is_packet(&h))
+        return rc < 0 ? rc : 0;
     c->packets |= format_has_events(&h);
-    return h.class == WEFT_PACKET_FACTS ? take_facts(c, at) : 0;
+    return h.class == WEFT_PACKET_FACTS ? consider_trace(c, at) : 0;
 }
 
-static int look_through(struct core *c)
+static int search_packets(struct core *c)
 {
     static const uint32_t magic = WEFT_PACKET_MAGIC;
     unsigned char *window = malloc(WINDOW);
@@ -95,7 +94,7 @@ static int look_through(struct core *c)
         for (; rc == 0 && (hit = memmem(hit, (size_t)(end - hit), &magic, sizeof magic)) &&
                end - hit >= MARK;
              hit++)
-            rc = take_mark(c, hit, at + (uint64_t)(hit - window));
+            rc = inspect_mark(c, hit, at + (uint64_t)(hit - window));
     }
     free(window);
     return rc < 0 ? rc : n < 0 ? (int)n : 0;
@@ -132,7 +131,7 @@ int weft__core_open(struct weft_input *in, struct weft_error *err)
     struct core c = {.in = in, .err = err};
     if (in->copy || !is_core(in))
         return 0;
-    int rc = look_through(&c);
+    int rc = search_packets(&c);
     if (rc < 0 || (!c.bytes && c.packets))
         return rc;
     if (!c.bytes)

@@ -22,11 +22,9 @@ static int read_header(struct weft_file *f, uint64_t offset, struct weft_ocaml_h
 {
     uint64_t sequence = 0;
     for (int tries = 0; tries < TRIES; tries++) {
-        ptrdiff_t got = weft_input_read(&f->common.input, h, sizeof *h, offset, err);
-        if (got < 0)
-            return (int)got;
-        if (got < (ptrdiff_t)sizeof *h)
-            return 0; /* the file has become shorter */
+        int rc = read_whole(&f->common.input, h, sizeof *h, offset, err);
+        if (rc <= 0) /* the file has become shorter */
+            return rc;
         if (h->sequence && h->sequence == sequence)
             return 1;
         sequence = h->sequence;
@@ -34,7 +32,7 @@ static int read_header(struct weft_file *f, uint64_t offset, struct weft_ocaml_h
     return 0;
 }
 
-int weft__drained_take(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
+int read_drained_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     struct weft_ocaml_header h;
     struct drained *d = &f->drained;
@@ -88,8 +86,8 @@ static int by_ring(const void *a, const void *b)
 }
 
 /* Reads the packet's items. 1; 0: it has changed, or shrunk, since it was found; or a negative code. */
-static int load(struct weft_file *f, const struct drained_packet *p, unsigned char **words,
-                struct weft_error *err)
+static int read_items(struct weft_file *f, const struct drained_packet *p, unsigned char **words,
+                      struct weft_error *err)
 {
     struct weft_ocaml_header h = {.sequence = 0};
     const size_t size = (size_t)((p->content - p->header_bytes) & ~UINT64_C(7));
@@ -111,13 +109,13 @@ static int load(struct weft_file *f, const struct drained_packet *p, unsigned ch
 }
 
 /* The packet that follows on that ring. */
-static int more(struct weft__ocaml *o, struct weft__domain *d, struct weft_error *err)
+static int read_next_packet(struct weft__ocaml *o, struct weft__domain *d, struct weft_error *err)
 {
     struct weft_file *f = o->data;
     while (d->next < d->last) {
         const struct drained_packet *p = &f->drained.packet[d->next++];
         unsigned char *words = NULL;
-        int rc = load(f, p, &words, err);
+        int rc = read_items(f, p, &words, err);
         if (rc < 0)
             return rc;
         d->gap |= rc == 0 || p->from != d->until;
@@ -193,7 +191,7 @@ int weft__drained_begin(struct weft_file *f, struct weft_error *err)
     for (uint64_t i = 0; i < d->packets; i++)
         rings += !i || d->packet[i].ring != d->packet[i - 1].ring;
     d->on = facts->of_ocaml = true;
-    d->o.more = more;
+    d->o.more = read_next_packet;
     d->o.data = f;
     int rc = weft__ocaml_init(&d->o, &f->common, rings, err);
     if (rc < 0)

@@ -49,7 +49,7 @@ static int adopt(struct weft_input *in, int fd, const char *path, struct weft_er
         return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET,
                               "is a directory; a trace is one file");
     if (S_ISREG(st.st_mode)) {
-        /* Our own descriptor: standard input's offset is somebody else's business. */
+        /* Our own descriptor: the offset of standard input belongs to others, too. */
         in->fd = fcntl(fd, F_DUPFD_CLOEXEC, 3);
         if (in->fd < 0)
             return weft_error_set(err, WEFT_E_IO, WEFT_NO_OFFSET, "%s", strerror(errno));

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: ISC */
-/* The bytes of a file, wherever they come from, at any offset. Not mapped: somebody may truncate it. */
+/* The bytes of a file, wherever they come from, at any offset. Not mapped, since anybody may truncate it. */
 #ifndef WEFT_READ_INPUT_H
 #define WEFT_READ_INPUT_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "format/error.h"
 
-/* Whether somebody may still write to it. */
+/* Who may still write to it. */
 enum weft_writer {
     WEFT_WRITER_PROCESS, /* if the process of its facts is alive, on this machine */
     WEFT_WRITER_ALIVE,   /* another machine's: yes */
@@ -42,5 +43,24 @@ uint64_t weft_input_hole(const struct weft_input *in, uint64_t offset);
 /* Reads up to size bytes at offset. Returns how many: fewer only at the end of the file. */
 ptrdiff_t weft_input_read(const struct weft_input *in, void *buffer, size_t size, uint64_t offset,
                           struct weft_error *err);
+
+/* Reads size bytes. Returns 1, 0 if the file ends before, or a negative WEFT_E code. */
+static inline int read_whole(const struct weft_input *in, void *buffer, size_t size,
+                             uint64_t offset, struct weft_error *err)
+{
+    const ptrdiff_t got = weft_input_read(in, buffer, size, offset, err);
+    return got < 0 ? (int)got : got == (ptrdiff_t)size;
+}
+
+/* Reads size bytes; zeros for those behind the end of the file. Returns 0 or a negative WEFT_E code. */
+static inline int read_filled(const struct weft_input *in, void *buffer, size_t size,
+                              uint64_t offset, struct weft_error *err)
+{
+    const ptrdiff_t got = weft_input_read(in, buffer, size, offset, err);
+    if (got < 0)
+        return (int)got;
+    memset((char *)buffer + got, 0, size - (size_t)got);
+    return 0;
+}
 
 #endif

@@ -19,7 +19,7 @@
 /* Handlers of signals make times run backwards by a little: that is no damage. */
 #define BACKWARD_NS UINT64_C(1000000)
 
-/* A batch ends early if packets that have ended meanwhile, to which its events point, take more bytes. */
+/* A batch ends early if the packets that have ended, but that its events still point to, take more bytes. */
 #define RETIRED_MAX (16u << 20)
 
 /* Kinds of events that weft__pending_see wants. */
@@ -52,7 +52,7 @@ struct merge {
     struct source **heap; /* the earliest is the first */
     size_t heaped;
     uint32_t room;
-    struct key next; /* what is to be opened next, or handed out of the promoted events */
+    struct key next; /* of the packet to open next, or the promoted event to hand out next */
     uint64_t opened; /* packets: those before it in the file's array */
     uint64_t done_bytes;
     struct source *retired; /* to be freed before the next batch: texts point into them */
@@ -68,7 +68,7 @@ struct merge {
 
 /* Heap */
 
-static bool earlier(struct key a, struct key b)
+static bool is_earlier(struct key a, struct key b)
 {
     return a.ns < b.ns || (a.ns == b.ns && a.sequence < b.sequence);
 }
@@ -78,8 +78,8 @@ static void sift_down(struct merge *m)
     struct source *moving = m->heap[0];
     size_t at = 0;
     for (size_t child; (child = 2 * at + 1) < m->heaped; at = child) {
-        child += child + 1 < m->heaped && earlier(m->heap[child + 1]->key, m->heap[child]->key);
-        if (!earlier(m->heap[child]->key, moving->key))
+        child += child + 1 < m->heaped && is_earlier(m->heap[child + 1]->key, m->heap[child]->key);
+        if (!is_earlier(m->heap[child]->key, moving->key))
             break;
         m->heap[at] = m->heap[child];
     }
@@ -91,7 +91,7 @@ static bool push(struct merge *m, struct source *s)
     if (!weft_reserve(&m->heap, m->heaped, &m->room, sizeof(struct source *)))
         return false;
     size_t at = m->heaped++;
-    for (; at && earlier(s->key, m->heap[(at - 1) / 2]->key); at = (at - 1) / 2)
+    for (; at && is_earlier(s->key, m->heap[(at - 1) / 2]->key); at = (at - 1) / 2)
         m->heap[at] = m->heap[(at - 1) / 2];
     m->heap[at] = s;
     return true;
@@ -131,8 +131,8 @@ static struct source *new_source(struct merge *m, size_t size)
 }
 
 /* Reads the packet into s. Returns 1, 0 if it is not there any more, or a negative WEFT_E code. */
-static int load(struct weft_file *f, struct source *s, const struct packet *p,
-                struct weft_error *err)
+static int read_packet_content(struct weft_file *f, struct source *s, const struct packet *p,
+                               struct weft_error *err)
 {
     const struct weft_input *in = &f->common.input;
     struct weft_events_header h;
@@ -185,7 +185,7 @@ static inline void look_ahead(struct weft_file *f, struct source *s)
     s->key.ns = clock_convert(&f->clock, ticks, &s->clock_hint);
 }
 
-/* Opens the next packet, if it has not gone meanwhile. */
+/* Opens the next packet, if it is still there. */
 static int open_next(struct weft_file *f, struct weft_error *err)
 {
     struct merge *m = f->merge;
@@ -193,7 +193,7 @@ static int open_next(struct weft_file *f, struct weft_error *err)
     struct source *s = new_source(m, (size_t)(p->content - p->header_bytes));
     if (!s)
         return weft_error_set(err, WEFT_E_NOMEM, p->offset, "out of memory for a packet");
-    int rc = load(f, s, p, err);
+    int rc = read_packet_content(f, s, p, err);
     if (rc <= 0) {
         free_source(s);
         if (rc < 0)
@@ -346,7 +346,7 @@ static bool begin_stream(struct weft_file *f, struct source *s)
     return true;
 }
 
-/* Whether another packet of the stream is being read: the clock has gone back a little. */
+/* Returns true if another packet of the stream is being read: the clock has gone back a little. */
 static bool goes_on(const struct merge *m, const struct source *s)
 {
     for (size_t i = 0; i < m->heaped; i++)
@@ -368,7 +368,7 @@ static void find_gap(struct weft_file *f, const struct source *s, uint64_t runni
 }
 
 /* The first known event of a packet says what is missing before it. */
-static void say_gap(struct stream_state *of, struct weft_event *ev)
+static void report_gap(struct stream_state *of, struct weft_event *ev)
 {
     ev->gap = of->gap;
     ev->missing = of->missing;
@@ -397,7 +397,7 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
             if (!s->events)
                 find_gap(f, s, ev->running);
             if (s->events == s->form.unknown)
-                say_gap(&f->streams.state[s->stream], ev);
+                report_gap(&f->streams.state[s->stream], ev);
             if ((s->form.site | s->form.text || ev->kind == WEFT_EVENT_CREATES) &&
                 !set_texts(f, ev, *count, &s->form))
                 return false;
@@ -415,22 +415,22 @@ static bool decode(struct weft_file *f, struct source *s, struct key until, size
             count_event(f, s);
         }
         look_ahead(f, s);
-    } while (*count < WEFT_BATCH && earlier(s->key, until));
+    } while (*count < WEFT_BATCH && is_earlier(s->key, until));
     return true;
 }
 
 /* What the first packet in the heap may be decoded up to: the next one of those that are open, or what is to
  * be opened next. */
-static struct key limit_of(const struct merge *m)
+static struct key decode_limit(const struct merge *m)
 {
     struct key limit = m->next;
     for (size_t i = 1; i < 3 && i < m->heaped; i++)
-        if (earlier(m->heap[i]->key, limit))
+        if (is_earlier(m->heap[i]->key, limit))
             limit = m->heap[i]->key;
     return limit;
 }
 
-/* Sets what is to be opened or handed out next, beside the packets that are open. */
+/* Sets the key of what comes next and is not in an open packet: a packet to open, or a promoted event. */
 static void set_next(struct weft_file *f)
 {
     struct merge *m = f->merge;
@@ -460,7 +460,8 @@ static void find_first(struct weft_file *f)
 }
 
 /* Adds a promoted event to the batch, unless an event has told it. False: no memory. */
-static bool put_promoted(struct weft_file *f, const struct promoted *p, uint64_t ns, size_t *count)
+static bool append_promoted(struct weft_file *f, const struct promoted *p, uint64_t ns,
+                            size_t *count)
 {
     if (p->kind == WEFT_EVENT_CREATES &&
         weft__pending_was_created(f->pending_events.endings, p->id))
@@ -482,17 +483,17 @@ static bool put_promoted(struct weft_file *f, const struct promoted *p, uint64_t
 }
 
 /* What comes after all events: marks, and endings. False: no memory. */
-static bool put_last(struct weft_file *f, size_t *count)
+static bool append_last(struct weft_file *f, size_t *count)
 {
     struct pending *p = &f->pending_events;
     struct promoted ended = {
         .other = WEFT_ID_LOOP, .stream = WEFT_STREAM_NONE, .kind = WEFT_EVENT_RESOLVES};
     uint64_t ns;
     for (; *count < WEFT_BATCH && p->next < p->events; p->next++)
-        if (!put_promoted(f, &p->event[p->next], f->merge->last_ns, count))
+        if (!append_promoted(f, &p->event[p->next], f->merge->last_ns, count))
             return false;
     while (*count < WEFT_BATCH && p->endings && weft__pending_ended(p->endings, &ended.id, &ns))
-        if (!put_promoted(f, &ended, ns, count))
+        if (!append_promoted(f, &ended, ns, count))
             return false;
     return true;
 }
@@ -504,7 +505,7 @@ static int out_of_memory(struct weft_error *err)
 
 /* Opens packets, and hands out promoted events, up to what comes next from packets that are open. Returns 0 or
  * a negative WEFT_E code. */
-static int keep_up(struct weft_file *f, size_t *count, struct weft_error *err)
+static int open_until_next(struct weft_file *f, size_t *count, struct weft_error *err)
 {
     struct merge *m = f->merge;
     struct pending *p = &f->pending_events;
@@ -522,7 +523,7 @@ static int keep_up(struct weft_file *f, size_t *count, struct weft_error *err)
         } else {
             if (m->heaped && !f->common.has_first)
                 find_first(f);
-            if (!put_promoted(f, &p->event[p->next], p->next_ns, count))
+            if (!append_promoted(f, &p->event[p->next], p->next_ns, count))
                 return out_of_memory(err);
             p->next_ns = ++p->next < p->events ? p->event[p->next].ns : UINT64_MAX;
         }
@@ -579,19 +580,19 @@ ptrdiff_t weft__merge_next(struct weft_reader *r, struct weft_error *err)
     size_t count = 0;
     free_retired(m);
     while (count < WEFT_BATCH) {
-        int rc = keep_up(f, &count, err);
+        int rc = open_until_next(f, &count, err);
         if (rc < 0)
             return rc;
         if (count == WEFT_BATCH)
             break;
         if (!m->heaped) {
-            if (!put_last(f, &count))
+            if (!append_last(f, &count))
                 return out_of_memory(err);
             if (count < WEFT_BATCH)
                 finish(f);
             break;
         }
-        struct key limit = limit_of(m);
+        struct key limit = decode_limit(m);
         bool more;
         if (!decode(f, m->heap[0], limit, &count, &more))
             return out_of_memory(err);

@@ -82,8 +82,8 @@ static void shorten_packet(struct weft_reader *common, uint64_t offset, uint64_t
         last->first_ns = UINT64_MAX;
 }
 
-static int take_packet(struct weft_reader *common, const struct read_packet *p,
-                       struct weft_error *err)
+static int add_any_packet(struct weft_reader *common, const struct read_packet *p,
+                          struct weft_error *err)
 {
     struct mirage *r = (struct mirage *)common;
     if (p->content < WEFT_MIRAGE_HEADER_SIZE) {
@@ -118,7 +118,7 @@ static const struct read_packet_form packet_form = {
     .size_at = 20,
     .content_at = 26,
     .read_sizes = read_sizes,
-    .take = take_packet,
+    .add = add_any_packet,
     .shorten = shorten_packet,
 };
 
@@ -174,7 +174,7 @@ static void number_by_rule(struct mirage *r)
     }
 }
 
-/* The packets are sorted by time: whether their numbers agree with that. Numbers them if so. */
+/* The packets are sorted by time. Returns true, and numbers them, if their numbers agree with that. */
 static bool number_by_time(struct mirage *r)
 {
     for (uint64_t i = 1; i < r->packets; i++)
@@ -260,8 +260,8 @@ static size_t worth_reading(const struct mirage *r, uint64_t position, uint64_t 
 /* The bytes of the file from position on, at least one event of them if the packet, which ends at end,
  * has one. If what the window holds did not do (more), it is filled anew or made larger. Returns how
  * many bytes stand at *bytes, none of them beyond end. */
-static ptrdiff_t look_at(struct mirage *r, uint64_t position, uint64_t end, bool more,
-                         const unsigned char **bytes, struct weft_error *err)
+static ptrdiff_t fill_window(struct mirage *r, uint64_t position, uint64_t end, bool more,
+                             const unsigned char **bytes, struct weft_error *err)
 {
     bool inside = position >= r->window_at && position < r->window_at + r->window_size;
     if (!inside || more) {
@@ -295,7 +295,7 @@ static ptrdiff_t decode_at(struct mirage *r, uint64_t position, uint64_t end, st
 {
     for (bool more = false;; more = true) {
         const unsigned char *bytes;
-        ptrdiff_t have = look_at(r, position, end, more, &bytes, err);
+        ptrdiff_t have = fill_window(r, position, end, more, &bytes, err);
         if (have < 0)
             return have - 1; /* below WEFT_DECODE_UNKNOWN; see packet_ends */
         ptrdiff_t n = weft_event_decode(ev, bytes, (size_t)have);
@@ -316,7 +316,7 @@ static uint64_t earliest_time(const struct mirage *r)
     return before > first ? before : first;
 }
 
-/* Whether everything from position to the end of the newest packet is older than the packet. The
+/* Returns true if everything from position to the end of the newest packet is older than the packet. The
  * writer makes room for an event before it fills it in: such a tail is what an earlier lap left. */
 static bool tail_is_stale(struct mirage *r, uint64_t position, uint64_t end)
 {
@@ -352,7 +352,7 @@ static void give_up_packet(struct mirage *r, uint64_t end, ptrdiff_t why)
     bool newest = r->current + 1 == r->packets;
     const unsigned char *bytes;
     bool old = newest && left <= STALE_TAIL_MAX && left >= WEFT_EVENT_HEADER_SIZE &&
-               look_at(r, r->position, end, false, &bytes, NULL) >= 8 &&
+               fill_window(r, r->position, end, false, &bytes, NULL) >= 8 &&
                weft_read_u64(bytes) < earliest_time(r);
     if (p->cut && why == WEFT_DECODE_SHORT) {
         r->common.damage.skipped_bytes += left; /* the end of the file has been reported */
@@ -364,7 +364,7 @@ static void give_up_packet(struct mirage *r, uint64_t end, ptrdiff_t why)
                              "an event does not end within its packet; skipped %llu bytes",
                              (unsigned long long)left);
     } else {
-        unsigned kind = look_at(r, r->position, end, false, &bytes, NULL) > 8 ? bytes[8] : 0;
+        unsigned kind = fill_window(r, r->position, end, false, &bytes, NULL) > 8 ? bytes[8] : 0;
         weft__reader_problem(&r->common, r->position, left,
                              "event %u is not one of mirage's; skipped the rest of its packet, "
                              "%llu bytes",

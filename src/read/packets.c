@@ -143,7 +143,7 @@ int read_packets(struct read_packets *w, struct weft_reader *r, struct weft_erro
         } else {
             rc = check_sizes(w, r, &p, err);
             if (rc == 0)
-                rc = form->take(r, &p, err);
+                rc = form->add(r, &p, err);
             next = offset + p.size;
             previous = offset;
         }

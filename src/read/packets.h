@@ -33,10 +33,10 @@ struct read_packet_form {
     void (*read_sizes)(struct read_packet *p);   /* sets size and says from the head */
     size_t zeros_max; /* how far zeros between packets are skipped at once; 0: they are no gap */
 
-    /* Takes in a packet. Returns 0 or a negative WEFT_E code. */
-    int (*take)(struct weft_reader *r, const struct read_packet *p, struct weft_error *err);
+    /* Keeps a packet. Returns 0 or a negative WEFT_E code. */
+    int (*add)(struct weft_reader *r, const struct read_packet *p, struct weft_error *err);
 
-    /* The packet at that offset, just taken in, has no more than that many bytes: another one begins there. */
+    /* The packet at that offset, just added, has no more than that many bytes: another one begins there. */
     void (*shorten)(struct weft_reader *r, uint64_t offset, uint64_t bytes);
 };
 
@@ -47,10 +47,10 @@ struct read_packets {
     uint64_t skipped_at; /* offset of the last packet of which all but the header was skipped */
 };
 
-/* Hands all packets of the file to form->take. Returns 0 or a negative WEFT_E code. */
+/* Hands all packets of the file to form->add. Returns 0 or a negative WEFT_E code. */
 int read_packets(struct read_packets *walk, struct weft_reader *r, struct weft_error *err);
 
-/* Reports that a packet, all but its header, is skipped; at: offset in the packet. For form->take. */
+/* Reports that a packet, all but its header, is skipped; at: offset in the packet. For form->add. */
 #define read_packet_skip(walk, r, p, at, ...)                                                      \
     ((walk)->skipped_at = (p)->offset,                                                             \
      weft__reader_problem(r, (p)->offset + (at), (p)->size - (walk)->form->header_bytes,           \

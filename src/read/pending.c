@@ -19,7 +19,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "format/listed.h"
 #include "read/weft.h"
@@ -34,7 +33,7 @@ enum {
 /* A packet that is there and has ended bytes: numbers base to base + count - 1 are of its promises. */
 struct home {
     uint64_t base, begin_ns;
-    uint32_t created; /* so many of them have been seen */
+    uint32_t created; /* how many creations of them were seen */
 };
 
 /* A promise of which the recorder says that it has ended, or when it was created. */
@@ -51,11 +50,10 @@ struct ids {
 
 struct endings {
     struct home *home;
-    uint64_t homes, last; /* last: the one asked for last */
-    uint64_t *bits;       /* count of each home: it has ended, and no event has said so yet */
-    uint32_t *slot;       /* hash table: index plus 1; 0: free */
-    uint64_t slots;       /* a power of two, more than twice the homes */
-    uint64_t factor;
+    uint64_t homes, last;    /* last: the one asked for last */
+    uint64_t *bits;          /* count of each home: it has ended, and no event has said so yet */
+    struct weft_table table; /* of homes, by base */
+    uint64_t seed;
     struct ids became; /* promises with homes that became others */
     uint32_t count;    /* a power of two */
     unsigned shift;    /* its logarithm */
@@ -97,7 +95,7 @@ struct loading {
     struct cells c;          /* sorted by id */
     struct present *present; /* sorted, no low twice */
     uint64_t presents;
-    bool complete; /* who is not known has been resolved */
+    bool complete; /* promises of which nothing is known have been resolved */
 };
 
 static int no_memory(struct weft_error *err)
@@ -107,13 +105,19 @@ static int no_memory(struct weft_error *err)
 
 /* ---- Endings ---- */
 
-/* The bases come from the file; a factor that its author cannot know spreads them. */
+static uint64_t hash_of(const void *home, uint32_t i, uint64_t seed)
+{
+    return weft_mix(((const struct home *)home)[i].base, seed);
+}
+
+static bool has_base(const void *home, uint32_t i, const void *base)
+{
+    return ((const struct home *)home)[i].base == *(const uint64_t *)base;
+}
+
 static uint32_t *slot_of(const struct endings *e, uint64_t base)
 {
-    uint64_t i = ((base >> e->shift) * e->factor >> 32) & (e->slots - 1);
-    while (e->slot[i] && e->home[e->slot[i] - 1].base != base)
-        i = (i + 1) & (e->slots - 1);
-    return &e->slot[i];
+    return weft_table_find(&e->table, weft_mix(base, e->seed), has_base, e->home, &base);
 }
 
 /* The home of a promise that has one here, or NULL. */
@@ -149,7 +153,7 @@ static void sort_ids(struct ids *s)
         qsort(s->id, s->count, sizeof *s->id, by_id);
 }
 
-/* A roll_take_fn. */
+/* A roll_use_fn. */
 static bool list_id(void *data, uint64_t id)
 {
     return add_id(data, id);
@@ -241,7 +245,7 @@ static void free_endings(struct endings *e)
         return;
     free(e->home);
     free(e->bits);
-    free(e->slot);
+    weft_table_drop(&e->table);
     free(e->resolved);
     free(e->kept);
     free(e->became.id);
@@ -284,10 +288,9 @@ static int read_ended(struct weft_file *f, const struct packet *p, uint64_t *bit
     uint64_t offset = p->offset + p->ended_at, word;
     for (uint32_t at = 0; at < count;) {
         size_t size = count - at < BLOCK ? count - at : BLOCK;
-        ptrdiff_t got = weft_input_read(&f->common.input, f->window, size, offset + at, err);
-        if (got < 0)
-            return (int)got;
-        memset(f->window + got, 0, size - (size_t)got);
+        int rc = read_filled(&f->common.input, f->window, size, offset + at, err);
+        if (rc < 0)
+            return rc;
         for (size_t i = 0; i < size; i += 8, at += 8) {
             memcpy(&word, f->window + i, 8);
             if (!list_became(&f->pending_events.endings->became, p->base + at, word))
@@ -324,17 +327,12 @@ static bool make_homes(struct weft_file *f, struct endings *e)
         return true;
     while (1u << e->shift < e->count)
         e->shift++;
-    for (e->slots = 4; e->slots <= 2 * homes;)
-        e->slots *= 2;
     if (homes > UINT32_MAX / 4)
         return false;
-    e->slot = calloc(e->slots, sizeof *e->slot);
+    e->seed = weft_seed();
     e->home = calloc(homes, sizeof *e->home);
     e->bits = calloc(homes, e->count / 8);
-    if (getrandom(&e->factor, sizeof e->factor, GRND_NONBLOCK) != sizeof e->factor)
-        e->factor = (uintptr_t)e;
-    e->factor |= 1;
-    return e->slot && e->home && e->bits;
+    return e->home && e->bits;
 }
 
 /* Each packet takes the next numbers as it is begun. So before the recording its process had handed out no more than
@@ -373,8 +371,12 @@ static int load_endings(struct weft_file *f, struct endings *e, struct weft_erro
     find_range(f, e);
     for (uint64_t i = 0; i < f->packets && e->count; i++) {
         const struct packet *p = &f->packet[i];
-        uint32_t *slot = p->ended_count ? slot_of(e, p->base) : NULL;
-        if (!slot || *slot)
+        if (!p->ended_count)
+            continue;
+        if (!weft_table_reserve(&e->table, e->home, (uint32_t)e->homes, hash_of, e->seed))
+            return no_memory(err);
+        uint32_t *slot = slot_of(e, p->base);
+        if (*slot)
             continue;
         e->home[e->homes] = (struct home){.base = p->base, .begin_ns = p->begin_ns};
         int rc = read_ended(f, p, e->bits + e->homes * (e->count / 64), e->count, err);
@@ -411,7 +413,7 @@ static bool list_present(struct weft_file *f, struct loading *l)
     return true;
 }
 
-/* Whether the packet with an event of that time is there. (Of its sequence only the lower bits are known.) */
+/* Returns true if the packet with an event of that time is there. (Of its sequence only the lower bits are known.) */
 static bool is_present(const struct loading *l, uint32_t sequence, uint64_t ticks)
 {
     uint64_t low = 0, high = l->presents;
@@ -435,7 +437,7 @@ static bool has_cell(const struct cells *c, uint64_t id)
     return c->knowns && bsearch(&id, c->known, c->knowns, sizeof *c->known, by_id);
 }
 
-/* Whether who waits may be shown as a promise: it is created in a packet, or is known to be pending. */
+/* Returns true if the promise that waits may be shown: it is created in a packet, or is known to be pending. */
 static bool is_known(struct weft_file *f, const struct loading *l, uint64_t id)
 {
     struct endings *e = f->pending_events.endings;
@@ -450,7 +452,7 @@ static bool is_ended(const struct endings *e, const struct home *h, uint64_t id)
     return e->bits[(uint64_t)(h - e->home) * (e->count / 64) + i / 64] >> i % 64 & 1;
 }
 
-/* Whether a promise for which somebody waits is pending, or became one that may be. What has ended may have been overwritten
+/* Returns true if a promise that others wait for is pending, or became one that may be. What has ended may have been overwritten
  * with all that says so. */
 static bool is_pending(struct weft_file *f, const struct loading *l, uint64_t id)
 {
@@ -632,7 +634,7 @@ static void find_told(struct known_ids *known, const struct cells *c)
     }
 }
 
-/* Whether the promise, or what it became, has ended so long ago that nothing tells of it. */
+/* Returns true if the promise, or what it became, has ended so long ago that nothing tells of it. */
 static bool is_gone(struct endings *e, const struct known_ids *known, uint64_t id)
 {
     for (unsigned i = 0; i < CHAIN_MAX; i++) {

@@ -72,7 +72,7 @@ static bool find_texts(struct weft_file *f, char *text, size_t size)
     return true;
 }
 
-static void take_counts(struct weft_file *f, const struct weft_facts_header *h)
+static void copy_counts(struct weft_file *f, const struct weft_facts_header *h)
 {
     struct weft_reader_facts *facts = &f->common.facts;
     facts->clock_kind = h->clock;
@@ -90,7 +90,7 @@ static void take_counts(struct weft_file *f, const struct weft_facts_header *h)
     p->start_real_ns = h->start_real_ns;
     if (h->state == WEFT_TRACE_STOPPED && h->start_real_ns && h->stop_mono_ns >= h->start_mono_ns)
         p->stop_real_ns = h->start_real_ns + (h->stop_mono_ns - h->start_mono_ns);
-    /* Without an operating system the events' own clock is what is monotonic: who copied it has seen to that. */
+    /* Without an operating system the events' own clock is what is monotonic: whoever copied it made it so. */
     bool on_axis = h->clock != WEFT_CLOCK_CALLER || (!h->pid && h->state == WEFT_TRACE_SAVED);
     if (on_axis && h->stop_mono_ns >= h->start_mono_ns)
         p->until_ns = h->stop_mono_ns;
@@ -139,7 +139,7 @@ int weft__process_load(struct weft_file *f, struct weft_error *err)
     f->process_text = malloc(size + 1);
     if (!f->process_text)
         return weft_error_set(err, WEFT_E_NOMEM, f->facts.offset, "out of memory for its facts");
-    take_counts(f, &h);
+    copy_counts(f, &h);
     int rc = read_pause(f, err);
     if (rc < 0)
         return rc;

@@ -146,7 +146,7 @@ static int not_a_trace(const struct weft_input *in, const struct weft_damage *da
 }
 
 /* Makes the reader that fits the file; it takes over in. */
-static int make(struct weft_reader **out, struct weft_input *in, struct weft_error *err)
+static int make_reader(struct weft_reader **out, struct weft_input *in, struct weft_error *err)
 {
     const struct weft_reader_format *format;
     int rc = find_format(in, &format, err);
@@ -174,7 +174,7 @@ int weft_reader_open(struct weft_reader **out, const char *path, struct weft_err
     *out = NULL;
     int rc = weft_input_open(&in, path, err);
     if (rc == 0)
-        rc = make(&r, &in, err);
+        rc = make_reader(&r, &in, err);
     if (rc == 0)
         rc = r->format->index(r, err);
     if (rc == 0 && !r->is_trace)

@@ -164,16 +164,20 @@ struct weft_promotion {
 /* Where the events of a format mean something else than those of weft's own traces, or say less. In these, all are
  * false. */
 struct weft_quirks {
-    bool mirage_kinds;  /* it has only the kinds of events that are mirage's (events.def): nothing says what is
+    bool
+        mirage_kinds; /* it has only the kinds of events that are mirage's (events.def): nothing says what is
                          * cancelled, forgotten, notified, or meant to be pending */
-    bool loop_is_sleep; /* switching to the event loop says that the program sleeps; nothing else does */
-    bool one_clock;     /* a promise's creation comes before all other events about it. With several clocks it may come
+    bool
+        loop_is_sleep; /* switching to the event loop says that the program sleeps; nothing else does */
+    bool
+        one_clock; /* a promise's creation comes before all other events about it. With several clocks it may come
                          * slightly later */
-    bool no_running;    /* events do not say what ran before them (running, gap, missing) */
+    bool no_running;         /* events do not say what ran before them (running, gap, missing) */
     bool last_end_counts;    /* of several ends of a promise the last one counts; else the first */
     bool changes_are_labels; /* a counter's change is a label of what runs, too */
     bool any_bytes;          /* texts are not meant to be UTF-8 */
-    bool anonymous; /* nothing is known of the process, its threads and its end; losses are counted in packets */
+    bool
+        anonymous; /* nothing is known of the process, its threads and its end; losses are counted in packets */
 };
 
 struct weft_reader_facts {
@@ -233,7 +237,7 @@ struct weft_reader_facts {
 /* Complete once weft_reader_next has returned 0. */
 const struct weft_reader_facts *weft_reader_facts(const struct weft_reader *r);
 
-/* Whether a promise with that number was created while this was recorded, in a packet that has been overwritten. Other
+/* Returns true if a promise with that number was created while this was recorded, in a packet that has been overwritten. Other
  * numbers may be older than the recording, or the program's own. Known once all events have been handed out, and only
  * where facts promotion.complete is set. */
 bool weft_reader_was_overwritten(const struct weft_reader *r, uint64_t id);

@@ -24,22 +24,12 @@ static bool probe(const unsigned char *head, size_t size)
     return weft_ocaml_head_read(head, size, w);
 }
 
-/* What the file does not have of it is zeros. */
-static int read_at(struct rings *r, void *buffer, size_t size, uint64_t offset,
-                   struct weft_error *err)
-{
-    const ptrdiff_t got = weft_input_read(&r->common.input, buffer, size, offset, err);
-    if (got >= 0)
-        memset((char *)buffer + got, 0, size - (size_t)got);
-    return got < 0 ? (int)got : 0;
-}
-
 /* The words from head on, put straight; those that were overwritten meanwhile are lost. */
 static int read_words(struct rings *r, struct weft__domain *g, uint64_t head_at, uint64_t room,
                       uint64_t *lost, struct weft_error *err)
 {
     unsigned char bytes[16] = {0};
-    int rc = read_at(r, bytes, sizeof bytes, head_at, err);
+    int rc = read_filled(&r->common.input, bytes, sizeof bytes, head_at, err);
     const uint64_t tail = weft_read_u64(bytes + 8);
     uint64_t head = weft_read_u64(bytes);
     if (rc < 0)
@@ -63,12 +53,12 @@ static int read_words(struct rings *r, struct weft__domain *g, uint64_t head_at,
         return weft_error_set(err, WEFT_E_NOMEM, g->file_at, "out of memory for a ring");
     const uint64_t first = head & (room - 1),
                    straight = room - first < g->words ? room - first : g->words;
-    rc = read_at(r, g->bytes, 8 * (size_t)straight, g->file_at + 8 * first, err);
+    rc = read_filled(&r->common.input, g->bytes, 8 * (size_t)straight, g->file_at + 8 * first, err);
     if (rc == 0)
-        rc =
-            read_at(r, g->bytes + 8 * straight, 8 * (size_t)(g->words - straight), g->file_at, err);
+        rc = read_filled(&r->common.input, g->bytes + 8 * straight,
+                         8 * (size_t)(g->words - straight), g->file_at, err);
     if (rc == 0)
-        rc = read_at(r, bytes, sizeof bytes, head_at, err);
+        rc = read_filled(&r->common.input, bytes, sizeof bytes, head_at, err);
     if (rc < 0)
         return rc;
     const uint64_t now = weft_read_u64(bytes);
@@ -108,7 +98,7 @@ static int read_names(struct rings *r, uint64_t at, struct weft_error *err)
     if (at > r->common.input.size || r->common.input.size - at < size)
         weft__reader_problem(&r->common, r->common.input.size, 0,
                              "the file ends before the names of its events do");
-    int rc = read_at(r, r->names, size, at, err);
+    int rc = read_filled(&r->common.input, r->names, size, at, err);
     for (unsigned i = 0; rc == 0 && i < WEFT_OCAML_NAMES; i++)
         weft__ocaml_set_name(&r->o, i, r->names + (size_t)i * WEFT_OCAML_NAME_BYTES,
                              WEFT_OCAML_NAME_BYTES);
@@ -121,7 +111,7 @@ static int open_rings(struct weft_reader *common, struct weft_error *err)
     struct weft_reader_facts *f = &common->facts;
     unsigned char head[WEFT_OCAML_HEAD_BYTES] = {0};
     uint64_t w[WEFT_OCAML_HEAD_WORDS];
-    int rc = read_at(r, head, sizeof head, 0, err);
+    int rc = read_filled(&r->common.input, head, sizeof head, 0, err);
     if (rc == 0 && !weft_ocaml_head_read(head, sizeof head, w))
         rc = weft_error_set(err, WEFT_E_FORMAT, 0, "has changed while it was opened");
     if (rc == 0)

@@ -37,9 +37,9 @@ static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
     const size_t size = h->sort_bytes < sizeof s ? h->sort_bytes : sizeof s;
     for (uint32_t i = 0; i < h->sorts; i++) {
         uint64_t at = f->roll.offset + h->sorts_at + (uint64_t)i * h->sort_bytes;
-        ptrdiff_t got = weft_input_read(&f->common.input, &s, size, at, err);
-        if (got < (ptrdiff_t)size)
-            return got < 0 ? (int)got : 0;
+        int rc = read_whole(&f->common.input, &s, size, at, err);
+        if (rc <= 0)
+            return rc;
         bool failed = false;
         const struct site *site = s.site ? texts_site(&f->texts, s.site, &failed) : NULL;
         if (failed)
@@ -53,7 +53,7 @@ static int read_sorts(struct weft_file *f, const struct weft_roll_header *h,
 }
 
 /* Hands out all words that stand in places. */
-static int each_number(struct weft_file *f, const struct weft_roll_header *h, roll_take_fn *take,
+static int each_number(struct weft_file *f, const struct weft_roll_header *h, roll_use_fn *use,
                        void *data, struct weft_error *err)
 {
     uint64_t word;
@@ -65,7 +65,7 @@ static int each_number(struct weft_file *f, const struct weft_roll_header *h, ro
             return (int)got;
         for (ptrdiff_t at = 0; at + 8 <= got; at += 8) {
             memcpy(&word, f->window + at, sizeof word);
-            if (word && !take(data, word))
+            if (word && !use(data, word))
                 return no_memory(err);
         }
     }
@@ -92,30 +92,28 @@ static bool count_number(void *data, uint64_t word)
 
 /* For hand_out. */
 struct handing {
-    roll_take_fn *take;
+    roll_use_fn *use;
     void *data;
 };
 
 static bool hand_out(void *data, uint64_t word)
 {
     const struct handing *h = data;
-    return h->take(h->data, word >> WEFT_ROLL_SORT_BITS);
+    return h->use(h->data, word >> WEFT_ROLL_SORT_BITS);
 }
 
 /* Returns 1; 0 if its tables are not within the packet. */
 static int read_header(struct weft_file *f, struct weft_roll_header *h, struct weft_error *err)
 {
-    ptrdiff_t got = weft_input_read(&f->common.input, h, sizeof *h, f->roll.offset, err);
-    if (got < 0)
-        return (int)got;
-    return got == (ptrdiff_t)sizeof *h && weft__roll_fits(h, f->roll.header_bytes, f->roll.content);
+    int rc = read_whole(&f->common.input, h, sizeof *h, f->roll.offset, err);
+    return rc > 0 ? weft__roll_fits(h, f->roll.header_bytes, f->roll.content) : rc;
 }
 
-int weft__roll_numbers(struct weft_file *f, roll_take_fn *take, void *data, struct weft_error *err)
+int weft__roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct weft_error *err)
 {
     struct weft_roll_header h;
     int rc = f->roll.content ? read_header(f, &h, err) : 0;
-    return rc > 0 ? each_number(f, &h, hand_out, &(struct handing){take, data}, err) : rc;
+    return rc > 0 ? each_number(f, &h, hand_out, &(struct handing){use, data}, err) : rc;
 }
 
 static int by_count(const void *a, const void *b)

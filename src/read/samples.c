@@ -4,7 +4,7 @@
 
 #include "read/weft.h"
 
-int weft__samples_take(struct weft_file *f, const struct place *p, struct weft_error *err)
+int read_samples_add(struct weft_file *f, const struct place *p, struct weft_error *err)
 {
     struct samples *s = &f->samples;
     if (!weft_reserve(&s->place, s->places, &s->room, sizeof *s->place))

@@ -17,7 +17,7 @@ enum {
     SLACK = 16 << 20,
 };
 
-/* A file is on a disk that somebody gave it. Memory is another machine's, and may have been filled so that it is
+/* A file is on a disk, which bounds it. Memory is another machine's, and may have been filled so that it is
  * hard to read: a header everywhere. A recorder's packets of events have at least 4 KiB, others are few; so what is
  * kept of each, and a copy of the largest (texts, pending promises: a sixteenth and three sixteenths at most), fits
  * into half of the trace. The trace of a process lies on a disk, where it takes what it says, but it may have been filled

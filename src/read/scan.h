@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* The packets of a trace that others write to while it is read: the recorder, or somebody who means harm. What is
+/* The packets of a trace that others write to while it is read: the recorder, or a malicious program. What is
  * read is a copy, that is checked, and only the copy is used. Internal to snapshot*.c. */
 #ifndef WEFT_READ_SCAN_H
 #define WEFT_READ_SCAN_H
@@ -32,8 +32,8 @@ typedef int scan_fn(void *data, const struct spot *p);
 /* Returns 1; 0 if there is no packet; or a negative WEFT_E code. */
 int weft__scan_packets(struct scan *s, scan_fn *fn, void *data);
 
-/* Reads the header of a packet of events of so many bytes, in one piece. Returns 1; 0 if it was never used, or is in
- * nobody's hands (its sequence is then 0); or a negative WEFT_E code. What an older header does not have is 0. */
+/* Reads the header of a packet of events that has `bytes` bytes, in one piece. Returns 1; 0 if it was never used, or is in
+ * transition (its sequence is then 0); or a negative WEFT_E code. What an older header does not have is 0. */
 int weft__scan_header(struct scan *s, uint64_t at, uint64_t bytes, struct weft_events_header *h);
 
 /* Reads only that number. */

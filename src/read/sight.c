@@ -25,7 +25,7 @@ enum {
 
 #define SECOND UINT64_C(1000000000)
 #define HUGE_NS 1e18         /* no clock is so wrong */
-#define NOMINAL_ERROR 4096.0 /* a counter's frequency is known to one part in so many */
+#define NOMINAL_ERROR 4096.0 /* a counter's frequency is known to one part in this many */
 
 struct open_packet {
     uint64_t at, bytes, sequence, begin_ticks;
@@ -53,15 +53,15 @@ static uint64_t now_ns(clockid_t clock)
     return (uint64_t)t.tv_sec * SECOND + (uint64_t)t.tv_nsec;
 }
 
-static bool get(const struct watch *w, void *to, size_t size, uint64_t at)
+static bool read_bytes(const struct watch *w, void *to, size_t size, uint64_t at)
 {
     struct weft_error err;
     return weft_input_read(w->in, to, size, at, &err) == (ptrdiff_t)size;
 }
 
-static bool get_word(const struct watch *w, uint64_t *to, uint64_t at)
+static bool read_word(const struct watch *w, uint64_t *to, uint64_t at)
 {
-    bool got = get(w, to, sizeof *to, at);
+    bool got = read_bytes(w, to, sizeof *to, at);
     atomic_thread_fence(memory_order_acquire); /* what a size covers is read after it */
     return got;
 }
@@ -71,7 +71,7 @@ static bool find_pool(struct watch *w)
 {
     struct weft_facts_header f;
     uint64_t size = w->in->size;
-    if (!get(w, &f, sizeof f, 0) || !format_is_facts(&f))
+    if (!read_bytes(w, &f, sizeof f, 0) || !format_is_facts(&f))
         return false;
     if (f.event_packet_bytes < PACKET_LEAST || f.event_packet_bytes % 8 || f.events_at % 8 ||
         f.events_at >= size)
@@ -86,7 +86,7 @@ static bool find_pool(struct watch *w)
 }
 
 /* Keeps the newest ones. */
-static void keep(struct watch *w, const struct open_packet *p)
+static void watch_packet(struct watch *w, const struct open_packet *p)
 {
     unsigned at = w->opens;
     if (at == WATCHED) {
@@ -109,19 +109,19 @@ static void find_open(struct watch *w)
         uint64_t at = w->pool_at + i * w->packet_bytes;
         if (i % SCANNED == SCANNED - 1 && now_ns(CLOCK_MONOTONIC) > w->deadline_ns)
             return;
-        if (!get(w, &h, WEFT_EVENTS_HEADER_V1_0, at))
+        if (!read_bytes(w, &h, WEFT_EVENTS_HEADER_V1_0, at))
             return;
         if (h.sequence && !h.end_ticks && h.packet.class == WEFT_PACKET_EVENTS)
-            keep(w, &(struct open_packet){.at = at,
-                                          .bytes = w->packet_bytes,
-                                          .sequence = h.sequence,
-                                          .begin_ticks = h.begin_ticks,
-                                          .content_bits = UINT64_MAX});
+            watch_packet(w, &(struct open_packet){.at = at,
+                                                  .bytes = w->packet_bytes,
+                                                  .sequence = h.sequence,
+                                                  .begin_ticks = h.begin_ticks,
+                                                  .content_bits = UINT64_MAX});
     }
 }
 
 /* An event of that time has become visible between the two. */
-static void see(struct watch *w, uint64_t ticks, uint64_t from_ns, uint64_t to_ns)
+static void narrow_by_event(struct watch *w, uint64_t ticks, uint64_t from_ns, uint64_t to_ns)
 {
     if (w->seen++ == 0) {
         w->first_ticks = ticks;
@@ -142,7 +142,7 @@ static void see(struct watch *w, uint64_t ticks, uint64_t from_ns, uint64_t to_n
 }
 
 /* The first event's time by our clock. */
-static bool conclude(const struct watch *w, struct weft_sight *out)
+static bool compute_sight(const struct watch *w, struct weft_sight *out)
 {
     double width = w->least_ns <= w->most_ns ? w->most_ns - w->least_ns : w->width_ns;
     double ahead = w->most_ns - width / 2;
@@ -155,18 +155,18 @@ static bool conclude(const struct watch *w, struct weft_sight *out)
 }
 
 /* Looks at a packet again. False: it is not what it was. */
-static bool look(struct watch *w, struct open_packet *p)
+static bool look_again(struct watch *w, struct open_packet *p)
 {
     uint64_t content, word, sequence = 0, before = now_ns(CLOCK_REALTIME);
-    if (!get_word(w, &content, p->at + offsetof(struct weft_packet_header, content_bits)))
+    if (!read_word(w, &content, p->at + offsetof(struct weft_packet_header, content_bits)))
         return false;
     uint64_t after = now_ns(CLOCK_REALTIME), at = p->content_bits / 8;
     bool grown = content > p->content_bits && at % 4 == 0 && at + sizeof word <= p->bytes;
-    if (grown && get_word(w, &word, p->at + at) &&
-        get_word(w, &sequence, p->at + offsetof(struct weft_events_header, sequence)) &&
+    if (grown && read_word(w, &word, p->at + at) &&
+        read_word(w, &sequence, p->at + offsetof(struct weft_events_header, sequence)) &&
         sequence == p->sequence && before >= p->looked_ns && after >= before) {
-        see(w, format_form_ticks((const unsigned char *)&word, p->begin_ticks), p->looked_ns,
-            after);
+        narrow_by_event(w, format_form_ticks((const unsigned char *)&word, p->begin_ticks),
+                        p->looked_ns, after);
         w->grown_ns = now_ns(CLOCK_MONOTONIC);
     }
     bool is_same = content >= p->content_bits || p->content_bits == UINT64_MAX;
@@ -174,10 +174,10 @@ static bool look(struct watch *w, struct open_packet *p)
     p->looked_ns = before;
     uint64_t end = 0;
     return is_same && (!grown || sequence == p->sequence) &&
-           get_word(w, &end, p->at + offsetof(struct weft_events_header, end_ticks)) && !end;
+           read_word(w, &end, p->at + offsetof(struct weft_events_header, end_ticks)) && !end;
 }
 
-/* Until one of the packets is closed, or nothing grows, or it is enough. Returns whether it is to be gone on. */
+/* Watches until a packet is closed, nothing grows, or enough was seen. Returns true to continue with other packets. */
 static bool watch_open(struct watch *w)
 {
     const struct timespec rest = {.tv_nsec = REST_NS};
@@ -186,7 +186,7 @@ static bool watch_open(struct watch *w)
         if (now >= w->deadline_ns || w->seen >= ENOUGH)
             return false;
         for (unsigned i = 0; i < w->opens; i++)
-            if (!look(w, &w->open[i]))
+            if (!look_again(w, &w->open[i]))
                 return true;
         if ((now - w->began_ns) / TURN_NS % 2)
             nanosleep(&rest, NULL);
@@ -203,5 +203,5 @@ bool weft_sight_take(struct weft_sight *out, const struct weft_input *in, unsign
     do
         find_open(&w);
     while (w.opens && watch_open(&w));
-    return conclude(&w, out);
+    return compute_sight(&w, out);
 }

@@ -15,7 +15,7 @@
 #include "read/wall.h"
 
 /* Looks at the trace for at most that many milliseconds, until enough events have been recorded. Returns false if none
- * was. in: memory that somebody writes to, who may write anything; what comes of that is only a wrong sight. */
+ * was. in: memory that others write to, whatever they write; at worst the sight is wrong. */
 bool weft_sight_take(struct weft_sight *out, const struct weft_input *in, unsigned most_ms);
 
 #endif

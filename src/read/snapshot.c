@@ -8,7 +8,7 @@
  *   3. the headers: which packets there are, and how far they are filled;
  *   4. packets, oldest first, since the oldest is overwritten next;
  *   5. the packet of pending promises: those of a packet are in it before the packet is overwritten, so that
- *      they are here or there. If they are in both, who reads the copy knows by the packets' numbers;
+ *      they are here or there. If they are in both, the reader of the copy knows by the packets' numbers;
  *   6. texts, which only ever grow: what has been copied had its texts before. (A text that stood beside its event, for
  *      lack of room, is stored with those of pending promises when the packet is overwritten; and how many could
  *      not be, stands in the facts, which are read again.)
@@ -30,7 +30,7 @@
 
 #include "read/snapshot_parts.h"
 
-/* More, if most is overwritten before it is copied. An enemy takes so much more time. */
+/* More, if most is overwritten before it is copied. A malicious writer costs this much more time. */
 enum { TRIES = 10 };
 
 /* Where the copy begins in the file, if one can go back there; else -1. */
@@ -40,7 +40,7 @@ static off_t start_of(FILE *file)
     return flags >= 0 && flags & O_APPEND ? -1 : ftello(file);
 }
 
-static void forget(struct weft_snapshot *s)
+static void free_findings(struct weft_snapshot *s)
 {
     for (size_t i = 0; i < s->endeds; i++)
         free(s->ended[i].word);
@@ -60,7 +60,7 @@ static int begin_again(struct weft_snapshot *s, off_t start)
                                        .out = s->out,
                                        .err = s->err,
                                        .leaves_holes = s->leaves_holes};
-    forget(s);
+    free_findings(s);
     *s = anew;
     weft__scan_init(&s->scan, s->in, s->err);
     int rc = weft__snapshot_look(s);
@@ -147,7 +147,7 @@ void weft_snapshot_free(struct weft_snapshot *s)
     if (!s)
         return;
     weft__mirage_copy_free(s->mirage);
-    forget(s);
+    free_findings(s);
     free(s);
 }
 
@@ -195,7 +195,7 @@ int weft_snapshot_to_room(struct weft_snapshot *s, struct weft_input *out, struc
     return rc;
 }
 
-/* Whether it is worth a copy. Returns 1, 0, or a negative WEFT_E code. */
+/* Returns 1 if it is worth a copy, 0 if not, or a negative WEFT_E code. */
 static int probe(const struct weft_input *in, struct weft_error *err)
 {
     struct weft_snapshot s = {.in = in, .err = err};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: ISC */
-/* A copy of a trace, weft's own or mirage-profile's, as it was at one moment, also of one that is written to meanwhile.
- * Whoever writes it may do so in order to harm: what is allocated besides the copy is bounded by the input's size
+/* A copy of a trace, weft's own or mirage-profile's, as it was at one moment, even if it is being written to.
+ * Whoever writes to it may be malicious: what is allocated besides the copy is bounded by the input's size
  * if the input is memory, or the trace of a process; of that, by what it takes on its disk. The copy is no larger than
  * the input and WEFT_SIGHT_TEXT (read/wall.h) bytes, and a file that it is written to has holes where it is only zeros.
  *

@@ -29,7 +29,7 @@ static size_t zeros_of(const unsigned char *bytes, size_t size)
 }
 
 /* A file may be a hole that says it was recorded: the copy is a hole there, too. */
-static int put(struct weft_snapshot *s, const void *bytes, size_t size)
+static int write_bytes(struct weft_snapshot *s, const void *bytes, size_t size)
 {
     const unsigned char *from = bytes;
     s->written += size;
@@ -43,7 +43,7 @@ static int put(struct weft_snapshot *s, const void *bytes, size_t size)
 }
 
 /* Ends the packet in the buffer after that many bytes, at least a header's, and writes it. */
-static int put_packet(struct weft_snapshot *s, uint64_t bytes)
+static int write_buffered(struct weft_snapshot *s, uint64_t bytes)
 {
     static const unsigned char zeros[8];
     struct weft_packet_header *h = (struct weft_packet_header *)s->buffer;
@@ -51,8 +51,8 @@ static int put_packet(struct weft_snapshot *s, uint64_t bytes)
     h->packet_bits = (bytes + padding) * 8;
     if (h->content_bits > bytes * 8)
         h->content_bits = bytes * 8;
-    int rc = put(s, s->buffer, bytes);
-    return rc < 0 ? rc : put(s, zeros, padding);
+    int rc = write_bytes(s, s->buffer, bytes);
+    return rc < 0 ? rc : write_bytes(s, zeros, padding);
 }
 
 /* Makes a note where the copy of a packet has ended bytes that were not so before the moment. */
@@ -93,8 +93,8 @@ static int count_gone(struct weft_snapshot *s, const struct piece *p)
 }
 
 /* Writes the packet that is in the buffer; h is its header, the one that is checked. */
-static int put_events(struct weft_snapshot *s, const struct piece *p, struct weft_events_header *h,
-                      uint64_t bytes)
+static int write_events(struct weft_snapshot *s, const struct piece *p,
+                        struct weft_events_header *h, uint64_t bytes)
 {
     const bool is_long = h->packet.header_bytes >= sizeof *h;
     uint64_t last = 0;
@@ -113,7 +113,7 @@ static int put_events(struct weft_snapshot *s, const struct piece *p, struct wef
         return rc;
     s->copied++;
     s->last_copied = p->sequence > s->last_copied ? p->sequence : s->last_copied;
-    return put_packet(s, bytes);
+    return write_buffered(s, bytes);
 }
 
 static int copy_events(struct weft_snapshot *s, const struct piece *p)
@@ -135,7 +135,7 @@ static int copy_events(struct weft_snapshot *s, const struct piece *p)
            after.sequence == p->sequence;
     if (!same || n < WEFT_EVENTS_HEADER_V1_0)
         return count_gone(s, p);
-    return put_events(s, p, &before, (uint64_t)n & ~UINT64_C(3));
+    return write_events(s, p, &before, (uint64_t)n & ~UINT64_C(3));
 }
 
 /* What a cell has that is newer than the moment is left out. Returns false if nothing is left. */
@@ -156,8 +156,8 @@ static bool is_lossless(const struct weft_snapshot *s)
     return s->live && !s->lossy;
 }
 
-static int put_cells(struct weft_snapshot *s, const struct piece *p,
-                     const struct weft_packet_header *packet, struct cells *c)
+static int write_cells(struct weft_snapshot *s, const struct piece *p,
+                       const struct weft_packet_header *packet, struct cells *c)
 {
     const struct ended *found = weft__snapshot_ended_at(s, p->at),
                        *e = found && !found->sequence ? found : NULL; /* else bits, of events */
@@ -187,7 +187,7 @@ static int put_cells(struct weft_snapshot *s, const struct piece *p,
         memcpy(s->buffer + ids + i * 8, ended ? &marked : &k->id, 8);
         memcpy(s->buffer + cells + i * sizeof k->cell, &k->cell, sizeof k->cell);
     }
-    return put_packet(s, bytes);
+    return write_buffered(s, bytes);
 }
 
 static int by_number(const void *a, const void *b)
@@ -239,7 +239,7 @@ static int copy_pending(struct weft_snapshot *s, const struct piece *p,
     if (rc == 0)
         rc = weft__snapshot_load_cells(s, &(struct spot){p->at, p->room, *h}, &cells);
     if (rc > 0)
-        rc = put_cells(s, p, h, &cells);
+        rc = write_cells(s, p, h, &cells);
     weft__cells_fini(&cells);
     return rc;
 }
@@ -288,7 +288,7 @@ static void set_facts(const struct weft_snapshot *s, struct weft_facts_header *f
     f->events_at = f->event_packets = f->strings_at = 0; /* not so here */
 }
 
-/* How much of a packet is content, of so many bytes that it has; h is its header. */
+/* How much of a packet is content, of the *bytes that it has; h is its header. */
 static int used_of(struct weft_snapshot *s, const struct piece *p,
                    const struct weft_packet_header *h, uint64_t *bytes)
 {
@@ -297,10 +297,10 @@ static int used_of(struct weft_snapshot *s, const struct piece *p,
         return 0;
     if (p->class == WEFT_PACKET_STRINGS) {
         struct weft_strings_header strings;
-        ptrdiff_t n = weft_input_read(s->in, &strings, sizeof strings, p->at, s->err);
-        if (n == (ptrdiff_t)sizeof strings && strings.used_bytes < *bytes - h->header_bytes)
+        int rc = read_whole(s->in, &strings, sizeof strings, p->at, s->err);
+        if (rc > 0 && strings.used_bytes < *bytes - h->header_bytes)
             *bytes = h->header_bytes + strings.used_bytes;
-        return n < 0 ? (int)n : 0;
+        return rc < 0 ? rc : 0;
     }
     const uint64_t content = h->content_bits / 8;
     const bool ends = p->class == WEFT_PACKET_METADATA || p->class == WEFT_PACKET_FACTS;
@@ -326,8 +326,8 @@ static ptrdiff_t add_sight(struct weft_snapshot *s, ptrdiff_t size)
     return size + (ptrdiff_t)more;
 }
 
-/* Leaves out the free places of a roll, of which size bytes are in the buffer, and adds who has left it since the cells
- * were read. Returns the new size; 0 if nobody is on the roll. */
+/* Leaves out the free places of a roll, of which size bytes are in the buffer, and adds the promises that have left it since the cells
+ * were read. Returns the new size; 0 if the roll is empty. */
 static ptrdiff_t pack_roll(struct weft_snapshot *s, ptrdiff_t size)
 {
     struct weft_roll_header h;
@@ -392,7 +392,7 @@ static int copy_other(struct weft_snapshot *s, const struct piece *p)
     }
     if (p->class == WEFT_PACKET_ROLL)
         n = pack_roll(s, n);
-    return n ? put_packet(s, (uint64_t)n) : 0;
+    return n ? write_buffered(s, (uint64_t)n) : 0;
 }
 
 /* ---- The whole ---- */
@@ -403,7 +403,7 @@ static int copy_packet(struct weft_snapshot *s, const struct piece *p)
 }
 
 /* Writes over what stands there in the copy. */
-static int put_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t size)
+static int write_at(struct weft_snapshot *s, off_t at, const void *bytes, size_t size)
 {
     if (fseeko(s->out, at, SEEK_SET) == 0 && fwrite(bytes, 1, size, s->out) == size)
         return 0;
@@ -428,9 +428,9 @@ static int put_facts_again(struct weft_snapshot *s, off_t start)
     set_facts(s, &f);
     off_t end = ftello(s->out);
     const size_t after = sizeof f.packet; /* that is as it is */
-    int rc = put_at(s, start + (off_t)after, (unsigned char *)&f + after, sizeof f - after);
+    int rc = write_at(s, start + (off_t)after, (unsigned char *)&f + after, sizeof f - after);
     if (rc == 0 && found && s->says_pause && n == (ptrdiff_t)sizeof now)
-        rc = put_at(s, start + (off_t)sizeof f, &now.pause, sizeof now.pause);
+        rc = write_at(s, start + (off_t)sizeof f, &now.pause, sizeof now.pause);
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
         rc = weft__snapshot_cannot_write(s);
     return rc;
@@ -447,7 +447,7 @@ static int put_ended_again(struct weft_snapshot *s, off_t start)
         for (uint32_t n = 0; n < l->count && rc == 0; n++)
             s->buffer[n] = weft__ended_bits(l->before, n);
         if (rc == 0)
-            rc = put_at(s, start + (off_t)l->at, s->buffer, l->count);
+            rc = write_at(s, start + (off_t)l->at, s->buffer, l->count);
     }
     if (rc == 0 && fseeko(s->out, end, SEEK_SET) != 0)
         rc = weft__snapshot_cannot_write(s);

@@ -59,13 +59,13 @@ static int add_ended(struct weft_snapshot *s, uint64_t at, uint64_t count, uint6
     return 0;
 }
 
-static int take_emptied(struct weft_snapshot *s, const struct spot *p,
-                        const struct weft_events_header *h)
+static int add_emptied(struct weft_snapshot *s, const struct spot *p,
+                       const struct weft_events_header *h)
 {
     if (!format_has_ended(h))
         return 0;
     int rc = weft__scan_spend(&s->scan, h->ended_count / 8 + 2 * sizeof *s->emptied.packet);
-    return rc < 0 ? rc : weft__emptied_take(&s->emptied, s->in, p->at, p->bytes, h, s->err);
+    return rc < 0 ? rc : read_emptied_add(&s->emptied, s->in, p->at, p->bytes, h, s->err);
 }
 
 static int note_bytes(struct weft_snapshot *s, const struct spot *p)
@@ -73,7 +73,7 @@ static int note_bytes(struct weft_snapshot *s, const struct spot *p)
     struct weft_events_header h;
     int rc = weft__scan_header(&s->scan, p->at, p->bytes, &h);
     if (rc == 0)
-        rc = take_emptied(s, p, &h);
+        rc = add_emptied(s, p, &h);
     if (rc < 0)
         return rc;
     ptrdiff_t n = h.sequence && format_has_ended(&h)
@@ -81,7 +81,7 @@ static int note_bytes(struct weft_snapshot *s, const struct spot *p)
                       : 0;
     if (n < 0)
         return (int)n;
-    /* (If it changes hands meanwhile, the header found later has another sequence.) */
+    /* (If it changes hands now, the header found later has another sequence.) */
     struct ended *e;
     rc = add_ended(s, p->at, (uint64_t)n, (uint64_t)n / 32 + 1, &e);
     if (rc < 0)
@@ -97,16 +97,15 @@ static int note_bytes(struct weft_snapshot *s, const struct spot *p)
 static int note_marks(struct weft_snapshot *s, const struct spot *p)
 {
     struct weft_pending_header h;
-    ptrdiff_t n = weft_input_read(s->in, &h, sizeof h, p->at, s->err);
-    if (n < (ptrdiff_t)sizeof h || h.ids_at > p->bytes ||
-        h.cells > (p->bytes - h.ids_at) / sizeof(uint64_t))
-        return n < 0 ? (int)n : 0;
-    n = weft__snapshot_get(s, p->at + h.ids_at, h.cells * sizeof(uint64_t));
+    int rc = read_whole(s->in, &h, sizeof h, p->at, s->err);
+    if (rc <= 0 || h.ids_at > p->bytes || h.cells > (p->bytes - h.ids_at) / sizeof(uint64_t))
+        return rc < 0 ? rc : 0;
+    ptrdiff_t n = weft__snapshot_get(s, p->at + h.ids_at, h.cells * sizeof(uint64_t));
     if (n < 0)
         return (int)n;
     struct ended *e;
     uint64_t count = (uint64_t)n / sizeof(uint64_t);
-    int rc = add_ended(s, p->at, count, count, &e);
+    rc = add_ended(s, p->at, count, count, &e);
     if (rc == 0)
         memcpy(e->word, s->buffer, count * sizeof *e->word);
     return rc;
@@ -137,7 +136,7 @@ void weft__snapshot_lose(struct weft_snapshot *s, uint64_t end_ticks)
     s->lossy |= end_ticks == 0 || end_ticks > s->closed;
 }
 
-/* Whether what was in the place when it was looked at first has been overwritten, or even more. */
+/* Returns true if what was in the place when it was looked at first has been overwritten, or even more. */
 static void compare_place(struct weft_snapshot *s, uint64_t at, const struct weft_events_header *h)
 {
     const struct ended *e = weft__snapshot_ended_at(s, at);
@@ -259,7 +258,7 @@ static int list_packet(void *data, const struct spot *p)
 }
 
 /* In which part of the copy it stands. */
-static int rank(const struct piece *p)
+static int part_of_copy(const struct piece *p)
 {
     if (p->class == WEFT_PACKET_STRINGS)
         return 5;
@@ -275,7 +274,7 @@ static int rank(const struct piece *p)
 static int by_age(const void *a, const void *b)
 {
     const struct piece *p = a, *q = b;
-    WEFT_ORDER(rank(p), rank(q));
+    WEFT_ORDER(part_of_copy(p), part_of_copy(q));
     WEFT_ORDER(p->end_ticks, q->end_ticks);
     WEFT_ORDER(p->sequence, q->sequence);
     return weft_order(p->at, q->at);
@@ -283,7 +282,7 @@ static int by_age(const void *a, const void *b)
 
 /* ---- The whole ---- */
 
-/* Whether somebody records into it who is not said to be dead. */
+/* Returns true if it is being recorded into, by a writer that is not known to be dead. */
 static bool is_live(const struct weft_snapshot *s)
 {
     switch (s->in->writer) {
@@ -304,12 +303,12 @@ bool weft__snapshot_alive(const struct weft_snapshot *s, const struct weft_facts
 int weft__snapshot_read_facts(struct weft_snapshot *s)
 {
     const struct weft_facts_header *f = &s->facts;
-    ptrdiff_t n = weft_input_read(s->in, &s->facts, sizeof s->facts, 0, s->err);
-    s->has_facts = n == (ptrdiff_t)sizeof *f && format_is_facts(f);
+    int rc = read_whole(s->in, &s->facts, sizeof s->facts, 0, s->err);
+    s->has_facts = rc > 0 && format_is_facts(f);
     s->recording = s->has_facts && f->state == WEFT_TRACE_RECORDING;
     s->live = is_live(s);
     s->pair = (struct until_pair){f->start_ticks, f->start_mono_ns, f->start_real_ns};
-    return n < 0 ? (int)n : 0;
+    return rc < 0 ? rc : 0;
 }
 
 /* Sets the moment. Returns as weft__scan_packets. */

@@ -53,7 +53,7 @@ struct weft__mirage_copy {
     uint16_t newest; /* sequence number */
     uint64_t written, done, gone;
     size_t first; /* the part that is copied first, where one can go back */
-    size_t kept;  /* so many of those that were copied first are not in the copy */
+    size_t kept;  /* how many of those copied first are not in the copy */
     FILE *out;
     off_t start;           /* -1: parts are written in order */
     uint64_t out_at;       /* offset in the copy at which the file is */
@@ -197,7 +197,7 @@ static bool is_not_emptied(const struct weft__mirage_copy *c, const struct part 
 }
 
 /* Waits until the newest event is written, for which there must be another one after it. There may be none for long, and
- * who writes may have been interrupted: after some time it is taken for written. */
+ * the writer may have been interrupted: after some time it counts as written. */
 static void await_event(struct weft__mirage_copy *c, const struct part *newest)
 {
     struct weft_error err;
@@ -279,7 +279,7 @@ static int cannot_write(struct weft__mirage_copy *c)
 }
 
 /* Writes bytes that belong at that offset of the copy. */
-static int put(struct weft__mirage_copy *c, uint64_t at, const void *bytes, size_t size)
+static int write_bytes(struct weft__mirage_copy *c, uint64_t at, const void *bytes, size_t size)
 {
     if (c->start >= 0 && at != c->out_at && fseeko(c->out, c->start + (off_t)at, SEEK_SET) != 0)
         return cannot_write(c);
@@ -290,37 +290,37 @@ static int put(struct weft__mirage_copy *c, uint64_t at, const void *bytes, size
     return 0;
 }
 
-/* Takes bytes of a packet, which may have to be taken again. */
-static int take(struct weft__mirage_copy *c, const struct part *p, uint64_t at, const void *bytes,
-                size_t size)
+/* Writes bytes of a packet, which may have to be written again. */
+static int write_part(struct weft__mirage_copy *c, const struct part *p, uint64_t at,
+                      const void *bytes, size_t size)
 {
     if (c->start >= 0)
-        return put(c, p->at + at, bytes, size);
+        return write_bytes(c, p->at + at, bytes, size);
     memcpy(c->packet + at, bytes, size);
     return 0;
 }
 
-static int take_zeros(struct weft__mirage_copy *c, const struct part *p, uint64_t at)
+static int write_zeros(struct weft__mirage_copy *c, const struct part *p, uint64_t at)
 {
     int rc = 0;
     memset(c->block, 0, sizeof c->block);
     for (size_t n; at < p->bytes && rc == 0; at += n) {
         n = p->bytes - at < sizeof c->block ? (size_t)(p->bytes - at) : sizeof c->block;
-        rc = take(c, p, at, c->block, n);
+        rc = write_part(c, p, at, c->block, n);
     }
     return rc;
 }
 
-/* Takes a packet's bytes from the header on, up to end. Returns 1; 0 if the input has become shorter; or a negative
+/* Copies a packet's bytes from the header on, up to end. Returns 1; 0 if the input has become shorter; or a negative
  * WEFT_E code. */
-static int take_bytes(struct weft__mirage_copy *c, const struct part *p, uint64_t end)
+static int copy_packet_bytes(struct weft__mirage_copy *c, const struct part *p, uint64_t end)
 {
     for (uint64_t at = HEADER; at < end;) {
         size_t want = end - at < sizeof c->block ? (size_t)(end - at) : sizeof c->block;
         ptrdiff_t n = weft_input_read(c->in, c->block, want, p->at + at, c->err);
         if (n <= 0)
             return (int)n;
-        int rc = take(c, p, at, c->block, (size_t)n);
+        int rc = write_part(c, p, at, c->block, (size_t)n);
         if (rc < 0)
             return rc;
         at += (size_t)n;
@@ -329,10 +329,10 @@ static int take_bytes(struct weft__mirage_copy *c, const struct part *p, uint64_
 }
 
 /* What of a packet belongs into the copy. */
-enum take { WHOLE, BEGINNING, NOTHING };
+enum extent { WHOLE, BEGINNING, NOTHING };
 
-static enum take choose(const struct weft__mirage_copy *c, const struct part *p,
-                        struct weft_mirage_header h)
+static enum extent what_to_copy(const struct weft__mirage_copy *c, const struct part *p,
+                                struct weft_mirage_header h)
 {
     const bool same = h.sequence == p->sequence;
     if (same && h.content_bits / 8 == p->content && !p->cut)
@@ -345,7 +345,7 @@ static enum take choose(const struct weft__mirage_copy *c, const struct part *p,
     return same ? BEGINNING : NOTHING;
 }
 
-/* Takes it once. Returns 1 if it was the same all the time; 0 if not; or a negative WEFT_E code. *fit: there may be
+/* Copies it once. Returns 1 if it was the same all the time; 0 if not; or a negative WEFT_E code. *fit: there may be
  * something in it that belongs into the copy. */
 static int try_packet(struct weft__mirage_copy *c, const struct part *p, bool *fit)
 {
@@ -355,7 +355,7 @@ static int try_packet(struct weft__mirage_copy *c, const struct part *p, bool *f
     if (n != HEADER || !is_mark(head))
         return n < 0 ? (int)n : 0;
     struct weft_mirage_header h = weft_mirage_header_read(head), after;
-    const enum take what = choose(c, p, h);
+    const enum extent what = what_to_copy(c, p, h);
     const uint32_t said = h.content_bits / 8;
     if (what == NOTHING)
         return 0;
@@ -368,11 +368,11 @@ static int try_packet(struct weft__mirage_copy *c, const struct part *p, bool *f
         h.content_bits = content * 8;
         weft_mirage_header_write(head, h);
     }
-    int rc = take(c, p, 0, head, sizeof head);
+    int rc = write_part(c, p, 0, head, sizeof head);
     if (rc == 0)
-        rc = take_bytes(c, p, end);
+        rc = copy_packet_bytes(c, p, end);
     if (rc > 0 && end < p->bytes)
-        rc = take_zeros(c, p, end) < 0 ? WEFT_E_IO : 1;
+        rc = write_zeros(c, p, end) < 0 ? WEFT_E_IO : 1;
     if (rc <= 0)
         return rc;
     n = weft_input_read(c->in, again, sizeof again, p->at, c->err);
@@ -388,7 +388,7 @@ static int put_never_used(struct weft__mirage_copy *c, const struct part *p)
     const struct weft_mirage_header never = {(uint32_t)p->bytes * 8, HEADER * 8, p->sequence};
     c->gone += is_used(p);
     weft_mirage_header_write(head, never);
-    return take(c, p, 0, head, sizeof head);
+    return write_part(c, p, 0, head, sizeof head);
 }
 
 static struct part *part_at(const struct weft__mirage_copy *c, size_t n)
@@ -396,8 +396,8 @@ static struct part *part_at(const struct weft__mirage_copy *c, size_t n)
     return &c->part[c->start < 0 ? n : (c->first + n) % c->parts];
 }
 
-/* The n-th part is not in the copy: takes back those before it. */
-static int take_back(struct weft__mirage_copy *c, size_t n)
+/* The n-th part is not in the copy: replaces those before it by unused packets. */
+static int blank_before(struct weft__mirage_copy *c, size_t n)
 {
     int rc = 0;
     for (; c->kept < n && rc == 0; c->kept++)
@@ -417,12 +417,12 @@ static int copy_packet(struct weft__mirage_copy *c, size_t n)
     if (rc == 0) {
         rc = put_never_used(c, p);
         if (rc == 0)
-            rc = take_zeros(c, p, HEADER);
+            rc = write_zeros(c, p, HEADER);
         if (rc == 0 && c->start >= 0)
-            rc = take_back(c, n);
+            rc = blank_before(c, n);
     }
     if (rc >= 0 && c->start < 0)
-        rc = put(c, p->at, c->packet, p->bytes);
+        rc = write_bytes(c, p->at, c->packet, p->bytes);
     return rc < 0 ? rc : 0;
 }
 
@@ -434,7 +434,7 @@ static int copy_bytes(struct weft__mirage_copy *c, const struct part *p)
         ptrdiff_t n = weft_input_read(c->in, c->block, want, p->at + at, c->err);
         if (n <= 0)
             return (int)n;
-        int rc = put(c, p->at + at, c->block, (size_t)n);
+        int rc = write_bytes(c, p->at + at, c->block, (size_t)n);
         if (rc < 0)
             return rc;
         at += (size_t)n;
@@ -443,7 +443,7 @@ static int copy_bytes(struct weft__mirage_copy *c, const struct part *p)
 }
 
 /* Where one cannot go back, a packet is put together in memory. */
-static int make_room(struct weft__mirage_copy *c)
+static int allocate_packet(struct weft__mirage_copy *c)
 {
     uint64_t largest = 0;
     for (size_t i = 0; i < c->parts; i++)
@@ -483,7 +483,7 @@ int weft__mirage_copy_write(struct weft__mirage_copy *c, FILE *file, off_t start
     c->err = err;
     c->out = file;
     c->start = start;
-    int rc = start < 0 ? make_room(c) : 0;
+    int rc = start < 0 ? allocate_packet(c) : 0;
     if (rc == 0)
         rc = write_parts(c, progress, data);
     for (unsigned i = 0; i < TRIES && rc == 0 && start >= 0 && is_empty(c); i++) {

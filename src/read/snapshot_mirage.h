@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A copy of mirage-profile's ring as it was at one moment, also of one that is written to meanwhile. Internal to
+/* A copy of mirage-profile's ring as it was at one moment, even if it is being written to. Internal to
  * snapshot.c. */
 #ifndef WEFT_READ_SNAPSHOT_MIRAGE_H
 #define WEFT_READ_SNAPSHOT_MIRAGE_H
@@ -11,7 +11,7 @@
 
 struct weft__mirage_copy;
 
-/* Whether the input begins with a packet of mirage-profile's: 1, 0, or a negative WEFT_E code. */
+/* Returns 1 if the input begins with a packet of mirage-profile's, 0 if not, or a negative WEFT_E code. */
 int weft__is_mirage(const struct weft_input *in, struct weft_error *err);
 
 /* Sets the moment, and finds the packets. in must stay open. Returns 1; 0 if it is no such input; or a negative WEFT_E

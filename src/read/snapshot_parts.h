@@ -46,7 +46,7 @@ struct on_roll {
 
 struct weft_snapshot {
     const struct weft_input *in;
-    struct weft__mirage_copy *mirage; /* or NULL: it is weft's own; the rest is about such a one */
+    struct weft__mirage_copy *mirage; /* or NULL: it is weft's own; the rest is about that */
     struct scan scan;
     struct weft_facts_header facts; /* with which the file begins, if it does */
     bool has_facts, recording, live;

@@ -1,57 +1,33 @@
 /* SPDX-License-Identifier: ISC */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
 
 #include "read/weft.h"
 
-/* The numbers come from the file; a factor that its author cannot know spreads them. */
-static uint32_t first_slot(const struct streams *s, uint32_t number)
+static uint64_t hash_of(const void *stream, uint32_t i, uint64_t seed)
 {
-    return (uint32_t)((number * s->factor) >> 32) & (s->slots - 1);
+    return weft_mix(((const struct weft_stream_facts *)stream)[i].number, seed);
 }
 
-static uint32_t *find(const struct streams *s, uint32_t number)
+static bool has_number(const void *stream, uint32_t i, const void *number)
 {
-    uint32_t i = first_slot(s, number);
-    while (s->slot[i] && s->stream[s->slot[i] - 1].number != number)
-        i = (i + 1) & (s->slots - 1);
-    return &s->slot[i];
+    return ((const struct weft_stream_facts *)stream)[i].number == *(const uint32_t *)number;
 }
 
-static bool grow(struct streams *s)
+static uint32_t *find_slot(const struct streams *s, uint32_t number)
 {
-    uint32_t room = s->room ? s->room * 2 : 16;
-    if (room > UINT32_MAX / 8)
-        return false;
-    struct weft_stream_facts *stream = realloc(s->stream, room * sizeof *stream);
-    if (!stream)
-        return false;
-    s->stream = stream;
-    struct stream_state *state = realloc(s->state, room * sizeof *state);
-    if (!state)
-        return false;
-    s->state = state;
-    uint32_t *slot = calloc(room * (size_t)4, sizeof *slot);
-    if (!slot)
-        return false;
-    if (!s->factor && getrandom(&s->factor, sizeof s->factor, GRND_NONBLOCK) != sizeof s->factor)
-        s->factor = (uintptr_t)s;
-    s->factor |= 1;
-    free(s->slot);
-    s->slot = slot;
-    s->slots = room * 4;
-    s->room = room;
-    for (uint32_t i = 0; i < s->count; i++)
-        *find(s, s->stream[i].number) = i + 1;
-    return true;
+    return weft_table_find(&s->table, weft_mix(number, s->seed), has_number, s->stream, &number);
 }
 
 uint32_t weft__streams_add(struct streams *s, uint32_t number, uint32_t thread, const char name[16])
 {
-    if (s->count == s->room && !grow(s))
+    if (!s->table.room)
+        s->seed = weft_seed();
+    if (!weft_reserve(&s->stream, s->count, &s->room, sizeof *s->stream) ||
+        !weft_reserve(&s->state, s->count, &s->state_room, sizeof *s->state) ||
+        !weft_table_reserve(&s->table, s->stream, s->count, hash_of, s->seed))
         return WEFT_NO_STREAM;
-    uint32_t *slot = find(s, number);
+    uint32_t *slot = find_slot(s, number);
     if (!*slot) {
         struct weft_stream_facts *new = &s->stream[s->count];
         *new = (struct weft_stream_facts){.number = number, .thread = thread};
@@ -64,12 +40,12 @@ uint32_t weft__streams_add(struct streams *s, uint32_t number, uint32_t thread, 
 
 uint32_t weft__streams_find(const struct streams *s, uint32_t number)
 {
-    return s->slots ? *find(s, number) - 1 : WEFT_NO_STREAM;
+    return s->table.room ? *find_slot(s, number) - 1 : WEFT_NO_STREAM;
 }
 
 uint32_t weft__streams_index(const struct streams *s, uint32_t number)
 {
-    return *find(s, number) - 1;
+    return *find_slot(s, number) - 1;
 }
 
 static int by_number(const void *a, const void *b)
@@ -81,15 +57,15 @@ void weft__streams_sort(struct streams *s)
 {
     if (s->count)
         qsort(s->stream, s->count, sizeof *s->stream, by_number);
-    for (uint32_t i = 0; i < s->slots; i++)
-        s->slot[i] = 0;
+    if (s->table.room)
+        memset(s->table.slot, 0, (size_t)s->table.room * sizeof *s->table.slot);
     for (uint32_t i = 0; i < s->count; i++)
-        *find(s, s->stream[i].number) = i + 1;
+        *find_slot(s, s->stream[i].number) = i + 1;
 }
 
 void weft__streams_fini(struct streams *s)
 {
     free(s->state);
     free(s->stream);
-    free(s->slot);
+    weft_table_drop(&s->table);
 }

@@ -45,9 +45,9 @@ void texts_fini(struct texts *t)
     free(t->bytes);
 }
 
-/* Takes the bytes of an entry; false: another one has some of them. Each byte is taken at most once, also
- * by those that fail. */
-static bool take(struct texts *t, size_t at, size_t size)
+/* Claims the bytes of an entry for it. Returns false if another entry has some of them. Each byte is claimed at
+ * most once, even by those that fail. */
+static bool claim_bytes(struct texts *t, size_t at, size_t size)
 {
     for (size_t i = at / 4, end = (at + size + 3) / 4; i < end; i++) {
         if (t->slot[i] != SLOT_FREE)
@@ -58,7 +58,8 @@ static bool take(struct texts *t, size_t at, size_t size)
 }
 
 /* The entry with that number if it is what it should be, and its body's size. */
-static const unsigned char *entry(struct texts *t, uint32_t number, uint32_t kind, uint32_t *size)
+static const unsigned char *find_entry(struct texts *t, uint32_t number, uint32_t kind,
+                                       uint32_t *size)
 {
     uint64_t wide = (uint64_t)number * 4;
     if (wide < t->first || wide + HEAD > t->size || t->slot[number] == SLOT_TAKEN)
@@ -73,14 +74,14 @@ static const unsigned char *entry(struct texts *t, uint32_t number, uint32_t kin
 
 const char *texts_get(struct texts *t, uint32_t number, uint32_t *size)
 {
-    const unsigned char *body = entry(t, number, WEFT_STRING_TEXT, size);
+    const unsigned char *body = find_entry(t, number, WEFT_STRING_TEXT, size);
     if (!body)
         return NULL;
     if (t->slot[number] == SLOT_TEXT)
         return (const char *)body;
     size_t at = (size_t)number * 4;
     if (t->slot[number] != SLOT_FREE || *size == t->size - at - HEAD || body[*size] != 0 ||
-        !take(t, at, HEAD + (size_t)*size + 1) || memchr(body, 0, *size))
+        !claim_bytes(t, at, HEAD + (size_t)*size + 1) || memchr(body, 0, *size))
         return NULL;
     t->slot[number] = SLOT_TEXT;
     if (*size > t->longest) {
@@ -94,7 +95,7 @@ const char *texts_get(struct texts *t, uint32_t number, uint32_t *size)
 }
 
 /* A text of a site; one that is not there is its number. */
-static const char *part(struct texts *t, uint32_t number, char missing[12], uint32_t *size)
+static const char *site_text(struct texts *t, uint32_t number, char missing[12], uint32_t *size)
 {
     const char *text = texts_get(t, number, size);
     if (text)
@@ -120,7 +121,7 @@ static struct site *new_site(struct texts *t)
 const struct site *texts_site(struct texts *t, uint32_t number, bool *no_memory)
 {
     uint32_t size;
-    const unsigned char *body = entry(t, number, WEFT_STRING_SITE, &size);
+    const unsigned char *body = find_entry(t, number, WEFT_STRING_SITE, &size);
     if (!body)
         return NULL;
     uint32_t known = t->slot[number];
@@ -129,7 +130,7 @@ const struct site *texts_site(struct texts *t, uint32_t number, bool *no_memory)
         return &t->block[i / SITE_BLOCK][i % SITE_BLOCK];
     }
     if (known != SLOT_FREE || size < sizeof(struct weft_site_entry) ||
-        !take(t, (size_t)number * 4, HEAD + (size_t)size))
+        !claim_bytes(t, (size_t)number * 4, HEAD + (size_t)size))
         return NULL;
     struct site *s = new_site(t);
     if (!s) {
@@ -140,12 +141,12 @@ const struct site *texts_site(struct texts *t, uint32_t number, bool *no_memory)
     uint32_t type = weft_read_u32(body), label = weft_read_u32(body + 4);
     uint32_t file = weft_read_u32(body + 8), unused;
     s->origin.line = weft_read_u32(body + 12);
-    s->origin.type = type ? part(t, type, s->missing[0], &unused) : DEFAULT_TYPE;
+    s->origin.type = type ? site_text(t, type, s->missing[0], &unused) : DEFAULT_TYPE;
     if (!*s->origin.type)
         s->origin.type = DEFAULT_TYPE;
     if (label)
-        s->label = part(t, label, s->missing[1], &s->label_size);
+        s->label = site_text(t, label, s->missing[1], &s->label_size);
     if (file)
-        s->origin.file = part(t, file, s->missing[2], &unused);
+        s->origin.file = site_text(t, file, s->missing[2], &unused);
     return s;
 }

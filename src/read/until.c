@@ -10,7 +10,7 @@
 /* The wall clock of a machine that has none begins at 1970. It is before 2010 that it cannot have been recorded. */
 #define EARLIEST_NS (UINT64_C(1262304000) * SECOND)
 
-static uint64_t add(uint64_t a, uint64_t b)
+static uint64_t add_saturating(uint64_t a, uint64_t b)
 {
     return b < UINT64_MAX - a ? a + b : UINT64_MAX;
 }
@@ -30,15 +30,15 @@ static uint64_t event_ns(const struct weft_facts_header *f, const struct until_p
         return f->pid ? p->mono_ns : to_ns(ticks, f->hz);
     if (ticks < p->ticks)
         return p->mono_ns; /* its packet begins no later than it was read */
-    return add(p->mono_ns, to_ns(ticks - p->ticks, f->hz));
+    return add_saturating(p->mono_ns, to_ns(ticks - p->ticks, f->hz));
 }
 
 uint64_t weft__until_ns(const struct weft_facts_header *facts, const struct until_pair *p,
                         uint64_t newest, uint64_t real_ns)
 {
     const uint64_t event = event_ns(facts, p, newest);
-    const bool related = p->real_ns >= EARLIEST_NS && p->real_ns <= add(real_ns, SECOND);
+    const bool related = p->real_ns >= EARLIEST_NS && p->real_ns <= add_saturating(real_ns, SECOND);
     const uint64_t since = related && real_ns > p->real_ns ? real_ns - p->real_ns : 0;
-    const uint64_t now = add(p->mono_ns, since);
+    const uint64_t now = add_saturating(p->mono_ns, since);
     return related && now > event ? now : event;
 }

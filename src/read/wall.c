@@ -19,7 +19,7 @@ enum {
 };
 
 /* Keeps it among the newest ones, or the oldest. */
-static void keep(struct wall_pairs *kept, const struct wall_pair *pair, bool newest)
+static void insert_pair(struct wall_pairs *kept, const struct wall_pair *pair, bool newest)
 {
     unsigned at = kept->count;
     while (at > 0 && kept->pair[at - 1].sequence > pair->sequence)
@@ -42,8 +42,8 @@ void wall_add(struct wall *w, const struct wall_pair *pair)
     if (!pair->real_ns)
         return;
     w->pairs++;
-    keep(&w->oldest, pair, false);
-    keep(&w->newest, pair, true);
+    insert_pair(&w->oldest, pair, false);
+    insert_pair(&w->newest, pair, true);
 }
 
 /* The distances that pairs say, of those that are as good as the best one of them. */

@@ -55,7 +55,7 @@ bool wall_find(const struct wall *w, const struct clock *clock, uint64_t hz,
 size_t weft_sight_write(char text[WEFT_SIGHT_TEXT], const struct weft_sight *sight);
 bool weft_sight_read(struct weft_sight *out, const char *value);
 
-/* Makes sights that stand in size bytes of such texts unreadable: who recorded cannot have seen anything. */
+/* Makes sights that stand in size bytes of such texts unreadable: the recorder itself cannot have seen anything. */
 void weft_sight_blank(char *texts, size_t size);
 
 #endif

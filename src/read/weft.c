@@ -41,7 +41,7 @@ static void read_sizes(struct read_packet *p)
     p->says = p->h.content_bits / 8;
 }
 
-/* Whether the packet has the header of its class; says so if not. */
+/* Returns true if the packet has the header of its class; reports it if not. */
 static bool has_header(struct weft_file *f, const struct read_packet *p, size_t least)
 {
     uint64_t says = p->h.header_bytes;
@@ -53,7 +53,7 @@ static bool has_header(struct weft_file *f, const struct read_packet *p, size_t 
     return false;
 }
 
-/* How much of the content of a packet is there: a recorder leaves no holes in it, but somebody may make a file of holes,
+/* How much of the content of a packet is there: a recorder leaves no holes in it, but anybody can make a file of holes,
  * of which each packet would take memory. Small ones need not be looked at. */
 static uint64_t up_to_hole(struct weft_file *f, uint64_t offset, uint64_t content)
 {
@@ -67,7 +67,7 @@ static uint64_t up_to_hole(struct weft_file *f, uint64_t offset, uint64_t conten
     return there;
 }
 
-static int take_events(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
+static int add_events(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     struct weft_events_header h;
     struct weft_reader_facts *facts = &f->common.facts;
@@ -78,11 +78,9 @@ static int take_events(struct weft_file *f, const struct read_packet *p, struct 
     /* Its size is that of the owner whose number was there before and after it was read. */
     uint64_t sequence = 0;
     for (int tries = 0; tries < TRIES; tries++) {
-        ptrdiff_t got = weft_input_read(&f->common.input, &h, size, p->offset, err);
-        if (got < 0)
-            return (int)got;
-        if (got < (ptrdiff_t)size)
-            return 0; /* the file has become shorter */
+        int rc = read_whole(&f->common.input, &h, size, p->offset, err);
+        if (rc <= 0) /* the file has become shorter */
+            return rc;
         if ((h.sequence && h.sequence == sequence) || !h.begin_ticks)
             break;
         sequence = h.sequence;
@@ -92,7 +90,7 @@ static int take_events(struct weft_file *f, const struct read_packet *p, struct 
         f->in_transition += format_overwritten(&h);
         f->changing += h.begin_ticks != 0;
         facts->unused_packets++;
-        return weft__emptied_take(&f->emptied, &f->common.input, p->offset, p->size, &h, err);
+        return read_emptied_add(&f->emptied, &f->common.input, p->offset, p->size, &h, err);
     }
     if (weft__streams_add(&f->streams, h.stream, h.thread, h.thread_name) == WEFT_NO_STREAM ||
         (h.pair_ticks | h.pair_mono_ns &&
@@ -125,8 +123,8 @@ static int take_events(struct weft_file *f, const struct read_packet *p, struct 
 }
 
 /* Keeps the larger one: both are of the same trace, and only grow. */
-static void take_place(struct weft_file *f, const struct read_packet *p, size_t least,
-                       struct place *place, uint64_t content)
+static void add_place(struct weft_file *f, const struct read_packet *p, size_t least,
+                      struct place *place, uint64_t content)
 {
     if (!has_header(f, p, least))
         return;
@@ -142,10 +140,10 @@ static void take_place(struct weft_file *f, const struct read_packet *p, size_t 
 static int used_of_strings(struct weft_file *f, uint64_t offset, uint64_t header, uint64_t size,
                            uint64_t *used, struct weft_error *err)
 {
-    struct weft_strings_header h = {0};
-    ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, offset, err);
-    if (got < 0)
-        return (int)got;
+    struct weft_strings_header h;
+    int rc = read_filled(&f->common.input, &h, sizeof h, offset, err);
+    if (rc < 0)
+        return rc;
     uint64_t room = size > header ? size - header : 0;
     *used = header + (h.used_bytes < room ? h.used_bytes : room);
     return 0;
@@ -164,25 +162,25 @@ static int grow_strings(struct weft_file *f, struct weft_error *err)
     return rc;
 }
 
-static int take_strings(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
+static int add_strings(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     uint64_t used = 0;
     int rc = used_of_strings(f, p->offset, p->h.header_bytes, p->size, &used, err);
     if (rc < 0)
         return rc;
-    take_place(f, p, sizeof(struct weft_strings_header), &f->strings, used);
+    add_place(f, p, sizeof(struct weft_strings_header), &f->strings, used);
     return 0;
 }
 
 /* Keeps the newest one: its counters only grow. */
-static int take_pending(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
+static int add_pending(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
-    struct weft_pending_header h = {.cells = 0};
+    struct weft_pending_header h;
     if (!has_header(f, p, sizeof h))
         return 0;
-    ptrdiff_t got = weft_input_read(&f->common.input, &h, sizeof h, p->offset, err);
-    if (got < 0)
-        return (int)got;
+    int rc = read_filled(&f->common.input, &h, sizeof h, p->offset, err);
+    if (rc < 0)
+        return rc;
     uint64_t age = h.kept + h.given_up + h.skipped + h.pauses;
     if (f->pending.content) {
         f->common.facts.repeated_packets++;
@@ -206,24 +204,25 @@ static bool fits(struct weft_file *f, const struct read_packet *p, uint64_t most
     return false;
 }
 
-static int take_samples(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
+static int add_samples(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     if (!has_header(f, p, sizeof(struct weft_samples_header)) ||
         !fits(f, p, WEFT_SAMPLES_MAX, "samples"))
         return 0;
-    return weft__samples_take(f, &(struct place){p->offset, p->size, p->content, p->h.header_bytes},
-                              err);
+    return read_samples_add(f, &(struct place){p->offset, p->size, p->content, p->h.header_bytes},
+                            err);
 }
 
-static int take_ocaml(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
+static int add_ocaml(struct weft_file *f, const struct read_packet *p, struct weft_error *err)
 {
     if (!has_header(f, p, sizeof(struct weft_ocaml_header)) ||
         !fits(f, p, WEFT_OCAML_PACKET_MAX, "OCaml's rings"))
         return 0;
-    return weft__drained_take(f, p, err);
+    return read_drained_add(f, p, err);
 }
 
-static int take_packet(struct weft_reader *r, const struct read_packet *p, struct weft_error *err)
+static int add_any_packet(struct weft_reader *r, const struct read_packet *p,
+                          struct weft_error *err)
 {
     struct weft_file *f = (struct weft_file *)r;
     struct weft_reader_facts *facts = &r->facts;
@@ -241,24 +240,24 @@ static int take_packet(struct weft_reader *r, const struct read_packet *p, struc
     f->common.is_trace = true;
     switch (p->h.class) {
     case WEFT_PACKET_EVENTS:
-        return take_events(f, p, err);
+        return add_events(f, p, err);
     case WEFT_PACKET_STRINGS:
-        return take_strings(f, p, err);
+        return add_strings(f, p, err);
     case WEFT_PACKET_FACTS:
-        take_place(f, p, sizeof(struct weft_facts_header), &f->facts,
-                   up_to_hole(f, p->offset, p->content));
+        add_place(f, p, sizeof(struct weft_facts_header), &f->facts,
+                  up_to_hole(f, p->offset, p->content));
         return 0;
     case WEFT_PACKET_METADATA:
     case WEFT_PACKET_PRIVATE:
         return 0;
     case WEFT_PACKET_PENDING:
-        return take_pending(f, p, err);
+        return add_pending(f, p, err);
     case WEFT_PACKET_SAMPLES:
-        return take_samples(f, p, err);
+        return add_samples(f, p, err);
     case WEFT_PACKET_OCAML:
-        return take_ocaml(f, p, err);
+        return add_ocaml(f, p, err);
     case WEFT_PACKET_ROLL:
-        take_place(f, p, sizeof(struct weft_roll_header), &f->roll, p->content);
+        add_place(f, p, sizeof(struct weft_roll_header), &f->roll, p->content);
         return 0;
     default:
         facts->unknown_packets++;
@@ -293,7 +292,7 @@ static const struct read_packet_form packet_form = {
     .content_at = offsetof(struct weft_packet_header, content_bits),
     .read_sizes = read_sizes,
     .zeros_max = WINDOW,
-    .take = take_packet,
+    .add = add_any_packet,
     .shorten = shorten_packet,
 };
 

@@ -18,6 +18,7 @@
 
 #include "base/array.h"
 #include "base/order.h"
+#include "base/table.h"
 #include "format/forms.h"
 #include "read/clock.h"
 #include "read/ocaml.h"
@@ -61,10 +62,9 @@ struct stream_state {
 struct streams {
     struct weft_stream_facts *stream;
     struct stream_state *state; /* of each */
-    uint32_t count, room;
-    uint32_t *slot; /* hash table: index plus 1; 0: free */
-    uint32_t slots; /* a power of two, more than twice the count */
-    uint64_t factor;
+    uint32_t count, room, state_room;
+    struct weft_table table; /* by number */
+    uint64_t seed;
 };
 
 /* A cell of the packet of pending promises as it was read. */
@@ -202,8 +202,8 @@ void weft__cells_fini(struct cells *c);
 
 /* Takes the ended bytes of the packet at that offset, which may have size bytes, if it has been emptied; h: its
  * header. 0 or a negative code. */
-int weft__emptied_take(struct emptieds *e, const struct weft_input *in, uint64_t at, uint64_t size,
-                       const struct weft_events_header *h, struct weft_error *err);
+int read_emptied_add(struct emptieds *e, const struct weft_input *in, uint64_t at, uint64_t size,
+                     const struct weft_events_header *h, struct weft_error *err);
 
 /* Says of which cells' promises the emptied packets know that they had ended. */
 void weft__emptied_mark(struct emptieds *e, struct cells *c);
@@ -216,9 +216,9 @@ typedef bool roll_known_fn(const void *data, uint64_t id);
 /* Returns true if the tables of a roll lie within its packet. */
 bool weft__roll_fits(const struct weft_roll_header *h, uint64_t header_bytes, uint64_t content);
 
-/* Hands out all numbers on the roll, in no order; take returns false where there is no memory. 0 or a negative code. */
-typedef bool roll_take_fn(void *data, uint64_t id);
-int weft__roll_numbers(struct weft_file *f, roll_take_fn *take, void *data, struct weft_error *err);
+/* Hands out all numbers on the roll, in no order; use returns false if there is no memory. Returns 0 or a negative code. */
+typedef bool roll_use_fn(void *data, uint64_t id);
+int weft__roll_numbers(struct weft_file *f, roll_use_fn *use, void *data, struct weft_error *err);
 
 /* Reads the packet at f->roll, if there is one, into the facts. The texts are there. 0 or a negative code. */
 int weft__roll_load(struct weft_file *f, const struct cells *cells, roll_known_fn *known,
@@ -230,7 +230,7 @@ int weft__pending_load(struct weft_file *f, struct weft_error *err);
 /* Takes note of a creation or an ending; only if there are endings. False: no memory. */
 bool weft__pending_see(struct endings *e, const struct weft_event *ev);
 
-/* Whether an event has told of the creation of the promise, which a cell tells, too. e may be NULL. */
+/* Returns true if an event, as well as a cell, says that the promise was created. e may be NULL. */
 bool weft__pending_was_created(const struct endings *e, uint64_t id);
 
 /* The next promise that has ended, though no event says so; only after the last event. False: there is none. */
@@ -242,7 +242,7 @@ void weft__pending_fini(struct pending *p);
 bool weft__pending_overwritten(const struct weft_reader *r, uint64_t id);
 
 /* Keeps where a packet of samples stands. 0 or a negative code. */
-int weft__samples_take(struct weft_file *f, const struct place *p, struct weft_error *err);
+int read_samples_add(struct weft_file *f, const struct place *p, struct weft_error *err);
 
 /* The packet at that offset, if it was the last one, does not go on beyond that size. */
 void weft__samples_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
@@ -252,7 +252,7 @@ ptrdiff_t weft__samples_next(struct weft_reader *r, const void **packet, uint64_
 void weft__samples_fini(struct samples *s);
 
 /* Keeps where a packet of items of OCaml's rings stands. 0 or a negative code. */
-int weft__drained_take(struct weft_file *f, const struct read_packet *p, struct weft_error *err);
+int read_drained_add(struct weft_file *f, const struct read_packet *p, struct weft_error *err);
 
 /* As weft__samples_shorten. */
 void weft__drained_shorten(struct weft_file *f, uint64_t offset, uint64_t size);
