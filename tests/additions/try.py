@@ -69,6 +69,9 @@ class Copy:
                 entry = line.split(":")[0]
             elif line.strip():
                 depends.setdefault(os.path.relpath(BUILD / line.strip(), SOURCE), set()).add(entry)
+        for path in self.touched:
+            if (SOURCE / path).exists() and not parts & depends.get(path, set()):
+                sys.exit(f"{path}: nothing in {BUILD} was made of it")
         affected = parts & set().union(*(depends.get(t, set()) for t in self.touched))
         work = {o: (commands[o]["command"], os.path.relpath(BUILD / commands[o]["file"], SOURCE)) for o in affected}
         for path in self.touched:  # new files are compiled like their neighbours
@@ -83,7 +86,9 @@ class Copy:
         words[words.index("-o") + 1] = str(program)
         first = next(i for i, w in enumerate(words) if w.endswith(".o"))
         words[first:first] = [o for name, o in made.items() if name not in link]  # before the archives that have the old ones
-        subprocess.run(words, cwd=BUILD, check=True)
+        done = subprocess.run(words, cwd=BUILD, capture_output=True, text=True)
+        if done.returncode:
+            sys.exit(f"{shlex.join(words)}\n{done.stderr}")
         return program
 
 
@@ -103,7 +108,24 @@ def input_format(weft, folder):
     expect(weft("info", trace, status=1), "OCaml's rings, .fxt and toys, weft profile")
 
 
-TRIES = {"input-format": input_format}
+def exporter(weft, folder):
+    trace, out = folder / "trace.ctf", folder / "out"
+    subprocess.run([BUILD / "tests" / "mktrace", trace], input=EVENTS, text=True, check=True)
+    weft("export", "--to", "lines", "-o", out, trace)
+    expect(out.read_text(), "1000000000 creates\n1000001500 fulfills\n")
+    expect(weft("export", "--help"), "lines  a line for each event")
+
+
+def subcommand(weft, folder):
+    trace = folder / "trace.ctf"
+    subprocess.run([BUILD / "tests" / "mktrace", trace], input=EVENTS, text=True, check=True)
+    expect(weft("longest", "--top", "1", trace), "1.5 µs bind")
+    expect(weft("--help"), "print the promises that took the longest")
+    weft("longest", "--top", "x", trace, status=2)
+
+
+EVENTS = "0 0 creates parent=-1 child=1 type=bind\n1500 0 fulfills resolver=-1 p=1\n"
+TRIES = {"exporter": exporter, "input-format": input_format, "subcommand": subcommand}
 
 
 def main():
