@@ -113,8 +113,7 @@ static int add_any_packet(struct weft_reader *common, const struct read_packet *
 static const struct read_packet_form packet_form = {
     .head_bytes = HEAD_SIZE,
     .header_bytes = WEFT_MIRAGE_HEADER_SIZE,
-    .mark_bytes = WEFT_MIRAGE_MARK_SIZE,
-    .is_mark = is_mark,
+    .mark = {WEFT_MIRAGE_MARK_SIZE, is_mark},
     .size_at = 20,
     .content_at = 26,
     .read_sizes = read_sizes,
@@ -140,8 +139,7 @@ static int by_time(const void *a, const void *b)
 
 static int by_offset(const void *a, const void *b)
 {
-    return weft_order(((const struct packet *)a)->offset,
-                               ((const struct packet *)b)->offset);
+    return weft_order(((const struct packet *)a)->offset, ((const struct packet *)b)->offset);
 }
 
 /* A small step forward of a number that is counted modulo 2^16. */

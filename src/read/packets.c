@@ -7,32 +7,35 @@
 
 enum { GLANCE = 1024 };
 
-#define NOWHERE UINT64_MAX
 #define LONG(n) ((unsigned long long)(n))
 
-/* Finds the next mark at or after from, or NOWHERE. Reads little at first: a hostile file has marks close together. */
-static int find_mark(struct read_packets *w, struct weft_reader *r, uint64_t from, uint64_t *found,
-                     struct weft_error *err)
+int read_find_mark(const struct weft_input *in, const struct read_mark *mark, unsigned char *window,
+                   size_t window_bytes, uint64_t from, uint64_t *found, struct weft_error *err)
 {
     static const uint32_t magic = WEFT_CTF_MAGIC; /* which every mark begins with */
-    const size_t mark = w->form->mark_bytes;
-    *found = NOWHERE;
-    for (size_t step = GLANCE; from + mark <= r->input.size; step *= 4) {
-        step = step < w->window_bytes ? step : w->window_bytes;
-        ptrdiff_t got = weft_input_read(&r->input, w->window, step, from, err);
-        if (got < (ptrdiff_t)mark)
+    *found = READ_NO_MARK;
+    for (size_t step = GLANCE; from + mark->bytes <= in->size; step *= 4) {
+        step = step < window_bytes ? step : window_bytes;
+        ptrdiff_t got = weft_input_read(in, window, step, from, err);
+        if (got < (ptrdiff_t)mark->bytes)
             return got < 0 ? (int)got : 0;
-        const unsigned char *hit = w->window, *end = w->window + got;
-        for (; (hit = memmem(hit, (size_t)(end - hit), &magic, sizeof magic)); hit++)
-            if (end - hit < (ptrdiff_t)mark || w->form->is_mark(hit))
-                break;
-        if (hit && end - hit >= (ptrdiff_t)mark) {
-            *found = from + (uint64_t)(hit - w->window);
+        const unsigned char *hit = window, *last = window + got - mark->bytes;
+        while ((hit = memmem(hit, (size_t)(window + got - hit), &magic, sizeof magic)) &&
+               hit <= last && !mark->is_mark(hit))
+            hit++;
+        if (hit && hit <= last) {
+            *found = from + (uint64_t)(hit - window);
             return 0;
         }
-        from += (uint64_t)got - (mark - 1);
+        from += (uint64_t)got - (mark->bytes - 1);
     }
     return 0;
+}
+
+static int find_next(struct read_packets *w, struct weft_reader *r, uint64_t from, uint64_t *found,
+                     struct weft_error *err)
+{
+    return read_find_mark(&r->input, &w->form->mark, w->window, w->window_bytes, from, found, err);
 }
 
 /* Sets the packet's sizes, and reports those that cannot be. */
@@ -45,11 +48,11 @@ static int check_sizes(struct read_packets *w, struct weft_reader *r, struct rea
     const uint64_t says = p->size;
     if (says < form->header_bytes || says > left) {
         /* Cut off by the end of the file, or a wrong number? Another packet within tells. */
-        int rc = find_mark(w, r, p->offset + form->header_bytes, &next, err);
+        int rc = find_next(w, r, p->offset + form->header_bytes, &next, err);
         if (rc < 0)
             return rc;
-        p->size = next != NOWHERE ? next - p->offset : left;
-        if (next != NOWHERE)
+        p->size = next != READ_NO_MARK ? next - p->offset : left;
+        if (next != READ_NO_MARK)
             weft__reader_problem(r, p->offset + form->size_at, 0,
                                  "packet says it is %llu bytes long, but another begins after %llu",
                                  LONG(says), LONG(p->size));
@@ -81,20 +84,20 @@ static int skip_zeros(struct read_packets *w, struct weft_reader *r, uint64_t of
         return (int)got;
     while (zeros < got && w->window[zeros] == 0)
         zeros++;
-    bool gap = zeros == got || (got - zeros >= (ptrdiff_t)w->form->mark_bytes &&
-                                w->form->is_mark(w->window + zeros));
+    bool gap = zeros == got || (got - zeros >= (ptrdiff_t)w->form->mark.bytes &&
+                                w->form->mark.is_mark(w->window + zeros));
     *end = gap ? offset + (uint64_t)zeros : offset;
     return 0;
 }
 
-/* No packet stands where the one before (at previous, or NOWHERE) says that the next one begins. Goes on at the next
+/* No packet stands where the one before (at previous, or READ_NO_MARK) says that the next one begins. Goes on at the next
  * mark, which may be within the packet before, if its size was wrong. How far zeros are followed before going back is
  * bounded, so that a hostile file does not make it quadratic. */
 static int resynchronise(struct read_packets *w, struct weft_reader *r, uint64_t offset,
                          uint64_t previous, uint64_t *next, struct weft_error *err)
 {
     const struct read_packet_form *form = w->form;
-    const bool back = previous != NOWHERE;
+    const bool back = previous != READ_NO_MARK;
     uint64_t found;
     int rc = 0;
     *next = offset;
@@ -102,10 +105,10 @@ static int resynchronise(struct read_packets *w, struct weft_reader *r, uint64_t
         rc = skip_zeros(w, r, offset, back ? GLANCE : form->zeros_max, next, err);
     if (rc < 0 || *next > offset)
         return rc;
-    rc = find_mark(w, r, back ? previous + form->header_bytes : offset, &found, err);
+    rc = find_next(w, r, back ? previous + form->header_bytes : offset, &found, err);
     if (rc < 0)
         return rc;
-    *next = found != NOWHERE ? found : r->input.size;
+    *next = found != READ_NO_MARK ? found : r->input.size;
     if (*next >= offset) {
         weft__reader_problem(r, offset, *next - offset,
                              "expected a packet, found something else; skipped %llu bytes",
@@ -124,8 +127,8 @@ static int resynchronise(struct read_packets *w, struct weft_reader *r, uint64_t
 int read_packets(struct read_packets *w, struct weft_reader *r, struct weft_error *err)
 {
     const struct read_packet_form *form = w->form;
-    uint64_t previous = NOWHERE, size = r->input.size;
-    w->skipped_at = NOWHERE;
+    uint64_t previous = READ_NO_MARK, size = r->input.size;
+    w->skipped_at = READ_NO_MARK;
     for (uint64_t offset = 0, next = 0; offset < size; offset = next) {
         struct read_packet p = {.offset = offset};
         ptrdiff_t got = weft_input_read(&r->input, p.head, form->head_bytes, offset, err);
@@ -133,9 +136,9 @@ int read_packets(struct read_packets *w, struct weft_reader *r, struct weft_erro
             return (int)got;
         int rc = 0;
         p.head_size = (size_t)got;
-        if (p.head_size < form->mark_bytes || !form->is_mark(p.head)) {
+        if (p.head_size < form->mark.bytes || !form->mark.is_mark(p.head)) {
             rc = resynchronise(w, r, offset, previous, &next, err);
-            previous = NOWHERE;
+            previous = READ_NO_MARK;
         } else if (p.head_size < form->header_bytes) {
             weft__reader_problem(r, offset, p.head_size,
                                  "the file ends in the middle of a packet's header");

@@ -24,13 +24,24 @@ struct read_packet {
     };
 };
 
+/* How one finds a packet: the bytes that it begins with, CTF's magic first. */
+struct read_mark {
+    size_t bytes;
+    bool (*is_mark)(const unsigned char *bytes); /* that many of them */
+};
+
+/* Sets *found to the next mark at or after from, or READ_NO_MARK. Reads little at first, since a hostile file has marks
+ * close together. Returns 0 or a negative WEFT_E code. */
+#define READ_NO_MARK UINT64_MAX
+int read_find_mark(const struct weft_input *in, const struct read_mark *mark, unsigned char *window,
+                   size_t window_bytes, uint64_t from, uint64_t *found, struct weft_error *err);
+
 /* What the packets of a format look like, and what is done with them. */
 struct read_packet_form {
-    size_t head_bytes, header_bytes,
-        mark_bytes; /* read of each packet; in the header; in the mark */
-    bool (*is_mark)(const unsigned char *bytes); /* mark_bytes of them */
-    size_t size_at, content_at;                  /* where the header says these, for messages */
-    void (*read_sizes)(struct read_packet *p);   /* sets size and says from the head */
+    size_t head_bytes, header_bytes; /* read of each packet; in the header */
+    struct read_mark mark;
+    size_t size_at, content_at;                /* where the header says these, for messages */
+    void (*read_sizes)(struct read_packet *p); /* sets size and says from the head */
     size_t zeros_max; /* how far zeros between packets are skipped at once; 0: they are no gap */
 
     /* Keeps a packet. Returns 0 or a negative WEFT_E code. */

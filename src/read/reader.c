@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "format/mirage.h"
-#include "read/state.h"
+#include "read/packets.h"
 #include "read/texts.h"
 
 enum { MARK_SIZE = 24, HEAD_SIZE = 256, WINDOW = 64 << 10 };
@@ -41,32 +41,27 @@ static const struct weft_reader_format *format_of(const unsigned char *bytes, si
     return NULL;
 }
 
-/* The first packet of any format in the window. */
-static const struct weft_reader_format *first_packet(const unsigned char *window, size_t size)
+static bool is_any_packet(const unsigned char *bytes)
 {
-    static const uint32_t magic = WEFT_CTF_MAGIC;
-    const struct weft_reader_format *found = NULL;
-    const unsigned char *hit = window, *end = window + size;
-    for (; !found && (hit = memmem(hit, (size_t)(end - hit), &magic, sizeof magic)); hit++)
-        found = format_of(hit, (size_t)(end - hit), true);
-    return found;
+    return format_of(bytes, MARK_SIZE, true);
 }
 
 /* Finds the format by how the file begins, or by its first packet. *format is NULL if it is none of them. */
 static int find_format(const struct weft_input *in, const struct weft_reader_format **format,
                        struct weft_error *err)
 {
+    static const struct read_mark mark = {MARK_SIZE, is_any_packet};
     unsigned char *window = malloc(WINDOW);
+    uint64_t at = READ_NO_MARK;
     if (!window)
         return weft_error_set(err, WEFT_E_NOMEM, WEFT_NO_OFFSET, "out of memory");
     ptrdiff_t got = weft_input_read(in, window, HEAD_SIZE, 0, err);
     *format = got > 0 ? format_of(window, (size_t)got, false) : NULL;
-    for (uint64_t at = 0; got >= 0 && !*format && at < in->size;) {
-        got = weft_input_read(in, window, at ? WINDOW : MARK_SIZE, at, err);
-        if (got <= 0 || (got < MARK_SIZE && at))
-            break;
-        *format = first_packet(window, (size_t)got);
-        at += at ? (uint64_t)got - (MARK_SIZE - 1) : 1;
+    if (got > 0 && !*format)
+        got = read_find_mark(in, &mark, window, WINDOW, 0, &at, err);
+    if (got >= 0 && at != READ_NO_MARK) {
+        got = weft_input_read(in, window, MARK_SIZE, at, err);
+        *format = got > 0 ? format_of(window, (size_t)got, true) : NULL;
     }
     free(window);
     return got < 0 ? (int)got : 0;

@@ -19,13 +19,13 @@
 
 #include "base/array.h"
 #include "format/mirage.h"
+#include "read/packets.h"
 
 enum {
     HEADER = WEFT_MIRAGE_HEADER_SIZE,
     HEAD = HEADER + 8, /* and the time of the first event */
     TRIES = 20,        /* to see a packet in one piece */
     BLOCK = 64 << 10,
-    GLANCE = 1024,
     FULL_MAX = 1024, /* bytes that may be left in a packet into which the next event did not go */
     REST_LEAST_NS =
         50000, /* between two looks at it; twice as long each time, for one copy together 0.2 s */
@@ -82,26 +82,6 @@ int weft__is_mirage(const struct weft_input *in, struct weft_error *err)
 
 /* ---- Finding packets ---- */
 
-/* The next offset from there on at which a packet may begin; the input's size if there is none. Reads little at first,
- * for there may be many. */
-static int find_mark(struct weft__mirage_copy *c, uint64_t at, uint64_t *found)
-{
-    *found = c->in->size;
-    for (size_t step = GLANCE; at + HEADER <= c->in->size;
-         step = step < BLOCK / 4 ? step * 4 : BLOCK) {
-        ptrdiff_t n = weft_input_read(c->in, c->block, step, at, c->err);
-        if (n < HEADER)
-            return n < 0 ? (int)n : 0;
-        unsigned char *hit = memmem(c->block, (size_t)n, WEFT_MIRAGE_MARK, WEFT_MIRAGE_MARK_SIZE);
-        if (hit) {
-            *found = at + (uint64_t)(hit - c->block);
-            return 0;
-        }
-        at += (uint64_t)n - (WEFT_MIRAGE_MARK_SIZE - 1);
-    }
-    return 0;
-}
-
 static int add_part(struct weft__mirage_copy *c, const struct part *p)
 {
     if (c->parts == c->most)
@@ -150,9 +130,10 @@ static int list_part(struct weft__mirage_copy *c, uint64_t at)
         p.first_ns = p.bytes >= HEAD ? weft_read_u64(head + HEADER) : 0;
     }
     if (rc == 0 && !p.is_packet) {
+        static const struct read_mark mark = {WEFT_MIRAGE_MARK_SIZE, is_mark};
         uint64_t next;
-        rc = find_mark(c, at + 1, &next);
-        p.bytes = next - at;
+        rc = read_find_mark(c->in, &mark, c->block, BLOCK, at + 1, &next, c->err);
+        p.bytes = (next != READ_NO_MARK ? next : c->in->size) - at;
     }
     return rc < 0 ? rc : add_part(c, &p);
 }

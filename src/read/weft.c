@@ -286,8 +286,7 @@ static void shorten_packet(struct weft_reader *r, uint64_t offset, uint64_t cont
 static const struct read_packet_form packet_form = {
     .head_bytes = HEADER,
     .header_bytes = HEADER,
-    .mark_bytes = MARK,
-    .is_mark = is_mark,
+    .mark = {MARK, is_mark},
     .size_at = offsetof(struct weft_packet_header, packet_bits),
     .content_at = offsetof(struct weft_packet_header, content_bits),
     .read_sizes = read_sizes,
