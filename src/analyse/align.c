@@ -61,7 +61,7 @@ static bool is_none(const struct weft__side *side, uint32_t promise)
     const char *type = weft_model_type(m, promise);
     if (!side->as_mirage)
         return false;
-    if (m->is_weft)
+    if (!m->quirks.mirage_kinds)
         return strcmp(type, "mutex") == 0 || strcmp(type, "pool") == 0 || strcmp(type, "main") == 0;
     return p->creator == WEFT_ROOT ? !p->created
                                    : strcmp(weft_model_type(m, p->creator), "condition") == 0;
@@ -238,7 +238,7 @@ int weft__sides_init(struct weft__sides *s, const struct weft_history *const *h,
               weft__pairs_add(&s->clans, WEFT_NONE, 0) == 0;
     bool both = false;
     for (uint32_t i = 1; i < count; i++)
-        both |= h[i]->m->is_weft != h[0]->m->is_weft;
+        both |= h[i]->m->quirks.mirage_kinds != h[0]->m->quirks.mirage_kinds;
     for (uint32_t i = 0; i < count && ok; i++) {
         s->side[i].h = h[i];
         s->side[i].as_mirage = both;
@@ -522,8 +522,7 @@ int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **
     uint32_t *queue = weft_resize(NULL, of_a->promises, sizeof *queue), queued = 0;
     k.of_a = weft_resize(NULL, (uint64_t)most_a + 1, sizeof *k.of_a);
     k.of_b = weft_resize(NULL, (uint64_t)most_b + 1, sizeof *k.of_b);
-    k.spare =
-        weft_resize(NULL, (uint64_t)(most_a > most_b ? most_a : most_b) + 1, sizeof *k.spare);
+    k.spare = weft_resize(NULL, (uint64_t)(most_a > most_b ? most_a : most_b) + 1, sizeof *k.spare);
     bool ok = k.b_of_a && k.a_of_b && queue && k.of_a && k.of_b && k.spare;
     if (ok) {
         join(&k, WEFT_ROOT, WEFT_ROOT);

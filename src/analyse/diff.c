@@ -17,7 +17,8 @@ static bool is_cancellation(const struct weft_model *m, uint32_t promise)
     static const char canceled[] = "Lwt.Canceled";
     const uint32_t reason = weft_model_reason(m, promise);
     uint32_t size = 0;
-    const char *text = m->is_weft || reason == WEFT_NONE ? "" : weft_model_text(m, reason, &size);
+    const char *text =
+        !m->quirks.mirage_kinds || reason == WEFT_NONE ? "" : weft_model_text(m, reason, &size);
     return size == sizeof canceled - 1 && memcmp(text, canceled, size) == 0;
 }
 

@@ -200,7 +200,7 @@ static uint64_t signs_of_end(const struct weft__graph *g, const struct weft__han
         signs |= WEFT__H_FIRST;
     /* What is marked, or will not come, and sleeps at the end: it is to be looked at. */
     bool sleeps = ends_asleep(m) && (waiter != WEFT_NONE || (g->mark[root] & WEFT__SHOULD) ||
-                                     (m->is_weft && is_kept_for_good(gr)));
+                                     (!m->quirks.mirage_kinds && is_kept_for_good(gr)));
     if (still_ns < g->s->o->hang_ns && !sleeps)
         signs |= WEFT__H_MOVED;
     else if (still_ns / 3 < b->longest_ns)
@@ -257,8 +257,9 @@ static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__ha
            (x->near != WEFT_NONE ? WEFT__H_MARKED : 0) |
            (near_behind != WEFT_NONE ? WEFT__H_MARKED_LATER : 0) |
            (weft__is_meant(g, gr->node) ? WEFT__H_MEANT : 0) | (alive ? WEFT__H_ALIVE : 0) |
-           (m->end_ns - from < g->s->o->hang_ns && !(m->is_weft && ends_asleep(m)) ? WEFT__H_SHORT
-                                                                                   : 0) |
+           (m->end_ns - from < g->s->o->hang_ns && !(!m->quirks.mirage_kinds && ends_asleep(m))
+                ? WEFT__H_SHORT
+                : 0) |
            (x->expected ? WEFT__H_EXPECTED : 0) | (is_set(g, x, gr->node) ? WEFT__H_SET : 0) |
            (weft__has_worked(g, gr->node) ? WEFT__H_WORKED : 0) |
            (gr->why == WEFT__HOLDS && gr->of == gr->all ? WEFT__H_KEPT : 0);

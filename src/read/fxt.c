@@ -129,7 +129,7 @@ static bool name_string(struct fxt *r, unsigned number, struct text text)
 {
     uint32_t *at = weft_idmap_at(r->number, name_key(r, number, false));
     if (!at || (*at == WEFT_IDMAP_NONE &&
-                !weft__reserve(&r->string, r->strings, &r->string_room, sizeof *r->string)))
+                !weft_reserve(&r->string, r->strings, &r->string_room, sizeof *r->string)))
         return false;
     if (*at == WEFT_IDMAP_NONE)
         *at = r->strings++;
@@ -141,7 +141,7 @@ static bool name_thread(struct fxt *r, unsigned number, struct thread thread)
 {
     uint32_t *at = weft_idmap_at(r->number, name_key(r, number, true));
     if (!at || (*at == WEFT_IDMAP_NONE &&
-                !weft__reserve(&r->thread, r->threads, &r->thread_room, sizeof *r->thread)))
+                !weft_reserve(&r->thread, r->threads, &r->thread_room, sizeof *r->thread)))
         return false;
     if (*at == WEFT_IDMAP_NONE)
         *at = r->threads++;
