@@ -24,8 +24,7 @@ static void print_evidence(const struct weft_model *m, const struct weft_finding
         weft_evidence_say(&t, m, f, i);
         snprintf(first, sizeof first, "     %*s%s  ", wide - cli_width(time.text), "", time.text);
         snprintf(rest, sizeof rest, "     %*s  ", wide, "");
-        cli_wrap(first, rest, t.text ? t.text : "");
-        weft__text_fini(&t);
+        cli_wrap_text(first, rest, &t);
     }
 }
 
@@ -50,8 +49,7 @@ static void print_affected(const struct weft_model *m, const struct weft_finding
         weft__put(&t, " more");
     }
     weft__put(&t, ".");
-    cli_wrap("   ", "   ", t.text ? t.text : "");
-    weft__text_fini(&t);
+    cli_wrap_text("   ", "   ", &t);
 }
 
 static void print_finding(const struct weft_model *m, const struct weft_finding *f, unsigned number)
@@ -67,13 +65,11 @@ static void print_finding(const struct weft_model *m, const struct weft_finding 
     if (f->doubt) {
         struct weft__text t = {0};
         weft__put(&t, "Not sure, because %s.", f->doubt);
-        cli_wrap("   ", "   ", t.text ? t.text : "");
-        weft__text_fini(&t);
+        cli_wrap_text("   ", "   ", &t);
     }
     struct weft__text t = {0};
     weft__put(&t, "What helps: %s", weft_finding_hint(f->kind));
-    cli_wrap("   ", "   ", t.text ? t.text : "");
-    weft__text_fini(&t);
+    cli_wrap_text("   ", "   ", &t);
 }
 
 /* What the judgement rests on, where something is told that took too long. */
@@ -96,8 +92,7 @@ static void print_clock(const struct weft__explained *x)
                   kinds & 1u << WEFT_FINDING_SPIN
                       ? "; but for what spins, a few long runs among many short ones do not count"
                       : "");
-    cli_wrap("", "", t.text ? t.text : "");
-    weft__text_fini(&t);
+    cli_wrap_text("", "", &t);
 }
 
 static bool is_plain(const char *text)
@@ -160,8 +155,7 @@ static void print_nothing(const struct weft__explained *x)
             "be concluded. Was the recording on when the program ran, and is the program "
             "linked with weft?",
             weft__shown(x->path).text);
-        cli_wrap("", "  ", t.text ? t.text : "");
-        weft__text_fini(&t);
+        cli_wrap_text("", "  ", &t);
         return;
     }
     weft__put(&t, "%s: nothing found in ", weft__shown(x->path).text);
@@ -176,8 +170,7 @@ static void print_nothing(const struct weft__explained *x)
             before = ", ";
         }
     weft__put(&t, ".");
-    cli_wrap("", "  ", t.text ? t.text : "");
-    weft__text_fini(&t);
+    cli_wrap_text("", "  ", &t);
 }
 
 /* " 3 'task' (file.c:12), …", of sorts of promises and one of their counts each. */

@@ -6,6 +6,7 @@
 #include <jansson.h>
 
 #include "cli/profiles.h"
+#include "cli/report.h"
 #include "profile/calltree.h"
 
 /* Whether promises whose labels differ in numbers only are one row. */
@@ -135,8 +136,9 @@ const char *profile_object(const struct profile_view *v, const struct weft_named
 const char *profile_base(const char *path);
 /* "function", "label" … */
 const char *profile_by_name(enum weft_profile_by by);
-/* What is behind the columns that are already there, in the room that a terminal has left. */
-void profile_put_rest(int used, const char *name, const char *place);
+/* Its name as a cell of a table. False: no memory. */
+bool profile_cell_name(struct cli_table *t, const struct weft_profile *p,
+                       const struct weft_named_frame *f);
 
 /* Says what # stands for, if it does. */
 void profile_put_folded(const struct profile_view *v);

@@ -36,31 +36,28 @@ struct weft_named_frame profile_changed(const struct profile_changes *c,
 
 /* ---- ---- */
 
-static void put_side(bool there, uint64_t self, const struct weft_profile_list *l)
+static void put_side(struct cli_table *t, bool there, uint64_t self,
+                     const struct weft_profile_list *l)
 {
-    printf("%9s", there ? profile_share(self, l->total).text : "-");
+    cli_cell(t, "", "%s", there ? profile_share(self, l->total).text : "-");
 }
 
-static bool put_change(const struct profile_changes *c, const struct weft_profile_delta *d,
-                       const struct profile_view *before, const struct profile_view *after)
+static bool put_change(struct cli_table *t, const struct profile_changes *c,
+                       const struct weft_profile_delta *d, const struct profile_view *before,
+                       const struct profile_view *after)
 {
     const struct profile_view *v = d->after_row != WEFT_NONE ? after : before;
     const struct weft_named_frame f = profile_changed(c, d);
-    double change = 100 * d->self_share;
-    char *name = profile_name(v->p, &f);
-    if (!name)
-        return false;
-    put_side(d->before_row != WEFT_NONE, d->before_self, c->before);
-    put_side(d->after_row != WEFT_NONE, d->after_self, c->after);
-    const char *style = cli_style(change > 0.05 ? CLI_BAD : change < -0.05 ? CLI_GOOD : CLI_PLAIN);
+    const double change = 100 * d->self_share;
     char points[32];
     snprintf(points, sizeof points, "%+.1f", change);
-    if (strcmp(points + 1, "0.0") == 0)
-        snprintf(points, sizeof points, "0.0");
-    printf("  %s%8s%s  ", style, points, cli_style(CLI_PLAIN));
-    profile_put_rest(30, name, profile_place(v, &f).text);
-    free(name);
-    return true;
+    put_side(t, d->before_row != WEFT_NONE, d->before_self, c->before);
+    put_side(t, d->after_row != WEFT_NONE, d->after_self, c->after);
+    cli_cell(t, cli_style_if(fabs(change) > 0.05, change > 0 ? CLI_BAD : CLI_GOOD), "%s",
+             strcmp(points + 1, "0.0") == 0 ? "0.0" : points);
+    const bool ok = profile_cell_name(t, v->p, &f);
+    cli_cell_aside(t, profile_place(v, &f).text);
+    return ok;
 }
 
 static void put_side_head(const char *what, const struct profile_view *v,
@@ -99,8 +96,13 @@ bool profile_print_diff(const struct profile_view *before, const struct profile_
     put_side_head("before", before, c.before);
     put_side_head("after", after, c.after);
     warn_units(before, after);
-    printf("\n%s%9s%9s  %8s  %s%s\n", cli_style(CLI_BOLD), "before", "after", "points",
-           profile_by_name(after->o.by), cli_style(CLI_PLAIN));
+    const struct cli_column columns[] = {
+        {.head = "before", .least = 9},
+        {.head = "after", .least = 8},
+        {.head = "points", .gap = 2, .least = 8},
+        {.head = profile_by_name(after->o.by), .gap = 2, .left = true}};
+    struct cli_table t = CLI_TABLE(columns);
+    putchar('\n');
     bool ok = true;
     uint32_t rows = 0, shown = 0;
     for (uint32_t i = 0; ok && i < c.deltas->rows; i++) {
@@ -110,13 +112,16 @@ bool profile_print_diff(const struct profile_view *before, const struct profile_
         bool reached = shown == rows; /* behind one that is not shown none is */
         rows++;
         if (reached && shown < r->limit && fabs(100 * d->self_share) >= r->least) {
-            ok = put_change(&c, d, before, after);
+            ok = put_change(&t, &c, d, before, after);
             shown++;
         }
     }
-    if (shown < rows)
-        printf("%30s%s more that changed no more than this; --limit 0 shows all\n", "",
-               weft_count(rows - shown).text);
+    if (shown < rows) {
+        for (unsigned i = 0; i < 3; i++)
+            cli_cell(&t, "", "%s", "");
+        cli_cell(&t, "", "%s more that changed no more than this; --limit 0 shows all",
+                 weft_count(rows - shown).text);
+    }
     profile_changes_fini(&c);
-    return ok;
+    return cli_table_print(&t) && ok;
 }

@@ -155,7 +155,6 @@ struct table {
     const struct weft_profile_list *l;
     struct profile_sources *sources;
     uint32_t shown;
-    int where; /* columns of file:line */
     bool changed;
 };
 
@@ -183,32 +182,41 @@ static struct weft__shown function_of(const struct weft_profile *p,
         weft_profile_text(p, f->function == WEFT_NONE ? f->text : p->function[f->function].name));
 }
 
-static void put_row(struct table *t, const struct weft_profile_row *r, uint64_t sum)
+static void put_row(struct table *t, struct cli_table *out, const struct weft_profile_row *r,
+                    uint64_t sum)
 {
     const struct weft_profile *p = t->v->p;
-    uint64_t total = t->l->total;
-    cli_put_right(profile_amount(t->v, r->self, total).text, 10);
-    printf(" %8s %8s  %8s  ", profile_share(r->self, total).text, profile_share(sum, total).text,
-           profile_share(r->total, total).text);
-    cli_put_cut(where_of(t->v, &r->frame).text, t->where);
-    fputs("  ", stdout);
+    const uint64_t total = t->l->total;
     const char *line = NULL;
     bool changed = false;
+    cli_cell(out, "", "%s", profile_amount(t->v, r->self, total).text);
+    cli_cell(out, "", "%s", profile_share(r->self, total).text);
+    cli_cell(out, "", "%s", profile_share(sum, total).text);
+    cli_cell(out, "", "%s", profile_share(r->total, total).text);
+    cli_cell(out, "", "%s", where_of(t->v, &r->frame).text);
+    cli_cell(out, "", "%s", function_of(p, &r->frame).text);
     if (r->frame.function != WEFT_NONE)
         line = profile_source_line(t->sources,
                                    weft_profile_text(p, p->function[r->frame.function].file),
                                    r->frame.line, &changed);
     t->changed |= changed;
     char text[700];
-    struct weft__shown name = function_of(p, &r->frame);
-    if (line)
-        snprintf(text, sizeof text, "%s%.300s", changed ? "~ " : "", weft__shown(line).text);
-    profile_put_rest(42 + t->where, name.text, line ? weft__shown(text).text : "");
+    snprintf(text, sizeof text, "%s%.300s", changed ? "~ " : "",
+             line ? weft__shown(line).text : "");
+    cli_cell_aside(out, line ? text : "");
 }
 
 bool profile_print_lines(const struct profile_view *v)
 {
-    struct table t = {.v = v, .where = 6};
+    static const struct cli_column columns[] = {
+        {.head = "self", .least = 10},
+        {.head = "self %", .least = 8},
+        {.head = "sum %", .least = 8},
+        {.head = "total %", .gap = 2, .least = 8},
+        {.head = "line", .gap = 2, .least = 6, .most = 40, .left = true},
+        {.head = "function, and what stands there", .gap = 2, .left = true}};
+    struct cli_table out = CLI_TABLE(columns);
+    struct table t = {.v = v};
     struct weft_profile_list *l;
     uint64_t sum = 0;
     if (weft_profile_list_make(&l, v->p, &v->o) < 0)
@@ -216,20 +224,14 @@ bool profile_print_lines(const struct profile_view *v)
     t.l = l;
     t.sources = profile_sources_new(v);
     t.shown = profile_rows_shown(l, v->r->limit, v->r->least);
-    for (uint32_t i = 0; i < t.shown; i++) {
-        int width = cli_width(where_of(v, &l->row[i].frame).text);
-        t.where = width > t.where ? width : t.where;
-    }
-    t.where = t.where > 40 ? 40 : t.where;
-    if (l->samples == 0)
-        printf("Nothing of it is left: no sample is of what was asked for.\n");
-    else
-        printf("%s%10s %8s %8s  %8s  %-*s  %s%s\n", cli_style(CLI_BOLD), "self", "self %", "sum %",
-               "total %", t.where, "line", "function, and what stands there", cli_style(CLI_PLAIN));
     for (uint32_t i = 0; t.sources && i < t.shown; i++) {
         sum += l->row[i].self;
-        put_row(&t, &l->row[i], sum);
+        put_row(&t, &out, &l->row[i], sum);
     }
+    if (l->samples == 0)
+        printf("Nothing of it is left: no sample is of what was asked for.\n");
+    else if (!cli_table_print(&out))
+        return false;
     if (t.shown < l->rows)
         printf("%*s%s more; --limit 0 shows all\n", 41, "", weft_count(l->rows - t.shown).text);
     if (t.changed)

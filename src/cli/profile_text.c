@@ -116,22 +116,6 @@ struct weft__shown profile_place(const struct profile_view *v, const struct weft
     return weft__shown(text);
 }
 
-void profile_put_rest(int used, const char *name, const char *place)
-{
-    int room = cli_is_narrow() ? cli_columns() - used : 100000;
-    int wide = cli_width(name), behind = cli_width(place);
-    room = room < 24 ? 24 : room;
-    if (wide > room) {
-        cli_put_cut(name, room);
-        behind = 0;
-    } else {
-        fputs(name, stdout);
-    }
-    if (behind && wide + 2 + behind <= room)
-        printf("  %s%s%s", cli_style(CLI_FAINT), place, cli_style(CLI_PLAIN));
-    putchar('\n');
-}
-
 /* ---- The list ---- */
 
 uint32_t profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, double least)
@@ -142,42 +126,46 @@ uint32_t profile_rows_shown(const struct weft_profile_list *l, uint64_t limit, d
     return n;
 }
 
-static const char *shared_style(const struct weft_named_frame *f)
+bool profile_cell_name(struct cli_table *t, const struct weft_profile *p,
+                       const struct weft_named_frame *f)
 {
-    bool known = f->kind != WEFT_FRAME_ADDRESS;
-    return cli_style(known ? CLI_PLAIN : CLI_FAINT);
+    char *name = profile_name(p, f);
+    cli_cell(t, cli_style_if(f->kind == WEFT_FRAME_ADDRESS, CLI_FAINT), "%s", name ? name : "");
+    free(name);
+    return name;
 }
 
 /* What a function took itself, and what it took with all that it called. */
 static bool print_calls(const struct profile_view *v, const struct weft_profile_list *l,
                         uint32_t shown)
 {
+    static const struct cli_column columns[] = {
+        {.head = "self", .least = 10},   {.head = "self %", .least = 8},
+        {.head = "sum %", .least = 8},   {.head = "total", .gap = 2, .least = 10},
+        {.head = "total %", .least = 8}, {.head = "function", .gap = 2, .left = true}};
+    struct cli_table t = CLI_TABLE(columns);
     uint64_t sum = 0;
-    printf("%s%10s %8s %8s  %10s %8s  %s%s\n", cli_style(CLI_BOLD), "self", "self %", "sum %",
-           "total", "total %", "function", cli_style(CLI_PLAIN));
+    bool ok = true;
     for (uint32_t i = 0; i < shown; i++) {
         const struct weft_profile_row *r = &l->row[i];
-        char *name = profile_name(v->p, &r->frame);
-        if (!name)
-            return false;
         sum += r->self;
-        cli_put_right(profile_amount(v, r->self, l->total).text, 10);
-        printf(" %8s %8s  ", profile_share(r->self, l->total).text,
-               profile_share(sum, l->total).text);
-        cli_put_right(profile_amount(v, r->total, l->total).text, 10);
-        printf(" %8s  ", profile_share(r->total, l->total).text);
-        fputs(shared_style(&r->frame), stdout);
-        profile_put_rest(51, name, profile_place(v, &r->frame).text);
-        fputs(cli_style(CLI_PLAIN), stdout);
-        free(name);
+        cli_cell(&t, "", "%s", profile_amount(v, r->self, l->total).text);
+        cli_cell(&t, "", "%s", profile_share(r->self, l->total).text);
+        cli_cell(&t, "", "%s", profile_share(sum, l->total).text);
+        cli_cell(&t, "", "%s", profile_amount(v, r->total, l->total).text);
+        cli_cell(&t, "", "%s", profile_share(r->total, l->total).text);
+        ok &= profile_cell_name(&t, v->p, &r->frame);
+        cli_cell_aside(&t, profile_place(v, &r->frame).text);
     }
     if (shown < l->rows) {
-        cli_put_right(profile_amount(v, l->total - sum, l->total).text, 10);
-        printf(" %8s %8s  %21s%s more; --limit 0 shows all\n",
-               profile_share(l->total - sum, l->total).text, profile_share(l->total, l->total).text,
-               "", weft_count(l->rows - shown).text);
+        cli_cell(&t, "", "%s", profile_amount(v, l->total - sum, l->total).text);
+        cli_cell(&t, "", "%s", profile_share(l->total - sum, l->total).text);
+        cli_cell(&t, "", "%s", profile_share(l->total, l->total).text);
+        cli_cell(&t, "", "%s", "");
+        cli_cell(&t, "", "%s", "");
+        cli_cell(&t, "", "%s more; --limit 0 shows all", weft_count(l->rows - shown).text);
     }
-    return true;
+    return cli_table_print(&t) && ok;
 }
 
 void profile_put_folded(const struct profile_view *v)
@@ -187,45 +175,48 @@ void profile_put_folded(const struct profile_view *v)
                cli_style(CLI_PLAIN));
 }
 
-static void put_group(const struct profile_view *v, const struct weft_profile_list *l,
-                      const char *count, uint64_t value, uint64_t sum)
+static void put_group(struct cli_table *t, const struct profile_view *v,
+                      const struct weft_profile_list *l, const char *style, uint64_t samples,
+                      uint64_t value, uint64_t sum)
 {
-    cli_put_right(profile_amount(v, value, l->total).text, 10);
-    printf(" %8s %8s  %10s  ", profile_share(value, l->total).text,
-           profile_share(sum, l->total).text, count);
+    cli_cell(t, style, "%s", profile_amount(v, value, l->total).text);
+    cli_cell(t, style, "%s", profile_share(value, l->total).text);
+    cli_cell(t, style, "%s", profile_share(sum, l->total).text);
+    cli_cell(t, style, "%s", weft_count(samples).text);
 }
 
 /* Groups: each sample is in one, so they add up to the total. */
 static bool print_groups(const struct profile_view *v, const struct weft_profile_list *l,
                          enum weft_profile_by by, uint32_t shown)
 {
+    const struct cli_column columns[] = {
+        {.head = v->o.off_cpu ? "away" : "took", .least = 10},
+        {.head = "share", .least = 8},
+        {.head = "sum %", .least = 8},
+        {.head = v->o.off_cpu ? "times" : "samples", .gap = 2, .least = 10},
+        {.head = by == WEFT_PROFILE_BY_ROOT ? "on behalf of" : profile_by_name(by),
+         .gap = 2,
+         .left = true}};
+    struct cli_table t = CLI_TABLE(columns);
     uint64_t sum = 0, samples = 0;
-    printf("%s%10s %8s %8s  %10s  %s%s\n", cli_style(CLI_BOLD), v->o.off_cpu ? "away" : "took",
-           "share", "sum %", v->o.off_cpu ? "times" : "samples",
-           by == WEFT_PROFILE_BY_ROOT ? "on behalf of" : profile_by_name(by), cli_style(CLI_PLAIN));
+    bool ok = true;
     for (uint32_t i = 0; i < shown; i++) {
         const struct weft_profile_row *r = &l->row[i];
-        char *name = profile_name(v->p, &r->frame);
-        if (!name)
-            return false;
         sum += r->self;
         samples += r->samples;
-        put_group(v, l, weft_count(r->samples).text, r->self, sum);
-        profile_put_rest(44, name, "");
-        free(name);
+        put_group(&t, v, l, "", r->samples, r->self, sum);
+        ok &= profile_cell_name(&t, v->p, &r->frame);
     }
-    char rest[80];
-    snprintf(rest, sizeof rest, "%s more; --limit 0 shows all\n", weft_count(l->rows - shown).text);
     if (shown < l->rows) {
-        put_group(v, l, weft_count(l->samples - samples).text, l->total - sum, l->total);
-        fputs(rest, stdout);
+        put_group(&t, v, l, "", l->samples - samples, l->total - sum, l->total);
+        cli_cell(&t, "", "%s more; --limit 0 shows all", weft_count(l->rows - shown).text);
     }
-    fputs(cli_style(CLI_FAINT), stdout);
-    put_group(v, l, weft_count(l->samples).text, l->total, l->total);
-    printf("total%s\n", cli_style(CLI_PLAIN));
+    put_group(&t, v, l, cli_style(CLI_FAINT), l->samples, l->total, l->total);
+    cli_cell(&t, cli_style(CLI_FAINT), "total");
+    ok &= cli_table_print(&t);
     if (by == WEFT_PROFILE_BY_LABEL || by == WEFT_PROFILE_BY_ROOT)
         profile_put_folded(v);
-    return true;
+    return ok;
 }
 
 bool profile_print_top(const struct profile_view *v, enum weft_profile_by by, uint64_t limit)

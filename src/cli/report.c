@@ -180,6 +180,11 @@ const char *cli_style(enum cli_style style)
     return colours ? codes[style] : "";
 }
 
+const char *cli_style_if(bool wanted, enum cli_style style)
+{
+    return wanted ? cli_style(style) : "";
+}
+
 /* ---- The pager ---- */
 
 bool cli_paged;
@@ -359,6 +364,14 @@ void cli_wrap_behind(int columns, const char *text)
     char rest[128];
     snprintf(rest, sizeof rest, "%*s", columns, "");
     wrap((int)strlen(rest), rest, text);
+}
+
+bool cli_wrap_text(const char *first, const char *rest, struct weft__text *text)
+{
+    const bool ok = !text->failed;
+    cli_wrap(first, rest, text->text ? text->text : "");
+    weft__text_fini(text);
+    return ok;
 }
 
 void cli_heading(const char *text)

@@ -18,6 +18,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyse/names.h"
+
 /* ---- Where it goes ---- */
 
 /* Makes standard error, or standard output, fit for the locale: where that is not UTF-8, what is written becomes ASCII.
@@ -48,6 +50,9 @@ enum cli_style { CLI_PLAIN, CLI_BOLD, CLI_FAINT, CLI_BAD, CLI_WARNING, CLI_GOOD 
  * is set. */
 const char *cli_style(enum cli_style style);
 
+/* The same, or "", for a cell or a word. */
+const char *cli_style_if(bool wanted, enum cli_style style);
+
 /* ---- Texts ---- */
 
 /* How many columns a text takes. */
@@ -63,6 +68,9 @@ void cli_wrap(const char *first, const char *rest, const char *text);
 
 /* The same behind columns that are already there, which the further lines leave empty. */
 void cli_wrap_behind(int columns, const char *text);
+
+/* Likewise of a text that was put together, and is released. False: no memory. */
+bool cli_wrap_text(const char *first, const char *rest, struct weft__text *text);
 
 /* A line in bold. */
 void cli_heading(const char *text);

@@ -11,7 +11,6 @@
 #define SPREADS 10 /* rows with a small histogram */
 
 static const char *const blocks[] = {" ", "▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-static const char *const eighths[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█"};
 
 /* ---- How latencies are spread, small ---- */
 
@@ -155,18 +154,6 @@ static struct bounds bounds_of(int64_t least, int64_t most)
         }
 }
 
-/* As long as n's share of most is of width. Returns how many columns are left. */
-static int print_bar(uint32_t n, uint32_t most, int width)
-{
-    uint64_t parts = (uint64_t)n * (uint64_t)width * 8 / most, full = parts / 8;
-    if (n && parts == 0)
-        parts = 1;
-    for (uint64_t i = 0; i < full; i++)
-        fputs(eighths[8], stdout);
-    fputs(eighths[parts % 8], stdout);
-    return width - (int)full - (parts % 8 != 0);
-}
-
 static void print_percentiles(const struct weft_stats_row *r, int64_t from, int64_t to, int left)
 {
     const struct {
@@ -199,7 +186,7 @@ static void print_latencies(const struct weft_stats *s, const struct weft_stats_
         printf("%*s%s - %*s%s %11s %5.1f %% ", 8 - cli_width(from.text), "", from.text,
                8 - cli_width(to.text), "", to.text, weft_count(n - before).text,
                n < r->latencies && share > 99.9 ? 99.9 : share);
-        int left = print_bar(n - before, most, bar);
+        const int left = bar - cli_bar(n - before, most, bar);
         print_percentiles(r, b.at[i], b.at[i + 1], left);
         putchar('\n');
     }

@@ -39,7 +39,7 @@ static int print_beginning(const struct weft_history *h, const struct weft_story
     struct weft__text t = {0}, name = {0};
     uint32_t origin = weft_model_origin(m, s->promise), reason = weft_model_reason(m, s->final);
     weft__put_full(&name, m, s->promise);
-    printf("%s%s%s\n", cli_style(CLI_BOLD), name.text ? name.text : "", cli_style(CLI_PLAIN));
+    cli_heading(name.text ? name.text : "");
     weft__text_fini(&name);
     weft__put(&t, p->created ? "Created at " : "Created before the trace begins");
     if (p->created)
@@ -352,7 +352,7 @@ static int print_outcomes(const struct weft_history *h, const struct weft__crowd
     struct weft__text t = {0}, name = {0};
     uint32_t put = 0;
     put_crowd(&name, m, told);
-    printf("%s%s%s\n", cli_style(CLI_BOLD), name.text ? name.text : "", cli_style(CLI_PLAIN));
+    cli_heading(name.text ? name.text : "");
     weft__text_fini(&name);
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++) {
         if (c->outcomes[o] == 0)
