@@ -43,11 +43,8 @@ static void print_affected(const struct weft_model *m, const struct weft_finding
         weft__put(&t, i == 0 ? "" : i + 1 == f->affected_total ? " and " : ", ");
         weft__put_full(&t, m, f->affected[i]);
     }
-    if (f->affected_total > named) {
-        weft__put(&t, " and ");
-        weft__put_count(&t, f->affected_total - named);
-        weft__put(&t, " more");
-    }
+    if (f->affected_total > named)
+        weft__put(&t, " and %s more", weft_count(f->affected_total - named).text);
     weft__put(&t, ".");
     cli_wrap_text("   ", "   ", &t);
 }
@@ -158,11 +155,9 @@ static void print_nothing(const struct weft__explained *x)
         cli_wrap_text("", "  ", &t);
         return;
     }
-    weft__put(&t, "%s: nothing found in ", weft__shown(x->path).text);
-    weft__put_count(&t, x->model->events_total);
-    weft__put(&t, " event%s over ", weft_plural(x->model->events_total));
-    weft__put_length(&t, x->model->end_ns);
-    weft__put(&t, "; looked for");
+    weft__put(&t, "%s: nothing found in %s event%s over %s; looked for", weft__shown(x->path).text,
+              weft_count(x->model->events_total).text, weft_plural(x->model->events_total),
+              weft_duration(x->model->end_ns).text);
     const char *before = " ";
     for (unsigned k = 0; k < WEFT_FINDING_KINDS; k++)
         if (!(x->ignored >> k & 1)) {
@@ -189,8 +184,7 @@ static void put_sorts(struct weft__text *t, const struct weft_model *m, size_t c
             break;
         }
         weft__put(t, shown > 1 ? ", " : " ");
-        weft__put_count(t, n);
-        weft__put(t, " '%s'", weft_model_text(m, s->type, NULL));
+        weft__put(t, "%s '%s'", weft_count(n).text, weft_model_text(m, s->type, NULL));
         if (s->place != WEFT_NONE)
             weft__put(t, " (%s:%" PRIu32 ")", weft_model_text(m, m->origin[s->place].file, NULL),
                       m->origin[s->place].line);
@@ -212,9 +206,8 @@ static void print_pending(const struct weft_model *m)
         weft__put(&t,
                   "More promises were pending than there was room for (weft record --pending).");
     if (pending) {
-        weft__put(&t, " Of ");
-        weft__put_count(&t, pending);
-        weft__put(&t, " only type and place are known, and they are not looked at:");
+        weft__put(&t, " Of %s only type and place are known, and they are not looked at:",
+                  weft_count(pending).text);
         put_sorts(&t, m, offsetof(struct weft_model_given_up, pending));
     }
     if (unlisted) {
@@ -244,8 +237,7 @@ static void print_pause(const struct weft_model *m)
     struct weft__text t = {0};
     if (m->resumed_ns == WEFT_TIME_MIN)
         return;
-    weft__put(&t, "The recording was off, the last time from ");
-    weft__put_time(&t, m->paused_ns);
+    weft__put(&t, "The recording was off, the last time from %s", weft_moment(m->paused_ns).text);
     weft__put(&t, m->resumed_ns == WEFT_TIME_MAX ? " on" : " to ");
     if (m->resumed_ns != WEFT_TIME_MAX)
         weft__put_time(&t, m->resumed_ns);

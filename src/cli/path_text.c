@@ -149,22 +149,17 @@ static void put_summary(struct weft__text *t, const struct weft_model *m, const 
                         const struct weft_share *share, uint32_t count, uint32_t about)
 {
     int64_t whole = p->step[p->count - 1].to_ns - p->step[0].from_ns, rest = whole;
-    weft__put_length(t, whole);
-    weft__put(t, ": ");
+    weft__put(t, "%s: ", weft_duration(whole).text);
     uint32_t i = 0;
     for (; i < count && i < SUMMED && (i == 0 || weft__text_percent(share[i].total_ns, whole) >= 1);
          i++) {
         weft__put(t, i ? ", " : "");
-        weft__put_length(t, share[i].total_ns);
-        weft__put(t, " ");
+        weft__put(t, "%s ", weft_duration(share[i].total_ns).text);
         put_share(t, m, p, &share[i], about, false);
         rest -= share[i].total_ns;
     }
-    if (i < count) {
-        weft__put(t, ", ");
-        weft__put_length(t, rest);
-        weft__put(t, " other");
-    }
+    if (i < count)
+        weft__put(t, ", %s other", weft_duration(rest).text);
 }
 
 void weft__text_share(int64_t ns, int64_t whole)
@@ -189,11 +184,8 @@ static int print_shares(const struct weft_model *m, const struct weft_path *p,
         struct weft__text t = {0};
         weft__text_share(share[i].total_ns, whole);
         put_share(&t, m, p, &share[i], about, true);
-        if (share[i].steps > 1) {
-            weft__put(&t, ", in ");
-            weft__put_count(&t, share[i].steps);
-            weft__put(&t, " parts");
-        }
+        if (share[i].steps > 1)
+            weft__put(&t, ", in %s parts", weft_count(share[i].steps).text);
         rc |= weft__text_behind(&t, WEFT__TEXT_BEFORE_SHARE);
     }
     for (uint32_t i = listed; i < count; i++)

@@ -202,10 +202,8 @@ static struct weft_figure share_cell(int64_t part, int64_t whole)
 static void put_run(struct weft__text *t, const struct stats_view *v, uint32_t run, bool full)
 {
     const struct weft_run *r = &v->h->m->run[run];
-    weft__put_length(t, r->end_ns - r->start_ns);
-    weft__put(t, " at ");
-    weft__put_time(t, r->start_ns);
-    weft__put(t, ": ");
+    weft__put(t, "%s at %s: ", weft_duration(r->end_ns - r->start_ns).text,
+              weft_moment(r->start_ns).text);
     if (full)
         weft__put_full(t, v->h->m, v->h->run_promise[run]);
     else
@@ -214,23 +212,15 @@ static void put_run(struct weft__text *t, const struct stats_view *v, uint32_t r
 
 static void put_loop(struct weft__text *t, const struct weft_stats_stream *s)
 {
-    weft__put(t, "busy %s of ", share_cell(s->busy_ns, s->span_ns).text);
-    weft__put_length(t, s->span_ns);
-    if (s->loop_ns) {
-        weft__put(t, ", with ");
-        weft__put_length(t, s->loop_ns);
-        weft__put(t, " in the loop itself");
-    }
-    if (s->collecting_ns) {
-        weft__put(t, "%s", s->loop_ns ? " and " : ", with ");
-        weft__put_length(t, s->collecting_ns);
-        weft__put(t, " of garbage collections");
-    }
-    weft__put(t, "; ");
-    weft__put_count(t, s->runs);
-    weft__put(t, " run%s in ", weft_plural(s->runs));
-    weft__put_count(t, s->turns);
-    weft__put(t, " turn%s%s", weft_plural(s->turns),
+    weft__put(t, "busy %s of %s", share_cell(s->busy_ns, s->span_ns).text,
+              weft_duration(s->span_ns).text);
+    if (s->loop_ns)
+        weft__put(t, ", with %s in the loop itself", weft_duration(s->loop_ns).text);
+    if (s->collecting_ns)
+        weft__put(t, "%s%s of garbage collections", s->loop_ns ? " and " : ", with ",
+                  weft_duration(s->collecting_ns).text);
+    weft__put(t, "; %s run%s in %s turn%s%s", weft_count(s->runs).text, weft_plural(s->runs),
+              weft_count(s->turns).text, weft_plural(s->turns),
               s->suspends ? "" : " (it never says that it sleeps: its own time counts as sleep)");
 }
 
@@ -254,12 +244,10 @@ static bool print_loop(const struct stats_view *v, const struct weft_stats_strea
     snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
     ok = line(only ? "event loop" : name, &t);
     if (s->turns > 1 && s->turn_runs) {
-        weft__put_length(&t, s->turn_to_ns - s->turn_from_ns);
-        weft__put(&t, " at ");
-        weft__put_time(&t, s->turn_from_ns);
-        weft__put(&t, ": ");
-        weft__put_count(&t, s->turn_runs);
-        weft__put(&t, " run%s before it slept again", weft_plural(s->turn_runs));
+        weft__put(&t, "%s at %s: %s run%s before it slept again",
+                  weft_duration(s->turn_to_ns - s->turn_from_ns).text,
+                  weft_moment(s->turn_from_ns).text, weft_count(s->turn_runs).text,
+                  weft_plural(s->turn_runs));
         ok = ok && line("  longest turn", &t);
     }
     for (unsigned i = 0; ok && i < WEFT_STATS_RUNS && s->longest_run[i] != WEFT_NONE; i++) {
@@ -274,9 +262,8 @@ static bool print_worker(const struct stats_view *v, const struct weft_stats_str
     struct weft__text t = {0};
     char name[32];
     snprintf(name, sizeof name, "stream %" PRIu32, s->stream);
-    weft__put(&t, "worker, busy %s, ", share_cell(s->busy_ns, s->span_ns).text);
-    weft__put_count(&t, s->runs);
-    weft__put(&t, " run%s", weft_plural(s->runs));
+    weft__put(&t, "worker, busy %s, %s run%s", share_cell(s->busy_ns, s->span_ns).text,
+              weft_count(s->runs).text, weft_plural(s->runs));
     if (s->longest_run[0] != WEFT_NONE) {
         weft__put(&t, ", longest ");
         put_run(&t, v, s->longest_run[0], false);
@@ -290,11 +277,8 @@ static bool print_ready(const struct stats_view *v)
     if (v->s->ready_max == 0)
         weft__put(&t, "nothing that could run had to wait");
     else {
-        weft__put(&t, "at most ");
-        weft__put_count(&t, v->s->ready_max);
-        weft__put(&t, " at the same time, at ");
-        weft__put_time(&t, v->s->ready_max_ns);
-        weft__put(&t, "; %s on average",
+        weft__put(&t, "at most %s at the same time, at %s; %s on average",
+                  weft_count(v->s->ready_max).text, weft_moment(v->s->ready_max_ns).text,
                   v->s->ready_mean < 0.005 ? "less than 0.01"
                                            : three_digits(v->s->ready_mean).text);
     }
@@ -329,9 +313,7 @@ static void put_part(struct weft__text *t, uint64_t n, const char *what)
 {
     if (n == 0)
         return;
-    weft__put(t, ", ");
-    weft__put_count(t, n);
-    weft__put(t, " %s", what);
+    weft__put(t, ", %s %s", weft_count(n).text, what);
 }
 
 static bool print_head(const struct stats_view *v)
@@ -346,22 +328,18 @@ static bool print_head(const struct stats_view *v)
         forgotten += v->s->row[i].forgotten;
         old += v->s->row[i].preexisting;
     }
-    weft__put(&t, "%s: ", weft__shown(v->path).text);
-    weft__put_count(&t, m->promises - 1);
-    weft__put(&t, " promise%s of ", weft_plural(m->promises - 1));
-    weft__put_count(&t, v->s->rows);
-    weft__put(&t, " kind%s in ", weft_plural(v->s->rows));
-    weft__put_length(&t, v->s->span_ns);
+    weft__put(&t, "%s: %s promise%s of %s kind%s in %s", weft__shown(v->path).text,
+              weft_count(m->promises - 1).text, weft_plural(m->promises - 1),
+              weft_count(v->s->rows).text, weft_plural(v->s->rows),
+              weft_duration(v->s->span_ns).text);
     put_part(&t, pending, "pending");
     put_part(&t, failed, "failed");
     put_part(&t, cancelled, "cancelled");
     put_part(&t, forgotten, "dropped");
     put_part(&t, old, "older than the trace");
-    if (m->losses.discarded) {
-        weft__put(&t, "; ");
-        weft__put_count(&t, m->losses.discarded);
-        weft__put(&t, " events in between are missing, so that some numbers are too low");
-    }
+    if (m->losses.discarded)
+        weft__put(&t, "; %s events in between are missing, so that some numbers are too low",
+                  weft_count(m->losses.discarded).text);
     if (m->losses.pending)
         weft__put(&t, "; not all that is pending is known");
     bool ok = !t.failed && t.text;

@@ -60,23 +60,18 @@ static int print_beginning(const struct weft_history *h, const struct weft_story
     if (p->becomes != WEFT_NONE) {
         weft__put(&t, "Became ");
         weft__put_full(&t, m, s->final);
-        weft__put(&t, " at ");
-        weft__put_time(&t, p->end_ns);
-        weft__put(&t, ". ");
+        weft__put(&t, " at %s. ", weft_moment(p->end_ns).text);
     }
     if (s->pending) {
-        weft__put(&t, "It was still pending when the trace ended, ");
-        weft__put_length(&t, s->end_ns - s->start_ns);
-        weft__put(&t, " later%s.", p->background ? "; it is meant to be (background)" : "");
+        weft__put(&t, "It was still pending when the trace ended, %s later%s.",
+                  weft_duration(s->end_ns - s->start_ns).text,
+                  p->background ? "; it is meant to be (background)" : "");
     } else {
         weft__put(&t, p->becomes == WEFT_NONE ? "It %s" : "That %s",
                   weft__outcome_verb(m, s->final));
         put_by(&t, m, s->resolver, s->final);
-        weft__put(&t, " at ");
-        weft__put_time(&t, s->end_ns);
-        weft__put(&t, ", ");
-        weft__put_length(&t, s->end_ns - s->start_ns);
-        weft__put(&t, " later.");
+        weft__put(&t, " at %s, %s later.", weft_moment(s->end_ns).text,
+                  weft_duration(s->end_ns - s->start_ns).text);
     }
     if (m->losses.overwritten || m->losses.discarded ||
         m->promise[s->final].start_ns < m->resumed_ns)
@@ -102,14 +97,10 @@ static int print_again(const struct weft_model *m, const struct weft_story *s)
             weft__put(&t, "itself");
         else
             weft__put_full(&t, m, x->actor);
-        weft__put(&t, " at ");
-        weft__put_time(&t, x->time_ns);
+        weft__put(&t, " at %s", weft_moment(x->time_ns).text);
     }
-    if (all > SHOWN) {
-        weft__put(&t, ", and ");
-        weft__put_count(&t, all - SHOWN);
-        weft__put(&t, " times more");
-    }
+    if (all > SHOWN)
+        weft__put(&t, ", and %s times more", weft_count(all - SHOWN).text);
     weft__put(&t, ": the first end counts.");
     return weft__text_print(&t);
 }
@@ -179,9 +170,7 @@ static void put_delay(struct weft__text *t, const struct weft_history *h,
     for (uint32_t k = 0; k < kept; k++)
         if (h->wait[list[k].wait].until_ns == w->until_ns && list[k].there_ns > list[i].there_ns)
             return;
-    weft__put(t, "; it went on ");
-    weft__put_length(t, delay);
-    weft__put(t, " later");
+    weft__put(t, "; it went on %s later", weft_duration(delay).text);
 }
 
 static int by_length(const void *a, const void *b)
@@ -358,20 +347,17 @@ static int print_outcomes(const struct weft_history *h, const struct weft__crowd
         if (c->outcomes[o] == 0)
             continue;
         weft__put(&t, put++ ? ", " : "");
-        weft__put_count(&t, c->outcomes[o]);
-        weft__put(&t, " %s", o == WEFT_FORGOTTEN ? "dropped" : weft_outcome_name(o));
+        weft__put(&t, "%s %s", weft_count(c->outcomes[o]).text,
+                  o == WEFT_FORGOTTEN ? "dropped" : weft_outcome_name(o));
     }
-    if (c->preexisting) {
-        weft__put(&t, "; ");
-        weft__put_count(&t, c->preexisting);
-        weft__put(&t, " of them created before the trace begins, which are left out below");
-    }
+    if (c->preexisting)
+        weft__put(&t, "; %s of them created before the trace begins, which are left out below",
+                  weft_count(c->preexisting).text);
     weft__put(&t, ".");
     if (c->oldest_pending != WEFT_NONE && c->members) {
         const struct weft_promise *p = &m->promise[c->oldest_pending];
         weft__put(&t, " The oldest that is pending is #%" PRIu64 ", since ", p->id);
-        weft__put_time(&t, p->start_ns);
-        weft__put(&t, ".");
+        weft__put(&t, "%s.", weft_moment(p->start_ns).text);
     }
     return weft__text_print(&t);
 }
@@ -421,12 +407,9 @@ static int print_distribution(const struct weft_crowd *c)
     weft__text_heading("How long they took, from creation to result");
     for (unsigned i = 0; i < sizeof percents / sizeof *percents; i++) {
         weft__put(&t, "%" PRIu32 " %% at most ", percents[i]);
-        weft__put_length(&t, weft_crowd_percentile(c, percents[i]));
-        weft__put(&t, ", ");
+        weft__put(&t, "%s, ", weft_duration(weft_crowd_percentile(c, percents[i])).text);
     }
-    weft__put(&t, "the slowest ");
-    weft__put_length(&t, c->member[c->members - 1].ns);
-    weft__put(&t, ".");
+    weft__put(&t, "the slowest %s.", weft_duration(c->member[c->members - 1].ns).text);
     int rc = weft__text_print(&t);
     putchar('\n');
     print_histogram(c);
@@ -478,11 +461,9 @@ static int print_crowd_shares(const struct weft_model *m, const struct weft__cro
            weft__text_percent(c->share[listed].total_ns, c->sampled_ns) >= 0.1)
         listed++;
     weft__put(&head, "What that time went to");
-    if (c->members && c->sampled < c->members) {
-        weft__put(&head, " (");
-        weft__put_count(&head, c->sampled);
-        weft__put(&head, " of them, evenly chosen from the fastest to the slowest)");
-    }
+    if (c->members && c->sampled < c->members)
+        weft__put(&head, " (%s of them, evenly chosen from the fastest to the slowest)",
+                  weft_count(c->sampled).text);
     weft__text_heading(head.text ? head.text : "");
     weft__text_fini(&head);
     for (uint32_t i = 0; i < listed; i++) {
