@@ -81,7 +81,7 @@ _weft()
             xen) [ "${COMP_WORDS[i]}" = : ] && words[-1]=xen: && continue ;;
             xen:) words[-1]+=${COMP_WORDS[i]} && continue ;;
             --*=) words[-1]+=${COMP_WORDS[i]} && continue ;;
-            --*) [ "${COMP_WORDS[i]}" = = ] && words[-1]+== && continue ;;
+            --*) [ "${COMP_WORDS[i]}" = = ] && words[-1]+='=' && continue ;;
         esac
         _weft_plain "${COMP_WORDS[i]}"
         words+=("$plain")
