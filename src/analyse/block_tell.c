@@ -99,56 +99,45 @@ static uint64_t signs_of(const struct weft__blocks *b, const struct group *g)
            (x->harmed && is_long ? WEFT__B_PROVEN : 0);
 }
 
-static void put_others(const struct weft__blocks *b, const struct group *g, struct weft_finding *f)
+static void say_others(const struct weft__blocks *b, const struct group *g, struct weft_finding *f)
 {
     const struct weft__block *x = &b->block[g->worst];
-    uint32_t first = x->nameds ? b->h->wait[x->named[0]].reader : WEFT_ROOT;
-    uint32_t count = x->harmed ? x->harmed : x->waiting;
+    const uint32_t first = x->nameds ? b->h->wait[x->named[0]].reader : WEFT_ROOT;
+    const uint32_t count = x->harmed ? x->harmed : x->waiting;
+    const bool one = count == 1 && first != WEFT_ROOT;
     if (x->still && count == 0)
         return;
-    if (count == 1 && first != WEFT_ROOT) {
-        weft__say(b->s, f,
-                  " Meanwhile %n%?{ could not run although it was its turn.| was waiting.}", first,
-                  x->harmed);
-    } else if (count) {
-        weft__say(b->s, f,
-                  " Meanwhile %c%?{ others could not run although it was their turn, among them | "
-                  "others were waiting, among them }%n.",
-                  count, x->harmed, first);
-    } else if (x->pushed != WEFT_ROOT) {
-        weft__say(b->s, f, " As soon as it was over, %n ran.", x->pushed);
-    } else if (x->due != WEFT_ROOT) {
-        weft__say(b->s, f, " As soon as it was over, %n came, as if it had been due before.",
-                  x->due);
-    } else if (is_outlier(b, g))
-        weft__say(b->s, f, " Usually such a run takes %l.", usual_ns(b, g, A_FEW_RUNS, INT64_MAX));
+    if (count)
+        analyse_say(b->s, f,
+                    x->harmed ? (one ? SAY_BLOCK_KEPT_ONE : SAY_BLOCK_KEPT)
+                    : one     ? SAY_BLOCK_WAITED_ONE
+                              : SAY_BLOCK_WAITED,
+                    AMOUNT(count, count), PROMISE(first, first));
+    else if (x->pushed != WEFT_ROOT || x->due != WEFT_ROOT)
+        analyse_say(b->s, f, x->pushed != WEFT_ROOT ? SAY_BLOCK_THEN_RAN : SAY_BLOCK_THEN_CAME,
+                    PROMISE(next, x->pushed != WEFT_ROOT ? x->pushed : x->due));
+    else if (is_outlier(b, g))
+        analyse_say(b->s, f, SAY_BLOCK_USUALLY,
+                    LENGTH(usual, usual_ns(b, g, A_FEW_RUNS, INT64_MAX)));
 }
 
-static void put_block(const struct weft__blocks *b, const struct group *g, struct weft_finding *f)
+static void say_block(const struct weft__blocks *b, const struct group *g, struct weft_finding *f)
 {
     const struct weft__block *x = &b->block[g->worst];
-    weft__say(b->s, f, x->promise == WEFT_ROOT ? "Something that belongs to no promise" : "%p%O",
-              x->promise, x->promise);
-    if (x->silent) {
-        weft__say(b->s, f,
-                  " began to run at %t and never gave the event loop back: nothing more happened "
-                  "until the program was killed.",
-                  x->from_ns);
-    } else if (x->still) {
-        weft__say(b->s, f,
-                  " runs from %t on and has not given the event loop back when the trace ends, %l "
-                  "later: nothing else could run.",
-                  x->from_ns, x->to_ns - x->from_ns);
-    } else {
-        weft__say(b->s, f, " ran for %l without a break, from %t on", x->length_ns, x->from_ns);
-        const int64_t away = weft_history_preempted_ns(b->h, x->stream, x->from_ns, x->to_ns);
-        if (away > (x->to_ns - x->from_ns) / 20) /* the clock says another time */
-            weft__say(b->s, f, "; others had its core for another %l", away);
-        weft__say(b->s, f, ".");
-    }
-    put_others(b, g, f);
+    const int64_t lasted = x->to_ns - x->from_ns;
+    /* Of a little the clock says another time. */
+    const int64_t away = weft_history_preempted_ns(b->h, x->stream, x->from_ns, x->to_ns);
+    analyse_say(b->s, f,
+                x->silent  ? SAY_BLOCK_SILENT
+                : x->still ? SAY_BLOCK_STILL
+                           : SAY_BLOCK,
+                PHRASE(who, x->promise == WEFT_ROOT ? SAY_BLOCK_BY_LOOP : SAY_BLOCK_BY),
+                PROMISE(promise, x->promise), TIME(from, x->from_ns),
+                LENGTH(length, x->still ? lasted : x->length_ns),
+                LENGTH(away, away > lasted / 20 ? away : 0));
+    say_others(b, g, f);
     if (g->count > 1)
-        weft__say(b->s, f, " %c such runs took %l in all.", g->count, g->cost_ns);
+        analyse_say(b->s, f, SAY_BLOCKS, AMOUNT(count, g->count), LENGTH(sum, g->cost_ns));
 }
 
 static void put_evidence(const struct weft__blocks *b, const struct weft__block *x,
@@ -201,7 +190,7 @@ static void tell(const struct weft__blocks *b, const struct group *g, const stru
                                                x->from_ns, x->to_ns, g->cost_ns);
     uint32_t finding = f ? b->s->out->count - 1 : WEFT_NONE;
     if (f) {
-        put_block(b, g, f);
+        say_block(b, g, f);
         f->count = g->count;
         put_evidence(b, x, f);
         put_affected(b, g, order, f);

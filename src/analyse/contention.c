@@ -255,17 +255,18 @@ static uint32_t worst_sort(const struct finder *f)
 
 /* ---- Findings ---- */
 
-static void put_holders(const struct finder *f, struct weft_finding *g)
+static void say_holders(const struct finder *f, struct weft_finding *g)
 {
-    for (unsigned i = 0; i < SHOWN; i++) {
+    struct weft__text list = {0};
+    for (unsigned i = 0; i < SHOWN && f->holder[i].to_ns > f->holder[i].from_ns; i++) {
         const struct holder *x = &f->holder[i];
-        if (x->to_ns <= x->from_ns)
-            break;
-        weft__say(f->s, g, "%?{; | Longest had it }%p, for %l from %t on", i, x->who,
-                  x->to_ns - x->from_ns, x->from_ns);
+        analyse_list(f->s, &list, "; ", SAY_LOCK_HOLDER, PROMISE(holder, x->who),
+                     LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns));
         weft__finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->who, g->promise);
     }
-    weft__say(f->s, g, ".");
+    if (list.size)
+        analyse_say(f->s, g, SAY_LOCK_HOLDERS, TEXT(holders, list.text));
+    analyse_list_end(f->s, &list);
 }
 
 static void report(struct finder *f, uint32_t family, const uint32_t *item)
@@ -285,12 +286,10 @@ static void report(struct finder *f, uint32_t family, const uint32_t *item)
                      lock, f->from_ns, f->to_ns, f->waited_ns);
     if (!g)
         return;
-    weft__say(f->s, g,
-              "%f: %u %% of what %c of these took went to waiting for %p, which only one has at a "
-              "time: %c waits took %l in all.",
-              family, (int)(k->waited_ns * 100 / k->life_ns), k->count, lock, f->waits,
-              f->waited_ns);
-    put_holders(f, g);
+    analyse_say(f->s, g, SAY_CONTENTION, SORT(sort, family),
+                NUMBER(percent, k->waited_ns * 100 / k->life_ns), AMOUNT(count, k->count),
+                PROMISE(lock, lock), AMOUNT(waits, f->waits), LENGTH(waited, f->waited_ns));
+    say_holders(f, g);
     for (uint32_t i = 0; i < f->waits && i < WEFT_AFFECTED_MAX; i++)
         weft__finding_affects(f->s, g, f->h->wait[item[i]].reader);
     weft__finding_evidence(f->s, g, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);

@@ -62,21 +62,15 @@ static int64_t timer_takes(struct finder *f)
     return f->length[(f->ticks - 1) / NEAR];
 }
 
-static void put_text(const struct finder *f, uint32_t who, int64_t timer, int64_t work,
-                     struct weft_finding *g)
+static void say_drift(const struct finder *f, uint32_t who, int64_t timer, int64_t work,
+                      struct weft_finding *g)
 {
     const struct tick *first = &f->tick[0], *last = &f->tick[f->ticks - 1];
     int64_t mean = (last->woken_ns - first->woken_ns) / (f->ticks - 1);
-    if (who == WEFT_NONE)
-        weft__say(f->s, g, "%n (%y) sets itself anew when its own work is done.", last->timer,
-                  last->timer);
-    else
-        weft__say(f->s, g, "%p sets %n (%y) anew when its own work is done.", who, last->timer,
-                  last->timer);
-    weft__say(f->s, g,
-              " Of %l each time, and about %l of work, it comes every %l, and after %c times %l "
-              "later than at a fixed rate.",
-              timer, work, mean, f->ticks, times_ns(mean - timer, f->ticks - 1));
+    analyse_say(f->s, g, who == WEFT_NONE ? SAY_DRIFT_ITSELF : SAY_DRIFT, PROMISE(setter, who),
+                PROMISE(timer, last->timer), LENGTH(length, timer), LENGTH(work, work),
+                LENGTH(mean, mean), AMOUNT(ticks, f->ticks),
+                LENGTH(late, times_ns(mean - timer, f->ticks - 1)));
 }
 
 /* who: WEFT_NONE if each timer sets the next one. */
@@ -93,7 +87,7 @@ static void report(struct finder *f, uint32_t who, int64_t timer, int64_t work)
                                           last->woken_ns, times_ns(work, f->ticks - 1));
     if (!g)
         return;
-    put_text(f, who, timer, work, g);
+    say_drift(f, who, timer, work, g);
     g->count = f->ticks;
     for (uint32_t i = 0; i < SHOWN; i++) {
         if (who == WEFT_NONE)

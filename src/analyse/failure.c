@@ -430,23 +430,16 @@ static int by_group(const void *a, const void *b)
     return weft_order(x->promise, y->promise);
 }
 
-static void put_text(struct finder *f, const struct failure *x, uint32_t count,
-                     struct weft_finding *g)
+static void say_failure(struct finder *f, const struct failure *x, uint32_t count,
+                        struct weft_finding *g)
 {
-    const struct weft_model *m = f->m;
-    uint32_t wait = f->stranded[x->promise];
-    weft__say(f->s, g, "%p%O failed at %t", x->promise, x->promise, m->promise[x->promise].end_ns);
-    if (weft__has_reason(m, x->promise))
-        weft__say(f->s, g, " with '%r'", x->promise);
-    weft__say(f->s, g,
-              ", and nobody has looked at it: nobody waits for it, and nobody reads its result");
-    if (wait != WEFT_NONE) {
-        weft__say(f->s, g, "; %n has been waiting ever since for %n, which it was to resolve",
-                  f->h->wait[wait].reader, f->h->wait[wait].source);
-    }
-    weft__say(f->s, g, ".");
+    const uint32_t wait = f->stranded[x->promise];
+    const struct weft_wait *w = wait == WEFT_NONE ? NULL : &f->h->wait[wait];
+    analyse_say(f->s, g, SAY_SWALLOWED, PROMISE(promise, x->promise),
+                PROMISE(stranded, w ? w->reader : WEFT_NONE),
+                PROMISE(source, w ? w->source : WEFT_NONE));
     if (count > 1)
-        weft__say(f->s, g, " So did %c %{other|others} like it.", count - 1);
+        analyse_say(f->s, g, SAY_SWALLOWED_OFTEN, AMOUNT(others, count - 1));
 }
 
 static void put_evidence(struct finder *f, const struct failure *x, struct weft_finding *g)
@@ -480,7 +473,7 @@ static void report(struct finder *f, const struct failure *x, uint32_t count)
                                                x->promise, time, end, cost);
     if (!g)
         return;
-    put_text(f, x, count, g);
+    say_failure(f, x, count, g);
     g->count = count;
     put_evidence(f, x, g);
 }

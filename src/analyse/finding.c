@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/finding.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -126,94 +125,27 @@ struct weft_finding *weft__finding_add_open(struct weft__search *s, enum weft_fi
     return weft__finding_add(s, kind, v, promise, start_ns < end ? start_ns : end, end, cost_ns);
 }
 
-/* A text of the model, cut where it is long, between whole characters. */
-static void put_reason(struct weft__text *t, const struct weft_model *m, uint32_t reason)
-{
-    enum { REASON_BYTES = 120 };
-    uint32_t size;
-    if (reason == WEFT_NONE)
-        return;
-    const char *text = weft_model_text(m, reason, &size);
-    uint32_t n = size < REASON_BYTES ? size : REASON_BYTES;
-    while (n < size && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
-        n--;
-    weft__put(t, "%.*s%s", (int)n, text, n < size ? "\xe2\x80\xa6" : "");
-}
-
-void weft__say_values(struct weft__search *s, struct weft_finding *f, const char *text,
-                      const int64_t *values)
+void analyse_say_slots(struct weft__search *s, struct weft_finding *f, enum analyse_sentence which,
+                       const struct analyse_slot *slots, size_t count)
 {
     const size_t size = f->text ? strlen(f->text) : 0;
     struct weft__text t = {.text = f->text, .size = size, .room = f->text ? size + 1 : 0};
-    const struct weft_model *m = s->m;
-    while (*text) {
-        size_t plain = strcspn(text, "%");
-        weft__put(&t, "%.*s", (int)plain, text);
-        text += plain;
-        if (!*text)
-            break;
-        const char what = text[1];
-        text += 2;
-        if (what == '{' || what == '?') {
-            const bool one = what == '{' ? *values == 1 : *++values != 0;
-            const char *first = text + (what == '?'), *second = strchr(first, '|') + 1,
-                       *end = strchr(second, '}');
-            weft__put(&t, "%.*s", (int)(one ? second - 1 - first : end - second),
-                      one ? first : second);
-            text = end + 1;
-            continue;
-        }
-        if (what == '%') {
-            weft__put(&t, "%%");
-            continue;
-        }
-        const int64_t value = *++values;
-        const size_t before = t.size;
-        switch (what) {
-        case 'p':
-            weft__put_full(&t, m, (uint32_t)value);
-            break;
-        case 'n':
-            weft__put_name(&t, m, (uint32_t)value);
-            break;
-        case 'o':
-        case 'O':
-            weft__put_origin(&t, m, (uint32_t)value);
-            weft__put(&t, what == 'O' && t.size > before ? "," : "");
-            break;
-        case 'y':
-            weft__put(&t, "%.64s", weft_model_type(m, (uint32_t)value));
-            break;
-        case 'e':
-            weft__put(&t, "%s", weft__outcome_verb(m, (uint32_t)value));
-            break;
-        case 'f':
-            weft__put_family(&t, m, s->families, (uint32_t)value);
-            break;
-        case 't':
-            weft__put_time(&t, value);
-            break;
-        case 'a':
-            weft__put_length(&t, m->end_ns > value ? m->end_ns - value : 0);
-            break;
-        case 'l':
-            weft__put_length(&t, value);
-            break;
-        case 'c':
-            weft__put_count(&t, (uint64_t)value);
-            break;
-        case 'r':
-            put_reason(&t, m, weft_model_reason(m, (uint32_t)value));
-            break;
-        case 's':
-            weft__put(&t, "%s", (const char *)(intptr_t)value);
-            break;
-        default:
-            weft__put(&t, "%" PRId64, value);
-        }
-    }
+    analyse_put_slots(&t, s->m, s->families, which, slots, count);
     s->failed |= t.failed;
     f->text = weft__text_take(&t);
+}
+
+void analyse_list_slots(struct weft__search *s, struct weft__text *list, const char *separator,
+                        enum analyse_sentence which, const struct analyse_slot *slots, size_t count)
+{
+    weft__put(list, "%s", list->size ? separator : "");
+    analyse_put_slots(list, s->m, s->families, which, slots, count);
+}
+
+void analyse_list_end(struct weft__search *s, struct weft__text *list)
+{
+    s->failed |= list->failed;
+    weft__text_fini(list);
 }
 
 void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const char *why)
@@ -311,12 +243,6 @@ uint32_t weft__resolver(const struct weft_history *h, uint32_t promise)
 {
     const uint32_t by = h->resolution[promise];
     return by == WEFT_NONE ? WEFT_NONE : (uint32_t)h->m->interaction[by].actor;
-}
-
-bool weft__has_reason(const struct weft_model *m, uint32_t promise)
-{
-    uint32_t size = 0, reason = weft_model_reason(m, promise);
-    return reason != WEFT_NONE && weft_model_text(m, reason, &size) && size;
 }
 
 bool weft__is_of(const struct weft_model *m, uint32_t promise, uint32_t whose, unsigned creators)

@@ -9,6 +9,7 @@
 
 #include "analyse/explain.h"
 #include "analyse/names.h"
+#include "analyse/sentence.h"
 #include "base/order.h"
 
 struct weft__search {
@@ -72,19 +73,18 @@ struct weft_finding *weft__finding_add_open(struct weft__search *s, enum weft_fi
                                             const struct weft__verdict *v, uint32_t promise,
                                             int64_t start_ns, int64_t cost_ns);
 
-/* Adds to its text. In that stand, each for the next of the values:
- *     %p  a promise: 'ARP response' (condition 8)      %n  its name only: 'ARP response'
- *     %o  where it comes from: ", created by …"         %O  the same, and a comma behind it
- *     %y  its type                                     %e  how it ended: "was fulfilled"
- *     %f  a family                                     %t  a time      %l  a length
- *     %c  a count: "1,204"                             %u  a number: "1204"
- *     %r  why it failed                                 %s  a text, as (intptr_t)
- *     %a  how long that time is ago when the trace ends
- *     %?{yes|no}  one of these
- * "%{other|others}" is the first one if the value before is 1, else the second one. */
-#define weft__say(s, f, text, ...) weft__say_values(s, f, text, (const int64_t[]){0, __VA_ARGS__})
-void weft__say_values(struct weft__search *s, struct weft_finding *f, const char *text,
-                      const int64_t *values);
+/* Adds a sentence to its text, or a piece to a list that is going to fill a slot of one. */
+#define analyse_say(s, f, which, ...) analyse_say_slots(s, f, which, ANALYSE_SLOTS(__VA_ARGS__))
+#define analyse_list(s, list, separator, which, ...)                                               \
+    analyse_list_slots(s, list, separator, which, ANALYSE_SLOTS(__VA_ARGS__))
+void analyse_say_slots(struct weft__search *s, struct weft_finding *f, enum analyse_sentence which,
+                       const struct analyse_slot *slots, size_t count);
+void analyse_list_slots(struct weft__search *s, struct weft__text *list, const char *separator,
+                        enum analyse_sentence which, const struct analyse_slot *slots,
+                        size_t count);
+
+/* The list is in its sentence: releases it. */
+void analyse_list_end(struct weft__search *s, struct weft__text *list);
 void weft__finding_doubt(struct weft__search *s, struct weft_finding *f, const char *why);
 
 /* Beyond the limits, the last piece of evidence is replaced, and affected promises are only counted. */
@@ -132,9 +132,6 @@ static inline bool weft__is_served(const struct weft_wait *w)
 
 /* Puts them in order. Returns the one in the middle, the upper one of two; 0: there are none. */
 int64_t weft__median(int64_t *value, uint32_t count);
-
-/* Whether it is known why it failed: %r is not empty. */
-bool weft__has_reason(const struct weft_model *m, uint32_t promise);
 
 /* What was read as a run began, or WEFT_NONE. */
 uint32_t weft__run_read(const struct weft_history *h, uint32_t run);

@@ -155,14 +155,11 @@ static void report(const struct finder *f, uint32_t family, const struct growth 
                      g->worst, g->first_ns, g->last_ns, g->worst_ns);
     if (!x)
         return;
-    weft__say(
-        f->s, x,
-        "%f: more and more of these are pending, as more come than end: %c after an eighth of "
-        "the time in which they came, %c after half of it, %c when the last one came, at %t. "
-        "The first ones took %l (the median), the last ones that ended %l; %p took longest, "
-        "%l.",
-        family, g->pending[0], g->pending[PARTS / 2 - 1], g->pending[PARTS - 1], g->last_ns,
-        g->took_ns[0], g->took_ns[g->known - 1], g->worst, g->worst_ns);
+    analyse_say(f->s, x, SAY_QUEUE_GROWTH, SORT(sort, family), AMOUNT(pending_first, g->pending[0]),
+                AMOUNT(pending_half, g->pending[PARTS / 2 - 1]),
+                AMOUNT(pending_last, g->pending[PARTS - 1]), TIME(last, g->last_ns),
+                LENGTH(took_first, g->took_ns[0]), LENGTH(took_last, g->took_ns[g->known - 1]),
+                PROMISE(worst, g->worst), LENGTH(longest, g->worst_ns));
     weft__evidence_created(f->s, x, g->worst);
     if (weft__is_pending(f->m, g->worst))
         weft__finding_evidence(f->s, x, f->m->end_ns, WEFT_EVIDENCE_PENDING, g->worst, WEFT_NONE);

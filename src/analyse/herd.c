@@ -273,23 +273,16 @@ static const struct weft_wait *first_winner(const struct finder *f)
     return &f->h->wait[f->member[i].wait];
 }
 
-static void put_text(const struct finder *f, const struct herd *k, int64_t time,
+static void say_herd(const struct finder *f, const struct herd *k, int64_t time,
                      struct weft_finding *g)
 {
-    uint32_t winners = k->woken - k->vain;
-    weft__say(f->s, g,
-              "%p woke %c promises at %t, and %c of them found nothing to do and waited again at "
-              "once; only ",
-              k->source, k->woken, time, k->vain);
-    weft__say(f->s, g, winners == 1 ? "%p went on." : "%c went on.",
-              winners == 1 ? first_winner(f)->reader : winners);
-    if (k->moments > 1) {
-        weft__say(f->s, g, " This happened %c times: %c runs in vain", k->moments,
-                  (int64_t)k->vain_total);
-        if (k->cost_ns >= WORK_NS)
-            weft__say(f->s, g, ", which took %l", k->cost_ns);
-        weft__say(f->s, g, ".");
-    }
+    const uint32_t winners = k->woken - k->vain;
+    analyse_say(f->s, g, winners == 1 ? SAY_HERD_ONE : SAY_HERD, PROMISE(source, k->source),
+                AMOUNT(woken, k->woken), TIME(when, time), AMOUNT(vain, k->vain),
+                PROMISE(winner, first_winner(f)->reader), AMOUNT(winners, winners));
+    if (k->moments > 1)
+        analyse_say(f->s, g, SAY_HERDS, AMOUNT(times, k->moments), AMOUNT(vain, k->vain_total),
+                    LENGTH(cost, k->cost_ns >= WORK_NS ? k->cost_ns : 0));
 }
 
 /* Who has signalled or resolved it, the winner and some of the others. */
@@ -351,7 +344,7 @@ static void report(struct finder *f, const struct herd *k)
         weft__report(f->s, WEFT_FINDING_HERD, signs_of(f, k), k->source, start, end, k->cost_ns);
     if (!g)
         return;
-    put_text(f, k, start, g);
+    say_herd(f, k, start, g);
     g->count = k->moments;
     put_evidence(f, k, g);
 }

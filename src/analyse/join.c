@@ -54,27 +54,24 @@ static const struct weft_evidence *held(const struct weft_finding *hang)
     return NULL;
 }
 
-static void extend_text(struct weft__search *s, struct weft_finding *f,
-                        const struct weft_finding *hang)
+static void say_what_hangs(struct weft__search *s, struct weft_finding *f,
+                           const struct weft_finding *hang)
 {
-    uint32_t reader = waiter(hang);
+    const uint32_t reader = waiter(hang);
     const struct weft_evidence *got = held(hang);
-    const char *owes = got ? "which it still holds" : "which it was to resolve";
-    if (reader != WEFT_NONE) {
-        weft__say(s, f, " %p has waited ever since for %p, %s", reader, hang->promise,
-                  (intptr_t)(owes));
-        if (got)
-            weft__say(s, f, ", since %t", got->time_ns);
-        weft__say(s, f, ".");
-    } else
-        weft__say(s, f, " %p, %s, was never resolved.", hang->promise, (intptr_t)(owes));
+    analyse_say(s, f,
+                reader == WEFT_NONE ? (got ? SAY_FAILED_HOLDING : SAY_FAILED_UNRESOLVED)
+                : got               ? SAY_HANGS_FOR_HELD
+                                    : SAY_HANGS_FOR_FAILED,
+                PROMISE(waiter, reader), PROMISE(promise, hang->promise),
+                TIME(since, got ? got->time_ns : INT64_MIN));
 }
 
 static void take_over(struct weft__search *s, struct weft_finding *f,
                       const struct weft_finding *hang)
 {
     if (!shows(f, WEFT_EVIDENCE_WAITS_STILL)) /* else it says so itself */
-        extend_text(s, f, hang);
+        say_what_hangs(s, f, hang);
     for (uint32_t i = 0; i < hang->evidences; i++)
         if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
             !shows(f, WEFT_EVIDENCE_WAITS_STILL))

@@ -386,23 +386,17 @@ static uint64_t signs_of(const struct finder *f, const struct sort *k)
 
 /* ---- Findings ---- */
 
-static void put_text(const struct finder *f, const struct sort *k, struct weft_finding *g)
+static void say_leak(const struct finder *f, const struct sort *k, struct weft_finding *g)
 {
     const struct weft_promise *p = &f->m->promise[k->oldest];
     const bool named = weft_model_name(f->m, k->oldest) != WEFT_NONE;
-    weft__say(f->s, g, named ? "%f (%y)" : "%f", k->family, k->oldest);
-    weft__say(f->s, g,
-              ": %c are pending when the trace ends, %c at its middle; %c were created and ",
-              f->pending[k->family], k->middle, k->total);
-    weft__say(f->s, g, k->ended ? "%c ended." : "none ended.", k->ended);
-    weft__say(f->s, g, " The oldest that is left, %y %u, was created", k->oldest, (int64_t)p->id);
-    if (p->created)
-        weft__say(f->s, g, " at %t", p->start_ns);
-    weft__say(f->s, g, " by %n", p->creator);
-    if (is_over(f->m, p->creator))
-        weft__say(f->s, g, ", which ended at %t",
-                  f->m->promise[weft_model_final(f->m, p->creator)].end_ns);
-    weft__say(f->s, g, ".");
+    analyse_say(f->s, g, k->ended ? SAY_LEAK : SAY_LEAK_NONE_ENDED, SORT(sort, k->family),
+                PROMISE(named, named ? k->oldest : WEFT_NONE),
+                AMOUNT(pending, f->pending[k->family]), AMOUNT(middle, k->middle),
+                AMOUNT(total, k->total), AMOUNT(ended, k->ended));
+    analyse_say(f->s, g, SAY_LEAK_OLDEST, PROMISE(oldest, k->oldest),
+                TIME(created, p->created ? p->start_ns : INT64_MIN), PROMISE(creator, p->creator),
+                PROMISE(over, is_over(f->m, p->creator) ? p->creator : WEFT_NONE));
 }
 
 static void put_end(const struct finder *f, struct weft_finding *g, uint32_t promise)
@@ -436,7 +430,7 @@ static void report(const struct finder *f, const struct sort *k)
                                                f->m->promise[k->oldest].start_ns, 0);
     if (!g)
         return;
-    put_text(f, k, g);
+    say_leak(f, k, g);
     put_evidence(f, k, g);
     for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++)
         if (f->sorts.item[i] != k->oldest && counts(f, f->sorts.item[i]))

@@ -52,10 +52,8 @@ static bool gets_on(const struct finder *f, uint32_t p, uint32_t q, int64_t from
 
 static void name_livelock(struct finder *f, struct weft_finding *g, uint32_t p, uint32_t q)
 {
-    weft__say(f->s, g,
-              " %p does the same in turn: %c and %c times they gave back what they had got, or "
-              "failed, and neither of them got on.",
-              q, f->vain[p], f->vain[q]);
+    analyse_say(f->s, g, SAY_LIVELOCK, PROMISE(other, q), AMOUNT(vain, f->vain[p]),
+                AMOUNT(other_vain, f->vain[q]));
     weft__finding_affects(f->s, g, q);
     g->kind = WEFT_FINDING_LIVELOCK;
 }

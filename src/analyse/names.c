@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyse/pairs.h"
+#include "analyse/sentence.h"
 #include "format/utf8.h"
 #include "base/array.h"
 #include "model/strings.h"
@@ -48,6 +49,19 @@ void weft__put(struct weft__text *t, const char *format, ...)
     va_end(args);
     if (n > 0)
         put_clean(t, text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1);
+}
+
+void analyse_text_add(struct weft__text *t, const char *text)
+{
+    put_clean(t, text, strlen(text));
+}
+
+void analyse_text_cut(struct weft__text *t, size_t size)
+{
+    if (size < t->size) {
+        t->size = size;
+        t->text[size] = '\0';
+    }
 }
 
 void weft__put_count(struct weft__text *t, uint64_t n)
@@ -127,23 +141,14 @@ void weft__put_origin(struct weft__text *t, const struct weft_model *m, uint32_t
 
 const char *weft__outcome_verb(const struct weft_model *m, uint32_t promise)
 {
-    switch ((enum weft_outcome)m->promise[weft_model_final(m, promise)].outcome) {
-    case WEFT_FULFILLED:
-        return "was fulfilled";
-    case WEFT_FAILED:
-        return "failed";
-    case WEFT_RESOLVED:
-        return "was resolved";
-    case WEFT_CANCELLED:
-        return "was cancelled";
-    case WEFT_FORGOTTEN:
-        return "was dropped";
-    case WEFT_PENDING:
-    case WEFT_BECAME:
-    case WEFT_OUTCOME_COUNT:
-        break;
-    }
-    return "is pending";
+    static const enum analyse_sentence verbs[WEFT_OUTCOME_COUNT] = {
+        [WEFT_PENDING] = SAY_IS_PENDING,      [WEFT_BECAME] = SAY_IS_PENDING,
+        [WEFT_FULFILLED] = SAY_WAS_FULFILLED, [WEFT_FAILED] = SAY_FAILED,
+        [WEFT_RESOLVED] = SAY_WAS_RESOLVED,   [WEFT_CANCELLED] = SAY_WAS_CANCELLED,
+        [WEFT_FORGOTTEN] = SAY_WAS_DROPPED,
+    };
+    const uint32_t outcome = m->promise[weft_model_final(m, promise)].outcome;
+    return analyse_sentence_text(outcome < WEFT_OUTCOME_COUNT ? verbs[outcome] : SAY_IS_PENDING);
 }
 
 char *weft__text_take(struct weft__text *t)

@@ -113,21 +113,16 @@ static uint32_t running_at(const struct weft_history *h, int64_t time_ns)
     return WEFT_ROOT;
 }
 
-static void put_text(const struct finder *f, const struct weft_collection *c, uint32_t who,
-                     struct weft_finding *g)
+static void say_pause(const struct finder *f, const struct weft_collection *c, uint32_t who,
+                      struct weft_finding *g)
 {
     const struct held *x = &f->held[f->worst];
     const struct weft_wait *w = &f->h->wait[x->worst];
-    weft__say(f->s, g, "A garbage collection stopped everything for %l, from %t on",
-              f->length_ns[f->worst], c->start_ns);
-    if (who != WEFT_ROOT)
-        weft__say(f->s, g, ", while %p ran", who);
-    weft__say(f->s, g, "; %p", w->reader);
-    if (x->waits > 1)
-        weft__say(f->s, g, " and %c %{other one|others}", x->waits - 1);
-    weft__say(f->s, g, " went on right after it.");
+    analyse_say(f->s, g, SAY_GC_PAUSE, LENGTH(length, f->length_ns[f->worst]),
+                TIME(from, c->start_ns), PROMISE(running, who == WEFT_ROOT ? WEFT_NONE : who),
+                PROMISE(waiter, w->reader), AMOUNT(others, x->waits ? x->waits - 1 : 0));
     if (f->pauses > 1)
-        weft__say(f->s, g, " There were %c of that kind, of %l in all.", f->pauses, f->cost_ns);
+        analyse_say(f->s, g, SAY_GC_PAUSES, AMOUNT(count, f->pauses), LENGTH(sum, f->cost_ns));
 }
 
 static void report(struct finder *f)
@@ -143,7 +138,7 @@ static void report(struct finder *f)
                      c->start_ns, c->end_ns, f->cost_ns);
     if (!g)
         return;
-    put_text(f, c, who, g);
+    say_pause(f, c, who, g);
     g->count = f->pauses;
     weft__evidence_waited(f->s, g, w);
     for (uint32_t i = 0; i < f->h->waits; i++)

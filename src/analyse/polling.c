@@ -83,11 +83,10 @@ static void report(struct finder *f, const struct poller *p)
                                           x->until_ns, p->sum_ns);
     if (!g)
         return;
-    weft__say(f->s, g,
-              "The result of %p was there at %t, but %p only looked when its own %p was over, %l "
-              "later. This happened %c times, for %l in all.",
-              x->source, x->there_ns, x->reader, x->timer, x->until_ns - x->there_ns, p->count,
-              p->sum_ns);
+    analyse_say(f->s, g, SAY_POLLING, PROMISE(source, x->source), TIME(there, x->there_ns),
+                PROMISE(reader, x->reader), PROMISE(timer, x->timer),
+                LENGTH(late, x->until_ns - x->there_ns), AMOUNT(count, p->count),
+                LENGTH(sum, p->sum_ns));
     g->count = p->count;
     weft__finding_evidence(f->s, g, x->there_ns, WEFT_EVIDENCE_RESOLVED, x->source,
                            weft__resolver(f->h, x->source));

@@ -180,20 +180,18 @@ static unsigned rank(const struct finder *f, const struct weft_hold *x)
     return is_gone(f, x) ? 0 : is_idle(f, x) ? 1 : 2;
 }
 
-static void put_holder(const struct finder *f, const struct weft_hold *x, struct weft_finding *g)
+static void list_holder(const struct finder *f, const struct weft_hold *x, struct weft__text *list)
 {
-    const uint32_t who = x->holder;
-    weft__say(f->s, g, "%p had one from %t on", who, x->from_ns);
-    if (is_gone(f, x)) {
-        weft__say(f->s, g, ", and %e at %t without giving it back", weft_model_final(f->m, who),
-                  weft_history_ended_ns(f->h, who));
-    } else if (is_idle(f, x))
-        weft__say(f->s, g, ", and hardly ran meanwhile");
+    const bool gone = is_gone(f, x);
+    analyse_list(f->s, list, "; ", gone ? SAY_POOL_HOLDER_ENDED : SAY_POOL_HOLDER,
+                 PROMISE(holder, x->holder), TIME(from, x->from_ns), FLAG(idle, is_idle(f, x)),
+                 TIME(ended, gone ? weft_history_ended_ns(f->h, x->holder) : INT64_MIN));
 }
 
-static void put_holders(const struct finder *f, struct weft_finding *g)
+static void say_holders(const struct finder *f, struct weft_finding *g)
 {
     const struct weft_history *h = f->h;
+    struct weft__text list = {0};
     uint32_t shown = 0;
     for (unsigned r = 0; r < 3; r++)
         for (uint32_t i = h->holds_for_first[f->resource];
@@ -201,33 +199,30 @@ static void put_holders(const struct finder *f, struct weft_finding *g)
             const struct weft_hold *x = hold_at(f, i);
             if (!holds_it(f, x) || rank(f, x) != r)
                 continue;
-            weft__say(f->s, g, shown++ ? "; " : " ");
-            put_holder(f, x, g);
+            shown++;
+            list_holder(f, x, &list);
             weft__finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder,
                                    f->resource);
             if (r == 0)
                 weft__finding_evidence(f->s, g, weft_history_ended_ns(h, x->holder),
                                        weft__ending(f->m, x->holder), x->holder, WEFT_NONE);
         }
-    if (shown && f->capacity > shown) {
-        weft__say(f->s, g, "; and %c more", f->capacity - shown);
-    }
-    weft__say(f->s, g, ".");
+    if (shown)
+        analyse_say(f->s, g, SAY_POOL_HOLDERS, TEXT(holders, list.text),
+                    AMOUNT(more, f->capacity > shown ? f->capacity - shown : 0));
+    analyse_list_end(f->s, &list);
 }
 
 /* ---- Findings ---- */
 
-static void put_text(const struct finder *f, struct weft_finding *g)
+static void say_pool(const struct finder *f, struct weft_finding *g)
 {
     const struct stall *x = &f->worst;
-    weft__say(f->s, g, f->capacity == 1 ? "The only permit of " : "All %c permits of ",
-              f->capacity);
-    weft__say(f->s, g, "%p%o %?{was|were} held, and nobody gave one back from %t on, for %l",
-              f->resource, f->resource, f->capacity == 1, x->from_ns, x->to_ns - x->from_ns);
-    if (f->usual_ns)
-        weft__say(f->s, g, " (usually one is held for %l)", f->usual_ns);
-    weft__say(f->s, g, "; meanwhile %c waited for one, for %l in all.", x->waiters, x->waited_ns);
-    put_holders(f, g);
+    analyse_say(f->s, g, f->capacity == 1 ? SAY_POOL_OF_ONE : SAY_POOL,
+                AMOUNT(permits, f->capacity), PROMISE(pool, f->resource), TIME(from, x->from_ns),
+                LENGTH(length, x->to_ns - x->from_ns), LENGTH(usual, f->usual_ns),
+                AMOUNT(waiters, x->waiters), LENGTH(waited, x->waited_ns));
+    say_holders(f, g);
 }
 
 static void put_waiters(const struct finder *f, struct weft_finding *g)
@@ -274,7 +269,7 @@ static void report(struct finder *f)
     if (!g)
         return;
     g->count = f->stalls;
-    put_text(f, g);
+    say_pool(f, g);
     put_waiters(f, g);
 }
 

@@ -114,13 +114,9 @@ static void report(struct finder *f, uint32_t family)
                      x->creator == WEFT_ROOT ? x->first : x->creator, from, to, to - from);
     if (!g)
         return;
-    weft__say(f->s, g,
-              "%p started %c promises (%f, %y), which all failed, from %t to %t: each less than 1 "
-              "ms after one before it had failed",
-              x->creator, x->count, family, x->first, from, to);
-    if (weft__has_reason(f->m, x->last))
-        weft__say(f->s, g, " (the last one: '%r')", x->last);
-    weft__say(f->s, g, ".");
+    analyse_say(f->s, g, SAY_RETRIES, PROMISE(creator, x->creator), AMOUNT(count, x->count),
+                SORT(sort, family), PROMISE(first, x->first), TIME(from, from), TIME(to, to),
+                PROMISE(last, x->last));
     g->count = f->total[family];
     uint32_t shown = 0;
     for (uint32_t i = f->made.first[x->creator]; i < f->made.first[x->creator + 1]; i++) {

@@ -546,21 +546,19 @@ static bool same_label(const struct finder *f, const struct chain *c)
     return same;
 }
 
-static void put_text(const struct finder *f, const struct found *x, struct weft_finding *g)
+static void say_chain(const struct finder *f, const struct found *x, struct weft_finding *g)
 {
     const struct chain *c = &x->chain;
-    uint32_t source = wait_at(f, c->first)->source;
-    const bool same = same_label(f, c);
-    weft__say(f->s, g, same ? "%p started %c promises (%n" : "%p started %c promises (%f",
-              x->reader, c->count, same ? source : c->family);
-    if (weft_model_name(f->m, source) != WEFT_NONE)
-        weft__say(f->s, g, ", %y", source);
-    weft__say(f->s, g,
-              ") one after the other from %t on, each only when the one before was there, and "
-              "waited %l for them in all; started together, they would need about %l.",
-              wait_at(f, c->first)->from_ns, c->sum_ns, c->sum_ns - x->saving_ns);
+    const uint32_t source = wait_at(f, c->first)->source;
+    const bool named = weft_model_name(f->m, source) != WEFT_NONE;
+    analyse_say(f->s, g, SAY_SERIAL, PROMISE(reader, x->reader), AMOUNT(count, c->count),
+                PHRASE(label, same_label(f, c) ? SAY_SERIAL_NAME : SAY_SERIAL_SORT),
+                PROMISE(source, source), SORT(sort, c->family),
+                PROMISE(named, named ? source : WEFT_NONE),
+                TIME(from, wait_at(f, c->first)->from_ns), LENGTH(waited, c->sum_ns),
+                LENGTH(needed, c->sum_ns - x->saving_ns));
     if (x->count > 1)
-        weft__say(f->s, g, " This happened %c times.", (int64_t)x->count);
+        analyse_say(f->s, g, SAY_HAPPENED_OFTEN, AMOUNT(times, x->count));
 }
 
 static void put_evidence(const struct finder *f, const struct found *x, struct weft_finding *g)
@@ -584,7 +582,7 @@ static void report(struct finder *f, const struct found *x)
                                                wait_at(f, c->last)->until_ns, x->saving_ns);
     if (!g)
         return;
-    put_text(f, x, g);
+    say_chain(f, x, g);
     g->count = x->count;
     put_evidence(f, x, g);
     for (uint32_t i = c->first; i <= c->last; i++)

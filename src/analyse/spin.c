@@ -129,34 +129,27 @@ static void look_at_promise(struct weft__spins *k, uint32_t p)
 
 /* ---- Findings ---- */
 
-static void put_spin(const struct weft__spins *k, const struct weft__spin *found,
+static void say_spin(const struct weft__spins *k, const struct weft__spin *found,
                      struct weft_finding *f)
 {
     const struct weft__series *x = &found->worst;
     const uint64_t runs = weft__spin_runs(x);
-    weft__say(k->s, f, "%p", x->promise);
-    if (x->partner != WEFT_ROOT) {
-        weft__say(k->s, f, " and %p", x->partner);
-        if (x->partners > 1)
-            weft__say(k->s, f, ", with %u more,", x->partners - 1);
-    }
-    weft__say(k->s, f, " ran %c times within %l, from %t on, ", (int64_t)runs,
-              x->last_ns - x->from_ns, x->from_ns);
-    weft__say(k->s, f,
-              x->idle_ns / (int64_t)runs > WEFT__NAP ? "each time after a short sleep,"
-              : x->partner != WEFT_ROOT              ? "waking each other all the time,"
-              : weft__spin_wakes(x, WEFT__BY_ITSELF) > runs / 2
-                  ? "each time woken by itself,"
-                  : "again and again without a pause,");
-    weft__say(k->s, f,
-              x->ending == WEFT__SPIN_ENDLESS
-                  ? " without getting anywhere: it does so still when the trace ends."
-              : x->ending == WEFT__SPIN_ENDED_BY_OTHER
-                  ? " without getting anywhere, until something else happened."
-                  : " and, as far as is recorded, did nothing for anybody else.");
+    const bool alone = x->partner == WEFT_ROOT;
+    analyse_say(k->s, f,
+                x->ending == WEFT__SPIN_ENDLESS          ? SAY_SPIN_STILL
+                : x->ending == WEFT__SPIN_ENDED_BY_OTHER ? SAY_SPIN_UNTIL
+                                                         : SAY_SPIN,
+                PHRASE(who, SAY_SPIN_BY), PROMISE(promise, x->promise),
+                PROMISE(partner, alone ? WEFT_NONE : x->partner),
+                NUMBER(more, alone || x->partners == 0 ? 0 : x->partners - 1), AMOUNT(runs, runs),
+                LENGTH(length, x->last_ns - x->from_ns), TIME(from, x->from_ns),
+                PHRASE(how, x->idle_ns / (int64_t)runs > WEFT__NAP            ? SAY_SPIN_NAPS
+                            : !alone                                          ? SAY_SPIN_EACH_OTHER
+                            : weft__spin_wakes(x, WEFT__BY_ITSELF) > runs / 2 ? SAY_SPIN_ITSELF
+                                                                              : SAY_SPIN_NO_PAUSE));
     if (found->count > 1)
-        weft__say(k->s, f, " So did %c %{other|others} like it: %l in all.",
-                  (int64_t)found->count - 1, found->cost_ns);
+        analyse_say(k->s, f, SAY_SPINS, AMOUNT(others, found->count - 1),
+                    LENGTH(sum, found->cost_ns));
 }
 
 static void tell(const struct weft__spins *k, const struct weft__spin *found)
@@ -171,7 +164,7 @@ static void tell(const struct weft__spins *k, const struct weft__spin *found)
     if (!f)
         return;
     f->count = found->count;
-    put_spin(k, found, f);
+    say_spin(k, found, f);
     weft__finding_evidence(k->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     uint32_t place = weft_history_stream_from(k->h, x->stream, x->from_ns + 1);
     for (unsigned n = 0; place < k->h->stream_first[x->stream + 1] && n < 3; place++) {

@@ -252,13 +252,12 @@ static void report(struct finder *f, const struct stampede *k)
                                           x->to_ns, k->cost_ns);
     if (!g)
         return;
-    weft__say(f->s, g,
-              "%p was under way %c times at once, from %t to %t, each time for another one (such "
-              "as %p): each took %l or so, and one would have done for all.",
-              x->chief, x->count, x->from_ns, x->to_ns, f->m->promise[x->chief].creator,
-              x->sum_ns / x->count);
+    analyse_say(f->s, g, SAY_STAMPEDE, PROMISE(promise, x->chief), AMOUNT(count, x->count),
+                TIME(from, x->from_ns), TIME(to, x->to_ns),
+                PROMISE(creator, f->m->promise[x->chief].creator),
+                LENGTH(mean, x->sum_ns / x->count));
     if (k->bursts > 1)
-        weft__say(f->s, g, " This happened %c times.", k->bursts);
+        analyse_say(f->s, g, SAY_HAPPENED_OFTEN, AMOUNT(times, k->bursts));
     g->count = k->bursts;
     put_evidence(f, x, g);
 }

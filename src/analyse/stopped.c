@@ -206,12 +206,9 @@ static void report(struct finder *f, const struct stop *x)
                                                x->promise, last->to_ns, f->m->end_ns - x->last_ns);
     if (!g)
         return;
-    weft__say(
-        f->s, g,
-        "%p%o: it went on %c times, about every %l, and each time waited again; but not after %t, "
-        "when it ran because of %p. For %l it has waited for nothing, and nothing has ended it.",
-        x->promise, x->promise, f->rounds, x->usual_ns, last->to_ns, last->source,
-        f->m->end_ns - x->last_ns);
+    analyse_say(f->s, g, SAY_STOPPED, PROMISE(promise, x->promise), AMOUNT(rounds, f->rounds),
+                LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(source, last->source),
+                LENGTH(idle, f->m->end_ns - x->last_ns));
     for (const struct round *r = last - 2; r <= last; r++) {
         weft__finding_evidence(f->s, g, r->from_ns, WEFT_EVIDENCE_WAITS, x->promise, r->source);
         weft__finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
@@ -270,15 +267,10 @@ static void report_line(struct finder *f, const struct stop *x)
                                                x->promise, last->to_ns, m->end_ns - x->last_ns);
     if (!g)
         return;
-    weft__say(
-        f->s, g,
-        "%f was set again each time that it went off, %c times, about every %l; but not after %t",
-        f->s->families->of[x->promise], f->rounds, x->usual_ns, last->to_ns);
-    if (failed)
-        weft__say(f->s, g,
-                  weft__has_reason(m, x->promise) ? ", when it failed ('%r')" : ", when it failed",
-                  x->promise);
-    weft__say(f->s, g, ". For %l there has been none.", m->end_ns - x->last_ns);
+    analyse_say(f->s, g, failed ? SAY_TIMER_FAILED : SAY_TIMER_STOPPED,
+                SORT(sort, f->s->families->of[x->promise]), AMOUNT(rounds, f->rounds),
+                LENGTH(usual, x->usual_ns), TIME(last, last->to_ns), PROMISE(promise, x->promise),
+                LENGTH(idle, m->end_ns - x->last_ns));
     for (const struct round *r = last - 2; r <= last; r++) {
         weft__evidence_created(f->s, g, r->source);
         weft__finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_RUNS, r->source, WEFT_NONE);

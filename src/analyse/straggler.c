@@ -179,13 +179,9 @@ static void report(struct finder *f, const struct fan_in *x, uint32_t count, uin
                                           p->start_ns, p->start_ns + worst->took_ns, cost);
     if (!g)
         return;
-    weft__say(f->s, g, "Of the promises (%y) that are started at once and waited for together, %n",
-              worst->last, worst->last);
-    if (worst->place)
-        weft__say(f->s, g, ", number %c of %c,", worst->place, worst->of);
-    weft__say(f->s, g,
-              " was the last one %c times of %c. At worst it took %l, and the others about %l.",
-              count, all, worst->took_ns, worst->usual_ns);
+    analyse_say(f->s, g, SAY_STRAGGLER, PROMISE(last, worst->last), AMOUNT(place, worst->place),
+                AMOUNT(of, worst->of), AMOUNT(count, count), AMOUNT(all, all),
+                LENGTH(worst, worst->took_ns), LENGTH(usual, worst->usual_ns));
     g->count = count;
     for (uint32_t i = 0; i < count; i++) {
         weft__finding_affects(f->s, g, f->reader[x[i].last]);

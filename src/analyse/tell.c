@@ -113,327 +113,312 @@ static void prove_path(const struct weft__graph *g, struct weft_finding *f, uint
 /* ---- Sentences ---- */
 
 /* The last one that should be resolved, where it is not among the few that are listed under the text. */
-static void put_behind(const struct weft__graph *g, struct weft_finding *f,
-                       const struct weft__hang *x)
+static void say_last_waiter(const struct weft__graph *g, struct weft_finding *f,
+                            const struct weft__hang *x)
 {
-    if (x->top == WEFT_NONE || x->top == g->groups[x->group].node || x->affected <= LISTED)
-        return;
-    weft__say(g->s, f, " In the end, %p waits for it, too.", x->top);
+    if (x->top != WEFT_NONE && x->top != g->groups[x->group].node && x->affected > LISTED)
+        analyse_say(g->s, f, SAY_LAST_WAITER, PROMISE(last, x->top));
 }
 
-/* How a promise ended, if it has: " failed at 1.2 s ('bad record')". which stands before that. */
-static bool put_ending(const struct weft__graph *g, struct weft_finding *f, uint32_t promise,
-                       const char *which)
+/* It has a result, or was dropped: nothing more comes from it. */
+static bool is_over(const struct weft__graph *g, uint32_t promise)
 {
-    const struct weft_promise *p = &g->s->m->promise[promise];
-    if (promise == WEFT_ROOT || p->outcome == WEFT_PENDING)
-        return false;
-    weft__say(g->s, f, "%s %e at %t", (intptr_t)which, promise, p->end_ns);
-    if (p->outcome == WEFT_FAILED && weft__has_reason(g->s->m, promise))
-        weft__say(g->s, f, " ('%r')", promise);
-    return true;
+    return promise != WEFT_ROOT && !weft__is_pending(g->s->m, promise);
 }
 
-/* One who holds a resource, since when, and what has become of it. */
-static void put_holder(const struct weft__graph *g, struct weft_finding *f, uint32_t hold,
-                       bool alone)
+/* What somebody waits for, who holds something; or WEFT_NONE. */
+static uint32_t holder_waits_for(const struct weft__graph *g, uint32_t holder)
+{
+    const bool waits = holder != WEFT_ROOT && !is_over(g, holder) && g->next[holder] != WEFT_NONE;
+    return waits ? weft__ahead(g, holder) : WEFT_NONE;
+}
+
+static void prove_holder(const struct weft__graph *g, struct weft_finding *f, uint32_t hold)
+{
+    const uint32_t holder = weft__holder(g, hold);
+    prove(g, f, g->s->m->hold[hold].from_ns, WEFT_EVIDENCE_ACQUIRED, holder,
+          weft_model_final(g->s->m, g->s->m->hold[hold].resource));
+    if (is_over(g, holder))
+        prove_end(g, f, holder);
+    else if (holder_waits_for(g, holder) != WEFT_NONE)
+        prove_wait(g, f, g->next[holder]);
+}
+
+/* One of those who hold a resource, since when, and what has become of it. */
+static void list_holder(const struct weft__graph *g, struct weft_finding *f,
+                        struct weft__text *list, uint32_t hold)
 {
     const struct weft_hold *x = &g->s->m->hold[hold];
-    const uint32_t holder = weft__holder(g, hold);
-    const uint32_t resource = weft_model_final(g->s->m, x->resource);
-    weft__say(g->s, f, "%?{ |by }%p", alone, holder);
-    const bool ended = put_ending(g, f, holder, ", which");
-    weft__say(g->s, f, "%?{,|}%s%t", ended,
-              (intptr_t)(!alone  ? " since "
-                         : ended ? " still holds it, since "
-                                 : " has held it since "),
-              x->from_ns);
-    prove(g, f, x->from_ns, WEFT_EVIDENCE_ACQUIRED, holder, resource);
-    if (ended) {
-        prove_end(g, f, holder);
-    } else if (holder != WEFT_ROOT && g->next[holder] != WEFT_NONE) {
-        const uint32_t ahead = weft__ahead(g, holder);
-        weft__say(g->s, f, alone ? ", and waits for " : ", which waits for ");
-        weft__say(g->s, f, ahead != resource ? "%p" : alone ? "it" : "one more", ahead);
-        weft__say(g->s, f, alone ? " itself" : "");
-        prove_wait(g, f, g->next[holder]);
-    }
+    const uint32_t holder = weft__holder(g, hold), ahead = holder_waits_for(g, holder);
+    analyse_list(g->s, list, "; ",
+                 is_over(g, holder)                                ? SAY_BY_HOLDER_ENDED
+                 : ahead == weft_model_final(g->s->m, x->resource) ? SAY_BY_HOLDER_WANTS_MORE
+                                                                   : SAY_BY_HOLDER,
+                 PROMISE(holder, holder), TIME(since, x->from_ns), PROMISE(ahead, ahead));
+    prove_holder(g, f, hold);
 }
 
-/* Names some of those who hold the resource: who has ended, or who has not. Returns how many. */
-static uint32_t name_holders(const struct weft__graph *g, struct weft_finding *f, uint32_t resource,
-                             bool ended, uint32_t named)
+/* Lists some of those who hold the resource: who has ended, or who has not. Returns how many. */
+static uint32_t list_holders(const struct weft__graph *g, struct weft_finding *f,
+                             struct weft__text *list, uint32_t resource, bool ended, uint32_t named)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
     while (named < HOLDERS && (hold = weft__next_holder(g, resource, &at)) != WEFT_NONE) {
-        const uint32_t holder = weft__holder(g, hold);
-        if ((holder != WEFT_ROOT && !weft__is_pending(g->s->m, holder)) != ended)
+        if (is_over(g, weft__holder(g, hold)) != ended)
             continue;
-        weft__say(g->s, f, named ? "; " : "");
-        put_holder(g, f, hold, false);
+        list_holder(g, f, list, hold);
         named++;
     }
     return named;
 }
 
 /* All who hold what a group waits for. */
-static void put_holders(const struct weft__graph *g, struct weft_finding *f,
+static void say_holders(const struct weft__graph *g, struct weft_finding *f,
                         const struct weft__group *gr)
 {
     uint32_t at = g->s->h->holds_for_first[gr->node];
     if (gr->all == 1) {
-        put_holder(g, f, weft__next_holder(g, gr->node, &at), true);
-        weft__say(g->s, f, ".");
+        const uint32_t hold = weft__next_holder(g, gr->node, &at), holder = weft__holder(g, hold),
+                       ahead = holder_waits_for(g, holder);
+        analyse_say(g->s, f,
+                    is_over(g, holder)  ? SAY_HOLDER_ENDED
+                    : ahead == gr->node ? SAY_HOLDER_WANTS_IT
+                                        : SAY_HOLDER,
+                    PROMISE(holder, holder), TIME(since, g->s->m->hold[hold].from_ns),
+                    PROMISE(ahead, ahead));
+        prove_holder(g, f, hold);
         return;
     }
-    weft__say(g->s, f, " It is held %c %{time|times}", gr->all);
-    if (gr->of && gr->of < gr->all)
-        weft__say(g->s, f, ", %c of them by %{one that has|some that have} ended", gr->of);
-    weft__say(g->s, f, ": ");
-    uint32_t named = name_holders(g, f, gr->node, true, 0);
-    named = name_holders(g, f, gr->node, false, named);
-    if (gr->all > named) {
-        weft__say(g->s, f, "; and %c more", gr->all - named);
-    }
-    weft__say(g->s, f, ".");
+    struct weft__text list = {0};
+    uint32_t named = list_holders(g, f, &list, gr->node, true, 0);
+    named = list_holders(g, f, &list, gr->node, false, named);
+    analyse_say(g->s, f, SAY_HOLDERS, AMOUNT(all, gr->all),
+                AMOUNT(ended, gr->of < gr->all ? gr->of : 0), TEXT(holders, list.text),
+                AMOUNT(more, gr->all - named));
+    analyse_list_end(g->s, &list);
 }
 
 /* Of a resource of which the trace does not tell all: who holds it for sure. */
-static void put_some_holders(const struct weft__graph *g, struct weft_finding *f, uint32_t resource)
+static void say_known_holders(const struct weft__graph *g, struct weft_finding *f,
+                              uint32_t resource)
 {
-    const struct weft_model *m = g->s->m;
-    uint32_t at = g->s->h->holds_for_first[resource], hold, count = 0, first = WEFT_NONE;
-    if (weft__is_passed(g->s->h, resource))
+    const struct weft_history *h = g->s->h;
+    uint32_t at = h->holds_for_first[resource], hold, count = 0, first = WEFT_NONE;
+    if (weft__is_passed(h, resource))
         return;
     while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE)
-        if (m->hold[hold].from_ns >= m->known_ns) {
+        if (h->m->hold[hold].from_ns >= h->m->known_ns)
             first = count++ ? first : hold;
-        }
-    if (!count && !weft__holds_known(m, resource) &&
-        g->s->h->holds_for_first[resource] < g->s->h->holds_for_first[resource + 1])
-        weft__say(g->s, f, " Who holds it is not known: not all events about it are there.");
-    if (!count)
-        return;
-    weft__say(g->s, f, " As far as the trace tells, it is held ");
-    put_holder(g, f, first, false);
-    if (count > 1) {
-        weft__say(g->s, f, "; and by %c more", count - 1);
-    }
-    weft__say(g->s, f, ".");
+    if (count) {
+        struct weft__text list = {0};
+        list_holder(g, f, &list, first);
+        analyse_say(g->s, f, SAY_KNOWN_HOLDERS, TEXT(holders, list.text), AMOUNT(more, count - 1));
+        analyse_list_end(g->s, &list);
+    } else if (!weft__holds_known(h->m, resource) &&
+               h->holds_for_first[resource] < h->holds_for_first[resource + 1])
+        analyse_say(g->s, f, SAY_HOLDERS_NOT_KNOWN);
 }
 
-/* The one from whom a result was expected, and what became of him. */
-static void put_owner(const struct weft__graph *g, struct weft_finding *f,
+/* The one from whom a result was expected, and what became of it. */
+static void say_owner(const struct weft__graph *g, struct weft_finding *f,
                       const struct weft__group *gr, bool creator_named)
 {
+    static const enum analyse_sentence sentences[] = {
+        [WEFT__CREATED] = SAY_OWNER,
+        [WEFT__AS_CREATOR] = SAY_OWNER_LIKE_CREATORS,
+        [WEFT__AS_HOLDER] = SAY_OWNER_GOT_IT,
+        [WEFT__AS_BEFORE] = SAY_OWNER_BEFORE,
+    };
     const struct weft_model *m = g->s->m;
-    uint32_t owner = gr->owner;
+    const uint32_t owner = gr->owner;
     if (owner == WEFT_NONE)
         return;
     if (gr->why == WEFT__HOLDS) {
-        put_holders(g, f, gr);
+        say_holders(g, f, gr);
         return;
     }
-    const struct weft_promise *o = &m->promise[owner];
-    const bool ended = o->outcome != WEFT_PENDING && owner != WEFT_ROOT, all = gr->of == gr->all;
+    const bool over = is_over(g, owner);
     if (gr->why == WEFT__CREATED && !gr->closed &&
-        (!ended || o->end_ns < m->promise[gr->node].start_ns))
+        (!over || m->promise[owner].end_ns < m->promise[gr->node].start_ns))
         return;
-    weft__say(g->s, f, " ");
-    if (gr->why == WEFT__CREATED || gr->why == WEFT__AS_CREATOR) {
-        bool named = creator_named && weft_model_name(m, owner) != WEFT_NONE;
-        if (gr->why == WEFT__AS_CREATOR) {
-            weft__say(g->s, f,
-                      all ? "Others like it were resolved by who created them (all %c), but "
-                          : "Others like it were resolved by who created them (%c of %c), but ",
-                      all ? gr->all : gr->of, gr->all);
-        }
-        weft__say(g->s, f, "%p%?{|, which created it,}", owner, named);
-    } else if (gr->why == WEFT__AS_HOLDER) {
-        weft__say(g->s, f, "%p, which got it last and has not passed it on,", owner);
-    } else {
-        weft__say(g->s, f,
-                  all ? "%p, which resolved those like it before (all %c),"
-                      : "%p, which resolved those like it before (%c of %c),",
-                  owner, all ? gr->all : gr->of, gr->all);
-    }
-    if (put_ending(g, f, owner, "")) {
-        weft__say(g->s, f, " without resolving it.");
+    const bool waits = !over && g->next[owner] != WEFT_NONE;
+    analyse_say(g->s, f, sentences[gr->why], PROMISE(owner, owner),
+                FLAG(say_created, !creator_named || weft_model_name(m, owner) == WEFT_NONE),
+                PHRASE(share, gr->of == gr->all ? SAY_SHARE_ALL : SAY_SHARE_SOME),
+                AMOUNT(all, gr->all), AMOUNT(some, gr->of),
+                PHRASE(deed, over    ? SAY_DEED_ENDED
+                             : waits ? SAY_DEED_WAITS
+                                     : SAY_DEED_NONE),
+                PROMISE(ahead, waits ? weft__ahead(g, owner) : WEFT_NONE));
+    if (over)
         prove_end(g, f, owner);
-    } else if (g->next[owner] != WEFT_NONE) {
-        weft__say(g->s, f, " waits for %p itself.", weft__ahead(g, owner));
+    else if (waits)
         prove_wait(g, f, g->next[owner]);
-    } else
-        weft__say(g->s, f, " has not resolved this one.");
 }
 
-static void tell_lost(const struct weft__graph *g, struct weft_finding *f,
-                      const struct weft__hang *x)
+/* Whose signal or result it was that did not arrive. */
+static enum analyse_sentence what_was_lost(const struct weft__graph *g,
+                                           const struct weft__group *gr)
 {
-    const struct weft_model *m = g->s->m;
+    const uint32_t outcome = g->s->m->promise[gr->node].outcome;
+    return gr->lost != WEFT__LOST_RESULT ? SAY_THE_SIGNAL
+           : outcome == WEFT_FAILED      ? SAY_THE_FAILURE
+           : outcome == WEFT_CANCELLED   ? SAY_THE_END
+                                         : SAY_THE_RESULT;
+}
+
+static void say_lost(const struct weft__graph *g, struct weft_finding *f,
+                     const struct weft__hang *x)
+{
     const struct weft__group *gr = &g->groups[x->group];
-    uint32_t reader = weft__reader(g, x->wait);
-    int64_t from = g->s->h->wait[x->wait].from_ns;
-    weft__say(g->s, f,
-              gr->lost != WEFT__LOST_RESULT                    ? "The signal of "
-              : m->promise[gr->node].outcome == WEFT_FAILED    ? "The failure of "
-              : m->promise[gr->node].outcome == WEFT_CANCELLED ? "The end of "
-                                                               : "The result of ");
-    weft__say(g->s, f, "%p%O ", gr->node, gr->node);
+    const uint32_t reader = weft__reader(g, x->wait);
+    const int64_t from = g->s->h->wait[x->wait].from_ns;
     if (gr->lost == WEFT__LOST_BEFORE || gr->lost == WEFT__LOST_LATE) {
-        bool late = gr->lost == WEFT__LOST_LATE;
-        weft__say(g->s, f,
-                  "came at %t%s%p began to wait for it %?{only |}at %t and has waited ever since, "
-                  "for %a.",
-                  gr->lost_ns,
-                  (intptr_t)(late             ? " and woke all who waited then; "
-                             : gr->lost_usual ? ", when nobody waited for it; "
-                                              : ", when nobody waited for it, and is lost: "),
-                  reader, late, from, from);
+        const bool late = gr->lost == WEFT__LOST_LATE;
+        analyse_say(g->s, f,
+                    late             ? SAY_LOST_LATE
+                    : gr->lost_usual ? SAY_LOST_BEFORE_AS_USUAL
+                                     : SAY_LOST_BEFORE,
+                    PROMISE(condition, gr->node), TIME(came, gr->lost_ns), PROMISE(waiter, reader),
+                    TIME(began, from));
         prove(g, f, gr->lost_ns, late ? WEFT_EVIDENCE_SIGNALLED : WEFT_EVIDENCE_SIGNALLED_NOBODY,
               gr->node, gr->lost_by);
     } else if (gr->lost == WEFT__LOST_OTHER) {
-        const struct weft_wait *w = &g->s->h->wait[gr->lost_to];
-        weft__say(
-            g->s, f,
-            "came for the last time at %t and woke only %p, which had no use for it and waits "
-            "again. %p, which has waited "
-            "since %t, was not woken: where they wait for different things, all must be notified.",
-            gr->lost_ns, weft_model_final(m, w->reader), reader, from);
+        const uint32_t woken = weft__reader(g, gr->lost_to);
+        analyse_say(g->s, f, SAY_LOST_TO_OTHER, PROMISE(condition, gr->node),
+                    TIME(came, gr->lost_ns), PROMISE(woken, woken), PROMISE(waiter, reader),
+                    TIME(began, from));
         prove(g, f, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
-        prove(g, f, w->until_ns, WEFT_EVIDENCE_WOKEN, weft_model_final(m, w->reader), gr->node);
+        prove(g, f, g->s->h->wait[gr->lost_to].until_ns, WEFT_EVIDENCE_WOKEN, woken, gr->node);
     } else {
-        weft__say(g->s, f,
-                  "came at %t, but %p, which %?{had waited for it since|began to wait for it only "
-                  "at} %t, was not woken: it has not run in the %a since.",
-                  gr->lost_ns, reader, from <= gr->lost_ns, from, gr->lost_ns);
+        analyse_say(g->s, f, from <= gr->lost_ns ? SAY_NOT_WOKEN : SAY_NOT_WOKEN_LATER,
+                    PHRASE(what, what_was_lost(g, gr)), PROMISE(condition, gr->node),
+                    TIME(came, gr->lost_ns), PROMISE(waiter, reader), TIME(began, from));
         if (gr->lost == WEFT__LOST_SIGNAL)
             prove(g, f, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
         else
             prove_end(g, f, gr->node);
     }
     if (x->top != reader)
-        put_behind(g, f, x);
+        say_last_waiter(g, f, x);
 }
 
-/* "'a' waits for 'b', 'b' for 'c', and 'c' for 'a'", with when each began. */
-static void tell_circle(const struct weft__graph *g, struct weft_finding *f,
-                        const struct weft__hang *x)
+static int64_t waits_since(const struct weft__graph *g, uint32_t promise)
+{
+    return g->s->h->wait[g->next[promise]].from_ns;
+}
+
+static void say_circle(const struct weft__graph *g, struct weft_finding *f,
+                       const struct weft__hang *x)
 {
     const struct weft__group *gr = &g->groups[x->group];
+    struct weft__text list = {0};
     uint32_t p = gr->node;
-    bool in_circle = false;
-    for (uint32_t i = 0; i < gr->circle; i++, p = weft__ahead(g, p))
-        in_circle |= p == x->top;
-    if (gr->circle == 1) {
-        weft__say(g->s, f, "%p%O ", p, p);
-        weft__say(g->s, f, "has waited for itself since %t: it can never go on.",
-                  g->s->h->wait[g->next[p]].from_ns);
-        prove_wait(g, f, g->next[p]);
-        put_behind(g, f, x);
-        return;
+    bool has_last = false;
+    for (uint32_t i = 0; i < gr->circle; i++, p = weft__ahead(g, p)) {
+        has_last |= gr->circle > 1 && p == x->top;
+        if (i < CIRCLE_NAMES)
+            analyse_list(g->s, &list, "",
+                         i == 0                ? SAY_CIRCLE_FIRST
+                         : i + 1 == gr->circle ? SAY_CIRCLE_LAST
+                                               : SAY_CIRCLE_NEXT,
+                         PROMISE(waiter, p), PROMISE(ahead, weft__ahead(g, p)),
+                         TIME(since, waits_since(g, p)));
+        if (i < WEFT_EVIDENCE_MAX / 2)
+            prove_wait(g, f, g->next[p]);
     }
-    weft__say(g->s, f,
-              "%c promises wait for each other in a circle, so that none of them can go on: ",
-              gr->circle);
-    for (uint32_t i = 0; i < gr->circle && i < CIRCLE_NAMES; i++, p = weft__ahead(g, p))
-        weft__say(g->s, f, "%s%p%?{ has waited for | for }%p since %t",
-                  (intptr_t)(i == 0                ? ""
-                             : i + 1 == gr->circle ? ", and "
-                                                   : ", "),
-                  p, i == 0, weft__ahead(g, p), g->s->h->wait[g->next[p]].from_ns);
-    weft__say(g->s, f, gr->circle > CIRCLE_NAMES ? " and so on, back to the first." : ".");
-    p = gr->node;
-    for (uint32_t i = 0; i < gr->circle && i < WEFT_EVIDENCE_MAX / 2; i++, p = weft__ahead(g, p))
-        prove_wait(g, f, g->next[p]);
-    if (!in_circle)
-        put_behind(g, f, x);
+    if (gr->circle == 1)
+        analyse_say(g->s, f, SAY_CIRCLE_OF_ONE, PROMISE(promise, p),
+                    TIME(since, waits_since(g, p)));
+    else
+        analyse_say(g->s, f, gr->circle > CIRCLE_NAMES ? SAY_CIRCLE_LONG : SAY_CIRCLE,
+                    AMOUNT(count, gr->circle), TEXT(members, list.text));
+    analyse_list_end(g->s, &list);
+    if (!has_last)
+        say_last_waiter(g, f, x);
 }
 
 /* Who holds the resource waits for more of it. */
-static void tell_held_by_waiters(const struct weft__graph *g, struct weft_finding *f,
-                                 const struct weft__hang *x)
+static void say_held_by_waiters(const struct weft__graph *g, struct weft_finding *f,
+                                const struct weft__hang *x)
 {
     const struct weft__group *gr = &g->groups[x->group];
-    weft__say(g->s, f, "%p%O ", gr->node, gr->node);
-    weft__say(g->s, f, gr->all == 1 ? "can never be given back: " : "can never be given back.");
     if (gr->all == 1) {
         uint32_t at = g->s->h->holds_for_first[gr->node];
         const uint32_t ahead = weft__ahead(g, gr->owner);
-        weft__say(g->s, f, "%p, which has held it since %t, ", gr->owner,
-                  g->s->m->hold[weft__next_holder(g, gr->node, &at)].from_ns);
+        analyse_say(g->s, f, ahead == gr->node ? SAY_HELD_BY_WAITER : SAY_HELD_BEHIND_WAITER,
+                    PROMISE(resource, gr->node), PROMISE(owner, gr->owner),
+                    TIME(held, g->s->m->hold[weft__next_holder(g, gr->node, &at)].from_ns),
+                    PROMISE(ahead, ahead), TIME(since, waits_since(g, gr->owner)));
         prove_hold(g, f, gr);
-        if (ahead == gr->node)
-            weft__say(g->s, f, "has waited for it itself");
-        else
-            weft__say(g->s, f, "waits for it by way of %p,", ahead);
-        weft__say(g->s, f, " since %t.", g->s->h->wait[g->next[gr->owner]].from_ns);
         prove_path(g, f, gr->owner);
     } else {
-        put_holders(g, f, gr);
+        analyse_say(g->s, f, SAY_HELD_BY_WAITERS, PROMISE(resource, gr->node));
+        say_holders(g, f, gr);
     }
-    put_behind(g, f, x);
+    say_last_waiter(g, f, x);
+}
+
+/* The owner of one group of a circle, and what it waits for. */
+static void list_owner(const struct weft__graph *g, struct weft_finding *f, struct weft__text *list,
+                       const struct weft__group *gr)
+{
+    const uint32_t ahead = weft__ahead(g, gr->owner);
+    analyse_list(g->s, list, "; ",
+                 gr->why == WEFT__HOLDS       ? SAY_OWNER_HOLDS
+                 : gr->why == WEFT__AS_HOLDER ? SAY_OWNER_PASSES_ON
+                 : gr->why == WEFT__AS_BEFORE ? SAY_OWNER_RESOLVES
+                                              : SAY_OWNER_CREATED,
+                 PROMISE(owner, gr->owner), PROMISE(owned, gr->node),
+                 PROMISE(ahead, weft__is_place(g, ahead) ? weft__ahead(g, ahead) : ahead),
+                 TIME(since, waits_since(g, gr->owner)));
+    prove_creation(g, f, gr->node);
+    if (gr->why == WEFT__HOLDS)
+        prove_hold(g, f, gr);
+    prove_path(g, f, gr->owner);
 }
 
 /* Owners in a circle: who waits for what whose owner waits … */
-static void tell_owners(const struct weft__graph *g, struct weft_finding *f,
-                        const struct weft__hang *x)
+static void say_owners(const struct weft__graph *g, struct weft_finding *f,
+                       const struct weft__hang *x)
 {
-    uint32_t at = x->group, named = 0;
-    bool owns = false;
+    struct weft__text list = {0};
+    uint32_t at = x->group, owners = 0;
+    bool has_last = false;
     if (g->groups[at].up == at && g->groups[at].why == WEFT__HOLDS) {
-        tell_held_by_waiters(g, f, x);
+        say_held_by_waiters(g, f, x);
         return;
     }
-    weft__say(g->s, f, "Each of these waits for what another one of them holds: ");
     do {
-        const struct weft__group *gr = &g->groups[at];
-        uint32_t up = gr->up;
-        owns |= gr->owner == x->top;
-        if (named < CIRCLE_NAMES) {
-            weft__say(g->s, f, "%?{|; }%p%s%p, has waited for ", named == 0, gr->owner,
-                      (intptr_t)(gr->why == WEFT__HOLDS       ? ", which holds "
-                                 : gr->why == WEFT__AS_HOLDER ? ", which is to pass on "
-                                 : gr->why == WEFT__AS_BEFORE ? ", which is to resolve "
-                                                              : ", which created "),
-                      gr->node);
-            const uint32_t ahead = weft__ahead(g, gr->owner);
-            weft__say(g->s, f, "%p since %t",
-                      weft__is_place(g, ahead) ? weft__ahead(g, ahead) : ahead,
-                      g->s->h->wait[g->next[gr->owner]].from_ns);
-            prove_creation(g, f, gr->node);
-            if (gr->why == WEFT__HOLDS)
-                prove_hold(g, f, gr);
-            prove_path(g, f, gr->owner);
-        }
-        named++;
-        at = up;
+        has_last |= g->groups[at].owner == x->top;
+        if (owners++ < CIRCLE_NAMES)
+            list_owner(g, f, &list, &g->groups[at]);
+        at = g->groups[at].up;
     } while (at != x->group);
-    weft__say(g->s, f, named > CIRCLE_NAMES ? "; and so on, back to the first." : ".");
-    if (!owns)
-        put_behind(g, f, x);
+    analyse_say(g->s, f, owners > CIRCLE_NAMES ? SAY_OWNERS_LONG : SAY_OWNERS,
+                TEXT(members, list.text));
+    analyse_list_end(g->s, &list);
+    if (!has_last)
+        say_last_waiter(g, f, x);
 }
 
 /* What the root did when somebody cancelled what it waited for. */
-static void put_deaf(const struct weft__graph *g, struct weft_finding *f,
+static void say_deaf(const struct weft__graph *g, struct weft_finding *f,
                      const struct weft__group *gr)
 {
     const struct weft_history *h = g->s->h;
-    const struct weft_wait *w = &h->wait[gr->deaf];
-    uint32_t last = h->waits_of[h->waits_of_first[gr->node + 1] - 1];
-    weft__say(
-        g->s, f,
-        " %p cancelled it while it waited for %p at %t, but it goes on as before: since %t it "
-        "has waited for %p.",
-        gr->deaf_to, weft_model_final(h->m, w->source), w->until_ns, h->wait[last].from_ns,
-        weft__source(g, last));
-    prove_end(g, f, weft_model_final(h->m, w->source));
+    const uint32_t source = weft__source(g, gr->deaf);
+    const uint32_t last = h->waits_of[h->waits_of_first[gr->node + 1] - 1];
+    analyse_say(g->s, f, SAY_DEAF, PROMISE(by, gr->deaf_to), PROMISE(source, source),
+                TIME(cancelled, h->wait[gr->deaf].until_ns), TIME(since, h->wait[last].from_ns),
+                PROMISE(now, weft__source(g, last)));
+    prove_end(g, f, source);
     prove_wait(g, f, last);
 }
 
 /* Why one that is not marked should have ended: those like it have. */
-static void put_others(const struct weft__graph *g, struct weft_finding *f,
-                       const struct weft__hang *x)
+static void say_others_ended(const struct weft__graph *g, struct weft_finding *f,
+                             const struct weft__hang *x)
 {
     const struct weft__group *gr = &g->groups[x->group];
     uint32_t i = gr->first, end = gr->first + gr->count;
@@ -442,56 +427,55 @@ static void put_others(const struct weft__graph *g, struct weft_finding *f,
     if (i == end)
         return;
     const struct weft__habit *b = &g->habit[g->s->families->of[g->order[i]]];
-    weft__say(g->s, f, " Of those like %n %c have ended, each within %l.", g->order[i], b->resolved,
-              b->longest_ns);
+    analyse_say(g->s, f, SAY_LIKE_IT_ENDED, PROMISE(promise, g->order[i]),
+                AMOUNT(count, b->resolved), LENGTH(longest, b->longest_ns));
 }
 
-static void tell_root(const struct weft__graph *g, struct weft_finding *f,
-                      const struct weft__hang *x)
+/* What became of the root, or did not. */
+static enum analyse_sentence fate_of(const struct weft__graph *g, const struct weft__group *gr)
 {
     const struct weft_model *m = g->s->m;
+    return m->promise[gr->node].outcome == WEFT_FORGOTTEN          ? SAY_FATE_DROPPED
+           : gr->told_by != WEFT_NONE                              ? SAY_FATE_SIGNALLED
+           : gr->why == WEFT__HOLDS && gr->of                      ? SAY_FATE_NOT_GIVEN_BACK
+           : gr->why == WEFT__HOLDS                                ? SAY_FATE_HELD
+           : strncmp(weft_model_type(m, gr->node), "cond", 4) == 0 ? SAY_FATE_NOT_SIGNALLED
+                                                                   : SAY_FATE_NOT_RESOLVED;
+}
+
+static void say_root(const struct weft__graph *g, struct weft_finding *f,
+                     const struct weft__hang *x)
+{
     const struct weft__group *gr = &g->groups[x->group];
-    const struct weft_promise *p = &m->promise[gr->node];
-    uint32_t reader = x->wait == WEFT_NONE ? WEFT_NONE : weft__reader(g, x->wait);
-    weft__say(g->s, f, "%p%O ", gr->node, gr->node);
-    if (p->outcome == WEFT_FORGOTTEN) {
-        weft__say(g->s, f, "was dropped without a result at %t", p->end_ns);
-    } else if (gr->told_by != WEFT_NONE) {
-        weft__say(g->s, f, "was signalled for the last time at %t%?{, when nobody waited for it|}",
-                  gr->told_ns, gr->vain);
+    const struct weft_promise *p = &g->s->m->promise[gr->node];
+    const uint32_t reader = x->wait == WEFT_NONE ? WEFT_NONE : weft__reader(g, x->wait);
+    const enum analyse_sentence fate = fate_of(g, gr);
+    const bool waited = reader != WEFT_NONE;
+    analyse_say(g->s, f, !waited && p->created ? SAY_ROOT_UNWAITED : SAY_ROOT,
+                PROMISE(root, gr->node), PHRASE(fate, fate), TIME(dropped, p->end_ns),
+                TIME(signalled, gr->told_ns), FLAG(in_vain, gr->vain),
+                PROMISE(waiter, waited ? weft__reader(g, behind_place(g, x->wait)) : WEFT_NONE),
+                TIME(began, waited ? g->s->h->wait[x->wait].from_ns : INT64_MIN),
+                FLAG(should, p->should_resolve), TIME(made, p->start_ns));
+    if (fate == SAY_FATE_SIGNALLED)
         prove(g, f, gr->told_ns,
               gr->vain ? WEFT_EVIDENCE_SIGNALLED_NOBODY : WEFT_EVIDENCE_SIGNALLED, gr->node,
               gr->told_by);
-    } else if (gr->why == WEFT__HOLDS)
-        weft__say(g->s, f, gr->of ? "was never given back" : "is held");
-    else
-        weft__say(g->s, f,
-                  strncmp(weft_model_type(m, gr->node), "cond", 4) == 0 ? "was never signalled"
-                                                                        : "was never resolved");
-    if (reader != WEFT_NONE) {
-        const int64_t from = g->s->h->wait[x->wait].from_ns;
-        weft__say(g->s, f, "; %p has waited for it since %t, for %a",
-                  weft__reader(g, behind_place(g, x->wait)), from, from);
-    } else if (p->created) {
-        weft__say(g->s, f, "%?{, though it should have been|}: it is %a old", p->should_resolve,
-                  p->start_ns);
-    }
-    weft__say(g->s, f, ".");
     if (x->expected && x->near == WEFT_NONE)
-        put_others(g, f, x);
+        say_others_ended(g, f, x);
     if (x->top != reader)
-        put_behind(g, f, x);
+        say_last_waiter(g, f, x);
     if (gr->deaf == WEFT_NONE)
-        put_owner(g, f, gr, true);
+        say_owner(g, f, gr, true);
     else
-        put_deaf(g, f, gr);
+        say_deaf(g, f, gr);
     if (gr->why != WEFT__HOLDS)
-        put_some_holders(g, f, gr->node);
+        say_known_holders(g, f, gr->node);
 }
 
 /* Those that are expected from somebody who hangs here. */
-static void tell_parts(const struct weft__graph *g, struct weft_finding *f,
-                       const struct weft__hang *x)
+static void say_parts(const struct weft__graph *g, struct weft_finding *f,
+                      const struct weft__hang *x)
 {
     uint32_t part = g->groups[x->group].first_under;
     while (part != WEFT_NONE && !(g->mark[g->groups[part].node] & WEFT__SHOULD))
@@ -499,9 +483,9 @@ static void tell_parts(const struct weft__graph *g, struct weft_finding *f,
     if (part == WEFT_NONE)
         return;
     const struct weft__group *gr = &g->groups[part];
-    weft__say(g->s, f, "%?{ So nobody gives back | So nobody resolves }%p.", gr->why == WEFT__HOLDS,
-              gr->node);
-    put_owner(g, f, gr, false);
+    analyse_say(g->s, f, gr->why == WEFT__HOLDS ? SAY_PART_NOT_GIVEN_BACK : SAY_PART_NOT_RESOLVED,
+                PROMISE(promise, gr->node));
+    say_owner(g, f, gr, false);
     if (gr->count > 1)
         prove_wait(g, f, g->next[g->order[gr->first + 1]]);
 }
@@ -522,23 +506,21 @@ void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
         prove_end(g, f, gr->node);
     }
     if (gr->closed)
-        tell_owners(g, f, x);
+        say_owners(g, f, x);
     else if (gr->members)
-        tell_circle(g, f, x);
+        say_circle(g, f, x);
     else if (gr->lost)
-        tell_lost(g, f, x);
+        say_lost(g, f, x);
     else
-        tell_root(g, f, x);
+        say_root(g, f, x);
     if (x->top != WEFT_NONE && g->group[x->top] == x->group)
         prove_path(g, f, x->top);
     if (x->top != WEFT_NONE)
         prove(g, f, g->s->m->end_ns, WEFT_EVIDENCE_PENDING, x->top, WEFT_NONE);
-    tell_parts(g, f, x);
+    say_parts(g, f, x);
     if (same)
-        weft__say(g->s, f, " The same holds for %c more like it (%f).", (int64_t)same, x->family);
+        analyse_say(g->s, f, SAY_HANG_LIKE_IT, AMOUNT(count, same), SORT(sort, x->family));
     const uint64_t more = weft_model_more_like(g->s->m, gr->node); /* for which there was no room */
     if (more)
-        weft__say(g->s, f,
-                  " And %c more like it %{is|are} pending, of which nothing else was kept.",
-                  (int64_t)more);
+        analyse_say(g->s, f, SAY_PENDING_LIKE_IT, AMOUNT(count, more));
 }

@@ -10,37 +10,28 @@ enum {
     SERVED = 20, /* times: one that starves others */
 };
 
-static void put_delay(const struct weft__turns *k, const struct weft__delay *d,
+static void say_delay(const struct weft__turns *k, const struct weft__delay *d,
                       const struct weft__slow *x, struct weft_finding *f)
 {
     const struct weft_wait *w = &k->h->wait[d->wait];
-    const bool signalled = k->m->promise[weft_model_final(k->m, w->source)].outcome == WEFT_PENDING;
-    weft__say(k->s, f,
-              d->was_there ? "%p went on only %l after it began to wait for %n, which was there "
-                             "already, at %t"
-              : signalled  ? "%p went on only %l after %n, for which it waited, was signalled at %t"
-                           : "%p went on only %l after %n, for which it waited, %e at %t",
-              w->reader, d->to_ns - d->from_ns, w->source,
-              d->was_there || signalled ? d->from_ns : w->source, d->from_ns);
-    if (d->why == WEFT__SLEPT) {
-        weft__say(k->s, f, d->other_stream ? " by another thread" : "");
-        if (d->idle_ns) {
-            weft__say(k->s, f, ": the event loop slept for %l meanwhile, as if nobody had told it.",
-                      d->idle_ns);
-        } else
-            weft__say(k->s, f,
-                      ": hardly anything ran meanwhile, as if nobody had told the event loop.");
-    } else {
-        weft__say(k->s, f, ": %c %?{runs that became ready later|other runs} came first",
-                  d->why == WEFT__OVERTAKEN ? d->first : d->runs, d->why == WEFT__OVERTAKEN);
-        if (d->most != WEFT_ROOT)
-            weft__say(k->s, f, "%?{, most of the time |, among them }%f",
-                      d->most_ns > (d->to_ns - d->from_ns) / 2, k->s->families->of[d->most]);
-        weft__say(k->s, f, ".");
-    }
+    const bool mostly = d->most_ns > (d->to_ns - d->from_ns) / 2;
+    const uint32_t sort = d->most == WEFT_ROOT ? WEFT_NONE : k->s->families->of[d->most];
+    analyse_say(k->s, f,
+                d->why == WEFT__OVERTAKEN ? SAY_LATE_OVERTAKEN
+                : d->why == WEFT__QUEUED  ? SAY_LATE_QUEUED
+                : d->idle_ns              ? SAY_LATE_SLEPT
+                                          : SAY_LATE_NOTHING_RAN,
+                PHRASE(late, d->was_there ? SAY_LATE_FOR_WHAT_WAS_THERE
+                             : weft__is_pending(k->m, weft_model_final(k->m, w->source))
+                                 ? SAY_LATE_FOR_SIGNAL
+                                 : SAY_LATE_FOR_RESULT),
+                PROMISE(waiter, w->reader), PROMISE(source, w->source),
+                LENGTH(delay, d->to_ns - d->from_ns), TIME(ready, d->from_ns),
+                FLAG(other, d->other_stream), LENGTH(idle, d->idle_ns),
+                AMOUNT(runs, d->why == WEFT__OVERTAKEN ? d->first : d->runs),
+                SORT(mostly, mostly ? sort : WEFT_NONE), SORT(partly, mostly ? WEFT_NONE : sort));
     if (x->count > 1)
-        weft__say(k->s, f, " It was late by more than the limit %c times, %l in all.", x->count,
-                  x->sum_ns);
+        analyse_say(k->s, f, SAY_LATE_OFTEN, AMOUNT(count, x->count), LENGTH(sum, x->sum_ns));
 }
 
 static void put_evidence(const struct weft__turns *k, const struct weft__delay *d,
@@ -146,33 +137,30 @@ static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
     if (k->tolds < WEFT__MERGED)
         k->told[k->tolds++] = (struct told){d->why, family, k->s->out->count - 1};
     f->count = x->count;
-    put_delay(k, d, x, f);
+    say_delay(k, d, x, f);
     if (starved)
-        weft__say(k->s, f, " Meanwhile %p was served %c times.", d->most, times);
+        analyse_say(k->s, f, SAY_SERVED_MEANWHILE, PROMISE(promise, d->most), AMOUNT(times, times));
     put_evidence(k, d, f);
     weft__finding_affects(k->s, f, w->reader);
 }
 
-static void put_turn(const struct weft__turns *k, const struct weft__turn *x, uint32_t count,
+static void say_turn(const struct weft__turns *k, const struct weft__turn *x, uint32_t count,
                      int64_t cost, struct weft_finding *f)
 {
-    weft__say(k->s, f,
-              "The event loop had no pause for %l, from %t on: %c runs came one after another",
-              x->to_ns - x->from_ns, x->from_ns, x->runs);
-    if (x->promise != WEFT_ROOT) {
-        weft__say(k->s, f, "; those of %f took %l", k->s->families->of[x->promise], x->share_ns);
-    }
-    weft__say(k->s, f, ".");
-    if (x->wait != WEFT_NONE && x->late) {
-        weft__say(k->s, f,
-                  " Meanwhile %c %{other was waiting: |others were waiting, among them }%n%?{.|; "
-                  "what they waited for was looked at only afterwards.}",
-                  x->late, k->h->wait[x->wait].reader, x->late == 1);
-    } else if (x->wait != WEFT_NONE)
-        weft__say(k->s, f, " %p was ready for %l before it could run.", k->h->wait[x->wait].reader,
-                  x->ready_ns);
+    const bool known = x->promise != WEFT_ROOT;
+    analyse_say(k->s, f, SAY_TURN, LENGTH(length, x->to_ns - x->from_ns), TIME(from, x->from_ns),
+                AMOUNT(runs, x->runs),
+                SORT(sort, known ? k->s->families->of[x->promise] : WEFT_NONE),
+                LENGTH(share, x->share_ns));
+    if (x->wait != WEFT_NONE)
+        analyse_say(k->s, f,
+                    x->late == 0   ? SAY_TURN_READY
+                    : x->late == 1 ? SAY_TURN_KEPT_ONE
+                                   : SAY_TURN_KEPT,
+                    AMOUNT(count, x->late), PROMISE(waiter, k->h->wait[x->wait].reader),
+                    LENGTH(ready, x->ready_ns));
     if (count > 1)
-        weft__say(k->s, f, " %c such turns took %l in all.", count, cost);
+        analyse_say(k->s, f, SAY_TURNS, AMOUNT(count, count), LENGTH(sum, cost));
 }
 
 /* Turns of the same family, the worst first. */
@@ -206,7 +194,7 @@ static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t co
         return;
     uint32_t finding = k->s->out->count - 1;
     f->count = count;
-    put_turn(k, x, count, cost, f);
+    say_turn(k, x, count, cost, f);
     weft__finding_evidence(k->s, f, x->first_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
     if (x->wait != WEFT_NONE) {
         const struct weft_wait *w = &k->h->wait[x->wait];

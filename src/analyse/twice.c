@@ -95,14 +95,11 @@ static void report(struct weft__search *s, const struct second *x, const struct 
     if (!f)
         return;
     f->count = count;
-    weft__say(s, f, "%p %e", p, p);
-    if (by != WEFT_NONE)
-        weft__say(s, f, " by %p", by);
-    weft__say(s, f, " at %t; ", m->promise[p].end_ns);
-    weft__say(s, f, i->actor == p ? "it" : "%p", i->actor);
-    weft__say(s, f, " ended it again at %t. The first end counts.", i->time_ns);
+    analyse_say(s, f, i->actor == p ? SAY_ENDED_ITSELF_AGAIN : SAY_ENDED_TWICE, PROMISE(promise, p),
+                PROMISE(first, by), TIME(first_end, m->promise[p].end_ns),
+                PROMISE(second, i->actor), TIME(second_end, i->time_ns));
     if (count > 1)
-        weft__say(s, f, " This happened to %c of this sort.", count);
+        analyse_say(s, f, SAY_ENDED_TWICE_OFTEN, AMOUNT(count, count));
     weft__evidence_created(s, f, p);
     weft__evidence_ended(s, f, p);
     weft__finding_evidence(s, f, i->time_ns, WEFT_EVIDENCE_ENDED_AGAIN, p, i->actor);

@@ -267,13 +267,11 @@ static void report_late(struct finder *f, uint32_t sort, struct late *x)
                      from, from + x->worst_ns, x->waited_ns);
     if (!g)
         return;
-    const int workers = __builtin_popcountll(f->sort[sort].pool);
-    weft__say(f->s, g,
-              "%f: %c of %c began late, since %?{the only worker was|all their workers were} busy. "
-              "At worst %p, created at %t, stood for %l until one of %u workers was free; one of "
-              "these usually takes %l. Meanwhile they were busy with %f for %u %% of the time.",
-              sort, x->count, f->sort[sort].jobs, workers == 1, x->worst, from, x->worst_ns,
-              workers, x->usual_ns, x->busy_with, x->percent);
+    analyse_say(f->s, g, SAY_WORKERS_BUSY, SORT(sort, sort), AMOUNT(count, x->count),
+                AMOUNT(jobs, f->sort[sort].jobs),
+                NUMBER(workers, __builtin_popcountll(f->sort[sort].pool)), PROMISE(worst, x->worst),
+                TIME(created, from), LENGTH(waited, x->worst_ns), LENGTH(usual, x->usual_ns),
+                SORT(busy_with, x->busy_with), NUMBER(percent, x->percent));
     g->count = x->count;
     put_late_evidence(f, sort, x, g);
 }
@@ -383,24 +381,21 @@ static void report_stuck(struct finder *f, const struct stuck *x, unsigned count
                                                f->m->promise[x[0].job].start_ns, cost);
     if (!g)
         return;
-    weft__say(f->s, g,
-              count == 1 ? "The only worker waits for what only it can begin, and that has never "
-                           "run: "
-                         : "All %u workers wait for what only they can begin, and that has never "
-                           "run: ",
-              count);
+    struct weft__text list = {0};
     for (unsigned i = 0; i < count; i++) {
         const struct weft_wait *w = &f->h->wait[x[i].wait];
         weft__finding_affects(f->s, g, w->reader);
         if (i >= SHOWN)
             continue;
-        weft__say(f->s, g, "%?{; |}%p has waited for %p since %t", i, w->reader,
-                  weft_model_final(f->m, w->source), w->from_ns);
+        analyse_list(f->s, &list, "; ", SAY_WORKER_WAITS, PROMISE(worker, w->reader),
+                     PROMISE(source, weft_model_final(f->m, w->source)), TIME(since, w->from_ns));
         weft__evidence_created(f->s, g, x[i].job);
         weft__finding_evidence(f->s, g, w->from_ns, WEFT_EVIDENCE_WAITS_STILL, w->reader,
                                w->source);
     }
-    weft__say(f->s, g, ".");
+    analyse_say(f->s, g, count == 1 ? SAY_WORKER_STUCK : SAY_WORKERS_STUCK, NUMBER(count, count),
+                TEXT(workers, list.text));
+    analyse_list_end(f->s, &list);
 }
 
 static void find_stuck(struct finder *f, uint64_t pool)

@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: ISC */
+#include "analyse/sentence.h"
+
+#include <assert.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const char *const texts[] = {
+    [SAY_NOTHING] = "",
+#define SENTENCE(NAME, text) [SAY_##NAME] = text,
+#include "analyse/sentences.def"
+#undef SENTENCE
+};
+
+struct filler {
+    struct weft__text *t;
+    const struct weft_model *m;
+    const struct weft__families *families;
+    const struct analyse_slot *slots;
+    size_t count;
+};
+
+static void put_template(const struct filler *f, const char *text);
+
+/* A name between two bytes of a template. */
+struct word {
+    const char *text;
+    size_t size;
+};
+
+static bool is_word(struct word w, const char *text)
+{
+    return strlen(text) == w.size && memcmp(text, w.text, w.size) == 0;
+}
+
+static const struct analyse_slot *slot_of(const struct filler *f, struct word name)
+{
+    for (size_t i = 0; i < f->count; i++)
+        if (is_word(name, f->slots[i].name))
+            return &f->slots[i];
+    return NULL;
+}
+
+/* Why a promise failed, cut where it is long, between whole characters; nothing if that is not known. */
+static void put_reason(struct weft__text *t, const struct weft_model *m, uint32_t promise)
+{
+    enum { REASON_BYTES = 120 };
+    uint32_t size, reason = weft_model_reason(m, promise);
+    if (m->promise[promise].outcome != WEFT_FAILED || reason == WEFT_NONE)
+        return;
+    const char *text = weft_model_text(m, reason, &size);
+    uint32_t n = size < REASON_BYTES ? size : REASON_BYTES;
+    while (n < size && n > 0 && ((unsigned char)text[n] & 0xc0) == 0x80)
+        n--;
+    weft__put(t, "%.*s%s", (int)n, text, n < size ? "\xe2\x80\xa6" : "");
+}
+
+/* "failed at 12 ms (timeout)", as ENDED has it. */
+static void put_ended(const struct filler *f, const struct weft_model *m, uint32_t promise)
+{
+    const struct analyse_slot slot[] = {PROMISE(promise, promise)};
+    const struct filler inner = {.t = f->t, .m = m, .slots = slot, .count = 1};
+    const bool pending = m->promise[weft_model_final(m, promise)].outcome == WEFT_PENDING;
+    put_template(&inner, texts[pending ? SAY_STILL_PENDING : SAY_ENDED]);
+}
+
+static void put_promise(const struct filler *f, const struct analyse_slot *slot, struct word form)
+{
+    const struct weft_model *m = slot->m ? slot->m : f->m;
+    const uint32_t promise = (uint32_t)slot->value;
+    if (promise == WEFT_NONE)
+        return;
+    const uint32_t final = weft_model_final(m, promise);
+    if (form.size == 0)
+        weft__put_full(f->t, m, promise);
+    else if (is_word(form, "name"))
+        weft__put_name(f->t, m, promise);
+    else if (is_word(form, "origin"))
+        weft__put_origin(f->t, m, promise);
+    else if (is_word(form, "type"))
+        weft__put(f->t, "%.64s", weft_model_type(m, promise));
+    else if (is_word(form, "number"))
+        weft__put(f->t, "%" PRIu64, m->promise[promise].id);
+    else if (is_word(form, "verb"))
+        weft__put(f->t, "%s", weft__outcome_verb(m, promise));
+    else if (is_word(form, "end"))
+        weft__put_time(f->t, m->promise[final].end_ns);
+    else if (is_word(form, "reason"))
+        put_reason(f->t, m, final);
+    else if (is_word(form, "ended"))
+        put_ended(f, m, promise);
+    else
+        assert(!"a promise has no such form");
+}
+
+static void put_slot(const struct filler *f, const struct analyse_slot *slot, struct word form)
+{
+    const int64_t value = slot->value;
+    switch (slot->is) {
+    case ANALYSE_PROMISE:
+        put_promise(f, slot, form);
+        break;
+    case ANALYSE_FAMILY:
+        if (value != WEFT_NONE)
+            weft__put_family(f->t, f->m, f->families, (uint32_t)value);
+        break;
+    case ANALYSE_TIME:
+        if (is_word(form, "ago"))
+            weft__put_length(f->t, f->m->end_ns > value ? f->m->end_ns - value : 0);
+        else if (value != INT64_MIN)
+            weft__put_time(f->t, value);
+        break;
+    case ANALYSE_LENGTH:
+        weft__put_length(f->t, value);
+        break;
+    case ANALYSE_COUNT:
+        weft__put_count(f->t, (uint64_t)value);
+        break;
+    case ANALYSE_NUMBER:
+        weft__put(f->t, "%" PRId64, value);
+        break;
+    case ANALYSE_FLAG:
+        break;
+    case ANALYSE_TEXT:
+        analyse_text_add(f->t, slot->text ? slot->text : "");
+        break;
+    case ANALYSE_PHRASE:
+        put_template(f, texts[value]);
+    }
+}
+
+/* In a part in brackets, what has nothing to say is left out together with the part. */
+static bool says_nothing(const struct analyse_slot *slot, size_t put)
+{
+    const bool is_number = slot->is == ANALYSE_LENGTH || slot->is == ANALYSE_COUNT ||
+                           slot->is == ANALYSE_NUMBER || slot->is == ANALYSE_FLAG;
+    return is_number ? slot->value == 0 : put == 0;
+}
+
+/* What stands in braces: a slot, a slot and a form, or a slot and the words for one and for several. Returns whether it
+ * has something to say. */
+static bool put_braces(const struct filler *f, const char *text, size_t size)
+{
+    const struct word name = {text, strcspn(text, ".|?}")};
+    const char *rest = text + name.size;
+    const struct analyse_slot *slot = slot_of(f, name);
+    const size_t before = f->t->size;
+    assert(slot);
+    if (*rest == '|') {
+        const char *one = rest + 1, *several = strchr(one, '|') + 1;
+        const bool is_one = slot->value == 1;
+        weft__put(f->t, "%.*s", (int)(is_one ? several - 1 - one : text + size - several),
+                  is_one ? one : several);
+        return true;
+    }
+    put_slot(f, slot, (struct word){rest + 1, *rest == '.' ? size - name.size - 1 : 0});
+    return !says_nothing(slot, f->t->size - before);
+}
+
+static void put_template(const struct filler *f, const char *text)
+{
+    size_t part = 0;     /* where the part in brackets begins in the text */
+    bool stands = false; /* … and whether it is not left out */
+    while (*text) {
+        const size_t plain = strcspn(text, "{[]"), braces = strcspn(text + plain, "}");
+        weft__put(f->t, "%.*s", (int)plain, text);
+        text += plain;
+        if (*text == '{') {
+            stands &= put_braces(f, text + 1, braces - 1);
+            text += braces + 1;
+        } else if (*text) {
+            if (*text == '[')
+                part = f->t->size;
+            else if (!stands)
+                analyse_text_cut(f->t, part);
+            stands = true;
+            text++;
+        }
+    }
+}
+
+void analyse_put_slots(struct weft__text *t, const struct weft_model *m,
+                       const struct weft__families *families, enum analyse_sentence which,
+                       const struct analyse_slot *slots, size_t count)
+{
+    const struct filler f = {t, m, families, slots, count};
+    const char *text = texts[which];
+    if (t->size && t->text[t->size - 1] != ' ' && !strchr(" ,;:.)", *text))
+        weft__put(t, " ");
+    put_template(&f, text);
+}
+
+const char *analyse_sentence_text(enum analyse_sentence which)
+{
+    return texts[which];
+}

@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: ISC */
+/* The sentences of sentences.def with their slots filled.
+ *
+ *     analyse_put(&t, m, families, SAY_LOST_LATE, PROMISE(condition, c), TIME(came, at),
+ *                 PROMISE(waiter, w), TIME(began, from));
+ *
+ * tools/check-sentences compares the slots that are filled with those that the sentences have. */
+#ifndef WEFT_ANALYSE_SENTENCE_H
+#define WEFT_ANALYSE_SENTENCE_H
+
+#include "analyse/names.h"
+
+enum analyse_sentence {
+    SAY_NOTHING,
+#define SENTENCE(NAME, text) SAY_##NAME,
+#include "analyse/sentences.def"
+#undef SENTENCE
+};
+
+/* What fills a slot. */
+struct analyse_slot {
+    const char *name;
+    enum {
+        ANALYSE_PROMISE, /* WEFT_NONE: nothing */
+        ANALYSE_FAMILY,  /* likewise */
+        ANALYSE_TIME,    /* INT64_MIN: nothing */
+        ANALYSE_LENGTH,  /* in a part in brackets, 0 is nothing; likewise a count or a number */
+        ANALYSE_COUNT,   /* "1,204" */
+        ANALYSE_NUMBER,  /* "1204" */
+        ANALYSE_FLAG,    /* prints nothing; its part is left out if it is false */
+        ANALYSE_TEXT,    /* clean; NULL or empty: nothing */
+        ANALYSE_PHRASE,  /* another sentence, with the same slots; SAY_NOTHING: nothing */
+    } is;
+    int64_t value;
+    const char *text;
+    const struct weft_model *m; /* a promise of another model; NULL: of the sentence's */
+};
+
+#define PROMISE(name, promise)                                                                     \
+    {                                                                                              \
+#name, ANALYSE_PROMISE, (int64_t)(promise), NULL, NULL                                     \
+    }
+#define PROMISE_OF(model, name, promise)                                                           \
+    {                                                                                              \
+#name, ANALYSE_PROMISE, (int64_t)(promise), NULL, model                                    \
+    }
+#define SORT(name, family)                                                                         \
+    {                                                                                              \
+#name, ANALYSE_FAMILY, (int64_t)(family), NULL, NULL                                       \
+    }
+#define TIME(name, time_ns)                                                                        \
+    {                                                                                              \
+#name, ANALYSE_TIME, time_ns, NULL, NULL                                                   \
+    }
+#define LENGTH(name, ns)                                                                           \
+    {                                                                                              \
+#name, ANALYSE_LENGTH, ns, NULL, NULL                                                      \
+    }
+#define AMOUNT(name, n)                                                                            \
+    {                                                                                              \
+#name, ANALYSE_COUNT, (int64_t)(n), NULL, NULL                                             \
+    }
+#define NUMBER(name, n)                                                                            \
+    {                                                                                              \
+#name, ANALYSE_NUMBER, (int64_t)(n), NULL, NULL                                            \
+    }
+#define FLAG(name, is)                                                                             \
+    {                                                                                              \
+#name, ANALYSE_FLAG, is, NULL, NULL                                                        \
+    }
+#define TEXT(name, text)                                                                           \
+    {                                                                                              \
+#name, ANALYSE_TEXT, 0, text, NULL                                                         \
+    }
+#define PHRASE(name, which)                                                                        \
+    {                                                                                              \
+#name, ANALYSE_PHRASE, (int64_t)(which), NULL, NULL                                        \
+    }
+
+/* Slots and their number, as two arguments. */
+#define ANALYSE_SLOTS(...)                                                                         \
+    (const struct analyse_slot[]){{.name = ""}, __VA_ARGS__},                                      \
+        sizeof((const struct analyse_slot[]){{.name = ""}, __VA_ARGS__}) /                         \
+            sizeof(struct analyse_slot)
+
+/* Puts a sentence; behind a space if there is text before it that does not end with one, unless it begins with a
+ * punctuation mark. families: of m, or NULL if no slot is a family. */
+#define analyse_put(t, m, families, which, ...)                                                    \
+    analyse_put_slots(t, m, families, which, ANALYSE_SLOTS(__VA_ARGS__))
+void analyse_put_slots(struct weft__text *t, const struct weft_model *m,
+                       const struct weft__families *families, enum analyse_sentence which,
+                       const struct analyse_slot *slots, size_t count);
+
+/* A sentence without slots. */
+const char *analyse_sentence_text(enum analyse_sentence which);
+
+#endif
