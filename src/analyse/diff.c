@@ -44,24 +44,6 @@ enum weft__ending weft__ending_of(const struct weft_model *m, uint32_t promise)
     return WEFT__OPEN;
 }
 
-void weft__put_ending(struct weft__text *t, const struct weft_history *h, uint32_t promise)
-{
-    uint32_t final = weft_model_final(h->m, promise), size;
-    enum weft__ending e = weft__ending_of(h->m, promise);
-    if (e == WEFT__OPEN) {
-        weft__put(t, "is pending when the trace ends");
-        return;
-    }
-    weft__put(t, "%s at %s", weft__outcome_verb(h->m, promise),
-              weft_moment(h->m->promise[final].end_ns).text);
-    uint32_t reason = e == WEFT__ERROR ? weft_model_reason(h->m, final) : WEFT_NONE;
-    if (reason != WEFT_NONE) {
-        const char *text = weft_model_text(h->m, reason, &size);
-        if (size)
-            weft__put(t, " (%.100s)", text);
-    }
-}
-
 static int64_t age_ns(const struct weft_history *h, uint32_t promise)
 {
     return h->m->end_ns - h->m->promise[promise].start_ns;
@@ -464,42 +446,22 @@ static int by_importance(const void *a, const void *b)
     return p < q ? -1 : p > q;
 }
 
-static char *tell(struct weft__differ *d, const struct weft_change_found *c)
+static char *say_change(struct weft__differ *d, const struct weft_change_found *c)
 {
-    struct weft__text t = {0};
-    const struct weft_history *h = c->kind == WEFT_CHANGE_MISSING ? d->good : d->bad;
-    uint32_t promise = c->kind == WEFT_CHANGE_MISSING ? c->good : c->bad;
-    weft__put_full(&t, h->m, promise);
-    size_t before = t.size;
-    weft__put_origin(&t, h->m, promise);
-    weft__put(&t, t.size > before ? ", " : " ");
-    if (c->kind == WEFT_CHANGE_OUTCOME) {
-        weft__put_ending(&t, d->bad, c->bad);
-        weft__put(&t, "; in the good run it ");
-        if (weft__ending_of(d->good->m, c->good) == WEFT__OPEN)
-            weft__put(&t, "was pending when the trace ended");
-        else
-            weft__put_ending(&t, d->good, c->good);
-    } else if (c->kind == WEFT_CHANGE_UNREAD) {
-        weft__put_ending(&t, d->bad, c->bad);
-        weft__put(&t, ", and nobody looked at that; in the good run somebody did");
-    } else if (c->kind == WEFT_CHANGE_TYPE) {
-        weft__put(&t, "is of type %.64s in the good run", weft_model_type(d->good->m, c->good));
-    } else if (c->kind == WEFT_CHANGE_MISSING) {
-        weft__put(&t, "is missing; in the good run it was created at %s",
-                  weft_moment(d->good->m->promise[c->good].start_ns).text);
-    } else {
-        weft__put(&t, "was created at %s; the good run has no such promise",
-                  weft_moment(d->bad->m->promise[c->bad].start_ns).text);
-    }
-    if (c->count > 1) {
-        weft__put(&t, ". The same is true of ");
-        weft__put_count(&t, c->count - 1);
-        weft__put(&t, c->count == 2 ? " other of its kind" : " others of its kind");
-    }
-    weft__put(&t, ".");
-    d->failed |= t.failed;
-    return weft__text_take(&t);
+    static const enum analyse_sentence sentences[] = {
+        [WEFT_CHANGE_OUTCOME] = SAY_CHANGED_END, [WEFT_CHANGE_UNREAD] = SAY_CHANGED_UNREAD,
+        [WEFT_CHANGE_TYPE] = SAY_CHANGED_TYPE,   [WEFT_CHANGE_MISSING] = SAY_CHANGED_MISSING,
+        [WEFT_CHANGE_ADDED] = SAY_CHANGED_ADDED,
+    };
+    const struct weft_model *m = c->kind == WEFT_CHANGE_MISSING ? d->good->m : d->bad->m;
+    const uint32_t promise = c->kind == WEFT_CHANGE_MISSING ? c->good : c->bad;
+    const bool from_pending =
+        c->kind == WEFT_CHANGE_OUTCOME && weft__ending_of(d->good->m, c->good) == WEFT__OPEN;
+    return analyse_put_new(
+        &d->failed, m, NULL, SAY_CHANGES,
+        PHRASE(change, from_pending ? SAY_CHANGED_FROM_PENDING : sentences[c->kind]),
+        PROMISE(promise, promise), GOOD(good, c->good), TIME(created, m->promise[promise].start_ns),
+        AMOUNT(others, c->count - 1));
 }
 
 static void keep_changes(struct collector *k)
@@ -519,7 +481,7 @@ static void keep_changes(struct collector *k)
     for (uint32_t i = 0; i < kept && !d->failed; i++) {
         struct weft_change_found *c = &d->out->change[d->out->changes++];
         *c = k->found[i].change;
-        c->text = tell(d, c);
+        c->text = say_change(d, c);
     }
 }
 
@@ -553,37 +515,31 @@ static void count_aligned(struct weft__differ *d)
 static void find_doubt(struct weft__differ *d)
 {
     struct weft_diff *o = d->out;
+    const struct weft_model *m = d->bad->m;
     uint64_t least = o->good_promises < o->bad_promises ? o->good_promises : o->bad_promises;
-    const char *lost = NULL;
+    enum analyse_sentence lost = SAY_NOTHING;
     bool empty = false;
     struct weft__text t = {0};
     for (uint32_t i = 0; i <= d->goods; i++) {
         const struct weft_losses *l = &d->sides.side[i].h->m->losses;
         empty |= weft_model_is_empty(d->sides.side[i].h->m);
         if (l->overwritten || l->discarded)
-            lost = l->overwritten ? "the beginning of a recording was overwritten"
-                                  : "events of a recording are missing";
+            lost = l->overwritten ? SAY_DOUBT_OVERWRITTEN : SAY_DOUBT_DISCARDED;
         else if (d->sides.side[i].h->m->resumed_ns != WEFT_TIME_MIN)
-            lost = "a recording was off for a time";
+            lost = SAY_DOUBT_PAUSED;
         o->unsure |= l->discarded || l->pending;
     }
     o->strangers = empty || o->aligned * 4 < least;
-    if (empty)
-        weft__put(&t, "Nothing was recorded in one of the runs: there is nothing to compare.");
-    else if (o->strangers && o->aligned == 0)
-        weft__put(&t, "No promise has a counterpart: are these two runs of one program?");
-    else if (o->strangers)
-        weft__put(
-            &t, "Only %u %% of the promises have a counterpart: are these two runs of one program?",
-            (unsigned)(o->aligned * 100 / least));
+    if (o->strangers)
+        analyse_put(&t, m, NULL,
+                    empty             ? SAY_EMPTY_RUN
+                    : o->aligned == 0 ? SAY_NO_COUNTERPARTS
+                                      : SAY_FEW_COUNTERPARTS,
+                    NUMBER(percent, least ? o->aligned * 100 / least : 0));
     if (lost)
-        weft__put(&t, "%sSome differences may be none: %s.", t.size ? " " : "", lost);
+        analyse_put(&t, m, NULL, lost);
     if (o->unsure)
-        weft__put(
-            &t,
-            "%sOthers may not be found: not all is known of what happened, or of what is pending "
-            "and who waits for it.",
-            t.size ? " " : "");
+        analyse_put(&t, m, NULL, SAY_DOUBT_UNSURE);
     d->failed |= t.failed;
     o->doubt = weft__text_take(&t);
 }

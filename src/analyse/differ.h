@@ -5,7 +5,7 @@
 
 #include "analyse/align.h"
 #include "analyse/diff.h"
-#include "analyse/names.h"
+#include "analyse/sentence.h"
 
 /* How a promise ended, in the end. */
 enum weft__ending {
@@ -54,10 +54,11 @@ struct weft__differ {
     bool failed;
 };
 
-enum weft__ending weft__ending_of(const struct weft_model *m, uint32_t promise);
+/* Slots of sentences: a promise of the good run, or of the bad one, of what d points to. */
+#define GOOD(name, promise) PROMISE_OF(d->good->m, name, promise)
+#define BAD(name, promise) PROMISE_OF(d->bad->m, name, promise)
 
-/* "was fulfilled at 40.2 ms", "failed at 12 ms (timeout)", "is pending when the trace ends" */
-void weft__put_ending(struct weft__text *t, const struct weft_history *h, uint32_t promise);
+enum weft__ending weft__ending_of(const struct weft_model *m, uint32_t promise);
 
 /* relevant.c: after the changes are found and marked, and what takes longer. */
 void weft__find_relevant(struct weft__differ *d);

@@ -42,7 +42,8 @@ enum differs {
 
 static void offer(struct search *s, struct weft__parting c)
 {
-    bool waits = c.what == WEFT_ORDER || c.what == WEFT__UNSIGNALLED || c.what == WEFT__EXTRA_WAIT;
+    bool waits =
+        c.what == WEFT__SWAPPED || c.what == WEFT__UNSIGNALLED || c.what == WEFT__EXTRA_WAIT;
     uint32_t good = waits ? c.reader_good : c.early.good, bad = waits ? c.reader_bad : c.early.bad;
     if (!weft_reserve(&s->found, s->count, &s->room, sizeof *s->found)) {
         s->d->failed = true;
@@ -197,7 +198,7 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
     }
     if (c.late.bad_ns > bad->from_ns || c.late.good_ns < good->from_ns)
         return;
-    c.what = WEFT_ORDER;
+    c.what = WEFT__SWAPPED;
     c.when_ns = c.late.bad_ns;
     if (harmless(s, &c, rank, n - 1))
         return;
@@ -452,10 +453,10 @@ static bool is_consequence(const struct search *s, const struct weft__parting *c
         return false; /* what led to it comes earlier */
     case WEFT__UNSIGNALLED:
     case WEFT__NO_WAIT:
-    case WEFT_ORDER:
+    case WEFT__SWAPPED:
     case WEFT__EXTRA_WAIT:
         return s->bad_cause_ns[weft_model_final(s->b->m, c->reader_bad)] <
-               (c->what == WEFT_ORDER      ? c->wait.bad_ns
+               (c->what == WEFT__SWAPPED   ? c->wait.bad_ns
                 : c->what == WEFT__NO_WAIT ? c->when_ns
                                            : c->early.bad_ns);
     case WEFT__ENDING:
@@ -641,14 +642,11 @@ static void find_common(struct search *s, int64_t good_until, int64_t bad_until)
 static void keep(struct search *s, const struct weft__parting *c)
 {
     struct weft_divergence *v = &s->d->out->divergence;
-    struct weft__text t = {0};
-    bool two = c->what == WEFT_ORDER || c->what == WEFT__UNSIGNALLED ||
+    bool two = c->what == WEFT__SWAPPED || c->what == WEFT__UNSIGNALLED ||
                (c->what == WEFT__EXTRA_WAIT && c->late.bad_is == WEFT__NOTIFIED);
-    weft__tell_parting(s->d, &t, c);
-    s->d->failed |= t.failed;
     v->found = true;
     v->causal = (c->what != WEFT__ENDING && c->what != WEFT__UNRESOLVED) || c->then != WEFT_ROOT;
-    v->text = weft__text_take(&t);
+    v->text = weft__say_parting(s->d, c);
     v->good_first = c->early.good;
     v->bad_first = c->early.bad;
     v->good_first_ns = c->early.good_ns;

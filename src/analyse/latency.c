@@ -190,32 +190,22 @@ static int by_weight(const void *a, const void *b)
     return x->kind < y->kind ? -1 : x->kind > y->kind;
 }
 
-static char *tell(struct sorter *k, const struct told *x, const struct weft__families *names)
+static char *say_latency(struct sorter *k, const struct told *x, const struct weft__families *names)
 {
-    struct weft__text t = {0};
     const struct compared *c = &x->c;
-    bool several = c->bad.count > 1 || c->good.count > 1;
-    weft__put_family(&t, k->d->bad->m, names, x->kind);
-    if (median_differs(c)) {
-        weft__put(&t, ": %s instead of %s", weft_duration(c->bad.median_ns).text,
-                  weft_duration(c->good.median_ns).text);
-        if (several) {
-            weft__put(&t, " (median of ");
-            weft__put_count(&t, c->bad.count);
-        }
-        if (c->runs > 1)
-            weft__put(&t, "%s: %s to %s", several ? "; good runs" : " (good runs",
-                      weft_duration(c->low_ns).text, weft_duration(c->high_ns).text);
-        if (several || c->runs > 1)
-            weft__put(&t, ")");
-    } else {
-        weft__put(&t, ": up to %s instead of at most %s (of ",
-                  weft_duration(c->bad.longest_ns).text, weft_duration(c->good.longest_ns).text);
-        weft__put_count(&t, c->bad.count);
-        weft__put(&t, "; the median is %s)", weft_duration(c->bad.median_ns).text);
-    }
-    k->d->failed |= t.failed;
-    return weft__text_take(&t);
+    const bool several = c->bad.count > 1 || c->good.count > 1, runs = c->runs > 1;
+    const struct weft_model *m = k->d->bad->m;
+    if (!median_differs(c))
+        return analyse_put_new(&k->d->failed, m, names, SAY_LONGER_AT_MOST, SORT(sort, x->kind),
+                               LENGTH(bad, c->bad.longest_ns), LENGTH(good, c->good.longest_ns),
+                               AMOUNT(count, c->bad.count), LENGTH(median, c->bad.median_ns));
+    return analyse_put_new(&k->d->failed, m, names,
+                           several ? SAY_LONGER_OF_MANY
+                           : runs  ? SAY_LONGER_THAN_RUNS
+                                   : SAY_LONGER,
+                           SORT(sort, x->kind), LENGTH(bad, c->bad.median_ns),
+                           LENGTH(good, c->good.median_ns), AMOUNT(count, c->bad.count),
+                           FLAG(runs, runs), LENGTH(low, c->low_ns), LENGTH(high, c->high_ns));
 }
 
 struct weft__families weft__kinds_of(const struct weft__differ *d, uint32_t run)
@@ -286,7 +276,7 @@ static bool keep_told(struct sorter *k, struct told *list, uint32_t count)
         *c = list[i].change;
         c->good = good.size[list[i].kind] ? good.first[list[i].kind] : WEFT_NONE;
         c->bad = bad.first[list[i].kind];
-        c->text = tell(k, &list[i], &bad);
+        c->text = say_latency(k, &list[i], &bad);
     }
     free(good.first);
     free(good.size);

@@ -105,17 +105,14 @@ static void find_events(struct sorter *k)
         k->event[i].before = before(k, i);
 }
 
-static char *tell(struct weft__differ *d, const struct event *first, const struct event *second)
+static char *say_order(struct weft__differ *d, const struct event *first,
+                       const struct event *second)
 {
-    const struct weft_model *g = d->good->m;
-    struct weft__text t = {0};
-    weft__put(&t, "%s %s before %s in %s (at %s and %s); in the bad run after it (at %s and %s).",
-              weft__as_name(g, first->good).text, weft__outcome_verb(g, first->good),
-              weft__as_name(g, second->good).text, d->goods > 1 ? "all good runs" : "the good run",
-              weft_moment(first->good_ns).text, weft_moment(second->good_ns).text,
-              weft_moment(first->bad_ns).text, weft_moment(second->bad_ns).text);
-    d->failed |= t.failed;
-    return weft__text_take(&t);
+    return analyse_put_new(&d->failed, d->good->m, NULL, SAY_ORDER, GOOD(first, first->good),
+                           GOOD(second, second->good),
+                           PHRASE(runs, d->goods > 1 ? SAY_ALL_GOOD_RUNS : SAY_THE_GOOD_RUN),
+                           TIME(good_first, first->good_ns), TIME(good_second, second->good_ns),
+                           TIME(bad_first, first->bad_ns), TIME(bad_second, second->bad_ns));
 }
 
 void weft__find_orders(struct weft__differ *d)
@@ -138,7 +135,7 @@ void weft__find_orders(struct weft__differ *d)
     for (uint32_t i = 0; i < k.bests && !d->failed; i++) {
         const struct event *a = &k.event[k.best[i].first], *b = &k.event[k.best[i].second];
         o->order[o->orders++] =
-            (struct weft_order_change){a->good, b->good, a->bad, b->bad, tell(d, a, b)};
+            (struct weft_order_change){a->good, b->good, a->bad, b->bad, say_order(d, a, b)};
     }
     free(k.event);
 }

@@ -6,7 +6,7 @@
 #include "analyse/differ.h"
 
 enum weft__part { /* diverge.c says what they are; if two come at one time, the first of these is told */
-                  WEFT_ORDER,
+                  WEFT__SWAPPED,
                   WEFT__UNSIGNALLED,
                   WEFT__ENDING,
                   WEFT__EXTRA_WAIT,
@@ -30,10 +30,10 @@ struct weft__moment {
 struct weft__parting {
     enum weft__part what;
     int64_t when_ns; /* in the bad run */
-    /* ORDER: as in the good run; UNSIGNALLED, EXTRA_WAIT: the wait, the signal; the others: early only */
+    /* SWAPPED: as in the good run; UNSIGNALLED, EXTRA_WAIT: the wait, the signal; the others: early only */
     struct weft__moment early, late;
-    uint32_t reader_good, reader_bad; /* ORDER, UNSIGNALLED, EXTRA_WAIT, NO_WAIT: who waits */
-    struct weft__moment wait;         /* ORDER: before it was followed back */
+    uint32_t reader_good, reader_bad; /* SWAPPED, UNSIGNALLED, EXTRA_WAIT, NO_WAIT: who waits */
+    struct weft__moment wait;         /* SWAPPED: before it was followed back */
     uint32_t rank; /* EXTRA_WAIT: how many waits for the same there were before */
     uint32_t
         then; /* WEFT_ROOT, or the promise of the bad run that ended, or went elsewhere, because of it */
@@ -56,7 +56,7 @@ uint32_t weft__woken_by(const struct weft_history *h, uint32_t promise, int64_t 
 /* Who resolved a promise, or WEFT_ROOT: the loop, itself, or nobody. */
 uint32_t weft__resolver_of(const struct weft_history *h, uint32_t promise);
 
-void weft__tell_parting(const struct weft__differ *d, struct weft__text *t,
-                        const struct weft__parting *c);
+/* Where they part, in words: the caller frees it. NULL: no memory, or nothing to say. */
+char *weft__say_parting(struct weft__differ *d, const struct weft__parting *c);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* Which sorts of promises run more often, or longer at a stretch, than in the good runs. */
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "analyse/differ.h"
@@ -64,48 +65,38 @@ struct teller {
 };
 
 /* "8", "1.6" */
-static void put_mean(struct weft__text *t, uint64_t runs, uint64_t promises)
+static struct weft_figure mean(uint64_t runs, uint64_t promises)
 {
-    uint64_t tenths = (10 * runs + promises / 2) / promises;
-    if (promises > 1 && tenths < 100 && tenths % 10) {
-        weft__put(t, "%u.%u", (unsigned)(tenths / 10), (unsigned)(tenths % 10));
-        return;
-    }
-    weft__put_count(t, (tenths + 5) / 10);
+    const uint64_t tenths = (10 * runs + promises / 2) / promises;
+    struct weft_figure out;
+    if (promises <= 1 || tenths >= 100 || tenths % 10 == 0)
+        return weft_count((tenths + 5) / 10);
+    snprintf(out.text, sizeof out.text, "%u.%u", (unsigned)(tenths / 10), (unsigned)(tenths % 10));
+    return out;
 }
 
-static void tell(struct teller *k, struct weft__text *t, const struct activity *a, uint32_t kind,
-                 bool long_one)
+static char *say_running(const struct teller *k, const struct activity *a, uint32_t kind,
+                         bool long_one)
 {
-    weft__put_family(t, k->d->bad->m, &k->bad, kind);
-    if (long_one) {
-        weft__put(t, " ran for %s without a break; in the good run for %s at most",
-                  weft_duration(a->longest_ns[1]).text, weft_duration(a->longest_ns[0]).text);
-        return;
-    }
-    weft__put(t, " ran ");
-    put_mean(t, a->runs[1], a->promises[1]);
-    weft__put(t, " times instead of ");
-    put_mean(t, a->runs[0], a->promises[0]);
-    if (a->promises[1] > 1) {
-        weft__put(t, " (on average of ");
-        weft__put_count(t, a->promises[1]);
-        weft__put(t, ")");
-    }
+    const struct weft_model *m = k->d->bad->m;
+    if (long_one)
+        return analyse_put_new(&k->d->failed, m, &k->bad, SAY_RUNS_LONGER, SORT(sort, kind),
+                               LENGTH(bad, a->longest_ns[1]), LENGTH(good, a->longest_ns[0]));
+    return analyse_put_new(&k->d->failed, m, &k->bad, SAY_RUNS_MORE_OFTEN, SORT(sort, kind),
+                           TEXT(bad, mean(a->runs[1], a->promises[1]).text),
+                           TEXT(good, mean(a->runs[0], a->promises[0]).text),
+                           AMOUNT(count, a->promises[1] > 1 ? a->promises[1] : 0));
 }
 
 static void add(struct teller *k, const struct activity *a, uint32_t kind, bool long_one)
 {
     struct weft_diff *o = k->d->out;
-    struct weft__text t = {0};
     if (o->runnings == WEFT_CHANGES_MAX)
         return;
     if (!weft_reserve(&o->running, o->runnings, &k->room, sizeof *o->running)) {
         k->d->failed = true;
         return;
     }
-    tell(k, &t, a, kind, long_one);
-    k->d->failed |= t.failed;
     o->running[o->runnings++] = (struct weft_running_change){
         .good = k->good.size[kind] ? k->good.first[kind] : WEFT_NONE,
         .bad = k->bad.first[kind],
@@ -114,7 +105,7 @@ static void add(struct teller *k, const struct activity *a, uint32_t kind, bool 
         .bad_runs = a->runs[1],
         .good_longest_ns = a->longest_ns[0],
         .bad_longest_ns = a->longest_ns[1],
-        .text = weft__text_take(&t),
+        .text = say_running(k, a, kind, long_one),
     };
 }
 

@@ -190,6 +190,16 @@ void analyse_put_slots(struct weft__text *t, const struct weft_model *m,
     put_template(&f, text);
 }
 
+char *analyse_put_slots_new(bool *failed, const struct weft_model *m,
+                            const struct weft__families *families, enum analyse_sentence which,
+                            const struct analyse_slot *slots, size_t count)
+{
+    struct weft__text t = {0};
+    analyse_put_slots(&t, m, families, which, slots, count);
+    *failed |= t.failed;
+    return weft__text_take(&t);
+}
+
 const char *analyse_sentence_text(enum analyse_sentence which)
 {
     return texts[which];

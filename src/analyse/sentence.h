@@ -91,6 +91,13 @@ void analyse_put_slots(struct weft__text *t, const struct weft_model *m,
                        const struct weft__families *families, enum analyse_sentence which,
                        const struct analyse_slot *slots, size_t count);
 
+/* The same as a text of its own, which the caller frees; NULL if there is no memory: then *failed is true. */
+#define analyse_put_new(failed, m, families, which, ...)                                           \
+    analyse_put_slots_new(failed, m, families, which, ANALYSE_SLOTS(__VA_ARGS__))
+char *analyse_put_slots_new(bool *failed, const struct weft_model *m,
+                            const struct weft__families *families, enum analyse_sentence which,
+                            const struct analyse_slot *slots, size_t count);
+
 /* A sentence without slots. */
 const char *analyse_sentence_text(enum analyse_sentence which);
 

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "analyse/sentence.h"
 #include "base/array.h"
 
 #define LEAST_NS INT64_C(10000000) /* what takes less is not slow */
@@ -372,70 +373,41 @@ static char *name_of(struct finder *f, uint32_t promise, bool one_label)
     return name;
 }
 
-static void put_cause(struct weft__text *t, const struct weft_slow_sort *s)
+static enum analyse_sentence cause_of(const struct weft_slow_sort *s)
 {
     const struct weft_slow_cause *c = &s->cause;
-    const char *name = c->name ? c->name : "";
-    if (c->lock) {
-        weft__put(t, "waiting for %s", name);
-        if (c->holder_name)
-            weft__put(t, ", which %s held", c->holder_name);
-        return;
-    }
+    if (c->lock)
+        return SAY_ON_LOCK;
     switch (c->share.kind) {
     case WEFT_STEP_RUNNING:
-        if (c->share.family == s->family)
-            weft__put(t, "running");
-        else
-            weft__put(t, "waiting while %s ran", name);
-        break;
+        return c->share.family == s->family ? SAY_ON_RUNNING : SAY_ON_OTHER_RUNNING;
     case WEFT_STEP_READY:
-        weft__put(t, "ready, %s%s%s", c->name ? "while " : "but not running", name,
-                  c->name ? " ran" : ": something else ran");
-        break;
+        return c->name ? SAY_ON_READY : SAY_ON_READY_ONLY;
     case WEFT_STEP_BLOCKED:
-        weft__put(t, "waiting while the loop was blocked%s%s", c->name ? " by " : "", name);
-        break;
+        return SAY_ON_BLOCKED;
     case WEFT_STEP_COLLECTING:
-        weft__put(t, "in garbage collections");
-        break;
+        return SAY_ON_COLLECTING;
     case WEFT_STEP_PREEMPTED:
-        weft__put(t, "without a core, as others had it");
-        break;
+        return SAY_ON_PREEMPTED;
     case WEFT_STEP_OUTSIDE:
     case WEFT_STEP_UNKNOWN:
     case WEFT_STEP_KINDS:
-        weft__put(t, "waiting for %s, which comes from outside the program", name);
+        break;
     }
+    return SAY_ON_OUTSIDE;
 }
 
-static void tell(struct finder *f, struct weft_slow_sort *s)
+static void say_slow(struct finder *f, struct weft_slow_sort *s)
 {
-    struct weft__text t = {0};
     s->name = name_of(f, f->families.first[s->family], false);
     s->cause.name = name_of(f, s->cause.share.promise, s->cause.share.one_label);
     s->cause.holder_name = name_of(f, s->cause.holder, false);
-    weft__put(&t, "%s%s (", s->all ? "" : "The slowest of ", s->name ? s->name : "");
-    if (s->all) {
-        weft__put_count(&t, s->count);
-        weft__put(&t, ", most about ");
-        weft__put_length(&t, s->median_ns);
-    } else {
-        weft__put_count(&t, s->looked);
-        weft__put(&t, " of ");
-        weft__put_count(&t, s->count);
-        weft__put(&t, ", ");
-        weft__put_length(&t, s->slow_ns);
-        weft__put(&t, " instead of ");
-        weft__put_length(&t, s->median_ns);
-    }
-    weft__put(&t, ") spent %.0f %% of %s time ",
-              100 * (double)s->cause.share.total_ns / (double)s->total_ns,
-              s->all || s->looked > 1 ? "their" : "its");
-    put_cause(&t, s);
-    weft__put(&t, ".");
-    s->text = weft__text_take(&t);
-    f->failed |= !s->text;
+    s->text = analyse_put_new(
+        &f->failed, f->m, &f->families, s->all ? SAY_SLOW_ALL : SAY_SLOWEST, SORT(sort, s->family),
+        AMOUNT(looked, s->looked), AMOUNT(count, s->count), LENGTH(slow, s->slow_ns),
+        LENGTH(median, s->median_ns),
+        NUMBER(percent, 100 * (double)s->cause.share.total_ns / (double)s->total_ns + 0.5),
+        PHRASE(on, cause_of(s)), TEXT(thing, s->cause.name), TEXT(holder, s->cause.holder_name));
 }
 
 /* ---- All of it ---- */
@@ -468,7 +440,7 @@ int weft_slow_find(struct weft_slow *out, const struct weft_history *h)
             continue;
         }
         out->count++;
-        tell(&f, s);
+        say_slow(&f, s);
     }
     weft__families_fini(&f.families);
     free(f.member);

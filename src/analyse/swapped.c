@@ -4,9 +4,9 @@
 #include "analyse/explain.h"
 
 /* Bits of the kinds of finding that are likely in a run, and of promises that matter. first: the most important of those in
- * wanted, as a text; may be NULL. */
+ * wanted: its kind and promise; may be NULL. */
 static uint32_t kinds_in(struct weft__differ *d, uint32_t run, uint32_t wanted,
-                         struct weft__text *first)
+                         struct weft_finding *first)
 {
     const struct weft_history *h = d->sides.side[run].h;
     struct weft_findings found;
@@ -17,10 +17,8 @@ static uint32_t kinds_in(struct weft__differ *d, uint32_t run, uint32_t wanted,
         const struct weft_finding *f = &found.finding[i];
         if (f->confidence < WEFT_LIKELY || weft__weight_in(h, f->promise) < 2)
             continue;
-        if (first && first->size == 0 && wanted >> f->kind & 1) {
-            weft__put(first, "%s of ", weft_finding_name(f->kind));
-            weft__put_full(first, h->m, f->promise);
-        }
+        if (first && first->promise == WEFT_NONE && wanted >> f->kind & 1)
+            *first = (struct weft_finding){.kind = f->kind, .promise = f->promise};
         kinds |= 1u << f->kind;
     }
     weft_findings_fini(&found);
@@ -51,7 +49,7 @@ static uint32_t only_better(const struct weft__differ *d, bool *worse)
 
 void weft__find_swapped(struct weft__differ *d)
 {
-    struct weft__text t = {0}, first = {0};
+    struct weft_finding first = {.promise = WEFT_NONE};
     bool worse;
     if (d->out->strangers)
         return;
@@ -67,20 +65,10 @@ void weft__find_swapped(struct weft__differ *d)
         bad = kinds_in(d, d->goods, 0, NULL);
     if (good & ~bad && !(bad & ~any)) {
         kinds_in(d, 0, good & ~bad, &first);
-        weft__put(&t, "These look swapped: the good run has what the bad one has not, %s.",
-                  first.text ? first.text : "");
-    } else if (better != WEFT_NONE) {
-        weft__put(&t, "These look swapped: ");
-        weft__put_full(&t, d->good->m, better);
-        weft__put(&t, " ");
-        weft__put_ending(&t, d->good, better);
-        weft__put(&t, " in the good run, and ");
-        weft__put_ending(&t, d->bad, d->bad_of_good[better]);
-        weft__put(&t, " in the bad one, where nothing of that weight ended worse.");
-    }
-    if (t.size)
-        weft__put(&t, " The good run comes first: weft diff GOOD BAD.");
-    d->failed |= t.failed || first.failed;
-    weft__text_fini(&first);
-    d->out->swapped = weft__text_take(&t);
+        d->out->swapped = analyse_put_new(&d->failed, d->good->m, NULL, SAY_SWAPPED_FINDINGS,
+                                          TEXT(finding, weft_finding_name(first.kind)),
+                                          PROMISE(promise, first.promise));
+    } else if (better != WEFT_NONE)
+        d->out->swapped = analyse_put_new(&d->failed, d->good->m, NULL, SAY_SWAPPED_ENDS,
+                                          GOOD(good, better), BAD(bad, d->bad_of_good[better]));
 }
