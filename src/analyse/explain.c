@@ -34,7 +34,7 @@ const char *weft_confidence_name(enum weft_confidence c)
 const char *weft_evidence_name(enum weft_evidence_event e)
 {
     static const char *const names[] = {
-#define X(NAME, name, text, alone) [WEFT_EVIDENCE_##NAME] = name,
+#define X(NAME, name) [WEFT_EVIDENCE_##NAME] = name,
         WEFT_EVIDENCE(X)
 #undef X
     };

@@ -33,35 +33,31 @@ enum weft_confidence {
 
 const char *weft_confidence_name(enum weft_confidence c); /* "possible" … */
 
-/* What an event of the evidence is. X(NAME, "name", "text", "alone"): in the texts, %p is the promise and %o the
- * other one; alone is said where there is no other one, or it is the same. */
+/* What an event of the evidence is: X(NAME, "name"). */
 #define WEFT_EVIDENCE(X)                                                                           \
-    X(CREATED, "created", "%o creates %p", "%p is created")                                        \
-    X(WAITS, "waits", "%p begins to wait for %o", "%p begins to wait for itself")                  \
-    X(WAITS_STILL, "waits_still", "%p waits for %o when the trace ends",                           \
-      "%p waits for itself when the trace ends")                                                   \
-    X(WOKEN, "woken", "%p runs, because of %o", "%p runs")                                         \
-    X(RUNS, "runs", "%p begins to run", "%p begins to run")                                        \
-    X(STOPS, "stops", "%p stops running", "%p stops running")                                      \
-    X(RUNS_STILL, "runs_still", "%p runs when the trace ends", "%p runs when the trace ends")      \
-    X(FULFILLED, "fulfilled", "%o fulfils %p", "%p is fulfilled")                                  \
-    X(FAILED, "failed", "%o lets %p fail", "%p fails")                                             \
-    X(RESOLVED, "resolved", "%o resolves %p", "%p is resolved")                                    \
-    X(CANCELLED, "cancelled", "%o cancels %p", "%p is cancelled")                                  \
-    X(ENDED_AGAIN, "ended_again", "%o ends %p again", "%p ends itself again")                      \
-    X(FORGOTTEN, "forgotten", "%p is dropped without a result", "%p is dropped without a result")  \
-    X(BECAME, "became", "%p becomes %o", "%p becomes another one")                                 \
-    X(SIGNALLED, "signalled", "%o signals %p", "%p is signalled")                                  \
-    X(SIGNALLED_NOBODY, "signalled_nobody", "%o signals %p: nobody waits for it",                  \
-      "%p is signalled: nobody waits for it")                                                      \
-    X(ACQUIRED, "acquired", "%p gets %o, and holds it", "%p gets itself, and holds it")            \
-    X(READ, "read", "%p uses the result of %o", "%p is used")                                      \
-    X(PENDING, "pending", "%p is pending when the trace ends",                                     \
-      "%p is pending when the trace ends")                                                         \
-    X(IDLE, "idle", "the event loop goes to sleep", "the event loop goes to sleep")
+    X(CREATED, "created")                                                                          \
+    X(WAITS, "waits")                                                                              \
+    X(WAITS_STILL, "waits_still")                                                                  \
+    X(WOKEN, "woken")                                                                              \
+    X(RUNS, "runs")                                                                                \
+    X(STOPS, "stops")                                                                              \
+    X(RUNS_STILL, "runs_still")                                                                    \
+    X(FULFILLED, "fulfilled")                                                                      \
+    X(FAILED, "failed")                                                                            \
+    X(RESOLVED, "resolved")                                                                        \
+    X(CANCELLED, "cancelled")                                                                      \
+    X(ENDED_AGAIN, "ended_again")                                                                  \
+    X(FORGOTTEN, "forgotten")                                                                      \
+    X(BECAME, "became")                                                                            \
+    X(SIGNALLED, "signalled")                                                                      \
+    X(SIGNALLED_NOBODY, "signalled_nobody")                                                        \
+    X(ACQUIRED, "acquired")                                                                        \
+    X(READ, "read")                                                                                \
+    X(PENDING, "pending")                                                                          \
+    X(IDLE, "idle")
 
 enum weft_evidence_event {
-#define X(NAME, name, text, alone) WEFT_EVIDENCE_##NAME,
+#define X(NAME, name) WEFT_EVIDENCE_##NAME,
     WEFT_EVIDENCE(X)
 #undef X
         WEFT_EVIDENCE_EVENTS

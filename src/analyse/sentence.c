@@ -71,10 +71,10 @@ static void put_promise(const struct filler *f, const struct analyse_slot *slot,
     if (promise == WEFT_NONE)
         return;
     const uint32_t final = weft_model_final(m, promise);
-    if (form.size == 0)
-        weft__put_full(f->t, m, promise);
-    else if (is_word(form, "name"))
+    if (is_word(form, "name") || (form.size == 0 && slot->is == ANALYSE_NAME))
         weft__put_name(f->t, m, promise);
+    else if (form.size == 0)
+        weft__put_full(f->t, m, promise);
     else if (is_word(form, "origin"))
         weft__put_origin(f->t, m, promise);
     else if (is_word(form, "type"))
@@ -98,6 +98,7 @@ static void put_slot(const struct filler *f, const struct analyse_slot *slot, st
     const int64_t value = slot->value;
     switch (slot->is) {
     case ANALYSE_PROMISE:
+    case ANALYSE_NAME:
         put_promise(f, slot, form);
         break;
     case ANALYSE_FAMILY:
@@ -125,7 +126,7 @@ static void put_slot(const struct filler *f, const struct analyse_slot *slot, st
         analyse_text_add(f->t, slot->text ? slot->text : "");
         break;
     case ANALYSE_PHRASE:
-        put_template(f, texts[value]);
+        put_template(f, slot->text);
     }
 }
 
@@ -179,15 +180,21 @@ static void put_template(const struct filler *f, const char *text)
     }
 }
 
+void analyse_fill(struct weft__text *t, const struct weft_model *m,
+                  const struct weft__families *families, const char *text,
+                  const struct analyse_slot *slots, size_t count)
+{
+    const struct filler f = {t, m, families, slots, count};
+    if (t->size && t->text[t->size - 1] != ' ' && !strchr(" ,;:.)", *text))
+        weft__put(t, " ");
+    put_template(&f, text);
+}
+
 void analyse_put_slots(struct weft__text *t, const struct weft_model *m,
                        const struct weft__families *families, enum analyse_sentence which,
                        const struct analyse_slot *slots, size_t count)
 {
-    const struct filler f = {t, m, families, slots, count};
-    const char *text = texts[which];
-    if (t->size && t->text[t->size - 1] != ' ' && !strchr(" ,;:.)", *text))
-        weft__put(t, " ");
-    put_template(&f, text);
+    analyse_fill(t, m, families, texts[which], slots, count);
 }
 
 char *analyse_put_slots_new(bool *failed, const struct weft_model *m,

@@ -21,7 +21,8 @@ enum analyse_sentence {
 struct analyse_slot {
     const char *name;
     enum {
-        ANALYSE_PROMISE, /* WEFT_NONE: nothing */
+        ANALYSE_PROMISE, /* with its number; WEFT_NONE: nothing */
+        ANALYSE_NAME,    /* only the name */
         ANALYSE_FAMILY,  /* likewise */
         ANALYSE_TIME,    /* INT64_MIN: nothing */
         ANALYSE_LENGTH,  /* in a part in brackets, 0 is nothing; likewise a count or a number */
@@ -29,7 +30,7 @@ struct analyse_slot {
         ANALYSE_NUMBER,  /* "1204" */
         ANALYSE_FLAG,    /* prints nothing; its part is left out if it is false */
         ANALYSE_TEXT,    /* clean; NULL or empty: nothing */
-        ANALYSE_PHRASE,  /* another sentence, with the same slots; SAY_NOTHING: nothing */
+        ANALYSE_PHRASE,  /* another template, with the same slots */
     } is;
     int64_t value;
     const char *text;
@@ -74,7 +75,7 @@ struct analyse_slot {
     }
 #define PHRASE(name, which)                                                                        \
     {                                                                                              \
-#name, ANALYSE_PHRASE, (int64_t)(which), NULL, NULL                                        \
+#name, ANALYSE_PHRASE, 0, analyse_sentence_text(which), NULL                               \
     }
 
 /* Slots and their number, as two arguments. */
@@ -83,8 +84,13 @@ struct analyse_slot {
         sizeof((const struct analyse_slot[]){{.name = ""}, __VA_ARGS__}) /                         \
             sizeof(struct analyse_slot)
 
-/* Puts a sentence; behind a space if there is text before it that does not end with one, unless it begins with a
- * punctuation mark. families: of m, or NULL if no slot is a family. */
+/* Puts what a template says; behind a space if there is text before it that does not end with one, unless it begins with a
+ * punctuation mark. m: NULL if all promises have a model of their own. families: of m, or NULL if no slot is a family. */
+void analyse_fill(struct weft__text *t, const struct weft_model *m,
+                  const struct weft__families *families, const char *text,
+                  const struct analyse_slot *slots, size_t count);
+
+/* The same of a sentence. */
 #define analyse_put(t, m, families, which, ...)                                                    \
     analyse_put_slots(t, m, families, which, ANALYSE_SLOTS(__VA_ARGS__))
 void analyse_put_slots(struct weft__text *t, const struct weft_model *m,

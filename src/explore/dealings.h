@@ -4,7 +4,7 @@
 #define WEFT_EXPLORE_DEALINGS_H
 
 #include "analyse/spent.h"
-#include "explore/facts.h"
+#include "explore/fact.h"
 
 #define WEFT__ACTS_KEPT 8
 
@@ -42,6 +42,7 @@ struct weft__dealings {
 int weft__dealings_find(struct weft__dealings *out, const struct weft_history *h, uint32_t promise);
 
 /* "once, when nobody waited: at 20 ms"; bad if somebody waits still. notified_in_vain is not 0. */
-void weft__fact_in_vain(struct weft__facts *f, const char *name, const struct weft__dealings *d);
+void weft__fact_in_vain(struct weft__facts *f, enum explore_fact often, enum explore_fact once,
+                        const struct weft__dealings *d);
 
 #endif

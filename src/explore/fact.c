@@ -2,7 +2,6 @@
 #include "explore/fact.h"
 
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -61,28 +60,46 @@ int64_t weft__length(const struct weft_scene *s, uint32_t promise)
     return weft_layout_end(s->l, s->m, promise) - weft_layout_start(s->l, p);
 }
 
-static size_t call(char *out, size_t room, const struct weft_scene *s, uint32_t promise,
-                   bool lasting)
+static struct explore_name call(const struct weft_scene *s, uint32_t promise, bool lasting,
+                                size_t room)
 {
     const struct weft_model *m = s->m;
     char type[32], label[WEFT__FACT_LABEL], whole[FORMATTED];
     const char *name = weft_model_type(m, promise);
     const struct weft_promise *p = &m->promise[promise];
+    struct explore_name out;
     if (promise == WEFT_ROOT) {
         snprintf(whole, sizeof whole, "the event loop");
     } else {
         weft__fact_clean(type, sizeof type, name, strlen(name));
         bool labelled = weft__fact_label(label, sizeof label, m, promise) != 0;
-        struct weft_figure length = {""};
-        if (lasting)
-            length = weft_duration(weft__length(s, promise));
         snprintf(whole, sizeof whole, "#%" PRIu64 " %s%s%s%s%s%s", p->id, type, labelled ? " " : "",
-                 label, lasting ? ", " : "", length.text,
+                 label, lasting ? ", " : "",
+                 lasting ? weft_duration(weft__length(s, promise)).text : "",
                  p->outcome == WEFT_FAILED               ? ", failed"
                  : lasting && p->outcome == WEFT_PENDING ? ", pending"
                                                          : "");
     }
-    return weft__fact_clean(out, room, whole, strlen(whole));
+    weft__fact_clean(out.text, room, whole, strlen(whole));
+    return out;
+}
+
+struct explore_name explore_called(const struct weft_scene *s, uint32_t promise)
+{
+    return call(s, promise, true, WEFT__FACT_PROMISE);
+}
+
+struct explore_name explore_named(const struct weft_scene *s, uint32_t promise)
+{
+    return call(s, promise, false, WEFT__FACT_NAMED);
+}
+
+struct explore_link explore_promise(const struct weft_scene *s, uint32_t promise, bool again)
+{
+    return (struct explore_link){
+        .link = promise == WEFT_ROOT ? WEFT_LINK_NONE : WEFT_LINK_PROMISE,
+        .target = {.promise = promise, .time_ns = weft_layout_start(s->l, &s->m->promise[promise])},
+        .again = again};
 }
 
 void weft__top_add(struct weft__top *t, uint32_t promise, int64_t length, int64_t second)
@@ -140,90 +157,63 @@ static uint32_t keep(struct weft__facts *f, const char *text, size_t room)
     return at;
 }
 
-static void add_sized(struct weft__facts *f, const char *name, const char *text,
-                      struct weft_fact fact, struct weft__target target, size_t room)
+static const struct {
+    const char *name, *text;
+} facts[] = {
+#define FACT(NAME, name, text) [FACT_##NAME] = {name, text},
+#include "explore/facts.def"
+#undef FACT
+};
+
+const char *explore_fact_name(enum explore_fact which)
 {
-    if (!f->failed && !grow(f))
-        f->failed = true;
+    return facts[which].name;
+}
+
+const char *explore_fact_text(enum explore_fact which)
+{
+    return facts[which].text;
+}
+
+/* A template with its slots filled, kept among the texts. */
+static uint32_t fill(struct weft__facts *f, const char *template, size_t room,
+                     const struct analyse_slot *slots, size_t count)
+{
+    struct weft__text t = {0};
+    analyse_fill(&t, NULL, NULL, template, slots, count);
+    f->failed |= t.failed;
+    const uint32_t at = keep(f, t.text ? t.text : "", room);
+    weft__text_fini(&t);
+    return at;
+}
+
+static struct weft_fact *add(struct weft__facts *f, struct explore_link to, enum explore_fact which,
+                             const struct analyse_slot *slots, size_t count)
+{
+    f->failed |= !f->failed && !grow(f);
     if (f->failed)
-        return;
-    uint32_t i = f->count++;
-    f->fact[i] = fact;
-    f->target[i] = target;
-    f->at[2 * i] = keep(f, name, WEFT__FACT_BYTES);
-    f->at[2 * i + 1] = keep(f, text, room);
+        return NULL;
+    const uint32_t i = f->count++;
+    f->fact[i] = (struct weft_fact){.link = to.link};
+    f->target[i] = to.target;
+    f->at[2 * i] = fill(f, to.again ? "" : facts[which].name, WEFT__FACT_BYTES, slots, count);
+    f->at[2 * i + 1] =
+        fill(f, facts[which].text, to.is_long ? WEFT__FACT_LONG : WEFT__FACT_BYTES, slots, count);
+    return &f->fact[i];
 }
 
-static void add(struct weft__facts *f, const char *name, const char *text, struct weft_fact fact,
-                struct weft__target target)
+void explore_say_slots(struct weft__facts *f, struct explore_link to, enum explore_fact which,
+                       const struct analyse_slot *slots, size_t count)
 {
-    add_sized(f, name, text, fact, target, WEFT__FACT_BYTES);
+    add(f, to, which, slots, count);
 }
 
-void weft__fact_long(struct weft__facts *f, const char *name, const char *text, enum weft_link link,
-                     struct weft__target target)
+void explore_heading_slots(struct weft__facts *f, enum explore_fact which,
+                           const struct analyse_slot *slots, size_t count)
 {
-    add_sized(f, name, text, (struct weft_fact){.link = link}, target, WEFT__FACT_LONG);
-}
-
-#define FORMAT(text, room, format)                                                                 \
-    do {                                                                                           \
-        va_list args;                                                                              \
-        va_start(args, format);                                                                    \
-        vsnprintf((text), (room), (format), args);                                                 \
-        va_end(args);                                                                              \
-    } while (0)
-
-void weft__fact_heading(struct weft__facts *f, const char *format, ...)
-{
-    char name[FORMATTED];
-    FORMAT(name, sizeof name, format);
-    add(f, name, "", (struct weft_fact){.heading = true},
-        (struct weft__target){.promise = WEFT_NONE});
-}
-
-void weft__fact_text(struct weft__facts *f, const char *name, const char *format, ...)
-{
-    char text[FORMATTED];
-    FORMAT(text, sizeof text, format);
-    add(f, name, text, (struct weft_fact){.link = WEFT_LINK_NONE},
-        (struct weft__target){.promise = WEFT_NONE});
-}
-
-void weft__fact_time(struct weft__facts *f, const char *name, int64_t time_ns, const char *format,
-                     ...)
-{
-    char text[FORMATTED];
-    FORMAT(text, sizeof text, format);
-    add(f, name, text, (struct weft_fact){.link = WEFT_LINK_TIME},
-        (struct weft__target){.promise = WEFT_NONE, .time_ns = time_ns});
-}
-
-static void add_promise(struct weft__facts *f, const char *name, const char *text,
-                        const struct weft_scene *s, uint32_t promise)
-{
-    enum weft_link link = promise == WEFT_ROOT ? WEFT_LINK_NONE : WEFT_LINK_PROMISE;
-    add(f, name, text, (struct weft_fact){.link = link},
-        (struct weft__target){.promise = promise,
-                              .time_ns = weft_layout_start(s->l, &s->m->promise[promise])});
-}
-
-void weft__fact_promise(struct weft__facts *f, const char *name, const struct weft_scene *s,
-                        uint32_t promise, const char *format, ...)
-{
-    char text[FORMATTED];
-    size_t n = call(text, WEFT__FACT_PROMISE, s, promise, true);
-    FORMAT(text + n, sizeof text - n, format);
-    add_promise(f, name, text, s, promise);
-}
-
-void weft__fact_named(struct weft__facts *f, const char *name, const struct weft_scene *s,
-                      uint32_t promise, const char *format, ...)
-{
-    char text[FORMATTED];
-    size_t n = call(text, WEFT__FACT_NAMED, s, promise, false);
-    FORMAT(text + n, sizeof text - n, format);
-    add_promise(f, name, text, s, promise);
+    struct weft_fact *fact = add(f, explore_nowhere(), which, slots, count);
+    if (fact)
+        fact->heading = true;
 }
 
 void weft__fact_bad(struct weft__facts *f)
@@ -235,5 +225,5 @@ void weft__fact_bad(struct weft__facts *f)
 void weft__fact_more(struct weft__facts *f, uint64_t all, uint64_t shown)
 {
     if (all > shown)
-        weft__fact_text(f, "", "and %s more", weft_count(all - shown).text);
+        explore_say(f, explore_nowhere(), FACT_MORE, AMOUNT(count, all - shown));
 }

@@ -3,6 +3,7 @@
 #ifndef WEFT_EXPLORE_FACT_H
 #define WEFT_EXPLORE_FACT_H
 
+#include "analyse/sentence.h"
 #include "base/count.h"
 #include "base/duration.h"
 #include "explore/facts.h"
@@ -14,33 +15,63 @@
 #define WEFT__FACT_PROMISE 144 /* of how a promise is called, within a text */
 #define WEFT__FACT_NAMED 100   /* of its name alone */
 
-#define WEFT__PRINTF(at) __attribute__((format(printf, at, at + 1)))
+enum explore_fact {
+#define FACT(NAME, name, text) FACT_##NAME,
+#include "explore/facts.def"
+#undef FACT
+};
+
+/* Where a fact leads. */
+struct explore_link {
+    enum weft_link link;
+    struct weft__target target;
+    bool again;   /* its name is that of the fact before it, and is left out */
+    bool is_long; /* up to WEFT__FACT_LONG bytes */
+};
+
+static inline struct explore_link explore_nowhere(void)
+{
+    return (struct explore_link){.link = WEFT_LINK_NONE, .target.promise = WEFT_NONE};
+}
+
+static inline struct explore_link explore_time(int64_t time_ns)
+{
+    return (struct explore_link){.link = WEFT_LINK_TIME,
+                                 .target = {.promise = WEFT_NONE, .time_ns = time_ns}};
+}
+
+/* A long text that leads anywhere. */
+static inline struct explore_link explore_long(enum weft_link link, struct weft__target target)
+{
+    return (struct explore_link){.link = link, .target = target, .is_long = true};
+}
+
+struct explore_link explore_promise(const struct weft_scene *s, uint32_t promise, bool again);
+
+/* How a promise is called in a fact: with how long it lasted, or by its name alone, where what follows has times of its own. In
+ * a slot: TEXT(promise, explore_called(s, promise).text). */
+struct explore_name {
+    char text[WEFT__FACT_PROMISE];
+};
+struct explore_name explore_called(const struct weft_scene *s, uint32_t promise);
+struct explore_name explore_named(const struct weft_scene *s, uint32_t promise);
 
 void weft__fact_begin(struct weft__facts *f);
 int weft__fact_end(struct weft__facts *f); /* 0 or WEFT_E_NOMEM */
 
-/* Begins a group; a name that may be any bytes. */
-void weft__fact_heading(struct weft__facts *f, const char *format, ...) WEFT__PRINTF(2);
+/* Adds a fact of facts.def with its slots filled (analyse/sentence.h); or a heading, which begins a group. Promises have their
+ * model with them: PROMISE_OF. */
+#define explore_say(f, to, which, ...) explore_say_slots(f, to, which, ANALYSE_SLOTS(__VA_ARGS__))
+#define explore_heading(f, which, ...) explore_heading_slots(f, which, ANALYSE_SLOTS(__VA_ARGS__))
+void explore_say_slots(struct weft__facts *f, struct explore_link to, enum explore_fact which,
+                       const struct analyse_slot *slots, size_t count);
+void explore_heading_slots(struct weft__facts *f, enum explore_fact which,
+                           const struct analyse_slot *slots, size_t count);
 
-/* With a text, any bytes. */
-void weft__fact_text(struct weft__facts *f, const char *name, const char *format, ...)
-    WEFT__PRINTF(3);
-
-/* … that leads to a time. */
-void weft__fact_time(struct weft__facts *f, const char *name, int64_t time_ns, const char *format,
-                     ...) WEFT__PRINTF(4);
-
-/* A text of up to WEFT__FACT_LONG bytes, with any link. */
-void weft__fact_long(struct weft__facts *f, const char *name, const char *text, enum weft_link link,
-                     struct weft__target target);
-
-/* … that leads to a promise: the promise's own text, then what the format says. */
-void weft__fact_promise(struct weft__facts *f, const char *name, const struct weft_scene *s,
-                        uint32_t promise, const char *format, ...) WEFT__PRINTF(5);
-
-/* … of which only its name is said, and that it failed: what follows has times of its own. */
-void weft__fact_named(struct weft__facts *f, const char *name, const struct weft_scene *s,
-                      uint32_t promise, const char *format, ...) WEFT__PRINTF(5);
+/* The name of a fact, and a slot that is filled with one; and its text. */
+const char *explore_fact_name(enum explore_fact which);
+#define FIELD(name, which) TEXT(name, explore_fact_name(which))
+const char *explore_fact_text(enum explore_fact which);
 
 /* A group about a path. */
 void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,

@@ -8,55 +8,44 @@
 
 enum { AFFECTED_SHOWN = 12, SHARES_SHOWN = 8, CHANGES_SHOWN = 20, LATENCIES_SHOWN = 8 };
 
-static const struct weft__target nowhere = {.promise = WEFT_NONE};
-
 void weft__put_share(struct weft__text *t, const struct weft_model *m, const struct weft_share *s)
 {
-    weft__put_length(t, s->total_ns);
-    if (weft_step_is_behind(s->kind)) {
-        bool ready = s->kind == WEFT_STEP_READY;
-        weft__put(t, ready ? " ready" : " the loop was blocked");
-        if (s->promise != WEFT_NONE) {
-            weft__put(t, ready ? " behind " : " by ");
-            weft__put_name(t, m, s->promise);
-        }
-        return;
-    }
-    if (s->promise != WEFT_NONE && !weft_step_is_halt(s->kind)) {
-        weft__put(t, " ");
-        weft__put_name(t, m, s->promise);
-    }
-    weft__put(t, s->promise != WEFT_NONE ? " (%s)" : " %s", weft_step_name(s->kind));
-}
-
-/* Takes what is in t as a fact. */
-static void take(struct weft__facts *f, const char *name, struct weft__text *t, enum weft_link link,
-                 struct weft__target target)
-{
-    f->failed |= t->failed;
-    weft__fact_long(f, name, t->text ? t->text : "", link, target);
-    weft__text_fini(t);
+    const bool known = s->promise != WEFT_NONE, behind = weft_step_is_behind(s->kind);
+    const enum explore_fact which = behind && s->kind == WEFT_STEP_READY ? FACT_SHARE_READY
+                                    : behind                             ? FACT_SHARE_BLOCKED
+                                    : !known                             ? FACT_SHARE_OTHER
+                                    : weft_step_is_halt(s->kind)         ? FACT_SHARE_HALT
+                                                                         : FACT_SHARE_OF;
+    const struct analyse_slot slots[] = {LENGTH(length, s->total_ns), PROMISE(promise, s->promise),
+                                         TEXT(kind, weft_step_name(s->kind))};
+    analyse_fill(t, m, NULL, explore_fact_text(which), slots, sizeof slots / sizeof *slots);
 }
 
 /* ---- A finding ---- */
 
+/* A text that the caller has put together, in a fact of its own. */
+static void say_text(struct weft__facts *f, struct explore_link to, enum explore_fact which,
+                     const char *text)
+{
+    explore_say(f, to, which, TEXT(text, text));
+}
+
 static void add_evidence(struct weft__facts *f, const struct weft_model *m,
                          const struct weft_finding *x)
 {
-    char number[WEFT__FACT_NUMBER];
-    if (!x->evidences)
-        return;
-    weft__fact_heading(f, "What shows it");
+    if (x->evidences)
+        explore_heading(f, FACT_EVIDENCE_HEAD);
     for (uint32_t i = 0; i < x->evidences; i++) {
         const struct weft_evidence *v = &x->evidence[i];
         struct weft__text t = {0};
-        snprintf(number, sizeof number, "%u", i + 1);
-        weft__put(&t, "at ");
-        weft__put_time(&t, v->time_ns);
-        weft__put(&t, ": ");
         weft_evidence_say(&t, m, x, i);
-        take(f, number, &t, WEFT_LINK_MOMENT,
-             (struct weft__target){.promise = v->promise, .time_ns = v->time_ns});
+        f->failed |= t.failed;
+        explore_say(f,
+                    explore_long(WEFT_LINK_MOMENT, (struct weft__target){.promise = v->promise,
+                                                                         .time_ns = v->time_ns}),
+                    FACT_EVIDENCE, NUMBER(number, i + 1), TIME(when, v->time_ns),
+                    TEXT(text, t.text));
+        weft__text_fini(&t);
     }
 }
 
@@ -66,9 +55,10 @@ static void add_affected(struct weft__facts *f, const struct weft_scene *s,
     uint32_t shown = 0;
     if (!x->affected_total)
         return;
-    weft__fact_heading(f, "Affected by it");
+    explore_heading(f, FACT_AFFECTED_HEAD);
     for (; shown < x->affecteds && shown < AFFECTED_SHOWN; shown++)
-        weft__fact_promise(f, "", s, x->affected[shown], "%s", "");
+        explore_say(f, explore_promise(s, x->affected[shown], false), FACT_AFFECTED,
+                    TEXT(promise, explore_called(s, x->affected[shown]).text));
     weft__fact_more(f, x->affected_total, shown);
 }
 
@@ -76,29 +66,38 @@ int weft__facts_of_finding(struct weft__facts *f, const struct weft_scene *s, ui
                            uint32_t shown)
 {
     const struct weft_finding *x = &f->analysis->findings.finding[finding];
+    const struct explore_link nowhere = explore_nowhere();
+    const struct explore_link long_one = explore_long(WEFT_LINK_NONE, nowhere.target);
     weft__fact_begin(f);
-    if (finding < shown)
-        weft__fact_heading(f, "Finding %u of %u: %s", finding + 1, shown,
-                           weft_finding_name(x->kind));
-    else
-        weft__fact_heading(f, "Finding %u: %s", finding + 1, weft_finding_name(x->kind));
-    weft__fact_long(f, weft_confidence_name(x->confidence), x->text ? x->text : "",
-                    WEFT_LINK_FINDING, (struct weft__target){.promise = finding});
+    explore_heading(f, finding < shown ? FACT_FINDING_OF : FACT_FINDING,
+                    NUMBER(number, finding + 1), NUMBER(all, shown),
+                    TEXT(kind, weft_finding_name(x->kind)));
+    explore_say(f, explore_long(WEFT_LINK_FINDING, (struct weft__target){.promise = finding}),
+                FACT_FINDING_TEXT, TEXT(confidence, weft_confidence_name(x->confidence)),
+                TEXT(text, x->text));
     if (x->confidence == WEFT_CERTAIN)
         weft__fact_bad(f);
     if (x->doubt)
-        weft__fact_long(f, "not sure", x->doubt, WEFT_LINK_NONE, nowhere);
+        explore_say(f, long_one, FACT_NOT_SURE, TEXT(doubt, x->doubt));
     if (x->count > 1)
-        weft__fact_text(f, "found", "%s times; this is the worst", weft_count(x->count).text);
+        explore_say(f, nowhere, FACT_FOUND, AMOUNT(count, x->count));
     if (x->cost_ns > 0)
-        weft__fact_text(f, "cost", "%s", weft_duration(x->cost_ns).text);
-    weft__fact_long(f, "what helps", weft_finding_hint(x->kind), WEFT_LINK_NONE, nowhere);
+        explore_say(f, nowhere, FACT_COST, LENGTH(length, x->cost_ns));
+    explore_say(f, long_one, FACT_HELPS, TEXT(hint, weft_finding_hint(x->kind)));
     add_evidence(f, s->m, x);
     add_affected(f, s, x);
     return weft__fact_end(f);
 }
 
 /* ---- A path ---- */
+
+/* A long text that leads to a promise, if it is one. */
+static struct explore_link to_promise(uint32_t promise, unsigned pane)
+{
+    const bool leads = promise != WEFT_NONE && promise != WEFT_ROOT;
+    return explore_long(leads ? WEFT_LINK_PROMISE : WEFT_LINK_NONE,
+                        (struct weft__target){.promise = promise, .pane = pane});
+}
 
 void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
                      const struct weft_path *path)
@@ -107,16 +106,20 @@ void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
     struct weft_share *share = weft_path_shares(path, s->m, &count);
     int64_t all = path->step[path->count - 1].to_ns - path->step[0].from_ns;
     f->failed |= !share;
-    weft__fact_heading(f, "Critical path");
-    weft__fact_text(f, "in all", "%s, from its creation to %s", weft_duration(all).text,
-                    path->pending ? "the end of the trace" : "its resolution");
+    explore_heading(f, FACT_PATH_HEAD);
+    explore_say(f, explore_nowhere(), path->pending ? FACT_PATH_PENDING : FACT_PATH,
+                LENGTH(length, all));
     for (; share && shown < count && shown < SHARES_SHOWN; shown++) {
         struct weft__text t = {0};
+        const uint32_t promise = share[shown].promise;
         weft__put_share(&t, s->m, &share[shown]);
-        uint32_t promise = share[shown].promise;
-        bool leads = promise != WEFT_NONE && promise != WEFT_ROOT;
-        take(f, weft__share((uint64_t)share[shown].total_ns, all > 0 ? (uint64_t)all : 0).text, &t,
-             leads ? WEFT_LINK_PROMISE : WEFT_LINK_NONE, (struct weft__target){.promise = promise});
+        f->failed |= t.failed;
+        explore_say(
+            f, to_promise(promise, 0), FACT_SHARE,
+            TEXT(share,
+                 weft__share((uint64_t)share[shown].total_ns, all > 0 ? (uint64_t)all : 0).text),
+            TEXT(text, t.text));
+        weft__text_fini(&t);
     }
     weft__fact_more(f, count, shown);
     free(share);
@@ -126,40 +129,27 @@ void weft__fact_path(struct weft__facts *f, const struct weft_scene *s,
 
 static void add_change(struct weft__facts *f, const struct weft_change_found *c)
 {
-    static const char *const names[] = {[WEFT_CHANGE_MISSING] = "missing",
-                                        [WEFT_CHANGE_ADDED] = "added",
-                                        [WEFT_CHANGE_OUTCOME] = "outcome",
-                                        [WEFT_CHANGE_UNREAD] = "not used",
-                                        [WEFT_CHANGE_TYPE] = "type"};
-    unsigned pane = c->bad != WEFT_NONE;
-    uint32_t promise = pane ? c->bad : c->good;
-    bool leads = promise != WEFT_NONE && promise != WEFT_ROOT;
-    bool named = c->kind < sizeof names / sizeof *names && names[c->kind];
-    weft__fact_long(f, named ? names[c->kind] : "other", c->text ? c->text : "",
-                    leads ? WEFT_LINK_PROMISE : WEFT_LINK_NONE,
-                    (struct weft__target){.promise = promise, .pane = pane});
+    static const enum explore_fact facts[] = {[WEFT_CHANGE_MISSING] = FACT_CHANGE_MISSING,
+                                              [WEFT_CHANGE_ADDED] = FACT_CHANGE_ADDED,
+                                              [WEFT_CHANGE_OUTCOME] = FACT_CHANGE_OUTCOME,
+                                              [WEFT_CHANGE_UNREAD] = FACT_CHANGE_UNREAD,
+                                              [WEFT_CHANGE_TYPE] = FACT_CHANGE_TYPE};
+    const unsigned pane = c->bad != WEFT_NONE;
+    say_text(f, to_promise(pane ? c->bad : c->good, pane), facts[c->kind], c->text);
 }
 
-static void add_in_bad(struct weft__facts *f, const char *name, const char *text, uint32_t promise)
-{
-    bool leads = promise != WEFT_NONE && promise != WEFT_ROOT;
-    weft__fact_long(f, name, text ? text : "", leads ? WEFT_LINK_PROMISE : WEFT_LINK_NONE,
-                    (struct weft__target){.promise = promise, .pane = 1});
-}
-
-/* The event as each run has it. */
+/* The event as a run has it. */
 static void add_event(struct weft__facts *f, const struct weft_scene *s, unsigned pane,
-                      const char *name, uint32_t promise, int64_t time_ns)
+                      uint32_t number, uint32_t promise, int64_t time_ns)
 {
-    struct weft__text t = {0};
     if (time_ns == INT64_MIN || promise == WEFT_NONE)
         return;
-    weft__put(&t, pane ? "in the bad run at " : "in the good run at ");
-    weft__put_time(&t, time_ns);
-    weft__put(&t, ": ");
-    weft__put_full(&t, s->m, promise);
-    take(f, name, &t, WEFT_LINK_MOMENT,
-         (struct weft__target){.promise = promise, .time_ns = time_ns, .pane = pane});
+    explore_say(
+        f,
+        explore_long(WEFT_LINK_MOMENT,
+                     (struct weft__target){.promise = promise, .time_ns = time_ns, .pane = pane}),
+        pane ? FACT_EVENT_BAD : FACT_EVENT_GOOD, NUMBER(number, number), TIME(when, time_ns),
+        PROMISE_OF(s->m, promise, promise));
 }
 
 int weft__facts_of_diff(struct weft__facts *f, const struct weft_scene *good,
@@ -169,35 +159,41 @@ int weft__facts_of_diff(struct weft__facts *f, const struct weft_scene *good,
     weft__fact_begin(f);
     if (!good)
         return weft__fact_end(f);
-    weft__fact_heading(f, "Difference");
-    weft__fact_long(f, v->found ? "diverges" : "",
-                    v->text        ? v->text
-                    : v->found     ? "here"
-                    : d->strangers ? "hardly anything in one run has a counterpart in the other"
-                    : !weft_diff_any(d) ? "none that matters was found"
-                                        : "none in the order of what depends on each other",
-                    v->found ? WEFT_LINK_DIFF : WEFT_LINK_NONE, nowhere);
+    explore_heading(f, FACT_DIFF_HEAD);
+    const struct explore_link long_one = explore_long(WEFT_LINK_NONE, explore_nowhere().target);
+    if (v->text)
+        say_text(f, explore_long(v->found ? WEFT_LINK_DIFF : WEFT_LINK_NONE, long_one.target),
+                 FACT_DIVERGES, v->text);
+    else if (v->found)
+        explore_say(f, explore_long(WEFT_LINK_DIFF, long_one.target), FACT_DIVERGES_HERE);
+    else
+        explore_say(f, long_one,
+                    d->strangers        ? FACT_DIFF_STRANGERS
+                    : !weft_diff_any(d) ? FACT_DIFF_NONE
+                                        : FACT_DIFF_NO_ORDER);
     if (d->swapped)
-        weft__fact_long(f, "swapped", d->swapped, WEFT_LINK_NONE, nowhere);
+        say_text(f, long_one, FACT_SWAPPED, d->swapped);
     if (d->doubt)
-        weft__fact_long(f, "not sure", d->doubt, WEFT_LINK_NONE, nowhere);
+        explore_say(f, long_one, FACT_NOT_SURE, TEXT(doubt, d->doubt));
     if (v->found) {
-        add_event(f, good, 0, "1", v->good_first, v->good_first_ns);
-        add_event(f, good, 0, "2", v->good_second, v->good_second_ns);
-        add_event(f, bad, 1, "1", v->bad_first, v->bad_first_ns);
-        add_event(f, bad, 1, "2", v->bad_second, v->bad_second_ns);
+        add_event(f, good, 0, 1, v->good_first, v->good_first_ns);
+        add_event(f, good, 0, 2, v->good_second, v->good_second_ns);
+        add_event(f, bad, 1, 1, v->bad_first, v->bad_first_ns);
+        add_event(f, bad, 1, 2, v->bad_second, v->bad_second_ns);
     }
     for (uint32_t i = 0; i < d->orders; i++)
-        add_in_bad(f, "order", d->order[i].text, d->order[i].bad_first);
+        say_text(f, to_promise(d->order[i].bad_first, 1), FACT_DIFF_ORDER, d->order[i].text);
     uint32_t shown = 0;
     for (; shown < d->changes && shown < CHANGES_SHOWN; shown++)
         add_change(f, &d->change[shown]);
     weft__fact_more(f, d->changes + d->changes_left_out, shown);
     for (shown = 0; shown < d->latencies && shown < LATENCIES_SHOWN; shown++)
-        add_in_bad(f, "latency", d->latency[shown].text, d->latency[shown].bad);
+        say_text(f, to_promise(d->latency[shown].bad, 1), FACT_DIFF_LATENCY,
+                 d->latency[shown].text);
     weft__fact_more(f, d->latencies, shown);
     for (shown = 0; shown < d->runnings && shown < LATENCIES_SHOWN; shown++)
-        add_in_bad(f, "running", d->running[shown].text, d->running[shown].bad);
+        say_text(f, to_promise(d->running[shown].bad, 1), FACT_DIFF_RUNNING,
+                 d->running[shown].text);
     weft__fact_more(f, d->runnings, shown);
     return weft__fact_end(f);
 }

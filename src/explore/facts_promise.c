@@ -66,90 +66,103 @@ static void add_source(struct about *a)
         snprintf(file, sizeof file, "\xe2\x80\xa6%s", name + size - most);
     else
         snprintf(file, sizeof file, "%s", name);
-    weft__fact_text(a->f, "in the source", "%s:%" PRIu32, file, place->line);
+    explore_say(a->f, explore_nowhere(), FACT_SOURCE, TEXT(file, file), NUMBER(line, place->line));
+}
+
+/* A fact that leads to a promise, and says only that. */
+static void say_promise(struct about *a, enum explore_fact which, uint32_t promise, bool again)
+{
+    explore_say(a->f, explore_promise(a->s, promise, again), which,
+                TEXT(promise, explore_called(a->s, promise).text));
+}
+
+/* A fact that leads to a time, and says only that. */
+static void say_time(struct about *a, enum explore_fact which, int64_t time_ns)
+{
+    explore_say(a->f, explore_time(time_ns), which, TIME(when, time_ns));
 }
 
 static void add_creation(struct about *a)
 {
     const struct weft_promise *p = a->p;
     if (!p->created)
-        weft__fact_text(a->f, "created", "before the trace begins");
+        explore_say(a->f, explore_nowhere(), FACT_CREATED_BEFORE);
     else
-        weft__fact_time(a->f, "created", p->start_ns, "at %s%s", weft_moment(p->start_ns).text,
-                        p->promoted ? ", kept from what was overwritten" : "");
+        explore_say(a->f, explore_time(p->start_ns), FACT_CREATED, TIME(when, p->start_ns),
+                    FLAG(kept, p->promoted));
     add_source(a);
     if (p->created && a->promise != WEFT_ROOT)
-        weft__fact_promise(a->f, "created by", a->s, p->creator, "%s", "");
+        say_promise(a, FACT_CREATED_BY, p->creator, false);
     if (p->simplified && !a->s->l->raw) {
-        int64_t wake = weft_model_wake(a->m, p);
-        weft__fact_promise(a->f, "hangs under", a->s, weft_model_under(a->m, p), "%s", "");
-        weft__fact_time(a->f, "shown from", wake, "%s, when it used that", weft_moment(wake).text);
+        say_promise(a, FACT_HANGS_UNDER, weft_model_under(a->m, p), false);
+        say_time(a, FACT_SHOWN_FROM, weft_model_wake(a->m, p));
     }
 }
 
 static void add_pending(struct about *a)
 {
     const struct weft_promise *p = a->p;
-    if (weft_model_overdue(a->m, a->promise)) {
-        weft__fact_text(a->f, "pending", "marked as one that must be resolved, and never was");
+    const bool overdue = weft_model_overdue(a->m, a->promise);
+    explore_say(a->f, explore_nowhere(),
+                overdue         ? FACT_OVERDUE
+                : p->background ? FACT_PENDING_AS_MEANT
+                                : FACT_PENDING);
+    if (overdue)
         weft__fact_bad(a->f);
-    } else {
-        weft__fact_text(a->f, "pending",
-                        p->background ? "meant to be pending for long"
-                                      : "not resolved when the trace ends");
-    }
     if (p->end_ns < a->m->end_ns)
-        weft__fact_time(a->f, "last sign of life", p->end_ns, "at %s", weft_moment(p->end_ns).text);
+        say_time(a, FACT_LAST_LIFE, p->end_ns);
 }
 
 static void add_end(struct about *a)
 {
     const struct weft_promise *p = a->p;
-    bool failed = p->outcome == WEFT_FAILED;
-    if (p->outcome == WEFT_PENDING) {
+    const bool failed = p->outcome == WEFT_FAILED, pending = p->outcome == WEFT_PENDING;
+    if (pending) {
         add_pending(a);
     } else {
-        weft__fact_time(a->f, weft_outcome_name((enum weft_outcome)p->outcome), p->end_ns, "at %s",
-                        weft_moment(p->end_ns).text);
+        explore_say(a->f, explore_time(p->end_ns), FACT_ENDED,
+                    TEXT(outcome, weft_outcome_name((enum weft_outcome)p->outcome)),
+                    TIME(when, p->end_ns));
         if (failed)
             weft__fact_bad(a->f);
     }
-    weft__fact_text(a->f, p->outcome == WEFT_PENDING ? "pending for" : "lasted", "%s",
-                    weft_duration(lived(a)).text);
+    explore_say(a->f, explore_nowhere(), pending ? FACT_PENDING_FOR : FACT_LASTED,
+                LENGTH(length, lived(a)));
     uint32_t cause = weft_model_reason(a->m, a->promise);
     if (cause != WEFT_NONE) {
         uint32_t size;
         char reason[WEFT__FACT_BYTES];
         const char *text = weft_model_text(a->m, cause, &size);
         weft__fact_clean(reason, sizeof reason, text, size);
-        weft__fact_text(a->f, "failure", "%s", reason);
+        explore_say(a->f, explore_nowhere(), FACT_FAILURE, TEXT(reason, reason));
         weft__fact_bad(a->f);
     }
     if (a->d.resolution != WEFT_NONE) {
-        const struct weft_interaction *x = &a->m->interaction[a->d.resolution];
-        weft__fact_promise(a->f, failed ? "failed by" : "resolved by", a->s, x->actor, "%s",
-                           x->actor == a->promise ? " (itself)" : "");
+        const uint32_t actor = (uint32_t)a->m->interaction[a->d.resolution].actor;
+        explore_say(
+            a->f, explore_promise(a->s, actor, false), failed ? FACT_FAILED_BY : FACT_RESOLVED_BY,
+            TEXT(promise, explore_called(a->s, actor).text), FLAG(itself, actor == a->promise));
     }
     for (uint32_t i = 0; i < a->d.again.kept; i++) {
         const struct weft_interaction *x = &a->m->interaction[a->d.again.interaction[i]];
-        weft__fact_promise(a->f, i ? "" : "ended again by", a->s, x->actor,
-                           " at %s; the first end counts", weft_moment(x->time_ns).text);
+        explore_say(a->f, explore_promise(a->s, x->actor, i > 0), FACT_ENDED_AGAIN_BY,
+                    TEXT(promise, explore_called(a->s, x->actor).text), TIME(when, x->time_ns));
         weft__fact_bad(a->f);
     }
     weft__fact_more(a->f, a->d.again.all, a->d.again.kept);
     if (p->outcome == WEFT_BECAME && p->becomes != WEFT_NONE) {
         uint32_t final = weft_model_final(a->m, a->promise);
-        weft__fact_promise(a->f, "what it became", a->s, p->becomes, "%s", "");
+        say_promise(a, FACT_BECAME, p->becomes, false);
         if (final != p->becomes)
-            weft__fact_promise(a->f, "in the end", a->s, final, "%s", "");
+            say_promise(a, FACT_IN_THE_END, final, false);
     }
     for (uint32_t i = 0; i < a->all_was && i < FEW; i++)
-        weft__fact_promise(a->f, i ? "" : "was", a->s, a->was[i], "%s", "");
+        say_promise(a, FACT_WAS, a->was[i], i > 0);
     weft__fact_more(a->f, a->all_was, FEW);
-    if (p->background && p->outcome != WEFT_PENDING)
-        weft__fact_text(a->f, "background", "meant to be pending for long");
-    if (p->should_resolve && p->outcome != WEFT_PENDING)
-        weft__fact_text(a->f, "mark", "must be resolved");
+    if (p->background && !pending)
+        explore_say(a->f, explore_nowhere(), FACT_BACKGROUND);
+    if (p->should_resolve && !pending)
+        explore_say(a->f, explore_nowhere(), FACT_MARK);
 }
 
 static void add_labels(struct about *a)
@@ -164,10 +177,11 @@ static void add_labels(struct about *a)
         if (all++ >= LABELS_SHOWN)
             continue;
         if (all == 1)
-            weft__fact_heading(a->f, "Labels");
+            explore_heading(a->f, FACT_LABELS_HEAD);
         uint32_t size = weft_model_label_text(m, l, text, sizeof text);
         weft__fact_clean(clean, sizeof clean, text, size);
-        weft__fact_time(a->f, weft_moment(l->time_ns).text, l->time_ns, "%s", clean);
+        explore_say(a->f, explore_time(l->time_ns), FACT_LABEL, TIME(when, l->time_ns),
+                    TEXT(label, clean));
     }
     weft__fact_more(a->f, all, LABELS_SHOWN);
 }
@@ -190,105 +204,85 @@ static void longest_waits(const struct weft_history *h, const struct weft__waits
     }
 }
 
-/* A wait that began too late: what is waited for had been notified, for the last time before. */
-static void what_was_missed(const struct about *a, const struct weft_wait *w,
-                            char text[2 * WEFT__FACT_NUMBER])
+/* How long after the last notification a wait began; 0: it did not, or there was none. */
+static int64_t missed_ns(const struct about *a, const struct weft_wait *w)
 {
     const struct weft_history *h = a->f->history;
     uint32_t c = weft_model_final(a->m, w->source), end = h->notified_first[c + 1];
-    text[0] = '\0';
-    if (end == h->notified_first[c])
-        return;
-    int64_t last = a->m->interaction[h->notified[end - 1]].time_ns;
-    if (last <= w->from_ns)
-        snprintf(text, 2 * WEFT__FACT_NUMBER, ", %s after it was last notified",
-                 weft_duration(w->from_ns - last).text);
+    int64_t last =
+        end == h->notified_first[c] ? INT64_MAX : a->m->interaction[h->notified[end - 1]].time_ns;
+    return last <= w->from_ns ? w->from_ns - last : 0;
 }
 
-static void add_wait(struct about *a, const struct weft_wait *w, const char *name, bool mine)
+/* "for" or "by", in the first row. */
+static void add_wait(struct about *a, const struct weft_wait *w, bool mine, bool again)
 {
-    static const char *const how[] = {
-        [WEFT_WAIT_READ] = "",
-        [WEFT_WAIT_RAN] = "",
-        [WEFT_WAIT_ENDED] = ", until it ended itself",
-        [WEFT_WAIT_LEFT] = ", and went on without it",
-    };
-    char missed[2 * WEFT__FACT_NUMBER];
-    uint32_t peer = mine ? w->source : w->reader;
-    const struct weft_figure from = weft_moment(w->from_ns), length = weft_duration(wait_length(w));
-    if (w->end == WEFT_WAIT_OPEN) {
-        what_was_missed(a, w, missed);
-        weft__fact_named(a->f, name, a->s, peer, ": still waits, since %s (%s)%s", from.text,
-                         length.text, missed);
-        if (!a->m->promise[w->reader].background)
-            weft__fact_bad(a->f);
-    } else {
-        bool signalled =
-            w->ended_by != WEFT_NONE && a->m->interaction[w->ended_by].kind == WEFT_SIGNALS;
-        weft__fact_named(a->f, name, a->s, peer, ": waited %s from %s%s", length.text, from.text,
-                         signalled ? ", until signalled" : how[w->end]);
-    }
+    const uint32_t peer = mine ? w->source : w->reader;
+    const bool open = w->end == WEFT_WAIT_OPEN;
+    const bool signalled =
+        !open && w->ended_by != WEFT_NONE && a->m->interaction[w->ended_by].kind == WEFT_SIGNALS;
+    explore_say(a->f, explore_promise(a->s, peer, again), open ? FACT_WAIT_STILL : FACT_WAIT,
+                FIELD(how, mine ? FACT_FOR : FACT_BY),
+                TEXT(promise, explore_named(a->s, peer).text), TIME(from, w->from_ns),
+                LENGTH(length, wait_length(w)), LENGTH(missed, open ? missed_ns(a, w) : 0),
+                FLAG(signalled, signalled), FLAG(ended, !signalled && w->end == WEFT_WAIT_ENDED),
+                FLAG(left, !signalled && w->end == WEFT_WAIT_LEFT));
+    if (open && !a->m->promise[w->reader].background)
+        weft__fact_bad(a->f);
 }
 
-static void add_acts(struct about *a, const char *name, const struct weft__acts *acts, bool others)
+static void add_acts(struct about *a, enum explore_fact which, const struct weft__acts *acts,
+                     bool others)
 {
     uint32_t shown = 0;
     for (; shown < acts->kept && shown < FEW; shown++) {
         const struct weft_interaction *x = &a->m->interaction[acts->interaction[shown]];
-        weft__fact_named(a->f, shown ? "" : name, a->s, others ? x->actor : x->other, ", at %s",
-                         weft_moment(x->time_ns).text);
+        const uint32_t peer = others ? x->actor : x->other;
+        explore_say(a->f, explore_promise(a->s, peer, shown > 0), which,
+                    TEXT(promise, explore_named(a->s, peer).text), TIME(when, x->time_ns));
     }
     weft__fact_more(a->f, acts->all, shown);
 }
 
-static void add_waits(struct about *a, const struct weft__waits *w, const char *heading)
+static void add_waits(struct about *a, const struct weft__waits *w, enum explore_fact heading)
 {
     const struct weft_history *h = a->f->history;
+    const struct explore_link nowhere = explore_nowhere();
     struct weft__top top;
     bool mine = w == &a->d.mine;
     if (w->count) {
-        weft__fact_heading(a->f, "%s", heading);
-        const struct weft_figure share =
-            weft__share((uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0);
-        weft__fact_text(a->f, "in all", "%s in %s wait%s%s%s%s", weft_duration(w->total_ns).text,
-                        weft_count(w->count).text, weft_plural(w->count), share.text[0] ? ", " : "",
-                        share.text, share.text[0] ? " of its life" : "");
+        explore_heading(a->f, heading);
+        explore_say(
+            a->f, nowhere, FACT_WAITS, LENGTH(length, w->total_ns), AMOUNT(count, w->count),
+            TEXT(share, weft__share((uint64_t)w->total_ns, mine ? (uint64_t)lived(a) : 0).text));
         if (w->blocked_ns)
-            weft__fact_text(a->f, "blocked",
-                            "%s of that: the loop did not look, it may have been there",
-                            weft_duration(w->blocked_ns).text);
+            explore_say(a->f, nowhere, FACT_WAITS_BLOCKED, LENGTH(length, w->blocked_ns));
         longest_waits(h, w, &top);
         for (uint32_t i = 0; i < top.count; i++)
-            add_wait(a, &h->wait[top.promise[i]], i ? "" : mine ? "for" : "by", mine);
+            add_wait(a, &h->wait[top.promise[i]], mine, i > 0);
         weft__fact_more(a->f, w->count, top.count);
     }
     if (w->late_ns <= 0)
         return;
     /* What was there was used late: something else ran, or the loop was slow. */
-    if (mine)
-        weft__fact_text(a->f, "ready", "%s: it could have gone on, but did not run yet",
-                        weft_duration(w->late_ns).text);
-    else
-        weft__fact_text(a->f, "was used late", "%s after it was there, in all",
-                        weft_duration(w->late_ns).text);
-    if (w->count > 1 && w->latest_ns)
-        weft__fact_named(a->f, "at the latest", a->s,
-                         mine ? h->wait[w->latest].source : h->wait[w->latest].reader, ": %s late",
-                         weft_duration(w->latest_ns).text);
+    explore_say(a->f, nowhere, mine ? FACT_READY : FACT_USED_LATE, LENGTH(length, w->late_ns));
+    if (w->count > 1 && w->latest_ns) {
+        const struct weft_wait *x = &h->wait[w->latest];
+        const uint32_t peer = mine ? x->source : x->reader;
+        explore_say(a->f, explore_promise(a->s, peer, false), FACT_LATEST,
+                    TEXT(promise, explore_named(a->s, peer).text), LENGTH(length, w->latest_ns));
+    }
 }
 
-static void add_hold(struct about *a, const struct weft_hold *x, const char *name, bool mine)
+static void add_hold(struct about *a, const struct weft_hold *x, bool mine, bool again)
 {
-    const struct weft_figure length = weft_duration(x->to_ns - x->from_ns);
-    const struct weft_figure from = weft_moment(x->from_ns);
     const uint32_t holder = x->holder == WEFT_NONE ? WEFT_ROOT : x->holder;
     const uint32_t peer = mine ? x->resource : holder;
-    if (x->released_by != WEFT_NONE) {
-        weft__fact_named(a->f, name, a->s, peer, ": %s from %s", length.text, from.text);
-        return;
-    }
-    weft__fact_named(a->f, name, a->s, peer, ": still, since %s (%s)", from.text, length.text);
-    if (a->m->promise[weft_model_final(a->m, holder)].outcome != WEFT_PENDING)
+    const bool still = x->released_by == WEFT_NONE;
+    explore_say(a->f, explore_promise(a->s, peer, again), still ? FACT_HELD_STILL : FACT_HELD,
+                FIELD(how, FACT_BY), TEXT(promise, explore_named(a->s, peer).text),
+                TIME(from, x->from_ns), LENGTH(length, x->to_ns - x->from_ns));
+    if (still && a->m->promise[weft_model_final(a->m, holder)].outcome != WEFT_PENDING)
         weft__fact_bad(a->f); /* it has ended */
 }
 
@@ -300,25 +294,22 @@ static void add_holds(struct about *a, bool mine)
     const uint32_t from = first ? first[a->promise] : 0, end = first ? first[a->promise + 1] : 0;
     uint32_t shown = 0;
     if (from < end)
-        weft__fact_heading(a->f, mine ? "Held" : "Was held");
+        explore_heading(a->f, mine ? FACT_HELD_HEAD : FACT_WAS_HELD_HEAD);
     for (int over = 0; over < 2; over++)
         for (uint32_t i = end; i-- > from && shown < FEW;) {
             const struct weft_hold *x = &a->m->hold[(mine ? h->holds_of : h->holds_for)[i]];
             if ((x->released_by != WEFT_NONE) == over)
-                add_hold(a, x, shown++ || mine ? "" : "by", mine);
+                add_hold(a, x, mine, shown++ || mine);
         }
     weft__fact_more(a->f, end - from, shown);
 }
 
-void weft__fact_in_vain(struct weft__facts *f, const char *name, const struct weft__dealings *d)
+void weft__fact_in_vain(struct weft__facts *f, enum explore_fact often, enum explore_fact once,
+                        const struct weft__dealings *d)
 {
-    const struct weft_figure when = weft_moment(d->in_vain_ns);
-    if (d->notified_in_vain > 1)
-        weft__fact_time(
-            f, name, d->in_vain_ns, "%s of %s times, when nobody waited: the last at %s",
-            weft_count(d->notified_in_vain).text, weft_count(d->notified_by.all).text, when.text);
-    else
-        weft__fact_time(f, name, d->in_vain_ns, "once, when nobody waited: at %s", when.text);
+    explore_say(f, explore_time(d->in_vain_ns), d->notified_in_vain > 1 ? often : once,
+                AMOUNT(count, d->notified_in_vain), AMOUNT(all, d->notified_by.all),
+                TIME(when, d->in_vain_ns));
     if (d->others.open)
         weft__fact_bad(f);
 }
@@ -328,13 +319,13 @@ static void add_signals(struct about *a)
     const struct weft__dealings *d = &a->d;
     if (d->signalled.all + d->signalled_by.all + d->notified.all + d->notified_by.all == 0)
         return;
-    weft__fact_heading(a->f, "Signals");
-    add_acts(a, "signalled by", &d->signalled_by, true);
-    add_acts(a, "notified by", &d->notified_by, true);
+    explore_heading(a->f, FACT_SIGNALS_HEAD);
+    add_acts(a, FACT_SIGNALLED_BY, &d->signalled_by, true);
+    add_acts(a, FACT_NOTIFIED_BY, &d->notified_by, true);
     if (d->notified_in_vain)
-        weft__fact_in_vain(a->f, "in vain", d);
-    add_acts(a, "signalled", &d->signalled, false);
-    add_acts(a, "notified", &d->notified, false);
+        weft__fact_in_vain(a->f, FACT_IN_VAIN, FACT_IN_VAIN_ONCE, d);
+    add_acts(a, FACT_SIGNALLED, &d->signalled, false);
+    add_acts(a, FACT_NOTIFIED, &d->notified, false);
 }
 
 /* ---- What it did ---- */
@@ -342,6 +333,7 @@ static void add_signals(struct about *a)
 static void add_running(struct about *a)
 {
     const struct weft_model *m = a->m;
+    const struct explore_link nowhere = explore_nowhere();
     uint64_t total = 0, count = 0;
     const struct weft_run *longest = NULL, *last = NULL;
     for (uint32_t i = a->p->first_run; i != WEFT_NONE; i = m->run[i].next) {
@@ -360,37 +352,28 @@ static void add_running(struct about *a)
     if (a->f->history && a->promise != WEFT_ROOT) /* the loop runs on several streams at a time */
         total = (uint64_t)a->d.running_ns;
     const struct weft_run *first = &m->run[a->p->first_run];
-    weft__fact_heading(a->f, "Running");
-    const struct weft_figure share = weft__share(total, (uint64_t)lived(a));
-    weft__fact_text(a->f, "in all", "%s in %s run%s%s%s%s", weft_duration((int64_t)total).text,
-                    weft_count(count).text, weft_plural(count), share.text[0] ? ", " : "",
-                    share.text, share.text[0] ? " of its life" : "");
+    explore_heading(a->f, FACT_RUNNING_HEAD);
+    explore_say(a->f, nowhere, FACT_RUNS, LENGTH(length, (int64_t)total), AMOUNT(count, count),
+                TEXT(share, weft__share(total, (uint64_t)lived(a)).text));
     if (a->d.collecting_ns)
-        weft__fact_text(a->f, "paused", "%s: garbage was collected while it ran",
-                        weft_duration(a->d.collecting_ns).text);
+        explore_say(a->f, nowhere, FACT_PAUSED, LENGTH(length, a->d.collecting_ns));
     if (count > 1)
-        weft__fact_time(a->f, "longest run", longest->start_ns, "%s from %s",
-                        weft_duration(longest->end_ns - longest->start_ns).text,
-                        weft_moment(longest->start_ns).text);
-    weft__fact_time(a->f, "first ran", first->start_ns, "at %s", weft_moment(first->start_ns).text);
+        explore_say(a->f, explore_time(longest->start_ns), FACT_LONGEST_RUN,
+                    LENGTH(length, longest->end_ns - longest->start_ns),
+                    TIME(from, longest->start_ns));
+    say_time(a, FACT_FIRST_RAN, first->start_ns);
     if (count > 1)
-        weft__fact_time(a->f, "last ran", last->start_ns, "at %s",
-                        weft_moment(last->start_ns).text);
+        say_time(a, FACT_LAST_RAN, last->start_ns);
 }
 
 static void add_children(struct about *a)
 {
     if (!a->all_children)
         return;
-    weft__fact_heading(a->f, "Created");
-    weft__fact_text(a->f, "in all", "%s promise%s", weft_count(a->all_children).text,
-                    weft_plural(a->all_children));
+    explore_heading(a->f, FACT_CREATED_HEAD);
+    explore_say(a->f, explore_nowhere(), FACT_CHILDREN, AMOUNT(count, a->all_children));
     for (uint32_t i = 0; i < a->children.count; i++)
-        weft__fact_promise(a->f,
-                           i                     ? ""
-                           : a->all_children > 1 ? "the longest"
-                                                 : "",
-                           a->s, a->children.promise[i], "%s", "");
+        say_promise(a, FACT_LONGEST_CHILD, a->children.promise[i], i || a->all_children == 1);
     weft__fact_more(a->f, a->all_children, a->children.count);
 }
 
@@ -408,12 +391,13 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
     weft__fact_clean(type, sizeof type, name, strlen(name));
     weft__fact_label(label, sizeof label, a.m, promise);
     if (promise == WEFT_ROOT)
-        weft__fact_heading(f, "The event loop");
+        explore_heading(f, FACT_LOOP_HEAD);
     else
-        weft__fact_heading(f, "#%" PRIu64 " %s", a.p->id, label[0] ? label : type);
-    weft__fact_text(f, "type", "%s", type);
+        explore_heading(f, FACT_PROMISE_HEAD, PROMISE_OF(a.m, promise, promise),
+                        TEXT(called, label[0] ? label : type));
+    explore_say(f, explore_nowhere(), FACT_TYPE, TEXT(type, type));
     if (f->trace)
-        weft__fact_text(f, "trace", "%s", f->trace);
+        explore_say(f, explore_nowhere(), FACT_TRACE_OF, TEXT(trace, f->trace));
     if (promise != WEFT_ROOT) {
         add_creation(&a);
         add_end(&a);
@@ -421,23 +405,24 @@ int weft__facts_of_promise(struct weft__facts *f, const struct weft_scene *s, ui
     if (f->path)
         weft__fact_path(f, s, f->path);
     if (!f->history) {
-        weft__fact_heading(f, "Waits");
-        weft__fact_text(f, "", "looking for them \xe2\x80\xa6");
+        explore_heading(f, FACT_WAITS_HEAD);
+        explore_say(f, explore_nowhere(), FACT_LOOKING);
     }
-    add_waits(&a, &a.d.mine, a.d.mine.open ? "Waits for" : "Waited for");
-    add_waits(&a, &a.d.others, a.d.others.open ? "Is waited for" : "Was waited for");
+    add_waits(&a, &a.d.mine, a.d.mine.open ? FACT_WAITS_FOR_HEAD : FACT_WAITED_FOR_HEAD);
+    add_waits(&a, &a.d.others,
+              a.d.others.open ? FACT_IS_WAITED_FOR_HEAD : FACT_WAS_WAITED_FOR_HEAD);
     add_holds(&a, true);
     add_holds(&a, false);
     add_signals(&a);
     add_labels(&a);
     if (a.d.used.all || a.d.resolved.all) {
-        weft__fact_heading(f, "Did");
-        add_acts(&a, "used", &a.d.used, false);
-        add_acts(&a, "resolved", &a.d.resolved, false);
+        explore_heading(f, FACT_DID_HEAD);
+        add_acts(&a, FACT_USED, &a.d.used, false);
+        add_acts(&a, FACT_RESOLVED, &a.d.resolved, false);
     }
     if (a.d.used_by.all) {
-        weft__fact_heading(f, "Was used");
-        add_acts(&a, "by", &a.d.used_by, true);
+        explore_heading(f, FACT_WAS_USED_HEAD);
+        add_acts(&a, FACT_USED_BY, &a.d.used_by, true);
     }
     add_running(&a);
     weft__fact_hot_promise(f, s, promise);

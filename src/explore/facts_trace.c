@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 /* The facts of a trace as a whole, and what to look at first. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,11 +80,20 @@ static void take(struct census *c)
     }
 }
 
-static void add_list(struct weft__facts *f, const struct census *c, const char *name,
-                     const struct weft__top *top, uint64_t all, bool bad)
+static void say_promise(struct weft__facts *f, const struct census *c, enum explore_fact which,
+                        uint32_t promise)
+{
+    explore_say(f, explore_promise(c->s, promise, false), which,
+                TEXT(promise, explore_called(c->s, promise).text));
+}
+
+/* named: the first one has the name of that fact. */
+static void add_list(struct weft__facts *f, const struct census *c, enum explore_fact which,
+                     bool named, const struct weft__top *top, uint64_t all, bool bad)
 {
     for (uint32_t i = 0; i < top->count; i++) {
-        weft__fact_promise(f, i ? "" : name, c->s, top->promise[i], "%s", "");
+        explore_say(f, explore_promise(c->s, top->promise[i], i || !named), which,
+                    TEXT(promise, explore_called(c->s, top->promise[i]).text));
         if (bad)
             weft__fact_bad(f);
     }
@@ -101,40 +111,44 @@ static void add_hang(struct weft__facts *f, const struct census *c)
             break;
         last = next;
     }
-    weft__fact_named(f, "the longest wait", c->s, waiter, ": waits since %s",
-                     weft_moment(first).text);
-    weft__fact_promise(f, "for", c->s, other, "%s", "");
+    explore_say(f, explore_promise(c->s, waiter, false), FACT_LONGEST_WAIT,
+                TEXT(promise, explore_named(c->s, waiter).text), TIME(since, first));
+    say_promise(f, c, FACT_LONGEST_WAIT_FOR, other);
     if (last != other)
-        weft__fact_promise(f, "and that in the end for", c->s, last, "%s", "");
+        say_promise(f, c, FACT_LONGEST_WAIT_END, last);
     struct weft__dealings d;
     if (weft__dealings_find(&d, c->h, last) < 0)
         f->failed = true;
     else if (d.notified_in_vain)
-        weft__fact_in_vain(f, "which was notified", &d);
+        weft__fact_in_vain(f, FACT_NOTIFIED_IN_VAIN, FACT_NOTIFIED_IN_VAIN_ONCE, &d);
 }
 
 /* Where there are findings, they say what hangs and why. */
 static void add_hint(struct weft__facts *f, const struct census *c, bool has_findings)
 {
-    uint64_t failed = c->outcome[WEFT_FAILED];
-    weft__fact_heading(f, has_findings ? "Look also at" : "Look first at");
+    const struct explore_link nowhere = explore_nowhere();
+    const uint64_t failed = c->outcome[WEFT_FAILED];
+    explore_heading(f, has_findings ? FACT_LOOK_ALSO_HEAD : FACT_LOOK_HEAD);
     if (c->all_overdue && !has_findings) {
-        weft__fact_text(f, "never resolved", "%s promise%s", weft_count(c->all_overdue).text,
-                        weft_plural(c->all_overdue));
+        explore_say(f, nowhere, FACT_NEVER_RESOLVED, AMOUNT(count, c->all_overdue));
         weft__fact_bad(f);
-        add_list(f, c, "", &c->overdue, c->all_overdue, true);
+        add_list(f, c, FACT_LONGEST, false, &c->overdue, c->all_overdue, true);
     }
     if (c->waiting && !has_findings) {
-        weft__fact_text(f, "still waiting", "%s promise%s when the trace ends",
-                        weft_count(c->waiting).text, weft_plural(c->waiting));
+        explore_say(f, nowhere, FACT_STILL_WAITING, AMOUNT(count, c->waiting));
         add_hang(f, c);
     }
     if (failed) {
-        weft__fact_text(f, "failed", "%s promise%s", weft_count(failed).text, weft_plural(failed));
+        explore_say(f, nowhere, FACT_FAILED, AMOUNT(count, failed));
         weft__fact_bad(f);
-        add_list(f, c, "", &c->failed, failed, true);
+        add_list(f, c, FACT_LONGEST, false, &c->failed, failed, true);
     }
-    add_list(f, c, "the longest", &c->longest, 0, false);
+    add_list(f, c, FACT_LONGEST, true, &c->longest, 0, false);
+}
+
+static void say_count(struct weft__facts *f, enum explore_fact which, uint64_t count)
+{
+    explore_say(f, explore_nowhere(), which, AMOUNT(count, count));
 }
 
 static void add_contradictions(struct weft__facts *f, const struct weft_model *m)
@@ -142,11 +156,9 @@ static void add_contradictions(struct weft__facts *f, const struct weft_model *m
     const struct weft_contradictions *x = &m->contradictions;
     uint64_t all = x->created_twice + x->resolved_twice + x->circles + x->on_loop;
     if (m->promoted_events)
-        weft__fact_text(f, "older events",
-                        "%s, of promises that were pending when the rest was overwritten",
-                        weft_count(m->promoted_events).text);
+        say_count(f, FACT_OLDER_EVENTS, m->promoted_events);
     if (all) {
-        weft__fact_text(f, "contradictions", "%s events were ignored", weft_count(all).text);
+        say_count(f, FACT_CONTRADICTIONS, all);
         weft__fact_bad(f);
     }
 }
@@ -155,31 +167,27 @@ static void add_contradictions(struct weft__facts *f, const struct weft_model *m
 static bool add_findings(struct weft__facts *f, const struct weft_model *m)
 {
     const struct weft_findings *all = f->analysis ? &f->analysis->findings : NULL;
-    const struct weft__target nowhere = {.promise = WEFT_NONE};
     uint32_t shown = 0, likely = 0;
     if (!all && !f->analysing)
         return false;
-    weft__fact_heading(f, "Findings");
+    explore_heading(f, FACT_FINDINGS_HEAD);
     if (!all) {
-        weft__fact_text(f, "", "looking for faults \xe2\x80\xa6");
+        explore_say(f, explore_nowhere(), FACT_LOOKING_FOR_FAULTS);
         return false;
     }
     while (likely < all->count && all->finding[likely].confidence >= WEFT_LIKELY)
         likely++;
     for (; shown < likely && shown < FINDINGS_SHOWN; shown++) {
         const struct weft_finding *x = &all->finding[shown];
-        weft__fact_long(f, weft_finding_name(x->kind), x->text ? x->text : "", WEFT_LINK_FINDING,
-                        (struct weft__target){.promise = shown});
+        explore_say(f, explore_long(WEFT_LINK_FINDING, (struct weft__target){.promise = shown}),
+                    FACT_FOUND_KIND, TEXT(kind, weft_finding_name(x->kind)), TEXT(text, x->text));
         if (x->confidence == WEFT_CERTAIN)
             weft__fact_bad(f);
     }
     weft__fact_more(f, likely, shown);
     if (likely == 0)
-        weft__fact_long(f, "none",
-                        weft_model_is_empty(m)
-                            ? "nothing was recorded of promises, so nothing can be concluded"
-                            : "nothing that hangs, blocks, spins, leaks or is lost was found",
-                        WEFT_LINK_NONE, nowhere);
+        explore_say(f, explore_nowhere(),
+                    weft_model_is_empty(m) ? FACT_NOTHING_RECORDED : FACT_NOTHING_FOUND);
     return likely > 0;
 }
 
@@ -201,10 +209,11 @@ static void add_date(struct weft__facts *f, int64_t wall_ns)
     int64_t month = (5 * day + 2) / 153;
     year += centuries * 100 + fours * 4 + years + (month >= 10);
     int seconds = (int)(ns / 1000000000);
-    weft__fact_text(f, "began", "%d-%02d-%02d %02d:%02d:%02d.%06d UTC", (int)year,
-                    (int)(month < 10 ? month + 3 : month - 9),
-                    (int)(day - (153 * month + 2) / 5 + 1), seconds / 3600, seconds / 60 % 60,
-                    seconds % 60, (int)(ns % 1000000000 / 1000));
+    char when[WEFT__FACT_BYTES];
+    snprintf(when, sizeof when, "%d-%02d-%02d %02d:%02d:%02d.%06d UTC", (int)year,
+             (int)(month < 10 ? month + 3 : month - 9), (int)(day - (153 * month + 2) / 5 + 1),
+             seconds / 3600, seconds / 60 % 60, seconds % 60, (int)(ns % 1000000000 / 1000));
+    explore_say(f, explore_nowhere(), FACT_BEGAN, TEXT(when, when));
 }
 
 int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, const char *title)
@@ -219,26 +228,28 @@ int weft__facts_of_trace(struct weft__facts *f, const struct weft_scene *s, cons
     take(&c);
     bool has_findings = add_findings(f, m);
     if (title && title[0])
-        weft__fact_heading(f, "%.*s", WEFT__FACT_BYTES, title);
+        explore_heading(f, FACT_TITLE_HEAD, TEXT(title, title));
     else
-        weft__fact_heading(f, "Trace");
+        explore_heading(f, FACT_TRACE_HEAD);
     if (m->has_wall)
         add_date(f, m->wall_ns);
     if (f->axis)
-        weft__fact_text(f, "time axis", "%s", f->axis);
-    weft__fact_text(f, "time span", "%s", weft_duration(m->end_ns).text);
-    weft__fact_text(f, "events", "%s", weft_count(m->events_total).text);
-    weft__fact_text(f, "promises", "%s", weft_count(m->promises - 1).text);
+        explore_say(f, explore_nowhere(), FACT_AXIS, TEXT(axis, f->axis));
+    explore_say(f, explore_nowhere(), FACT_SPAN, LENGTH(length, m->end_ns));
+    explore_say(f, explore_nowhere(), FACT_EVENTS, AMOUNT(count, m->events_total),
+                FLAG(about, false));
+    say_count(f, FACT_PROMISES, m->promises - 1);
     for (unsigned o = 0; o < WEFT_OUTCOME_COUNT; o++)
         if (c.outcome[o]) {
-            weft__fact_text(f, weft_outcome_name((enum weft_outcome)o), "%s",
-                            weft_count(c.outcome[o]).text);
+            explore_say(f, explore_nowhere(), FACT_OUTCOME,
+                        TEXT(outcome, weft_outcome_name((enum weft_outcome)o)),
+                        AMOUNT(count, c.outcome[o]));
             if (o == WEFT_FAILED)
                 weft__fact_bad(f);
         }
-    weft__fact_text(f, "rows", "%s", weft_count(s->l->rows).text);
+    say_count(f, FACT_ROWS, s->l->rows);
     if (m->counters)
-        weft__fact_text(f, "counters", "%s", weft_count(m->counters).text);
+        say_count(f, FACT_COUNTERS, m->counters);
     add_contradictions(f, m);
     if (m->promises > 1)
         add_hint(f, &c, has_findings);

@@ -320,14 +320,17 @@ size_t weft__flame_tip(struct weft_explorer *e, char *out, size_t room)
     return size;
 }
 
-static void add_frame(struct weft__facts *f, const char *name, const struct weft_profile *p,
-                      const struct weft_calltree *t, uint32_t node, bool link)
+static void add_frame(struct weft__facts *f, enum explore_fact which, bool again,
+                      const struct weft_profile *p, const struct weft_calltree *t, uint32_t node,
+                      bool link)
 {
     struct weft_flame_box box = {.node = node, .merged = 1, .total = t->call[node].total};
     char text[700];
     weft_flame_describe(text, sizeof text, p, t, &box);
-    weft__fact_long(f, name, text, link ? WEFT_LINK_FRAME : WEFT_LINK_NONE,
-                    (struct weft__target){.promise = node});
+    struct explore_link to = explore_long(link ? WEFT_LINK_FRAME : WEFT_LINK_NONE,
+                                          (struct weft__target){.promise = node});
+    to.again = again;
+    explore_say(f, to, which, TEXT(frame, text));
 }
 
 void weft__flame_facts(struct weft_explorer *e)
@@ -337,22 +340,23 @@ void weft__flame_facts(struct weft_explorer *e)
     weft__fact_begin(f);
     if (v->open && e->panes) {
         update(e);
-        weft__fact_heading(f, "Flame graph");
-        weft__fact_text(f, "of", "%s", v->title + sizeof "Flame graph of");
+        explore_heading(f, FACT_FLAME_HEAD);
+        explore_say(f, explore_nowhere(), FACT_FLAME_OF,
+                    TEXT(what, v->title + sizeof "Flame graph of"));
         if (v->tree) {
             const struct weft_profile *p = e->pane[v->of.pane].scene->p;
             const struct weft_calltree *t = v->tree;
             const struct weft_call *at = &t->call[v->focus];
             uint32_t all = 0, shown = 0;
-            add_frame(f, "frame", p, t, v->focus, false);
+            add_frame(f, FACT_FRAME, false, p, t, v->focus, false);
             if (v->focus)
-                add_frame(f, "called by", p, t, at->parent, true);
+                add_frame(f, FACT_CALLED_BY, false, p, t, at->parent, true);
             for (uint32_t c = at->first_child; c < t->calls; c = t->call[c].next_sibling)
                 if (all++ < CALLED_SHOWN)
-                    add_frame(f, shown++ ? "" : v->focus ? "calls" : "outermost", p, t, c, true);
+                    add_frame(f, v->focus ? FACT_CALLS : FACT_OUTERMOST, shown++, p, t, c, true);
             weft__fact_more(f, all, shown);
         } else {
-            weft__fact_text(f, "", "%s", v->why ? v->why : "");
+            explore_say(f, explore_nowhere(), FACT_FLAME_WHY, TEXT(why, v->why));
         }
     }
     weft__fact_end(f);

@@ -138,11 +138,10 @@ size_t weft__function_name(char *out, size_t room, const struct weft_profile *p,
     return weft__fact_clean(out, room, text, strlen(text));
 }
 
-static void add_amount(struct weft__facts *f, const char *name, const struct weft__hot *hot)
+static void add_amount(struct weft__facts *f, enum explore_fact which, const struct weft__hot *hot)
 {
     int64_t on = hot->on_ns < INT64_MAX ? (int64_t)hot->on_ns : INT64_MAX;
-    weft__fact_text(f, name, "about %s, %s sample%s", weft_duration(on).text,
-                    weft_count(hot->samples).text, weft_plural(hot->samples));
+    explore_say(f, explore_nowhere(), which, LENGTH(length, on), AMOUNT(count, hot->samples));
 }
 
 /* The hottest functions, each with its share. */
@@ -152,7 +151,9 @@ static void add_functions(struct weft__facts *f, const struct weft_scene *s,
     char name[WEFT__FACT_BYTES - 8];
     for (uint32_t i = 0; i < hot->count; i++) {
         weft__function_name(name, sizeof name, s->p, hot->function[i].location);
-        weft__fact_text(f, weft__share(hot->function[i].on_ns, hot->on_ns).text, "%s", name);
+        explore_say(f, explore_nowhere(), FACT_FUNCTION,
+                    TEXT(share, weft__share(hot->function[i].on_ns, hot->on_ns).text),
+                    TEXT(function, name));
     }
     weft__fact_more(f, hot->functions, hot->count);
 }
@@ -182,12 +183,12 @@ void weft__fact_hot_promise(struct weft__facts *f, const struct weft_scene *s, u
     free(mark);
     if (!all.samples)
         return;
-    weft__fact_heading(f, "On a core");
+    explore_heading(f, FACT_CORE_HEAD);
     if (own.samples)
-        add_amount(f, "itself", &own);
+        add_amount(f, FACT_ITSELF, &own);
     if (all.samples > own.samples)
-        add_amount(f, "with all that it created", &all);
-    weft__fact_heading(f, own.samples ? "Hot functions" : "Hot functions of what it created");
+        add_amount(f, FACT_WITH_CREATED, &all);
+    explore_heading(f, own.samples ? FACT_HOT_HEAD : FACT_HOT_CREATED_HEAD);
     add_functions(f, s, own.samples ? &own : &all);
 }
 
@@ -199,13 +200,13 @@ void weft__fact_hot_range(struct weft__facts *f, const struct weft_scene *s, int
         return;
     find(&hot, f, s,
          (struct weft__hot_of){.from_ns = from_ns, .to_ns = to_ns, .promise = WEFT_NONE});
-    weft__fact_heading(f, "On a core");
+    explore_heading(f, FACT_CORE_HEAD);
     if (!hot.samples) {
-        weft__fact_text(f, "no sample", "all threads slept, or it is too short");
+        explore_say(f, explore_nowhere(), FACT_NO_SAMPLE);
         return;
     }
-    add_amount(f, "in all", &hot);
-    weft__fact_heading(f, "Hot functions");
+    add_amount(f, FACT_SAMPLES, &hot);
+    explore_heading(f, FACT_HOT_HEAD);
     add_functions(f, s, &hot);
 }
 
@@ -214,7 +215,7 @@ void weft__fact_hot_trace(struct weft__facts *f, const struct weft_scene *s)
     struct weft__hot hot;
     if (!s->p || !find(&hot, f, s, (struct weft__hot_of){ALWAYS, .promise = WEFT_NONE}))
         return;
-    weft__fact_heading(f, "Hot functions");
-    add_amount(f, "in all", &hot);
+    explore_heading(f, FACT_HOT_HEAD);
+    add_amount(f, FACT_SAMPLES, &hot);
     add_functions(f, s, &hot);
 }

@@ -351,16 +351,16 @@ int weft__facts_prepare(struct weft__facts *f, const struct weft_scene *s)
     return weft__ranges_new(&f->ranges, s);
 }
 
-static void add_time(struct weft__facts *f, const char *name, uint64_t ns, uint64_t all)
+static void add_length(struct weft__facts *f, enum explore_fact which, uint64_t ns, uint64_t all)
 {
-    const struct weft_figure length = weft_duration(ns < INT64_MAX ? (int64_t)ns : INT64_MAX);
-    const struct weft_figure share = weft__share(ns, all);
-    weft__fact_text(f, name, "%s%s%s", length.text, share.text[0] ? ", " : "", share.text);
+    explore_say(f, explore_nowhere(), which,
+                LENGTH(length, ns < INT64_MAX ? (int64_t)ns : INT64_MAX),
+                TEXT(share, weft__share(ns, all).text));
 }
 
-static void add_number(struct weft__facts *f, const char *name, uint64_t n, const char *about)
+static void add_number(struct weft__facts *f, enum explore_fact which, uint64_t n)
 {
-    weft__fact_text(f, name, "%s%s", about, weft_count(n).text);
+    explore_say(f, explore_nowhere(), which, AMOUNT(count, n));
 }
 
 int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int64_t from_ns,
@@ -381,27 +381,29 @@ int weft__facts_of_range(struct weft__facts *f, const struct weft_scene *s, int6
         return weft__fact_end(f);
     weft__ranges_sum(&sums, f->ranges, s, from_ns, to_ns);
     uint64_t all = (uint64_t)(to_ns - from_ns);
-    weft__fact_heading(f, "Measured range");
-    weft__fact_text(f, "duration", "%s", weft_duration(to_ns - from_ns).text);
-    weft__fact_time(f, "from", from_ns, "%s", weft_moment(from_ns).text);
-    weft__fact_time(f, "to", to_ns, "%s", weft_moment(to_ns).text);
-    add_number(f, "events", sums.events, sums.exact || !sums.events ? "" : "about ");
+    explore_heading(f, FACT_RANGE_HEAD);
+    explore_say(f, explore_nowhere(), FACT_DURATION, LENGTH(length, to_ns - from_ns));
+    explore_say(f, explore_time(from_ns), FACT_FROM, TIME(when, from_ns));
+    explore_say(f, explore_time(to_ns), FACT_TO, TIME(when, to_ns));
+    explore_say(f, explore_nowhere(), FACT_EVENTS, AMOUNT(count, sums.events),
+                FLAG(about, !sums.exact && sums.events));
     if (s->m->runs)
-        add_time(f, "running", sums.running_ns, all);
+        add_length(f, FACT_RUNNING, sums.running_ns, all);
     if (s->m->sleeps)
-        add_time(f, "sleeping", sums.sleeping_ns, all);
+        add_length(f, FACT_SLEEPING, sums.sleeping_ns, all);
     if (s->m->pauses)
-        add_time(f, "collecting garbage", sums.collecting_ns, all);
-    weft__fact_heading(f, "Promises");
-    add_number(f, "alive in it", sums.alive, "");
-    add_number(f, "created in it", sums.created, "");
-    add_number(f, "resolved in it", sums.resolved, "");
+        add_length(f, FACT_COLLECTING, sums.collecting_ns, all);
+    explore_heading(f, FACT_PROMISES_HEAD);
+    add_number(f, FACT_ALIVE_IN_IT, sums.alive);
+    add_number(f, FACT_CREATED_IN_IT, sums.created);
+    add_number(f, FACT_RESOLVED_IN_IT, sums.resolved);
     if (sums.failed) {
-        add_number(f, "failed in it", sums.failed, "");
+        add_number(f, FACT_FAILED_IN_IT, sums.failed);
         weft__fact_bad(f);
     }
     for (uint32_t i = 0; i < sums.longest.count; i++)
-        weft__fact_promise(f, i ? "" : "longest in it", s, sums.longest.promise[i], "%s", "");
+        explore_say(f, explore_promise(s, sums.longest.promise[i], i > 0), FACT_LONGEST_IN_IT,
+                    TEXT(promise, explore_called(s, sums.longest.promise[i]).text));
     weft__fact_more(f, sums.alive, sums.longest.count);
     weft__fact_hot_range(f, s, from_ns, to_ns);
     return weft__fact_end(f);
