@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* How sure a finding is: a search measures, which gives signs, and the table in judge.c says what follows from them. Inside of
+/* How sure a finding is: a search measures, which gives signs, and the table in judge.def says what follows from them. Inside of
  * analyse. */
 #ifndef WEFT_ANALYSE_JUDGE_H
 #define WEFT_ANALYSE_JUDGE_H

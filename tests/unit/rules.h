@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Whether the tests notice each row of the table in analyse/judge.c: each scene is judged again with each row changed, which
+/* Whether the tests notice each row of analyse/judge.def: each scene is judged again with each row changed, which
  * has to make a difference somewhere.
  *
  *     rules_change(KINDS, __func__, findings_as_text, model);   for each scene
