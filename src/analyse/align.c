@@ -6,6 +6,7 @@
 
 #include "analyse/names.h"
 #include "base/array.h"
+#include "base/order.h"
 
 #define ANY_LABEL (WEFT_NONE - 1) /* of a type whose labels are as many as its promises */
 
@@ -282,19 +283,16 @@ struct aligner {
 static int by_label(const void *x, const void *y)
 {
     const struct child *a = x, *b = y;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    if (a->label != b->label)
-        return a->label < b->label ? -1 : 1;
-    return a->promise < b->promise ? -1 : a->promise > b->promise;
+    WEFT_ORDER(a->kind, b->kind);
+    WEFT_ORDER(a->label, b->label);
+    return weft_order(a->promise, b->promise);
 }
 
 static int by_order(const void *x, const void *y)
 {
     const struct child *a = x, *b = y;
-    if (a->kind != b->kind)
-        return a->kind < b->kind ? -1 : 1;
-    return a->promise < b->promise ? -1 : a->promise > b->promise;
+    WEFT_ORDER(a->kind, b->kind);
+    return weft_order(a->promise, b->promise);
 }
 
 static void sort_children(struct child *list, uint32_t count,
@@ -310,11 +308,10 @@ static void sort_children(struct child *list, uint32_t count,
 static int by_type(const void *x, const void *y)
 {
     const struct child *a = x, *b = y;
-    if (a->type != b->type)
-        return a->type < b->type ? -1 : 1;
+    WEFT_ORDER(a->type, b->type);
     if ((a->label == WEFT_NONE) != (b->label == WEFT_NONE))
         return a->label == WEFT_NONE ? -1 : 1;
-    return a->promise < b->promise ? -1 : a->promise > b->promise;
+    return weft_order(a->promise, b->promise);
 }
 
 static uint32_t children_of(const struct aligner *k, const struct weft__side *s, uint32_t promise,
@@ -322,7 +319,7 @@ static uint32_t children_of(const struct aligner *k, const struct weft__side *s,
 {
     const struct weft_history *h = s->h;
     uint32_t count = 0;
-    for (uint32_t i = h->children_first[promise]; i < h->children_first[promise + 1]; i++) {
+    analyse_each(i, h->children_first, promise) {
         uint32_t child = h->children[i], name = name_of(s, child);
         if (is_none(s, child)) { /* its children are the loop's */
             count += children_of(k, s, child, out + count);

@@ -6,6 +6,7 @@
 
 #include "analyse/differ.h"
 #include "base/array.h"
+#include "base/order.h"
 
 #define MS INT64_C(1000000)
 
@@ -77,7 +78,7 @@ static void count_clan(struct weft__differ *d, uint32_t run, uint32_t *last)
         } else if (weft__ending_of(h->m, p) == WEFT__OPEN && age_ns(h, p) > c->oldest_ns[which]) {
             c->oldest_ns[which] = age_ns(h, p);
         }
-        for (uint32_t i = h->children_first[p]; i < h->children_first[p + 1]; i++) {
+        analyse_each(i, h->children_first, p) {
             uint32_t below = s->clan[h->children[i]];
             d->clan[below].creators[which] += last[below] != p;
             last[below] = p;
@@ -309,7 +310,7 @@ static void follow_waits(struct collector *k)
             queue[queued++] = p;
     for (uint32_t i = 0; i < queued && !d->failed; i++) {
         uint32_t reader = weft_model_final(b->m, d->bad_of_good[queue[i]]);
-        for (uint32_t n = b->waits_of_first[reader]; n < b->waits_of_first[reader + 1]; n++) {
+        analyse_each(n, b->waits_of_first, reader) {
             const struct weft_wait *w = &b->wait[b->waits_of[n]];
             uint32_t bad = weft_model_final(b->m, w->source), good = d->good_of_bad[bad];
             if (w->end != WEFT_WAIT_OPEN || !hangs(d, good) || d->mark[good] & WEFT__CHANGED)
@@ -379,7 +380,7 @@ static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
     bool complete = true; /* what was overwritten is not missing */
     for (uint32_t i = 0; i < d->goods; i++)
         complete = complete && !d->sides.side[i].h->m->losses.overwritten;
-    for (uint32_t i = b->children_first[bad]; i < b->children_first[bad + 1]; i++) {
+    analyse_each(i, b->children_first, bad) {
         uint32_t child = b->children[i];
         seen[clan = bad_clan[child]] = good;
         if (complete && d->good_of_bad[child] == WEFT_NONE && d->clan[clan].promises[0] == 0 &&
@@ -389,7 +390,7 @@ static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
     }
     if (b->m->losses.overwritten)
         return;
-    for (uint32_t i = g->children_first[good]; i < g->children_first[good + 1]; i++) {
+    analyse_each(i, g->children_first, good) {
         uint32_t child = g->children[i];
         clan = good_clan[child];
         if (seen[clan] == good || d->bad_of_good[child] != WEFT_NONE ||
@@ -437,13 +438,11 @@ static int by_importance(const void *a, const void *b)
         return x->must ? -1 : 1;
     if (x_ends != y_ends)
         return x_ends ? -1 : 1;
-    if (x->change.kind != y->change.kind)
-        return x->change.kind < y->change.kind ? -1 : 1;
-    if (x->when_ns != y->when_ns)
-        return x->when_ns < y->when_ns ? -1 : 1;
+    WEFT_ORDER(x->change.kind, y->change.kind);
+    WEFT_ORDER(x->when_ns, y->when_ns);
     uint32_t p = x->change.good == WEFT_NONE ? x->change.bad : x->change.good;
     uint32_t q = y->change.good == WEFT_NONE ? y->change.bad : y->change.good;
-    return p < q ? -1 : p > q;
+    return weft_order(p, q);
 }
 
 static char *say_change(struct weft__differ *d, const struct weft_change_found *c)

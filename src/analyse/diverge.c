@@ -80,7 +80,7 @@ static uint32_t rank_of(struct search *s, const struct weft_history *h, uint32_t
 {
     const struct weft_wait *w = &h->wait[wait];
     uint32_t rank = 0, what = sort_of(s, h, w->source, by_name);
-    for (uint32_t i = h->waits_of_first[w->reader]; i < h->waits_of_first[w->reader + 1]; i++) {
+    analyse_each(i, h->waits_of_first, w->reader) {
         if (h->waits_of[i] == wait)
             return rank;
         if (!afford(s))
@@ -93,7 +93,7 @@ static uint32_t rank_of(struct search *s, const struct weft_history *h, uint32_t
 static const struct weft_wait *ranked(struct search *s, const struct weft_history *h,
                                       uint32_t reader, uint32_t what, bool by_name, uint32_t rank)
 {
-    for (uint32_t i = h->waits_of_first[reader]; i < h->waits_of_first[reader + 1]; i++) {
+    analyse_each(i, h->waits_of_first, reader) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         if (!afford(s))
             return NULL;
@@ -210,7 +210,7 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
 static bool waits_for_kind(struct search *s, uint32_t reader, uint32_t kind)
 {
     const struct weft_history *h = s->g;
-    for (uint32_t i = h->waits_of_first[reader]; i < h->waits_of_first[reader + 1]; i++) {
+    analyse_each(i, h->waits_of_first, reader) {
         if (!afford(s))
             return true;
         if (s->d->sides.side[0].kind[h->wait[h->waits_of[i]].source] == kind)
@@ -420,7 +420,7 @@ static bool got_past(struct search *s, uint32_t good)
     const struct weft__differ *d = s->d;
     const uint32_t *clan = d->sides.side[0].clan;
     uint32_t creator = s->g->m->promise[good].creator;
-    for (uint32_t i = s->g->children_first[creator]; i < s->g->children_first[creator + 1]; i++) {
+    analyse_each(i, s->g->children_first, creator) {
         uint32_t child = s->g->children[i];
         if (!afford(s))
             return false;

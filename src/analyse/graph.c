@@ -61,7 +61,7 @@ static bool went_on(const struct blocking *b, uint32_t r, const struct weft_wait
 static const struct weft_wait *last_woken(const struct weft_history *h, uint32_t r)
 {
     const struct weft_wait *last = NULL;
-    for (uint32_t i = h->waits_of_first[r]; i < h->waits_of_first[r + 1]; i++) {
+    analyse_each(i, h->waits_of_first, r) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         if ((w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN) &&
             (!last || w->until_ns >= last->until_ns))
@@ -289,7 +289,7 @@ static uint32_t spread(struct weft__graph *g, uint32_t *queue, uint32_t head, ui
         const struct weft__group *group = &g->groups[g->group[node]];
         if (weft__is_meant(g, node) && !(group->lost_clear && group->node == node))
             behind = WEFT__BEHIND_BACKGROUND;
-        for (uint32_t i = g->in_first[node]; i < g->in_first[node + 1]; i++) {
+        analyse_each(i, g->in_first, node) {
             uint32_t reader = weft__reader(g, g->in[i]);
             if (g->group[reader] != WEFT_NONE)
                 continue;
@@ -412,7 +412,7 @@ static bool add_circle(struct weft__graph *g, struct tarjan *t, uint32_t root, u
     bool self = false;
     while (t->stack[--first] != root)
         ;
-    for (uint32_t i = g->out_first[root]; i < g->out_first[root + 1]; i++)
+    analyse_each(i, g->out_first, root)
         self |= weft__source(g, g->out[i]) == root;
     if (t->depth - first > 1 || self) {
         struct weft__group *group = add_group(g, root);
@@ -423,7 +423,7 @@ static bool add_circle(struct weft__graph *g, struct tarjan *t, uint32_t root, u
             g->group[t->stack[i]] = g->count - 1;
         for (uint32_t i = first; i < t->depth; i++) {
             uint32_t p = t->stack[i];
-            for (uint32_t e = g->out_first[p]; e < g->out_first[p + 1]; e++)
+            analyse_each(e, g->out_first, p)
                 if (g->group[weft__source(g, g->out[e])] == g->count - 1)
                     g->next[p] = g->out[e];
         }

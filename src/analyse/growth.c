@@ -93,7 +93,7 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
 {
     uint32_t n = 0, left = 0;
     unsigned part = 0;
-    for (uint32_t i = f->sorts.first[family]; i < f->sorts.first[family + 1]; i++) {
+    analyse_each(i, f->sorts.first, family) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         const unsigned came = part_of(g, p->start_ns),
                        over = part_of(g, end_of(f, f->sorts.item[i]));
@@ -136,7 +136,7 @@ static bool is_behind(const struct finder *f, uint32_t family, const struct grow
 {
     const struct weft_history *h = f->h;
     const struct weft_wait *longest = NULL;
-    for (uint32_t i = h->waits_of_first[g->worst]; i < h->waits_of_first[g->worst + 1]; i++) {
+    analyse_each(i, h->waits_of_first, g->worst) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         if (!longest || w->until_ns - w->from_ns > longest->until_ns - longest->from_ns)
             longest = w;
@@ -166,7 +166,7 @@ static void report(const struct finder *f, uint32_t family, const struct growth 
     else
         weft__finding_evidence(f->s, x, p->end_ns, weft__ending(f->m, g->worst), g->worst,
                                WEFT_NONE);
-    for (uint32_t i = f->sorts.first[family]; i < f->sorts.first[family + 1]; i++)
+    analyse_each(i, f->sorts.first, family)
         if (end_of(f, f->sorts.item[i]) >= g->last_ns)
             weft__finding_affects(f->s, x, f->sorts.item[i]);
 }

@@ -31,7 +31,7 @@ uint32_t weft__holder(const struct weft__graph *g, uint32_t hold)
 bool weft__is_passed(const struct weft_history *h, uint32_t resource)
 {
     const struct weft_model *m = h->m;
-    for (uint32_t i = h->holds_for_first[resource]; i < h->holds_for_first[resource + 1]; i++) {
+    analyse_each(i, h->holds_for_first, resource) {
         const struct weft_hold *x = &m->hold[h->holds_for[i]];
         if (x->holder == WEFT_NONE ||
             (x->released_by != WEFT_NONE &&

@@ -6,6 +6,7 @@
 
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/order.h"
 
 struct maker {
     struct weft_history *h;
@@ -526,9 +527,8 @@ struct gone {
 static int by_end(const void *a, const void *b)
 {
     const struct gone *x = a, *y = b;
-    if (x->until_ns != y->until_ns)
-        return x->until_ns < y->until_ns ? -1 : 1;
-    return x->ended_by < y->ended_by ? -1 : x->ended_by > y->ended_by;
+    WEFT_ORDER(x->until_ns, y->until_ns);
+    return weft_order(x->ended_by, y->ended_by);
 }
 
 static bool is_before(const struct weft_history *h, uint32_t notified, const struct gone *g)

@@ -40,6 +40,10 @@ struct weft_wait {
     enum weft_wait_end end;
 };
 
+/* The places of what belongs to one promise (stream …) in a list by promise: of first[of] up to first[of + 1]. */
+#define analyse_each(i, first, of)                                                                 \
+    for (uint32_t i = (first)[of], i##_end = (first)[(of) + 1]; i < i##_end; i++)
+
 struct weft_history {
     const struct weft_model *m; /* borrowed */
 

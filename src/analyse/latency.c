@@ -7,6 +7,7 @@
 #include "analyse/differ.h"
 #include "base/array.h"
 #include "base/hash.h"
+#include "base/order.h"
 
 #define US INT64_C(1000)
 #define MS INT64_C(1000000)
@@ -187,7 +188,7 @@ static int by_weight(const void *a, const void *b)
     const struct told *x = a, *y = b;
     if (x->weight < y->weight || x->weight > y->weight)
         return x->weight > y->weight ? -1 : 1;
-    return x->kind < y->kind ? -1 : x->kind > y->kind;
+    return weft_order(x->kind, y->kind);
 }
 
 static char *say_latency(struct sorter *k, const struct told *x, const struct weft__families *names)

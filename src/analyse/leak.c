@@ -90,7 +90,7 @@ static enum { NOTHING, SOMETHING, NEWS } waits(const struct finder *f, uint32_t 
 static bool is_held(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
-    for (uint32_t i = h->waits_for_first[p]; i < h->waits_for_first[p + 1]; i++) {
+    analyse_each(i, h->waits_for_first, p) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
         if (w->end == WEFT_WAIT_OPEN && w->reader != WEFT_ROOT && !is_over(f->m, w->reader))
             return true;
@@ -225,7 +225,7 @@ static int64_t length_limit(unsigned place)
 static void find_usual(const struct finder *f, struct sort *k)
 {
     uint32_t at[LENGTHS] = {0}, lengths = 0;
-    for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++) {
+    analyse_each(i, f->sorts.first, k->family) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         k->ended += p->outcome != WEFT_PENDING;
         k->reused |=
@@ -249,7 +249,7 @@ static void find_usual(const struct finder *f, struct sort *k)
 /* How many of the pending ones each creator has. */
 static void count_creators(struct finder *f, uint32_t family)
 {
-    for (uint32_t i = f->sorts.first[family]; i < f->sorts.first[family + 1]; i++) {
+    analyse_each(i, f->sorts.first, family) {
         uint32_t p = f->sorts.item[i], creator = f->m->promise[p].creator;
         if (!counts(f, p))
             continue;
@@ -319,7 +319,7 @@ static bool grows(const struct finder *f, const struct sort *k)
     int64_t pending[BUCKETS] = {0}, span = k->last_ns, sum = 0, low = -1;
     unsigned flat =
         0; /* where none ever ends, one quarter may be: the program may have been held up */
-    for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++) {
+    analyse_each(i, f->sorts.first, k->family) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         if (p->start_ns > span)
             continue;
@@ -357,7 +357,7 @@ static bool is_full(const struct finder *f, const struct sort *k)
     unsigned first = bucket(k->first_ns, span), last = bucket(k->last_ns, span);
     if (span - k->last_ns < (k->last_ns - k->first_ns) / 2)
         return false;
-    for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++)
+    analyse_each(i, f->sorts.first, k->family)
         own[bucket(f->m->promise[f->sorts.item[i]].start_ns, span)]++;
     for (unsigned i = first; i < BUCKETS; i++)
         *(i <= last ? &during : &after) += f->made[i] - own[i];
@@ -432,7 +432,7 @@ static void report(const struct finder *f, const struct sort *k)
         return;
     say_leak(f, k, g);
     put_evidence(f, k, g);
-    for (uint32_t i = f->sorts.first[k->family]; i < f->sorts.first[k->family + 1]; i++)
+    analyse_each(i, f->sorts.first, k->family)
         if (f->sorts.item[i] != k->oldest && counts(f, f->sorts.item[i]))
             weft__finding_affects(f->s, g, f->sorts.item[i]);
 }

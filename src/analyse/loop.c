@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/order.h"
 
 /* ---- Times that are explained ---- */
 
@@ -25,11 +26,9 @@ void weft__span_add(struct weft__loops *l, uint32_t stream, int64_t from_ns, int
 static int by_stream(const void *a, const void *b)
 {
     const struct weft__span *x = a, *y = b;
-    if (x->stream != y->stream)
-        return x->stream < y->stream ? -1 : 1;
-    if (x->from_ns != y->from_ns)
-        return x->from_ns < y->from_ns ? -1 : 1;
-    return x->to_ns < y->to_ns ? -1 : x->to_ns > y->to_ns;
+    WEFT_ORDER(x->stream, y->stream);
+    WEFT_ORDER(x->from_ns, y->from_ns);
+    return weft_order(x->to_ns, y->to_ns);
 }
 
 /* What may be as it should be explains nothing. */
@@ -74,13 +73,8 @@ static int64_t covered_before(const struct weft__loops *l, uint32_t stream, int6
                               bool doubtful)
 {
     uint32_t first = l->span_first[stream], low = first, high = l->span_first[stream + 1];
-    while (low < high) { /* the first one that begins at or after it */
-        uint32_t middle = low + (high - low) / 2;
-        if (l->span[middle].from_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    /* the first one that begins at or after it */
+    WEFT_SEEK(low, high, l->span[middle].from_ns < time_ns);
     if (low == first)
         return 0;
     const struct weft__span *x = &l->span[low - 1];
@@ -112,9 +106,8 @@ int64_t weft__spans_doubtful(const struct weft__loops *l, uint32_t stream, int64
 static int by_start(const void *a, const void *b)
 {
     const struct weft__blocked *x = a, *y = b;
-    if (x->from_ns != y->from_ns)
-        return x->from_ns < y->from_ns ? -1 : 1;
-    return x->to_ns > y->to_ns ? -1 : x->to_ns < y->to_ns;
+    WEFT_ORDER(x->from_ns, y->from_ns);
+    return weft_order(y->to_ns, x->to_ns);
 }
 
 /* For the searches that follow: of all streams together, without overlaps. */
@@ -166,13 +159,7 @@ int64_t weft__surely_there_ns(const struct weft_history *h, const struct weft_wa
 uint32_t weft__interaction_from(const struct weft_model *m, int64_t time_ns)
 {
     uint32_t low = 0, high = m->interactions;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (m->interaction[middle].time_ns < time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    WEFT_SEEK(low, high, m->interaction[middle].time_ns < time_ns);
     return low;
 }
 

@@ -7,6 +7,7 @@
 #include "analyse/graph.h"
 #include "analyse/types.h"
 #include "base/array.h"
+#include "base/order.h"
 
 /* ---- Habits of families ---- */
 
@@ -69,9 +70,8 @@ struct lock {
 static int by_name(const void *a, const void *b)
 {
     const struct lock *x = a, *y = b;
-    if (x->type != y->type)
-        return x->type < y->type ? -1 : 1;
-    return x->name < y->name ? -1 : x->name > y->name;
+    WEFT_ORDER(x->type, y->type);
+    return weft_order(x->name, y->name);
 }
 
 static struct lock *lock_of(const struct weft__graph *g, struct lock *lock, uint32_t locks,

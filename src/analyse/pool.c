@@ -46,8 +46,7 @@ static void gather(struct finder *f)
 {
     const struct weft_history *h = f->h;
     f->begins = f->ends = f->waits = 0;
-    for (uint32_t i = h->holds_for_first[f->resource]; i < h->holds_for_first[f->resource + 1];
-         i++) {
+    analyse_each(i, h->holds_for_first, f->resource) {
         const struct weft_hold *x = hold_at(f, i);
         if (x->holder == WEFT_NONE)
             continue;
@@ -55,8 +54,7 @@ static void gather(struct finder *f)
         if (x->released_by != WEFT_NONE)
             f->end[f->ends++] = x->to_ns;
     }
-    for (uint32_t i = h->waits_for_first[f->resource]; i < h->waits_for_first[f->resource + 1];
-         i++) {
+    analyse_each(i, h->waits_for_first, f->resource) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
         f->wait_from[f->waits] = w->from_ns;
         f->wait_until[f->waits++] = w->until_ns;
@@ -131,8 +129,7 @@ static int64_t usual(struct finder *f, bool before)
 {
     const struct weft_history *h = f->h;
     uint32_t n = 0;
-    for (uint32_t i = h->holds_for_first[f->resource]; i < h->holds_for_first[f->resource + 1];
-         i++) {
+    analyse_each(i, h->holds_for_first, f->resource) {
         const struct weft_hold *x = hold_at(f, i);
         if (x->holder != WEFT_NONE && x->released_by != WEFT_NONE &&
             (before ? x->to_ns <= f->worst.from_ns : x->from_ns >= f->worst.to_ns))
@@ -229,8 +226,7 @@ static void put_waiters(const struct finder *f, struct weft_finding *g)
 {
     const struct weft_history *h = f->h;
     bool any = false;
-    for (uint32_t i = h->waits_for_first[f->resource]; i < h->waits_for_first[f->resource + 1];
-         i++) {
+    analyse_each(i, h->waits_for_first, f->resource) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
         if (w->from_ns >= f->worst.to_ns || w->until_ns <= f->worst.from_ns)
             continue;
@@ -247,8 +243,7 @@ static uint64_t signs_of(const struct finder *f)
     const struct weft_history *h = f->h;
     const struct stall *x = &f->worst;
     bool passed = false, gone = false;
-    for (uint32_t i = h->holds_for_first[f->resource]; i < h->holds_for_first[f->resource + 1];
-         i++) {
+    analyse_each(i, h->holds_for_first, f->resource) {
         const struct weft_hold *k = hold_at(f, i);
         passed |= k->holder == WEFT_NONE ||
                   (k->released_by != WEFT_NONE &&

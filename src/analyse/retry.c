@@ -151,7 +151,7 @@ void weft__find_retries(struct weft__search *s)
         f.open[i].creator = WEFT_NONE;
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)
         if (f.made.first[c + 1] - f.made.first[c] >= s->o->retries)
-            for (uint32_t i = f.made.first[c]; i < f.made.first[c + 1]; i++)
+            analyse_each(i, f.made.first, c)
                 add(&f, c, f.made.item[i]);
     for (uint32_t i = 1; i < families && !s->failed; i++) {
         end_series(&f, i);

@@ -5,6 +5,7 @@
 
 #include "analyse/differ.h"
 #include "base/array.h"
+#include "base/order.h"
 
 #define MS INT64_C(1000000)
 
@@ -118,7 +119,7 @@ static int by_importance(const void *a, const void *b)
         return x->bad_longest_ns > y->bad_longest_ns ? -1 : 1;
     if (!x->longer && x->bad_runs != y->bad_runs)
         return x->bad_runs > y->bad_runs ? -1 : 1;
-    return x->bad < y->bad ? -1 : x->bad > y->bad;
+    return weft_order(x->bad, y->bad);
 }
 
 void weft__find_running(struct weft__differ *d)

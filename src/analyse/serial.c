@@ -503,7 +503,7 @@ static bool find_of(struct finder *f, uint32_t reader)
 {
     const struct weft_history *h = f->h;
     struct chain c = {0};
-    for (uint32_t i = h->waits_of_first[reader]; i < h->waits_of_first[reader + 1]; i++) {
+    analyse_each(i, h->waits_of_first, reader) {
         const struct weft_wait *w = wait_at(f, i);
         if (w->end == WEFT_WAIT_LEFT) /* lost a race: a time limit, say */
             continue;

@@ -5,6 +5,7 @@
 
 #include "analyse/sentence.h"
 #include "base/array.h"
+#include "base/order.h"
 
 #define LEAST_NS INT64_C(10000000) /* what takes less is not slow */
 
@@ -219,9 +220,8 @@ static void find_held(struct finder *f, uint32_t promise)
 static int by_resource(const void *a, const void *b)
 {
     const struct span *x = a, *y = b;
-    if (x->resource != y->resource)
-        return x->resource < y->resource ? -1 : 1;
-    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+    WEFT_ORDER(x->resource, y->resource);
+    return weft_order(x->from_ns, y->from_ns);
 }
 
 /* Spans of one resource that overlap become one. */
@@ -269,13 +269,8 @@ static void add_holders(const struct finder *f, const struct span *s, struct sum
     const struct weft_history *h = f->h;
     uint32_t first = h->holds_for_first[s->resource], low = first,
              high = h->holds_for_first[s->resource + 1];
-    while (low < high) { /* the first that begins later */
-        uint32_t middle = low + (high - low) / 2;
-        if (f->m->hold[h->holds_for[middle]].from_ns < s->to_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    /* the first that begins later */
+    WEFT_SEEK(low, high, f->m->hold[h->holds_for[middle]].from_ns < s->to_ns);
     for (uint32_t n = 0; n < HOLDS && low > first; n++) {
         const struct weft_hold *x = &f->m->hold[h->holds_for[--low]];
         int64_t from = later(x->from_ns, s->from_ns), to = earlier(x->to_ns, s->to_ns);

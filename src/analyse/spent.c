@@ -5,6 +5,7 @@
 
 #include "analyse/times.h"
 #include "base/array.h"
+#include "base/order.h"
 
 enum {
     LOOK_BACK = 64,    /* runs before one */
@@ -50,15 +51,14 @@ static int64_t unseen_ns(const struct weft_history *h, const struct weft_wait *w
 static int by_end(const void *a, const void *b)
 {
     const struct weft_meter_span *x = a, *y = b;
-    if (x->to_ns != y->to_ns)
-        return x->to_ns < y->to_ns ? -1 : 1;
-    return x->from_ns > y->from_ns ? -1 : x->from_ns < y->from_ns;
+    WEFT_ORDER(x->to_ns, y->to_ns);
+    return weft_order(y->from_ns, x->from_ns);
 }
 
 static int by_begin(const void *a, const void *b)
 {
     const struct weft_meter_span *x = a, *y = b;
-    return x->from_ns < y->from_ns ? -1 : x->from_ns > y->from_ns;
+    return weft_order(x->from_ns, y->from_ns);
 }
 
 /* Most promises have one or two. */
@@ -151,14 +151,14 @@ static bool add_ready(struct weft_meter *k, uint32_t promise)
 static bool add_waits_and_runs(struct weft_meter *k, uint32_t promise)
 {
     const struct weft_history *h = k->h;
-    for (uint32_t i = h->waits_of_first[promise]; i < h->waits_of_first[promise + 1]; i++) {
+    analyse_each(i, h->waits_of_first, promise) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         uint32_t by;
         int64_t there = there_ns(h, w, &by), unseen = unseen_ns(h, w, there, by);
         if (!add_span(k, w->from_ns, unseen, WAITING) || !add_span(k, unseen, there, BLOCKED))
             return false;
     }
-    for (uint32_t i = h->runs_of_first[promise]; i < h->runs_of_first[promise + 1]; i++) {
+    analyse_each(i, h->runs_of_first, promise) {
         const struct weft_run *r = &k->h->m->run[h->runs_of[i]];
         if (!add_span(k, r->start_ns, r->end_ns, RUNNING))
             return false;

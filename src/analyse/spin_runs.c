@@ -238,7 +238,7 @@ void weft__spins_exchanged(struct weft__spins *k, uint32_t stream)
     const struct weft_history *h = k->h;
     struct circle c = {.stream = stream};
     int64_t until = 0, woken = 0;
-    for (uint32_t i = h->stream_first[stream]; i < h->stream_first[stream + 1]; i++) {
+    analyse_each(i, h->stream_first, stream) {
         uint32_t run = h->stream_run[i], p = h->run_promise[run], by = WEFT_ROOT;
         const struct weft_run *r = &k->m->run[run];
         if (p == WEFT_ROOT)

@@ -72,14 +72,14 @@ static bool find_rounds(struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
     f->rounds = 0;
-    for (uint32_t i = h->waits_of_first[p]; i < h->waits_of_first[p + 1]; i++) {
+    analyse_each(i, h->waits_of_first, p) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         if (weft__is_served(w) && !add_round(f, (struct round){w->from_ns, w->until_ns, w->source}))
             return false;
     }
     if (h->waits_of_first[p + 1] > h->waits_of_first[p])
         return true;
-    for (uint32_t i = h->runs_of_first[p]; i < h->runs_of_first[p + 1]; i++) {
+    analyse_each(i, h->runs_of_first, p) {
         const uint32_t source = weft__run_read(h, h->runs_of[i]);
         if (source != WEFT_NONE && source != WEFT_ROOT &&
             !add_round(f, (struct round){f->m->promise[source].start_ns,
@@ -154,7 +154,7 @@ static bool is_armed(const struct finder *f, const struct stop *x)
 static bool is_needed(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
-    for (uint32_t i = h->waits_for_first[p]; i < h->waits_for_first[p + 1]; i++)
+    analyse_each(i, h->waits_for_first, p)
         if (h->wait[h->waits_for[i]].end == WEFT_WAIT_OPEN)
             return true;
     for (uint32_t i = f->m->promise[p].first_interaction; i != WEFT_NONE;
@@ -174,7 +174,7 @@ static bool comes_later(const struct finder *f, const struct stop *x)
     uint32_t source = last->source, i = weft_history_notified_from(h, source, x->last_ns + 1);
     if (i == h->notified_first[source + 1])
         return false;
-    for (uint32_t k = h->waits_for_first[source]; k < h->waits_for_first[source + 1]; k++)
+    analyse_each(k, h->waits_for_first, source)
         if (h->wait[h->waits_for[k]].until_ns > last->to_ns)
             return false;
     return true;
@@ -214,7 +214,7 @@ static void report(struct finder *f, const struct stop *x)
         weft__finding_evidence(f->s, g, r->to_ns, WEFT_EVIDENCE_WOKEN, x->promise, r->source);
     }
     weft__finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, x->promise, WEFT_NONE);
-    for (uint32_t i = h->waits_for_first[x->promise]; i < h->waits_for_first[x->promise + 1]; i++)
+    analyse_each(i, h->waits_for_first, x->promise)
         if (h->wait[h->waits_for[i]].end == WEFT_WAIT_OPEN)
             weft__finding_affects(f->s, g, h->wait[h->waits_for[i]].reader);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/order.h"
 
 /* A time at which a promise that waited ran again, and since when it could have. */
 struct turn {
@@ -58,16 +59,15 @@ static void keep_wait(const struct weft_history *h, struct weft_story_wait *list
 static int by_time(const void *a, const void *b)
 {
     const struct turn *x = a, *y = b;
-    if (x->at_ns != y->at_ns)
-        return x->at_ns < y->at_ns ? -1 : 1;
-    return x->ready_ns < y->ready_ns ? -1 : x->ready_ns > y->ready_ns;
+    WEFT_ORDER(x->at_ns, y->at_ns);
+    return weft_order(x->ready_ns, y->ready_ns);
 }
 
 /* Its waits; turn gets one entry for each that made it run. Returns how many. */
 static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, struct turn *turn)
 {
     uint32_t turns = 0;
-    for (uint32_t i = h->waits_of_first[s->promise]; i < h->waits_of_first[s->promise + 1]; i++) {
+    analyse_each(i, h->waits_of_first, s->promise) {
         struct weft_story_wait told_of = told(h, h->waits_of[i]);
         const struct weft_wait *w = &h->wait[told_of.wait];
         keep_wait(h, s->wait, &s->kept_waits, told_of);
@@ -83,7 +83,7 @@ static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, s
 static void tell_readers(struct weft_story *s, const struct weft_history *h)
 {
     for (uint32_t p = s->promise;; p = s->final) { /* and those who waited for what it became */
-        for (uint32_t i = h->waits_for_first[p]; i < h->waits_for_first[p + 1]; i++) {
+        analyse_each(i, h->waits_for_first, p) {
             const struct weft_wait *w = &h->wait[h->waits_for[i]];
             if (p != s->promise && w->source != p)
                 continue; /* for it, and counted; or for another one that became the same */
@@ -127,7 +127,7 @@ static void tell_runs(struct weft_story *s, const struct weft_history *h, const 
     const struct weft_model *m = h->m;
     int64_t ran = s->start_ns;
     uint32_t t = 0;
-    for (uint32_t i = h->runs_of_first[s->promise]; i < h->runs_of_first[s->promise + 1]; i++) {
+    analyse_each(i, h->runs_of_first, s->promise) {
         struct weft_story_run r = {.run = h->runs_of[i], .because = WEFT_NONE};
         int64_t from = m->run[r.run].start_ns, to = m->run[r.run].end_ns, ready = INT64_MIN;
         uint32_t cause = h->run_cause[r.run];

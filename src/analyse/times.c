@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: ISC */
 #include "analyse/times.h"
+#include "base/order.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,7 @@ static int by_time(const void *a, const void *b)
     int64_t x, y;
     memcpy(&x, a, sizeof x);
     memcpy(&y, b, sizeof y);
-    return x < y ? -1 : x > y;
+    return weft_order(x, y);
 }
 
 /* Moves times in the order of one digit of what they are above least. */
@@ -83,7 +84,7 @@ static void note_longest(const struct weft_history *h, struct weft_stats_stream 
 static void add_runs(struct weft_stats_stream *s, const struct weft_history *h, int64_t *first,
                      int64_t *last)
 {
-    for (uint32_t i = h->stream_first[s->stream]; i < h->stream_first[s->stream + 1]; i++) {
+    analyse_each(i, h->stream_first, s->stream) {
         uint32_t run = h->stream_run[i];
         const struct weft_run *r = &h->m->run[run];
         bool loop = h->run_promise[run] == WEFT_ROOT;
@@ -140,7 +141,7 @@ static void look_at(struct weft_stats_stream *s, const struct weft_history *h)
     if (h->idle_first[s->stream] < h->idle_first[s->stream + 1] || last > first)
         add_idle(s, h, &first, &last);
     s->span_ns = last > first ? last - first : 0;
-    for (uint32_t i = h->stream_first[s->stream]; i < h->stream_first[s->stream + 1]; i++) {
+    analyse_each(i, h->stream_first, s->stream) {
         uint32_t run = h->stream_run[i];
         const struct weft_run *r = &h->m->run[run];
         s->turn_runs += h->run_promise[run] != WEFT_ROOT && r->start_ns >= s->turn_from_ns &&

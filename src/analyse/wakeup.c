@@ -108,7 +108,7 @@ static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notifie
     uint32_t woken = 0;
     if (h->notified_first[c + 1] - h->notified_first[c] != 1)
         return false;
-    for (uint32_t i = h->waits_for_first[c]; i < h->waits_for_first[c + 1]; i++) {
+    analyse_each(i, h->waits_for_first, c) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
         bool open = w->end == WEFT_WAIT_OPEN || w->end == WEFT_WAIT_LEFT;
         if (w->begun_by > notified)
@@ -168,7 +168,7 @@ static uint32_t waits_again(struct weft__graph *g, uint32_t c, uint32_t last, ui
     const struct weft_history *h = g->s->h;
     uint32_t who[CALLS_MAX], again = WEFT_NONE;
     *woken = WEFT_NONE;
-    for (uint32_t i = h->waits_for_first[c]; i < h->waits_for_first[c + 1]; i++) {
+    analyse_each(i, h->waits_for_first, c) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
         if (w->notified_by == last && (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN)) {
             if (*woken != WEFT_NONE) /* several: it was for all */
@@ -193,7 +193,7 @@ static bool woke_other(struct weft__graph *g, struct weft__group *group, uint32_
     if (again == WEFT_NONE)
         return false;
     uint32_t family = g->s->families->of[h->wait[again].reader];
-    for (uint32_t i = h->waits_for_first[c]; i < h->waits_for_first[c + 1]; i++) {
+    analyse_each(i, h->waits_for_first, c) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
         if (w->end != WEFT_WAIT_OPEN || w->begun_by > last ||
             g->s->families->of[w->reader] == family)
@@ -219,7 +219,7 @@ static void lost_signal(struct weft__graph *g, struct weft__group *group, uint32
                       .latest_ns = INT64_MIN,
                       .woken_ns = INT64_MIN};
     bool vain = false, before = false;
-    for (uint32_t i = h->notified_first[c]; i < h->notified_first[c + 1]; i++) {
+    analyse_each(i, h->notified_first, c) {
         uint32_t n = h->notified[i];
         const struct weft_interaction *x = &h->m->interaction[n];
         uint32_t passed = p.at;
@@ -316,7 +316,7 @@ void weft__find_lost(struct weft__graph *g, struct weft__group *group)
     const struct weft_history *h = g->s->h;
     const struct weft_model *m = g->s->m;
     uint32_t c = group->node, first = WEFT_NONE;
-    for (uint32_t i = g->in_first[c]; i < g->in_first[c + 1]; i++)
+    analyse_each(i, g->in_first, c)
         if (first == WEFT_NONE || h->wait[g->in[i]].begun_by < h->wait[first].begun_by)
             first = g->in[i];
     if (first == WEFT_NONE || m->promise[c].outcome == WEFT_FORGOTTEN)

@@ -82,7 +82,7 @@ static void look_at_stream(struct finder *f, uint32_t stream)
 {
     const struct weft_history *h = f->h;
     uint32_t before = WEFT_ROOT;
-    for (uint32_t i = h->stream_first[stream]; i < h->stream_first[stream + 1]; i++) {
+    analyse_each(i, h->stream_first, stream) {
         const uint32_t run = h->stream_run[i], p = h->run_promise[run];
         struct sort *k = &f->sort[family(f, p)];
         if (p == WEFT_ROOT)
@@ -166,7 +166,7 @@ struct late {
 static int64_t usual_length(struct finder *f, uint32_t sort)
 {
     uint32_t n = 0;
-    for (uint32_t i = f->jobs.first[sort]; i < f->jobs.first[sort + 1]; i++)
+    analyse_each(i, f->jobs.first, sort)
         if (!is_pending(f, f->jobs.item[i]))
             f->length[n++] = end_of(f, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
     return n ? weft__median(f->length, n) : INT64_MAX / LATE_TIMES;
@@ -215,7 +215,7 @@ static void find_late(struct finder *f, uint32_t sort, struct late *x)
 {
     const uint64_t pool = f->sort[sort].pool;
     *x = (struct late){.usual_ns = usual_length(f, sort), .first_ns = INT64_MAX};
-    for (uint32_t i = f->jobs.first[sort]; i < f->jobs.first[sort + 1]; i++) {
+    analyse_each(i, f->jobs.first, sort) {
         const uint32_t p = f->jobs.item[i];
         const int64_t from = f->m->promise[p].start_ns, stood = first_run(f, p)->start_ns - from;
         if (!f->m->promise[p].created || stood < LATE_NS || stood / LATE_TIMES < x->usual_ns ||
@@ -230,7 +230,7 @@ static void find_late(struct finder *f, uint32_t sort, struct late *x)
             x->worst = p;
         }
     }
-    for (uint32_t i = f->jobs.first[sort]; i < f->jobs.first[sort + 1]; i++)
+    analyse_each(i, f->jobs.first, sort)
         f->length[i - f->jobs.first[sort]] = 0;
 }
 
@@ -288,7 +288,7 @@ static uint32_t open_wait(const struct finder *f, uint32_t promise, bool *severa
 {
     const struct weft_history *h = f->h;
     uint32_t found = WEFT_NONE;
-    for (uint32_t i = h->waits_of_first[promise]; i < h->waits_of_first[promise + 1]; i++)
+    analyse_each(i, h->waits_of_first, promise)
         if (h->wait[h->waits_of[i]].end == WEFT_WAIT_OPEN) {
             *several |= found != WEFT_NONE;
             found = h->waits_of[i];
