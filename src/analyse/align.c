@@ -331,14 +331,14 @@ static uint32_t children_of(const struct aligner *k, const struct weft__side *s,
     return count;
 }
 
-static void join(struct aligner *k, uint32_t a, uint32_t b)
+static void join_equal(struct aligner *k, uint32_t a, uint32_t b)
 {
     k->b_of_a[a] = b;
     k->a_of_b[b] = a;
 }
 
 /* Joins what is equal in two sorted lists, and leaves the rest at their beginnings. */
-static void merge(struct aligner *k, uint32_t *as, uint32_t *bs, bool labels)
+static void merge_lists(struct aligner *k, uint32_t *as, uint32_t *bs, bool labels)
 {
     uint32_t i = 0, j = 0, rest_a = 0, rest_b = 0;
     while (i < *as || j < *bs) {
@@ -347,7 +347,7 @@ static void merge(struct aligner *k, uint32_t *as, uint32_t *bs, bool labels)
         if (a && b && order == 0 && labels)
             order = a->label < b->label ? -1 : a->label > b->label;
         if (order == 0) {
-            join(k, a->promise, b->promise);
+            join_equal(k, a->promise, b->promise);
             i++;
             j++;
         } else if (order < 0) {
@@ -361,8 +361,8 @@ static void merge(struct aligner *k, uint32_t *as, uint32_t *bs, bool labels)
 }
 
 /* How many promises at the beginning of a list are of that type and have no label yet. */
-static uint32_t nameless(const struct weft__side *s, const struct child *list, uint32_t count,
-                         uint32_t type)
+static uint32_t count_nameless(const struct weft__side *s, const struct child *list, uint32_t count,
+                               uint32_t type)
 {
     uint32_t n = 0;
     while (n < count && list[n].type == type && list[n].label == WEFT_NONE &&
@@ -396,10 +396,10 @@ static void join_nameless(struct aligner *k, uint32_t *as, uint32_t *bs)
             end_a++;
         while (end_b < *bs && k->of_b[end_b].type == type)
             end_b++;
-        uint32_t n = nameless(k->a, k->of_a + i, end_a - i, type) +
-                     nameless(k->b, k->of_b + j, end_b - j, type);
+        uint32_t n = count_nameless(k->a, k->of_a + i, end_a - i, type) +
+                     count_nameless(k->b, k->of_b + j, end_b - j, type);
         for (; n && i < end_a && j < end_b; n--)
-            join(k, k->of_a[i++].promise, k->of_b[j++].promise);
+            join_equal(k, k->of_a[i++].promise, k->of_b[j++].promise);
         i = end_a;
         j = end_b;
     }
@@ -443,7 +443,7 @@ static void prefer_unwell(struct aligner *k, const struct child *list, uint32_t 
             if (!found)
                 continue;
             k->a_of_b[other] = WEFT_NONE;
-            join(k, a, unwell);
+            join_equal(k, a, unwell);
         }
     }
 }
@@ -465,10 +465,10 @@ static void align_children(struct aligner *k, uint32_t a, uint32_t b)
         return;
     sort_children(k->of_a, as, by_label);
     sort_children(k->of_b, bs, by_label);
-    merge(k, &as, &bs, true);
+    merge_lists(k, &as, &bs, true);
     sort_children(k->of_a, as, by_order);
     sort_children(k->of_b, bs, by_order);
-    merge(k, &as, &bs, false);
+    merge_lists(k, &as, &bs, false);
     join_nameless(k, &as, &bs);
     sort_children(k->of_a, as, by_order);
     sort_children(k->of_b, bs, by_order);
@@ -485,7 +485,7 @@ static void align_children(struct aligner *k, uint32_t a, uint32_t b)
     drop_types(k->of_b, &bs);
     sort_children(k->of_a, as, by_label);
     sort_children(k->of_b, bs, by_label);
-    merge(k, &as, &bs, true);
+    merge_lists(k, &as, &bs, true);
 }
 
 static uint32_t most_children(const struct weft__side *s)
@@ -500,7 +500,7 @@ static uint32_t most_children(const struct weft__side *s)
     return of_loop > most ? of_loop : most;
 }
 
-static uint32_t *nobody(uint32_t count)
+static uint32_t *new_empty_list(uint32_t count)
 {
     uint32_t *list = weft_resize(NULL, count, sizeof *list);
     if (list)
@@ -514,15 +514,15 @@ int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **
     struct aligner k = {.kinds = &s->kinds, .a = &s->side[a], .b = &s->side[b]};
     const struct weft_model *of_a = k.a->h->m, *of_b = k.b->h->m;
     const uint32_t most_a = most_children(k.a), most_b = most_children(k.b);
-    k.b_of_a = nobody(of_a->promises);
-    k.a_of_b = nobody(of_b->promises);
+    k.b_of_a = new_empty_list(of_a->promises);
+    k.a_of_b = new_empty_list(of_b->promises);
     uint32_t *queue = weft_resize(NULL, of_a->promises, sizeof *queue), queued = 0;
     k.of_a = weft_resize(NULL, (uint64_t)most_a + 1, sizeof *k.of_a);
     k.of_b = weft_resize(NULL, (uint64_t)most_b + 1, sizeof *k.of_b);
     k.spare = weft_resize(NULL, (uint64_t)(most_a > most_b ? most_a : most_b) + 1, sizeof *k.spare);
     bool ok = k.b_of_a && k.a_of_b && queue && k.of_a && k.of_b && k.spare;
     if (ok) {
-        join(&k, WEFT_ROOT, WEFT_ROOT);
+        join_equal(&k, WEFT_ROOT, WEFT_ROOT);
         queue[queued++] = WEFT_ROOT;
     }
     for (uint32_t i = 0; ok && i < queued; i++) {

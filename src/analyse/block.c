@@ -175,7 +175,7 @@ static bool is_many(const struct weft__blocks *b, uint32_t stream, uint32_t run)
            (m->run[run].end_ns - m->run[run].start_ns) / m->again[low].times < b->s->o->block_ns;
 }
 
-static void look_at_stream(struct weft__blocks *b, uint32_t stream)
+static void find_blocks_of_stream(struct weft__blocks *b, uint32_t stream)
 {
     const struct weft_history *h = b->h;
     uint32_t first = h->stream_first[stream], end = h->stream_first[stream + 1];
@@ -207,7 +207,7 @@ static void look_at_stream(struct weft__blocks *b, uint32_t stream)
 
 /* ---- Who was harmed ---- */
 
-static bool is_ancestor(const struct weft_model *m, uint32_t ancestor, uint32_t p)
+static bool is_creator_of(const struct weft_model *m, uint32_t ancestor, uint32_t p)
 {
     for (unsigned i = 0; i < ANCESTORS && p != WEFT_ROOT; i++) {
         p = m->promise[p].creator;
@@ -218,7 +218,7 @@ static bool is_ancestor(const struct weft_model *m, uint32_t ancestor, uint32_t 
 }
 
 /* Whether what was resolved after a block is its work, directly or not: whoever waited for it was served by it. */
-static bool served(const struct weft__blocks *b, const struct weft__block *x, uint32_t source)
+static bool was_its_work(const struct weft__blocks *b, const struct weft__block *x, uint32_t source)
 {
     const struct weft_history *h = b->h;
     const struct weft_model *m = b->m;
@@ -250,8 +250,8 @@ static bool served(const struct weft__blocks *b, const struct weft__block *x, ui
 }
 
 /* Counts a promise once, as far as it is among those that are kept. */
-static void name(const struct weft__blocks *b, struct weft__block *x, const struct weft_wait *w,
-                 uint32_t *count)
+static void name_victim(const struct weft__blocks *b, struct weft__block *x,
+                        const struct weft_wait *w, uint32_t *count)
 {
     for (uint32_t i = 0; i < x->nameds; i++)
         if (b->h->wait[x->named[i]].reader == w->reader)
@@ -271,8 +271,8 @@ static struct weft__block *block_before(const struct weft__blocks *b, uint32_t s
 }
 
 /* Whether a wait that was open during all of a block may have been for the block's own work. */
-static bool depends(const struct weft__blocks *b, const struct weft__block *x,
-                    const struct weft_wait *w)
+static bool may_need_block(const struct weft__blocks *b, const struct weft__block *x,
+                           const struct weft_wait *w)
 {
     uint32_t source = weft_model_final(b->m, w->source), self = weft_model_final(b->m, x->promise);
     for (unsigned i = 0; i < STEPS && source != self; i++) {
@@ -286,7 +286,7 @@ static bool depends(const struct weft__blocks *b, const struct weft__block *x,
 
 /* What was there during the block and ran only afterwards; and what this stream resolved right after the block, though
  * it had been waited for all the time: a timer that was due, a socket. */
-static void look_at_wait(struct weft__blocks *b, const struct weft_wait *w)
+static void find_harm_of_wait(struct weft__blocks *b, const struct weft_wait *w)
 {
     const struct weft_history *h = b->h;
     if ((w->end != WEFT_WAIT_READ && w->end != WEFT_WAIT_RAN) || w->reader == WEFT_ROOT ||
@@ -298,18 +298,18 @@ static void look_at_wait(struct weft__blocks *b, const struct weft_wait *w)
     uint32_t stream = weft_history_stream(h, run);
     struct weft__block *x = block_before(b, stream, w->until_ns);
     int64_t ready = weft__surely_there_ns(h, w), least = b->s->o->block_ns / 4;
-    if (!x || ready == INT64_MAX || x->promise == w->reader || depends(b, x, w))
+    if (!x || ready == INT64_MAX || x->promise == w->reader || may_need_block(b, x, w))
         return;
     int64_t from = ready > x->from_ns ? ready : x->from_ns;
     if (x->to_ns - from >= least) {
         if (w->until_ns >= x->to_ns)
-            name(b, x, w, &x->harmed);
+            name_victim(b, x, w, &x->harmed);
         return;
     }
     int64_t soon = b->h->informed[stream] ? x->length_ns : WEFT__MS;
     if (w->from_ns <= x->from_ns && ready >= x->to_ns && ready - x->to_ns <= soon &&
-        ready <= x->free_ns && !served(b, x, w->source))
-        name(b, x, w, &x->harmed);
+        ready <= x->free_ns && !was_its_work(b, x, w->source))
+        name_victim(b, x, w, &x->harmed);
 }
 
 /* Whether y ran just before a block, without the loop in between: then it is what began it, and goes on afterwards. */
@@ -333,14 +333,15 @@ static bool is_stranger(const struct weft__blocks *b, const struct weft__block *
     const struct weft_history *h = b->h;
     uint32_t y = h->run_promise[run], cause = h->run_cause[run];
     if (y == WEFT_ROOT || y == x->promise || b->m->promise[y].background ||
-        b->m->promise[y].start_ns >= x->from_ns || is_ancestor(b->m, y, x->promise) ||
+        b->m->promise[y].start_ns >= x->from_ns || is_creator_of(b->m, y, x->promise) ||
         began_it(b, x, y))
         return false;
     if (cause != WEFT_NONE) {
         const struct weft_interaction *c = &b->m->interaction[cause];
         int64_t there = weft_history_resolved_ns(h, (uint32_t)c->other);
         return c->kind == WEFT_READS && b->m->promise[c->other].start_ns < x->from_ns &&
-               there >= x->from_ns && there <= c->time_ns && !served(b, x, (uint32_t)c->other);
+               there >= x->from_ns && there <= c->time_ns &&
+               !was_its_work(b, x, (uint32_t)c->other);
     }
     uint32_t before = weft_history_run_before(h, y, x->from_ns);
     return before != WEFT_NONE &&
@@ -377,7 +378,8 @@ void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *tol
         for (uint32_t t = 0; t < tolds; t++) {
             struct weft__block *x = told[t];
             if (w->from_ns > x->from_ns || w->until_ns < x->to_ns || w->reader == WEFT_ROOT ||
-                w->reader == x->promise || b->m->promise[w->source].background || depends(b, x, w))
+                w->reader == x->promise || b->m->promise[w->source].background ||
+                may_need_block(b, x, w))
                 continue;
             uint32_t run = weft_history_run_before(h, w->reader, x->from_ns);
             if (run == WEFT_NONE ? !one_loop : weft_history_stream(h, run) != x->stream)
@@ -386,7 +388,7 @@ void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *tol
             if (x->harmed)
                 x->waiting++;
             else
-                name(b, x, w, &x->waiting);
+                name_victim(b, x, w, &x->waiting);
         }
     }
 }
@@ -470,7 +472,7 @@ static void look_for_due(struct weft__blocks *b)
                 continue;
             struct weft__block *x = follows(b, loop, news.time_ns);
             if (x && x->due == WEFT_ROOT && news.time_ns - x->to_ns <= 5 * WEFT__NAP &&
-                !(nth && served(b, x, p)))
+                !(nth && was_its_work(b, x, p)))
                 x->due = p;
         }
 }
@@ -488,11 +490,11 @@ void weft__find_long_runs(struct weft__loops *l)
     for (uint32_t i = 0; i < h->streams && !s->failed; i++) {
         b.first[i] = b.blocks;
         if (h->is_loop[i])
-            look_at_stream(&b, i);
+            find_blocks_of_stream(&b, i);
         b.first[i + 1] = b.blocks;
     }
     for (uint32_t i = 0; i < h->waits && b.blocks && !s->failed; i++)
-        look_at_wait(&b, &h->wait[i]);
+        find_harm_of_wait(&b, &h->wait[i]);
     for (uint32_t i = 0; i < b.blocks && !s->failed; i++)
         look_behind(&b, &b.block[i]);
     if (b.blocks && !s->failed)

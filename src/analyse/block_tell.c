@@ -26,7 +26,7 @@ struct key {
     int64_t length_ns;
 };
 
-static int by_family(const void *a, const void *b)
+static int by_family_and_rank(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
     WEFT_ORDER(x->family, y->family);
@@ -81,7 +81,7 @@ static bool is_outlier(const struct weft__blocks *b, const struct group *g)
            usual_ns(b, g, A_FEW_RUNS, INT64_MAX) < b->s->o->block_ns / 4 && !x->alone && !x->still;
 }
 
-static uint64_t signs_of(const struct weft__blocks *b, const struct group *g)
+static uint64_t signs_of_block(const struct weft__blocks *b, const struct group *g)
 {
     const struct weft__block *x = &b->block[g->worst];
     bool is_long = x->length_ns / 10 >= b->s->o->block_ns, told = b->h->informed[x->stream];
@@ -140,8 +140,8 @@ static void say_block(const struct weft__blocks *b, const struct group *g, struc
         analyse_say(b->s, f, SAY_BLOCKS, AMOUNT(count, g->count), LENGTH(sum, g->cost_ns));
 }
 
-static void put_evidence(const struct weft__blocks *b, const struct weft__block *x,
-                         struct weft_finding *f)
+static void prove_block(const struct weft__blocks *b, const struct weft__block *x,
+                        struct weft_finding *f)
 {
     enum { SHOWN = 4 };
     weft__finding_evidence(b->s, f, x->from_ns, WEFT_EVIDENCE_RUNS, x->promise, WEFT_NONE);
@@ -159,8 +159,8 @@ static void put_evidence(const struct weft__blocks *b, const struct weft__block 
     }
 }
 
-static void put_affected(const struct weft__blocks *b, const struct group *g,
-                         const struct key *order, struct weft_finding *f)
+static void add_blocked(const struct weft__blocks *b, const struct group *g,
+                        const struct key *order, struct weft_finding *f)
 {
     enum { LOOKED_AT = 64 };
     for (uint32_t i = 0; i < g->count && i < LOOKED_AT; i++) {
@@ -180,11 +180,12 @@ static void put_affected(const struct weft__blocks *b, const struct group *g,
     f->affected_total = f->affected_total > harmed ? f->affected_total : harmed;
 }
 
-static void tell(const struct weft__blocks *b, const struct group *g, const struct key *order)
+static void report_blocks(const struct weft__blocks *b, const struct group *g,
+                          const struct key *order)
 {
     const struct weft__block *x = &b->block[g->worst];
     struct weft__verdict v;
-    if (!weft__judge(&v, WEFT_FINDING_LOOP_BLOCKED, signs_of(b, g)))
+    if (!weft__judge(&v, WEFT_FINDING_LOOP_BLOCKED, signs_of_block(b, g)))
         return; /* else it is a span, also if it is not looked for */
     struct weft_finding *f = weft__finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, &v, x->promise,
                                                x->from_ns, x->to_ns, g->cost_ns);
@@ -192,8 +193,8 @@ static void tell(const struct weft__blocks *b, const struct group *g, const stru
     if (f) {
         say_block(b, g, f);
         f->count = g->count;
-        put_evidence(b, x, f);
-        put_affected(b, g, order, f);
+        prove_block(b, x, f);
+        add_blocked(b, g, order, f);
     }
     int64_t usual = usual_ns(b, g, 1, 0);
     for (uint32_t i = 0; i < g->count; i++) {
@@ -218,7 +219,7 @@ static void sort_blocks(struct weft__blocks *b, struct key **order, struct group
         (*order)[i] = (struct key){b->s->families->of[x->promise], i, rank, x->length_ns};
     }
     if (b->blocks)
-        qsort(*order, b->blocks, sizeof **order, by_family);
+        qsort(*order, b->blocks, sizeof **order, by_family_and_rank);
     for (uint32_t i = 0; i < b->blocks; i++) {
         const struct weft__block *x = &b->block[(*order)[i].block];
         if (i == 0 || (*order)[i].family != (*order)[i - 1].family)
@@ -252,5 +253,5 @@ void weft__blocks_tell(struct weft__blocks *b)
         told[tolds] = &b->block[group[tolds].worst];
     weft__blocks_waiting(b, told, tolds);
     for (uint32_t i = 0; i < groups && i < WEFT__LOOP_FAMILIES && !b->s->failed; i++)
-        tell(b, &group[i], order);
+        report_blocks(b, &group[i], order);
 }

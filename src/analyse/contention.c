@@ -67,7 +67,7 @@ struct finder {
 /* ---- Which waits are for one lock ---- */
 
 /* The place of a wait's source: its own, or, if nobody else waits for that, its family's. */
-static uint32_t place_of(const struct finder *f, const struct weft_wait *w)
+static uint32_t place_of_source(const struct finder *f, const struct weft_wait *w)
 {
     const uint32_t source = weft_model_final(f->m, w->source);
     const uint32_t waits = f->h->waits_for_first[source + 1] - f->h->waits_for_first[source];
@@ -80,7 +80,8 @@ static uint32_t place_of(const struct finder *f, const struct weft_wait *w)
 static uint32_t list_of_wait(const void *finder, uint32_t wait)
 {
     const struct finder *f = finder;
-    return f->h->wait[wait].end == WEFT_WAIT_OPEN ? WEFT_NONE : place_of(f, &f->h->wait[wait]);
+    return f->h->wait[wait].end == WEFT_WAIT_OPEN ? WEFT_NONE
+                                                  : place_of_source(f, &f->h->wait[wait]);
 }
 
 static void measure_lives(struct finder *f)
@@ -124,7 +125,7 @@ static void add_holder(struct finder *f, uint32_t who, int64_t from_ns, int64_t 
 }
 
 /* Whether the trace says who holds it, and that only one does at a time; then who held it for long. */
-static bool is_held(struct finder *f, uint32_t resource)
+static bool is_held_by_one(struct finder *f, uint32_t resource)
 {
     const struct weft_history *h = f->h;
     uint32_t first = h->holds_for_first[resource], end = h->holds_for_first[resource + 1];
@@ -139,7 +140,7 @@ static bool is_held(struct finder *f, uint32_t resource)
     return first < end;
 }
 
-static int by_end(const void *a, const void *b)
+static int by_end_of_service(const void *a, const void *b)
 {
     const struct served *x = a, *y = b;
     const int by = weft_order(x->until_ns, y->until_ns);
@@ -157,7 +158,7 @@ static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
             f->served[n++] = (struct served){w->until_ns, w->from_ns, item[i]};
     }
     if (n)
-        qsort(f->served, n, sizeof *f->served, by_end);
+        qsort(f->served, n, sizeof *f->served, by_end_of_service);
     for (uint32_t i = 1; i < n; i++) {
         const struct weft_wait *before = &f->h->wait[f->served[i - 1].wait];
         uint32_t by;
@@ -255,7 +256,7 @@ static uint32_t worst_sort(const struct finder *f)
 
 /* ---- Findings ---- */
 
-static void say_holders(const struct finder *f, struct weft_finding *g)
+static void say_lock_holders(const struct finder *f, struct weft_finding *g)
 {
     struct weft__text list = {0};
     for (unsigned i = 0; i < SHOWN && f->holder[i].to_ns > f->holder[i].from_ns; i++) {
@@ -269,7 +270,7 @@ static void say_holders(const struct finder *f, struct weft_finding *g)
     analyse_list_end(f->s, &list);
 }
 
-static void report(struct finder *f, uint32_t family, const uint32_t *item)
+static void report_contention(struct finder *f, uint32_t family, const uint32_t *item)
 {
     const struct sort *k = &f->sort[family];
     const struct weft_wait *first = &f->h->wait[item[0]];
@@ -289,7 +290,7 @@ static void report(struct finder *f, uint32_t family, const uint32_t *item)
     analyse_say(f->s, g, SAY_CONTENTION, SORT(sort, family),
                 NUMBER(percent, k->waited_ns * 100 / k->life_ns), AMOUNT(count, k->count),
                 PROMISE(lock, lock), AMOUNT(waits, f->waits), LENGTH(waited, f->waited_ns));
-    say_holders(f, g);
+    say_lock_holders(f, g);
     for (uint32_t i = 0; i < f->waits && i < WEFT_AFFECTED_MAX; i++)
         weft__finding_affects(f->s, g, f->h->wait[item[i]].reader);
     weft__finding_evidence(f->s, g, first->from_ns, WEFT_EVIDENCE_WAITS, first->reader, lock);
@@ -306,7 +307,7 @@ static bool is_queued(const struct finder *f, const struct weft_wait *w)
     return h->holds_for_first[lock] < h->holds_for_first[lock + 1];
 }
 
-static void look_at(struct finder *f, uint32_t place)
+static void find_contention(struct finder *f, uint32_t place)
 {
     const uint32_t *item = &f->waits_for.item[f->waits_for.first[place]];
     const uint32_t count = f->waits_for.first[place + 1] - f->waits_for.first[place];
@@ -322,13 +323,13 @@ static void look_at(struct finder *f, uint32_t place)
         f->holder[i] = (struct holder){0};
     const bool told =
         place < f->m->promises && f->h->holds_for_first[place] < f->h->holds_for_first[place + 1];
-    if (!(told ? is_held(f, place) : is_handed_on(f, item, count)))
+    if (!(told ? is_held_by_one(f, place) : is_handed_on(f, item, count)))
         return;
     f->touches = 0;
     count_waits(f, item, count);
     const uint32_t family = worst_sort(f);
     if (family != WEFT_NONE)
-        report(f, family, item);
+        report_contention(f, family, item);
     for (uint32_t i = 0; i < f->touches; i++) {
         f->sort[f->touched[i]].waits = 0;
         f->sort[f->touched[i]].waited_ns = 0;
@@ -350,5 +351,5 @@ void weft__find_contention(struct weft__search *s)
     if (!s->failed)
         measure_lives(&f);
     for (uint32_t i = 1; i < places && !s->failed; i++)
-        look_at(&f, i);
+        find_contention(&f, i);
 }

@@ -47,7 +47,7 @@ static uint32_t name_of(const struct weft_model *m, uint32_t promise)
 }
 
 /* Shares of one kind and family become one. */
-static void merge(const struct weft_model *m, struct weft_crowd *c)
+static void merge_shares(const struct weft_model *m, struct weft_crowd *c)
 {
     uint32_t kept = 0;
     if (c->shares == 0)
@@ -67,7 +67,7 @@ static void merge(const struct weft_model *m, struct weft_crowd *c)
     c->shares = kept + 1;
 }
 
-static bool gather(struct gatherer *g, const struct weft_share *share, uint32_t count)
+static bool gather_members(struct gatherer *g, const struct weft_share *share, uint32_t count)
 {
     struct weft_crowd *c = g->out;
     if (c->shares + (uint64_t)count > g->room) {
@@ -91,7 +91,7 @@ static bool gather(struct gatherer *g, const struct weft_share *share, uint32_t 
                                       .total_ns = share[i].total_ns};
     }
     if (c->shares > g->merge_at) {
-        merge(g->h->m, c);
+        merge_shares(g->h->m, c);
         g->merge_at = 2 * (uint64_t)c->shares + MERGE_AT;
     }
     return true;
@@ -103,7 +103,7 @@ static bool add_path(struct gatherer *g, struct weft_path *path, uint32_t promis
     if (weft_path_find(path, g->h, promise) < 0)
         return false;
     struct weft_share *share = weft_path_shares(path, g->h->m, &count);
-    bool ok = path->count == 0 || (share && gather(g, share, count));
+    bool ok = path->count == 0 || (share && gather_members(g, share, count));
     if (path->count) {
         weft__add(&g->out->sampled_ns, path->step[path->count - 1].to_ns - path->step[0].from_ns);
     }
@@ -114,8 +114,8 @@ static bool add_path(struct gatherer *g, struct weft_path *path, uint32_t promis
 
 /* The one at a place among evenly chosen ones: of those that were resolved by how long they took, so that slow ones are
  * among them. */
-static uint32_t chosen(const struct weft_crowd *c, const uint32_t *promise, uint32_t place,
-                       uint32_t places)
+static uint32_t chosen_member(const struct weft_crowd *c, const uint32_t *promise, uint32_t place,
+                              uint32_t places)
 {
     uint32_t all = c->members ? c->members : c->count;
     uint32_t at = places < 2 ? 0 : (uint32_t)((uint64_t)place * (all - 1) / (places - 1));
@@ -134,7 +134,7 @@ static uint32_t sample_size(const struct gatherer *g, const uint32_t *promise)
     if (wanted <= SOUNDINGS)
         return wanted;
     for (uint32_t i = 0; i < SOUNDINGS && ok; i++) {
-        ok = weft_path_find(&path, g->h, chosen(c, promise, i, SOUNDINGS)) == 0;
+        ok = weft_path_find(&path, g->h, chosen_member(c, promise, i, SOUNDINGS)) == 0;
         steps += path.count;
     }
     weft_path_fini(&path);
@@ -145,16 +145,16 @@ static uint32_t sample_size(const struct gatherer *g, const uint32_t *promise)
                                     : wanted;
 }
 
-static bool sample(struct gatherer *g, const uint32_t *promise)
+static bool sample_members(struct gatherer *g, const uint32_t *promise)
 {
     struct weft_crowd *c = g->out;
     struct weft_path path = {0};
     uint32_t wanted = sample_size(g, promise);
     bool ok = wanted > 0;
     for (uint32_t i = 0; i < wanted && ok; i++)
-        ok = add_path(g, &path, chosen(c, promise, i, wanted));
+        ok = add_path(g, &path, chosen_member(c, promise, i, wanted));
     weft_path_fini(&path);
-    merge(g->h->m, c);
+    merge_shares(g->h->m, c);
     if (c->shares)
         qsort(c->share, c->shares, sizeof *c->share, by_length);
     return ok;
@@ -188,7 +188,7 @@ int weft_crowd_find(struct weft_crowd *out, const struct weft_history *h,
     for (uint32_t i = 0; i < count; i++)
         count_promise(out, h, promise[i]);
     qsort(out->member, out->members, sizeof *out->member, weft__crowd_by_time);
-    if (count == 0 || sample(&g, promise))
+    if (count == 0 || sample_members(&g, promise))
         return 0;
     weft_crowd_fini(out);
     return WEFT_E_NOMEM;

@@ -146,7 +146,7 @@ static bool pending_for_good(const struct weft_history *h, uint32_t promise,
 }
 
 /* Whether an ending is as frequent among the good ones, or nearly. */
-static bool usual(const struct weft__clan *c, enum weft__ending e)
+static bool is_usual_ending(const struct weft__clan *c, enum weft__ending e)
 {
     double share = (double)c->ended[0][e] / (c->promises[0] ? c->promises[0] : 1);
     return c->ended[0][e] && c->ended[1][e] <= 2 * share * c->promises[1] + 3;
@@ -174,16 +174,16 @@ static bool ends_differently(const struct weft__differ *d, uint32_t good, uint32
         int64_t longest = c->longest_ns[0];
         bool stuck =
             took_too_long(age_ns(d->bad, bad), longest) && !took_too_long(c->oldest_ns[0], longest);
-        return pending_for_good(d->bad, bad, c, 0, d->good) && (stuck || !usual(c, b));
+        return pending_for_good(d->bad, bad, c, 0, d->good) && (stuck || !is_usual_ending(c, b));
     }
     if (g == WEFT__OPEN)
         return b != WEFT__CANCEL && b != WEFT__DROP &&
                pending_for_good(d->good, good, &d->clan[d->sides.side[d->goods].clan[bad]], 1,
                                 d->bad) &&
-               !usual(c, b);
+               !is_usual_ending(c, b);
     bool both_dropped =
         g >= WEFT__CANCEL && g <= WEFT__DROP && b >= WEFT__CANCEL && b <= WEFT__DROP;
-    return !both_dropped && !usual(c, b);
+    return !both_dropped && !is_usual_ending(c, b);
 }
 
 /* Whether a promise ended badly in the good runs, and well in the bad one, as all of its clan. */
@@ -215,7 +215,7 @@ struct collector {
     uint32_t room;
 };
 
-static struct found *sort_of(struct collector *k, uint32_t clan, uint32_t what)
+static struct found *sort_of_change(struct collector *k, uint32_t clan, uint32_t what)
 {
     uint32_t before = k->sorts.count, at = weft__pairs_add(&k->sorts, clan, what);
     if (at == WEFT_NONE || !weft_reserve(&k->found, at, &k->room, sizeof *k->found))
@@ -248,7 +248,7 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
         if (kind == WEFT_CHANGE_ADDED)
             d->bad_mark[bad] |= WEFT__LONELY;
     }
-    struct found *f = sort_of(k, clan, what);
+    struct found *f = sort_of_change(k, clan, what);
     if (!f) {
         d->failed = true;
         return;
@@ -264,7 +264,7 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
 }
 
 /* Whether a promise failed, and only in the good run somebody cared. */
-static bool unread(const struct weft__differ *d, uint32_t good, uint32_t bad)
+static bool is_unread(const struct weft__differ *d, uint32_t good, uint32_t bad)
 {
     return weft__ending_of(d->bad->m, bad) == WEFT__ERROR && d->mark[good] & WEFT__USED &&
            !(d->bad_mark[bad] & WEFT__USED);
@@ -281,7 +281,7 @@ static void find_endings(struct collector *k)
             d->mark[p] |= WEFT__BETTER;
         if (ends_differently(d, p, bad))
             add_change(k, WEFT_CHANGE_OUTCOME, p, bad);
-        else if (unread(d, p, bad))
+        else if (is_unread(d, p, bad))
             add_change(k, WEFT_CHANGE_UNREAD, p, bad);
         else if (!same_type(d, p, bad) &&
                  d->clan[d->sides.side[d->goods].clan[bad]].promises[0] == 0)
@@ -290,7 +290,7 @@ static void find_endings(struct collector *k)
 }
 
 /* Whether a promise of the bad run is pending, and ended in the good one. */
-static bool hangs(const struct weft__differ *d, uint32_t good)
+static bool hangs_in_bad(const struct weft__differ *d, uint32_t good)
 {
     uint32_t bad = good == WEFT_NONE ? WEFT_NONE : d->bad_of_good[good];
     return bad != WEFT_NONE && weft__ending_of(d->bad->m, bad) == WEFT__OPEN &&
@@ -306,14 +306,14 @@ static void follow_waits(struct collector *k)
     uint32_t *queue = weft_resize(NULL, d->good->m->promises, sizeof *queue), queued = 0;
     d->failed |= !queue;
     for (uint32_t p = 1; p < d->good->m->promises && !d->failed; p++)
-        if (d->mark[p] & WEFT__CHANGED && hangs(d, p))
+        if (d->mark[p] & WEFT__CHANGED && hangs_in_bad(d, p))
             queue[queued++] = p;
     for (uint32_t i = 0; i < queued && !d->failed; i++) {
         uint32_t reader = weft_model_final(b->m, d->bad_of_good[queue[i]]);
         analyse_each(n, b->waits_of_first, reader) {
             const struct weft_wait *w = &b->wait[b->waits_of[n]];
             uint32_t bad = weft_model_final(b->m, w->source), good = d->good_of_bad[bad];
-            if (w->end != WEFT_WAIT_OPEN || !hangs(d, good) || d->mark[good] & WEFT__CHANGED)
+            if (w->end != WEFT_WAIT_OPEN || !hangs_in_bad(d, good) || d->mark[good] & WEFT__CHANGED)
                 continue;
             add_change(k, WEFT_CHANGE_OUTCOME, good, bad);
             d->mark[good] |= WEFT__CHANGED; /* also where add_change has failed */
@@ -336,7 +336,7 @@ static void mark_used(const struct weft_model *m, uint8_t *mark)
 }
 
 /* Whether all promises of the creator's clan that have ended have created one, in the good runs. */
-static bool always(const struct weft__differ *d, uint32_t clan)
+static bool always_creates(const struct weft__differ *d, uint32_t clan)
 {
     const struct weft__clan *c = &d->clan[clan], *above = &d->clan[d->sides.clans.pair[clan].a];
     return c->creators[0] && c->creators[0] + above->ended[0][WEFT__OPEN] >= above->promises[0];
@@ -399,7 +399,8 @@ static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
             continue;
         const struct weft__clan *c = &d->clan[clan], *above = &d->clan[good_clan[good]];
         double wanted = (double)c->creators[0] / above->promises[0] * above->promises[1];
-        if (always(d, clan) ? had_time(b, bad, g, good, child) : c->promises[1] == 0 && wanted >= 5)
+        if (always_creates(d, clan) ? had_time(b, bad, g, good, child)
+                                    : c->promises[1] == 0 && wanted >= 5)
             add_change(k, WEFT_CHANGE_MISSING, child, WEFT_NONE);
     }
 }
@@ -463,7 +464,7 @@ static char *say_change(struct weft__differ *d, const struct weft_change_found *
         AMOUNT(others, c->count - 1));
 }
 
-static void keep_changes(struct collector *k)
+static void fill_changes(struct collector *k)
 {
     struct weft__differ *d = k->d;
     uint32_t count = k->sorts.count;
@@ -493,7 +494,7 @@ static void find_changes(struct weft__differ *d)
     if (!d->failed)
         find_children(&k);
     if (!d->failed)
-        keep_changes(&k);
+        fill_changes(&k);
     weft__pairs_fini(&k.sorts);
     free(k.found);
 }
@@ -543,7 +544,7 @@ static void find_doubt(struct weft__differ *d)
     o->doubt = weft__text_take(&t);
 }
 
-static int compare(struct weft__differ *d, weft_progress_fn *progress, void *data)
+static int compare_runs(struct weft__differ *d, weft_progress_fn *progress, void *data)
 {
 #define STEP(share)                                                                                \
     do {                                                                                           \
@@ -612,7 +613,7 @@ int weft_diff_find(struct weft_diff *out, const struct weft_history *const *good
     if (rc == 0 && progress && !progress(data, 0.3))
         rc = WEFT_E_CANCELED;
     if (rc == 0)
-        rc = compare(&d, progress, data);
+        rc = compare_runs(&d, progress, data);
     forget_loops(d.bad_of_good, d.good);
     forget_loops(d.good_of_bad, d.bad);
     out->bad_of_good = d.bad_of_good;

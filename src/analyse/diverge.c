@@ -40,7 +40,7 @@ enum differs {
     WAITS = 2,   /* … which says why it is pending */
 };
 
-static void offer(struct search *s, struct weft__parting c)
+static void add_parting(struct search *s, struct weft__parting c)
 {
     bool waits =
         c.what == WEFT__SWAPPED || c.what == WEFT__UNSIGNALLED || c.what == WEFT__EXTRA_WAIT;
@@ -59,8 +59,8 @@ static void offer(struct search *s, struct weft__parting c)
 /* ---- Waits that never end ---- */
 
 /* What waits for the same have in common: the promise, or its name. */
-static uint32_t sort_of(const struct search *s, const struct weft_history *h, uint32_t source,
-                        bool by_name)
+static uint32_t what_is_waited_for(const struct search *s, const struct weft_history *h,
+                                   uint32_t source, bool by_name)
 {
     uint32_t name = weft_model_name(h->m, source);
     return !by_name            ? weft_model_final(h->m, source)
@@ -69,7 +69,7 @@ static uint32_t sort_of(const struct search *s, const struct weft_history *h, ui
 }
 
 /* Whether one step more may be done. */
-static bool afford(struct search *s)
+static bool may_go_on(struct search *s)
 {
     s->budget -= s->budget > 0;
     return s->budget > 0;
@@ -79,25 +79,26 @@ static bool afford(struct search *s)
 static uint32_t rank_of(struct search *s, const struct weft_history *h, uint32_t wait, bool by_name)
 {
     const struct weft_wait *w = &h->wait[wait];
-    uint32_t rank = 0, what = sort_of(s, h, w->source, by_name);
+    uint32_t rank = 0, what = what_is_waited_for(s, h, w->source, by_name);
     analyse_each(i, h->waits_of_first, w->reader) {
         if (h->waits_of[i] == wait)
             return rank;
-        if (!afford(s))
+        if (!may_go_on(s))
             return WEFT_NONE;
-        rank += sort_of(s, h, h->wait[h->waits_of[i]].source, by_name) == what;
+        rank += what_is_waited_for(s, h, h->wait[h->waits_of[i]].source, by_name) == what;
     }
     return WEFT_NONE;
 }
 
-static const struct weft_wait *ranked(struct search *s, const struct weft_history *h,
-                                      uint32_t reader, uint32_t what, bool by_name, uint32_t rank)
+static const struct weft_wait *ranked_wait(struct search *s, const struct weft_history *h,
+                                           uint32_t reader, uint32_t what, bool by_name,
+                                           uint32_t rank)
 {
     analyse_each(i, h->waits_of_first, reader) {
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
-        if (!afford(s))
+        if (!may_go_on(s))
             return NULL;
-        if (sort_of(s, h, w->source, by_name) == what && rank-- == 0)
+        if (what_is_waited_for(s, h, w->source, by_name) == what && rank-- == 0)
             return w;
     }
     return NULL;
@@ -143,8 +144,8 @@ static void follow_back(const struct search *s, struct weft__parting *c, uint32_
 }
 
 /* Whether the same wait began after the signal in some other good run as well: then it does no harm. */
-static bool harmless(struct search *s, const struct weft__parting *c, uint32_t rank,
-                     uint32_t signal)
+static bool is_harmless(struct search *s, const struct weft__parting *c, uint32_t rank,
+                        uint32_t signal)
 {
     for (uint32_t r = 1; r < s->d->goods; r++) {
         const struct weft_history *h = s->d->sides.side[r].h;
@@ -152,7 +153,7 @@ static bool harmless(struct search *s, const struct weft__parting *c, uint32_t r
         if (reader == WEFT_NONE || source == WEFT_NONE)
             continue;
         const struct weft_wait *w =
-            ranked(s, h, reader, weft_model_final(h->m, source), false, rank);
+            ranked_wait(s, h, reader, weft_model_final(h->m, source), false, rank);
         int64_t there = c->late.is == WEFT__RESOLVED        ? weft_history_resolved_ns(h, source)
                         : signal < notifications(h, source) ? notified_ns(h, source, signal)
                                                             : INT64_MAX;
@@ -189,7 +190,7 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
             c.when_ns =
                 weft__start_ns(b, bad_source) + (c.late.good_ns - weft__start_ns(g, source));
             c.late.bad_ns = INT64_MIN;
-            offer(s, c);
+            add_parting(s, c);
         }
         if (all < n || had == 0 || had < all)
             return;
@@ -200,10 +201,10 @@ static void compare_wait(struct search *s, const struct weft_wait *good,
         return;
     c.what = WEFT__SWAPPED;
     c.when_ns = c.late.bad_ns;
-    if (harmless(s, &c, rank, n - 1))
+    if (is_harmless(s, &c, rank, n - 1))
         return;
     follow_back(s, &c, good->reader);
-    offer(s, c);
+    add_parting(s, c);
 }
 
 /* Whether a promise of the good run ever waits for something of that kind. */
@@ -211,7 +212,7 @@ static bool waits_for_kind(struct search *s, uint32_t reader, uint32_t kind)
 {
     const struct weft_history *h = s->g;
     analyse_each(i, h->waits_of_first, reader) {
-        if (!afford(s))
+        if (!may_go_on(s))
             return true;
         if (s->d->sides.side[0].kind[h->wait[h->waits_of[i]].source] == kind)
             return true;
@@ -238,7 +239,7 @@ static void offer_extra(struct search *s, const struct weft_wait *bad, uint32_t 
         c.late.bad_is = WEFT__NOTIFIED;
         c.late.bad_ns = notified_ns(s->b, bad->source, had - 1);
     }
-    offer(s, c);
+    add_parting(s, c);
 }
 
 /* The good run's counterpart of a wait; *rank: which of those for the same it is. */
@@ -246,11 +247,11 @@ static const struct weft_wait *counterpart(struct search *s, uint32_t wait, uint
                                            bool by_name, uint32_t *rank)
 {
     uint32_t source = s->b->wait[wait].source, other = s->d->good_of_bad[source];
-    uint32_t what = by_name              ? sort_of(s, s->b, source, true)
+    uint32_t what = by_name              ? what_is_waited_for(s, s->b, source, true)
                     : other == WEFT_NONE ? WEFT_NONE
                                          : weft_model_final(s->g->m, other);
     *rank = what == WEFT_NONE ? WEFT_NONE : rank_of(s, s->b, wait, by_name);
-    return *rank == WEFT_NONE ? NULL : ranked(s, s->g, reader, what, by_name, *rank);
+    return *rank == WEFT_NONE ? NULL : ranked_wait(s, s->g, reader, what, by_name, *rank);
 }
 
 /* Waits of the good run for what nobody waits for in the bad one, though its reader ended well, and before it. */
@@ -268,17 +269,17 @@ static void find_left_out(struct search *s)
         if ((e != WEFT__VALUE && e != WEFT__SOMEHOW) ||
             weft_history_ended_ns(s->b, source) <= weft__end_ns(s->b, reader))
             continue;
-        offer(s, (struct weft__parting){.what = WEFT__NO_WAIT,
-                                        .when_ns = weft__start_ns(s->b, source) + w->from_ns -
-                                                   weft__start_ns(s->g, w->source),
-                                        .early = {w->source, source, w->from_ns, INT64_MIN,
-                                                  WEFT__WAITED, WEFT__WAITED},
-                                        .reader_good = w->reader,
-                                        .reader_bad = reader});
+        add_parting(s, (struct weft__parting){.what = WEFT__NO_WAIT,
+                                              .when_ns = weft__start_ns(s->b, source) + w->from_ns -
+                                                         weft__start_ns(s->g, w->source),
+                                              .early = {w->source, source, w->from_ns, INT64_MIN,
+                                                        WEFT__WAITED, WEFT__WAITED},
+                                              .reader_good = w->reader,
+                                              .reader_bad = reader});
     }
 }
 
-static void find_waits(struct search *s)
+static void compare_open_waits(struct search *s)
 {
     struct weft__differ *d = s->d;
     for (uint32_t i = 0; i < s->b->waits; i++) {
@@ -322,7 +323,7 @@ static void compare_ending(struct search *s, uint32_t good, uint32_t bad)
         c.when_ns = weft__start_ns(s->b, bad) + (c.early.good_ns - weft__start_ns(s->g, good));
         c.early.bad_ns = INT64_MIN;
     }
-    offer(s, c);
+    add_parting(s, c);
 }
 
 /* Promises that only one of the runs has, and that somebody waits for there. */
@@ -339,7 +340,7 @@ static void compare_lonely(struct search *s, uint32_t good, uint32_t bad)
             missing ? weft__start_ns(s->b, other) + start - weft__start_ns(s->g, creator) : start,
         .early = {good, bad, missing ? start : INT64_MIN, missing ? INT64_MIN : start,
                   WEFT__RESOLVED, WEFT__RESOLVED}};
-    offer(s, c);
+    add_parting(s, c);
 }
 
 /* Whether a promise of the good run ended worse in the bad one. */
@@ -384,7 +385,7 @@ static void find_others(struct search *s)
         if (x->kind == WEFT_CHANGE_UNREAD && !x->follows) {
             struct weft__parting c = {.what = WEFT__UNREAD, .early = ends_at(s, x->good, x->bad)};
             c.when_ns = c.early.bad_ns;
-            offer(s, c);
+            add_parting(s, c);
         }
     }
 }
@@ -422,7 +423,7 @@ static bool got_past(struct search *s, uint32_t good)
     uint32_t creator = s->g->m->promise[good].creator;
     analyse_each(i, s->g->children_first, creator) {
         uint32_t child = s->g->children[i];
-        if (!afford(s))
+        if (!may_go_on(s))
             return false;
         if (d->bad_of_good[child] != WEFT_NONE && d->mark[child] & WEFT__USED &&
             (clan[child] == clan[good] || weft__start_ns(s->g, child) > weft__start_ns(s->g, good)))
@@ -492,7 +493,7 @@ static const struct weft__parting *first_of(const struct search *s)
 
 /* ---- What led to it, though nobody waited for that ---- */
 
-static uint32_t creator_of(const struct weft_model *m, uint32_t promise)
+static uint32_t creator_in(const struct weft_model *m, uint32_t promise)
 {
     return m->promise[promise].creator;
 }
@@ -502,15 +503,15 @@ static bool find_limit(const struct search *s, struct weft__parting *c)
 {
     enum { AT_ONCE_NS = 100000, MOST = 64 };
     const struct weft_model *m = s->b->m;
-    uint32_t end = s->b->resolution[c->early.bad], above = creator_of(m, c->early.bad);
+    uint32_t end = s->b->resolution[c->early.bad], above = creator_in(m, c->early.bad);
     for (uint32_t i = end, n = 0; end != WEFT_NONE && i-- > 0 && n < MOST; n++) {
         const struct weft_interaction *x = &m->interaction[i];
         uint32_t good = s->d->good_of_bad[x->other];
         if (c->when_ns - x->time_ns > AT_ONCE_NS)
             break;
         if (x->kind != WEFT_RESOLVES || good == WEFT_NONE || !(s->d->mark[good] & WEFT__CHANGED) ||
-            (creator_of(m, x->other) != above && creator_of(m, x->other) != c->early.bad &&
-             creator_of(m, x->other) != creator_of(m, above)))
+            (creator_in(m, x->other) != above && creator_in(m, x->other) != c->early.bad &&
+             creator_in(m, x->other) != creator_in(m, above)))
             continue;
         c->then = c->early.bad;
         c->early = ends_at(s, good, x->other);
@@ -521,7 +522,7 @@ static bool find_limit(const struct search *s, struct weft__parting *c)
 }
 
 /* Whether two runs' promises are of one type, and have the same name. */
-static bool same_name(const struct search *s, uint32_t good, uint32_t run, uint32_t other)
+static bool are_namesakes(const struct search *s, uint32_t good, uint32_t run, uint32_t other)
 {
     const struct weft__side *a = &s->d->sides.side[0], *b = &s->d->sides.side[run];
     uint32_t x = weft_model_name(a->h->m, good), y = weft_model_name(b->h->m, other);
@@ -537,7 +538,7 @@ static uint32_t last_read(const struct search *s, const struct weft_history *h, 
     uint32_t last = WEFT_NONE, i = m->promise[who].first_interaction;
     for (; i != WEFT_NONE && m->interaction[i].time_ns < until_ns; i = m->interaction[i].next)
         if (m->interaction[i].kind == WEFT_READS &&
-            (like == WEFT_NONE || same_name(s, m->interaction[i].other, s->d->goods, like)))
+            (like == WEFT_NONE || are_namesakes(s, m->interaction[i].other, s->d->goods, like)))
             last = m->interaction[i].other;
     return last;
 }
@@ -548,7 +549,7 @@ static bool seen_by(const struct search *s, uint32_t good, uint32_t by)
     for (uint32_t r = 1; r < s->d->goods; r++) {
         const struct weft_history *h = s->d->sides.side[r].h;
         uint32_t p = s->d->other[r][good];
-        if (p != WEFT_NONE && !same_name(s, by, r, weft__resolver_of(h, p)))
+        if (p != WEFT_NONE && !are_namesakes(s, by, r, weft__resolver_of(h, p)))
             return true;
     }
     return false;
@@ -565,7 +566,7 @@ static void find_other_actor(const struct search *s, struct weft__parting *c, ui
     if (good == WEFT_NONE)
         return;
     uint32_t by = weft__resolver_of(s->g, good), bad_by = weft__resolver_of(s->b, last);
-    if (by == WEFT_ROOT || bad_by == WEFT_ROOT || same_name(s, by, s->d->goods, bad_by) ||
+    if (by == WEFT_ROOT || bad_by == WEFT_ROOT || are_namesakes(s, by, s->d->goods, bad_by) ||
         seen_by(s, good, by))
         return;
     *c = (struct weft__parting){
@@ -605,9 +606,9 @@ static void follow_unwaited(const struct search *s, struct weft__parting *c)
     if (c->what == WEFT__ENDING && find_limit(s, c))
         return;
     if (c->what == WEFT__ADDED)
-        find_other_actor(s, c, creator_of(s->b->m, c->early.bad), c->when_ns);
+        find_other_actor(s, c, creator_in(s->b->m, c->early.bad), c->when_ns);
     else if (c->what == WEFT__MISSING)
-        find_other_actor(s, c, s->d->bad_of_good[creator_of(s->g->m, c->early.good)], c->when_ns);
+        find_other_actor(s, c, s->d->bad_of_good[creator_in(s->g->m, c->early.good)], c->when_ns);
     else if (c->what == WEFT__SLOWER)
         find_blocker(s, c);
     else if (c->what == WEFT__EXTRA_WAIT)
@@ -639,7 +640,7 @@ static void find_common(struct search *s, int64_t good_until, int64_t bad_until)
     }
 }
 
-static void keep(struct search *s, const struct weft__parting *c)
+static void fill_divergence(struct search *s, const struct weft__parting *c)
 {
     struct weft_divergence *v = &s->d->out->divergence;
     bool two = c->what == WEFT__SWAPPED || c->what == WEFT__UNSIGNALLED ||
@@ -679,7 +680,7 @@ void weft__find_divergence(struct weft__differ *d)
     s.bad_cause_ns = weft_resize(NULL, bads, sizeof *s.bad_cause_ns);
     d->failed |= !s.differs || !s.bad_differs || !s.cause_ns || !s.bad_cause_ns;
     if (!d->failed) {
-        find_waits(&s);
+        compare_open_waits(&s);
         find_left_out(&s);
         find_others(&s);
     }
@@ -690,7 +691,7 @@ void weft__find_divergence(struct weft__differ *d)
         find_causes(d->bad->m, s.bad_differs, s.bad_cause_ns);
         struct weft__parting first = *first_of(&s);
         follow_unwaited(&s, &first);
-        keep(&s, &first);
+        fill_divergence(&s, &first);
     }
     free(s.found);
     free(s.differs);

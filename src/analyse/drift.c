@@ -74,7 +74,7 @@ static void say_drift(const struct finder *f, uint32_t who, int64_t timer, int64
 }
 
 /* who: WEFT_NONE if each timer sets the next one. */
-static void report(struct finder *f, uint32_t who, int64_t timer, int64_t work)
+static void report_drift(struct finder *f, uint32_t who, int64_t timer, int64_t work)
 {
     enum { SHOWN = 3 };
     const struct tick *last = &f->tick[f->ticks - 1];
@@ -100,7 +100,7 @@ static void report(struct finder *f, uint32_t who, int64_t timer, int64_t work)
     }
 }
 
-static void judge(struct finder *f, uint32_t who)
+static void report_if_late(struct finder *f, uint32_t who)
 {
     if (f->ticks <= TIMES)
         return;
@@ -116,7 +116,7 @@ static void judge(struct finder *f, uint32_t who)
         is_near(first, timer) || (first > timer && first - timer < work - work / TIME); /* late */
     if (shorter <= f->ticks / NEAR && near >= f->ticks / TIME && is_first &&
         work >= timer / SHARE && work > NEAR_NS)
-        report(f, who, timer, work);
+        report_drift(f, who, timer, work);
 }
 
 static void add_tick(struct finder *f, struct tick x)
@@ -127,7 +127,7 @@ static void add_tick(struct finder *f, struct tick x)
 }
 
 /* Looks at timers of which each has set the next one, back from the last of them. */
-static void look_at_line(struct finder *f, uint32_t last)
+static void follow_timers(struct finder *f, uint32_t last)
 {
     const struct weft_history *h = f->h;
     f->ticks = 0;
@@ -143,11 +143,11 @@ static void look_at_line(struct finder *f, uint32_t last)
         f->tick[k] = x;
     }
     if (!f->s->failed)
-        judge(f, WEFT_NONE);
+        report_if_late(f, WEFT_NONE);
 }
 
 /* Looks at the runs of one promise: which of them a timer began that the one before had set. */
-static void look_at(struct finder *f, uint32_t p)
+static void follow_handler(struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
     const uint32_t *of = f->s->families->of;
@@ -162,13 +162,13 @@ static void look_at(struct finder *f, uint32_t p)
         if (!weft__is_timer(f->m, timer) || over > r->start_ns)
             continue;
         if (last && (of[timer] != of[last->timer] || set < last->woken_ns || set > last->done_ns)) {
-            judge(f, p);
+            report_if_late(f, p);
             f->ticks = 0;
         }
         add_tick(f, (struct tick){set, over, r->start_ns, r->end_ns, timer});
     }
     if (!f->s->failed)
-        judge(f, p);
+        report_if_late(f, p);
 }
 
 void weft__find_drift(struct weft__search *s)
@@ -178,11 +178,11 @@ void weft__find_drift(struct weft__search *s)
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         const uint32_t runs = f.h->runs_of_first[p + 1] - f.h->runs_of_first[p];
         if (runs > TIMES)
-            look_at(&f, p);
+            follow_handler(&f, p);
         if (runs && weft__is_timer(f.m, p))
             newest[s->families->of[p]] = p;
     }
     for (uint32_t i = 0; i < s->families->count && !s->failed; i++)
         if (newest[i] != WEFT_ROOT)
-            look_at_line(&f, newest[i]);
+            follow_timers(&f, newest[i]);
 }

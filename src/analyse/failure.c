@@ -45,7 +45,7 @@ struct finder {
 
 /* ---- Who reads what ---- */
 
-static void note_read(struct finder *f, uint32_t promise, int64_t time_ns)
+static void record_read(struct finder *f, uint32_t promise, int64_t time_ns)
 {
     uint32_t final = weft_model_final(f->m, promise);
     if (time_ns >= f->m->promise[final].end_ns)
@@ -80,14 +80,14 @@ static bool is_passed_over(const struct finder *f, const struct weft_wait *wait,
     return others >= 2 && end - first < NEAR;
 }
 
-static void note_reads(struct finder *f)
+static void record_reads(struct finder *f)
 {
     for (uint32_t i = 0; i < f->m->interactions; i++) {
         const struct weft_interaction *x = &f->m->interaction[i];
         if (x->kind == WEFT_READS)
-            note_read(f, x->other, x->time_ns);
+            record_read(f, x->other, x->time_ns);
         else if (x->kind == WEFT_SIGNALS)
-            note_read(f, x->actor, x->time_ns);
+            record_read(f, x->actor, x->time_ns);
     }
     for (uint32_t i = 0; i < f->h->waits; i++) {
         const struct weft_wait *w = &f->h->wait[i];
@@ -95,19 +95,19 @@ static void note_reads(struct finder *f)
         if (w->end == WEFT_WAIT_READ ||
             (w->end == WEFT_WAIT_RAN &&
              !(weft__has_failed(f->m, source) && is_passed_over(f, w, source))))
-            note_read(f, w->source, w->until_ns);
+            record_read(f, w->source, w->until_ns);
         f->any_read = true;
     }
 }
 
-static void note_missed(struct finder *f)
+static void record_missed(struct finder *f)
 {
     for (uint32_t p = 1; p < f->m->promises; p++)
         if (f->m->promise[p].outcome == WEFT_FULFILLED && !f->read[p])
             f->family_missed[f->s->families->of[p]] = 1;
 }
 
-static bool is_ancestor(const struct finder *f, uint32_t ancestor, uint32_t promise)
+static bool is_made_by(const struct finder *f, uint32_t ancestor, uint32_t promise)
 {
     for (unsigned i = 0; i < ANCESTORS && promise != WEFT_ROOT; i++) {
         promise = weft_model_final(f->m, f->m->promise[promise].creator);
@@ -118,7 +118,7 @@ static bool is_ancestor(const struct finder *f, uint32_t ancestor, uint32_t prom
 }
 
 /* Who still waits for what a failed one was to resolve. */
-static void note_stranded(struct finder *f)
+static void record_stranded(struct finder *f)
 {
     const struct weft_history *h = f->h;
     for (uint32_t i = 0; i < h->waits; i++) {
@@ -184,16 +184,16 @@ static bool says_who_looks(const struct finder *f, uint32_t p)
 
 /* Whether the failure of p is told by the resolution of q, in the same run. That the one who should have looked
  * reports success tells nothing. */
-static bool tells(const struct finder *f, uint32_t p, uint32_t q, bool by_p, bool later)
+static bool is_reported_by(const struct finder *f, uint32_t p, uint32_t q, bool by_p, bool later)
 {
     const struct weft_model *m = f->m;
     uint32_t reason = weft_model_reason(m, p);
     bool same = later && weft__has_failed(f->m, q) && reason != WEFT_NONE &&
                 weft_model_reason(m, q) == reason && f->s->families->of[p] != f->s->families->of[q];
-    bool above = is_ancestor(f, q, p);
+    bool above = is_made_by(f, q, p);
     if (above && m->promise[q].outcome == WEFT_FULFILLED && says_who_looks(f, p))
         return false;
-    return q != p && (same || (by_p && later) || above) && !is_ancestor(f, p, q);
+    return q != p && (same || (by_p && later) || above) && !is_made_by(f, p, q);
 }
 
 /* Whom the failure of p was handed on to, or WEFT_NONE. */
@@ -215,7 +215,7 @@ static uint32_t handed_on(const struct finder *f, uint32_t p)
             x->time_ns > to)
             continue;
         uint32_t q = weft_model_final(m, (uint32_t)x->other);
-        if (tells(f, p, q, by_p, i > at))
+        if (is_reported_by(f, p, q, by_p, i > at))
             return q;
     }
     return WEFT_NONE;
@@ -274,8 +274,8 @@ static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, 
 }
 
 /* Whether a promise creates another one between two times; a promise that is not 0: of that family. */
-static bool creates(const struct finder *f, uint32_t creator, uint32_t family, int64_t from,
-                    int64_t to)
+static bool creates_one(const struct finder *f, uint32_t creator, uint32_t family, int64_t from,
+                        int64_t to)
 {
     const struct weft_history *h = f->h;
     uint32_t low = weft_history_child_from(h, creator, from), end = h->children_first[creator + 1];
@@ -295,7 +295,8 @@ static bool is_answered(const struct finder *f, uint32_t p, uint32_t actor, int6
     uint32_t creator = f->m->promise[p].creator;
     int64_t end = run_end(f, actor, time);
     end = end - time > ANSWER_NS ? time + ANSWER_NS : end;
-    return creates(f, creator, creator == WEFT_ROOT ? f->s->families->of[p] : 0, time + 1, end) ||
+    return creates_one(f, creator, creator == WEFT_ROOT ? f->s->families->of[p] : 0, time + 1,
+                       end) ||
            (creator == actor && creator != WEFT_ROOT &&
             weft__is_labelled(f->m, creator, time, end, NEAR));
 }
@@ -361,7 +362,7 @@ static bool reason_is(const struct weft_model *m, uint32_t p, const char *const 
 }
 
 /* What is known of who could have looked at it. */
-static uint64_t signs_of(const struct finder *f, uint32_t p, enum looked looked)
+static uint64_t signs_of_failure(const struct finder *f, uint32_t p, enum looked looked)
 {
     static const char *const unhandled[] = {"unhandled rejection", NULL};
     static const char *const cancelled[] = {"AbortError", "CancelledError", "Cancelled", NULL};
@@ -388,7 +389,7 @@ static uint64_t signs_of(const struct finder *f, uint32_t p, enum looked looked)
 
 /* ---- Findings ---- */
 
-static bool keep(struct finder *f, uint32_t p, enum looked looked)
+static bool add_failure(struct finder *f, uint32_t p, enum looked looked)
 {
     if (!weft__take_room(f->s, &f->failure, f->failures, &f->room, sizeof *f->failure))
         return false;
@@ -397,11 +398,11 @@ static bool keep(struct finder *f, uint32_t p, enum looked looked)
                           .family = f->s->families->of[p],
                           .reason = weft_model_reason(f->m, p),
                           .origin = WEFT_NONE};
-    weft__judge(&x->verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of(f, p, looked));
+    weft__judge(&x->verdict, WEFT_FINDING_SWALLOWED_FAILURE, signs_of_failure(f, p, looked));
     return true;
 }
 
-static bool collect(struct finder *f)
+static bool collect_failures(struct finder *f)
 {
     for (uint32_t p = 1; p < f->m->promises; p++) {
         if (!weft__has_failed(f->m, p))
@@ -412,7 +413,7 @@ static bool collect(struct finder *f)
         uint32_t on = handed_on(f, p);
         if (on != WEFT_NONE)
             f->origin[on] = p;
-        else if (!keep(f, p, looked))
+        else if (!add_failure(f, p, looked))
             return false;
     }
     for (uint32_t i = 0; i < f->failures; i++)
@@ -421,7 +422,7 @@ static bool collect(struct finder *f)
 }
 
 /* Of one family and reason together, the surest and first one in front. */
-static int by_group(const void *a, const void *b)
+static int by_family_and_reason(const void *a, const void *b)
 {
     const struct failure *x = a, *y = b;
     WEFT_ORDER(x->family, y->family);
@@ -442,7 +443,7 @@ static void say_failure(struct finder *f, const struct failure *x, uint32_t coun
         analyse_say(f->s, g, SAY_SWALLOWED_OFTEN, AMOUNT(others, count - 1));
 }
 
-static void put_evidence(struct finder *f, const struct failure *x, struct weft_finding *g)
+static void prove_failure(struct finder *f, const struct failure *x, struct weft_finding *g)
 {
     const struct weft_model *m = f->m;
     uint32_t p = x->promise, wait = f->stranded[p];
@@ -462,7 +463,7 @@ static void put_evidence(struct finder *f, const struct failure *x, struct weft_
     weft__finding_affects(f->s, g, w->source);
 }
 
-static void report(struct finder *f, const struct failure *x, uint32_t count)
+static void report_failure(struct finder *f, const struct failure *x, uint32_t count)
 {
     int64_t time = f->m->promise[x->promise].end_ns, end = time, cost = 0;
     if (f->stranded[x->promise] != WEFT_NONE) {
@@ -475,14 +476,14 @@ static void report(struct finder *f, const struct failure *x, uint32_t count)
         return;
     say_failure(f, x, count, g);
     g->count = count;
-    put_evidence(f, x, g);
+    prove_failure(f, x, g);
 }
 
 /* One finding for each family and reason: of those of which it is as sure. */
-static void report_groups(struct finder *f)
+static void report_failures(struct finder *f)
 {
     if (f->failures)
-        qsort(f->failure, f->failures, sizeof *f->failure, by_group);
+        qsort(f->failure, f->failures, sizeof *f->failure, by_family_and_reason);
     for (uint32_t i = 0, end; i < f->failures; i = end) {
         const struct failure *x = &f->failure[i], *worst = x;
         uint32_t count = 0;
@@ -496,7 +497,7 @@ static void report_groups(struct finder *f)
             if (f->stranded[worst->promise] == WEFT_NONE && f->stranded[y->promise] != WEFT_NONE)
                 worst = y;
         }
-        report(f, worst, count);
+        report_failure(f, worst, count);
     }
 }
 
@@ -511,10 +512,10 @@ void weft__find_failures(struct weft__search *s)
     if (!s->failed) {
         memset(f.origin, 0xff, f.m->promises * sizeof *f.origin);
         memset(f.stranded, 0xff, f.m->promises * sizeof *f.stranded);
-        note_reads(&f);
-        note_missed(&f);
-        note_stranded(&f);
-        if (collect(&f))
-            report_groups(&f);
+        record_reads(&f);
+        record_missed(&f);
+        record_stranded(&f);
+        if (collect_failures(&f))
+            report_failures(&f);
     }
 }

@@ -71,7 +71,7 @@ static const struct weft_wait *last_woken(const struct weft_history *h, uint32_t
 }
 
 /* Whether a wait began before a promise was resolved; else its reader has gone on since. */
-static bool is_before(const struct weft_history *h, uint32_t begun_by, uint32_t source)
+static bool begun_before_resolved(const struct weft_history *h, uint32_t begun_by, uint32_t source)
 {
     uint32_t by = h->resolution[weft_model_final(h->m, source)];
     return by != WEFT_NONE && begun_by < by;
@@ -103,7 +103,7 @@ static void blocking_of(struct blocking *b, uint32_t r)
         }
     }
     if (only_limits && latest != WEFT_NONE && b->told &&
-        (b->count == start || is_before(h, newest, h->wait[latest].source))) {
+        (b->count == start || begun_before_resolved(h, newest, h->wait[latest].source))) {
         b->count = start;
         b->out[b->count++] = latest;
     }
@@ -255,7 +255,7 @@ static bool is_waited_for(const struct weft__graph *g, uint32_t p)
     return g->in_first[p] < g->in_first[p + 1];
 }
 
-static bool waits(const struct weft__graph *g, uint32_t p)
+static bool is_waiting(const struct weft__graph *g, uint32_t p)
 {
     return g->out_first[p] < g->out_first[p + 1];
 }
@@ -280,7 +280,7 @@ static struct weft__group *add_group(struct weft__graph *g, uint32_t node)
 }
 
 /* Puts what waits for those in queue[head…] into their groups, the nearest first. Returns the new tail. */
-static uint32_t spread(struct weft__graph *g, uint32_t *queue, uint32_t head, uint32_t tail)
+static uint32_t spread_group(struct weft__graph *g, uint32_t *queue, uint32_t head, uint32_t tail)
 {
     for (; head < tail; head++) {
         uint32_t node = queue[head];
@@ -308,7 +308,7 @@ static bool add_roots(struct weft__graph *g, bool weak, uint32_t *queue, uint32_
     const struct weft_model *m = g->s->m;
     uint32_t head = *tail;
     for (uint32_t p = 1; p < m->promises; p++) {
-        if (g->group[p] != WEFT_NONE || waits(g, p) || !is_waited_for(g, p))
+        if (g->group[p] != WEFT_NONE || is_waiting(g, p) || !is_waited_for(g, p))
             continue;
         struct weft__group *group = add_group(g, p);
         if (!group)
@@ -323,7 +323,7 @@ static bool add_roots(struct weft__graph *g, bool weak, uint32_t *queue, uint32_
         }
         queue[(*tail)++] = p;
     }
-    *tail = spread(g, queue, head, *tail);
+    *tail = spread_group(g, queue, head, *tail);
     return true;
 }
 
@@ -351,7 +351,7 @@ static void mark_free(struct weft__graph *g, unsigned char mark, uint32_t *queue
     const struct weft_model *m = g->s->m;
     uint32_t tail = 0;
     for (uint32_t p = 1; p < m->promises; p++) {
-        if (waits(g, p) || !is_waited_for(g, p) || !is_missing(m, p) ||
+        if (is_waiting(g, p) || !is_waited_for(g, p) || !is_missing(m, p) ||
             !(mark == WEFT__LIMITED ? is_limit(g->s, p)
                                     : weft__is_meant(g, p) || (g->mark[p] & WEFT__IDLE)))
             continue;
@@ -396,7 +396,8 @@ struct tarjan {
     uint32_t depth, counter;
 };
 
-static void enter(struct tarjan *t, const struct weft__graph *g, uint32_t node, uint32_t from)
+static void tarjan_enter(struct tarjan *t, const struct weft__graph *g, uint32_t node,
+                         uint32_t from)
 {
     t->index[node] = t->low[node] = ++t->counter;
     t->at[node] = g->out_first[node];
@@ -449,14 +450,14 @@ static bool add_circle(struct weft__graph *g, struct tarjan *t, uint32_t root, u
 static bool components(struct weft__graph *g, struct tarjan *t, uint32_t start, uint32_t *queue,
                        uint32_t *tail)
 {
-    enter(t, g, start, WEFT_NONE);
+    tarjan_enter(t, g, start, WEFT_NONE);
     for (uint32_t node = start; node != WEFT_NONE;) {
         if (t->at[node] < g->out_first[node + 1]) {
             uint32_t to = weft__source(g, g->out[t->at[node]++]);
             if (g->group[to] != WEFT_NONE || t->low[to] == UINT32_MAX)
                 continue;
             if (t->index[to] == 0) {
-                enter(t, g, to, node);
+                tarjan_enter(t, g, to, node);
                 node = to;
             } else if (t->index[to] < t->low[node])
                 t->low[node] = t->index[to];
@@ -485,10 +486,10 @@ static bool add_circles(struct weft__graph *g, uint32_t *queue, uint32_t *tail)
                        .stack = array + 4 * (size_t)promises};
     bool ok = true;
     for (uint32_t p = 1; p < promises && ok; p++)
-        if (t.index[p] == 0 && g->group[p] == WEFT_NONE && waits(g, p))
+        if (t.index[p] == 0 && g->group[p] == WEFT_NONE && is_waiting(g, p))
             ok = components(g, &t, p, queue, tail);
     if (ok)
-        *tail = spread(g, queue, head, *tail);
+        *tail = spread_group(g, queue, head, *tail);
     return ok;
 }
 
@@ -514,7 +515,7 @@ static bool sort_groups(struct weft__graph *g, const uint32_t *queue, uint32_t c
     return true;
 }
 
-static int64_t slept(const struct weft_history *h, uint32_t stream, uint32_t from_last)
+static int64_t end_of_sleep(const struct weft_history *h, uint32_t stream, uint32_t from_last)
 {
     uint32_t times = h->idle_first[stream + 1] - h->idle_first[stream];
     return times <= from_last ? INT64_MIN
@@ -523,7 +524,7 @@ static int64_t slept(const struct weft_history *h, uint32_t stream, uint32_t fro
 
 int64_t weft__slept_before_last(const struct weft_history *h, uint32_t stream)
 {
-    return slept(h, stream, 1);
+    return end_of_sleep(h, stream, 1);
 }
 
 static void find_sleep(struct weft__graph *g)
@@ -531,7 +532,7 @@ static void find_sleep(struct weft__graph *g)
     const struct weft_history *h = g->s->h;
     g->slept_ns = g->slept_twice_ns = INT64_MIN;
     for (uint32_t s = 0; s < h->streams; s++) {
-        int64_t last = slept(h, s, 0), before = slept(h, s, 1);
+        int64_t last = end_of_sleep(h, s, 0), before = end_of_sleep(h, s, 1);
         if (h->is_loop[s] && last > g->slept_ns)
             g->slept_ns = last;
         if (h->is_loop[s] && before > g->slept_twice_ns)

@@ -35,21 +35,21 @@ struct finder {
     bool *grows; /* by family */
 };
 
-static bool counts(const struct weft_model *m, uint32_t promise)
+static bool is_countable(const struct weft_model *m, uint32_t promise)
 {
     const struct weft_promise *p = &m->promise[promise];
     return p->created && !p->promoted && !p->background && p->becomes == WEFT_NONE;
 }
 
-static int64_t end_of(const struct finder *f, uint32_t promise)
+static int64_t ended_or_trace_end(const struct finder *f, uint32_t promise)
 {
     return weft__is_pending(f->m, promise) ? f->m->end_ns : f->m->promise[promise].end_ns;
 }
 
-static uint32_t family_of(const void *finder, uint32_t promise)
+static uint32_t family_of_countable(const void *finder, uint32_t promise)
 {
     const struct finder *f = finder;
-    return counts(f->m, promise) ? f->s->families->of[promise] : WEFT_NONE;
+    return is_countable(f->m, promise) ? f->s->families->of[promise] : WEFT_NONE;
 }
 
 static unsigned part_of(const struct growth *g, int64_t time_ns)
@@ -58,13 +58,13 @@ static unsigned part_of(const struct growth *g, int64_t time_ns)
     return at < 0 ? 0 : at >= PARTS ? PARTS - 1 : (unsigned)at;
 }
 
-static void measure(const struct finder *f, uint32_t family, struct growth *g)
+static void measure_growth(const struct finder *f, uint32_t family, struct growth *g)
 {
     const uint32_t first = f->sorts.first[family], end = f->sorts.first[family + 1];
     *g = (struct growth){.first_ns = INT64_MAX, .last_ns = INT64_MIN, .end_ns = INT64_MIN};
     for (uint32_t i = first; i < end; i++) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
-        const int64_t over = end_of(f, f->sorts.item[i]);
+        const int64_t over = ended_or_trace_end(f, f->sorts.item[i]);
         g->first_ns = p->start_ns < g->first_ns ? p->start_ns : g->first_ns;
         g->last_ns = p->start_ns > g->last_ns ? p->start_ns : g->last_ns;
         g->end_ns = over > g->end_ns ? over : g->end_ns;
@@ -96,7 +96,7 @@ static void measure_parts(struct finder *f, uint32_t family, struct growth *g)
     analyse_each(i, f->sorts.first, family) {
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         const unsigned came = part_of(g, p->start_ns),
-                       over = part_of(g, end_of(f, f->sorts.item[i]));
+                       over = part_of(g, ended_or_trace_end(f, f->sorts.item[i]));
         const bool stays = weft__is_pending(f->m, f->sorts.item[i]) || p->end_ns > g->last_ns;
         for (unsigned k = came; k < (stays ? PARTS : over); k++)
             g->pending[k]++;
@@ -117,7 +117,7 @@ static bool does_grow(struct finder *f, uint32_t family, struct growth *g)
 {
     if (f->sorts.first[family + 1] - f->sorts.first[family] < LEAST)
         return false;
-    measure(f, family, g);
+    measure_growth(f, family, g);
     if (g->last_ns - g->first_ns < LEAST_SPAN_NS || g->ended < g->count / ENDED ||
         (g->last_ns - g->first_ns) < (g->end_ns - g->first_ns) / SPREAD)
         return false;
@@ -132,7 +132,7 @@ static bool does_grow(struct finder *f, uint32_t family, struct growth *g)
 }
 
 /* Whether the slowest one waited longest for one of a sort that grows as well: then that is the queue. */
-static bool is_behind(const struct finder *f, uint32_t family, const struct growth *g)
+static bool waits_for_growing_sort(const struct finder *f, uint32_t family, const struct growth *g)
 {
     const struct weft_history *h = f->h;
     const struct weft_wait *longest = NULL;
@@ -145,7 +145,7 @@ static bool is_behind(const struct finder *f, uint32_t family, const struct grow
     return of && of != family && f->grows[of];
 }
 
-static void report(const struct finder *f, uint32_t family, const struct growth *g)
+static void report_growth(const struct finder *f, uint32_t family, const struct growth *g)
 {
     const struct weft_promise *p = &f->m->promise[g->worst];
     struct weft_finding *x =
@@ -167,7 +167,7 @@ static void report(const struct finder *f, uint32_t family, const struct growth 
         weft__finding_evidence(f->s, x, p->end_ns, weft__ending(f->m, g->worst), g->worst,
                                WEFT_NONE);
     analyse_each(i, f->sorts.first, family)
-        if (end_of(f, f->sorts.item[i]) >= g->last_ns)
+        if (ended_or_trace_end(f, f->sorts.item[i]) >= g->last_ns)
             weft__finding_affects(f->s, x, f->sorts.item[i]);
 }
 
@@ -175,12 +175,12 @@ void weft__find_growth(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     struct growth g;
-    f.sorts = weft__lists(s, s->families->count, s->m->promises, family_of, &f);
+    f.sorts = weft__lists(s, s->families->count, s->m->promises, family_of_countable, &f);
     f.took = weft__take(s, s->m->promises, sizeof *f.took);
     f.grows = weft__take(s, s->families->count, sizeof *f.grows);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         f.grows[i] = does_grow(&f, i, &g);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
-        if (f.grows[i] && does_grow(&f, i, &g) && !is_behind(&f, i, &g))
-            report(&f, i, &g);
+        if (f.grows[i] && does_grow(&f, i, &g) && !waits_for_growing_sort(&f, i, &g))
+            report_growth(&f, i, &g);
 }

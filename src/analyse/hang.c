@@ -36,8 +36,8 @@ static int64_t waited_ns(const struct weft__graph *g, uint32_t wait)
 }
 
 /* Within the walk from start: the trees under groups of the circle end at those. */
-static void look_at(const struct weft__graph *g, struct weft__hang *x, uint32_t group,
-                    uint32_t *near_behind, bool *alive)
+static void measure_group(const struct weft__graph *g, struct weft__hang *x, uint32_t group,
+                          uint32_t *near_behind, bool *alive)
 {
     const struct weft_model *m = g->s->m;
     const struct weft__group *gr = &g->groups[group];
@@ -110,7 +110,7 @@ static bool waits_apart(const struct weft__graph *g, const struct weft__hang *x)
 
 /* The trace itself says how all groups that are told together hang together: each that is a part of another one, or of the
  * circle, is held by somebody who hangs there. */
-static bool is_told(const struct weft__graph *g, uint32_t start)
+static bool trace_says_all(const struct weft__graph *g, uint32_t start)
 {
     for (uint32_t at = start; at != WEFT_NONE; at = group_after(g, start, at))
         if (g->groups[at].why != WEFT__HOLDS && (at != start || g->groups[at].closed))
@@ -247,7 +247,7 @@ static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__ha
     const struct weft_model *m = g->s->m;
     const struct weft__group *gr = &g->groups[x->group];
     int64_t from = m->promise[gr->node].start_ns;
-    const bool told = is_told(g, x->group);
+    const bool told = trace_says_all(g, x->group);
     if (x->wait != WEFT_NONE)
         from = g->s->h->wait[x->wait].from_ns;
     return (is_concluded(g, x->group) ? WEFT__H_CONCLUDED : 0) | (gr->closed ? WEFT__H_CLOSED : 0) |
@@ -267,7 +267,8 @@ static uint64_t signs_of_need(const struct weft__graph *g, const struct weft__ha
 
 /* Returns true if what makes this a hang was kept of the promise when its events were overwritten: that it is pending,
  * since when, and who waits for it. Of signals only the last one is. */
-static bool is_kept(const struct weft__graph *g, const struct weft__hang *x, uint32_t promise)
+static bool is_kept_over_losses(const struct weft__graph *g, const struct weft__hang *x,
+                                uint32_t promise)
 {
     const struct weft_promise *p = &g->s->m->promise[promise];
     const struct weft_losses *l = &g->s->m->losses;
@@ -290,8 +291,8 @@ static int64_t children_still_since(const struct weft__graph *g, uint32_t p)
     return since;
 }
 
-static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t near_behind,
-                  bool alive)
+static bool judge_hang(const struct weft__graph *g, struct weft__hang *x, uint32_t near_behind,
+                       bool alive)
 {
     const struct weft_model *m = g->s->m;
     const struct weft__group *gr = &g->groups[x->group];
@@ -329,10 +330,10 @@ static bool judge(const struct weft__graph *g, struct weft__hang *x, uint32_t ne
     else if (x->kind != WEFT_FINDING_DEADLOCK)
         x->ordinary = b->resolved >= FAMILY_SOME && age_of(g, gr->node) <= b->longest_ns;
     uint64_t known = weft__signs(g->s, gr->node), reader = 0;
-    if (is_kept(g, x, gr->node))
+    if (is_kept_over_losses(g, x, gr->node))
         known &= ~(uint64_t)WEFT__INCOMPLETE;
     if (x->wait != WEFT_NONE && !(known & WEFT__INCOMPLETE) &&
-        !is_kept(g, x, weft__reader(g, x->wait)))
+        !is_kept_over_losses(g, x, weft__reader(g, x->wait)))
         reader = weft__signs(g->s, weft__reader(g, x->wait));
     if (reader & WEFT__OVERWRITTEN)
         x->signs |= WEFT__H_READER_OVERWRITTEN;
@@ -408,7 +409,7 @@ static uint32_t first_wait(const struct weft__graph *g, const struct weft__group
     return first;
 }
 
-static bool examine(const struct weft__graph *g, uint32_t group, struct weft__hang *x)
+static bool measure_hang(const struct weft__graph *g, uint32_t group, struct weft__hang *x)
 {
     const struct weft__group *gr = &g->groups[group];
     uint32_t near_behind = WEFT_NONE;
@@ -425,7 +426,7 @@ static bool examine(const struct weft__graph *g, uint32_t group, struct weft__ha
                              .near = WEFT_NONE,
                              .top = WEFT_NONE};
     for (uint32_t at = group; at != WEFT_NONE; at = group_after(g, group, at))
-        look_at(g, x, at, &near_behind, &alive);
+        measure_group(g, x, at, &near_behind, &alive);
     x->affected--;
     x->expected = x->expected && !weft__sleeps(g, gr->node);
     if (x->kind == WEFT_FINDING_HANG_ROOT && gr->count == 1 && x->wait != WEFT_NONE)
@@ -435,7 +436,7 @@ static bool examine(const struct weft__graph *g, uint32_t group, struct weft__ha
         if (g->s->m->promise[gr->node].background)
             return false;
     }
-    return !hand_over(g, x) && judge(g, x, near_behind, alive);
+    return !hand_over(g, x) && judge_hang(g, x, near_behind, alive);
 }
 
 uint32_t weft__hang_failure(const struct weft_finding *f)
@@ -463,7 +464,7 @@ static int by_family(const void *a, const void *b)
     return by_size(x, y);
 }
 
-static bool alike(const struct weft__hang *x, const struct weft__hang *y)
+static bool are_alike(const struct weft__hang *x, const struct weft__hang *y)
 {
     return x->kind == y->kind && x->family == y->family &&
            x->verdict.confidence == y->verdict.confidence;
@@ -535,7 +536,7 @@ static bool add_findings(const struct weft__graph *g, struct weft__hang *found, 
     if (count)
         qsort(found, count, sizeof *found, by_family);
     for (uint32_t i = 0; i < count; i++) {
-        if (i == 0 || !alike(&found[i - 1], &found[i]))
+        if (i == 0 || !are_alike(&found[i - 1], &found[i]))
             sort[sorts++] = (struct sort){&found[i], 0};
         sort[sorts - 1].count++;
     }
@@ -557,7 +558,7 @@ void weft__find_hangs(struct weft__search *s)
     uint32_t count = 0;
     for (uint32_t i = 0; found && i < g.count; i++)
         if (!g.groups[i].followed && (!g.groups[i].closed || g.groups[i].teller == i) &&
-            examine(&g, i, &found[count]))
+            measure_hang(&g, i, &found[count]))
             count++;
     if (found)
         clear_ordinary(found, count);

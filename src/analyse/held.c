@@ -113,7 +113,7 @@ struct holders {
     uint32_t group; /* that of the oldest hold */
 };
 
-static struct holders look_at(const struct weft__graph *g, uint32_t resource)
+static struct holders holders_of(const struct weft__graph *g, uint32_t resource)
 {
     struct holders s = {.together = true, .group = WEFT_NONE};
     uint32_t at = g->s->h->holds_for_first[resource], hold;
@@ -131,7 +131,7 @@ static struct holders look_at(const struct weft__graph *g, uint32_t resource)
 }
 
 /* Whether all who hold the root hang in groups that are stuck. */
-static bool is_stuck(const struct weft__graph *g, const bool *stuck, uint32_t resource)
+static bool all_holders_hang(const struct weft__graph *g, const bool *stuck, uint32_t resource)
 {
     uint32_t at = g->s->h->holds_for_first[resource], hold;
     while ((hold = weft__next_holder(g, resource, &at)) != WEFT_NONE)
@@ -141,13 +141,13 @@ static bool is_stuck(const struct weft__graph *g, const bool *stuck, uint32_t re
 }
 
 /* Of the groups that may be stuck, leaves those whose holders all hang in such groups: nobody can ever go on. */
-static void find_stuck(const struct weft__graph *g, bool *stuck)
+static void keep_stuck_groups(const struct weft__graph *g, bool *stuck)
 {
     bool changed = true;
     for (unsigned round = 0; changed; round++) {
         changed = false;
         for (uint32_t i = 0; i < g->count; i++)
-            if (stuck[i] && (round == ROUNDS || !is_stuck(g, stuck, g->groups[i].node))) {
+            if (stuck[i] && (round == ROUNDS || !all_holders_hang(g, stuck, g->groups[i].node))) {
                 stuck[i] = false;
                 changed = true;
             }
@@ -186,14 +186,14 @@ bool weft__find_held(struct weft__graph *g)
         if (!(g->mark[group->node] & WEFT__HELD) || group->members || group->lost)
             continue;
         count_holders(g, group);
-        stuck[i] = !look_at(g, group->node).free;
+        stuck[i] = !holders_of(g, group->node).free;
     }
-    find_stuck(g, stuck);
+    keep_stuck_groups(g, stuck);
     for (uint32_t i = 0; i < g->count; i++) {
         struct weft__group *group = &g->groups[i];
         if (group->why != WEFT__HOLDS)
             continue;
-        const struct holders s = look_at(g, group->node);
+        const struct holders s = holders_of(g, group->node);
         if (s.free || (!stuck[i] && (!s.together || may_come(g, &g->groups[s.group]))))
             continue;
         group->up = s.group;

@@ -59,7 +59,7 @@ struct finder {
 
 /* ---- Moments ---- */
 
-static struct cause cause_of(const struct finder *f, uint32_t source, const struct weft_wait *w)
+static struct cause what_woke(const struct finder *f, uint32_t source, const struct weft_wait *w)
 {
     const struct weft_history *h = f->h;
     int64_t resolved = weft_history_resolved_ns(h, source);
@@ -99,7 +99,8 @@ static const struct weft_wait *next_wait(const struct weft_history *h, uint32_t 
 }
 
 /* Whether a promise does anything between being woken and waiting again, as far as events say. */
-static bool acts(const struct finder *f, const struct weft_wait *w, const struct weft_wait *again)
+static bool does_anything(const struct finder *f, const struct weft_wait *w,
+                          const struct weft_wait *again)
 {
     const struct weft_model *m = f->m;
     for (uint32_t i = again->begun_by, n = 0; i > w->begun_by + 1 && n < NEAR; n++) {
@@ -121,7 +122,7 @@ static bool creates(const struct weft_history *h, uint32_t creator, int64_t from
     return low < end && promise[h->children[low]].start_ns <= to;
 }
 
-static struct member judge_member(const struct finder *f, uint32_t wait)
+static struct member judge_whether_idle(const struct finder *f, uint32_t wait)
 {
     const struct weft_wait *w = &f->h->wait[wait], *again = next_wait(f->h, wait);
     const uint32_t *of = f->s->families->of;
@@ -131,7 +132,8 @@ static struct member judge_member(const struct finder *f, uint32_t wait)
         again->from_ns < w->until_ns || again->from_ns > f->m->run[run].end_ns)
         return x;
     x.ran_ns = again->from_ns - w->until_ns;
-    x.silent = !acts(f, w, again) && !creates(f->h, w->reader, w->until_ns, again->from_ns) &&
+    x.silent = !does_anything(f, w, again) &&
+               !creates(f->h, w->reader, w->until_ns, again->from_ns) &&
                !weft__is_labelled(f->m, w->reader, w->until_ns, again->from_ns, NEAR);
     x.idle = x.silent && x.ran_ns <= VAIN_NS;
     return x;
@@ -142,7 +144,7 @@ static int64_t judge_members(struct finder *f)
 {
     uint32_t n = 0;
     for (uint32_t i = 0; i < f->members; i++) {
-        f->member[i] = judge_member(f, f->member[i].wait);
+        f->member[i] = judge_whether_idle(f, f->member[i].wait);
         if (f->member[i].idle)
             f->length[n++] = f->member[i].ran_ns;
     }
@@ -224,7 +226,7 @@ static void end_moment(struct finder *f, uint32_t source, uint32_t first, uint32
     }
 }
 
-static void look_at(struct finder *f, uint32_t source)
+static void find_herds_of(struct finder *f, uint32_t source)
 {
     const struct weft_history *h = f->h;
     uint32_t first = h->waits_for_first[source], end = h->waits_for_first[source + 1];
@@ -235,7 +237,7 @@ static void look_at(struct finder *f, uint32_t source)
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
         if (!weft__is_served(w) || w->reader == WEFT_ROOT)
             continue;
-        struct cause now = cause_of(f, source, w);
+        struct cause now = what_woke(f, source, w);
         if (!same_moment(f, cause, now, &h->wait[h->waits_for[last]], w)) {
             end_moment(f, source, begin, last);
             f->members = 0;
@@ -252,7 +254,7 @@ static void look_at(struct finder *f, uint32_t source)
 /* ---- Findings ---- */
 
 /* Fills the members of the worst moment again. */
-static bool recall(struct finder *f, const struct herd *k)
+static bool find_members_again(struct finder *f, const struct herd *k)
 {
     const struct weft_history *h = f->h;
     f->members = 0;
@@ -286,12 +288,12 @@ static void say_herd(const struct finder *f, const struct herd *k, int64_t time,
 }
 
 /* Who has signalled or resolved it, the winner and some of the others. */
-static void put_evidence(const struct finder *f, const struct herd *k, struct weft_finding *g)
+static void prove_herd(const struct finder *f, const struct herd *k, struct weft_finding *g)
 {
     enum { SHOWN = 3 };
     const struct weft_model *m = f->m;
     const struct weft_wait *w = first_winner(f);
-    struct cause cause = cause_of(f, k->source, w);
+    struct cause cause = what_woke(f, k->source, w);
     uint32_t by = cause.kind == BY_NOTIFY ? cause.notify
                   : cause.kind == BY_END  ? f->h->resolution[k->source]
                                           : WEFT_NONE;
@@ -316,7 +318,7 @@ static void put_evidence(const struct finder *f, const struct herd *k, struct we
     }
 }
 
-static uint64_t signs_of(const struct finder *f, const struct herd *k)
+static uint64_t signs_of_herd(const struct finder *f, const struct herd *k)
 {
     bool late = 2 * k->late > k->moments && (!k->winners_differ || k->winners > k->moments);
     bool weak = 2 * k->weak > k->moments || (k->silent == k->moments && k->moments == 1);
@@ -330,9 +332,9 @@ static uint64_t signs_of(const struct finder *f, const struct herd *k)
            (weft_model_name(f->m, k->source) == WEFT_NONE ? WEFT__T_NAMELESS : 0);
 }
 
-static void report(struct finder *f, const struct herd *k)
+static void report_herd(struct finder *f, const struct herd *k)
 {
-    if (!recall(f, k))
+    if (!find_members_again(f, k))
         return;
     int64_t start = INT64_MAX, end = INT64_MIN;
     for (uint32_t i = 0; i < f->members; i++) {
@@ -340,13 +342,13 @@ static void report(struct finder *f, const struct herd *k)
         start = woken < start ? woken : start;
         end = woken + f->member[i].ran_ns > end ? woken + f->member[i].ran_ns : end;
     }
-    struct weft_finding *g =
-        weft__report(f->s, WEFT_FINDING_HERD, signs_of(f, k), k->source, start, end, k->cost_ns);
+    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_HERD, signs_of_herd(f, k), k->source,
+                                          start, end, k->cost_ns);
     if (!g)
         return;
     say_herd(f, k, start, g);
     g->count = k->moments;
-    put_evidence(f, k, g);
+    prove_herd(f, k, g);
 }
 
 void weft__find_herds(struct weft__search *s)
@@ -356,9 +358,9 @@ void weft__find_herds(struct weft__search *s)
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         uint32_t waits = f.h->waits_for_first[p + 1] - f.h->waits_for_first[p];
         if (waits >= s->o->herd_readers && f.m->promise[p].becomes == WEFT_NONE)
-            look_at(&f, p);
+            find_herds_of(&f, p);
     }
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.herd[i].moments)
-            report(&f, &f.herd[i]);
+            report_herd(&f, &f.herd[i]);
 }

@@ -430,7 +430,7 @@ static void end_wait(struct maker *k, uint32_t reader, uint32_t source, uint32_t
     close_slot(k, slot);
 }
 
-static bool find_waits(struct maker *k)
+static bool find_all_waits(struct maker *k)
 {
     const struct weft_model *m = k->m;
     for (uint32_t i = 0; i < m->interactions; i++) {
@@ -469,7 +469,7 @@ static uint32_t reader_run(const struct weft_history *h, uint32_t reader, int64_
 }
 
 /* Whether an interaction that made a promise run had to do with a source. */
-static bool is_about(const struct weft_history *h, uint32_t interaction, uint32_t source)
+static bool has_to_do_with(const struct weft_history *h, uint32_t interaction, uint32_t source)
 {
     const struct weft_interaction *x = &h->m->interaction[interaction];
     uint32_t about = x->kind == WEFT_READS ? x->other : x->actor;
@@ -477,7 +477,7 @@ static bool is_about(const struct weft_history *h, uint32_t interaction, uint32_
 }
 
 /* How a wait ended that no event has ended. */
-static void settle(const struct weft_history *h, struct weft_wait *w, uint32_t next)
+static void end_wait_by_runs(const struct weft_history *h, struct weft_wait *w, uint32_t next)
 {
     const struct weft_model *m = h->m;
     const struct weft_promise *reader = &m->promise[weft_model_final(m, w->reader)];
@@ -486,8 +486,8 @@ static void settle(const struct weft_history *h, struct weft_wait *w, uint32_t n
     uint32_t run = there == INT64_MAX ? WEFT_NONE : reader_run(h, w->reader, there);
     if (run != WEFT_NONE && m->run[run].start_ns == w->from_ns) /* the one in which it began */
         run = reader_run(h, w->reader, w->from_ns + 1);
-    if (run != WEFT_NONE &&
-        (resolved || h->run_cause[run] == WEFT_NONE || is_about(h, h->run_cause[run], w->source))) {
+    if (run != WEFT_NONE && (resolved || h->run_cause[run] == WEFT_NONE ||
+                             has_to_do_with(h, h->run_cause[run], w->source))) {
         w->end = WEFT_WAIT_RAN;
         w->until_ns = m->run[run].start_ns;
         return;
@@ -503,7 +503,7 @@ static void settle(const struct weft_history *h, struct weft_wait *w, uint32_t n
 }
 
 /* The last wait of each reader says what it waits for now. */
-static void settle_waits(struct weft_history *h)
+static void end_open_waits(struct weft_history *h)
 {
     for (uint32_t p = 0; p < h->m->promises; p++) {
         uint32_t first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
@@ -511,7 +511,7 @@ static void settle_waits(struct weft_history *h)
         for (uint32_t i = first; i < end; i++) {
             struct weft_wait *w = &h->wait[h->waits_of[i]];
             if (w->end == WEFT_WAIT_OPEN)
-                settle(h, w, i + 1 < end ? last : WEFT_NONE);
+                end_wait_by_runs(h, w, i + 1 < end ? last : WEFT_NONE);
         }
     }
 }
@@ -631,7 +631,7 @@ static bool find_resolutions(struct weft_history *h)
     return true;
 }
 
-static int make(struct maker *k, weft_progress_fn *progress, void *data)
+static int make_history(struct maker *k, weft_progress_fn *progress, void *data)
 {
     const struct weft_model *m = k->m;
     struct weft_history *h = k->h;
@@ -649,7 +649,7 @@ static int make(struct maker *k, weft_progress_fn *progress, void *data)
     STEP(0.42, look_at_streams(h));
     STEP(0.45, find_collections(k) && find_preemptions(h));
     STEP(0.5, find_resolutions(h));
-    STEP(0.7, find_waits(k));
+    STEP(0.7, find_all_waits(k));
     STEP(0.8, sort_by(k, &h->waits_of_first, &h->waits_of, m->promises, h->waits, 1, reader_key));
     STEP(0.9, sort_by(k, &h->waits_for_first, &h->waits_for, m->promises, 2 * (uint64_t)h->waits, 2,
                       source_key));
@@ -659,7 +659,7 @@ static int make(struct maker *k, weft_progress_fn *progress, void *data)
                        holder_key) &&
                    sort_by(k, &h->holds_for_first, &h->holds_for, m->promises,
                            2 * (uint64_t)m->holds, 2, resource_key));
-    settle_waits(h);
+    end_open_waits(h);
     STEP(0.97, find_turns(h));
     STEP(1.0,
          sort_by(k, &h->children_first, &h->children, m->promises, m->promises, 1, creator_key));
@@ -675,7 +675,7 @@ int weft_history_new(struct weft_history **out, const struct weft_model *m,
     if (!k.h)
         return WEFT_E_NOMEM;
     k.h->m = m;
-    int rc = make(&k, progress, data);
+    int rc = make_history(&k, progress, data);
     free(k.gap);
     free(k.open);
     if (rc < 0)

@@ -13,7 +13,7 @@ static uint32_t family(const struct weft__search *s, uint32_t promise)
     return s->families->of[weft_model_final(s->m, promise)];
 }
 
-static bool lists(const struct weft_finding *f, uint32_t promise)
+static bool is_listed(const struct weft_finding *f, uint32_t promise)
 {
     if (f->promise == promise)
         return true;
@@ -23,7 +23,7 @@ static bool lists(const struct weft_finding *f, uint32_t promise)
     return false;
 }
 
-static bool shows(const struct weft_finding *f, enum weft_evidence_event event)
+static bool shows_event(const struct weft_finding *f, enum weft_evidence_event event)
 {
     for (uint32_t i = 0; i < f->evidences; i++)
         if (f->evidence[i].event == event)
@@ -34,7 +34,7 @@ static bool shows(const struct weft_finding *f, enum weft_evidence_event event)
 /* ---- A failure that nobody looked at, and what hangs because of it ---- */
 
 /* Who waits for the hung promise, as the evidence of its finding says; or WEFT_NONE. */
-static uint32_t waiter(const struct weft_finding *hang)
+static uint32_t waiter_of(const struct weft_finding *hang)
 {
     for (uint32_t i = 0; i < hang->evidences; i++)
         if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
@@ -44,7 +44,7 @@ static uint32_t waiter(const struct weft_finding *hang)
 }
 
 /* The evidence that the one who failed holds what is hung for, or NULL. */
-static const struct weft_evidence *held(const struct weft_finding *hang)
+static const struct weft_evidence *evidence_of_hold(const struct weft_finding *hang)
 {
     const uint32_t failed = weft__hang_failure(hang);
     for (uint32_t i = 0; i < hang->evidences; i++)
@@ -57,8 +57,8 @@ static const struct weft_evidence *held(const struct weft_finding *hang)
 static void say_what_hangs(struct weft__search *s, struct weft_finding *f,
                            const struct weft_finding *hang)
 {
-    const uint32_t reader = waiter(hang);
-    const struct weft_evidence *got = held(hang);
+    const uint32_t reader = waiter_of(hang);
+    const struct weft_evidence *got = evidence_of_hold(hang);
     analyse_say(s, f,
                 reader == WEFT_NONE ? (got ? SAY_FAILED_HOLDING : SAY_FAILED_UNRESOLVED)
                 : got               ? SAY_HANGS_FOR_HELD
@@ -67,23 +67,23 @@ static void say_what_hangs(struct weft__search *s, struct weft_finding *f,
                 TIME(since, got ? got->time_ns : INT64_MIN));
 }
 
-static void take_over(struct weft__search *s, struct weft_finding *f,
-                      const struct weft_finding *hang)
+static void take_over_hang(struct weft__search *s, struct weft_finding *f,
+                           const struct weft_finding *hang)
 {
-    if (!shows(f, WEFT_EVIDENCE_WAITS_STILL)) /* else it says so itself */
+    if (!shows_event(f, WEFT_EVIDENCE_WAITS_STILL)) /* else it says so itself */
         say_what_hangs(s, f, hang);
     for (uint32_t i = 0; i < hang->evidences; i++)
         if (hang->evidence[i].event == WEFT_EVIDENCE_WAITS_STILL &&
-            !shows(f, WEFT_EVIDENCE_WAITS_STILL))
+            !shows_event(f, WEFT_EVIDENCE_WAITS_STILL))
             weft__finding_evidence(s, f, hang->evidence[i].time_ns, WEFT_EVIDENCE_WAITS_STILL,
                                    hang->evidence[i].promise, hang->evidence[i].other);
-    const struct weft_evidence *got = held(hang);
+    const struct weft_evidence *got = evidence_of_hold(hang);
     if (got)
         weft__finding_evidence(s, f, got->time_ns, got->event, got->promise, got->other);
-    if (!lists(f, hang->promise))
+    if (!is_listed(f, hang->promise))
         weft__finding_affects(s, f, hang->promise);
     for (uint32_t i = 0; i < hang->affecteds; i++)
-        if (!lists(f, hang->affected[i]))
+        if (!is_listed(f, hang->affected[i]))
             weft__finding_affects(s, f, hang->affected[i]);
     f->affected_total += hang->affected_total - hang->affecteds; /* those that are not listed */
     f->cost_ns = hang->cost_ns > f->cost_ns ? hang->cost_ns : f->cost_ns;
@@ -134,7 +134,7 @@ static void join_failures(struct weft__search *s, const struct failures *by, boo
             gone[f - s->out->finding] = true;
             continue;
         }
-        take_over(s, f, hang);
+        take_over_hang(s, f, hang);
         gone[i] = true;
     }
 }
@@ -160,7 +160,7 @@ static void join_leaks(const struct weft__search *s, bool *hung, bool *gone)
 
 /* ---- A pool that is exhausted for ever, and what hangs because of it ---- */
 
-static bool is_about(const struct weft_finding *f, uint32_t promise)
+static bool mentions(const struct weft_finding *f, uint32_t promise)
 {
     for (uint32_t i = 0; i < f->evidences; i++)
         if (f->evidence[i].promise == promise || f->evidence[i].other == promise)
@@ -179,7 +179,7 @@ static void join_pools(const struct weft__search *s, bool *gone)
         n++;
         for (uint32_t k = 0; k < s->out->count; k++) {
             const struct weft_finding *f = &s->out->finding[k];
-            if (!is_hang(f) || gone[k] || !is_about(f, pool->promise))
+            if (!is_hang(f) || gone[k] || !mentions(f, pool->promise))
                 continue;
             if (f->confidence >= pool->confidence)
                 gone[i] = true;
@@ -193,8 +193,8 @@ static void join_pools(const struct weft__search *s, bool *gone)
 
 /* Whether a finding only tells what follows from another one: that those of a storm of attempts are many, one after another, and
  * that each fails; that somebody goes on late who polls. */
-static bool follows(const struct weft__search *s, const struct weft_finding *f,
-                    const struct weft_finding *from)
+static bool is_consequence_of(const struct weft__search *s, const struct weft_finding *f,
+                              const struct weft_finding *from)
 {
     const uint32_t other = from->affecteds ? from->affected[0] : from->promise;
     bool same = weft_model_final(s->m, f->promise) == weft_model_final(s->m, from->promise);
@@ -221,7 +221,7 @@ static void join_repeats(const struct weft__search *s, bool *gone)
         n++;
         for (uint32_t k = 0; k < s->out->count; k++) {
             const struct weft_finding *f = &s->out->finding[k];
-            gone[k] |= follows(s, f, x);
+            gone[k] |= is_consequence_of(s, f, x);
             if (x->kind == WEFT_FINDING_STOPPED && is_hang(f) && !gone[k] &&
                 weft_model_final(s->m, f->promise) == weft_model_final(s->m, x->promise))
                 gone[f->confidence >= x->confidence ? i : k] = true;
@@ -257,7 +257,8 @@ static void join_workers(const struct weft__search *s, bool *gone)
                          family(s, f->promise) == family(s, pool->evidence[e].other));
             gone[k] |= same && (is_hang(f) || f->kind == WEFT_FINDING_LEAK) &&
                        f->confidence <= pool->confidence;
-            gone[k] |= f->kind == WEFT_FINDING_LOOP_BLOCKED && shows(f, WEFT_EVIDENCE_RUNS_STILL) &&
+            gone[k] |= f->kind == WEFT_FINDING_LOOP_BLOCKED &&
+                       shows_event(f, WEFT_EVIDENCE_RUNS_STILL) &&
                        waits_in(pool, f->promise); /* its thread stands still */
         }
     }

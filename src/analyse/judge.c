@@ -17,7 +17,7 @@ uint64_t weft__signs(const struct weft__search *s, uint32_t promise)
 {
     const struct weft_losses *l = &s->m->losses;
     const struct weft_promise *p = &s->m->promise[promise];
-    uint64_t signs = s->m->is_weft ? 0 : WEFT__MIRAGE;
+    uint64_t signs = s->m->quirks.mirage_kinds ? WEFT__MIRAGE : 0;
     if (l->ended == WEFT_ENDED_STOPPED)
         signs |= WEFT__STOPPED;
     else if (l->ended == WEFT_ENDED_KILLED)

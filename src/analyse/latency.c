@@ -70,7 +70,7 @@ static bool sort_lengths(struct sorter *k)
 }
 
 /* The n-th smallest. Reorders them. */
-static int64_t nth(struct sorter *k, int64_t *x, uint64_t count, uint64_t n)
+static int64_t nth_smallest(struct sorter *k, int64_t *x, uint64_t count, uint64_t n)
 {
     uint64_t low = 0, high = count;
     while (high - low > 1) {
@@ -109,13 +109,13 @@ static struct figures figures_of(struct sorter *k, int64_t *x, uint64_t count)
     struct figures f = {.count = count};
     if (count == 0)
         return f;
-    f.median_ns = nth(k, x, count, (count - 1) / 2);
-    f.p99_ns = nth(k, x, count, (uint64_t)((double)(count - 1) * 0.99));
+    f.median_ns = nth_smallest(k, x, count, (count - 1) / 2);
+    f.p99_ns = nth_smallest(k, x, count, (uint64_t)((double)(count - 1) * 0.99));
     for (uint64_t i = 0; i < count; i++) {
         f.longest_ns = x[i] > f.longest_ns ? x[i] : f.longest_ns;
         k->spare[i] = x[i] < f.median_ns ? f.median_ns - x[i] : x[i] - f.median_ns;
     }
-    f.spread_ns = nth(k, k->spare, count, (count - 1) / 2);
+    f.spread_ns = nth_smallest(k, k->spare, count, (count - 1) / 2);
     return f;
 }
 
@@ -156,7 +156,7 @@ static bool tail_differs(const struct compared *c)
            b <= c->seen_ns;
 }
 
-static struct compared compare(struct sorter *k, uint32_t kind)
+static struct compared compare_latencies(struct sorter *k, uint32_t kind)
 {
     struct compared c = {.low_ns = INT64_MAX, .seen_ns = k->seen_ns};
     const uint64_t *first = &k->first[(size_t)kind * k->runs];
@@ -164,7 +164,7 @@ static struct compared compare(struct sorter *k, uint32_t kind)
         uint64_t n = first[r + 1] - first[r];
         if (n == 0)
             continue;
-        int64_t median = nth(k, k->length + first[r], n, (n - 1) / 2);
+        int64_t median = nth_smallest(k, k->length + first[r], n, (n - 1) / 2);
         c.low_ns = median < c.low_ns ? median : c.low_ns;
         c.high_ns = median > c.high_ns ? median : c.high_ns;
         c.runs++;
@@ -252,7 +252,7 @@ static bool find_told(struct sorter *k, struct told **list, uint32_t *count)
 {
     uint32_t room = 0;
     for (uint32_t kind = 1; kind < k->kinds; kind++) {
-        struct compared c = compare(k, kind);
+        struct compared c = compare_latencies(k, kind);
         if (c.good.count == 0 || c.bad.count == 0)
             continue;
         k->d->out->latencies_compared++;
@@ -265,7 +265,7 @@ static bool find_told(struct sorter *k, struct told **list, uint32_t *count)
     return true;
 }
 
-static bool keep_told(struct sorter *k, struct told *list, uint32_t count)
+static bool fill_latencies(struct sorter *k, struct told *list, uint32_t count)
 {
     struct weft_diff *o = k->d->out;
     struct weft__families good = weft__kinds_of(k->d, 0), bad = weft__kinds_of(k->d, k->d->goods);
@@ -297,7 +297,7 @@ void weft__find_latencies(struct weft__differ *d)
         int64_t seen = m->losses.ended == WEFT_ENDED_STOPPED ? INT64_MAX : m->end_ns;
         k.seen_ns = seen > k.seen_ns ? seen : k.seen_ns;
     }
-    bool ok = sort_lengths(&k) && find_told(&k, &list, &count) && keep_told(&k, list, count);
+    bool ok = sort_lengths(&k) && find_told(&k, &list, &count) && fill_latencies(&k, list, count);
     d->failed |= !ok;
     free(list);
     free(k.first);

@@ -59,7 +59,7 @@ struct sort {
     bool full;   /* none has come for long, though the program went on as before */
 };
 
-static bool is_over(const struct weft_model *m, uint32_t p)
+static bool has_ended(const struct weft_model *m, uint32_t p)
 {
     return p != WEFT_ROOT && m->promise[weft_model_final(m, p)].outcome != WEFT_PENDING;
 }
@@ -87,12 +87,12 @@ static enum { NOTHING, SOMETHING, NEWS } waits(const struct finder *f, uint32_t 
     return any ? NEWS : NOTHING;
 }
 
-static bool is_held(const struct finder *f, uint32_t p)
+static bool is_waited_for(const struct finder *f, uint32_t p)
 {
     const struct weft_history *h = f->h;
     analyse_each(i, h->waits_for_first, p) {
         const struct weft_wait *w = &h->wait[h->waits_for[i]];
-        if (w->end == WEFT_WAIT_OPEN && w->reader != WEFT_ROOT && !is_over(f->m, w->reader))
+        if (w->end == WEFT_WAIT_OPEN && w->reader != WEFT_ROOT && !has_ended(f->m, w->reader))
             return true;
     }
     return false;
@@ -120,11 +120,11 @@ static bool is_called_off(const struct finder *f, uint32_t p)
            run == weft_history_run_at(h, q->creator, f->m->promise[timer].start_ns);
 }
 
-static bool counts(const struct finder *f, uint32_t p)
+static bool may_leak(const struct finder *f, uint32_t p)
 {
     const struct weft_promise *q = &f->m->promise[p];
     return q->created && weft__is_pending(f->m, p) && !q->background && !q->should_resolve &&
-           (is_held(f, p) || !is_called_off(f, p));
+           (is_waited_for(f, p) || !is_called_off(f, p));
 }
 
 /* Whether it gave a sign of life in the second half of its life. */
@@ -177,7 +177,7 @@ static bool only_sleeps(const struct finder *f, uint32_t promise)
 /* Nobody waits for it, and who could end it is gone. */
 static bool is_left_asleep(const struct finder *f, uint32_t p)
 {
-    return p != WEFT_ROOT && is_over(f->m, f->m->promise[p].creator) && !is_held(f, p) &&
+    return p != WEFT_ROOT && has_ended(f->m, f->m->promise[p].creator) && !is_waited_for(f, p) &&
            only_sleeps(f, p);
 }
 
@@ -194,9 +194,9 @@ static enum state state_of(const struct finder *f, uint32_t p)
         return ORPHAN;
     if (waiting == NEWS) /* that its creator has ended says nothing: it listens by itself */
         return LOOSE;
-    if (is_held(f, p)) /* the time that one of those sleeps for is a part of it */
+    if (is_waited_for(f, p)) /* the time that one of those sleeps for is a part of it */
         return is_left_asleep(f, creator) ? WAITING : HELD;
-    if (is_over(f->m, creator))
+    if (has_ended(f->m, creator))
         return ORPHAN;
     return creator != WEFT_ROOT && f->creator[creator].count <= KEPT ? KEPT_BY : LOOSE;
 }
@@ -251,7 +251,7 @@ static void count_creators(struct finder *f, uint32_t family)
 {
     analyse_each(i, f->sorts.first, family) {
         uint32_t p = f->sorts.item[i], creator = f->m->promise[p].creator;
-        if (!counts(f, p))
+        if (!may_leak(f, p))
             continue;
         if (f->creator[creator].family != family) {
             f->creator[creator].family = family;
@@ -298,13 +298,13 @@ static void add_all(struct finder *f, struct sort *k)
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         bool pending = p->outcome == WEFT_PENDING;
         k->middle += p->start_ns <= half && (pending || p->end_ns > half);
-        if (counts(f, f->sorts.item[i]))
+        if (may_leak(f, f->sorts.item[i]))
             add_one(f, k, f->sorts.item[i], ended);
         ended += !pending;
     }
 }
 
-static unsigned bucket(int64_t time, int64_t span)
+static unsigned bucket_of(int64_t time, int64_t span)
 {
     if (time <= 0 || span <= 0)
         return 0;
@@ -314,7 +314,7 @@ static unsigned bucket(int64_t time, int64_t span)
 
 /* Whether the number of pending ones rises through the last half of the time in which they come, to much more than
  * what was usual in the first. */
-static bool grows(const struct finder *f, const struct sort *k)
+static bool keeps_growing(const struct finder *f, const struct sort *k)
 {
     int64_t pending[BUCKETS] = {0}, span = k->last_ns, sum = 0, low = -1;
     unsigned flat =
@@ -323,9 +323,9 @@ static bool grows(const struct finder *f, const struct sort *k)
         const struct weft_promise *p = &f->m->promise[f->sorts.item[i]];
         if (p->start_ns > span)
             continue;
-        pending[bucket(p->start_ns, span)]++;
+        pending[bucket_of(p->start_ns, span)]++;
         if (p->outcome != WEFT_PENDING && p->end_ns <= span)
-            pending[bucket(p->end_ns, span)]--;
+            pending[bucket_of(p->end_ns, span)]--;
     }
     for (unsigned i = 0; i < BUCKETS; i++) {
         sum += pending[i];
@@ -346,7 +346,7 @@ static bool grows(const struct finder *f, const struct sort *k)
 static void count_made(struct finder *f)
 {
     for (uint32_t p = 1; p < f->m->promises; p++)
-        f->made[bucket(f->m->promise[p].start_ns, f->m->end_ns)]++;
+        f->made[bucket_of(f->m->promise[p].start_ns, f->m->end_ns)]++;
 }
 
 /* Whether it is like a pool that has grown until it was large enough: at least as much happens afterwards. */
@@ -354,11 +354,11 @@ static bool is_full(const struct finder *f, const struct sort *k)
 {
     int64_t span = f->m->end_ns;
     uint64_t own[BUCKETS] = {0}, during = 0, after = 0;
-    unsigned first = bucket(k->first_ns, span), last = bucket(k->last_ns, span);
+    unsigned first = bucket_of(k->first_ns, span), last = bucket_of(k->last_ns, span);
     if (span - k->last_ns < (k->last_ns - k->first_ns) / 2)
         return false;
     analyse_each(i, f->sorts.first, k->family)
-        own[bucket(f->m->promise[f->sorts.item[i]].start_ns, span)]++;
+        own[bucket_of(f->m->promise[f->sorts.item[i]].start_ns, span)]++;
     for (unsigned i = first; i < BUCKETS; i++)
         *(i <= last ? &during : &after) += f->made[i] - own[i];
     return after >= f->s->o->leak_count && after >= during / 2;
@@ -366,7 +366,7 @@ static bool is_full(const struct finder *f, const struct sort *k)
 
 /* ---- Judging ---- */
 
-static uint64_t signs_of(const struct finder *f, const struct sort *k)
+static uint64_t signs_of_leak(const struct finder *f, const struct sort *k)
 {
     uint32_t least = f->s->o->leak_count, p = k->oldest, sum = k->held + k->orphans + k->loose;
     uint32_t sure = sum - k->unsure;
@@ -396,48 +396,48 @@ static void say_leak(const struct finder *f, const struct sort *k, struct weft_f
                 AMOUNT(total, k->total), AMOUNT(ended, k->ended));
     analyse_say(f->s, g, SAY_LEAK_OLDEST, PROMISE(oldest, k->oldest),
                 TIME(created, p->created ? p->start_ns : INT64_MIN), PROMISE(creator, p->creator),
-                PROMISE(over, is_over(f->m, p->creator) ? p->creator : WEFT_NONE));
+                PROMISE(over, has_ended(f->m, p->creator) ? p->creator : WEFT_NONE));
 }
 
-static void put_end(const struct finder *f, struct weft_finding *g, uint32_t promise)
+static void prove_end_of(const struct finder *f, struct weft_finding *g, uint32_t promise)
 {
     const uint32_t p = weft_model_final(f->m, promise);
     weft__finding_evidence(f->s, g, f->m->promise[p].end_ns, weft__ending(f->m, p), promise,
                            weft__resolver(f->h, p));
 }
 
-static void put_evidence(const struct finder *f, const struct sort *k, struct weft_finding *g)
+static void prove_leak(const struct finder *f, const struct sort *k, struct weft_finding *g)
 {
     const struct weft_promise *p = &f->m->promise[k->oldest];
     uint32_t end = f->sorts.first[k->family + 1], younger = WEFT_NONE;
     if (p->created)
         weft__evidence_created(f->s, g, k->oldest);
-    if (is_over(f->m, p->creator))
-        put_end(f, g, p->creator);
+    if (has_ended(f->m, p->creator))
+        prove_end_of(f, g, p->creator);
     for (uint32_t i = f->sorts.first[k->family]; i < end && younger == WEFT_NONE; i++)
-        if (f->sorts.item[i] > k->oldest && is_over(f->m, f->sorts.item[i]))
+        if (f->sorts.item[i] > k->oldest && has_ended(f->m, f->sorts.item[i]))
             younger = f->sorts.item[i];
     if (younger != WEFT_NONE) {
         weft__evidence_created(f->s, g, younger);
-        put_end(f, g, younger);
+        prove_end_of(f, g, younger);
     }
     weft__finding_evidence(f->s, g, f->m->end_ns, WEFT_EVIDENCE_PENDING, k->oldest, WEFT_NONE);
 }
 
-static void report(const struct finder *f, const struct sort *k)
+static void report_leak(const struct finder *f, const struct sort *k)
 {
-    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_LEAK, signs_of(f, k), k->oldest,
-                                               f->m->promise[k->oldest].start_ns, 0);
+    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_LEAK, signs_of_leak(f, k),
+                                               k->oldest, f->m->promise[k->oldest].start_ns, 0);
     if (!g)
         return;
     say_leak(f, k, g);
-    put_evidence(f, k, g);
+    prove_leak(f, k, g);
     analyse_each(i, f->sorts.first, k->family)
-        if (f->sorts.item[i] != k->oldest && counts(f, f->sorts.item[i]))
+        if (f->sorts.item[i] != k->oldest && may_leak(f, f->sorts.item[i]))
             weft__finding_affects(f->s, g, f->sorts.item[i]);
 }
 
-static void look_at(struct finder *f, uint32_t family)
+static void find_leak(struct finder *f, uint32_t family)
 {
     struct sort k = {.family = family, .oldest = WEFT_NONE, .last_ns = INT64_MIN};
     find_usual(f, &k);
@@ -447,13 +447,13 @@ static void look_at(struct finder *f, uint32_t family)
     int64_t first = f->m->promise[f->sorts.item[f->sorts.first[family]]].start_ns;
     int64_t last = f->m->promise[f->sorts.item[f->sorts.first[family + 1] - 1]].start_ns;
     k.spread = k.last_ns - k.first_ns >= (last - first) / SPREAD;
-    k.grows = grows(f, &k);
+    k.grows = keeps_growing(f, &k);
     k.full = is_full(f, &k);
-    report(f, &k);
+    report_leak(f, &k);
 }
 
 /* The promises of those families of which enough are pending, together. */
-static uint32_t family_of(const void *finder, uint32_t promise)
+static uint32_t family_of_many(const void *finder, uint32_t promise)
 {
     const struct finder *f = finder;
     const uint32_t family = f->s->families->of[promise];
@@ -465,12 +465,13 @@ void weft__find_leaks(struct weft__search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     f.pending = weft__take(s, s->families->count, sizeof *f.pending);
     for (uint32_t p = 1; p < s->m->promises && !s->failed; p++)
-        f.pending[s->families->of[p]] += counts(&f, p);
-    f.sorts = weft__lists(s, s->families->count, s->failed ? 0 : s->m->promises, family_of, &f);
+        f.pending[s->families->of[p]] += may_leak(&f, p);
+    f.sorts =
+        weft__lists(s, s->families->count, s->failed ? 0 : s->m->promises, family_of_many, &f);
     f.creator = weft__take(s, s->m->promises, sizeof *f.creator);
     if (!s->failed)
         count_made(&f);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.pending[i] >= s->o->leak_count)
-            look_at(&f, i);
+            find_leak(&f, i);
 }

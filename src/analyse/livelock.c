@@ -59,7 +59,7 @@ static void name_livelock(struct finder *f, struct weft_finding *g, uint32_t p, 
 }
 
 /* The other one's finding is the same. */
-static void drop(struct weft__search *s, uint32_t first, uint32_t q)
+static void drop_second(struct weft__search *s, uint32_t first, uint32_t q)
 {
     uint32_t kept = first;
     for (uint32_t i = first; i < s->out->count; i++) {
@@ -90,7 +90,7 @@ void weft__find_livelocks(struct weft__search *s)
             gets_on(&f, p, q, g->start_ns, g->end_ns))
             continue;
         name_livelock(&f, g, p, q);
-        drop(s, i + 1, q);
-        drop(s, i + 1, p);
+        drop_second(s, i + 1, q);
+        drop_second(s, i + 1, p);
     }
 }

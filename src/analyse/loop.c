@@ -82,8 +82,8 @@ static int64_t covered_before(const struct weft__loops *l, uint32_t stream, int6
     return doubtful ? x->doubtful_before_ns + doubtful_of(l, x, length) : x->before_ns + length;
 }
 
-static int64_t covered(const struct weft__loops *l, uint32_t stream, int64_t from_ns, int64_t to_ns,
-                       bool doubtful)
+static int64_t covered_ns(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
+                          int64_t to_ns, bool doubtful)
 {
     if (to_ns <= from_ns || !l->spans)
         return 0;
@@ -94,13 +94,13 @@ static int64_t covered(const struct weft__loops *l, uint32_t stream, int64_t fro
 int64_t weft__spans_within(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
                            int64_t to_ns)
 {
-    return covered(l, stream, from_ns, to_ns, false);
+    return covered_ns(l, stream, from_ns, to_ns, false);
 }
 
 int64_t weft__spans_doubtful(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
                              int64_t to_ns)
 {
-    return covered(l, stream, from_ns, to_ns, true);
+    return covered_ns(l, stream, from_ns, to_ns, true);
 }
 
 static int by_start(const void *a, const void *b)
@@ -111,7 +111,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* For the searches that follow: of all streams together, without overlaps. */
-static void publish(struct weft__loops *l)
+static void publish_spans(struct weft__loops *l)
 {
     struct weft__search *s = l->s;
     uint32_t kept = 0;
@@ -179,7 +179,7 @@ void weft__find_blocks(struct weft__search *s)
         s->canceled |= s->progress && !s->progress(s->data, 0.05 * i);
     }
     if (!s->failed)
-        publish(&l);
+        publish_spans(&l);
     free(l.span);
     free(l.span_first);
 }

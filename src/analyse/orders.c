@@ -59,7 +59,7 @@ static int64_t swapped_by(const struct weft__differ *d, const struct event *firs
 }
 
 /* What the promise of an event waited for last, among the events; or WEFT_NONE. */
-static uint32_t before(const struct sorter *k, uint32_t event)
+static uint32_t waited_for_before(const struct sorter *k, uint32_t event)
 {
     const struct weft_history *h = k->d->good;
     uint32_t p = k->event[event].good, first = h->waits_of_first[p], end = h->waits_of_first[p + 1];
@@ -71,7 +71,7 @@ static uint32_t before(const struct sorter *k, uint32_t event)
 }
 
 /* Whether what one of the two had waited for is swapped already. */
-static bool follows(const struct sorter *k, uint32_t first, uint32_t second)
+static bool follows_other_swap(const struct sorter *k, uint32_t first, uint32_t second)
 {
     const struct event *e = k->event;
     uint32_t a = e[first].before, b = e[second].before;
@@ -79,12 +79,12 @@ static bool follows(const struct sorter *k, uint32_t first, uint32_t second)
            (b != WEFT_NONE && swapped_by(k->d, &e[first], &e[b]) > 0);
 }
 
-static void offer(struct sorter *k, struct swap s)
+static void add_swap(struct sorter *k, struct swap s)
 {
     uint32_t at = k->bests;
     while (at > 0 && k->best[at - 1].apart_ns < s.apart_ns)
         at--;
-    if (at == WEFT_ORDERS_MAX || follows(k, s.first, s.second))
+    if (at == WEFT_ORDERS_MAX || follows_other_swap(k, s.first, s.second))
         return;
     k->bests += k->bests < WEFT_ORDERS_MAX;
     for (uint32_t i = k->bests - 1; i > at; i--)
@@ -102,7 +102,7 @@ static void find_events(struct sorter *k)
                                weft_history_ended_ns(k->d->bad, bad), WEFT_NONE};
     }
     for (uint32_t i = 0; i < k->events; i++)
-        k->event[i].before = before(k, i);
+        k->event[i].before = waited_for_before(k, i);
 }
 
 static char *say_order(struct weft__differ *d, const struct event *first,
@@ -130,7 +130,7 @@ void weft__find_orders(struct weft__differ *d)
         for (uint32_t j = 0; j < k.events; j++) {
             int64_t apart = swapped_by(d, &k.event[i], &k.event[j]);
             if (apart > 0)
-                offer(&k, (struct swap){i, j, apart});
+                add_swap(&k, (struct swap){i, j, apart});
         }
     for (uint32_t i = 0; i < k.bests && !d->failed; i++) {
         const struct event *a = &k.event[k.best[i].first], *b = &k.event[k.best[i].second];

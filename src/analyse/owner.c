@@ -12,7 +12,7 @@
 /* ---- Habits of families ---- */
 
 /* Who resolved a promise; WEFT_NONE: nobody, nobody knows, or it was cancelled. */
-static uint32_t resolver(const struct weft__graph *g, uint32_t p)
+static uint32_t resolver_of(const struct weft__graph *g, uint32_t p)
 {
     const struct weft_model *m = g->s->m;
     uint32_t by = g->s->h->resolution[p], outcome = m->promise[p].outcome;
@@ -29,7 +29,7 @@ bool weft__find_habits(struct weft__graph *g)
     if (!g->habit)
         return false;
     for (uint32_t p = 1; p < m->promises; p++) {
-        uint32_t by = resolver(g, p);
+        uint32_t by = resolver_of(g, p);
         struct weft__habit *b = &g->habit[f->of[p]];
         if (weft__is_pending(m, p) && b->pending++ == 0)
             b->oldest_pending = p;
@@ -51,7 +51,7 @@ bool weft__find_habits(struct weft__graph *g)
     }
     for (uint32_t p = 1; p < m->promises; p++) { /* the one that is left may be the one of most */
         struct weft__habit *b = &g->habit[f->of[p]];
-        b->by_major += resolver(g, p) == b->major;
+        b->by_major += resolver_of(g, p) == b->major;
     }
     return true;
 }
@@ -209,8 +209,8 @@ struct work {
     uint64_t in_job, between;
 };
 
-static void note_work(const struct weft__graph *g, struct work *work, const uint32_t *last,
-                      const struct weft_interaction *x)
+static void record_work(const struct weft__graph *g, struct work *work, const uint32_t *last,
+                        const struct weft_interaction *x)
 {
     const struct weft_model *m = g->s->m;
     struct work *w = &work[g->s->families->of[x->other]];
@@ -251,7 +251,7 @@ static bool find_work(struct weft__graph *g, struct work *work)
             last[weft_model_final(m, h->wait[at].reader)] = at;
             at++;
         }
-        note_work(g, work, last, &m->interaction[i]);
+        record_work(g, work, last, &m->interaction[i]);
     }
     free(last);
     return true;

@@ -9,7 +9,7 @@
 #include "model/model.h"
 #include "base/hash.h"
 
-static uint32_t *slot_of(const struct weft__pairs *p, uint32_t a, uint32_t b)
+static uint32_t *pair_slot(const struct weft__pairs *p, uint32_t a, uint32_t b)
 {
     for (uint64_t at = weft_mix((uint64_t)a << 32 | b, p->seed);; at++) {
         uint32_t *slot = &p->slot[at & p->mask];
@@ -35,7 +35,7 @@ static bool grow_pairs(struct weft__pairs *p)
     p->seed = p->room ? p->seed : weft_seed();
     p->room = (uint32_t)room;
     for (uint32_t i = 0; i < p->count; i++)
-        *slot_of(p, pair[i].a, pair[i].b) = i;
+        *pair_slot(p, pair[i].a, pair[i].b) = i;
     return true;
 }
 
@@ -43,7 +43,7 @@ uint32_t weft__pairs_add(struct weft__pairs *p, uint32_t a, uint32_t b)
 {
     if (p->count == p->room && !grow_pairs(p))
         return WEFT_NONE;
-    uint32_t *slot = slot_of(p, a, b);
+    uint32_t *slot = pair_slot(p, a, b);
     if (*slot == WEFT_NONE) {
         p->pair[p->count] = (struct weft__pair){a, b};
         *slot = p->count++;

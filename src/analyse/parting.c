@@ -20,7 +20,7 @@ static const char *happened(const struct weft_model *m, enum weft__happening is,
 }
 
 /* What one waits for when the trace ends, if anything. */
-static uint32_t waits_for(const struct weft_history *h, uint32_t promise)
+static uint32_t waits_for_at_end(const struct weft_history *h, uint32_t promise)
 {
     uint32_t first = h->waits_of_first[promise], end = h->waits_of_first[promise + 1];
     if (first == end || h->wait[h->waits_of[end - 1]].end != WEFT_WAIT_OPEN)
@@ -35,7 +35,7 @@ uint32_t weft__resolver_of(const struct weft_history *h, uint32_t promise)
     return by == weft_model_final(h->m, promise) || by == promise ? WEFT_ROOT : by;
 }
 
-static bool same_name(const struct weft__side *s, uint32_t a, uint32_t b)
+static bool have_one_name(const struct weft__side *s, uint32_t a, uint32_t b)
 {
     uint32_t of_a = weft_model_name(s->h->m, a), of_b = weft_model_name(s->h->m, b);
     return s->kind[a] == s->kind[b] && of_a != WEFT_NONE && of_b != WEFT_NONE &&
@@ -56,7 +56,7 @@ static uint32_t runs_since(const struct weft_history *h, uint32_t promise, int64
 static void say_still_waits(const struct weft__differ *d, struct weft__text *t, uint32_t bad)
 {
     const uint32_t source =
-        bad == WEFT_NONE || bad == WEFT_ROOT ? WEFT_NONE : waits_for(d->bad, bad);
+        bad == WEFT_NONE || bad == WEFT_ROOT ? WEFT_NONE : waits_for_at_end(d->bad, bad);
     if (source != WEFT_NONE)
         analyse_put(t, d->bad->m, NULL, SAY_PART_STILL_WAITS, BAD(promise, bad),
                     BAD(source, source));
@@ -76,7 +76,7 @@ static void say_overtaken(const struct weft__differ *d, struct weft__text *t, ui
         int64_t ns = weft_history_resolved_ns(d->bad, p);
         uint32_t other = d->good_of_bad[p];
         if (p == bad || ns > bad_ns || ns <= last_ns || other == WEFT_NONE ||
-            weft_history_resolved_ns(d->good, other) <= good_ns || !same_name(side, p, bad))
+            weft_history_resolved_ns(d->good, other) <= good_ns || !have_one_name(side, p, bad))
             continue;
         last = p;
         last_ns = ns;

@@ -28,7 +28,7 @@ const char *weft_step_name(enum weft_step_kind kind)
 
 /* ---- Moves ---- */
 
-static void go(struct weft__walk *k, enum weft__walk_mode mode, uint32_t promise)
+static void walk_to(struct weft__walk *k, enum weft__walk_mode mode, uint32_t promise)
 {
     k->mode = mode;
     k->promise = promise;
@@ -36,7 +36,7 @@ static void go(struct weft__walk *k, enum weft__walk_mode mode, uint32_t promise
 
 static void go_run(struct weft__walk *k, uint32_t run)
 {
-    go(k, WEFT__RUNS, k->h->run_promise[run]);
+    walk_to(k, WEFT__RUNS, k->h->run_promise[run]);
     k->run = run;
 }
 
@@ -47,7 +47,7 @@ static void go_there(struct weft__walk *k, uint32_t source, const struct weft__t
     uint32_t p = source;
     for (uint32_t i = 0; !t->is_signalled && m->promise[p].becomes != WEFT_NONE; i++) {
         if (m->promise[p].end_ns >= k->now_ns) { /* it became one that had its result */
-            go(k, WEFT__ACTS, p);
+            walk_to(k, WEFT__ACTS, p);
             return;
         }
         weft__walk_push(k, p, m->promise[p].end_ns, p, k->before);
@@ -55,7 +55,7 @@ static void go_there(struct weft__walk *k, uint32_t source, const struct weft__t
     }
     k->awaited = p;
     if (t->by == WEFT_NONE) {
-        go(k, WEFT__RESTS, p);
+        walk_to(k, WEFT__RESTS, p);
         return;
     }
     uint32_t actor = m->interaction[t->by].actor;
@@ -64,34 +64,34 @@ static void go_there(struct weft__walk *k, uint32_t source, const struct weft__t
         actor != WEFT_ROOT && (k->h->runs_of_first[actor] < k->h->runs_of_first[actor + 1] ||
                                k->h->waits_of_first[actor] < k->h->waits_of_first[actor + 1]);
     if (known)
-        go(k, WEFT__ACTS, actor);
+        walk_to(k, WEFT__ACTS, actor);
     else
-        go(k, WEFT__RESTS, p); /* what was it doing before it was resolved from outside? */
+        walk_to(k, WEFT__RESTS, p); /* what was it doing before it was resolved from outside? */
 }
 
 /* It did something now: in a run, if one is known. */
-static void act(struct weft__walk *k)
+static void step_back_acting(struct weft__walk *k)
 {
     if (k->promise == WEFT_ROOT) {
-        go(k, WEFT__OUTSIDE, weft__walk_top(k)->source);
+        walk_to(k, WEFT__OUTSIDE, weft__walk_top(k)->source);
         return;
     }
     uint32_t run = weft__walk_run_now(k, k->promise);
     if (run != WEFT_NONE)
         go_run(k, run);
     else
-        go(k, WEFT__RESTS, k->promise);
+        walk_to(k, WEFT__RESTS, k->promise);
 }
 
 /* It did not run now. It was waiting, or had waited; or ran before; or was created. */
-static void rest(struct weft__walk *k)
+static void step_back_resting(struct weft__walk *k)
 {
     const struct weft_history *h = k->h;
     const struct weft_promise *p = &k->m->promise[k->promise];
     uint32_t x = k->promise, run = WEFT_NONE;
     struct weft__there t = {0};
     if (x == WEFT_ROOT) {
-        go(k, WEFT__OUTSIDE, weft__walk_top(k)->source);
+        walk_to(k, WEFT__OUTSIDE, weft__walk_top(k)->source);
         return;
     }
     if (k->now_ns > INT64_MIN)
@@ -118,7 +118,7 @@ static void rest(struct weft__walk *k)
         go_run(k, run);
     } else {
         weft__walk_outside(k, p->start_ns, k->awaited);
-        go(k, WEFT__CREATED, x);
+        walk_to(k, WEFT__CREATED, x);
     }
 }
 
@@ -154,7 +154,7 @@ static void go_previous(struct weft__walk *k, uint32_t previous)
     if (previous != WEFT_NONE)
         go_run(k, previous);
     else
-        go(k, WEFT__RESTS, k->promise);
+        walk_to(k, WEFT__RESTS, k->promise);
 }
 
 /* Whether a run took note of something else, that was there before a time; its reader ran late, and what it needed was there
@@ -168,8 +168,8 @@ static bool notes_earlier(const struct weft__walk *k, uint32_t run, int64_t ther
 }
 
 /* A run that began because of source, which was there. */
-static void served(struct weft__walk *k, uint32_t wait, uint32_t source, uint32_t previous,
-                   const struct weft__there *t)
+static void walk_to_served(struct weft__walk *k, uint32_t wait, uint32_t source, uint32_t previous,
+                           const struct weft__there *t)
 {
     uint32_t x = k->promise;
     for (; previous != WEFT_NONE && k->looks < WEFT__LOOKS_MAX &&
@@ -214,7 +214,7 @@ static void begun_by(struct weft__walk *k, uint32_t cause, uint32_t previous)
                         wait != WEFT_NONE ? h->wait[wait].begun_by : cause);
         go_run(k, run);
     } else if (found)
-        served(k, wait, source, previous, &t);
+        walk_to_served(k, wait, source, previous, &t);
     else {
         weft__walk_outside(k, kept_since(k, wait, source, previous, k->now_ns),
                            source == WEFT_ROOT ? reader : source);
@@ -243,7 +243,7 @@ static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
     uint32_t wait = weft__walk_last_served(k, x, &start, since, &t);
     wait = weft__walk_last_read(k, wait, &t);
     if (wait != WEFT_NONE) {
-        served(k, wait, h->wait[wait].source, previous, &t);
+        walk_to_served(k, wait, h->wait[wait].source, previous, &t);
         return;
     }
     if (previous == WEFT_NONE) {
@@ -254,7 +254,7 @@ static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
             weft__walk_outside(k, created, k->awaited);
         else
             weft__walk_ready(k, stream, created, x);
-        go(k, WEFT__CREATED, x);
+        walk_to(k, WEFT__CREATED, x);
         return;
     }
     uint32_t called = weft__walk_calls_between(k, previous);
@@ -263,7 +263,7 @@ static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
         weft__walk_push(k, x, ran, x, k->before);
         go_run(k, called);
     } else if (is_driver(k, x)) {
-        go(k, WEFT__RESTS, k->awaited);
+        walk_to(k, WEFT__RESTS, k->awaited);
     } else {
         if (weft__walk_never_slept(k, stream, ran)) /* nothing from outside can have come */
             weft__walk_ready(k, stream, ran, x);
@@ -273,7 +273,7 @@ static void begun_by_nobody(struct weft__walk *k, uint32_t previous)
     }
 }
 
-static void begin(struct weft__walk *k)
+static void step_back_to_cause(struct weft__walk *k)
 {
     uint32_t cause = k->h->run_cause[k->run], previous = weft__run_before_this(k->h, k->run);
     if (cause != WEFT_NONE && cause < k->before)
@@ -282,15 +282,15 @@ static void begin(struct weft__walk *k)
         begun_by_nobody(k, previous);
 }
 
-static void move(struct weft__walk *k)
+static void step_back(struct weft__walk *k)
 {
     const struct weft_promise *p = &k->m->promise[k->promise];
     switch (k->mode) {
     case WEFT__ACTS:
-        act(k);
+        step_back_acting(k);
         break;
     case WEFT__RESTS:
-        rest(k);
+        step_back_resting(k);
         break;
     case WEFT__RUNS:
         weft__walk_busy(k, WEFT_STEP_RUNNING, weft_history_stream(k->h, k->run),
@@ -298,14 +298,14 @@ static void move(struct weft__walk *k)
         k->mode = WEFT__BEGINS;
         break;
     case WEFT__BEGINS:
-        begin(k);
+        step_back_to_cause(k);
         break;
     case WEFT__CREATED:
-        go(k,
-           !p->created               ? WEFT__SILENT
-           : p->creator == WEFT_ROOT ? WEFT__OUTSIDE
-                                     : WEFT__ACTS,
-           p->created && p->creator != WEFT_ROOT ? p->creator : weft__walk_top(k)->source);
+        walk_to(k,
+                !p->created               ? WEFT__SILENT
+                : p->creator == WEFT_ROOT ? WEFT__OUTSIDE
+                                          : WEFT__ACTS,
+                p->created && p->creator != WEFT_ROOT ? p->creator : weft__walk_top(k)->source);
         break;
     case WEFT__OUTSIDE:
         weft__walk_outside(k, weft__walk_top(k)->from_ns, k->promise);
@@ -318,7 +318,7 @@ static void move(struct weft__walk *k)
 
 /* Whether the walk is where it was before, without having come further: where events have one time, or times run
  * backwards, what comes first is not always to be seen. */
-static bool is_stuck(struct weft__walk *k)
+static bool has_not_moved(struct weft__walk *k)
 {
     const uint64_t at[] = {(uint64_t)k->now_ns, (uint64_t)k->mode << 32 | k->promise,
                            (uint64_t)k->run << 32 | k->before,
@@ -333,7 +333,7 @@ static bool is_stuck(struct weft__walk *k)
 }
 
 /* Until the promise's creation. Where a wait began, it goes on with the waiter. */
-static void walk(struct weft__walk *k)
+static void walk_back(struct weft__walk *k)
 {
     while (k->now_ns > k->low_ns && !k->failed) {
         if (k->moves > MOVES_MAX) {
@@ -342,16 +342,16 @@ static void walk(struct weft__walk *k)
             weft__walk_step(k, WEFT_STEP_UNKNOWN, k->low_ns, weft__walk_top(k)->source, WEFT_NONE);
             break;
         }
-        if (is_stuck(k))
-            go(k, WEFT__SILENT, weft__walk_top(k)->source);
+        if (has_not_moved(k))
+            walk_to(k, WEFT__SILENT, weft__walk_top(k)->source);
         if (k->now_ns > weft__walk_top(k)->from_ns) {
-            move(k);
+            step_back(k);
             continue;
         }
         struct weft__frame f = k->frame[--k->frames];
         k->before = f.before;
         k->awaited = weft__walk_top(k)->source;
-        go(k, WEFT__ACTS, f.reader);
+        walk_to(k, WEFT__ACTS, f.reader);
     }
 }
 
@@ -366,7 +366,7 @@ static void begin_pending(struct weft__walk *k, uint32_t promise)
         if (final != promise)
             weft__walk_push(k, promise, k->m->promise[promise].end_ns, promise, k->before);
         if (final == mark) { /* a circle */
-            go(k, WEFT__SILENT, final);
+            walk_to(k, WEFT__SILENT, final);
             return;
         }
         if (hops == next_mark) {
@@ -374,9 +374,10 @@ static void begin_pending(struct weft__walk *k, uint32_t promise)
             next_mark *= 2;
         }
         if (wait == WEFT_NONE) {
-            go(k,
-               weft_history_run_at(k->h, final, k->now_ns) != WEFT_NONE ? WEFT__ACTS : WEFT__RESTS,
-               final);
+            walk_to(k,
+                    weft_history_run_at(k->h, final, k->now_ns) != WEFT_NONE ? WEFT__ACTS
+                                                                             : WEFT__RESTS,
+                    final);
             return;
         }
         const struct weft_wait *w = &k->h->wait[wait];
@@ -392,13 +393,13 @@ static void begin_pending(struct weft__walk *k, uint32_t promise)
                 weft__walk_push(k, final, w->from_ns, w->source, w->begun_by);
                 go_there(k, w->source, &t);
             } else
-                go(k, WEFT__RESTS, final);
+                walk_to(k, WEFT__RESTS, final);
             return;
         }
         weft__walk_push(k, final, w->from_ns, w->source, w->begun_by);
         promise = w->source;
     }
-    go(k, WEFT__SILENT, promise);
+    walk_to(k, WEFT__SILENT, promise);
     k->out->cut = true;
 }
 
@@ -424,7 +425,7 @@ int weft_path_find(struct weft_path *out, const struct weft_history *h, uint32_t
     else
         go_there(&k, promise,
                  &(struct weft__there){.time_ns = k.now_ns, .by = h->resolution[promise]});
-    walk(&k);
+    walk_back(&k);
     free(k.frame);
     if (k.failed) {
         weft_path_fini(out);

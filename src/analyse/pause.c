@@ -41,7 +41,7 @@ static int64_t away_ns(const struct weft_history *h, int64_t from_ns, int64_t to
     return most;
 }
 
-static void measure(struct finder *f)
+static void measure_pauses(struct finder *f)
 {
     const struct weft_history *h = f->h;
     for (uint32_t i = 0; i < h->collections; i++) {
@@ -52,7 +52,7 @@ static void measure(struct finder *f)
 
 /* Whether others had the core for a good part of the time about the longest of them: threads that help to collect may have
  * waited for one, too. */
-static bool is_busy(const struct finder *f)
+static bool others_had_the_cores(const struct finder *f)
 {
     const struct weft_collection *c = &f->h->collection[f->worst];
     const int64_t length = f->length_ns[f->worst], end = f->m->end_ns;
@@ -125,13 +125,13 @@ static void say_pause(const struct finder *f, const struct weft_collection *c, u
         analyse_say(f->s, g, SAY_GC_PAUSES, AMOUNT(count, f->pauses), LENGTH(sum, f->cost_ns));
 }
 
-static void report(struct finder *f)
+static void report_pauses(struct finder *f)
 {
     const struct weft_collection *c = &f->h->collection[f->worst];
     const struct weft_wait *w = &f->h->wait[f->held[f->worst].worst];
     uint64_t signs = weft__signs(f->s, WEFT_ROOT);
     signs |= f->pauses < SOME && f->length_ns[f->worst] / LONG < f->s->o->gc_ns ? WEFT__G_NEAR : 0;
-    signs |= (f->much == 0 ? WEFT__G_LITTLE : 0) | (is_busy(f) ? WEFT__G_BUSY : 0);
+    signs |= (f->much == 0 ? WEFT__G_LITTLE : 0) | (others_had_the_cores(f) ? WEFT__G_BUSY : 0);
     uint32_t who = running_at(f->h, c->start_ns);
     struct weft_finding *g =
         weft__report(f->s, WEFT_FINDING_GC_PAUSE, signs, who == WEFT_ROOT ? w->reader : who,
@@ -154,7 +154,7 @@ void weft__find_pauses(struct weft__search *s)
     f.held = weft__take(s, s->h->collections, sizeof *f.held);
     f.length_ns = weft__take(s, s->h->collections, sizeof *f.length_ns);
     if (!s->failed)
-        measure(&f);
+        measure_pauses(&f);
     for (uint32_t i = 0; i < s->h->waits && !s->failed; i++)
         add_wait(&f, i);
     for (uint32_t i = 0; i < s->h->collections && !s->failed; i++)
@@ -168,5 +168,5 @@ void weft__find_pauses(struct weft__search *s)
         f.cost_ns += f.length_ns[i];
     }
     if (f.pauses && !s->failed)
-        report(&f);
+        report_pauses(&f);
 }

@@ -53,7 +53,7 @@ static bool looked_before(const struct finder *f, uint32_t reader, int64_t from,
     return false;
 }
 
-static void add(struct finder *f, struct late x, bool waited)
+static void add_late_look(struct finder *f, struct late x, bool waited)
 {
     int64_t late = x.until_ns - x.there_ns;
     uint32_t source = weft_model_final(f->m, x.source);
@@ -73,7 +73,7 @@ static void add(struct finder *f, struct late x, bool waited)
     p->sum_ns = weft__sum(p->sum_ns, late);
 }
 
-static void report(struct finder *f, const struct poller *p)
+static void report_polling(struct finder *f, const struct poller *p)
 {
     const struct late *x = &p->worst;
     uint64_t signs = weft__signs(f->s, WEFT_ROOT);
@@ -114,17 +114,18 @@ static void add_unread(struct finder *f, uint32_t source)
         i < h->waits_of_first[reader + 1] && of[h->wait[h->waits_of[i]].source] == of[w->source];
     if (before->from_ns >= p->start_ns && of[before->source] == of[w->source] && !again &&
         weft__is_served(w))
-        add(f, (struct late){reader, source, 0, p->start_ns, there, w->until_ns}, false);
+        add_late_look(f, (struct late){reader, source, 0, p->start_ns, there, w->until_ns}, false);
 }
 
 /* Who waited, and who did not but uses the result. */
-static void find_late(struct finder *f)
+static void find_late_looks(struct finder *f)
 {
     for (uint32_t i = 0; i < f->h->waits; i++) {
         const struct weft_wait *w = &f->h->wait[i];
         int64_t there = weft_history_resolved_ns(f->h, w->source);
         if (weft__is_served(w) && there != INT64_MAX && there > w->from_ns)
-            add(f, (struct late){w->reader, w->source, 0, w->from_ns, there, w->until_ns}, true);
+            add_late_look(f, (struct late){w->reader, w->source, 0, w->from_ns, there, w->until_ns},
+                          true);
     }
     for (uint32_t i = 0; i < f->h->waits; i++)
         f->used[f->h->wait[i].source] = true;
@@ -136,10 +137,10 @@ static void find_late(struct finder *f)
             continue;
         int64_t there = weft_history_resolved_ns(f->h, source);
         if (there != INT64_MAX && there <= x->time_ns)
-            add(f,
-                (struct late){(uint32_t)x->actor, source, 0, f->m->promise[source].start_ns, there,
-                              x->time_ns},
-                false);
+            add_late_look(f,
+                          (struct late){(uint32_t)x->actor, source, 0,
+                                        f->m->promise[source].start_ns, there, x->time_ns},
+                          false);
     }
     for (uint32_t p = 1; p < f->m->promises; p++)
         add_unread(f, p);
@@ -152,8 +153,8 @@ void weft__find_polling(struct weft__search *s)
     f.counted = weft__take(s, s->m->promises, sizeof *f.counted);
     f.used = weft__take(s, s->m->promises, sizeof *f.used);
     if (!s->failed)
-        find_late(&f);
+        find_late_looks(&f);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.poller[i].count >= TIMES)
-            report(&f, &f.poller[i]);
+            report_polling(&f, &f.poller[i]);
 }

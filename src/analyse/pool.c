@@ -32,7 +32,7 @@ struct finder {
     bool first;       /* none was given back before the worst one */
 };
 
-static int64_t length(double ns)
+static int64_t clock_length(double ns)
 {
     return ns < 0 ? 0 : ns > 4e18 ? INT64_C(4000000000000000000) : (int64_t)ns;
 }
@@ -42,7 +42,7 @@ static const struct weft_hold *hold_at(const struct finder *f, uint32_t place)
     return &f->m->hold[f->h->holds_for[place]];
 }
 
-static void gather(struct finder *f)
+static void gather_holds_and_waits(struct finder *f)
 {
     const struct weft_history *h = f->h;
     f->begins = f->ends = f->waits = 0;
@@ -74,7 +74,7 @@ struct clock {
     double sum_ns;
 };
 
-static void advance(struct clock *c, int64_t to_ns)
+static void advance_clock(struct clock *c, int64_t to_ns)
 {
     c->sum_ns += c->at * (double)(to_ns - c->now_ns);
     for (; c->at < c->count && c->list[c->at] < to_ns; c->at++)
@@ -97,13 +97,13 @@ static void find_stalls(struct finder *f)
                           .to_ns = ended < f->ends ? f->end[ended] : f->m->end_ns};
         if (x.to_ns - x.from_ns < STALL_NS)
             continue;
-        advance(&begun, x.from_ns + 1); /* whoever got the last one waits no more */
-        advance(&over, x.from_ns + 1);
+        advance_clock(&begun, x.from_ns + 1); /* whoever got the last one waits no more */
+        advance_clock(&over, x.from_ns + 1);
         const double before = begun.sum_ns - over.sum_ns;
         const uint32_t gone = over.at;
-        advance(&begun, x.to_ns);
-        advance(&over, x.to_ns);
-        x.waited_ns = length(begun.sum_ns - over.sum_ns - before);
+        advance_clock(&begun, x.to_ns);
+        advance_clock(&over, x.to_ns);
+        x.waited_ns = clock_length(begun.sum_ns - over.sum_ns - before);
         x.waiters = begun.at - gone;
         if (x.waited_ns < (x.to_ns - x.from_ns) / 2)
             continue;
@@ -125,7 +125,7 @@ static uint32_t capacity_of(const struct finder *f)
 }
 
 /* How long one is usually held: the median of those that were given back before the stall, or after it; or 0. */
-static int64_t usual(struct finder *f, bool before)
+static int64_t usual_hold_ns(struct finder *f, bool before)
 {
     const struct weft_history *h = f->h;
     uint32_t n = 0;
@@ -172,12 +172,13 @@ static bool is_idle(const struct finder *f, const struct weft_hold *x)
 }
 
 /* Those that have ended come first, then those that did nothing. */
-static unsigned rank(const struct finder *f, const struct weft_hold *x)
+static unsigned rank_of_holder(const struct finder *f, const struct weft_hold *x)
 {
     return is_gone(f, x) ? 0 : is_idle(f, x) ? 1 : 2;
 }
 
-static void list_holder(const struct finder *f, const struct weft_hold *x, struct weft__text *list)
+static void list_permit_holder(const struct finder *f, const struct weft_hold *x,
+                               struct weft__text *list)
 {
     const bool gone = is_gone(f, x);
     analyse_list(f->s, list, "; ", gone ? SAY_POOL_HOLDER_ENDED : SAY_POOL_HOLDER,
@@ -185,7 +186,7 @@ static void list_holder(const struct finder *f, const struct weft_hold *x, struc
                  TIME(ended, gone ? weft_history_ended_ns(f->h, x->holder) : INT64_MIN));
 }
 
-static void say_holders(const struct finder *f, struct weft_finding *g)
+static void say_permit_holders(const struct finder *f, struct weft_finding *g)
 {
     const struct weft_history *h = f->h;
     struct weft__text list = {0};
@@ -194,10 +195,10 @@ static void say_holders(const struct finder *f, struct weft_finding *g)
         for (uint32_t i = h->holds_for_first[f->resource];
              i < h->holds_for_first[f->resource + 1] && shown < SHOWN; i++) {
             const struct weft_hold *x = hold_at(f, i);
-            if (!holds_it(f, x) || rank(f, x) != r)
+            if (!holds_it(f, x) || rank_of_holder(f, x) != r)
                 continue;
             shown++;
-            list_holder(f, x, &list);
+            list_permit_holder(f, x, &list);
             weft__finding_evidence(f->s, g, x->from_ns, WEFT_EVIDENCE_ACQUIRED, x->holder,
                                    f->resource);
             if (r == 0)
@@ -219,10 +220,10 @@ static void say_pool(const struct finder *f, struct weft_finding *g)
                 AMOUNT(permits, f->capacity), PROMISE(pool, f->resource), TIME(from, x->from_ns),
                 LENGTH(length, x->to_ns - x->from_ns), LENGTH(usual, f->usual_ns),
                 AMOUNT(waiters, x->waiters), LENGTH(waited, x->waited_ns));
-    say_holders(f, g);
+    say_permit_holders(f, g);
 }
 
-static void put_waiters(const struct finder *f, struct weft_finding *g)
+static void add_pool_waiters(const struct finder *f, struct weft_finding *g)
 {
     const struct weft_history *h = f->h;
     bool any = false;
@@ -238,7 +239,7 @@ static void put_waiters(const struct finder *f, struct weft_finding *g)
     }
 }
 
-static uint64_t signs_of(const struct finder *f)
+static uint64_t signs_of_pool(const struct finder *f)
 {
     const struct weft_history *h = f->h;
     const struct stall *x = &f->worst;
@@ -256,19 +257,19 @@ static uint64_t signs_of(const struct finder *f)
            (x->to_ns - x->from_ns < STALL_TIMES * f->usual_ns ? WEFT__P_USUAL : 0);
 }
 
-static void report(struct finder *f)
+static void report_pool(struct finder *f)
 {
     const struct stall *x = &f->worst;
-    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_POOL_EXHAUSTED, signs_of(f),
+    struct weft_finding *g = weft__report(f->s, WEFT_FINDING_POOL_EXHAUSTED, signs_of_pool(f),
                                           f->resource, x->from_ns, x->to_ns, x->waited_ns);
     if (!g)
         return;
     g->count = f->stalls;
     say_pool(f, g);
-    put_waiters(f, g);
+    add_pool_waiters(f, g);
 }
 
-static void make_room(struct finder *f)
+static void make_pool_room(struct finder *f)
 {
     uint32_t holds = 0, waits = 0;
     for (uint32_t p = 1; p < f->m->promises; p++) {
@@ -288,7 +289,7 @@ void weft__find_pools(struct weft__search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     if (s->m->holds == 0)
         return;
-    make_room(&f);
+    make_pool_room(&f);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++) {
         if (f.h->holds_for_first[p] == f.h->holds_for_first[p + 1] ||
             f.h->waits_for_first[p] == f.h->waits_for_first[p + 1] ||
@@ -297,15 +298,15 @@ void weft__find_pools(struct weft__search *s)
         f.resource = p;
         f.worst = (struct stall){0};
         f.stalls = 0;
-        gather(&f);
+        gather_holds_and_waits(&f);
         f.capacity = capacity_of(&f);
         find_stalls(&f);
         if (f.stalls == 0)
             continue;
-        f.usual_ns = usual(&f, true);
+        f.usual_ns = usual_hold_ns(&f, true);
         f.first = f.usual_ns == 0;
         if (f.first)
-            f.usual_ns = usual(&f, false);
-        report(&f);
+            f.usual_ns = usual_hold_ns(&f, false);
+        report_pool(&f);
     }
 }

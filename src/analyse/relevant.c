@@ -55,7 +55,7 @@ static void walk_fini(struct walk *w)
     free(w->in_queue);
 }
 
-static void reach(struct walk *w, uint32_t promise, int64_t until_ns)
+static void reach_promise(struct walk *w, uint32_t promise, int64_t until_ns)
 {
     if (promise == WEFT_ROOT || w->until_ns[promise] >= until_ns)
         return;
@@ -73,28 +73,28 @@ static void reach_causes(struct walk *w, uint32_t promise)
     const struct weft_model *m = h->m;
     int64_t until = w->until_ns[promise];
     uint32_t end = h->resolution[promise];
-    reach(w, m->promise[promise].creator, m->promise[promise].start_ns);
-    reach(w, weft_model_final(m, promise), until);
+    reach_promise(w, m->promise[promise].creator, m->promise[promise].start_ns);
+    reach_promise(w, weft_model_final(m, promise), until);
     if (end != WEFT_NONE && m->interaction[end].time_ns <= until)
-        reach(w, m->interaction[end].actor, m->interaction[end].time_ns);
+        reach_promise(w, m->interaction[end].actor, m->interaction[end].time_ns);
     for (; w->wait[promise] < h->waits_of_first[promise + 1]; w->wait[promise]++) {
         const struct weft_wait *x = &h->wait[h->waits_of[w->wait[promise]]];
         if (x->from_ns > until)
             break;
-        reach(w, x->source, x->until_ns < until ? x->until_ns : until);
+        reach_promise(w, x->source, x->until_ns < until ? x->until_ns : until);
     }
     for (uint32_t *i = &w->act[promise]; *i != WEFT_NONE; *i = m->interaction[*i].next) {
         const struct weft_interaction *x = &m->interaction[*i];
         if (x->time_ns > until)
             break;
         if (x->kind == WEFT_READS)
-            reach(w, x->other, x->time_ns);
+            reach_promise(w, x->other, x->time_ns);
     }
     for (; w->notice[promise] < h->notified_first[promise + 1]; w->notice[promise]++) {
         const struct weft_interaction *x = &m->interaction[h->notified[w->notice[promise]]];
         if (x->time_ns > until)
             break;
-        reach(w, x->actor, x->time_ns);
+        reach_promise(w, x->actor, x->time_ns);
     }
 }
 
@@ -149,9 +149,9 @@ static void add_goal(struct goals *k, uint32_t good, uint32_t bad)
 {
     k->any = true;
     if (good != WEFT_NONE)
-        reach(&k->good, good, INT64_MAX);
+        reach_promise(&k->good, good, INT64_MAX);
     if (bad != WEFT_NONE)
-        reach(&k->bad, bad, INT64_MAX);
+        reach_promise(&k->bad, bad, INT64_MAX);
 }
 
 /* Marks what depends on it whether that resolves which should. */
@@ -163,14 +163,14 @@ static void mark_serving(struct goals *k, const struct weft_history *h, uint8_t 
     for (uint32_t p = 1; p < h->m->promises && !k->d->failed; p++)
         if (h->m->promise[p].should_resolve) {
             k->marked = true;
-            reach(&w, p, INT64_MAX);
+            reach_promise(&w, p, INT64_MAX);
             walk_on(&w);
         }
     walk_fini(&w);
 }
 
 /* Whether something may be where they part though nothing ended worse. */
-static bool serves(const struct goals *k, uint8_t mark)
+static bool is_goal(const struct goals *k, uint8_t mark)
 {
     return mark & WEFT__USED && (mark & WEFT__SERVES || !k->marked);
 }
@@ -270,11 +270,11 @@ static void add_lonely(struct goals *k)
 {
     const struct weft__differ *d = k->d;
     for (uint32_t p = 1; p < d->good->m->promises; p++)
-        if (d->mark[p] & WEFT__LONELY && serves(k, d->mark[p]) &&
+        if (d->mark[p] & WEFT__LONELY && is_goal(k, d->mark[p]) &&
             !(d->mark[p] & WEFT__COMES_AND_GOES))
             add_goal(k, p, WEFT_NONE);
     for (uint32_t p = 1; p < d->bad->m->promises; p++)
-        if (d->bad_mark[p] & WEFT__LONELY && serves(k, d->bad_mark[p]) &&
+        if (d->bad_mark[p] & WEFT__LONELY && is_goal(k, d->bad_mark[p]) &&
             !(d->mark[d->good_of_bad[d->bad->m->promise[p].creator]] & WEFT__COMES_AND_GOES))
             add_goal(k, WEFT_NONE, p);
 }
@@ -296,14 +296,14 @@ static void mark_coming_and_going(struct goals *k)
 }
 
 /* What is relevant in one run is so in the other. */
-static void share(const struct weft__differ *d, struct walk *good, struct walk *bad)
+static void share_marks(const struct weft__differ *d, struct walk *good, struct walk *bad)
 {
     for (uint32_t p = 1; p < d->good->m->promises; p++) {
         uint32_t other = d->bad_of_good[p];
         if (other != WEFT_NONE && d->mark[p] & WEFT__RELEVANT)
-            reach(bad, other, weft__end_ns(d->bad, other));
+            reach_promise(bad, other, weft__end_ns(d->bad, other));
         else if (other != WEFT_NONE && d->bad_mark[other] & WEFT__RELEVANT)
-            reach(good, p, weft__end_ns(d->good, p));
+            reach_promise(good, p, weft__end_ns(d->good, p));
     }
 }
 
@@ -330,7 +330,7 @@ void weft__find_relevant(struct weft__differ *d)
         for (int pass = 0; pass < 2; pass++) {
             walk_on(&k.good);
             walk_on(&k.bad);
-            share(d, &k.good, &k.bad);
+            share_marks(d, &k.good, &k.bad);
         }
     }
     walk_fini(&k.good);

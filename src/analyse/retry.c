@@ -41,8 +41,8 @@ static int64_t failure_before(const struct series *x, int64_t time_ns)
 enum between { NOTHING, OTHERS, TIME };
 
 /* What the creator waited for between a failure and the next attempt. */
-static enum between waited(const struct finder *f, uint32_t creator, uint32_t family, int64_t from,
-                           int64_t to)
+static enum between waited_before_retry(const struct finder *f, uint32_t creator, uint32_t family,
+                                        int64_t from, int64_t to)
 {
     const struct weft_history *h = f->h;
     bool others = false;
@@ -69,7 +69,7 @@ static void end_series(struct finder *f, uint32_t family)
     *x = (struct series){.creator = WEFT_NONE};
 }
 
-static void add(struct finder *f, uint32_t creator, uint32_t p)
+static void add_attempt(struct finder *f, uint32_t creator, uint32_t p)
 {
     const struct weft_promise *q = &f->m->promise[p];
     uint32_t family = f->s->families->of[p];
@@ -81,8 +81,9 @@ static void add(struct finder *f, uint32_t creator, uint32_t p)
     if (!first && x->count >= BESIDE && failed == INT64_MIN)
         end_series(f, family);
     else if (!first && failed != INT64_MIN) {
-        enum between did =
-            creator == WEFT_ROOT ? NOTHING : waited(f, creator, family, failed, q->start_ns);
+        enum between did = creator == WEFT_ROOT
+                               ? NOTHING
+                               : waited_before_retry(f, creator, family, failed, q->start_ns);
         if (q->start_ns - failed > PAUSE_NS || did == TIME)
             end_series(f, family);
         x->others += did == OTHERS;
@@ -99,7 +100,7 @@ static void add(struct finder *f, uint32_t creator, uint32_t p)
     x->sum_ns = weft__sum(x->sum_ns, q->end_ns - q->start_ns);
 }
 
-static void report(struct finder *f, uint32_t family)
+static void report_retries(struct finder *f, uint32_t family)
 {
     enum { SHOWN = 3 };
     const struct series *x = &f->worst[family];
@@ -152,10 +153,10 @@ void weft__find_retries(struct weft__search *s)
     for (uint32_t c = 0; c < f.m->promises && !s->failed; c++)
         if (f.made.first[c + 1] - f.made.first[c] >= s->o->retries)
             analyse_each(i, f.made.first, c)
-                add(&f, c, f.made.item[i]);
+                add_attempt(&f, c, f.made.item[i]);
     for (uint32_t i = 1; i < families && !s->failed; i++) {
         end_series(&f, i);
         if (f.worst[i].count)
-            report(&f, i);
+            report_retries(&f, i);
     }
 }

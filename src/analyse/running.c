@@ -51,7 +51,7 @@ static bool more_often(const struct activity *a)
     return a->promises[0] && a->runs[1] >= 50 && bad > 3 * good * most && bad > good * most + 50;
 }
 
-static bool longer(const struct activity *a)
+static bool runs_longer(const struct activity *a)
 {
     return a->on_loop[0] && a->longest_ns[1] / 3 > a->longest_ns[0] &&
            a->longest_ns[1] - a->longest_ns[0] > 10 * MS;
@@ -66,7 +66,7 @@ struct teller {
 };
 
 /* "8", "1.6" */
-static struct weft_figure mean(uint64_t runs, uint64_t promises)
+static struct weft_figure mean_runs(uint64_t runs, uint64_t promises)
 {
     const uint64_t tenths = (10 * runs + promises / 2) / promises;
     struct weft_figure out;
@@ -84,12 +84,12 @@ static char *say_running(const struct teller *k, const struct activity *a, uint3
         return analyse_put_new(&k->d->failed, m, &k->bad, SAY_RUNS_LONGER, SORT(sort, kind),
                                LENGTH(bad, a->longest_ns[1]), LENGTH(good, a->longest_ns[0]));
     return analyse_put_new(&k->d->failed, m, &k->bad, SAY_RUNS_MORE_OFTEN, SORT(sort, kind),
-                           TEXT(bad, mean(a->runs[1], a->promises[1]).text),
-                           TEXT(good, mean(a->runs[0], a->promises[0]).text),
+                           TEXT(bad, mean_runs(a->runs[1], a->promises[1]).text),
+                           TEXT(good, mean_runs(a->runs[0], a->promises[0]).text),
                            AMOUNT(count, a->promises[1] > 1 ? a->promises[1] : 0));
 }
 
-static void add(struct teller *k, const struct activity *a, uint32_t kind, bool long_one)
+static void add_running(struct teller *k, const struct activity *a, uint32_t kind, bool long_one)
 {
     struct weft_diff *o = k->d->out;
     if (o->runnings == WEFT_CHANGES_MAX)
@@ -131,10 +131,10 @@ void weft__find_running(struct weft__differ *d)
     for (uint32_t r = 0; r <= d->goods && !d->failed; r++)
         count_runs(of, &d->sides.side[r], r == d->goods);
     for (uint32_t kind = 1; kind < kinds && !d->failed; kind++) {
-        if (longer(&of[kind]))
-            add(&k, &of[kind], kind, true);
+        if (runs_longer(&of[kind]))
+            add_running(&k, &of[kind], kind, true);
         if (more_often(&of[kind]))
-            add(&k, &of[kind], kind, false);
+            add_running(&k, &of[kind], kind, false);
     }
     if (d->out->runnings)
         qsort(d->out->running, d->out->runnings, sizeof *d->out->running, by_importance);

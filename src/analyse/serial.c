@@ -60,7 +60,7 @@ static const struct weft_wait *wait_at(const struct finder *f, uint32_t place)
 /* ---- Chains ---- */
 
 /* Whether the reader, or what it has created, creates a promise. The event loop may do it for anybody. */
-static bool is_own(const struct finder *f, uint32_t reader, uint32_t source)
+static bool creates_them_itself(const struct finder *f, uint32_t reader, uint32_t source)
 {
     uint32_t final = weft_model_final(f->m, reader);
     uint32_t p = source;
@@ -98,7 +98,7 @@ static uint32_t resolver_of(const struct finder *f, const struct weft_wait *w, u
     return actor;
 }
 
-static bool descends(const struct weft_model *m, uint32_t p, uint32_t from)
+static bool is_below(const struct weft_model *m, uint32_t p, uint32_t from)
 {
     for (unsigned i = 0; i <= ANCESTORS && p != WEFT_ROOT; i++) {
         if (p == from)
@@ -128,7 +128,7 @@ static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint3
             break;
         if (who == w->reader || who == WEFT_ROOT)
             continue;
-        if (who == resolver || descends(f->m, who, w->source))
+        if (who == resolver || is_below(f->m, who, w->source))
             sum += b > a ? b - a : 0;
     }
     return sum;
@@ -136,7 +136,7 @@ static int64_t work_for(const struct finder *f, const struct weft_wait *w, uint3
 
 /* How much of a wait could have gone on beside others. Nothing, if what was waited for was made on the reader's own
  * loop, and that never slept: nobody else was at work. */
-static int64_t elsewhere(const struct finder *f, const struct weft_wait *w)
+static int64_t parallel_ns(const struct finder *f, const struct weft_wait *w)
 {
     int64_t length = w->until_ns - w->from_ns;
     uint32_t run, resolver = resolver_of(f, w, &run), stream = stream_of(f, w);
@@ -156,7 +156,8 @@ static int64_t elsewhere(const struct finder *f, const struct weft_wait *w)
 }
 
 /* Whether w follows the last wait of a chain, and nothing lies between them. */
-static bool follows(const struct finder *f, const struct chain *c, const struct weft_wait *w)
+static bool continues_chain(const struct finder *f, const struct chain *c,
+                            const struct weft_wait *w)
 {
     const struct weft_wait *last = wait_at(f, c->last);
     int64_t gap = w->from_ns - last->until_ns, length = w->until_ns - w->from_ns;
@@ -188,7 +189,7 @@ static void add_link(const struct finder *f, struct chain *c, uint32_t place)
 /* ---- Judging ---- */
 
 /* Whether the reader did something else after the chain: it ended, or waited for something else. */
-static bool goes_on(const struct finder *f, uint32_t reader, const struct chain *c)
+static bool does_more_after(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const struct weft_promise *p = &f->m->promise[weft_model_final(f->m, reader)];
     int64_t last_ns = wait_at(f, c->last)->until_ns;
@@ -290,7 +291,7 @@ static bool is_alike(const struct finder *f, const struct chain *c)
 }
 
 /* Of which sorts two were on their way at the same time, of the same creator: so that can be. False: no memory. */
-static bool note_together(struct finder *f)
+static bool find_those_together(struct finder *f)
 {
     const uint32_t *of = f->s->families->of, families = f->s->families->count;
     uint32_t *last = calloc(families, sizeof *last);
@@ -306,7 +307,7 @@ static bool note_together(struct finder *f)
 }
 
 /* False: no memory. */
-static bool note_first(struct finder *f)
+static bool find_first_starts(struct finder *f)
 {
     f->first = weft__take(f->s, f->m->promises, sizeof *f->first);
     for (uint32_t p = 1; f->first && p < f->m->promises; p++) {
@@ -333,8 +334,8 @@ static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
             return false;
         const struct weft_promise *q = &f->m->promise[inner];
         if (weft__sum(q->start_ns, half_ns) < w->from_ns ||
-            (q->start_ns <= w->from_ns && q->creator != WEFT_ROOT && !is_own(f, w->reader, inner) &&
-             !descends(f->m, w->reader, q->creator)))
+            (q->start_ns <= w->from_ns && q->creator != WEFT_ROOT &&
+             !creates_them_itself(f, w->reader, inner) && !is_below(f->m, w->reader, q->creator)))
             return true;
         p = weft_model_final(f->m, inner);
     }
@@ -350,7 +351,7 @@ static bool feeds(const struct finder *f, const struct weft_wait *w)
         const struct weft_interaction *x = &f->m->interaction[--i];
         if ((x->kind == WEFT_RESOLVES || x->kind == WEFT_NOTIFIES) && x->actor != WEFT_ROOT &&
             x->actor != w->reader && weft_model_final(f->m, x->other) != final &&
-            descends(f->m, x->actor, w->source) && !descends(f->m, x->other, w->source))
+            is_below(f->m, x->actor, w->source) && !is_below(f->m, x->other, w->source))
             return true;
     }
     return false;
@@ -363,7 +364,7 @@ static bool is_paced(const struct finder *f, const struct weft_wait *w)
     uint32_t run, resolver = resolver_of(f, w, &run);
     if (waits_for_older(f, w))
         return true;
-    if (run == WEFT_NONE || resolver == w->reader || descends(f->m, resolver, w->source))
+    if (run == WEFT_NONE || resolver == w->reader || is_below(f->m, resolver, w->source))
         return false;
     const uint32_t timer = weft__run_read(f->h, run);
     if (timer == WEFT_NONE || timer == WEFT_ROOT || !(weft__known(f->s, timer) & WEFT__TIMER))
@@ -386,7 +387,7 @@ static bool sleeps_again(const struct finder *f, uint32_t p)
 }
 
 /* Whether one only waits for such a thing, in one call or several, one in another. */
-static bool only_sleeps(const struct finder *f, uint32_t p)
+static bool waits_only_for_sleeps(const struct finder *f, uint32_t p)
 {
     for (unsigned i = 0; i < ANCESTORS; i++) {
         const uint32_t first = f->h->waits_of_first[p], waits = f->h->waits_of_first[p + 1] - first;
@@ -399,7 +400,7 @@ static bool only_sleeps(const struct finder *f, uint32_t p)
 
 /* Whether most of them are sleeps themselves, or do nothing but sleep, again and again or some for a moment only: as one asks
  * whether something has changed. */
-static bool sleeps(const struct finder *f, const struct chain *c)
+static bool are_sleeps(const struct finder *f, const struct chain *c)
 {
     uint32_t asleep = 0, within = 0, again = 0;
     bool moment = false;
@@ -410,14 +411,14 @@ static bool sleeps(const struct finder *f, const struct chain *c)
             continue;
         const bool itself = f->h->waits_of_first[p + 1] == f->h->waits_of_first[p];
         asleep += itself && weft__is_sleep(f->s, p);
-        within += !itself && only_sleeps(f, p);
+        within += !itself && waits_only_for_sleeps(f, p);
         again += sleeps_again(f, p);
         moment |= weft_history_ended_ns(f->h, p) - f->m->promise[p].start_ns < MOMENT_NS;
     }
     return 2 * asleep > c->count || 2 * again > c->count || (moment && 2 * within > c->count);
 }
 
-static uint64_t signs_of(const struct finder *f, uint32_t reader, const struct chain *c)
+static uint64_t signs_of_chain(const struct finder *f, uint32_t reader, const struct chain *c)
 {
     const uint32_t source = wait_at(f, c->first)->source;
     const unsigned type = weft__type(f->m, source), called = weft__called(f->s, source);
@@ -436,8 +437,8 @@ static uint64_t signs_of(const struct finder *f, uint32_t reader, const struct c
            (c->count >= ASKED ? WEFT__E_ASKED : 0) |
            (2 * c->paced >= c->count ? WEFT__E_PACED : 0) |
            (2 * c->feeding >= c->count ? WEFT__E_FEEDS : 0) |
-           (goes_on(f, reader, c) ? WEFT__E_GOES_ON : 0) |
-           (makes_load(f, reader, c) ? WEFT__E_LOAD : 0) | (sleeps(f, c) ? WEFT__E_SLEEPS : 0) |
+           (does_more_after(f, reader, c) ? WEFT__E_GOES_ON : 0) |
+           (makes_load(f, reader, c) ? WEFT__E_LOAD : 0) | (are_sleeps(f, c) ? WEFT__E_SLEEPS : 0) |
            (!f->together[c->family] && is_alike(f, c) ? WEFT__E_ALIKE : 0);
 }
 
@@ -456,14 +457,14 @@ static bool is_explained(const struct finder *f, const struct chain *c)
     return sum > (to - from) / 2;
 }
 
-static bool keep(struct finder *f, uint32_t reader, const struct chain *c, int64_t saving)
+static bool add_chain(struct finder *f, uint32_t reader, const struct chain *c, int64_t saving)
 {
     struct found x = {.chain = *c,
                       .reader = reader,
                       .saving_ns = saving,
                       .count = 1,
                       .reader_family = f->s->families->of[reader]};
-    if (!weft__judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of(f, reader, c)))
+    if (!weft__judge(&x.verdict, WEFT_FINDING_SERIAL_WAITS, signs_of_chain(f, reader, c)))
         return true;
     if (!weft__take_room(f->s, &f->found, f->founds, &f->room, sizeof *f->found))
         return false;
@@ -473,19 +474,19 @@ static bool keep(struct finder *f, uint32_t reader, const struct chain *c, int64
 }
 
 /* The shortest chain that is looked at: it counts if there are several. */
-static uint32_t shortest(const struct finder *f)
+static uint32_t shortest_chain(const struct finder *f)
 {
     return f->s->o->serial_waits - f->s->o->serial_waits * 2 / 5;
 }
 
 static bool end_chain(struct finder *f, uint32_t reader, struct chain *c)
 {
-    if (c->count < shortest(f))
+    if (c->count < shortest_chain(f))
         return true;
     for (uint32_t i = c->first; i <= c->last; i++) {
         if (!weft__is_served(wait_at(f, i)))
             continue;
-        int64_t beside = elsewhere(f, wait_at(f, i));
+        int64_t beside = parallel_ns(f, wait_at(f, i));
         c->beside_ns =
             c->beside_ns > INT64_MAX / 2 - beside ? INT64_MAX / 2 : c->beside_ns + beside;
         c->longest_ns = beside > c->longest_ns ? beside : c->longest_ns;
@@ -496,7 +497,7 @@ static bool end_chain(struct finder *f, uint32_t reader, struct chain *c)
     if (saving < f->s->o->serial_saving_ns || c->gaps_ns > c->sum_ns / 4 ||
         c->sum_ns / c->count < LEAST_NS || is_explained(f, c))
         return true;
-    return keep(f, reader, c, saving);
+    return add_chain(f, reader, c, saving);
 }
 
 static bool find_of(struct finder *f, uint32_t reader)
@@ -507,8 +508,8 @@ static bool find_of(struct finder *f, uint32_t reader)
         const struct weft_wait *w = wait_at(f, i);
         if (w->end == WEFT_WAIT_LEFT) /* lost a race: a time limit, say */
             continue;
-        bool fits = weft__is_served(w) && is_own(f, reader, w->source);
-        if (c.count && fits && follows(f, &c, w)) {
+        bool fits = weft__is_served(w) && creates_them_itself(f, reader, w->source);
+        if (c.count && fits && continues_chain(f, &c, w)) {
             add_link(f, &c, i);
             continue;
         }
@@ -525,7 +526,7 @@ static bool find_of(struct finder *f, uint32_t reader)
 
 /* ---- Findings ---- */
 
-static int by_group(const void *a, const void *b)
+static int by_reader_and_family(const void *a, const void *b)
 {
     const struct found *x = a, *y = b;
     WEFT_ORDER(x->chain.family, y->chain.family);
@@ -561,7 +562,7 @@ static void say_chain(const struct finder *f, const struct found *x, struct weft
         analyse_say(f->s, g, SAY_HAPPENED_OFTEN, AMOUNT(times, x->count));
 }
 
-static void put_evidence(const struct finder *f, const struct found *x, struct weft_finding *g)
+static void prove_chain(const struct finder *f, const struct found *x, struct weft_finding *g)
 {
     enum { LINKS = 4 }; /* that are shown from the beginning */
     const struct chain *c = &x->chain;
@@ -574,7 +575,7 @@ static void put_evidence(const struct finder *f, const struct found *x, struct w
     }
 }
 
-static void report(struct finder *f, const struct found *x)
+static void report_serial(struct finder *f, const struct found *x)
 {
     const struct chain *c = &x->chain;
     struct weft_finding *g = weft__finding_add(f->s, WEFT_FINDING_SERIAL_WAITS, &x->verdict,
@@ -584,16 +585,16 @@ static void report(struct finder *f, const struct found *x)
         return;
     say_chain(f, x, g);
     g->count = x->count;
-    put_evidence(f, x, g);
+    prove_chain(f, x, g);
     for (uint32_t i = c->first; i <= c->last; i++)
         if (weft__is_served(wait_at(f, i)))
             weft__finding_affects(f->s, g, wait_at(f, i)->source);
 }
 
-static void report_groups(struct finder *f)
+static void report_chains(struct finder *f)
 {
     if (f->founds)
-        qsort(f->found, f->founds, sizeof *f->found, by_group);
+        qsort(f->found, f->founds, sizeof *f->found, by_reader_and_family);
     for (uint32_t i = 0, end; i < f->founds; i = end) {
         struct found *x = &f->found[i];
         bool is_long = false;
@@ -607,16 +608,16 @@ static void report_groups(struct finder *f)
             readers += !f->found[end].again;
         }
         if (is_long || readers >= TIMES)
-            report(f, x);
+            report_serial(f, x);
     }
 }
 
 void weft__find_serial(struct weft__search *s)
 {
     struct finder f = {.s = s, .m = s->m, .h = s->h};
-    s->failed |= !note_together(&f) || !note_first(&f);
+    s->failed |= !find_those_together(&f) || !find_first_starts(&f);
     for (uint32_t p = 0; p < f.m->promises && !s->failed; p++)
         s->failed = !find_of(&f, p);
     if (!s->failed)
-        report_groups(&f);
+        report_chains(&f);
 }

@@ -63,7 +63,7 @@ static int64_t earlier(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t add(int64_t a, int64_t b)
+static int64_t sum_capped(int64_t a, int64_t b)
 {
     return a > INT64_MAX - b ? INT64_MAX : a + b;
 }
@@ -169,7 +169,8 @@ struct frame {
 };
 
 /* To be looked at: the promise, and what it became. */
-static void push(const struct finder *f, struct frame *frame, uint32_t *frames, struct frame x)
+static void push_frame(const struct finder *f, struct frame *frame, uint32_t *frames,
+                       struct frame x)
 {
     uint32_t final = weft_model_final(f->m, x.promise);
     if (x.depth > DEEP || *frames + 1 >= FRAMES)
@@ -194,9 +195,9 @@ static void find_held(struct finder *f, uint32_t promise)
     const struct weft_history *h = f->h;
     struct frame frame[FRAMES];
     uint32_t frames = 0, looks = 0;
-    push(f, frame, &frames,
-         (struct frame){f->m->promise[promise].start_ns, weft_history_ended_ns(h, promise), promise,
-                        0});
+    push_frame(f, frame, &frames,
+               (struct frame){f->m->promise[promise].start_ns, weft_history_ended_ns(h, promise),
+                              promise, 0});
     while (frames && looks < LOOKS && !f->failed) {
         struct frame at = frame[--frames];
         uint32_t first = h->waits_of_first[at.promise], end = h->waits_of_first[at.promise + 1];
@@ -212,7 +213,7 @@ static void find_held(struct finder *f, uint32_t promise)
             if (from < to && is_held(f, final))
                 add_span(f, (struct span){from, to, final});
             else if (from < to)
-                push(f, frame, &frames, (struct frame){from, to, w->source, at.depth + 1});
+                push_frame(f, frame, &frames, (struct frame){from, to, w->source, at.depth + 1});
         }
     }
 }
@@ -251,10 +252,10 @@ static void add_sum(const struct finder *f, struct sum *sum, uint32_t *sums, uin
         return;
     if (i == *sums)
         sum[(*sums)++] = (struct sum){0, family, promise};
-    sum[i].total_ns = add(sum[i].total_ns, ns);
+    sum[i].total_ns = sum_capped(sum[i].total_ns, ns);
 }
 
-static struct sum largest(const struct sum *sum, uint32_t sums)
+static struct sum largest_sum(const struct sum *sum, uint32_t sums)
 {
     struct sum best = {0, WEFT_NONE, WEFT_NONE};
     for (uint32_t i = 0; i < sums; i++)
@@ -292,14 +293,14 @@ static bool find_lock(struct finder *f, struct weft_slow_sort *out)
     }
     for (uint32_t i = 0; i < f->spans; i++)
         add_sum(f, sum, &sums, f->span[i].resource, f->span[i].to_ns - f->span[i].from_ns);
-    lock = largest(sum, sums);
+    lock = largest_sum(sum, sums);
     if (lock.promise == WEFT_NONE || lock.total_ns < out->total_ns - lock.total_ns)
         return false;
     sums = 0;
     for (uint32_t i = 0; i < f->spans; i++)
         if (f->families.of[f->span[i].resource] == lock.family)
             add_holders(f, &f->span[i], sum, &sums);
-    holder = largest(sum, sums);
+    holder = largest_sum(sum, sums);
     lock.total_ns = earlier(lock.total_ns, out->total_ns);
     out->cause = (struct weft_slow_cause){
         .lock = true,
@@ -326,7 +327,7 @@ static bool find_share(const struct weft_crowd *c, struct weft_slow_sort *out)
                (most->kind != WEFT_STEP_OUTSIDE ||
                 (most->family != out->family && most->promise != WEFT_ROOT));
     for (uint32_t i = 0; i < c->shares; i++)
-        total[c->share[i].kind] = add(total[c->share[i].kind], c->share[i].total_ns);
+        total[c->share[i].kind] = sum_capped(total[c->share[i].kind], c->share[i].total_ns);
     for (unsigned k = 0; k < WEFT_STEP_KINDS; k++)
         if (weft_step_is_behind(k) && total[k] >= out->total_ns - total[k]) {
             out->cause.share = (struct weft_crowd_share){

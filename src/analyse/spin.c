@@ -18,7 +18,7 @@ static void close_series(struct weft__spins *k, struct weft__series *x, enum wef
     *x = (struct weft__series){.promise = x->promise};
 }
 
-static void mark(struct weft__series *x, int64_t time_ns)
+static void count_wake(struct weft__series *x, int64_t time_ns)
 {
     if (weft__spin_runs(x) == 0)
         x->from_ns = x->last_ns = time_ns;
@@ -41,7 +41,7 @@ static bool is_new(const struct weft__spins *k, const struct weft__series *x, ui
 
 /* How long it did not run before a time, since its last wake. A loop that says when it sleeps, and did not, was kept from
  * running if nothing else ran. */
-static int64_t paused(const struct weft__spins *k, const struct weft__series *x, int64_t time_ns)
+static int64_t paused_ns(const struct weft__spins *k, const struct weft__series *x, int64_t time_ns)
 {
     enum { LOOKED_AT = 4 };
     const struct weft_history *h = k->h;
@@ -62,12 +62,13 @@ static int64_t paused(const struct weft__spins *k, const struct weft__series *x,
 }
 
 /* One interaction of a promise. */
-static void follow(struct weft__spins *k, struct weft__series *x, const struct weft_interaction *e)
+static void follow_interaction(struct weft__spins *k, struct weft__series *x,
+                               const struct weft_interaction *e)
 {
     uint32_t self = x->promise, q = weft_model_final(k->m, (uint32_t)e->other), by;
     int64_t gap = weft__spin_wakes(x, WEFT__BY_LOOP) ? WEFT__SPIN_GAP : WEFT__SPIN_LONG_GAP;
-    if (weft__spin_runs(x) && (e->time_ns < x->last_ns ||
-                               (e->time_ns - x->last_ns > gap && paused(k, x, e->time_ns) > gap)))
+    if (weft__spin_runs(x) && (e->time_ns < x->last_ns || (e->time_ns - x->last_ns > gap &&
+                                                           paused_ns(k, x, e->time_ns) > gap)))
         close_series(k, x, WEFT__SPIN_ENDED);
     switch ((enum weft_interaction_kind)e->kind) {
     case WEFT_READS:
@@ -75,7 +76,7 @@ static void follow(struct weft__spins *k, struct weft__series *x, const struct w
         if (by == self || by == WEFT_ROOT || by == WEFT_NONE) {
             if (weft__spin_runs(x) && !is_new(k, x, q, e->time_ns))
                 break;
-            mark(x, e->time_ns);
+            count_wake(x, e->time_ns);
             x->wakes[by == self ? WEFT__BY_ITSELF : WEFT__BY_LOOP]++;
         } else
             close_series(k, x, WEFT__SPIN_ENDED_BY_OTHER);
@@ -90,7 +91,7 @@ static void follow(struct weft__spins *k, struct weft__series *x, const struct w
             if (more) /* it waits for both */
                 break;
             if (x->waits[sort] >= x->wakes[sort])
-                mark(x, e->time_ns);
+                count_wake(x, e->time_ns);
             x->waits[sort]++;
         }
         break;
@@ -117,7 +118,7 @@ static void look_at_promise(struct weft__spins *k, uint32_t p)
     struct weft__series x = {.promise = p};
     k->best = x;
     for (uint32_t i = m->promise[p].first_interaction; i != WEFT_NONE; i = m->interaction[i].next)
-        follow(k, &x, &m->interaction[i]);
+        follow_interaction(k, &x, &m->interaction[i]);
     close_series(k, &x, WEFT__SPIN_ENDED);
     if (weft__spin_runs(&k->best) < k->s->o->self_wakes)
         return;
@@ -152,7 +153,7 @@ static void say_spin(const struct weft__spins *k, const struct weft__spin *found
                     LENGTH(sum, found->cost_ns));
 }
 
-static void tell(const struct weft__spins *k, const struct weft__spin *found)
+static void report_spin(const struct weft__spins *k, const struct weft__spin *found)
 {
     const struct weft__series *x = &found->worst;
     struct weft_finding *f = weft__finding_add(k->s, WEFT_FINDING_SPIN, &x->verdict, x->promise,
@@ -204,5 +205,5 @@ void weft__find_spins(struct weft__loops *l)
     if (!s->failed)
         weft__spins_repeated(&k);
     for (uint32_t i = 0; i < k.founds && i < WEFT__LOOP_FAMILIES && !s->failed; i++)
-        tell(&k, &k.found[i]);
+        report_spin(&k, &k.found[i]);
 }

@@ -12,7 +12,7 @@ enum {
 
 /* ---- For whom it works ---- */
 
-static void share(struct weft__spins *k, uint32_t user, uint32_t q)
+static void mark_shared(struct weft__spins *k, uint32_t user, uint32_t q)
 {
     if (k->m->promise[q].creator != user && q != WEFT_ROOT && user != WEFT_ROOT) {
         uint32_t final = weft_model_final(k->m, q);
@@ -27,9 +27,9 @@ void weft__spins_share(struct weft__spins *k)
     for (uint32_t i = 0; k->shared && i < k->m->interactions; i++) {
         const struct weft_interaction *e = &k->m->interaction[i];
         if (e->kind == WEFT_READS || e->kind == WEFT_WAITS)
-            share(k, (uint32_t)e->actor, (uint32_t)e->other);
+            mark_shared(k, (uint32_t)e->actor, (uint32_t)e->other);
         else if (e->kind == WEFT_SIGNALS)
-            share(k, (uint32_t)e->other, (uint32_t)e->actor);
+            mark_shared(k, (uint32_t)e->other, (uint32_t)e->actor);
     }
 }
 
@@ -163,7 +163,7 @@ static struct weft__lengths look_at_idle(struct weft__spins *k, const struct wef
 
 /* How long it ran and was idle. On a busy machine others have the core now and then, which makes something long that
  * is none. Where it is not recorded when that was, what is long is left out if there is no more of it than that can be. */
-static void measure(struct weft__spins *k, struct weft__series *x)
+static void measure_series(struct weft__spins *k, struct weft__series *x)
 {
     struct weft__lengths between = {0}, idle;
     bool sleeps = k->h->suspends[x->stream]; /* it says when; so these are not due to others */
@@ -244,7 +244,7 @@ static bool is_idle_asking(const struct weft__spins *k, const struct weft__serie
                          (n / 10 >= many && each + idle <= WEFT__SPIN_NO_TIME));
 }
 
-static uint64_t signs_of(const struct weft__spins *k, const struct weft__series *x)
+static uint64_t signs_of_spin(const struct weft__spins *k, const struct weft__series *x)
 {
     uint64_t n = weft__spin_runs(x), half = n / 2, sort = 0;
     int64_t length = x->last_ns - x->from_ns, each = x->ran_ns / (int64_t)n,
@@ -290,7 +290,7 @@ static bool is_spin(const struct weft__spins *k, const struct weft__series *x)
 }
 
 /* How long its stream slept in it; roughly, where very many overlap. */
-static int64_t sleeps(struct weft__spins *k, const struct weft__series *x)
+static int64_t slept_in_series(struct weft__spins *k, const struct weft__series *x)
 {
     uint32_t times;
     int64_t idle = weft_history_idle(k->h, x->stream, x->from_ns, x->last_ns, 0, &times);
@@ -303,13 +303,13 @@ static int64_t sleeps(struct weft__spins *k, const struct weft__series *x)
 void weft__spin_keep(struct weft__spins *k, struct weft__series x)
 {
     uint32_t family = k->s->families->of[x.promise];
-    measure(k, &x);
+    measure_series(k, &x);
     if (x.partner == WEFT_ROOT)
         x.progress = useful_children(k, &x) + weft__spin_marks(k, &x);
     if (!is_spin(k, &x))
         return;
     x.ending = how_it_ended(k, &x);
-    weft__judge(&x.verdict, WEFT_FINDING_SPIN, signs_of(k, &x));
+    weft__judge(&x.verdict, WEFT_FINDING_SPIN, signs_of_spin(k, &x));
     if (k->found_of[family] == WEFT_NONE) {
         if (!weft__take_room(k->s, &k->found, k->founds, &k->room, sizeof *k->found))
             return;
@@ -318,7 +318,7 @@ void weft__spin_keep(struct weft__spins *k, struct weft__series x)
     }
     struct weft__spin *f = &k->found[k->found_of[family]];
     bool known = f->count && f->worst.promise == x.promise; /* found in another way, too */
-    int64_t naps = sleeps(k, &x);
+    int64_t naps = slept_in_series(k, &x);
     f->count += !known;
     f->cost_ns = weft__sum(f->cost_ns, known ? 0 : x.last_ns - x.from_ns - naps);
     if (x.verdict.confidence > f->worst.verdict.confidence ||

@@ -137,7 +137,7 @@ struct circle {
     struct weft__lengths ran;
 };
 
-static uint32_t place_of(const struct circle *c, uint32_t p)
+static uint32_t place_in_circle(const struct circle *c, uint32_t p)
 {
     uint32_t i = 0;
     while (i < c->size && c->of[i] != p)
@@ -146,9 +146,9 @@ static uint32_t place_of(const struct circle *c, uint32_t p)
 }
 
 /* False: there are too many. */
-static bool join(struct circle *c, uint32_t p)
+static bool join_circle(struct circle *c, uint32_t p)
 {
-    uint32_t i = place_of(c, p);
+    uint32_t i = place_in_circle(c, p);
     if (i == PARTNERS)
         return false;
     if (i == c->size) {
@@ -185,13 +185,13 @@ static uint64_t count_progress(struct weft__spins *k, const struct circle *c, in
          i++, k->steps_left--) {
         const struct weft_interaction *e = &m->interaction[i];
         uint32_t q = (uint32_t)e->other;
-        if (place_of(c, (uint32_t)e->actor) == c->size ||
+        if (place_in_circle(c, (uint32_t)e->actor) == c->size ||
             (e->kind != WEFT_RESOLVES && e->kind != WEFT_NOTIFIES))
             continue;
         uint32_t w = h->waits_for_first[q], end = h->waits_for_first[q + 1];
         bool made = m->promise[q].start_ns >= from;
         for (uint32_t j = 0; w < end && j < LOOKED_AT && !made; w++, j++)
-            made = place_of(c, h->wait[h->waits_for[w]].reader) == c->size;
+            made = place_in_circle(c, h->wait[h->waits_for[w]].reader) == c->size;
         n += made;
     }
     return n;
@@ -246,18 +246,18 @@ void weft__spins_exchanged(struct weft__spins *k, uint32_t stream)
         by = woken_by(k, run, &woken);
         /* What was woken before the run in front of it ended cannot have slept: the machine was busy. */
         int64_t gap = woken <= until ? WEFT__SPIN_LONG_GAP : WEFT__NAP;
-        if (c.size &&
-            (by == WEFT_ROOT || r->start_ns - until > gap || !join(&c, p) || !join(&c, by)))
+        if (c.size && (by == WEFT_ROOT || r->start_ns - until > gap || !join_circle(&c, p) ||
+                       !join_circle(&c, by)))
             end_circle(k, &c);
         until = r->end_ns;
         if (by == WEFT_ROOT)
             continue;
         if (c.size == 0) {
             c.first = i;
-            join(&c, p);
-            join(&c, by);
+            join_circle(&c, p);
+            join_circle(&c, by);
         }
-        c.runs[place_of(&c, p)]++;
+        c.runs[place_in_circle(&c, p)]++;
         c.end = i + 1;
         weft__length_add(&c.ran, r->end_ns - r->start_ns -
                                      weft_history_preempted_ns(h, stream, r->start_ns, r->end_ns));

@@ -68,14 +68,14 @@ static bool same_key(const struct item *x, const struct item *y)
 }
 
 /* The first one in the list that is not before x. */
-static uint32_t place_of(const struct finder *f, const struct item *x)
+static uint32_t first_not_before(const struct finder *f, const struct item *x)
 {
     uint32_t low = 0, high = f->items;
     WEFT_SEEK(low, high, by_key(&f->item[middle], x) < 0);
     return low;
 }
 
-static void gather(struct finder *f)
+static void gather_labelled(struct finder *f)
 {
     f->item = weft__take(f->s, f->m->promises, sizeof *f->item);
     for (uint32_t p = 1; p < f->m->promises && !f->s->failed; p++) {
@@ -97,7 +97,7 @@ static bool has_result(const struct finder *f, uint32_t p)
 }
 
 /* Whether it is something that others could share, and none of it comes from others. */
-static bool is_own(const struct finder *f, uint32_t p)
+static bool is_shareable(const struct finder *f, uint32_t p)
 {
     const unsigned no_result = WEFT__TIMER | WEFT__LOCK | WEFT__REUSED | WEFT__LASTING |
                                WEFT__ORDERED | WEFT__OUTSIDE | WEFT__FOR_ALL;
@@ -146,7 +146,7 @@ static struct burst burst_at(struct finder *f, uint32_t first)
         const int64_t start = f->item[i].start_ns, end = weft_history_ended_ns(f->h, p);
         if (start >= ended)
             break;
-        if (!is_own(f, p) || end < start || f->seen[creator] == f->bursts)
+        if (!is_shareable(f, p) || end < start || f->seen[creator] == f->bursts)
             continue;
         f->seen[creator] = f->bursts;
         if (before != WEFT_NONE && is_of_batch(f, before, p))
@@ -185,7 +185,7 @@ static bool is_quick(const struct finder *f, uint32_t p, int64_t least_ns)
 
 /* Whether those that come later have it at once, or make none. That creators of the same label make none says something only if
  * the label says what they need. */
-static bool is_kept(const struct finder *f, const struct burst *x)
+static bool is_result_kept(const struct finder *f, const struct burst *x)
 {
     const uint32_t creator = f->m->promise[x->chief].creator;
     uint32_t i = x->last, quick = 0, none = 0;
@@ -202,7 +202,7 @@ static bool is_kept(const struct finder *f, const struct burst *x)
                              x->to_ns};
     if (quick || key.name == WEFT_NONE || (differs(f, x->chief) && !differs(f, creator)))
         return false;
-    for (uint32_t k = place_of(f, &key), n = 0;
+    for (uint32_t k = first_not_before(f, &key), n = 0;
          k < f->items && same_key(&f->item[k], &key) && n < LOOKED_AT; k++, n++)
         none += has_result(f, f->item[k].promise) &&
                 weft_history_ended_ns(f->h, f->item[k].promise) <= until;
@@ -211,10 +211,10 @@ static bool is_kept(const struct finder *f, const struct burst *x)
 
 /* ---- Findings ---- */
 
-static void add(struct finder *f, struct burst *x)
+static void add_overlap(struct finder *f, struct burst *x)
 {
     struct stampede *k = &f->found[f->s->families->of[x->chief]];
-    x->cached = is_kept(f, x);
+    x->cached = is_result_kept(f, x);
     k->bursts++;
     k->cost_ns = weft__sum(k->cost_ns, x->sum_ns - x->sum_ns / x->count);
     if (k->bursts == 1 || x->cached > k->worst.cached ||
@@ -222,7 +222,7 @@ static void add(struct finder *f, struct burst *x)
         k->worst = *x;
 }
 
-static void put_evidence(struct finder *f, const struct burst *x, struct weft_finding *g)
+static void prove_stampede(struct finder *f, const struct burst *x, struct weft_finding *g)
 {
     enum { SHOWN = 4 };
     uint32_t shown = 0;
@@ -230,7 +230,7 @@ static void put_evidence(struct finder *f, const struct burst *x, struct weft_fi
     for (uint32_t i = x->first; i < x->last; i++) {
         const uint32_t p = f->item[i].promise;
         const struct weft_promise *q = &f->m->promise[p];
-        if (!is_own(f, p) || f->seen[q->creator] == f->bursts)
+        if (!is_shareable(f, p) || f->seen[q->creator] == f->bursts)
             continue;
         f->seen[q->creator] = f->bursts;
         weft__finding_affects(f->s, g, q->creator);
@@ -242,7 +242,7 @@ static void put_evidence(struct finder *f, const struct burst *x, struct weft_fi
     }
 }
 
-static void report(struct finder *f, const struct stampede *k)
+static void report_stampede(struct finder *f, const struct stampede *k)
 {
     const struct burst *x = &k->worst;
     const uint64_t signs = weft__signs(f->s, WEFT_ROOT) | (x->cached ? WEFT__M_KEPT : 0) |
@@ -259,11 +259,11 @@ static void report(struct finder *f, const struct stampede *k)
     if (k->bursts > 1)
         analyse_say(f->s, g, SAY_HAPPENED_OFTEN, AMOUNT(times, k->bursts));
     g->count = k->bursts;
-    put_evidence(f, x, g);
+    prove_stampede(f, x, g);
 }
 
 /* Where those that do the same each make one more that is the same, one finding is enough: what is kept, or the outer one. */
-static void choose(struct finder *f, uint32_t family)
+static void drop_inner_or_outer(struct finder *f, uint32_t family)
 {
     struct stampede *k = &f->found[family];
     struct stampede *outer = &f->found[f->s->families->of[f->m->promise[k->worst.chief].creator]];
@@ -280,17 +280,17 @@ void weft__find_stampedes(struct weft__search *s)
     struct finder f = {.s = s, .m = s->m, .h = s->h};
     f.found = weft__take(s, s->families->count, sizeof *f.found);
     f.seen = weft__take(s, s->m->promises, sizeof *f.seen);
-    gather(&f);
+    gather_labelled(&f);
     for (uint32_t i = 0; i < f.items && !s->failed;) {
         struct burst x = burst_at(&f, i);
         if (x.count >= LEAST && x.least_ns >= LEAST_NS)
-            add(&f, &x);
+            add_overlap(&f, &x);
         i = x.last > i ? x.last : i + 1;
     }
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.found[i].bursts)
-            choose(&f, i);
+            drop_inner_or_outer(&f, i);
     for (uint32_t i = 1; i < s->families->count && !s->failed; i++)
         if (f.found[i].bursts && !f.found[i].inner)
-            report(&f, &f.found[i]);
+            report_stampede(&f, &f.found[i]);
 }

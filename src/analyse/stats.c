@@ -37,7 +37,7 @@ static int64_t at_least_0(int64_t ns)
     return ns > 0 ? ns : 0;
 }
 
-static bool goes_on(const struct maker *k, double share)
+static bool report_progress(const struct maker *k, double share)
 {
     return !k->progress || k->progress(k->data, share);
 }
@@ -258,7 +258,7 @@ uint32_t weft_stats_below(const struct weft_stats *s, const struct weft_stats_ro
 
 /* ---- What each promise did ---- */
 
-static bool measure(struct maker *k, uint32_t promise)
+static bool measure_promise(struct maker *k, uint32_t promise)
 {
     struct weft_stats_row *r = &k->out->row[k->row_of[promise]];
     struct weft_spent spent;
@@ -305,28 +305,28 @@ static int by_total(const void *a, const void *b)
     return x->promise < y->promise ? -1 : 1;
 }
 
-static int make(struct maker *k, enum weft_stats_by by)
+static int make_stats(struct maker *k, enum weft_stats_by by)
 {
     struct weft_stats *s = k->out;
     s->span_ns = at_least_0(k->m->end_ns);
     if (!find_rows(k, by))
         return WEFT_E_NOMEM;
-    if (!goes_on(k, 0.2))
+    if (!report_progress(k, 0.2))
         return WEFT_E_CANCELED;
     count_promises(k);
     if (!sort_latencies(k))
         return WEFT_E_NOMEM;
     for (uint32_t p = 1; p < k->m->promises; p++) {
-        if (p % STEP == 0 && !goes_on(k, 0.4 + 0.4 * p / k->m->promises))
+        if (p % STEP == 0 && !report_progress(k, 0.4 + 0.4 * p / k->m->promises))
             return WEFT_E_CANCELED;
-        if (!measure(k, p))
+        if (!measure_promise(k, p))
             return WEFT_E_NOMEM;
     }
     if (!find_depth(k) || !weft__stats_streams(s, k->h))
         return WEFT_E_NOMEM;
     if (s->rows)
         qsort(s->row, s->rows, sizeof *s->row, by_total);
-    return goes_on(k, 1.0) ? 0 : WEFT_E_CANCELED;
+    return report_progress(k, 1.0) ? 0 : WEFT_E_CANCELED;
 }
 
 int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsigned by,
@@ -340,7 +340,7 @@ int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsign
                       .progress = progress,
                       .data = data};
     *out = (struct weft_stats){0};
-    int rc = make(&k, by & ~WEFT_STATS_RAW);
+    int rc = make_stats(&k, by & ~WEFT_STATS_RAW);
     free(k.row_of);
     free(k.table);
     weft_meter_fini(&k.meter);

@@ -180,7 +180,7 @@ static bool comes_later(const struct finder *f, const struct stop *x)
     return true;
 }
 
-static uint64_t signs_of(const struct finder *f, const struct stop *x)
+static uint64_t signs_of_stop(const struct finder *f, const struct stop *x)
 {
     uint32_t p = x->promise, family = f->s->families->of[p];
     uint32_t source = weft_model_final(f->m, f->round[f->rounds - 1].source);
@@ -198,11 +198,11 @@ static uint64_t signs_of(const struct finder *f, const struct stop *x)
 
 /* ---- Findings ---- */
 
-static void report(struct finder *f, const struct stop *x)
+static void report_stop(struct finder *f, const struct stop *x)
 {
     const struct weft_history *h = f->h;
     const struct round *last = &f->round[f->rounds - 1];
-    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_STOPPED, signs_of(f, x),
+    struct weft_finding *g = weft__report_open(f->s, WEFT_FINDING_STOPPED, signs_of_stop(f, x),
                                                x->promise, last->to_ns, f->m->end_ns - x->last_ns);
     if (!g)
         return;
@@ -225,7 +225,7 @@ static bool runs_still(const struct finder *f, uint32_t p)
     return runs > f->h->runs_of_first[p] && f->h->runs_of[runs - 1] >= f->m->runs_ended;
 }
 
-static void look_at(struct finder *f, uint32_t p)
+static void find_stop(struct finder *f, uint32_t p)
 {
     struct stop x = {.promise = p};
     if (!find_rounds(f, p) || f->rounds < TIMES)
@@ -233,7 +233,7 @@ static void look_at(struct finder *f, uint32_t p)
     x.last_ns = idle_since(f, p);
     if (f->m->resumed_ns < x.last_ns && has_stopped(f, &x) && !is_told_otherwise(f) &&
         !is_armed(f, &x))
-        report(f, &x);
+        report_stop(f, &x);
 }
 
 /* ---- Timers of which each sets the next one ---- */
@@ -256,7 +256,7 @@ static bool follow_line(struct finder *f, uint32_t last)
     return true;
 }
 
-static void report_line(struct finder *f, const struct stop *x)
+static void report_stopped_timers(struct finder *f, const struct stop *x)
 {
     const struct weft_model *m = f->m;
     const struct round *last = &f->round[f->rounds - 1];
@@ -278,7 +278,7 @@ static void report_line(struct finder *f, const struct stop *x)
 }
 
 /* The newest timer of its sort. */
-static void look_at_line(struct finder *f, uint32_t p)
+static void find_stopped_timers(struct finder *f, uint32_t p)
 {
     struct stop x = {.promise = p};
     const enum weft_outcome outcome = f->m->promise[p].outcome;
@@ -288,7 +288,7 @@ static void look_at_line(struct finder *f, uint32_t p)
         return;
     x.last_ns = idle_since(f, p);
     if (f->m->resumed_ns < f->round[0].from_ns && has_stopped(f, &x) && !is_armed(f, &x))
-        report_line(f, &x);
+        report_stopped_timers(f, &x);
 }
 
 /* ---- All ---- */
@@ -327,7 +327,7 @@ void weft__find_stopped(struct weft__search *s)
         count_sorts(&f);
     for (uint32_t p = 1; p < f.m->promises && !s->failed; p++)
         if (f.newest[s->families->of[p]] == p && weft__is_timer(f.m, p))
-            look_at_line(&f, p);
+            find_stopped_timers(&f, p);
         else if (weft__is_pending(f.m, p) && !is_waiting(&f, p) && !runs_still(&f, p))
-            look_at(&f, p);
+            find_stop(&f, p);
 }

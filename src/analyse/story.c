@@ -24,7 +24,7 @@ static int64_t earlier(int64_t a, int64_t b)
 /* ---- Waits ---- */
 
 /* When and by whom it was brought about that a wait could end. */
-static struct weft_story_wait told(const struct weft_history *h, uint32_t wait)
+static struct weft_story_wait resolved_by(const struct weft_history *h, uint32_t wait)
 {
     uint32_t by;
     int64_t there = weft_history_there_ns(h, &h->wait[wait], &by);
@@ -38,8 +38,8 @@ static int64_t length_of(const struct weft_history *h, const struct weft_story_w
 }
 
 /* Keeps the longest: takes the place of the shortest one. Among equal ones the first stay. */
-static void keep_wait(const struct weft_history *h, struct weft_story_wait *list, uint32_t *kept,
-                      struct weft_story_wait w)
+static void add_story_wait(const struct weft_history *h, struct weft_story_wait *list,
+                           uint32_t *kept, struct weft_story_wait w)
 {
     uint32_t shortest = 0;
     if (*kept < WEFT_STORY_KEPT) {
@@ -68,9 +68,9 @@ static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, s
 {
     uint32_t turns = 0;
     analyse_each(i, h->waits_of_first, s->promise) {
-        struct weft_story_wait told_of = told(h, h->waits_of[i]);
+        struct weft_story_wait told_of = resolved_by(h, h->waits_of[i]);
         const struct weft_wait *w = &h->wait[told_of.wait];
-        keep_wait(h, s->wait, &s->kept_waits, told_of);
+        add_story_wait(h, s->wait, &s->kept_waits, told_of);
         s->waits++;
         s->waits_open += w->end == WEFT_WAIT_OPEN;
         if (w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN)
@@ -80,14 +80,14 @@ static uint32_t tell_waits(struct weft_story *s, const struct weft_history *h, s
     return turns;
 }
 
-static void tell_readers(struct weft_story *s, const struct weft_history *h)
+static void find_story_readers(struct weft_story *s, const struct weft_history *h)
 {
     for (uint32_t p = s->promise;; p = s->final) { /* and those who waited for what it became */
         analyse_each(i, h->waits_for_first, p) {
             const struct weft_wait *w = &h->wait[h->waits_for[i]];
             if (p != s->promise && w->source != p)
                 continue; /* for it, and counted; or for another one that became the same */
-            keep_wait(h, s->reader, &s->kept_readers, told(h, h->waits_for[i]));
+            add_story_wait(h, s->reader, &s->kept_readers, resolved_by(h, h->waits_for[i]));
             s->readers++;
             s->readers_open += w->end == WEFT_WAIT_OPEN;
         }
@@ -98,12 +98,13 @@ static void tell_readers(struct weft_story *s, const struct weft_history *h)
 
 /* ---- Runs ---- */
 
-static int64_t weight(const struct weft_history *h, const struct weft_story_run *r)
+static int64_t weight_of_run(const struct weft_history *h, const struct weft_story_run *r)
 {
     return h->m->run[r->run].end_ns - h->m->run[r->run].start_ns + r->ready_ns;
 }
 
-static void keep_run(const struct weft_history *h, struct weft_story *s, struct weft_story_run r)
+static void add_story_run(const struct weft_history *h, struct weft_story *s,
+                          struct weft_story_run r)
 {
     uint32_t least = 0;
     if (s->kept_runs < WEFT_STORY_KEPT) {
@@ -111,9 +112,9 @@ static void keep_run(const struct weft_history *h, struct weft_story *s, struct 
         return;
     }
     for (uint32_t i = 1; i < s->kept_runs; i++)
-        if (weight(h, &s->run[i]) <= weight(h, &s->run[least]))
+        if (weight_of_run(h, &s->run[i]) <= weight_of_run(h, &s->run[least]))
             least = i;
-    if (weight(h, &s->run[least]) >= weight(h, &r))
+    if (weight_of_run(h, &s->run[least]) >= weight_of_run(h, &r))
         return;
     for (uint32_t i = least; i + 1 < s->kept_runs; i++)
         s->run[i] = s->run[i + 1];
@@ -121,8 +122,8 @@ static void keep_run(const struct weft_history *h, struct weft_story *s, struct 
 }
 
 /* Its runs. turn is sorted. */
-static void tell_runs(struct weft_story *s, const struct weft_history *h, const struct turn *turn,
-                      uint32_t turns)
+static void find_story_runs(struct weft_story *s, const struct weft_history *h,
+                            const struct turn *turn, uint32_t turns)
 {
     const struct weft_model *m = h->m;
     int64_t ran = s->start_ns;
@@ -142,7 +143,7 @@ static void tell_runs(struct weft_story *s, const struct weft_history *h, const 
             r.ready_ns = from - later(ready, ran);
         ran = later(ran, to);
         s->runs++;
-        keep_run(h, s, r);
+        add_story_run(h, s, r);
         s->longest_run_ns = later(s->longest_run_ns, to - from);
     }
 }
@@ -174,8 +175,8 @@ int weft_story_find(struct weft_story *out, const struct weft_history *h, uint32
         free(turn);
         return WEFT_E_NOMEM;
     }
-    tell_runs(out, h, turn, tell_waits(out, h, turn));
-    tell_readers(out, h);
+    find_story_runs(out, h, turn, tell_waits(out, h, turn));
+    find_story_readers(out, h);
     free(turn);
     return 0;
 }

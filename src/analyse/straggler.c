@@ -77,7 +77,7 @@ static bool do_alike(const struct weft_history *h, uint32_t p, uint32_t q)
 }
 
 /* count promises that were started at once. */
-static void add_group(struct finder *f, const uint32_t *p, uint32_t count)
+static void add_fan_in_of(struct finder *f, const uint32_t *p, uint32_t count)
 {
     const struct weft_model *m = f->m;
     int64_t length[GROUP_MOST];
@@ -137,7 +137,7 @@ static void find_groups(struct finder *f, uint32_t creator)
         uint32_t p = h->children[f->child[i].place];
         if (i > 0 &&
             (f->child[i].type != f->child[i - 1].type || f->m->promise[p].start_ns >= ended)) {
-            add_group(f, group, count);
+            add_fan_in_of(f, group, count);
             count = 0;
             ended = INT64_MAX;
         }
@@ -147,7 +147,7 @@ static void find_groups(struct finder *f, uint32_t creator)
             group[count] = p;
         count++;
     }
-    add_group(f, group, count);
+    add_fan_in_of(f, group, count);
 }
 
 /* ---- Findings ---- */
@@ -162,7 +162,7 @@ static int by_label(const void *a, const void *b)
 }
 
 /* count fan-ins of one type, in which the same one was last; all: of that type. */
-static void report(struct finder *f, const struct fan_in *x, uint32_t count, uint32_t all)
+static void report_straggler(struct finder *f, const struct fan_in *x, uint32_t count, uint32_t all)
 {
     enum { SHOWN = 3 };
     const struct fan_in *worst = x;
@@ -195,14 +195,14 @@ static void report(struct finder *f, const struct fan_in *x, uint32_t count, uin
 }
 
 /* Fan-ins of one type. */
-static void look_at(struct finder *f, const struct fan_in *x, uint32_t count)
+static void find_stragglers_of_type(struct finder *f, const struct fan_in *x, uint32_t count)
 {
     for (uint32_t i = 0, k, slow; i < count && count >= TIMES; i = k) {
         slow = 0;
         for (k = i; k < count && x[k].label == x[i].label && x[k].place == x[i].place; k++)
             slow += x[k].slow;
         if (UINT64_C(100) * slow >= (uint64_t)count * MOSTLY)
-            report(f, &x[i], k - i, count);
+            report_straggler(f, &x[i], k - i, count);
     }
 }
 
@@ -220,6 +220,6 @@ void weft__find_stragglers(struct weft__search *s)
     for (uint32_t i = 0, k; i < f.founds && !s->failed; i = k) {
         for (k = i; k < f.founds && f.found[k].type == f.found[i].type; k++)
             ;
-        look_at(&f, &f.found[i], k - i);
+        find_stragglers_of_type(&f, &f.found[i], k - i);
     }
 }

@@ -14,8 +14,8 @@ enum {
 /* ---- Evidence ---- */
 
 /* No more than there is room for, and nothing twice. */
-static void prove(const struct weft__graph *g, struct weft_finding *f, int64_t time_ns,
-                  enum weft_evidence_event event, uint32_t promise, uint32_t other)
+static void prove_once(const struct weft__graph *g, struct weft_finding *f, int64_t time_ns,
+                       enum weft_evidence_event event, uint32_t promise, uint32_t other)
 {
     if (f->evidences == WEFT_EVIDENCE_MAX)
         return;
@@ -29,15 +29,15 @@ static void prove(const struct weft__graph *g, struct weft_finding *f, int64_t t
 
 static void prove_wait(const struct weft__graph *g, struct weft_finding *f, uint32_t wait)
 {
-    prove(g, f, g->s->h->wait[wait].from_ns, WEFT_EVIDENCE_WAITS, weft__reader(g, wait),
-          weft__source(g, wait));
+    prove_once(g, f, g->s->h->wait[wait].from_ns, WEFT_EVIDENCE_WAITS, weft__reader(g, wait),
+               weft__source(g, wait));
 }
 
 static void prove_creation(const struct weft__graph *g, struct weft_finding *f, uint32_t promise)
 {
     const struct weft_promise *x = &g->s->m->promise[promise];
     if (x->created)
-        prove(g, f, x->start_ns, WEFT_EVIDENCE_CREATED, promise, x->creator);
+        prove_once(g, f, x->start_ns, WEFT_EVIDENCE_CREATED, promise, x->creator);
 }
 
 static void prove_end(const struct weft__graph *g, struct weft_finding *f, uint32_t promise)
@@ -51,7 +51,7 @@ static void prove_end(const struct weft__graph *g, struct weft_finding *f, uint3
     };
     const uint32_t outcome = m->promise[promise].outcome;
     int64_t time = outcome == WEFT_PENDING ? m->end_ns : m->promise[promise].end_ns;
-    prove(g, f, time, events[outcome], promise, weft__resolver(g->s->h, promise));
+    prove_once(g, f, time, events[outcome], promise, weft__resolver(g->s->h, promise));
 }
 
 /* The last sign of life: why it ran for the last time, and until when. */
@@ -64,14 +64,14 @@ static void prove_last_run(const struct weft__graph *g, struct weft_finding *f, 
     uint32_t run = h->runs_of[h->runs_of_first[promise + 1] - 1], cause = h->run_cause[run];
     const struct weft_interaction *x = cause == WEFT_NONE ? NULL : &m->interaction[cause];
     if (x)
-        prove(g, f, m->run[run].start_ns, WEFT_EVIDENCE_WOKEN, promise,
-              x->kind == WEFT_SIGNALS ? x->actor : x->other);
+        prove_once(g, f, m->run[run].start_ns, WEFT_EVIDENCE_WOKEN, promise,
+                   x->kind == WEFT_SIGNALS ? x->actor : x->other);
     else
-        prove(g, f, m->run[run].start_ns, WEFT_EVIDENCE_RUNS, promise, WEFT_NONE);
+        prove_once(g, f, m->run[run].start_ns, WEFT_EVIDENCE_RUNS, promise, WEFT_NONE);
     if (m->run[run].end_ns < m->end_ns)
-        prove(g, f, m->run[run].end_ns, WEFT_EVIDENCE_STOPS, promise, WEFT_NONE);
+        prove_once(g, f, m->run[run].end_ns, WEFT_EVIDENCE_STOPS, promise, WEFT_NONE);
     else
-        prove(g, f, m->end_ns, WEFT_EVIDENCE_RUNS_STILL, promise, WEFT_NONE);
+        prove_once(g, f, m->end_ns, WEFT_EVIDENCE_RUNS_STILL, promise, WEFT_NONE);
 }
 
 /* The wait, or where its reader is only a place in a queue, one for that. */
@@ -90,7 +90,8 @@ static void prove_hold(const struct weft__graph *g, struct weft_finding *f,
     uint32_t at = g->s->h->holds_for_first[gr->node], hold;
     while ((hold = weft__next_holder(g, gr->node, &at)) != WEFT_NONE)
         if (weft__holder(g, hold) == gr->owner) {
-            prove(g, f, g->s->m->hold[hold].from_ns, WEFT_EVIDENCE_ACQUIRED, gr->owner, gr->node);
+            prove_once(g, f, g->s->m->hold[hold].from_ns, WEFT_EVIDENCE_ACQUIRED, gr->owner,
+                       gr->node);
             return;
         }
 }
@@ -136,8 +137,8 @@ static uint32_t holder_waits_for(const struct weft__graph *g, uint32_t holder)
 static void prove_holder(const struct weft__graph *g, struct weft_finding *f, uint32_t hold)
 {
     const uint32_t holder = weft__holder(g, hold);
-    prove(g, f, g->s->m->hold[hold].from_ns, WEFT_EVIDENCE_ACQUIRED, holder,
-          weft_model_final(g->s->m, g->s->m->hold[hold].resource));
+    prove_once(g, f, g->s->m->hold[hold].from_ns, WEFT_EVIDENCE_ACQUIRED, holder,
+               weft_model_final(g->s->m, g->s->m->hold[hold].resource));
     if (is_over(g, holder))
         prove_end(g, f, holder);
     else if (holder_waits_for(g, holder) != WEFT_NONE)
@@ -281,21 +282,22 @@ static void say_lost(const struct weft__graph *g, struct weft_finding *f,
                                      : SAY_LOST_BEFORE,
                     PROMISE(condition, gr->node), TIME(came, gr->lost_ns), PROMISE(waiter, reader),
                     TIME(began, from));
-        prove(g, f, gr->lost_ns, late ? WEFT_EVIDENCE_SIGNALLED : WEFT_EVIDENCE_SIGNALLED_NOBODY,
-              gr->node, gr->lost_by);
+        prove_once(g, f, gr->lost_ns,
+                   late ? WEFT_EVIDENCE_SIGNALLED : WEFT_EVIDENCE_SIGNALLED_NOBODY, gr->node,
+                   gr->lost_by);
     } else if (gr->lost == WEFT__LOST_OTHER) {
         const uint32_t woken = weft__reader(g, gr->lost_to);
         analyse_say(g->s, f, SAY_LOST_TO_OTHER, PROMISE(condition, gr->node),
                     TIME(came, gr->lost_ns), PROMISE(woken, woken), PROMISE(waiter, reader),
                     TIME(began, from));
-        prove(g, f, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
-        prove(g, f, g->s->h->wait[gr->lost_to].until_ns, WEFT_EVIDENCE_WOKEN, woken, gr->node);
+        prove_once(g, f, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
+        prove_once(g, f, g->s->h->wait[gr->lost_to].until_ns, WEFT_EVIDENCE_WOKEN, woken, gr->node);
     } else {
         analyse_say(g->s, f, from <= gr->lost_ns ? SAY_NOT_WOKEN : SAY_NOT_WOKEN_LATER,
                     PHRASE(what, what_was_lost(g, gr)), PROMISE(condition, gr->node),
                     TIME(came, gr->lost_ns), PROMISE(waiter, reader), TIME(began, from));
         if (gr->lost == WEFT__LOST_SIGNAL)
-            prove(g, f, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
+            prove_once(g, f, gr->lost_ns, WEFT_EVIDENCE_SIGNALLED, gr->node, gr->lost_by);
         else
             prove_end(g, f, gr->node);
     }
@@ -458,9 +460,9 @@ static void say_root(const struct weft__graph *g, struct weft_finding *f,
                 TIME(began, waited ? g->s->h->wait[x->wait].from_ns : INT64_MIN),
                 FLAG(should, p->should_resolve), TIME(made, p->start_ns));
     if (fate == SAY_FATE_SIGNALLED)
-        prove(g, f, gr->told_ns,
-              gr->vain ? WEFT_EVIDENCE_SIGNALLED_NOBODY : WEFT_EVIDENCE_SIGNALLED, gr->node,
-              gr->told_by);
+        prove_once(g, f, gr->told_ns,
+                   gr->vain ? WEFT_EVIDENCE_SIGNALLED_NOBODY : WEFT_EVIDENCE_SIGNALLED, gr->node,
+                   gr->told_by);
     if (x->expected && x->near == WEFT_NONE)
         say_others_ended(g, f, x);
     if (x->top != reader)
@@ -498,8 +500,8 @@ void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
     if (x->wait != WEFT_NONE) {
         const uint32_t wait = behind_place(g, x->wait);
         prove_wait(g, f, wait);
-        prove(g, f, g->s->m->end_ns, WEFT_EVIDENCE_WAITS_STILL, weft__reader(g, wait),
-              weft__source(g, x->wait));
+        prove_once(g, f, g->s->m->end_ns, WEFT_EVIDENCE_WAITS_STILL, weft__reader(g, wait),
+                   weft__source(g, x->wait));
     }
     if (!gr->lost) {
         prove_last_run(g, f, gr->node);
@@ -516,7 +518,7 @@ void weft__tell_hang(const struct weft__graph *g, const struct weft__hang *x,
     if (x->top != WEFT_NONE && g->group[x->top] == x->group)
         prove_path(g, f, x->top);
     if (x->top != WEFT_NONE)
-        prove(g, f, g->s->m->end_ns, WEFT_EVIDENCE_PENDING, x->top, WEFT_NONE);
+        prove_once(g, f, g->s->m->end_ns, WEFT_EVIDENCE_PENDING, x->top, WEFT_NONE);
     say_parts(g, f, x);
     if (same)
         analyse_say(g->s, f, SAY_HANG_LIKE_IT, AMOUNT(count, same), SORT(sort, x->family));

@@ -67,7 +67,7 @@ static int64_t run_length(const struct weft_history *h, uint32_t run)
     return r->end_ns > r->start_ns ? r->end_ns - r->start_ns : 0;
 }
 
-static void note_longest(const struct weft_history *h, struct weft_stats_stream *s, uint32_t run)
+static void add_longest_run(const struct weft_history *h, struct weft_stats_stream *s, uint32_t run)
 {
     int64_t length = run_length(h, run);
     unsigned at = WEFT_STATS_RUNS;
@@ -101,11 +101,11 @@ static void add_runs(struct weft_stats_stream *s, const struct weft_history *h, 
             weft__add(&s->loop_ns, length);
         if (h->m->pauses)
             weft__add(&s->collecting_ns, weft_history_collecting(h, r->start_ns, r->end_ns));
-        note_longest(h, s, run);
+        add_longest_run(h, s, run);
     }
 }
 
-static void note_turn(struct weft_stats_stream *s, int64_t from, int64_t to)
+static void add_turn(struct weft_stats_stream *s, int64_t from, int64_t to)
 {
     if (to <= from)
         return;
@@ -116,8 +116,8 @@ static void note_turn(struct weft_stats_stream *s, int64_t from, int64_t to)
     }
 }
 
-static void add_idle(struct weft_stats_stream *s, const struct weft_history *h, int64_t *first,
-                     int64_t *last)
+static void add_idle_times(struct weft_stats_stream *s, const struct weft_history *h,
+                           int64_t *first, int64_t *last)
 {
     uint32_t begin = h->idle_first[s->stream], end = h->idle_first[s->stream + 1];
     for (uint32_t i = begin; i < end; i++) {
@@ -127,19 +127,19 @@ static void add_idle(struct weft_stats_stream *s, const struct weft_history *h, 
     }
     int64_t from = *first;
     for (uint32_t i = begin; i < end; i++) {
-        note_turn(s, from, h->idle[i].start_ns);
+        add_turn(s, from, h->idle[i].start_ns);
         from = h->idle[i].end_ns;
     }
-    note_turn(s, from, *last);
+    add_turn(s, from, *last);
 }
 
-static void look_at(struct weft_stats_stream *s, const struct weft_history *h)
+static void measure_stream(struct weft_stats_stream *s, const struct weft_history *h)
 {
     int64_t first = INT64_MAX, last = INT64_MIN;
     memset(s->longest_run, 0xff, sizeof s->longest_run);
     add_runs(s, h, &first, &last);
     if (h->idle_first[s->stream] < h->idle_first[s->stream + 1] || last > first)
-        add_idle(s, h, &first, &last);
+        add_idle_times(s, h, &first, &last);
     s->span_ns = last > first ? last - first : 0;
     analyse_each(i, h->stream_first, s->stream) {
         uint32_t run = h->stream_run[i];
@@ -158,7 +158,7 @@ bool weft__stats_streams(struct weft_stats *out, const struct weft_history *h)
                                         .is_loop = h->is_loop[i],
                                         .suspends = h->suspends[i] ||
                                                     (h->m->quirks.loop_is_sleep && h->m->sleeps)};
-        look_at(s, h);
+        measure_stream(s, h);
         out->streams += s->span_ns != 0;
     }
     return out->stream != NULL;

@@ -76,7 +76,7 @@ static void look_at_turn(struct weft__turns *k, uint32_t stream, int64_t from, i
 }
 
 /* Between the idle times of a stream; what comes before the first one is its start. */
-static void look_at_stream(struct weft__turns *k, uint32_t stream)
+static void find_turns_of_stream(struct weft__turns *k, uint32_t stream)
 {
     const struct weft_history *h = k->h;
     uint32_t i = h->idle_first[stream], end = h->idle_first[stream + 1];
@@ -168,7 +168,7 @@ static int64_t ready_since(const struct weft__turns *k, uint32_t wait, uint32_t 
     return ready;
 }
 
-static void look_at_wait(struct weft__turns *k, uint32_t wait)
+static void find_delay_of_wait(struct weft__turns *k, uint32_t wait)
 {
     uint32_t stream;
     struct weft__slow *x = &k->slow[k->s->families->of[k->h->wait[wait].reader]];
@@ -296,7 +296,7 @@ struct weft__delay weft__delay_explain(struct weft__turns *k, uint32_t wait)
     return d;
 }
 
-static void make_room(struct weft__turns *k)
+static void make_turn_room(struct weft__turns *k)
 {
     uint32_t families = k->s->families->count;
     k->first = weft__take(k->s, (size_t)k->h->streams + 1, sizeof *k->first);
@@ -312,15 +312,15 @@ void weft__find_turns(struct weft__loops *l)
 {
     struct weft__search *s = l->s;
     struct weft__turns k = {.l = l, .s = s, .h = s->h, .m = s->m};
-    make_room(&k);
+    make_turn_room(&k);
     for (uint32_t i = 0; i < k.h->streams && !s->failed; i++) {
         k.first[i] = k.turns;
         if (k.h->is_loop[i] && l->s->h->informed[i])
-            look_at_stream(&k, i);
+            find_turns_of_stream(&k, i);
         k.first[i + 1] = k.turns;
     }
     for (uint32_t i = 0; i < k.h->waits && !s->failed; i++)
-        look_at_wait(&k, i);
+        find_delay_of_wait(&k, i);
     if (!s->failed)
         look_at_news(&k);
     if (!s->failed)

@@ -34,8 +34,8 @@ static void say_delay(const struct weft__turns *k, const struct weft__delay *d,
         analyse_say(k->s, f, SAY_LATE_OFTEN, AMOUNT(count, x->count), LENGTH(sum, x->sum_ns));
 }
 
-static void put_evidence(const struct weft__turns *k, const struct weft__delay *d,
-                         struct weft_finding *f)
+static void prove_delay(const struct weft__turns *k, const struct weft__delay *d,
+                        struct weft_finding *f)
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[d->wait];
@@ -73,7 +73,7 @@ static void put_evidence(const struct weft__turns *k, const struct weft__delay *
 }
 
 /* Joins it with what has the same cause; false: there is none. */
-static bool join(struct weft__turns *k, const struct weft__delay *d, uint32_t family)
+static bool join_delay(struct weft__turns *k, const struct weft__delay *d, uint32_t family)
 {
     for (uint32_t i = 0; i < k->tolds; i++)
         if (k->told[i].why == d->why && k->told[i].family == family) {
@@ -102,7 +102,7 @@ static uint64_t signs_of_delay(const struct weft__turns *k, const struct weft__d
 }
 
 /* How often the one that ran most was served meanwhile: what it waited for was there, and it went on. */
-static uint32_t served(const struct weft__turns *k, const struct weft__delay *d)
+static uint32_t times_served(const struct weft__turns *k, const struct weft__delay *d)
 {
     const struct weft_history *h = k->h;
     uint32_t n = 0;
@@ -116,17 +116,17 @@ static uint32_t served(const struct weft__turns *k, const struct weft__delay *d)
     return n;
 }
 
-static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
-                       const struct weft__slow *x)
+static void report_delay(struct weft__turns *k, const struct weft__delay *d,
+                         const struct weft__slow *x)
 {
     const struct weft_history *h = k->h;
     const struct weft_wait *w = &h->wait[d->wait];
     const uint32_t by = weft__resolver(h, w->source);
     const uint32_t cause = d->why != WEFT__SLEPT ? d->most : by != WEFT_NONE ? by : WEFT_ROOT;
     uint32_t family = k->s->families->of[cause];
-    if (join(k, d, family))
+    if (join_delay(k, d, family))
         return;
-    uint32_t times = served(k, d);
+    uint32_t times = times_served(k, d);
     bool starved = times >= SERVED;
     enum weft_finding_kind kind = starved ? WEFT_FINDING_STARVATION : WEFT_FINDING_SLOW_WAKE;
     struct weft_finding *f =
@@ -140,7 +140,7 @@ static void tell_delay(struct weft__turns *k, const struct weft__delay *d,
     say_delay(k, d, x, f);
     if (starved)
         analyse_say(k->s, f, SAY_SERVED_MEANWHILE, PROMISE(promise, d->most), AMOUNT(times, times));
-    put_evidence(k, d, f);
+    prove_delay(k, d, f);
     weft__finding_affects(k->s, f, w->reader);
 }
 
@@ -169,7 +169,7 @@ struct key {
     int64_t ready_ns, length_ns;
 };
 
-static int by_family(const void *a, const void *b)
+static int by_family_and_delay(const void *a, const void *b)
 {
     const struct key *x = a, *y = b;
     WEFT_ORDER(x->family, y->family);
@@ -178,7 +178,7 @@ static int by_family(const void *a, const void *b)
     return weft_order(x->turn, y->turn);
 }
 
-static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t count)
+static void report_turns(struct weft__turns *k, const struct key *key, uint32_t count)
 {
     const struct weft__turn *x = &k->turn[key->turn];
     bool hurt = x->ready_ns >= 2 * k->s->o->slow_wake_ns || x->late >= WEFT__VICTIMS;
@@ -207,7 +207,7 @@ static void tell_turns(struct weft__turns *k, const struct key *key, uint32_t co
                        k->turn[key[i].turn].to_ns, 0, finding);
 }
 
-static void tell_all_turns(struct weft__turns *k)
+static void report_all_turns(struct weft__turns *k)
 {
     struct key *key = weft__take(k->s, k->turns, sizeof *key);
     if (!key)
@@ -218,12 +218,12 @@ static void tell_all_turns(struct weft__turns *k)
             (struct key){k->s->families->of[x->promise], i, x->ready_ns, x->to_ns - x->from_ns};
     }
     if (k->turns)
-        qsort(key, k->turns, sizeof *key, by_family);
+        qsort(key, k->turns, sizeof *key, by_family_and_delay);
     for (uint32_t i = 0, n, told = 0; i < k->turns && told < WEFT__LOOP_FAMILIES && !k->s->failed;
          i += n, told++) {
         for (n = 1; i + n < k->turns && key[i + n].family == key[i].family;)
             n++;
-        tell_turns(k, &key[i], n);
+        report_turns(k, &key[i], n);
     }
 }
 
@@ -233,7 +233,7 @@ struct order {
     int64_t longest_ns;
 };
 
-static int by_length(const void *a, const void *b)
+static int by_longest_delay(const void *a, const void *b)
 {
     const struct order *x = a, *y = b;
     WEFT_ORDER(y->longest_ns, x->longest_ns);
@@ -241,14 +241,14 @@ static int by_length(const void *a, const void *b)
 }
 
 /* Whether it had to wait for promises of another sort. If they are of its own sort, there is much to do. */
-static bool is_behind(const struct weft__turns *k, const struct weft__delay *d)
+static bool is_behind_other_sort(const struct weft__turns *k, const struct weft__delay *d)
 {
     const uint32_t *of = k->s->families->of;
     return d->runs >= 3 && d->most != WEFT_ROOT && d->most_ns > (d->to_ns - d->from_ns) / 2 &&
            of[d->most] != of[k->h->wait[d->wait].reader];
 }
 
-static void tell_delays(struct weft__turns *k)
+static void report_delays(struct weft__turns *k)
 {
     uint32_t count = 0, families = k->s->families->count;
     struct order *order = weft__take(k->s, families, sizeof *order);
@@ -258,14 +258,14 @@ static void tell_delays(struct weft__turns *k)
         if (k->slow[i].worst != WEFT_NONE)
             order[count++] = (struct order){i, k->slow[i].longest_ns};
     if (count)
-        qsort(order, count, sizeof *order, by_length);
+        qsort(order, count, sizeof *order, by_longest_delay);
     for (uint32_t i = 0; i < count && i < WEFT__LOOP_FAMILIES && !k->s->failed; i++) {
         const struct weft__slow *x = &k->slow[order[i].family];
         struct weft__delay d = weft__delay_explain(k, x->worst);
         struct weft__turn *turn = weft__turn_at(k, d.stream, d.from_ns);
         bool is_turn = d.why == WEFT__QUEUED && turn && turn->victims >= WEFT__VICTIMS;
-        if (d.why != WEFT__QUEUED || (!is_turn && is_behind(k, &d))) {
-            tell_delay(k, &d, x);
+        if (d.why != WEFT__QUEUED || (!is_turn && is_behind_other_sort(k, &d))) {
+            report_delay(k, &d, x);
             if (d.why != WEFT__SLEPT && turn)
                 turn->share_ns = -1; /* explained */
         } else if (turn && d.to_ns - d.from_ns > turn->ready_ns) {
@@ -282,7 +282,7 @@ static void tell_delays(struct weft__turns *k)
 
 void weft__turns_tell(struct weft__turns *k)
 {
-    tell_delays(k);
+    report_delays(k);
     if (!k->s->failed)
-        tell_all_turns(k);
+        report_all_turns(k);
 }

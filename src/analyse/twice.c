@@ -69,7 +69,7 @@ static bool is_pair(const struct weft__search *s, const struct second *x, uint32
     return false;
 }
 
-static uint64_t signs_of(const struct weft__search *s, uint32_t at)
+static uint64_t signs_of_double(const struct weft__search *s, uint32_t at)
 {
     const struct weft_interaction *x = &s->m->interaction[at];
     const uint32_t first = first_actor(s, at);
@@ -84,8 +84,8 @@ static uint64_t signs_of(const struct weft__search *s, uint32_t at)
     return signs;
 }
 
-static void report(struct weft__search *s, const struct second *x, const struct weft__verdict *v,
-                   uint32_t count)
+static void report_double(struct weft__search *s, const struct second *x,
+                          const struct weft__verdict *v, uint32_t count)
 {
     const struct weft_model *m = s->m;
     const struct weft_interaction *i = &m->interaction[x->at];
@@ -117,7 +117,7 @@ void weft__find_doubles(struct weft__search *s)
         count = (uint32_t)weft_ended_again(s->m, WEFT_ROOT, at, (uint32_t)all);
     for (uint32_t i = 0; i < count; i++)
         x[i] = (struct second){s->families->of[s->m->interaction[at[i]].other], at[i],
-                               signs_of(s, at[i])};
+                               signs_of_double(s, at[i])};
     if (count)
         qsort(x, count, sizeof *x, by_family);
     for (uint32_t i = 0, k; i < count && !s->failed; i = k) {
@@ -136,6 +136,6 @@ void weft__find_doubles(struct weft__search *s)
                 best = v;
             }
         if (worst)
-            report(s, worst, &best, k - i);
+            report_double(s, worst, &best, k - i);
     }
 }

@@ -88,8 +88,8 @@ static bool worked_between(const struct weft__graph *g, int64_t since, const str
 }
 
 /* How often c was notified in vain before the wait, and whether that did no harm. */
-static void judge_vain(struct weft__graph *g, struct weft__group *group, uint32_t last,
-                       uint32_t vain, bool waited)
+static void judge_vain_signal(struct weft__graph *g, struct weft__group *group, uint32_t last,
+                              uint32_t vain, bool waited)
 {
     const struct weft_wait *w = &g->s->h->wait[group->lost_wait];
     if (taken_meanwhile(g, group->node, w, group->lost_ns)) {
@@ -123,7 +123,7 @@ static bool came_late(const struct weft_history *h, uint32_t c, uint32_t notifie
 
 /* The promise itself, and those that are in it as in a call: who created it and waits for it. */
 enum { CALLS_MAX = 8 };
-static uint32_t callers(struct weft__graph *g, uint32_t promise, uint32_t who[CALLS_MAX])
+static uint32_t callers_of(struct weft__graph *g, uint32_t promise, uint32_t who[CALLS_MAX])
 {
     const struct weft_history *h = g->s->h;
     uint32_t n = 0, p = promise;
@@ -163,7 +163,7 @@ static bool did_anything(struct weft__graph *g, const uint32_t *who, uint32_t co
 
 /* The open wait of whom the last signal woke, if it has done nothing since but wait again; or WEFT_NONE. *woken: the wait that the
  * signal ended. */
-static uint32_t waits_again(struct weft__graph *g, uint32_t c, uint32_t last, uint32_t *woken)
+static uint32_t wait_after_wake(struct weft__graph *g, uint32_t c, uint32_t last, uint32_t *woken)
 {
     const struct weft_history *h = g->s->h;
     uint32_t who[CALLS_MAX], again = WEFT_NONE;
@@ -178,8 +178,8 @@ static uint32_t waits_again(struct weft__graph *g, uint32_t c, uint32_t last, ui
                    w->reader == h->wait[*woken].reader)
             again = h->waits_for[i];
     }
-    if (again == WEFT_NONE ||
-        did_anything(g, who, callers(g, h->wait[again].reader, who), last, h->wait[again].begun_by))
+    if (again == WEFT_NONE || did_anything(g, who, callers_of(g, h->wait[again].reader, who), last,
+                                           h->wait[again].begun_by))
         return WEFT_NONE;
     return again;
 }
@@ -189,7 +189,7 @@ static uint32_t waits_again(struct weft__graph *g, uint32_t c, uint32_t last, ui
 static bool woke_other(struct weft__graph *g, struct weft__group *group, uint32_t last)
 {
     const struct weft_history *h = g->s->h;
-    uint32_t c = group->node, woken, again = waits_again(g, c, last, &woken);
+    uint32_t c = group->node, woken, again = wait_after_wake(g, c, last, &woken);
     if (again == WEFT_NONE)
         return false;
     uint32_t family = g->s->families->of[h->wait[again].reader];
@@ -252,7 +252,8 @@ static void lost_signal(struct weft__graph *g, struct weft__group *group, uint32
     group->lost_wait = wait;
     uint32_t first = h->waits_for_first[c];
     if (group->lost == WEFT__LOST_BEFORE)
-        judge_vain(g, group, last, in_vain, h->wait[h->waits_for[first]].begun_by < begun_by);
+        judge_vain_signal(g, group, last, in_vain,
+                          h->wait[h->waits_for[first]].begun_by < begun_by);
 }
 
 /* In mirage-profile's traces a condition runs when it is signalled: to make a promise for somebody who begins to wait, or to

@@ -93,7 +93,7 @@ unsigned weft__words_in(const struct weft_words *words, const char *text, uint32
 }
 
 /* Words with a space before each, as they are kept, into out; which has room for the line and two more. */
-static const char *take(const char *line, char *out)
+static const char *copy_words(const char *line, char *out)
 {
     while (*(line += strspn(line, " \t"))) {
         size_t n = strspn(line, "abcdefghijklmnopqrstuvwxyz");
@@ -134,7 +134,7 @@ const char *weft_words_add(struct weft_words **words, const char *line)
         return "out of memory";
     *list = grown;
     grown[before] = '\0';
-    const char *wrong = take(line + name + 1, grown + before);
+    const char *wrong = copy_words(line + name + 1, grown + before);
     if (wrong)
         grown[before] = '\0';
     return wrong;

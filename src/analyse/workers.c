@@ -49,7 +49,7 @@ static uint32_t family(const struct finder *f, uint32_t promise)
     return f->s->families->of[promise];
 }
 
-static int64_t end_of(const struct finder *f, uint32_t promise)
+static int64_t ended_by_trace_end(const struct finder *f, uint32_t promise)
 {
     const int64_t end = weft_history_ended_ns(f->h, promise);
     return end > f->m->end_ns ? f->m->end_ns : end;
@@ -78,7 +78,7 @@ static bool is_handed(const struct finder *f, uint32_t promise, uint32_t stream)
     return run != WEFT_NONE && weft_history_stream(f->h, run) != stream;
 }
 
-static void look_at_stream(struct finder *f, uint32_t stream)
+static void find_jobs_of_stream(struct finder *f, uint32_t stream)
 {
     const struct weft_history *h = f->h;
     uint32_t before = WEFT_ROOT;
@@ -88,7 +88,8 @@ static void look_at_stream(struct finder *f, uint32_t stream)
         if (p == WEFT_ROOT)
             continue;
         if (h->runs_of[h->runs_of_first[p]] == run) {
-            if (before != WEFT_ROOT && before != p && end_of(f, before) > f->m->run[run].start_ns)
+            if (before != WEFT_ROOT && before != p &&
+                ended_by_trace_end(f, before) > f->m->run[run].start_ns)
                 f->is_worker[before] = true;
             f->last[family(f, p)] = p;
             k->jobs++;
@@ -139,7 +140,7 @@ static int64_t busy_until(const struct finder *f, uint32_t stream, int64_t time_
     return f->sum[at - 1] + (since < f->taken[at - 1] ? since : f->taken[at - 1]);
 }
 
-static bool is_busy(const struct finder *f, uint64_t pool, int64_t from_ns, int64_t to_ns)
+static bool worker_is_busy(const struct finder *f, uint64_t pool, int64_t from_ns, int64_t to_ns)
 {
     for (; pool; pool &= pool - 1) {
         const uint32_t stream = (uint32_t)__builtin_ctzll(pool);
@@ -168,7 +169,8 @@ static int64_t usual_length(struct finder *f, uint32_t sort)
     uint32_t n = 0;
     analyse_each(i, f->jobs.first, sort)
         if (!is_pending(f, f->jobs.item[i]))
-            f->length[n++] = end_of(f, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
+            f->length[n++] =
+                ended_by_trace_end(f, f->jobs.item[i]) - first_run(f, f->jobs.item[i])->start_ns;
     return n ? weft__median(f->length, n) : INT64_MAX / LATE_TIMES;
 }
 
@@ -211,7 +213,7 @@ static void find_busy(struct finder *f, struct late *x, uint64_t pool)
     }
 }
 
-static void find_late(struct finder *f, uint32_t sort, struct late *x)
+static void find_late_jobs(struct finder *f, uint32_t sort, struct late *x)
 {
     const uint64_t pool = f->sort[sort].pool;
     *x = (struct late){.usual_ns = usual_length(f, sort), .first_ns = INT64_MAX};
@@ -219,7 +221,7 @@ static void find_late(struct finder *f, uint32_t sort, struct late *x)
         const uint32_t p = f->jobs.item[i];
         const int64_t from = f->m->promise[p].start_ns, stood = first_run(f, p)->start_ns - from;
         if (!f->m->promise[p].created || stood < LATE_NS || stood / LATE_TIMES < x->usual_ns ||
-            !is_busy(f, pool, from, from + stood))
+            !worker_is_busy(f, pool, from, from + stood))
             continue;
         x->count++;
         x->waited_ns += stood;
@@ -332,7 +334,7 @@ static bool waits_to_run(struct finder *f, uint32_t promise, uint64_t pool, uint
     return true;
 }
 
-static bool is_stuck(struct finder *f, uint32_t stream, uint64_t pool, struct stuck *x)
+static bool worker_is_stuck(struct finder *f, uint32_t stream, uint64_t pool, struct stuck *x)
 {
     const struct weft_history *h = f->h;
     uint32_t end = h->stream_first[stream + 1];
@@ -398,13 +400,13 @@ static void report_stuck(struct finder *f, const struct stuck *x, unsigned count
     analyse_list_end(f->s, &list);
 }
 
-static void find_stuck(struct finder *f, uint64_t pool)
+static void find_stuck_pool(struct finder *f, uint64_t pool)
 {
     struct stuck x[STREAMS];
     unsigned count = 0;
     for (uint64_t left = pool; left; left &= left - 1) {
         x[count] = (struct stuck){.job = WEFT_NONE};
-        if (!is_stuck(f, (uint32_t)__builtin_ctzll(left), pool, &x[count++]))
+        if (!worker_is_stuck(f, (uint32_t)__builtin_ctzll(left), pool, &x[count++]))
             return;
     }
     if (count)
@@ -420,7 +422,7 @@ static uint32_t sort_of_job(const void *finder, uint32_t promise)
 }
 
 /* Sorts that share a thread share all of theirs. Returns how many pools there are. */
-static unsigned join_pools(struct finder *f, uint64_t *pool)
+static unsigned join_thread_pools(struct finder *f, uint64_t *pool)
 {
     unsigned pools = 0;
     for (uint32_t i = 1; i < f->s->families->count; i++) {
@@ -446,17 +448,17 @@ static unsigned join_pools(struct finder *f, uint64_t *pool)
 static void look_at_sorts(struct finder *f)
 {
     uint64_t pool[STREAMS + 1];
-    const unsigned pools = join_pools(f, pool);
+    const unsigned pools = join_thread_pools(f, pool);
     for (uint32_t i = 1; i < f->s->families->count && !f->s->failed; i++) {
         struct late x;
         if (!is_job(&f->sort[i]))
             continue;
-        find_late(f, i, &x);
+        find_late_jobs(f, i, &x);
         if (x.count)
             report_late(f, i, &x);
     }
     for (unsigned k = 0; k < pools && !f->s->failed; k++)
-        find_stuck(f, pool[k]);
+        find_stuck_pool(f, pool[k]);
 }
 
 void weft__find_workers(struct weft__search *s)
@@ -476,7 +478,7 @@ void weft__find_workers(struct weft__search *s)
     for (uint32_t p = 1; p < s->m->promises && !s->failed; p++)
         f.sort[family(&f, p)].unrun += !first_run(&f, p) && !is_pending(&f, p);
     for (uint32_t i = 0; i < s->h->streams && !s->failed; i++)
-        look_at_stream(&f, i);
+        find_jobs_of_stream(&f, i);
     for (uint32_t i = 0; i < s->h->streams && !s->failed; i++)
         measure_stream(&f, i);
     if (!s->failed)
