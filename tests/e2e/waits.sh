@@ -60,7 +60,7 @@ equal 'what is not known is counted' "True True" \
 equal 'by sort' True "$(json facts "any(s['type'] == 'reply' and s['left_out'] for s in d['promoted']['sorts'])")"
 run 3 "$WEFT" diff --check trace.weft trace.weft
 tr -s ' \n' ' ' <out >words
-says words 'Others may not be found: not all is known of what happened, or of what is pending and who waits'
+says words 'Others may be missed: the traces do not say everything about what happened, or about what is pending and who waits'
 run 0 "$WEFT" stats trace.weft
 tr -s ' \n' ' ' <out >words
 says words 'not all that is pending is known'

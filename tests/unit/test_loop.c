@@ -404,7 +404,7 @@ static void never_yielding(void **state)
         char wanted[400];
         snprintf(
             wanted, sizeof wanted,
-            "%s loop-blocked: 'parse' (task 2) runs from 21.01 ms on and has not given the event "
+            "%s loop-blocked: 'parse' (task 2) has run since 21.01 ms and has not given the event "
             "loop back when the trace ends, 2.98 s later: nothing else could run. Meanwhile "
             "'heartbeat' was waiting.\n",
             killed ? "certain" : "likely");
@@ -1156,8 +1156,8 @@ static void asleep_for_a_short_time(void **state)
     expect(&p,
            "possible slow-wake: 'main' (task 1) went on only 40 ms after task 15, for which it "
            "waited, was fulfilled at 311 ms by another thread: the event loop slept for 40 ms "
-           "meanwhile, as if nobody had told it. [it happened hardly ever, and may be due to what "
-           "else the machine had to do]\n");
+           "meanwhile, as if nobody had told it. [it hardly ever happened, and may be due to other "
+           "load on the machine]\n");
 }
 
 /* 40 rows of 2 ms each; what the sessions wait for comes only then. */

@@ -491,7 +491,7 @@ static void who_waits_for_a_collection(void **state)
     collect(x);
     EXPECT("gc-pause likely 1 x3, 1: \n", "stopped everything for 12 ms",
            "while 'cache' (task 1) ran; 'GET /' (task 2) went on right after",
-           "There were 3 of that kind, of 36 ms in all");
+           "There were 3 such pauses, 36 ms in all");
     x.marked = false;
     collect(x);
     NOTHING();
@@ -771,8 +771,8 @@ static void comes_later_each_time(void **state)
     struct ticks x = {.count = 11, .site = INTERVAL, .work_ms = 3, .timer_ms = 10};
     tick(x);
     EXPECT("drift likely 1 x11, 0: \n", "'sampler' (task 1) sets 'next' (interval) anew",
-           "Of 10 ms each time, and about 3 ms of work, it comes every 13 ms",
-           "after 11 times 30 ms later");
+           "Set for 10 ms each time, with about 3 ms of work, it comes every 13 ms",
+           "after 11 times it is 30 ms later");
     x.count = 10;
     tick(x);
     NOTHING();
@@ -824,7 +824,7 @@ static void each_timer_is_set_after_the_work(void **state)
     (void)state;
     timers_that_work(12, false, 10, 0);
     EXPECT("drift likely 12 x12, 0: \n", "'beat' (interval) sets itself anew when its own work",
-           "Of 10 ms each time, and about 3 ms of work, it comes every 13 ms");
+           "Set for 10 ms each time, with about 3 ms of work, it comes every 13 ms");
     timers_that_work(40, false, 10, 3);
     EXPECT("drift likely 40 x40, 0: \n");
     timers_that_work(40, false, 10, 1);

@@ -353,7 +353,7 @@ static void one_lock_for_all(void **state)
             take_turns(style, 30, 1, true, parents);
             EXPECT(style == PLACES ? "contention likely " : "contention likely 1 x1, 30: \n",
                    "'GET /': ", " of what 30 of these took went to waiting for ", "30 waits took ",
-                   "Longest had it ");
+                   "It was held longest by ");
         }
 }
 
@@ -587,7 +587,7 @@ static void one_that_began_late(void **state)
     begin_workers();
     quick_jobs(10);
     keep_busy("film", 2, 20);
-    EXPECT("workers-busy possible 14 x2, 0: that happened hardly ever");
+    EXPECT("workers-busy possible 14 x2, 0: it hardly ever happened");
 }
 
 static void more_work_than_workers(void **state)

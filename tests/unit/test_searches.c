@@ -626,7 +626,7 @@ static void test_leak_of_ended(void **state)
     const struct weft_finding *f = expect(
         weft__find_leaks, WEFT_LIKELY, 3,
         "'limit' (timer): 60 are pending when the trace ends, 30 at its middle; 60 were created "
-        "and none ended. The oldest that is left, timer 3, was created at 500 ns by 'GET /0', "
+        "and none ended. The oldest one left, timer 3, was created at 500 ns by 'GET /0', "
         "which ended at 1.001 ms.");
     assert_int_equal(f->affected_total, 59);
     assert_int_equal(f->evidences, 3);
