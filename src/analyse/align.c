@@ -360,7 +360,7 @@ static void merge_lists(struct aligner *k, uint32_t *as, uint32_t *bs, bool labe
     *bs = rest_b;
 }
 
-/* How many promises at the beginning of a list are of that type and have no label yet. */
+/* Counts the promises at the beginning of a list that have that type and no label yet. */
 static uint32_t count_nameless(const struct weft__side *s, const struct child *list, uint32_t count,
                                uint32_t type)
 {
@@ -371,7 +371,7 @@ static uint32_t count_nameless(const struct weft__side *s, const struct child *l
     return n;
 }
 
-/* Takes what has a counterpart out of a list. */
+/* Removes what has a counterpart from a list. */
 static void drop_joined(struct child *list, uint32_t *count, const uint32_t *other)
 {
     uint32_t kept = 0;
@@ -422,8 +422,8 @@ static bool is_slow(const struct aligner *k, uint32_t b, uint32_t a)
     return is / 3 > was && is - was > 5000000;
 }
 
-/* Where run a has fewer of a kind, those of b that went well may do without a counterpart, not one that did not. list: those
- * without; parent: whose children they are. Both are in order of their kinds. */
+/* Where run a has fewer of a kind than b, promises of b that went well are left without a counterpart before one
+ * that went wrong. list: those without; parent: whose children they are. Both are in order of their kinds. */
 static void prefer_unwell(struct aligner *k, const struct child *list, uint32_t count,
                           uint32_t parent)
 {
@@ -448,7 +448,7 @@ static void prefer_unwell(struct aligner *k, const struct child *list, uint32_t 
     }
 }
 
-/* As if all that have labels were of one kind; the others go. */
+/* Treats all promises with labels as one kind; drops the others. */
 static void drop_types(struct child *list, uint32_t *count)
 {
     uint32_t kept = 0;

@@ -50,7 +50,7 @@ static void add_block(struct weft__blocks *b, struct weft__block x)
         b->block[b->blocks++] = x;
 }
 
-/* Whether the runs before one all ended with a wait or a resolution, so that one which did not is still going on. */
+/* Whether all earlier runs ended with a wait or a resolution: then a run without one is still going on. */
 static bool runs_end(const struct weft__blocks *b, uint32_t stream)
 {
     enum { LOOKED_AT = 20 };
@@ -144,8 +144,8 @@ static void look_at_run(struct weft__blocks *b, struct weft__block x)
         add_unsaid(b, x, sign);
 }
 
-/* The promise was running when the program was killed, and had been given the loop by one of the very last events: then
- * it is not known for how long. That says something if the loop was idle for nearly all of the time before. */
+/* The promise was running when the program was killed, and one of the very last events had started it, so nobody
+ * knows for how long it ran. It is worth reporting if the loop was idle for nearly all of the time before. */
 static bool ran_silently(const struct weft__blocks *b, uint32_t stream, uint32_t promise,
                          int64_t from_ns)
 {
@@ -165,7 +165,7 @@ static bool ran_silently(const struct weft__blocks *b, uint32_t stream, uint32_t
     return idle > (from_ns - begin) / 10 * 9;
 }
 
-/* Whether a run is many short ones, with nothing else in between, and the loop may have slept there. */
+/* Whether a run consists of many short ones with nothing else in between, where the loop may have slept. */
 static bool is_many(const struct weft__blocks *b, uint32_t stream, uint32_t run)
 {
     const struct weft_model *m = b->m;
@@ -217,7 +217,8 @@ static bool is_creator_of(const struct weft_model *m, uint32_t ancestor, uint32_
     return false;
 }
 
-/* Whether what was resolved after a block is its work, directly or not: whoever waited for it was served by it. */
+/* Whether what was resolved after a block is the block's own work, directly or not: then it did not delay whoever
+ * waited for that. */
 static bool was_its_work(const struct weft__blocks *b, const struct weft__block *x, uint32_t source)
 {
     const struct weft_history *h = b->h;
@@ -249,7 +250,7 @@ static bool was_its_work(const struct weft__blocks *b, const struct weft__block 
     return false;
 }
 
-/* Counts a promise once, as far as it is among those that are kept. */
+/* Counts a promise once, as far as the kept ones show. */
 static void name_victim(const struct weft__blocks *b, struct weft__block *x,
                         const struct weft_wait *w, uint32_t *count)
 {
@@ -372,7 +373,7 @@ void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *tol
     uint32_t loops = 0;
     for (uint32_t i = 0; i < h->streams; i++)
         loops += h->is_loop[i];
-    bool one_loop = loops == 1; /* then who has never run waits for that one */
+    bool one_loop = loops == 1; /* then a promise that has never run waits for that loop */
     for (uint32_t i = 0; i < h->waits && tolds; i++) {
         const struct weft_wait *w = &h->wait[i];
         for (uint32_t t = 0; t < tolds; t++) {
@@ -401,7 +402,7 @@ struct news {
     uint32_t promise;
 };
 
-/* Whether the loop was idle since something else ran last, as far as one looks. */
+/* Whether the loop has been idle since something else ran last; looks back only a little. */
 static bool is_after_idle(const struct weft__blocks *b, uint32_t stream, int64_t time_ns)
 {
     const struct weft_history *h = b->h;
@@ -430,7 +431,7 @@ static struct weft__block *follows(const struct weft__blocks *b, uint32_t stream
     return x && x->to_ns <= time_ns && time_ns <= x->free_ns ? x : NULL;
 }
 
-/* The nth news that a promise is: of its creation, of its resolution. */
+/* The n-th piece of news about a promise: its creation, its resolution. */
 static bool get_news(const struct weft__blocks *b, uint32_t p, unsigned nth, struct news *news)
 {
     const struct weft_promise *x = &b->m->promise[p];
@@ -443,8 +444,8 @@ static bool get_news(const struct weft__blocks *b, uint32_t p, unsigned nth, str
     return x->created && x->creator == WEFT_ROOT;
 }
 
-/* What usually comes when the loop has slept, and came as soon as a block was over, had been due before. On one loop
- * only: it is not known on which one the news came. */
+/* What usually comes when the loop has slept, and came as soon as a block was over, had been due before. Only where
+ * there is one loop: otherwise it is not known on which one the news came. */
 static void look_for_due(struct weft__blocks *b)
 {
     const struct weft_history *h = b->h;

@@ -22,7 +22,7 @@ struct weft__block {
     uint32_t due; /* … or that came from outside then, as if it had been due before, or WEFT_ROOT */
     bool still;   /* it runs when the trace ends */
     bool silent; /* … and no event is later than its beginning */
-    bool alone;  /* nothing else has run on its stream before */
+    bool alone;  /* nothing else ran on its stream before it */
     bool unsure; /* its end is not known: the trace does not say when nothing runs */
 };
 
@@ -36,13 +36,13 @@ struct weft__blocks {
     uint32_t *cursor;              /* of each promise: where in its interactions one was */
     uint32_t *family_runs;         /* by family: how often its promises ran */
     int64_t *family_ns;            /* … and for how long */
-    uint64_t steps_left;           /* in a damaged trace one could go over them again and again */
+    uint64_t steps_left; /* a damaged trace could make the search visit them again and again */
 };
 
 /* Counts who waited during each of these, for anything. */
 void weft__blocks_waiting(struct weft__blocks *b, struct weft__block *const *told, uint32_t tolds);
 
-/* Makes them findings, one for each family. */
+/* Reports them as findings, one for each family. */
 void weft__blocks_tell(struct weft__blocks *b);
 
 #endif

@@ -8,7 +8,7 @@
 
 enum {
     TOLD = 16,       /* families for which everything that waits is counted */
-    USUAL_RUNS = 20, /* of a family, for one that may be an exception */
+    USUAL_RUNS = 20, /* runs of a family; one long one among so many may be an exception */
     A_FEW_RUNS = 4,  /* … for a short one */
 };
 
@@ -55,14 +55,14 @@ static uint64_t signs_of_machine(const struct weft__blocks *b, const struct grou
     /* What runs for longer is interrupted more often. */
     bool often =
         runs >= A_FEW_RUNS && (b->family_ns[g->family] - x->length_ns) / (runs - 1) >= block / 4;
-    /* Below twice the limit, only what takes the same time again and again, and does harm. */
+    /* Below twice the limit, only what takes the same time every time and delays others counts. */
     bool alike = g->count > 2 && x->length_ns - mean <= mean / 10;
     return (g->count <= runs / USUAL_RUNS ? WEFT__B_RARE : 0) |
            (g->count == 1 && x->length_ns < (often ? 3 : 2) * block ? WEFT__B_ONCE : 0) |
            (x->length_ns < 2 * block && (!alike || g->harming < g->count / 2) ? WEFT__B_NEAR : 0);
 }
 
-/* How long the other runs of its family took on average; otherwise where there are fewer than that. */
+/* How long the other runs of its family took on average; `otherwise` if there are fewer than `least` of them. */
 static int64_t usual_ns(const struct weft__blocks *b, const struct group *g, uint32_t least,
                         int64_t otherwise)
 {
@@ -125,7 +125,7 @@ static void say_block(const struct weft__blocks *b, const struct group *g, struc
 {
     const struct weft__block *x = &b->block[g->worst];
     const int64_t lasted = x->to_ns - x->from_ns;
-    /* Of a little the clock says another time. */
+    /* Small differences are noise of the clock. */
     const int64_t away = weft_history_preempted_ns(b->h, x->stream, x->from_ns, x->to_ns);
     analyse_say(b->s, f,
                 x->silent  ? SAY_BLOCK_SILENT
@@ -186,7 +186,7 @@ static void report_blocks(const struct weft__blocks *b, const struct group *g,
     const struct weft__block *x = &b->block[g->worst];
     struct weft__verdict v;
     if (!weft__judge(&v, WEFT_FINDING_LOOP_BLOCKED, signs_of_block(b, g)))
-        return; /* else it is a span, also if it is not looked for */
+        return; /* otherwise it becomes a span, even if this kind of finding is ignored */
     struct weft_finding *f = weft__finding_add(b->s, WEFT_FINDING_LOOP_BLOCKED, &v, x->promise,
                                                x->from_ns, x->to_ns, g->cost_ns);
     uint32_t finding = f ? b->s->out->count - 1 : WEFT_NONE;

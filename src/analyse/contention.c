@@ -19,8 +19,9 @@ enum {
     BATCH = 10, /* … and all come within 1/BATCH of the time that they take in all */
     HANDED = 5, /* all but 1/HANDED are handed on by the one before */
     FREE = 4,   /* … if somebody waits for less than 1/FREE of the time */
-    DEEP = 6,   /* those who wait for the reader, and creators of who hands it on */
-    SHOWN = 3,  /* holders that are named */
+    DEEP =
+        6, /* how deep to follow who waits for the reader, and the creators of whoever hands it on */
+    SHOWN = 3, /* holders that are named */
 };
 
 /* Of a family. */
@@ -54,7 +55,7 @@ struct finder {
     struct sort *sort; /* by family */
     uint32_t *touched, touches;
     struct weft__lists waits_for; /* by lock: by promise, then, behind all promises, by family */
-    int64_t *covered; /* by promise: of its life until then the waits for this lock are counted; */
+    int64_t *covered; /* by promise: up to which time its waits for this lock are counted; */
     uint32_t *seen;   /* … if this is the lock */
     struct served *served;
     struct holder holder[SHOWN]; /* the longest */
@@ -76,7 +77,8 @@ static uint32_t place_of_source(const struct finder *f, const struct weft_wait *
                : f->m->promises + f->s->families->of[source];
 }
 
-/* The list of a wait. That somebody waits to the end may be a hang, which says nothing of how long a wait takes. */
+/* The list that a wait belongs to. A wait that lasts to the end may be a hang and says nothing about how long a
+ * wait takes. */
 static uint32_t list_of_wait(const void *finder, uint32_t wait)
 {
     const struct finder *f = finder;
@@ -124,7 +126,7 @@ static void add_holder(struct finder *f, uint32_t who, int64_t from_ns, int64_t 
     }
 }
 
-/* Whether the trace says who holds it, and that only one does at a time; then who held it for long. */
+/* Whether the trace says who holds it, and only one does at a time; notes who held it longest. */
 static bool is_held_by_one(struct finder *f, uint32_t resource)
 {
     const struct weft_history *h = f->h;
@@ -147,8 +149,8 @@ static int by_end_of_service(const void *a, const void *b)
     return by ? by : weft_order(x->from_ns, y->from_ns);
 }
 
-/* Whether it is handed on, one after the other, by whoever got it last; then who had it for long. In a chain, where each waits for
- * the one before itself, nothing is handed on. */
+/* Whether it is handed on by whoever got it last, one after the other; notes who had it longest. In a chain, where
+ * each waits for the one before it, nothing is handed on. */
 static bool is_handed_on(struct finder *f, const uint32_t *item, uint32_t count)
 {
     uint32_t n = 0, queued = 0, handed = 0;
@@ -208,7 +210,7 @@ static uint32_t waiter_of(const struct finder *f, uint32_t promise, int64_t time
     return WEFT_NONE;
 }
 
-/* Whether it is only a place in the queue: called as the lock is. */
+/* Whether it is only a place in the queue: it has the lock's type and label. */
 static bool is_place(const struct finder *f, uint32_t promise, uint32_t lock)
 {
     const uint32_t name = weft_model_name(f->m, promise);

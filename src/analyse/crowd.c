@@ -112,8 +112,8 @@ static bool add_path(struct gatherer *g, struct weft_path *path, uint32_t promis
     return ok;
 }
 
-/* The one at a place among evenly chosen ones: of those that were resolved by how long they took, so that slow ones are
- * among them. */
+/* The promise at a place of an even sample: of those that were resolved, sorted by how long they took, so that slow
+ * ones are in it. */
 static uint32_t chosen_member(const struct weft_crowd *c, const uint32_t *promise, uint32_t place,
                               uint32_t places)
 {
@@ -122,7 +122,7 @@ static uint32_t chosen_member(const struct weft_crowd *c, const uint32_t *promis
     return c->members ? c->member[at].promise : promise[at];
 }
 
-/* How many are looked at: fewer where the paths of some have very many steps. 0: no memory. */
+/* How many paths to look at: fewer if some have very many steps. 0: no memory. */
 static uint32_t sample_size(const struct gatherer *g, const uint32_t *promise)
 {
     const struct weft_crowd *c = g->out;

@@ -46,7 +46,7 @@ void weft_crowd_fini(struct weft_crowd *c);
 /* Members for qsort: the fastest first. */
 int weft__crowd_by_time(const void *a, const void *b);
 
-/* The nearest rank: the least time that so many percent do not exceed. There are members. */
+/* Nearest-rank percentile: the shortest time that `percent` of the members do not exceed. There must be members. */
 int64_t weft_crowd_percentile(const struct weft_crowd *c, uint32_t percent);
 
 #endif

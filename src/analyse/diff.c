@@ -50,7 +50,7 @@ static int64_t age_ns(const struct weft_history *h, uint32_t promise)
     return h->m->end_ns - h->m->promise[promise].start_ns;
 }
 
-/* Whether a run has a promise that began in it: of others only a part is known. */
+/* Whether a promise began within the recording: of the others only a part is known. */
 static bool began_here(const struct weft_model *m, uint32_t promise)
 {
     const struct weft_promise *p = &m->promise[promise];
@@ -115,14 +115,14 @@ static bool sleeps_to_the_end(const struct weft_history *h, const struct weft_hi
     return slept > 100 * MS && slept > usual + usual / 2;
 }
 
-/* Whether others of its clan have ended in a run, so many that one of them may well be under way when it ends. */
+/* Whether so many others of its clan ended in a run that one may well be unfinished when the run ends. */
 static bool is_one_of_many(const struct weft__clan *c, unsigned which)
 {
     enum { MANY = 8 };
     return c->promises[which] - c->ended[which][WEFT__OPEN] >= MANY;
 }
 
-/* Whether what is pending for so long has been for longer than such promises ever took in the other run. */
+/* Whether it has been pending for longer than such promises ever took in the other run. */
 static bool took_too_long(int64_t age_ns, int64_t longest_ns)
 {
     return age_ns > longest_ns + longest_ns / 2 + MS;
@@ -145,7 +145,7 @@ static bool pending_for_good(const struct weft_history *h, uint32_t promise,
     return p->should_resolve && !is_one_of_many(c, 1 - other) && sleeps_to_the_end(h, other_run);
 }
 
-/* Whether an ending is as frequent among the good ones, or nearly. */
+/* Whether an ending is about as frequent in the good runs. */
 static bool is_usual_ending(const struct weft__clan *c, enum weft__ending e)
 {
     double share = (double)c->ended[0][e] / (c->promises[0] ? c->promises[0] : 1);
@@ -201,7 +201,7 @@ static bool is_better(const struct weft__differ *d, uint32_t good, uint32_t bad)
 
 /* ---- Collecting changes ---- */
 
-/* A change before its text is made. What is alike is one. */
+/* A change before its text is made; changes that are alike are one. */
 struct found {
     struct weft_change_found change;
     int64_t when_ns; /* in the good run, if it is there */
@@ -263,7 +263,7 @@ static void add_change(struct collector *k, enum weft_change_kind kind, uint32_t
     f->change.bad = bad;
 }
 
-/* Whether a promise failed, and only in the good run somebody cared. */
+/* Whether a promise failed, and somebody looked at it in the good run only. */
 static bool is_unread(const struct weft__differ *d, uint32_t good, uint32_t bad)
 {
     return weft__ending_of(d->bad->m, bad) == WEFT__ERROR && d->mark[good] & WEFT__USED &&
@@ -298,7 +298,7 @@ static bool hangs_in_bad(const struct weft__differ *d, uint32_t good)
            !d->bad->m->promise[weft_model_final(d->bad->m, bad)].background;
 }
 
-/* What a promise that is pending for good still waits for is so, too, however young it is. */
+/* What a promise that stays pending waits for stays pending, too, however young it is. */
 static void follow_waits(struct collector *k)
 {
     struct weft__differ *d = k->d;
@@ -369,8 +369,8 @@ bool weft__dispensable(const struct weft__differ *d, uint32_t good)
     return false;
 }
 
-/* Children of sorts that the counterpart has none of. seen: by clan, the good one of the last pair whose bad
- * one has such a child. */
+/* Children of a sort that the counterpart does not have. seen: by clan, the good promise of the last pair whose bad
+ * promise has such a child. */
 static void compare_children(struct collector *k, uint32_t good, uint32_t *seen)
 {
     struct weft__differ *d = k->d;

@@ -68,14 +68,14 @@ static uint32_t what_is_waited_for(const struct search *s, const struct weft_his
                                : s->d->sides.side[h == s->b ? s->d->goods : 0].label[name];
 }
 
-/* Whether one step more may be done. */
+/* Takes one step of the budget; false if it is spent. */
 static bool may_go_on(struct search *s)
 {
     s->budget -= s->budget > 0;
     return s->budget > 0;
 }
 
-/* How many earlier waits of the same reader for the same there are, or WEFT_NONE: too much to count. */
+/* How many earlier waits the same reader had for the same thing, or WEFT_NONE: too many to count. */
 static uint32_t rank_of(struct search *s, const struct weft_history *h, uint32_t wait, bool by_name)
 {
     const struct weft_wait *w = &h->wait[wait];
@@ -120,7 +120,7 @@ static uint32_t notifications(const struct weft_history *h, uint32_t promise)
     return h->notified_first[promise + 1] - h->notified_first[promise];
 }
 
-/* From a wait back to what made it begin, as long as that is out of order, too. */
+/* Follows a wait back to what made it begin, as long as that came in another order, too. */
 static void follow_back(const struct search *s, struct weft__parting *c, uint32_t actor)
 {
     enum { STEPS = 64 };
@@ -143,7 +143,7 @@ static void follow_back(const struct search *s, struct weft__parting *c, uint32_
     }
 }
 
-/* Whether the same wait began after the signal in some other good run as well: then it does no harm. */
+/* Whether the same wait began after the signal in another good run: then that order does no harm. */
 static bool is_harmless(struct search *s, const struct weft__parting *c, uint32_t rank,
                         uint32_t signal)
 {
@@ -350,14 +350,14 @@ static bool went_wrong(const struct search *s, uint32_t good)
            weft__ended_worse(s->b, s->d->bad_of_good[good], s->g, good);
 }
 
-/* A promise that there is once more in the good run, and whose creator went wrong: it gave up before. */
+/* A promise that only the good run has one more of, and whose creator went wrong: it gave up earlier. */
 static bool gave_up(const struct search *s, uint32_t good)
 {
     return s->d->mark[good] & WEFT__USED && went_wrong(s, s->g->m->promise[good].creator) &&
            !s->b->m->losses.overwritten && !weft__dispensable(s->d, good);
 }
 
-/* One that there is once more in the bad run: it was done too often. */
+/* A promise that the bad run has one more of: something was done too often. */
 static bool did_more(const struct search *s, uint32_t bad)
 {
     return s->d->bad_mark[bad] & WEFT__USED && s->d->good_of_bad[bad] == WEFT_NONE &&
@@ -408,14 +408,15 @@ static void find_causes(const struct weft_model *m, const uint8_t *differs, int6
     }
 }
 
-/* Whether somebody who differs resolved a promise in the good run. */
+/* Whether a promise was resolved in the good run by one that differs between the runs. */
 static bool by_another(const struct search *s, uint32_t good)
 {
     uint32_t by = weft__resolver_of(s->g, good);
     return by != WEFT_ROOT && s->differs[weft_model_final(s->g->m, by)];
 }
 
-/* Whether the creator of a promise that is missing did something afterwards, or the like before: then it was left out. */
+/* Whether the creator of a missing promise did something afterwards, or the same kind of thing before: then it
+ * skipped this one. */
 static bool got_past(struct search *s, uint32_t good)
 {
     const struct weft__differ *d = s->d;
@@ -473,7 +474,7 @@ static bool is_consequence(const struct search *s, const struct weft__parting *c
     return s->cause_ns[good] < INT64_MAX || s->bad_cause_ns[bad] < INT64_MAX || by_another(s, good);
 }
 
-/* The first one that is no consequence of another; where they go in a circle, the first of all. */
+/* The first one that is no consequence of another; if they form a circle, the first of all. */
 static const struct weft__parting *first_of(const struct search *s)
 {
     const struct weft__parting *best = NULL;
@@ -498,7 +499,7 @@ static uint32_t creator_in(const struct weft_model *m, uint32_t promise)
     return m->promise[promise].creator;
 }
 
-/* Something that the same one had created ended otherwise, right before a promise did: a time limit. */
+/* Something with the same creator ended differently right before the promise did: a time limit. */
 static bool find_limit(const struct search *s, struct weft__parting *c)
 {
     enum { AT_ONCE_NS = 100000, MOST = 64 };
@@ -543,7 +544,7 @@ static uint32_t last_read(const struct search *s, const struct weft_history *h, 
     return last;
 }
 
-/* Whether another good run has it that way, too. */
+/* Whether it is the same in another good run. */
 static bool seen_by(const struct search *s, uint32_t good, uint32_t by)
 {
     for (uint32_t r = 1; r < s->d->goods; r++) {

@@ -9,11 +9,11 @@
 
 #define NEAR_NS INT64_C(200000) /* a timer may be late by so much, */
 enum {
-    NEAR = 10,  /* … or by 1/NEAR; and so many may be shorter than that */
+    NEAR = 10,  /* … or by 1/NEAR; 1/NEAR of them may be shorter than that */
     TIME = 4,   /* 1/TIME must be in time: none comes early, but on a busy machine many come late */
     TIMES = 10, /* that a timer was set anew */
     SHARE = 5,  /* 1/SHARE of the timer, at least, is what the work takes */
-    LINE = 10000, /* timers of which each has set the next one, that are looked at */
+    LINE = 10000, /* timers to follow back, each of which set the next one */
 };
 
 /* A time that its timer woke it. */

@@ -81,19 +81,19 @@ struct weft_finding {
     uint32_t promise;         /* the culprit */
     int64_t start_ns, end_ns; /* when */
     int64_t cost_ns; /* what it cost: time in which somebody waited, or in which nothing else ran */
-    uint64_t count;  /* how often it was found; the worst is told. At least 1 */
+    uint64_t count;  /* how often it was found, at least 1; the texts describe the worst case */
     char *text;      /* one or two sentences */
     char *doubt;     /* why the confidence is not higher, or NULL */
     struct weft_evidence *evidence; /* in order of time */
     uint32_t evidences;
-    uint32_t *affected; /* promises that suffered, the nearest first */
+    uint32_t *affected; /* promises that were held up, the nearest first */
     uint32_t affecteds;
     uint64_t affected_total; /* there may be more than are listed */
 };
 
 struct weft__text; /* names.h */
 
-/* Says the i-th piece of its evidence: "'ARP query' creates 'ARP response'". Promises that would be called alike
+/* Puts the i-th piece of evidence in words: "'ARP query' creates 'ARP response'". Promises with the same name also
  * get their numbers. */
 void weft_evidence_say(struct weft__text *t, const struct weft_model *m,
                        const struct weft_finding *f, uint32_t i);
@@ -129,8 +129,8 @@ struct weft_explain_options {
 /* All zero: the defaults; then as given. */
 struct weft_explain_options weft_explain_defaults(const struct weft_explain_options *given);
 
-/* options and progress may be NULL. *out is empty. Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED; *out is then
- * empty. The caller releases it; h must stay as long as it is called for names only. */
+/* options and progress may be NULL. *out is overwritten. Returns 0, WEFT_E_NOMEM or WEFT_E_CANCELED; *out is then
+ * empty. The caller releases it with weft_findings_fini; it holds nothing of h. */
 int weft_explain(struct weft_findings *out, const struct weft_history *h,
                  const struct weft_explain_options *options, weft_progress_fn *progress,
                  void *data);

@@ -12,10 +12,10 @@
 
 #define MS INT64_C(1000000)
 #define CHANCE_NS (10 * MS) /* in which a loop has had its turn */
-#define ANSWER_NS MS        /* what answers a failure directly comes within that */
+#define ANSWER_NS MS        /* a direct answer to a failure comes within this time */
 enum {
     NEAR = 32,      /* events that are looked at before and after a failure */
-    STREAMS = 16,   /* on which is looked what came after it */
+    STREAMS = 16,   /* promises whose later events are looked at */
     RUNS = 16,      /* of each */
     ANCESTORS = 16, /* creators that are looked at */
 };
@@ -117,7 +117,7 @@ static bool is_made_by(const struct finder *f, uint32_t ancestor, uint32_t promi
     return false;
 }
 
-/* Who still waits for what a failed one was to resolve. */
+/* Finds who still waits for what a failed promise was to resolve. */
 static void record_stranded(struct finder *f)
 {
     const struct weft_history *h = f->h;
@@ -155,7 +155,7 @@ static enum looked looked_at(const struct finder *f, uint32_t p)
 
 /* ---- Handed on ---- */
 
-/* Until when the run lasts in which a promise acted. */
+/* When the run in which a promise did something ended. */
 static int64_t run_end(const struct finder *f, uint32_t actor, int64_t time_ns)
 {
     uint32_t run = weft_history_run_at(f->h, actor, time_ns);
@@ -182,8 +182,8 @@ static bool says_who_looks(const struct finder *f, uint32_t p)
             h->waits_of_first[creator + 1] > h->waits_of_first[creator]);
 }
 
-/* Whether the failure of p is told by the resolution of q, in the same run. That the one who should have looked
- * reports success tells nothing. */
+/* Whether the resolution of q, in the same run, passes the failure of p on. It does not if q should have looked at
+ * p and reports success. */
 static bool is_reported_by(const struct finder *f, uint32_t p, uint32_t q, bool by_p, bool later)
 {
     const struct weft_model *m = f->m;
@@ -196,7 +196,7 @@ static bool is_reported_by(const struct finder *f, uint32_t p, uint32_t q, bool 
     return q != p && (same || (by_p && later) || above) && !is_made_by(f, p, q);
 }
 
-/* Whom the failure of p was handed on to, or WEFT_NONE. */
+/* The promise to which the failure of p was passed on, or WEFT_NONE. */
 static uint32_t handed_on(const struct finder *f, uint32_t p)
 {
     const struct weft_model *m = f->m;
@@ -245,8 +245,8 @@ static bool had_chance(const struct finder *f, uint32_t p)
     return idles >= (over ? 1 : 2) || runs >= (over ? 2 : 4);
 }
 
-/* Whether the creator goes on right after the failure, and nothing says because of what else. Not if it only goes on
- * with what it did when it started the promise. */
+/* Whether the creator runs right after the failure for no other known reason. Not if it only continues what it did
+ * when it started the promise. */
 static bool creator_follows(const struct finder *f, uint32_t p, uint32_t actor, int64_t time)
 {
     const struct weft_history *h = f->h;
@@ -361,7 +361,7 @@ static bool reason_is(const struct weft_model *m, uint32_t p, const char *const 
     return false;
 }
 
-/* What is known of who could have looked at it. */
+/* The signs of a failure: what is known of those that could have looked at it. */
 static uint64_t signs_of_failure(const struct finder *f, uint32_t p, enum looked looked)
 {
     static const char *const unhandled[] = {"unhandled rejection", NULL};
@@ -479,7 +479,7 @@ static void report_failure(struct finder *f, const struct failure *x, uint32_t c
     prove_failure(f, x, g);
 }
 
-/* One finding for each family and reason: of those of which it is as sure. */
+/* Adds one finding for each family, reason and confidence. */
 static void report_failures(struct finder *f)
 {
     if (f->failures)

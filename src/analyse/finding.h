@@ -26,8 +26,8 @@ struct weft__search {
     void *data;
     bool canceled;
 
-    /* For joining: time in which a loop was blocked or spun, filled by loop.c: by start, not overlapping. Who suffered
-     * from it alone is no finding of its own. */
+    /* For joining: when a loop was blocked or spun, filled by loop.c: by start, not overlapping. Promises that were
+     * held up only by this are no findings of their own. */
     struct weft__blocked {
         int64_t from_ns, to_ns;
         uint32_t finding;
@@ -35,8 +35,8 @@ struct weft__search {
     uint32_t blockeds, blocked_room;
 };
 
-/* Room for one more item in an array of count, which array points to; *room is how many there is room for. False: s has
- * failed. */
+/* Makes room for one more item in the array of count items whose address is given; *room is its capacity. False: s
+ * has failed. */
 bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
                        size_t item);
 
@@ -57,13 +57,13 @@ struct weft__lists weft__lists(struct weft__search *s, uint32_t lists, uint32_t 
                                uint32_t (*list_of)(const void *data, uint32_t item),
                                const void *data);
 
-/* Runs a search: afterwards what it took is given back, and the evidence of what it found is in order of time. */
+/* Runs a search, then releases the memory that it took and sorts the evidence of its findings by time. */
 void weft__search_run(struct weft__search *s, void (*search)(struct weft__search *s));
 
 struct weft__verdict; /* judge.h */
 
-/* Adds a finding and returns it, for the rest to be filled in: valid until the next one. NULL: no memory, or
- * not looked for. */
+/* Adds a finding and returns it for the caller to fill in; valid until the next one is added. NULL: no memory, or
+ * this kind is ignored. */
 struct weft_finding *weft__finding_add(struct weft__search *s, enum weft_finding_kind kind,
                                        const struct weft__verdict *v, uint32_t promise,
                                        int64_t start_ns, int64_t end_ns, int64_t cost_ns);
@@ -102,7 +102,7 @@ void weft__evidence_waited(struct weft__search *s, struct weft_finding *f,
 void weft__evidence_resolved(struct weft__search *s, struct weft_finding *f,
                              const struct weft_wait *w);
 
-/* In order of time, at equal times as they came; and gives back what a finding holds. */
+/* Sorts the evidence by time, stably; releases what a finding holds. */
 void weft__finding_sort(struct weft_finding *f);
 void weft__finding_fini(struct weft_finding *f);
 
@@ -110,7 +110,7 @@ void weft__finding_fini(struct weft_finding *f);
 enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise);
 uint32_t weft__resolver(const struct weft_history *h, uint32_t promise);
 
-/* Nothing of m says that the promise has a result, nor that nobody wants it. */
+/* The promise has no result, and nothing says that nobody wants one. */
 static inline bool weft__is_pending(const struct weft_model *m, uint32_t promise)
 {
     return m->promise[promise].outcome == WEFT_PENDING;
@@ -121,7 +121,7 @@ static inline bool weft__has_failed(const struct weft_model *m, uint32_t promise
     return m->promise[promise].outcome == WEFT_FAILED;
 }
 
-/* Whether it is somebody's: it is the promise itself, or was made by it, over so many creators. */
+/* Whether `promise` is `whose`, or was created by it, directly or over at most `creators` creators. */
 bool weft__is_of(const struct weft_model *m, uint32_t promise, uint32_t whose, unsigned creators);
 
 /* Whether the one who waited went on because of that. */
@@ -130,7 +130,7 @@ static inline bool weft__is_served(const struct weft_wait *w)
     return w->end == WEFT_WAIT_READ || w->end == WEFT_WAIT_RAN;
 }
 
-/* Puts them in order. Returns the one in the middle, the upper one of two; 0: there are none. */
+/* Sorts them. Returns the median, the upper one of two; 0 if there are none. */
 int64_t weft__median(int64_t *value, uint32_t count);
 
 /* What was read as a run began, or WEFT_NONE. */
@@ -143,7 +143,7 @@ static inline int64_t weft__sum(int64_t a, int64_t b)
     return b < 0 ? a : __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;
 }
 
-/* Whether a promise gets a label between two times, among the first most that anybody gets then. */
+/* Whether a promise gets a label between two times; looks only at the first `most` labels in that time. */
 bool weft__is_labelled(const struct weft_model *m, uint32_t promise, int64_t from_ns, int64_t to_ns,
                        uint32_t most);
 

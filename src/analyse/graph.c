@@ -18,7 +18,8 @@ static bool says_who_goes_on(const struct weft_history *h)
         untold +=
             w->end == WEFT_WAIT_ENDED && weft_history_resolved_ns(h, w->source) <= w->until_ns;
     }
-    return told >= untold; /* a small program may have nothing that was told but what was not */
+    return told >=
+           untold; /* a small program may have only waits of which nothing says how they ended */
 }
 
 /* Whether somebody can still wait for it: it has no result, or was dropped. */
@@ -34,8 +35,8 @@ static bool is_limit(const struct weft__search *s, uint32_t p)
     return (weft__known(s, p) & WEFT__TIMER) != 0;
 }
 
-/* Of the open waits of a reader, those which block it: those for what is missing, or else (or where only a time limit
- * is) the one for what came last. */
+/* Of a reader's open waits, those that block it: the ones for what is missing; if there are none, or only time
+ * limits, the one for what came last. */
 struct blocking {
     const struct weft__search *s;
     const struct weft_history *h;
@@ -87,8 +88,7 @@ static void blocking_of(struct blocking *b, uint32_t r)
     bool only_limits = true; /* … and since when, by interactions, it waits for them */
     uint32_t newest = 0;
     const struct weft_wait *last = last_woken(h, r);
-    for (uint32_t i = first; i < end;
-         i++) { /* those of earlier runs have been left, says the history */
+    for (uint32_t i = first; i < end; i++) { /* the history has closed those of earlier runs */
         const struct weft_wait *w = &h->wait[h->waits_of[i]];
         uint32_t source = weft_model_final(m, w->source);
         if (w->end != WEFT_WAIT_OPEN || (source == r && w->source != w->reader))
@@ -285,7 +285,7 @@ static uint32_t spread_group(struct weft__graph *g, uint32_t *queue, uint32_t he
     for (; head < tail; head++) {
         uint32_t node = queue[head];
         unsigned behind = g->mark[node] & WEFT__BEHIND_BACKGROUND;
-        /* A condition is always pending; who missed its signal waits for no other one. */
+        /* A condition is always pending; a promise that missed its signal waits for nothing else. */
         const struct weft__group *group = &g->groups[g->group[node]];
         if (weft__is_meant(g, node) && !(group->lost_clear && group->node == node))
             behind = WEFT__BEHIND_BACKGROUND;
@@ -313,7 +313,7 @@ static bool add_roots(struct weft__graph *g, bool weak, uint32_t *queue, uint32_
         struct weft__group *group = add_group(g, p);
         if (!group)
             return false;
-        if (!(g->mark[p] & WEFT__HELD)) /* else who waits for it waits for those */
+        if (!(g->mark[p] & WEFT__HELD)) /* otherwise whatever waits for it really waits for those */
             weft__find_lost(g, group);
         group->deaf = deaf_wait(g, p, &group->deaf_to);
         if (!weak && weft__is_meant(g, p) && !group->lost) {
@@ -429,7 +429,7 @@ static bool add_circle(struct weft__graph *g, struct tarjan *t, uint32_t root, u
                     g->next[p] = g->out[e];
         }
         for (uint32_t i = 0; i < group->members;
-             i++) /* after so many steps one is in the circle itself */
+             i++) /* after this many steps the walk is in the circle itself */
             group->node = weft__ahead(g, group->node);
         uint32_t p = group->node;
         do {

@@ -42,7 +42,7 @@ struct weft__group {
     bool lost_often;    /* the same was seen before, and did no harm */
     bool
         lost_usual; /* it was signalled in vain before, or waited for: perhaps it told of nothing new */
-    bool lost_acted; /* the one who waits may have seen to it before it waited */
+    bool lost_acted; /* the waiter may have dealt with the signal before it waited */
     bool lost_clear; /* … did nothing at all in between, or it was waiting */
 
     uint32_t deaf;    /* the wait that was cancelled, and node goes on as before; or WEFT_NONE */
@@ -60,8 +60,8 @@ struct weft__group {
     uint32_t up;                      /* the group that the owner is blocked in, or WEFT_NONE */
     uint32_t first_under, next_under; /* groups whose up is this one, where it is followed */
     bool followed;                    /* told as a part of up */
-    bool closed;     /* owners lead round in a circle: from group to up and back here */
-    uint32_t teller; /* … which one of the circle is told of */
+    bool closed;     /* owners form a circle: following `up` from here leads back here */
+    uint32_t teller; /* … the group of the circle that the finding describes */
 };
 
 /* Of promises: waits behind one that is meant to be pending; waits, among others, for one that is; should be
@@ -86,7 +86,7 @@ struct weft__graph {
     unsigned char *mark;
     struct weft__group *groups;
     uint32_t count, room;
-    uint64_t budget; /* steps left for looking at who is like a reader */
+    uint64_t budget; /* steps left for comparing promises with a reader */
 
     /* When a loop was last idle, and the time before that; INT64_MIN: never. */
     int64_t slept_ns, slept_twice_ns;
@@ -167,11 +167,11 @@ int64_t weft__still_since(const struct weft__graph *g, uint32_t promise, bool *r
 /* It has run, but not shortly before the end, or several like it that came later have ended. */
 bool weft__has_worked(const struct weft__graph *g, uint32_t promise);
 
-/* Its time will come: it is a timer, or most of its sort were ended by one that was made with them. */
+/* It will end by itself: it is a timer, or most of its sort were ended by a timer created with them. */
 bool weft__sleeps(const struct weft__graph *g, uint32_t promise);
 
-/* Others of its sort have ended, and in a hundredth of the time in which nothing of this one has moved, though the loop was free
- * to: it should have ended, too. */
+/* Others of its sort ended within a hundredth of the time for which nothing of this one has moved, though the loop
+ * was free: it should have ended, too. */
 bool weft__is_expected(const struct weft__graph *g, uint32_t promise);
 
 /* life.c: the recording was never off, or what happened afterwards shows that it hangs still. who: the one it is about, who
@@ -192,8 +192,8 @@ bool weft__free_held(struct weft__graph *g);
 /* The groups whose roots are held: who holds them, and in which group these hang. False: no memory. */
 bool weft__find_held(struct weft__graph *g);
 
-/* … and those that are held by one root alone, for which others wait as well: that one is to be looked at. Once it is known
- * who hangs where. */
+/* … and those that one other root alone holds: that root is the one to report. Called once it is known who hangs
+ * where. */
 void weft__follow_holders(struct weft__graph *g);
 
 /* The next hold of a resource that has not ended; at begins with the first of its places in holds_for. WEFT_NONE: it was
@@ -206,7 +206,7 @@ uint32_t weft__holder(const struct weft__graph *g, uint32_t hold);
 /* Whether a promise that hangs is only a place in the queue for what is held: of the same type and label as that. */
 bool weft__is_place(const struct weft__graph *g, uint32_t promise);
 
-/* Whether all is there that was said of who holds the resource. */
+/* Whether the trace still has every event about who holds the resource. */
 bool weft__holds_known(const struct weft_model *m, uint32_t resource);
 
 /* Whether others give the resource back than those who have got it: then nothing says who will. */

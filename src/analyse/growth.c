@@ -7,7 +7,7 @@
 
 enum {
     PARTS = 8,    /* of the time in which they come: more are pending after each */
-    KNOWN = 3,    /* … of so many it is known how long they took */
+    KNOWN = 3,    /* … for at least this many of them it is known how long they took */
     LEAST = 40,   /* of a sort */
     PENDING = 10, /* at the end of that time; */
     RISE =

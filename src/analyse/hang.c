@@ -7,8 +7,8 @@
 #include "analyse/types.h"
 
 enum {
-    FAMILY_SOME = 2,   /* so many of a sort show that they do end */
-    FAMILY_ENOUGH = 8, /* so many of a sort show how long one may take */
+    FAMILY_SOME = 2,   /* this many that ended show that their sort does end */
+    FAMILY_ENOUGH = 8, /* this many show how long one of their sort may take */
     FAMILY_MANY = 100, /* … and that there are always some of them */
     SHORT_PART =
         10, /* what is there for no more than a tenth of the trace may have been in flight */
@@ -35,7 +35,7 @@ static int64_t waited_ns(const struct weft__graph *g, uint32_t wait)
     return ns > 0 ? ns : 0;
 }
 
-/* Within the walk from start: the trees under groups of the circle end at those. */
+/* Walks on from start; below groups of the circle it stops at those groups. */
 static void measure_group(const struct weft__graph *g, struct weft__hang *x, uint32_t group,
                           uint32_t *near_behind, bool *alive)
 {
@@ -515,7 +515,7 @@ static void add_finding(const struct weft__graph *g, const struct weft__hang *x,
     weft__tell_hang(g, x, f, count - 1);
 }
 
-/* What goes on waiting as others did is not what went wrong, where something else is. */
+/* A wait as long as others had before is not the fault if something else explains what hangs. */
 static void clear_ordinary(struct weft__hang *x, uint32_t count)
 {
     bool other = false;
@@ -526,7 +526,7 @@ static void clear_ordinary(struct weft__hang *x, uint32_t count)
             weft__judge(&x[i].verdict, x[i].kind, x[i].signs |= WEFT__H_ORDINARY);
 }
 
-/* No more than can be told: each takes memory. */
+/* Limits them to what will be shown, since each takes memory. */
 static bool add_findings(const struct weft__graph *g, struct weft__hang *found, uint32_t count)
 {
     struct sort *sort = weft__take(g->s, count, sizeof *sort);

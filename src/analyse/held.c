@@ -8,8 +8,8 @@
 #include "base/array.h"
 
 enum {
-    ROUNDS = 16,   /* what is not settled after so many is taken for what may go on */
-    LOCK_SEEN = 8, /* so many who held it one after the other show that it is a lock */
+    ROUNDS = 16,   /* what is still open after this many rounds may go on */
+    LOCK_SEEN = 8, /* this many holders, one after the other, show that it is a lock */
 };
 
 uint32_t weft__next_holder(const struct weft__graph *g, uint32_t resource, uint32_t *at)

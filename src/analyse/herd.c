@@ -10,8 +10,8 @@
 
 #define US INT64_C(1000)
 #define TURN_NS (10 * 1000 * US) /* signals of one turn of the loop are no further apart */
-#define VAIN_NS (200 * US)       /* who runs for longer did something, whatever it was */
-#define WORK_NS (100 * US)       /* who runs for as long, and WORK_TIMES the median, did, too */
+#define VAIN_NS (200 * US)       /* a promise that runs longer than this did something */
+#define WORK_NS (100 * US)       /* so did one that runs this long and WORK_TIMES the median */
 enum {
     WORK_TIMES = 10,
     FEW = 4,         /* at most 1/FEW of them may have got something */
@@ -41,8 +41,8 @@ struct herd {
     uint64_t vain_total;
     int64_t cost_ns;
     uint32_t silent; /* moments of which only the time says that anybody got something; */
-    uint32_t weak;   /* … and he ran for little longer than the others */
-    uint32_t late;   /* … in which others were told before the one who got it, and left it */
+    uint32_t weak;   /* … and that one ran for little longer than the others */
+    uint32_t late;   /* … in which others were woken before the one that got it */
     uint64_t winners;
     bool winners_differ;
 };
@@ -139,7 +139,7 @@ static struct member judge_whether_idle(const struct finder *f, uint32_t wait)
     return x;
 }
 
-/* Who ran for much longer than the others did something, too. Returns how long the others ran. */
+/* A promise that ran for much longer than the others did something, too. Returns how long the others ran. */
 static int64_t judge_members(struct finder *f)
 {
     uint32_t n = 0;
@@ -253,7 +253,7 @@ static void find_herds_of(struct finder *f, uint32_t source)
 
 /* ---- Findings ---- */
 
-/* Fills the members of the worst moment again. */
+/* Collects the members of the worst moment again. */
 static bool find_members_again(struct finder *f, const struct herd *k)
 {
     const struct weft_history *h = f->h;

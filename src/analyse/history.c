@@ -555,8 +555,9 @@ static bool is_turn(const struct weft_history *h, uint32_t notified, const struc
     return true;
 }
 
-/* By which notification each of them went on: the last before that. But each is for one, as long as there are enough: the
- * last for the last, and so on back. Returns the last that nobody needed, or WEFT_NONE. */
+/* Finds by which notification each of them went on: the last one before that. Each notification serves one as long
+ * as there are enough, assigned from the last one backwards. Returns the last notification that nobody needed, or
+ * WEFT_NONE. */
 static uint32_t give_turns(struct weft_history *h, const struct gone *gone, uint32_t count,
                            uint32_t condition)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* A model turned round, so that one can ask who waited for what, why something ran, and what was busy.
+/* A model indexed by promise, to ask who waited for what, why something ran, and what was busy.
  *
  *     struct weft_history *h;
  *     if (weft_history_new(&h, model, NULL, NULL) == 0) {

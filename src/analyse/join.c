@@ -141,7 +141,7 @@ static void join_failures(struct weft__search *s, const struct failures *by, boo
 
 /* ---- What hangs becomes more and more ---- */
 
-/* Those behind a root become more because of it. hung: by family. */
+/* Drops leaks that only grow because their promises wait for a root that hangs. hung: by family. */
 static void join_leaks(const struct weft__search *s, bool *hung, bool *gone)
 {
     for (uint32_t i = 0; i < s->out->count; i++) {

@@ -36,10 +36,10 @@ enum {
 #define WEFT__H_ANY_MARK (WEFT__H_ROOT_MARKED | WEFT__H_MARKED | WEFT__H_MARKED_LATER)
 #define WEFT__H_MEANT WEFT__OWN(7) /* it is meant to be pending */
 #define WEFT__H_ALIVE WEFT__OWN(8) /* somebody depends on it who is not meant to be pending */
-/* Who waits did nothing at all since the signal that it missed. */
+/* The waiter did nothing at all since the signal that it missed. */
 #define WEFT__H_CLEAR WEFT__OWN(9)
 #define WEFT__H_SHORT WEFT__OWN(10)   /* it has not lasted for hang_ns */
-#define WEFT__H_FREE WEFT__OWN(11)    /* who waits waits for something else, too, that may come */
+#define WEFT__H_FREE WEFT__OWN(11)    /* the waiter also waits for something else that may come */
 #define WEFT__H_LIMITED WEFT__OWN(12) /* … for a time limit */
 #define WEFT__H_ON_PURPOSE WEFT__OWN(13)
 #define WEFT__H_PAUSED                                                                             \
@@ -54,11 +54,11 @@ enum {
     WEFT__OWN(20) /* others took as long, and something else explains what hangs */
 #define WEFT__H_VAIN_BEFORE WEFT__OWN(21) /* the signal came in vain before, and did no harm */
 #define WEFT__H_SIGNALS WEFT__OWN(22)     /* there were signals and waits before */
-#define WEFT__H_ACTED WEFT__OWN(23)       /* who waits may have seen to it before */
+#define WEFT__H_ACTED WEFT__OWN(23)       /* the waiter may have dealt with it before */
 #define WEFT__H_TO_OTHER WEFT__OWN(24)    /* another one was woken */
 #define WEFT__H_LATE WEFT__OWN(25)        /* signalled once, waited for afterwards */
 #define WEFT__H_SOON WEFT__OWN(26)        /* the recording ended soon after the signal */
-#define WEFT__H_READER_OVERWRITTEN WEFT__OWN(27) /* of who waits the beginning was overwritten */
+#define WEFT__H_READER_OVERWRITTEN WEFT__OWN(27) /* the beginning of the waiter was overwritten */
 #define WEFT__H_READER_OLDER WEFT__OWN(31)       /* … or it is older than the recording */
 #define WEFT__H_EXPECTED WEFT__OWN(28) /* others of the sort of somebody in it have long ended */
 #define WEFT__H_KEPT WEFT__OWN(29)     /* all who hold it have ended */
@@ -157,24 +157,24 @@ enum {
 /* Of leaks. */
 #define WEFT__L_ORPHANS WEFT__OWN(0)  /* whoever created them has ended */
 #define WEFT__L_OLD WEFT__OWN(1)      /* they are old, and younger ones have ended */
-#define WEFT__L_STEADY WEFT__OWN(2)   /* they become more and more, none ends, and nobody waits */
-#define WEFT__L_MORE WEFT__OWN(3)     /* they become more and more */
+#define WEFT__L_STEADY WEFT__OWN(2)   /* their number grows, none ends, and nobody waits */
+#define WEFT__L_MORE WEFT__OWN(3)     /* their number grows */
 #define WEFT__L_SOME_END WEFT__OWN(4) /* some have ended */
 #define WEFT__L_REUSED WEFT__OWN(5)   /* they may be dropped without being resolved */
 #define WEFT__L_LASTING WEFT__OWN(6)  /* by their type they may stay */
-#define WEFT__L_FULL WEFT__OWN(7)     /* none has come for long */
+#define WEFT__L_FULL WEFT__OWN(7)     /* none has been created for a long time */
 #define WEFT__L_PAUSED WEFT__OWN(8)   /* the recording was off since most of them were there */
 
 /* Of serial waits. */
 #define WEFT__E_TIMER WEFT__OWN(0)      /* for times */
 #define WEFT__E_ORDERED WEFT__OWN(1)    /* by their type one needs the one before */
-#define WEFT__E_BACKGROUND WEFT__OWN(2) /* who waits is meant to be pending for long */
+#define WEFT__E_BACKGROUND WEFT__OWN(2) /* the waiter is meant to be pending for long */
 #define WEFT__E_NAMELESS WEFT__OWN(3)
 #define WEFT__E_FAILED WEFT__OWN(4)  /* half of them failed */
 #define WEFT__E_ASKED WEFT__OWN(5)   /* there are very many */
-#define WEFT__E_PACED WEFT__OWN(6)   /* whoever resolves them has a timer of his own */
-#define WEFT__E_GOES_ON WEFT__OWN(7) /* who waits does something else afterwards */
-#define WEFT__E_LOAD WEFT__OWN(8)    /* who waits seems to be there to do that */
+#define WEFT__E_PACED WEFT__OWN(6)   /* whoever resolves them has a timer of its own */
+#define WEFT__E_GOES_ON WEFT__OWN(7) /* the waiter does something else afterwards */
+#define WEFT__E_LOAD WEFT__OWN(8)    /* waiting like this seems to be the waiter's purpose */
 #define WEFT__E_ALIKE                                                                              \
     WEFT__OWN(9) /* nothing says that they are different things, nor that two can be at once */
 
@@ -185,7 +185,7 @@ enum {
 #define WEFT__T_TIMER WEFT__OWN(0) /* for a time */
 #define WEFT__T_EMPTY WEFT__OWN(1) /* mostly nobody got anything */
 #define WEFT__T_LATE                                                                               \
-    WEFT__OWN(2) /* who got it was told after others, and it is not one each time */
+    WEFT__OWN(2) /* the one that got it was woken after others, and it is not always the same one */
 #define WEFT__T_WEAK WEFT__OWN(3)     /* only the time says that somebody got something */
 #define WEFT__T_SEVERAL WEFT__OWN(4)  /* several got something */
 #define WEFT__T_NAMELESS WEFT__OWN(5) /* what they wait for has no label */
@@ -223,7 +223,7 @@ enum {
 /* Of what is ended twice. */
 #define WEFT__AGAIN_SELF WEFT__OWN(0) /* by the same one */
 #define WEFT__AGAIN_LOOP                                                                           \
-    WEFT__OWN(1) /* once by the event loop, by itself, or by nobody knows whom */
+    WEFT__OWN(1) /* once by the event loop, by itself, or by an unknown promise */
 #define WEFT__AGAIN_TIMED WEFT__OWN(2) /* once because a time had come */
 #define WEFT__AGAIN_USUAL WEFT__OWN(3) /* most of its sort are, by others each time */
 
@@ -236,11 +236,11 @@ struct weft__rule {
     uint32_t kinds; /* of findings: bits, 1 << kind */
     int most; /* how sure such a finding is at most; or ONE_LESS than before, or DROP: it is none */
     uint64_t when, unless; /* it has all of these signs, and none of those */
-    const char *doubt; /* what is said then; NULL: nothing, since that is how such findings are */
-    const char *scene; /* which test needs it */
+    const char *doubt;     /* why it is not surer; NULL: such findings never are */
+    const char *scene;     /* which test needs it */
 };
 
-/* Not const, since the tests change one after the other, and must notice. */
+/* Not const: the tests change each rule in turn, and some scene must notice. */
 extern struct weft__rule weft__rules[];
 extern const unsigned weft__rules_count;
 
@@ -249,7 +249,7 @@ struct weft__verdict {
     const char *doubt; /* what lowered it last, or NULL */
 };
 
-/* All rules for that kind in turn, beginning with what is certain. Returns false if it is to be dropped. */
+/* Applies all rules for that kind in turn, starting from "certain". Returns false if the finding is to be dropped. */
 bool weft__judge(struct weft__verdict *v, enum weft_finding_kind kind, uint64_t signs);
 
 /* Judges and adds a finding, or one that lasts until the trace ends; NULL: it is none, or as weft__finding_add. */

@@ -124,7 +124,7 @@ static struct figures figures_of(struct sorter *k, int64_t *x, uint64_t count)
 struct compared {
     struct figures good, bad;
     int64_t low_ns, high_ns; /* of the good runs' medians */
-    int64_t seen_ns;         /* longer ones the good runs may not have seen the end of */
+    int64_t seen_ns;         /* the good runs may have ended before longer ones did */
     uint32_t runs;           /* good ones that have the kind */
 };
 

@@ -51,7 +51,7 @@ struct sort {
     uint32_t creators;         /* of orphans: how many different ones */
     uint32_t unsure;           /* of held ones, orphans and loose ones: may have ended unseen */
     uint32_t middle;           /* pending at the middle of the trace */
-    uint32_t oldest;           /* promise: the first one that speaks for a leak */
+    uint32_t oldest;           /* promise: the first one that points to a leak */
     int64_t usual_ns;          /* lifetime that few of those that ended exceed */
     int64_t first_ns, last_ns; /* creation of the first and the last one that is pending */
     bool reused, grows;
@@ -174,7 +174,7 @@ static bool only_sleeps(const struct finder *f, uint32_t promise)
     return false;
 }
 
-/* Nobody waits for it, and who could end it is gone. */
+/* Nobody waits for it, and whoever could end it is gone. */
 static bool is_left_asleep(const struct finder *f, uint32_t p)
 {
     return p != WEFT_ROOT && has_ended(f->m, f->m->promise[p].creator) && !is_waited_for(f, p) &&

@@ -39,7 +39,7 @@ int64_t weft__last_life(const struct weft__graph *g, uint32_t p)
     const struct weft_model *m = g->s->m;
     uint32_t run = weft__last_run(g->s->h, p), next = g->next[p];
     int64_t life = m->promise[p].start_ns, said = m->promise[p].end_ns;
-    /* That one more waits for what is held is no sign of its life. */
+    /* One more waiter for what is held is no sign of life. */
     const bool spoken_of =
         m->promise[p].should_resolve || m->promise[p].promoted || (g->mark[p] & WEFT__HELD);
     if (!spoken_of && said < m->end_ns && said > life)
@@ -56,7 +56,7 @@ int64_t weft__last_life(const struct weft__graph *g, uint32_t p)
 int64_t weft__still_since(const struct weft__graph *g, uint32_t p, bool *runs)
 {
     const struct weft__group *gr = &g->groups[g->group[p]];
-    bool deaf = gr->deaf != WEFT_NONE; /* that it moves and runs is what is wrong */
+    bool deaf = gr->deaf != WEFT_NONE; /* here moving and running is itself the fault */
     int64_t since = deaf ? g->s->h->wait[gr->deaf].until_ns : weft__last_life(g, gr->node);
     *runs |= !deaf && weft__runs_on(g, gr->node);
     for (uint32_t i = 0; p != gr->node && i < gr->count; i++) {
@@ -162,7 +162,7 @@ static bool is_notified(const struct weft_history *h, uint32_t p)
            strcmp(weft_model_type(h->m, p), "condition") == 0;
 }
 
-/* The first wait for the root that who depends on. */
+/* The first wait for the root on which `who` depends. */
 static uint32_t wait_for_root(const struct weft__graph *g, const struct weft__hang *x, uint32_t who)
 {
     const struct weft__group *gr = &g->groups[x->group];

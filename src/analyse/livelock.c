@@ -15,7 +15,7 @@ struct finder {
     uint32_t *vain; /* by promise: what it gave back, and what it let fail that it had created */
 };
 
-/* What each did between two times. Returns who did so most often beside p; WEFT_ROOT: nobody. */
+/* Counts what each did between two times. Returns the one that did so most often besides p; WEFT_ROOT: none. */
 static uint32_t count_vain(struct finder *f, uint32_t p, int64_t from, int64_t to)
 {
     uint32_t most = WEFT_ROOT;
@@ -38,7 +38,7 @@ static uint32_t count_vain(struct finder *f, uint32_t p, int64_t from, int64_t t
     return most;
 }
 
-/* Whether somebody got on meanwhile: resolved something, but for failures. */
+/* Whether anything made progress meanwhile: resolved something other than as a failure. */
 static bool gets_on(const struct finder *f, uint32_t p, uint32_t q, int64_t from, int64_t to)
 {
     for (uint32_t i = 0; i < f->m->interactions; i++) {
@@ -58,7 +58,7 @@ static void name_livelock(struct finder *f, struct weft_finding *g, uint32_t p, 
     g->kind = WEFT_FINDING_LIVELOCK;
 }
 
-/* The other one's finding is the same. */
+/* Drops the finding of the other promise, which is the same. */
 static void drop_second(struct weft__search *s, uint32_t first, uint32_t q)
 {
     uint32_t kept = first;

@@ -31,7 +31,7 @@ static int by_stream(const void *a, const void *b)
     return weft_order(x->to_ns, y->to_ns);
 }
 
-/* What may be as it should be explains nothing. */
+/* A finding that is only possible explains nothing else. */
 static bool is_doubtful(const struct weft__loops *l, const struct weft__span *x)
 {
     return x->finding == WEFT_NONE || l->s->out->finding[x->finding].confidence == WEFT_POSSIBLE;

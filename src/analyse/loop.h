@@ -34,7 +34,7 @@ void weft__span_add(struct weft__loops *l, uint32_t stream, int64_t from_ns, int
 /* How much of a time on a stream lies in spans. Logarithmic. */
 int64_t weft__spans_within(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
                            int64_t to_ns);
-/* … beyond what is usual, in those whose finding is only possible. */
+/* … of that, beyond what is usual, in spans whose finding is only possible. */
 int64_t weft__spans_doubtful(const struct weft__loops *l, uint32_t stream, int64_t from_ns,
                              int64_t to_ns);
 

@@ -41,11 +41,11 @@ struct weft__phrase weft__as_name(const struct weft_model *m, uint32_t promise);
 /* How a promise ended, as a verb: "was fulfilled". */
 const char *weft__outcome_verb(const struct weft_model *m, uint32_t promise);
 
-/* A text of any size, as it is; and what is left of the first bytes of all. */
+/* Adds a text of any size; and cuts the text to its first size bytes. */
 void analyse_text_add(struct weft__text *t, const char *text);
 void analyse_text_cut(struct weft__text *t, size_t size);
 
-/* Gives the text away (the caller frees it); NULL if it failed or is empty. */
+/* Hands the text to the caller, who frees it; NULL if it failed or is empty. */
 char *weft__text_take(struct weft__text *t);
 void weft__text_fini(struct weft__text *t);
 

@@ -267,7 +267,7 @@ static void find_up(struct weft__graph *g, struct weft__group *group, const stru
     const struct weft__group *held = &g->groups[up];
     const struct work *w = &work[g->s->families->of[group->node]];
     bool idle = group->why == WEFT__AS_BEFORE && w->in_job == 0 && w->between > 0;
-    /* … unless the job is what it was not told of. */
+    /* … unless the signal that it missed was for this job. */
     if (idle && !(held->lost && held->lost_ns >= g->s->m->promise[group->node].start_ns))
         return;
     if (weft__is_meant(g, held->node) && !held->lost)

@@ -62,7 +62,8 @@ static void say_still_waits(const struct weft__differ *d, struct weft__text *t, 
                     BAD(source, source));
 }
 
-/* Somebody else got before what has the same name, and in the good run only afterwards: a lock, maybe. */
+/* Something else with the same name was resolved before, in the good run only afterwards: perhaps a lock that
+ * another one got first. */
 static void say_overtaken(const struct weft__differ *d, struct weft__text *t, uint32_t good,
                           uint32_t bad, int64_t bad_ns)
 {
@@ -86,7 +87,8 @@ static void say_overtaken(const struct weft__differ *d, struct weft__text *t, ui
                     BAD(creator, d->bad->m->promise[last].creator));
 }
 
-/* Whether the one who resolved a promise ran for the same time since it was there, and did not resolve it. */
+/* Whether the one that resolved the promise in the good run had the corresponding run in the bad one, and did not
+ * resolve it there. */
 static void say_ran_too(const struct weft__differ *d, struct weft__text *t,
                         const struct weft__parting *c, uint32_t by)
 {

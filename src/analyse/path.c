@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: ISC */
-/* Walks backwards in time. What is known at any moment is one promise, and in which way it matters: it acted (resolved
- * something, began a wait), ran, was waited for. Whoever waits is put on a stack together with when the wait
- * began: before that it counts what the waiter itself did, so the walk goes on there with him. Each move goes back in
- * time, or stays at a time and goes back among the events, or to a creator; where a damaged trace defeats that, the
- * number of moves ends it. */
+/* Walks backwards in time. At any moment the walk is at one promise, which matters in one way: it acted (resolved
+ * something, began a wait), ran, or was waited for. A waiter is put on a stack together with the time its wait
+ * began: before that time, what the waiter itself did counts, so the walk continues there with the waiter. Each
+ * step goes back in time, or stays at a time and goes back among the events, or to a creator; where a damaged trace
+ * defeats that, the number of steps is limited. */
 #include "analyse/walk.h"
 
 #include <stdlib.h>
@@ -327,7 +327,7 @@ static bool has_not_moved(struct weft__walk *k)
     k->moves++;
     if (memcmp(at, k->mark, sizeof at) == 0)
         return true;
-    if ((k->moves & (k->moves - 1)) == 0) /* seldom, so that a circle of any length is met */
+    if ((k->moves & (k->moves - 1)) == 0) /* rarely, so that circles of any length are found */
         memcpy(k->mark, at, sizeof at);
     return false;
 }

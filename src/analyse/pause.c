@@ -2,8 +2,7 @@
 /* Garbage collections that held up somebody who is needed: who waited all the time, and went on right after. */
 #include "analyse/judge.h"
 
-#define AFTER_NS                                                                                   \
-    INT64_C(1000000) /* who goes on later was not held up by it, as far as one can see */
+#define AFTER_NS INT64_C(1000000) /* a promise that goes on later was probably not held up by it */
 enum {
     MANY = 8,   /* waits, where nobody is marked; */
     FEW = 2,    /* … or so many, but of so many collections in all */

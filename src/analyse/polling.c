@@ -95,7 +95,8 @@ static void report_polling(struct finder *f, const struct poller *p)
     weft__finding_affects(f->s, g, x->source);
 }
 
-/* Who created something of which nobody uses the result, and sleeps until it looks: it had slept before, and sleeps no more then. */
+/* The creator of something whose result nobody uses, which sleeps until it looks: it had slept before, and does not
+ * sleep again. */
 static void add_unread(struct finder *f, uint32_t source)
 {
     const struct weft_history *h = f->h;

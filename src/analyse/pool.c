@@ -6,8 +6,8 @@
 #define STALL_NS INT64_C(100000000) /* nobody gives one back for that long */
 
 enum {
-    STALL_TIMES = 10, /* … and that is so many times as long as one is usually held */
-    IDLE = 10,        /* who runs for less than 1/IDLE of the time does nothing */
+    STALL_TIMES = 10, /* … and that is this many times as long as one is usually held */
+    IDLE = 10,        /* a holder that runs for less than 1/IDLE of the time does nothing */
     SHOWN = 4,        /* holders that are named */
 };
 

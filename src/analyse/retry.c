@@ -6,7 +6,7 @@
 #include "analyse/types.h"
 
 #define PAUSE_NS WEFT__MS       /* a longer one is a pause */
-#define LONG_NS (50 * WEFT__MS) /* attempts that take as long do not come thick and fast */
+#define LONG_NS (50 * WEFT__MS) /* attempts that take longer than this are no storm */
 enum {
     BESIDE = 8, /* attempts side by side */
     LOOKED_AT = 16,

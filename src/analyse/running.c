@@ -47,7 +47,8 @@ static bool more_often(const struct activity *a)
     double good = (double)a->runs[0], bad = (double)a->runs[1];
     double promises = (double)a->promises[1] / (double)(a->promises[0] ? a->promises[0] : 1);
     double alive = a->alive_ns[1] / (a->alive_ns[0] > 1 ? a->alive_ns[0] : 1);
-    double most = promises > alive ? promises : alive; /* of what may have become more anyway */
+    double most =
+        promises > alive ? promises : alive; /* the factor by which there may be more anyway */
     return a->promises[0] && a->runs[1] >= 50 && bad > 3 * good * most && bad > good * most + 50;
 }
 

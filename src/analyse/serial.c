@@ -10,15 +10,15 @@
 #include "base/array.h"
 
 #define LEAST_NS INT64_C(20000) /* a wait on average: to start more at once costs something, too */
-#define MOMENT_NS INT64_C(3000000) /* so short are sleeps between two questions */
+#define MOMENT_NS INT64_C(3000000) /* sleeps between two questions are shorter than this */
 enum {
     NEAR = 256,    /* events of a wait that are looked at */
     ANCESTORS = 8, /* creators of a source among which its reader is looked for */
     RUNS = 64,     /* and the like that are looked at */
     MANY = 100,    /* waits of a task that nobody has created: a loop that makes load; */
     WHOLE = 10,    /* … or so many, if they take all of its time but for 1/WHOLE */
-    ASKED = 500,   /* so many are no things that one needs, but questions */
-    TIMES = 10,    /* readers: where it happened to so many, 3/5 of a chain are enough */
+    ASKED = 500,   /* above this count it is polling */
+    TIMES = 10,    /* readers: if it happened to this many, 3/5 of a chain are enough */
 };
 
 struct chain {
@@ -85,8 +85,8 @@ static uint32_t stream_of(const struct finder *f, const struct weft_wait *w)
     return weft_history_stream(f->h, run);
 }
 
-/* Who resolved the source of a wait; WEFT_ROOT: the event loop, or it is not known. *run is the run in which he did,
- * or WEFT_NONE. */
+/* The promise that resolved the source of a wait; WEFT_ROOT: the event loop, or unknown. *run is the run in which
+ * it did, or WEFT_NONE. */
 static uint32_t resolver_of(const struct finder *f, const struct weft_wait *w, uint32_t *run)
 {
     uint32_t at = f->h->resolution[w->source];
@@ -342,8 +342,8 @@ static bool waits_for_older(const struct finder *f, const struct weft_wait *w)
     return false;
 }
 
-/* Whether the source of a wait, or what it has created, gives others something meanwhile: it resolves or signals what was not
- * made for it. Who feeds a queue or a stream does, and what comes first may matter. */
+/* Whether the source of a wait, or something that it created, resolves or signals promises of others during the wait. A
+ * task that feeds a queue or a stream does, and the order may matter there. */
 static bool feeds(const struct finder *f, const struct weft_wait *w)
 {
     const uint32_t final = weft_model_final(f->m, w->source);
@@ -357,8 +357,8 @@ static bool feeds(const struct finder *f, const struct weft_wait *w)
     return false;
 }
 
-/* Whether somebody resolves the source of a wait at his own pace: because of a timer that ran before anybody asked
- * for the source, or his own one, if he was there before; or the source waits for what others tell. */
+/* Whether the source of a wait is resolved at its resolver's own pace: by a timer that ran before anybody asked for
+ * the source, or by the resolver's own timer if the resolver was there before; or the source waits for what others signal. */
 static bool is_paced(const struct finder *f, const struct weft_wait *w)
 {
     uint32_t run, resolver = resolver_of(f, w, &run);
@@ -386,7 +386,7 @@ static bool sleeps_again(const struct finder *f, uint32_t p)
     return only;
 }
 
-/* Whether one only waits for such a thing, in one call or several, one in another. */
+/* Whether it only waits for a sleep, directly or through nested calls. */
 static bool waits_only_for_sleeps(const struct finder *f, uint32_t p)
 {
     for (unsigned i = 0; i < ANCESTORS; i++) {

@@ -314,7 +314,7 @@ static bool find_lock(struct finder *f, struct weft_slow_sort *out)
 
 /* ---- What their paths say ---- */
 
-/* Whether most of their time is one share; or they were held up by this and that. */
+/* Whether one share is most of their time, or all that held them up together. */
 static bool find_share(const struct weft_crowd *c, struct weft_slow_sort *out)
 {
     int64_t total[WEFT_STEP_KINDS] = {0};
@@ -408,7 +408,7 @@ static void say_slow(struct finder *f, struct weft_slow_sort *s)
 
 /* ---- All of it ---- */
 
-/* Who waits for what is slow is slow for the same reason: it is told once. */
+/* What waits for something slow is slow for the same reason, which is reported once. */
 static bool is_told(const struct weft_slow *out, const struct weft_slow_cause *c)
 {
     for (uint32_t i = 0; i < out->count; i++) {

@@ -8,7 +8,7 @@
 #include "analyse/loop.h"
 
 #define WEFT__SPIN_GAP (5 * WEFT__MS) /* later is another series */
-/* … but who wakes himself cannot have slept: the machine was busy */
+/* … but a promise that wakes itself cannot have slept: the machine was busy */
 #define WEFT__SPIN_LONG_GAP (100 * WEFT__MS)
 #define WEFT__SPIN_NOTHING 200   /* ns of a run in which nothing at all can be done */
 #define WEFT__SPIN_NO_TIME 3000  /* … in which nobody outside can be asked for much */
@@ -98,7 +98,7 @@ uint32_t weft__spin_waker(const struct weft_history *h, uint32_t q, int64_t time
 /* Changes of labels and of counters during a series. */
 uint64_t weft__spin_marks(struct weft__spins *k, const struct weft__series *x);
 
-/* Looks at a series from all sides, and keeps it if it is a spin. */
+/* Judges a series, and keeps it if it is a spin. */
 void weft__spin_keep(struct weft__spins *k, struct weft__series x);
 
 /* Those that are not found along the interactions of a promise. */

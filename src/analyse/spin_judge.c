@@ -204,8 +204,8 @@ static bool others_acted(const struct weft__spins *k, uint32_t promise, int64_t 
     return false;
 }
 
-/* Whether somebody else made an end of it: he did something just before the last wake, and at most other times nobody
- * does. Or nobody did: it goes on when the trace ends. */
+/* Whether something else ended it: another promise did something just before the last wake, which is rare
+ * otherwise. Or nothing did: it still goes on when the trace ends. */
 static enum weft__spin_end how_it_ended(const struct weft__spins *k, const struct weft__series *x)
 {
     enum { SAMPLES = 8 };
@@ -225,7 +225,7 @@ static enum weft__spin_end how_it_ended(const struct weft__spins *k, const struc
                : WEFT__SPIN_ENDED;
 }
 
-/* Who wakes himself asks nobody: he could as well not wait at all. */
+/* A self-wake needs no external event: it could as well not wait at all. */
 static bool is_self_spin(const struct weft__spins *k, const struct weft__series *x, int64_t each)
 {
     uint64_t n = weft__spin_runs(x);
@@ -233,7 +233,8 @@ static bool is_self_spin(const struct weft__spins *k, const struct weft__series 
            (n >= k->s->o->spin_runs / 4 && each < WEFT__SPIN_SLICE);
 }
 
-/* Each wake may be for something from outside: a socket that is always ready. But nobody can read one in no time. */
+/* Each wake may be for something from outside, such as a socket that is always ready. But reading one takes some
+ * time. */
 static bool is_idle_asking(const struct weft__spins *k, const struct weft__series *x, int64_t each,
                            int64_t idle)
 {
@@ -270,7 +271,7 @@ static uint64_t signs_of_spin(const struct weft__spins *k, const struct weft__se
            (is_self_spin(k, x, each) ? WEFT__S_NO_WORK : 0);
 }
 
-/* Whether it is worth a word at all. */
+/* Whether it is worth reporting. */
 static bool is_spin(const struct weft__spins *k, const struct weft__series *x)
 {
     const struct weft_explain_options *o = k->s->o;

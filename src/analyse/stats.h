@@ -82,7 +82,7 @@ int weft_stats_find(struct weft_stats *out, const struct weft_history *h, unsign
                     weft_progress_fn *progress, void *data);
 void weft_stats_fini(struct weft_stats *s);
 
-/* The nearest rank: the least latency that so many percent do not exceed. 0 without latencies. */
+/* Nearest-rank percentile: the smallest latency that `percent` of them do not exceed. 0 without latencies. */
 int64_t weft_stats_percentile(const struct weft_stats *s, const struct weft_stats_row *r,
                               unsigned percent);
 

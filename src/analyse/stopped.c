@@ -8,9 +8,9 @@
 enum {
     TIMES = 10,  /* that it went on, at least */
     IDLE = 10,   /* times its usual gap */
-    RARE = 10,   /* one of so many times it may be late */
+    RARE = 10,   /* it may be late one in this many times */
     LIKE = 3,    /* of its sort, to say what they do */
-    LINE = 1000, /* timers of which each has set the next one, that are looked at */
+    LINE = 1000, /* timers to follow back, each of which set the next one */
 };
 
 /* A time that it went on: it had waited since from_ns. */

@@ -23,7 +23,7 @@ static int64_t earlier(int64_t a, int64_t b)
 
 /* ---- Waits ---- */
 
-/* When and by whom it was brought about that a wait could end. */
+/* When a wait could end, and by whose resolution or signal. */
 static struct weft_story_wait resolved_by(const struct weft_history *h, uint32_t wait)
 {
     uint32_t by;

@@ -13,7 +13,7 @@ enum {
 
 /* ---- Evidence ---- */
 
-/* No more than there is room for, and nothing twice. */
+/* Adds evidence, if there is room and it is not there yet. */
 static void prove_once(const struct weft__graph *g, struct weft_finding *f, int64_t time_ns,
                        enum weft_evidence_event event, uint32_t promise, uint32_t other)
 {
@@ -127,7 +127,7 @@ static bool is_over(const struct weft__graph *g, uint32_t promise)
     return promise != WEFT_ROOT && !weft__is_pending(g->s->m, promise);
 }
 
-/* What somebody waits for, who holds something; or WEFT_NONE. */
+/* What a holder waits for, or WEFT_NONE. */
 static uint32_t holder_waits_for(const struct weft__graph *g, uint32_t holder)
 {
     const bool waits = holder != WEFT_ROOT && !is_over(g, holder) && g->next[holder] != WEFT_NONE;
@@ -257,7 +257,7 @@ static void say_owner(const struct weft__graph *g, struct weft_finding *f,
         prove_wait(g, f, g->next[owner]);
 }
 
-/* Whose signal or result it was that did not arrive. */
+/* What did not arrive: a signal, a failure, an end or a result. */
 static enum analyse_sentence what_was_lost(const struct weft__graph *g,
                                            const struct weft__group *gr)
 {
@@ -340,7 +340,7 @@ static void say_circle(const struct weft__graph *g, struct weft_finding *f,
         say_last_waiter(g, f, x);
 }
 
-/* Who holds the resource waits for more of it. */
+/* The holders of the resource wait for more of it. */
 static void say_held_by_waiters(const struct weft__graph *g, struct weft_finding *f,
                                 const struct weft__hang *x)
 {
@@ -380,7 +380,7 @@ static void list_owner(const struct weft__graph *g, struct weft_finding *f, stru
     prove_path(g, f, gr->owner);
 }
 
-/* Owners in a circle: who waits for what whose owner waits … */
+/* A circle of owners: each waits for what the next one owns. */
 static void say_owners(const struct weft__graph *g, struct weft_finding *f,
                        const struct weft__hang *x)
 {

@@ -104,7 +104,7 @@ struct weft__turn *weft__turn_at(const struct weft__turns *k, uint32_t stream, i
 
 /* ---- Waits that were ready ---- */
 
-/* Whether the reader was waiting for something else, too, that came later: then it had to. */
+/* Whether the reader also waited for something that came later: then it had to wait on. */
 static bool waits_for_more(const struct weft_history *h, uint32_t wait, int64_t ready)
 {
     const struct weft_wait *w = &h->wait[wait];

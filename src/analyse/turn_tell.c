@@ -91,7 +91,7 @@ static uint64_t signs_of_delay(const struct weft__turns *k, const struct weft__d
     int64_t least = k->s->o->slow_wake_ns, limit = (x->ended >= USUAL ? 5 : 3) * least;
     bool rare = x->count == 1 || x->count <= x->ended / USUAL;
     if (d->other_stream &&
-        x->ended > 1) { /* it was told, and woke up late? Who polls is late often */
+        x->ended > 1) { /* it was signalled, and woke up late? A poller is often late */
         rare = x->count <= x->ended / 2;
         limit = 5 * least;
     }
@@ -227,7 +227,7 @@ static void report_all_turns(struct weft__turns *k)
     }
 }
 
-/* Delays in the order of their length, so that the worst is the one that is told. */
+/* Delays by length, so that the worst is the one that is reported. */
 struct order {
     uint32_t family;
     int64_t longest_ns;

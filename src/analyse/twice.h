@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: ISC */
-/* Promises that were ended a second time: the first end counts, and somebody believes in the other one. */
+/* Promises that were ended a second time: the first end counts, though somebody relies on the second. */
 #ifndef WEFT_ANALYSE_TWICE_H
 #define WEFT_ANALYSE_TWICE_H
 

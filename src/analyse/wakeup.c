@@ -30,8 +30,8 @@ static void pass_waits(struct sweep *p, uint32_t before)
     }
 }
 
-/* Whether another one like the reader went on meanwhile without waiting for c: those who come look for
- * themselves first, and it has taken what the signal told of. */
+/* Whether another one like the reader went on meanwhile without waiting for c: such promises look for themselves
+ * before they wait, and it took what the signal announced. */
 static bool taken_meanwhile(struct weft__graph *g, uint32_t c, const struct weft_wait *w,
                             int64_t since)
 {
@@ -57,8 +57,8 @@ static bool taken_meanwhile(struct weft__graph *g, uint32_t c, const struct weft
     return false;
 }
 
-/* Whether the reader did something between a signal and its wait by which it may have seen to what the signal told
- * of: waited for something else, resolved or signalled something. */
+/* Whether the reader did something between a signal and its wait by which it may have dealt with the signal: waited
+ * for something else, resolved or signalled something. */
 static bool acted_between(struct weft__graph *g, uint32_t after, const struct weft_wait *w)
 {
     const struct weft_model *m = g->s->m;
@@ -161,8 +161,8 @@ static bool did_anything(struct weft__graph *g, const uint32_t *who, uint32_t co
     return false;
 }
 
-/* The open wait of whom the last signal woke, if it has done nothing since but wait again; or WEFT_NONE. *woken: the wait that the
- * signal ended. */
+/* The open wait of the promise that the last signal woke, if it has done nothing since but wait again; or
+ * WEFT_NONE. *woken: the wait that the signal ended. */
 static uint32_t wait_after_wake(struct weft__graph *g, uint32_t c, uint32_t last, uint32_t *woken)
 {
     const struct weft_history *h = g->s->h;
@@ -224,7 +224,7 @@ static void lost_signal(struct weft__graph *g, struct weft__group *group, uint32
         const struct weft_interaction *x = &h->m->interaction[n];
         uint32_t passed = p.at;
         pass_waits(&p, n);
-        /* One that came in vain, and whoever waited next was woken all the same. */
+        /* A signal came in vain, and whoever waited next was woken all the same. */
         group->lost_often |= vain && n < begun_by && p.at > passed;
         if (n > begun_by && !before) { /* from here on the wait in question is open */
             before = true;
@@ -284,7 +284,7 @@ static bool was_in_vain(struct weft__graph *g, uint32_t signal)
     return g->budget > 0;
 }
 
-/* What somebody waits for was made by such a condition when he began to. */
+/* What the waiter waits for was made by such a condition when its wait began. */
 static void lost_on_condition(struct weft__graph *g, struct weft__group *group, uint32_t wait)
 {
     const struct weft_history *h = g->s->h;

@@ -174,7 +174,7 @@ static int64_t usual_length(struct finder *f, uint32_t sort)
     return n ? weft__median(f->length, n) : INT64_MAX / LATE_TIMES;
 }
 
-/* What the workers were busy with while the worst one stood. */
+/* What the workers were busy with while the worst one waited. */
 static void find_busy(struct finder *f, struct late *x, uint64_t pool)
 {
     const int64_t from = f->m->promise[x->worst].start_ns, to = from + x->worst_ns;
