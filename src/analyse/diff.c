@@ -25,24 +25,15 @@ static bool is_cancellation(const struct weft_model *m, uint32_t promise)
 
 enum weft__ending weft__ending_of(const struct weft_model *m, uint32_t promise)
 {
+    static const enum weft__ending endings[WEFT_OUTCOME_COUNT] = {
+        [WEFT_FULFILLED] = WEFT__VALUE,  [WEFT_FAILED] = WEFT__ERROR,
+        [WEFT_CANCELLED] = WEFT__CANCEL, [WEFT_FORGOTTEN] = WEFT__DROP,
+        [WEFT_RESOLVED] = WEFT__SOMEHOW, [WEFT_PENDING] = WEFT__OPEN,
+        [WEFT_BECAME] = WEFT__OPEN,
+    };
     promise = weft_model_final(m, promise);
-    switch ((enum weft_outcome)m->promise[promise].outcome) {
-    case WEFT_FULFILLED:
-        return WEFT__VALUE;
-    case WEFT_FAILED:
-        return is_cancellation(m, promise) ? WEFT__CANCEL : WEFT__ERROR;
-    case WEFT_CANCELLED:
-        return WEFT__CANCEL;
-    case WEFT_FORGOTTEN:
-        return WEFT__DROP;
-    case WEFT_RESOLVED:
-        return WEFT__SOMEHOW;
-    case WEFT_PENDING:
-    case WEFT_BECAME:
-    case WEFT_OUTCOME_COUNT:
-        break;
-    }
-    return WEFT__OPEN;
+    const enum weft__ending ending = endings[m->promise[promise].outcome];
+    return ending == WEFT__ERROR && is_cancellation(m, promise) ? WEFT__CANCEL : ending;
 }
 
 static int64_t age_ns(const struct weft_history *h, uint32_t promise)

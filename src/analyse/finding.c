@@ -10,19 +10,9 @@
 bool weft__search_room(struct weft__search *s, void *array, uint32_t count, uint32_t *room,
                        size_t item)
 {
-    void *items;
-    if (count < *room)
-        return true;
-    uint64_t more = *room ? *room + *room / UINT64_C(2) : 16;
-    memcpy(&items, array, sizeof items); /* a pointer of any type */
-    items = more > UINT32_MAX ? NULL : weft_resize(items, more, item);
-    if (!items) {
-        s->failed = true;
-        return false;
-    }
-    memcpy(array, &items, sizeof items);
-    *room = (uint32_t)more;
-    return true;
+    const bool ok = weft_reserve(array, count, room, item);
+    s->failed |= !ok;
+    return ok;
 }
 
 /* The place in s->taken of an array, or of a new one; NULL: no memory. */
@@ -278,20 +268,13 @@ int64_t weft__median(int64_t *value, uint32_t count)
 
 enum weft_evidence_event weft__ending(const struct weft_model *m, uint32_t promise)
 {
-    switch ((enum weft_outcome)m->promise[weft_model_final(m, promise)].outcome) {
-    case WEFT_FULFILLED:
-        return WEFT_EVIDENCE_FULFILLED;
-    case WEFT_FAILED:
-        return WEFT_EVIDENCE_FAILED;
-    case WEFT_CANCELLED:
-        return WEFT_EVIDENCE_CANCELLED;
-    case WEFT_FORGOTTEN:
-        return WEFT_EVIDENCE_FORGOTTEN;
-    case WEFT_PENDING:
-        return WEFT_EVIDENCE_SIGNALLED;
-    default:
-        return WEFT_EVIDENCE_RESOLVED;
-    }
+    static const enum weft_evidence_event events[WEFT_OUTCOME_COUNT] = {
+        [WEFT_FULFILLED] = WEFT_EVIDENCE_FULFILLED, [WEFT_FAILED] = WEFT_EVIDENCE_FAILED,
+        [WEFT_CANCELLED] = WEFT_EVIDENCE_CANCELLED, [WEFT_FORGOTTEN] = WEFT_EVIDENCE_FORGOTTEN,
+        [WEFT_PENDING] = WEFT_EVIDENCE_SIGNALLED,   [WEFT_RESOLVED] = WEFT_EVIDENCE_RESOLVED,
+        [WEFT_BECAME] = WEFT_EVIDENCE_RESOLVED,
+    };
+    return events[m->promise[weft_model_final(m, promise)].outcome];
 }
 
 bool weft__is_labelled(const struct weft_model *m, uint32_t promise, int64_t from_ns, int64_t to_ns,

@@ -230,46 +230,26 @@ static void say_lonely(const struct weft__differ *d, struct weft__text *t,
         say_still_waits(d, t, d->bad_of_good[p->creator]);
 }
 
+static void say_unread(const struct weft__differ *d, struct weft__text *t,
+                       const struct weft__parting *c)
+{
+    analyse_put(t, d->bad->m, NULL, SAY_PART_UNREAD, BAD(promise, c->early.bad),
+                TIME(good, c->early.good_ns), TIME(bad, c->early.bad_ns));
+}
+
 char *weft__say_parting(struct weft__differ *d, const struct weft__parting *c)
 {
+    static void (*const say[])(const struct weft__differ *d, struct weft__text *t,
+                               const struct weft__parting *c) = {
+        [WEFT__SWAPPED] = say_order,         [WEFT__UNSIGNALLED] = say_unsignalled,
+        [WEFT__UNRESOLVED] = say_unresolved, [WEFT__ENDING] = say_ending,
+        [WEFT__EXTRA_WAIT] = say_extra_wait, [WEFT__NO_WAIT] = say_no_wait,
+        [WEFT__UNREAD] = say_unread,         [WEFT__MISSING] = say_lonely,
+        [WEFT__ADDED] = say_lonely,          [WEFT__SLOWER] = say_slower,
+        [WEFT__BLOCKER] = say_blocker,       [WEFT__OTHER_ACTOR] = say_other_actor,
+    };
     struct weft__text t = {0};
-    switch (c->what) {
-    case WEFT__SWAPPED:
-        say_order(d, &t, c);
-        break;
-    case WEFT__UNSIGNALLED:
-        say_unsignalled(d, &t, c);
-        break;
-    case WEFT__UNRESOLVED:
-        say_unresolved(d, &t, c);
-        break;
-    case WEFT__ENDING:
-        say_ending(d, &t, c);
-        break;
-    case WEFT__EXTRA_WAIT:
-        say_extra_wait(d, &t, c);
-        break;
-    case WEFT__NO_WAIT:
-        say_no_wait(d, &t, c);
-        break;
-    case WEFT__UNREAD:
-        analyse_put(&t, d->bad->m, NULL, SAY_PART_UNREAD, BAD(promise, c->early.bad),
-                    TIME(good, c->early.good_ns), TIME(bad, c->early.bad_ns));
-        break;
-    case WEFT__MISSING:
-    case WEFT__ADDED:
-        say_lonely(d, &t, c);
-        break;
-    case WEFT__SLOWER:
-        say_slower(d, &t, c);
-        break;
-    case WEFT__BLOCKER:
-        say_blocker(d, &t, c);
-        break;
-    case WEFT__OTHER_ACTOR:
-        say_other_actor(d, &t, c);
-        break;
-    }
+    say[c->what](d, &t, c);
     d->failed |= t.failed;
     return weft__text_take(&t);
 }

@@ -371,26 +371,18 @@ static char *name_of(struct finder *f, uint32_t promise, bool one_label)
 
 static enum analyse_sentence cause_of(const struct weft_slow_sort *s)
 {
+    static const enum analyse_sentence causes[WEFT_STEP_KINDS] = {
+        [WEFT_STEP_RUNNING] = SAY_ON_OTHER_RUNNING, [WEFT_STEP_READY] = SAY_ON_READY,
+        [WEFT_STEP_BLOCKED] = SAY_ON_BLOCKED,       [WEFT_STEP_COLLECTING] = SAY_ON_COLLECTING,
+        [WEFT_STEP_PREEMPTED] = SAY_ON_PREEMPTED,   [WEFT_STEP_OUTSIDE] = SAY_ON_OUTSIDE,
+        [WEFT_STEP_UNKNOWN] = SAY_ON_OUTSIDE,
+    };
     const struct weft_slow_cause *c = &s->cause;
     if (c->lock)
         return SAY_ON_LOCK;
-    switch (c->share.kind) {
-    case WEFT_STEP_RUNNING:
-        return c->share.family == s->family ? SAY_ON_RUNNING : SAY_ON_OTHER_RUNNING;
-    case WEFT_STEP_READY:
-        return c->name ? SAY_ON_READY : SAY_ON_READY_ONLY;
-    case WEFT_STEP_BLOCKED:
-        return SAY_ON_BLOCKED;
-    case WEFT_STEP_COLLECTING:
-        return SAY_ON_COLLECTING;
-    case WEFT_STEP_PREEMPTED:
-        return SAY_ON_PREEMPTED;
-    case WEFT_STEP_OUTSIDE:
-    case WEFT_STEP_UNKNOWN:
-    case WEFT_STEP_KINDS:
-        break;
-    }
-    return SAY_ON_OUTSIDE;
+    if (c->share.kind == WEFT_STEP_RUNNING && c->share.family == s->family)
+        return SAY_ON_RUNNING;
+    return c->share.kind == WEFT_STEP_READY && !c->name ? SAY_ON_READY_ONLY : causes[c->share.kind];
 }
 
 static void say_slow(struct finder *f, struct weft_slow_sort *s)

@@ -42,16 +42,11 @@ static void prove_creation(const struct weft__graph *g, struct weft_finding *f, 
 
 static void prove_end(const struct weft__graph *g, struct weft_finding *f, uint32_t promise)
 {
-    const struct weft_model *m = g->s->m;
-    static const enum weft_evidence_event events[WEFT_OUTCOME_COUNT] = {
-        [WEFT_PENDING] = WEFT_EVIDENCE_PENDING,     [WEFT_FULFILLED] = WEFT_EVIDENCE_FULFILLED,
-        [WEFT_FAILED] = WEFT_EVIDENCE_FAILED,       [WEFT_BECAME] = WEFT_EVIDENCE_BECAME,
-        [WEFT_RESOLVED] = WEFT_EVIDENCE_RESOLVED,   [WEFT_CANCELLED] = WEFT_EVIDENCE_CANCELLED,
-        [WEFT_FORGOTTEN] = WEFT_EVIDENCE_FORGOTTEN,
-    };
-    const uint32_t outcome = m->promise[promise].outcome;
-    int64_t time = outcome == WEFT_PENDING ? m->end_ns : m->promise[promise].end_ns;
-    prove_once(g, f, time, events[outcome], promise, weft__resolver(g->s->h, promise));
+    const struct weft_promise *p = &g->s->m->promise[promise];
+    const bool pending = p->outcome == WEFT_PENDING;
+    prove_once(g, f, pending ? g->s->m->end_ns : p->end_ns,
+               pending ? WEFT_EVIDENCE_PENDING : weft__ending(g->s->m, promise), promise,
+               weft__resolver(g->s->h, promise));
 }
 
 /* The last sign of life: why it ran for the last time, and until when. */
