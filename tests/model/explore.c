@@ -1,193 +1,296 @@
 /* SPDX-License-Identifier: ISC */
-/* Depth first. The states that are still to be looked at lie on a stack, each behind the one from which it
- * was reached, so that the way to a wrong one can be told. */
+#include "explore.h"
+
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <ucontext.h>
 
-#include "explore.h"
+#include "host.h"
+#include "memory.h"
 
-/* An entry of the stack; the state follows. */
-struct entry {
-    uint32_t parent; /* index; its own: none */
-    uint16_t number; /* move that led to it */
-    uint16_t opened; /* what it leads to lies above */
-};
+enum { STACK = 256 << 10, CHOICES = 1 << 14, MOST = 1 << 25 }; /* MOST: states, a gigabyte */
 
-struct search {
-    const struct system *s;
-    uint64_t *seen; /* hash table; 0: free */
-    uint64_t slots, states, most;
-    unsigned char *stack, *next;
-    uint32_t entries, room;
-    size_t entry_bytes;
-    bool full;
-};
+enum state { READY, BLOCKED, ENDED };
 
-static uint64_t hash_of(const unsigned char *bytes, size_t size)
+static struct thread_of_scene {
+    ucontext_t context;
+    unsigned char *stack;
+    enum state state;
+    bool in_vain; /* nobody else could go on when it had to wait, and it has done nothing since */
+} thread[THREADS];
+
+static struct {
+    uint8_t options, taken;
+} way[CHOICES];
+
+static const struct scene *scene;
+static unsigned threads, depth, at, fresh, preemptions, stale;
+static ucontext_t outside;
+static bool again;
+static char wrong[512];
+
+unsigned self;
+bool telling;
+
+/* ---- States that have been looked at ---- */
+
+/* For each a bit for each pair of preemptions and stale loads that were spent when it was reached: what can be reached
+ * from there with less to spend need not be tried again. */
+static struct state_seen {
+    uint64_t hash, spent;
+} * seen;
+static uint64_t slots, states;
+
+static void grow(void)
 {
-    uint64_t h = UINT64_C(0x243f6a8885a308d3), g = UINT64_C(0x13198a2e03707344);
-    for (; size >= 8; bytes += 8, size -= 8) {
-        uint64_t word;
-        memcpy(&word, bytes, 8);
-        h = (h ^ word) * UINT64_C(0x9e3779b97f4a7c15);
-        h ^= h >> 32;
-        g = (g + word) * UINT64_C(0xd6e8feb86659fd93);
-        g ^= g >> 29;
-    }
-    h = (h ^ g << 1) * UINT64_C(0xff51afd7ed558ccd);
-    h ^= h >> 33;
-    return h ? h : 1;
-}
-
-static bool grow(struct search *x)
-{
-    uint64_t slots = x->slots ? x->slots * 2 : UINT64_C(1) << 16;
-    uint64_t *seen = slots <= UINT64_C(1) << 31 ? calloc(slots, sizeof *seen) : NULL;
+    const uint64_t before = slots;
+    struct state_seen *old = seen;
+    slots = slots ? slots * 2 : UINT64_C(1) << 16;
+    seen = calloc(slots, sizeof *seen);
     if (!seen)
-        return false;
-    for (uint64_t i = 0; i < x->slots; i++) {
-        uint64_t at = x->seen[i] & (slots - 1);
-        while (x->seen[i] && seen[at])
-            at = (at + 1) & (slots - 1);
-        seen[at] = x->seen[i] ? x->seen[i] : seen[at];
+        abort();
+    for (uint64_t i = 0; i < before; i++) {
+        uint64_t to = old[i].hash & (slots - 1);
+        while (old[i].hash && seen[to].hash)
+            to = (to + 1) & (slots - 1);
+        if (old[i].hash)
+            seen[to] = old[i];
     }
-    free(x->seen);
-    x->seen = seen;
-    x->slots = slots;
-    return true;
+    free(old);
 }
 
-/* Whether the state is new. */
-static bool is_new(struct search *x, const unsigned char *state)
+static bool was_seen(uint64_t hash)
 {
-    if (x->states * 4 >= x->slots * 3 && !grow(x)) {
-        x->full = true;
-        return false;
+    if (states * 4 >= slots * 3)
+        grow();
+    uint64_t to = hash & (slots - 1), spent = 0;
+    while (seen[to].hash && seen[to].hash != hash)
+        to = (to + 1) & (slots - 1);
+    states += !seen[to].hash;
+    seen[to].hash = hash;
+    if (seen[to].spent >> (preemptions * 8 + stale) & 1)
+        return true;
+    for (unsigned p = preemptions; p <= UNLIMITED; p++)
+        for (unsigned s = stale; s <= UNLIMITED; s++)
+            spent |= UINT64_C(1) << (p * 8 + s);
+    seen[to].spent |= spent;
+    return false;
+}
+
+/* ---- One way ---- */
+
+static unsigned choose(unsigned options)
+{
+    if (options == 1)
+        return 0;
+    if (at == CHOICES)
+        abort();
+    if (at == depth) {
+        way[depth].options = (uint8_t)options;
+        way[depth++].taken = 0;
     }
-    uint64_t h = hash_of(state, x->s->state_bytes), at = h & (x->slots - 1);
-    for (; x->seen[at]; at = (at + 1) & (x->slots - 1))
-        if (x->seen[at] == h)
-            return false;
-    x->seen[at] = h;
-    x->states++;
-    x->full |= x->most && x->states > x->most;
-    return true;
+    return way[at++].taken;
 }
 
-static struct entry *entry_at(const struct search *x, uint32_t i)
+unsigned explore_threads(void)
 {
-    return (struct entry *)(void *)(x->stack + i * x->entry_bytes);
+    return threads;
 }
 
-static unsigned char *state_of(struct entry *e)
+bool is_new(void)
 {
-    return (unsigned char *)(e + 1);
+    return at >= fresh;
 }
 
-static bool push(struct search *x, uint32_t parent, unsigned number, const unsigned char *state)
+unsigned choose_value(unsigned values)
 {
-    if (x->entries == x->room) {
-        uint32_t room = x->room ? x->room * 2 : 1024;
-        void *grown = realloc(x->stack, room * x->entry_bytes);
-        if (!grown)
-            return false;
-        x->stack = grown;
-        x->room = room;
-    }
-    struct entry *e = entry_at(x, x->entries++);
-    *e = (struct entry){parent, (uint16_t)number, 0};
-    memcpy(state_of(e), state, x->s->state_bytes);
-    return true;
+    const bool may = scene->stale == UNLIMITED || stale < scene->stale;
+    const unsigned value = may ? choose(values) : 0;
+    stale += value && scene->stale != UNLIMITED;
+    return value;
 }
 
-/* Prints the way to the entry, unless it is the first. */
-static void tell_way(const struct search *x, uint32_t at)
+static void go_on_as(unsigned to)
 {
-    struct entry *e = entry_at(x, at);
-    if (e->parent == at)
+    const unsigned from = self;
+    if (to == from)
         return;
-    uint32_t *way = calloc(x->entries, sizeof *way), steps = 0;
-    if (!way)
+    if (telling)
+        printf("  thread %u goes on\n", to);
+    host_leave(from);
+    self = to;
+    host_enter(to);
+    if (thread[from].state == ENDED)
+        setcontext(&thread[to].context);
+    else
+        swapcontext(&thread[from].context, &thread[to].context);
+}
+
+/* Another one than the running thread, if there are any. */
+static void change(bool can_stay)
+{
+    unsigned list[THREADS], count = 0;
+    if (can_stay)
+        list[count++] = self;
+    const bool may =
+        !can_stay || scene->preemptions == UNLIMITED || preemptions < scene->preemptions;
+    for (unsigned t = 0; t < threads && may; t++)
+        if (t != self && thread[t].state == READY)
+            list[count++] = t;
+    if (!count)
+        fail("all threads wait for one another");
+    const unsigned to = list[choose(count)];
+    preemptions += can_stay && to != self && scene->preemptions != UNLIMITED;
+    go_on_as(to);
+}
+
+void point(void)
+{
+    for (unsigned t = 0; t < threads; t++)
+        thread[t].state = thread[t].state == BLOCKED && t != self ? READY : thread[t].state;
+    host_point();
+    if (is_new() && !telling) {
+        const unsigned last = scene->preemptions == UNLIMITED ? 0 : self + 1;
+        if (was_seen((memory_hash() ^ last * UINT64_C(0x9e3779b97f4a7c15)) | 1)) {
+            memory_end();
+            setcontext(&outside);
+        }
+    }
+    change(true);
+}
+
+bool others_run(void)
+{
+    bool run = false;
+    for (unsigned t = 0; t < threads; t++)
+        run |= t != self && thread[t].state != ENDED;
+    return run;
+}
+
+void wait_for_others(void)
+{
+    bool ready = false;
+    for (unsigned t = 0; t < threads; t++)
+        ready |= t != self && thread[t].state == READY;
+    if (!ready && thread[self].in_vain)
+        fail("all threads wait for one another");
+    if (!ready) {
+        thread[self].in_vain = true;
+        memory_catch_up();
         return;
-    for (uint32_t i = at; entry_at(x, i)->parent != i; i = entry_at(x, i)->parent)
-        way[steps++] = i;
-    while (steps--) {
-        e = entry_at(x, way[steps]);
-        x->s->tell(state_of(entry_at(x, e->parent)), e->number, state_of(e));
     }
-    free(way);
+    thread[self].state = BLOCKED;
+    change(false);
 }
 
-static unsigned depth_of(const struct search *x, uint32_t at)
+static void thread_begins(void)
 {
-    unsigned depth = 0;
-    for (; entry_at(x, at)->parent != at; at = entry_at(x, at)->parent)
-        depth++;
-    return depth;
+    scene->thread[self]();
+    host_thread_ends();
+    host_leave(self);
+    thread[self].state = ENDED;
+    for (unsigned t = 0; t < threads; t++)
+        thread[t].state = thread[t].state == BLOCKED ? READY : thread[t].state;
+    for (unsigned t = 0; t < threads; t++)
+        if (thread[t].state != ENDED)
+            change(false);
+    memory_end();
+    if (is_new() && scene->at_end)
+        scene->at_end();
+    setcontext(&outside);
 }
 
-/* Puts on the stack what the entry leads to. Returns what is wrong with one of these, or with it. */
-static const char *open_entry(struct search *x, uint32_t at, uint64_t *moves, uint32_t *where)
+void fail(const char *format, ...)
 {
-    const struct system *s = x->s;
-    bool moved = false;
-    *where = at;
-    for (unsigned n = 0; n < s->moves && !x->full; n++) {
-        memcpy(x->next, state_of(entry_at(x, at)), s->state_bytes);
-        if (!s->move(x->next, n))
-            continue;
-        moved = true;
-        ++*moves;
-        if (!is_new(x, x->next))
-            continue;
-        if (!push(x, at, n, x->next)) {
-            x->full = true;
-            break;
-        }
-        const char *wrong = s->wrong(x->next, false);
-        if (wrong) {
-            *where = x->entries - 1;
-            return wrong;
-        }
+    va_list args;
+    va_start(args, format);
+    vsnprintf(wrong, sizeof wrong, format, args);
+    va_end(args);
+    memory_end();
+    setcontext(&outside);
+    abort();
+}
+
+void begin_again(void)
+{
+    again = true;
+    memory_end();
+    setcontext(&outside);
+    abort();
+}
+
+static void run(void)
+{
+    volatile bool begun = false;
+    at = preemptions = stale = 0;
+    *wrong = 0;
+    host_begin();
+    memory_begin();
+    for (unsigned t = 0; t < threads; t++) {
+        getcontext(&thread[t].context);
+        thread[t].context.uc_stack.ss_sp = thread[t].stack;
+        thread[t].context.uc_stack.ss_size = STACK;
+        thread[t].context.uc_link = NULL;
+        thread[t].state = READY;
+        thread[t].in_vain = false;
+        makecontext(&thread[t].context, thread_begins, 0);
     }
-    return moved || x->full ? NULL : s->wrong(state_of(entry_at(x, at)), true);
+    self = choose(threads);
+    host_enter(self);
+    getcontext(&outside);
+    if (!begun) {
+        begun = true;
+        setcontext(&thread[self].context);
+    }
 }
 
-struct explored explore(const struct system *s, uint64_t most, bool tell)
+/* The way after this one. False: there is none. */
+static bool next_way(void)
 {
-    struct search x = {.s = s, .most = most, .entry_bytes = sizeof(struct entry) + s->state_bytes};
-    struct explored r = {.all = true};
+    while (depth && way[depth - 1].taken + 1 == way[depth - 1].options)
+        depth--;
+    if (!depth)
+        return false;
+    way[depth - 1].taken++;
+    fresh = depth;
+    return true;
+}
+
+struct explored explore(const struct scene *s, bool tell)
+{
+    struct explored r = {0};
     struct timespec begin, end;
     clock_gettime(CLOCK_MONOTONIC, &begin);
-    x.next = calloc(1, s->state_bytes);
-    if (!x.next || !grow(&x))
-        abort();
-    s->first(x.next);
-    is_new(&x, x.next);
-    if (!push(&x, 0, 0, x.next))
-        abort();
-    while (x.entries && !r.wrong && !x.full) {
-        uint32_t at = x.entries - 1, where;
-        if (entry_at(&x, at)->opened) {
-            x.entries--;
-            continue;
-        }
-        entry_at(&x, at)->opened = 1;
-        r.wrong = open_entry(&x, at, &r.moves, &where);
-        if (r.wrong) {
-            r.steps = depth_of(&x, where);
-            if (tell)
-                tell_way(&x, where);
-        }
+    scene = s;
+    for (threads = 0; threads < THREADS && s->thread[threads]; threads++)
+        if (!thread[threads].stack && !(thread[threads].stack = malloc(STACK)))
+            abort();
+    host_set_up(s);
+    do {
+        depth = fresh = 0;
+        again = false;
+        free(seen);
+        seen = NULL;
+        slots = states = 0;
+        do {
+            run();
+            r.runs++;
+        } while (!again && !*wrong && states < MOST && next_way());
+    } while (again);
+    if (*wrong && tell) {
+        telling = true;
+        fresh = 0;
+        run();
+        telling = false;
+        printf("  %s\n", wrong);
     }
     clock_gettime(CLOCK_MONOTONIC, &end);
+    r.states = states;
+    r.all = states < MOST;
     r.seconds = (double)(end.tv_sec - begin.tv_sec) + (double)(end.tv_nsec - begin.tv_nsec) / 1e9;
-    r.states = x.states;
-    r.all = !x.full;
-    free(x.seen);
-    free(x.stack);
-    free(x.next);
+    r.wrong = *wrong ? wrong : NULL;
     return r;
 }

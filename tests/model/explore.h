@@ -1,43 +1,77 @@
 /* SPDX-License-Identifier: ISC */
-/* Explores all states that a system can come to, one atomic step of one of its actors after the other, and
- * stops at the first that is wrong.
+/* Runs a scene, some threads of the real recorder, again and again, each time in another way, until every way within the
+ * scene's limits has been tried.
  *
- * States are compared by a 64-bit hash: two different ones among n are taken for one with a probability of
- * n^2 / 2^65, for 10^8 states 1 in 3700; for those of the short tier, 1 in 10^5 and less.
+ * The threads are coroutines of one OS thread. They change hands only before an access to memory that several of them
+ * use, one of them to write (memory.c knows which); everything else commutes. A way is a list of choices: which thread goes
+ * on, and, where the memory model leaves several values to a load, which of them it gets. The first choice is always the
+ * plain one: the same thread goes on, the newest value. Depth first, the others are tried from the last choice on; each way
+ * is run from the beginning.
  *
- *     struct explored found = explore(&system, 0);
- *     if (found.wrong)
- *         printf("%s after %u steps\n", found.wrong, found.steps); */
+ * What is tried: all ways with at most `preemptions` changes of a thread that could have gone on, and `stale` loads of
+ * another value than the newest. UNLIMITED is what it says. Ways that only differ in the order of accesses that do
+ * not meet come to the same state, which is known by a hash and looked at once. The hash has 64 bits: among 10^7 states, two
+ * different ones are taken for the same with a probability of 1 in 360 000. */
 #ifndef WEFT_TESTS_MODEL_EXPLORE_H
 #define WEFT_TESTS_MODEL_EXPLORE_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
-/* A state is a structure of state_bytes, a multiple of 8, without padding that differs. */
-struct system {
-    size_t state_bytes;
-    unsigned moves; /* of all actors, at most: each has a number */
-    void (*first)(void *state);
-    /* Makes the move with that number in *state. False: it cannot be made now. */
-    bool (*move)(void *state, unsigned number);
-    /* What is wrong with the state; NULL: nothing. last: there is no move from it. */
-    const char *(*wrong)(const void *state, bool last);
-    /* Prints what the move did. */
-    void (*tell)(const void *before, unsigned number, const void *after);
+enum { THREADS = 4, UNLIMITED = 7 };
+
+struct scene {
+    const char *name;
+    void (*set_up)(void); /* once, before there are threads */
+    void (*thread[THREADS])(void);
+    void (*at_end)(void); /* what must hold when all threads have ended, or NULL */
+    uint8_t preemptions, stale;
+    uint8_t flags; /* of the following */
+};
+
+enum {
+    LEAVE = 1,   /* threads end, and leave their packets to others */
+    FOREIGN = 2, /* bytes of words are stored, by weft ctl */
+    NO_KILL = 4, /* the file is not judged meanwhile */
 };
 
 struct explored {
-    uint64_t states, moves;
-    unsigned depth;
+    uint64_t runs, states;
     double seconds;
-    const char *wrong; /* NULL: no state is */
-    unsigned steps;    /* to the wrong one */
-    bool all;          /* else there was no more memory */
+    const char *wrong; /* NULL: nothing is */
+    bool all;          /* else there were too many states */
 };
 
-/* most: states, then it gives up; 0: as many as fit into 2^31 entries. tell: prints the way to what is wrong. */
-struct explored explore(const struct system *s, uint64_t most, bool tell);
+/* tell: print the way to what is wrong. */
+struct explored explore(const struct scene *s, bool tell);
+
+/* The thread that runs: 0 is the scene's first. */
+extern unsigned self;
+
+/* How many threads the scene has. */
+unsigned explore_threads(void);
+
+/* It is being printed what happens. */
+extern bool telling;
+
+/* What happens was not looked at before: else it repeats the beginning of another way. */
+bool is_new(void);
+
+/* Which of so many values a load gets; 0: the newest. */
+unsigned choose_value(unsigned values);
+
+/* The running thread is about to use memory that others use, too: another one may go on first. */
+void point(void);
+
+/* It cannot go on before another one has. If none can, it sees all that was stored, as in the end everybody does; it must
+ * not wait again then. */
+void wait_for_others(void);
+
+/* Others have not ended. */
+bool others_run(void);
+
+/* This way ends: something is wrong; or a location turns out to be used by several threads, so begin again. */
+_Noreturn void fail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void begin_again(void);
 
 #endif

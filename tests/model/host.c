@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: ISC */
+#include "host.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#include <time.h>
+
+#include "explore.h"
+#include "memory.h"
+#include "record/control.h"
+#include "record/record.h"
+#include "record/start.h"
+#include <weft/weft.h>
+
+enum { FILE_BYTES = 20 << 10, ROOM = 128 << 10, SLOT_BYTES = 8 << 10, PACKET = 256 };
+
+struct truth truth;
+static struct truth first_truth;
+
+/* The trace, and the rest of the recorder's memory. */
+static _Alignas(4096) unsigned char file[FILE_BYTES], room[ROOM], slot_room[SLOT_BYTES];
+static struct weft__control first_control;
+static void (*at_exit)(void *);
+static struct thread *slot_of[THREADS];
+static struct thread *first_slot_of[THREADS];
+static size_t room_bytes;
+static bool dirty, judged, leave;
+
+/* ---- What the recorder calls ---- */
+
+uint64_t weft__clock_ticks(const struct clock_source *c)
+{
+    (void)c;
+    return 1000;
+}
+
+struct clock_pair weft__clock_pair(const struct clock_source *c)
+{
+    (void)c;
+    return (struct clock_pair){.ticks = 1000};
+}
+
+void weft__clock_init(struct clock_source *c, uint64_t (*caller)(void), uint64_t hz)
+{
+    *c = (struct clock_source){.kind = WEFT_CLOCK_CALLER, .caller = caller, .hz = hz ? hz : 1000};
+}
+
+size_t weft__metadata(char *out, size_t bytes)
+{
+    (void)out, (void)bytes;
+    return 0;
+}
+
+long model_syscall(long number, ...);
+void *model_map(size_t bytes);
+int model_key_create(pthread_key_t *key, void (*at_exit)(void *));
+int model_pause(void);
+int model_clock(struct timespec *t);
+
+long model_syscall(long number, ...)
+{
+    if (number == SYS_membarrier)
+        memory_barrier();
+    return number == SYS_gettid ? (long)self + 1 : 0;
+}
+
+/* The table of slots is the only large thing that is asked for: pages of it come as they are used. */
+void *model_map(size_t bytes)
+{
+    static unsigned char page[4096];
+    return bytes > sizeof page ? slot_room : page;
+}
+
+int model_key_create(pthread_key_t *key, void (*function)(void *))
+{
+    *key = 0;
+    at_exit = function;
+    return 0;
+}
+
+int model_pause(void)
+{
+    wait_for_others();
+    return 0;
+}
+
+int model_clock(struct timespec *t)
+{
+    *t = (struct timespec){1, 0};
+    return 0;
+}
+
+/* ---- Threads ---- */
+
+void host_enter(unsigned t)
+{
+    weft__self = slot_of[t];
+}
+
+void host_leave(unsigned t)
+{
+    slot_of[t] = weft__self;
+}
+
+void host_thread_ends(void)
+{
+    if (weft__self && leave)
+        at_exit(weft__self);
+}
+
+void be(unsigned t)
+{
+    host_leave(self);
+    self = t;
+    host_enter(t);
+}
+
+/* ---- The truth ---- */
+
+static struct weft_site site = {.file = "scene.c", .line = 1, .literal = 3};
+
+static uint64_t events_of(const struct thread *t)
+{
+    return t ? t->writer[0].events_base + t->writer[0].packet_events : 0;
+}
+
+/* Says what the thread is about to record. */
+static void intend(enum intention kind, unsigned promise)
+{
+    truth.intent[self].kind = kind;
+    truth.intent[self].promise = promise;
+    truth.intent[self].events = events_of(weft__self);
+    truth.intent[self].discarded = weft__rec.facts->discarded_events;
+}
+
+static void publish(struct promise *p, enum intention kind)
+{
+    if (truth.silent)
+        fail("an event is recorded although the recording is switched off");
+    truth.published++;
+    if (kind == ENDS)
+        p->ended = true;
+    if (kind == WAITS)
+        p->waits++;
+}
+
+/* An ended byte may only be stored while its packet is the one that the promise was created in. */
+static void check_byte(const unsigned char *at)
+{
+    const struct recorder *r = &weft__rec;
+    const size_t offset = (size_t)(at - r->pool) % PACKET, packet = (size_t)(at - r->pool) / PACKET;
+    const struct notes *n = &r->notes[packet];
+    const uint64_t id = truth.promise[truth.intent[self].promise].id;
+    if (offset < sizeof(struct weft_events_header) || offset >= events_at() ||
+        truth.intent[self].kind != ENDS || !id)
+        return;
+    if (index_of(id) == offset - sizeof(struct weft_events_header) && *at == WEFT_BYTE_ENDED &&
+        (n->home != home_of(id) || n->state == CLEAN))
+        fail("the byte of promise %u is stored in packet %zu, which is another one's now",
+             truth.intent[self].promise, packet);
+}
+
+static void after_store(const void *at, uint64_t value)
+{
+    const struct recorder *r = &weft__rec;
+    const unsigned char *p = at;
+    if (p < r->pool || p >= r->pool + r->packets * PACKET)
+        return;
+    const size_t offset = (size_t)(p - r->pool) % PACKET;
+    if (offset >= sizeof(struct weft_events_header))
+        check_byte(p);
+    if (offset != offsetof(struct weft_packet_header, content_bits) ||
+        truth.intent[self].kind == NOTHING || events_of(weft__self) == truth.intent[self].events ||
+        value <= events_at() * 8)
+        return;
+    publish(&truth.promise[truth.intent[self].promise], truth.intent[self].kind);
+    truth.intent[self].events = events_of(weft__self);
+    if (truth.intent[self].kind != ENDS) /* its byte comes after it */
+        truth.intent[self].kind = NOTHING;
+}
+
+unsigned create(void)
+{
+    const unsigned n = truth.promises++;
+    intend(CREATES, n);
+    truth.promise[n].id = weft_impl_create(&site, "promise", NULL);
+    truth.promise[n].created = true;
+    return n;
+}
+
+unsigned create_own(uint64_t id)
+{
+    const unsigned n = truth.promises++;
+    intend(CREATES, n);
+    weft_impl_create_id(&site, WEFT_LOOP, id, "promise", NULL);
+    truth.promise[n].id = id;
+    truth.promise[n].created = true;
+    return n;
+}
+
+void end(unsigned promise)
+{
+    truth.promise[promise].ending = true;
+    intend(ENDS, promise);
+    weft_impl_event(WEFT_IMPL_FULFILL, truth.promise[promise].id);
+    intend(NOTHING, 0);
+    truth.promise[promise].ended = true; /* also if there was no room to say so */
+    truth.promise[promise].through = true;
+}
+
+void wait_for(unsigned promise)
+{
+    intend(WAITS, promise);
+    truth.promise[promise].waited++;
+    weft_impl_event(WEFT_IMPL_WAIT, truth.promise[promise].id);
+}
+
+void become(unsigned promise, unsigned other)
+{
+    intend(BECOMES, promise);
+    truth.promise[promise].became = (uint8_t)(other + 1);
+    weft_impl_event_by(WEFT_IMPL_BECOME, truth.promise[promise].id, truth.promise[other].id);
+}
+
+void fill(unsigned events)
+{
+    for (; events; events--) {
+        intend(FILLS, 0);
+        weft_impl_gc(1);
+    }
+}
+
+void appear(void)
+{
+    weft_impl_event(WEFT_IMPL_FULFILL, 0);
+}
+
+void without_membarrier(void)
+{
+    weft__rec.fenced = 1;
+}
+
+/* ---- Switching ---- */
+
+void pause_recording(void)
+{
+    weft_pause();
+}
+
+void go_on_recording(void)
+{
+    weft_unpause();
+}
+
+void stop_recording(void)
+{
+    weft_stop();
+}
+
+/* What weft ctl does (src/cli/ctl.c): by system calls, each of which is in order with the next. */
+void ask(unsigned command)
+{
+    struct weft__control *c = &weft__control;
+    truth.silent = false;
+    struct weft__request r = {
+        .number = c->answer.number + 1, .command = command, .pid = (uint32_t)getpid()};
+    r.check = weft__request_check(&r);
+    foreign_store(&c->request.number, 8, 0, __ATOMIC_SEQ_CST);
+    memcpy(&c->request.check, &r.check, sizeof r - sizeof r.number);
+    foreign_store(&c->request.number, 8, r.number, __ATOMIC_SEQ_CST);
+    foreign_store(c->bell, 1, WEFT__RING, __ATOMIC_SEQ_CST);
+    foreign_store(c->word, 1, WEFT__CALL_US, __ATOMIC_SEQ_CST);
+    truth.asked = r.number;
+    truth.command = command;
+    while (foreign_load(&c->answer.number, 8, __ATOMIC_SEQ_CST) != r.number) {
+        if (!others_run())
+            return; /* the next call will see it: judge_answer */
+        wait_for_others();
+    }
+    truth.silent = command != WEFT__CTL_ON;
+}
+
+const char *judge_answer(void)
+{
+    const struct weft__control *c = &weft__control;
+    be(0);
+    fill(1);
+    be(1);
+    fill(1);
+    const bool on = truth.command == WEFT__CTL_ON;
+    const uint32_t recording = on ? weft__rec.generation : NO_RECORDING;
+    if (truth.asked != c->answer.number)
+        return "weft ctl gets no answer";
+    if (c->answer.error || weft__control.on != on)
+        return "weft ctl gets another answer than the right one";
+    if (weft__rec.recording != recording || (weft_impl_state & 1) != on)
+        return "the words that calls look at are not what they must be";
+    return NULL;
+}
+
+/* ---- Names ---- */
+
+/* Tables of the recorder's, and what of an entry is told apart. */
+static bool name_part(const void *at, char *name, size_t size)
+{
+    const struct recorder *r = &weft__rec;
+    struct weft_pending_header *h = r->pending;
+    unsigned char *const pending = (unsigned char *)h;
+    const struct {
+        const void *begin;
+        size_t count, bytes;
+        const char *name;
+    } table[] = {
+        {r->pool, r->packets, PACKET, "packet"},
+        {r->notes, r->packets, sizeof *r->notes, "notes"},
+        {r->queue, r->queue_mask + 1, sizeof *r->queue, "queue"},
+        {r->homes, r->homes_mask + 1, sizeof *r->homes, "homes"},
+        {r->kept_by_home, r->kept_mask + 1, sizeof *r->kept_by_home, "kept_by_home"},
+        {r->cell_tags, h ? h->cells : 0, sizeof *r->cell_tags, "tag"},
+        {h ? pending + h->ids_at : NULL, h ? h->cells : 0, sizeof(uint64_t), "number"},
+        {h ? pending + h->cells_at : NULL, h ? h->cells : 0, sizeof(struct weft_pending_cell),
+         "cell"},
+        {slot_room, THREADS, sizeof(struct thread), "slot"},
+    };
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++) {
+        const size_t offset =
+            (size_t)((const unsigned char *)at - (const unsigned char *)table[i].begin);
+        if (!table[i].begin || offset >= table[i].count * table[i].bytes)
+            continue;
+        const size_t rest = offset % table[i].bytes;
+        const int n = snprintf(name, size, "%s[%zu]", table[i].name, offset / table[i].bytes);
+        if (i == 0 && rest >= sizeof(struct weft_events_header) && rest < events_at())
+            snprintf(name + n, size - (size_t)n, " ended[%zu]",
+                     rest - sizeof(struct weft_events_header));
+        else if (rest)
+            snprintf(name + n, size - (size_t)n, "+%zu", rest);
+        return true;
+    }
+    return false;
+}
+
+/* ---- Starting over ---- */
+
+static void before_store(const void *at)
+{
+    const unsigned char *p = at;
+    if (p < file || p >= file + FILE_BYTES)
+        return;
+    host_point();
+    dirty = true;
+}
+
+void host_point(void)
+{
+    if (!judged || !dirty || !is_new())
+        return;
+    dirty = false;
+    const char *wrong = judge_file();
+    if (wrong)
+        fail("%s", wrong);
+}
+
+void host_variable(void *at, size_t bytes, const char *name)
+{
+    memory_region(at, bytes, name);
+}
+
+void host_set_up(const struct scene *s)
+{
+    static bool begun;
+    if (!begun)
+        first_control = weft__control;
+    begun = true;
+    memory_end();
+    memory_forget();
+    memory_region(&weft__rec, sizeof weft__rec, "recorder");
+    memory_region(slot_room, SLOT_BYTES, "threads");
+    memory_region(&weft_impl_state, sizeof weft_impl_state, "state");
+    memory_region(&weft__control, sizeof weft__control, "control");
+    memset(file, 0, FILE_BYTES);
+    memset(room, 0, ROOM);
+    memset(slot_room, 0, SLOT_BYTES);
+    memset(slot_of, 0, sizeof slot_of);
+    weft__rec = (struct recorder){.recording = NO_RECORDING};
+    weft_impl_state = 0;
+    weft__control = first_control;
+    truth = (struct truth){0};
+    site.known = 0;
+    self = 0;
+    host_pool();
+    host_threads();
+    host_start();
+    judged = !(s->flags & NO_KILL);
+    leave = s->flags & LEAVE;
+    memory_before_store = before_store;
+    memory_after_store = after_store;
+    memory_part = name_part;
+    s->set_up();
+    be(0);
+    host_leave(0);
+    memcpy(first_slot_of, slot_of, sizeof slot_of);
+    first_truth = truth;
+    memory_region(file, (size_t)(weft__rec.pool - file) + weft__rec.packets * PACKET, "file");
+    memory_region(room, room_bytes, "room");
+    for (uint64_t i = 0; i < weft__rec.packets; i++)
+        memory_bytes(ended_bytes(i), UINT64_C(1) << weft__rec.id_bits);
+    memory_unchecked(&weft__control.request, sizeof weft__control.request);
+    memory_unchecked(&weft__control.answer, sizeof weft__control.answer);
+    if (s->flags & FOREIGN) {
+        memory_bytes(&weft__rec.recording, sizeof weft__rec.recording);
+        memory_bytes(&weft_impl_state, sizeof weft_impl_state);
+    }
+    memory_ready();
+}
+
+void host_begin(void)
+{
+    truth = first_truth;
+    memcpy(slot_of, first_slot_of, sizeof slot_of);
+    dirty = true;
+}
+
+static void forked(void)
+{
+}
+
+void begin_recording(unsigned packets)
+{
+    struct recorder *r = &weft__rec;
+    const struct layout l = {
+        .bytes = 9216 + packets * PACKET,
+        .metadata_at = 4096,
+        .strings_at = 4096,
+        .strings_bytes = 1024,
+        .pending_at = 5120,
+        .roll_at = 8384,
+        .pool_at = 9216,
+        .packet_bytes = PACKET,
+        .packets = packets,
+        .texts = 16,
+        .cells = 24,
+        .sorts = 16,
+        .numbers = 16,
+    };
+    if (l.bytes > FILE_BYTES || weft__layout_private(&l) > ROOM)
+        abort();
+    room_bytes = weft__layout_private(&l);
+    weft__threads_init(forked);
+    r->generation++;
+    r->core_ticks = UINT64_MAX;
+    weft__clock_init(&r->clock, NULL, 0);
+    weft__layout_write(&l, file, room, (const uint8_t *)"model of a trace", false);
+    weft__control.facts = r->facts;
+    r->open = 1;
+    weft__switch(true);
+}
