@@ -66,7 +66,8 @@ run 0 "$WEFT" diff --json good.weft good2.weft
 equal 'json: no difference' 'None [] [] [] False' \
     "$(json out '"%s %s %s %s %s" % (d["divergence"], d["changes"], d["latencies"], d["running"], d["different"])')"
 
-# A server, twice under the same load
+# A server, twice under the same load. In real time: that nothing is different holds on a machine that is not busy
+# (ALONE, as in ../torture/run); here it is two traces of a real server.
 if [ -x "$EXAMPLES/kv_server" ] && [ -x "$EXAMPLES/kv_load" ]; then
     mkfifo said
     flushed() {
@@ -84,8 +85,10 @@ if [ -x "$EXAMPLES/kv_server" ] && [ -x "$EXAMPLES/kv_load" ]; then
         wait "$server" 2>/dev/null || :
     done
     diff_of kv kv2
-    checks=$((checks + 1))
-    grep -q 'Where they part' out && fail "kv_server: $(head -n 4 out)"
+    if [ -n "${ALONE:-}" ]; then
+        checks=$((checks + 1))
+        grep -q 'Where they part' out && fail "kv_server: $(head -n 4 out)"
+    fi
 fi
 
 # Two programs; wrong files and options
