@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: ISC */
 /* weft: records what an asynchronous program waits for.
  *
- *     weft_promise reply = weft_create("rpc", "get /users/7");   created by what runs now
- *     weft_wait(reply);                  what runs now will not go on before reply is resolved
+ *     weft_promise reply = weft_create("rpc", "get /users/7");   created by the promise that runs now
+ *     weft_wait(reply);                  which will not continue before reply is resolved
  *     …                                  later, in the callback of the socket:
- *     weft_fulfill(reply);               resolved by what runs then
+ *     weft_fulfill(reply);               resolved by whatever runs then
  *     weft_wake(request, reply);         request runs from now on, because of reply
  *
  * Nothing is recorded before weft_start, unless the program is started with WEFT_TRACE=FILE in its
  * environment, by `weft record` or `weft ctl`; until then a call costs a load and a branch. Compiled with
- * -DWEFT_DISABLE a call costs nothing, and the object file names nothing of weft.
+ * -DWEFT_DISABLE a call costs nothing, and the object file does not refer to weft.
  *
- * Threads: all of this may be called from any thread and in signal handlers, except weft_start and
- * weft_stop: not in handlers. A handler that may interrupt a call must return, not leave it by longjmp:
- * such a call never ends, and after two of them all that the thread records is discarded.
- * What runs is known for each OS thread by itself. The child of a fork
- * records nothing unless it calls weft_start; or, into a file of its own, under `weft record`
- * or with %p in WEFT_TRACE.
+ * Threads: everything may be called from any thread, and everything but weft_start and weft_stop in signal
+ * handlers. A handler that may interrupt a call must return, not leave it by longjmp:
+ * such a call never ends, and after two of them everything that the thread records is discarded.
+ * Each OS thread has its own running promise. The child of a fork
+ * records nothing unless it calls weft_start; or, under `weft record` or with %p in WEFT_TRACE, into
+ * a file of its own.
  *
- * Errors: recording never fails towards the program. What could not be recorded is counted in the
- * trace. Texts are copied; of longer ones the first WEFT_TEXT_MAX bytes are kept.
+ * Errors: recording never makes the program fail. What could not be recorded is counted in the
+ * trace. Texts are copied; the first WEFT_TEXT_MAX bytes are kept.
  *
- * This header is larger than others: it is all that a traced program sees. */
+ * This header is larger than others because it is everything that a traced program sees. */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
@@ -34,7 +34,7 @@ extern "C" {
 
 /* Something that is waited for and resolved once. 0 is untracked: every call on it does nothing. */
 typedef uint64_t weft_promise;
-#define WEFT_LOOP UINT64_MAX /* the event loop itself: nobody */
+#define WEFT_LOOP UINT64_MAX /* the event loop itself: no promise */
 
 #define WEFT_TEXT_MAX 8192
 
@@ -49,23 +49,23 @@ enum weft_reason {
 /* How a promise ended. */
 enum weft_ending { WEFT_BY_VALUE, WEFT_BY_ERROR, WEFT_BY_UNKNOWN, WEFT_BY_CANCEL };
 
-/* What may grow in later versions begins with its size, and grows at its end only. 0 stands for the size of the
+/* Structures that may grow in later versions begin with their size and grow only at the end. 0 stands for the size of the
  * first version; later fields are read only if size is large enough, so set it to sizeof to use
  * them. -EINVAL: size is smaller than the first version's. -E2BIG: something is set that the library does not know,
- * be it a flag or what lies behind its last field; the program needs a newer library. */
+ * a flag or a field after its last one; the program needs a newer library. */
 struct weft_options {
     size_t size;      /* sizeof(struct weft_options), or 0: see above */
     const char *path; /* the trace; %p in it stands for the process id */
     uint64_t bytes;   /* of the whole file or memory; 0: 64 MiB; at least 64 KiB */
-    void *memory;     /* instead of path: bytes of the caller's, 8-byte aligned, which it keeps
-                              * until weft_stop; the trace is what lies there at any moment */
-    uint64_t (*clock)(void); /* instead of weft's own: rises, may be called anywhere */
-    uint64_t clock_hz;       /* its ticks a second; 0: 10^9 */
+    void *memory; /* instead of path: memory of the caller, 8-byte aligned, kept until weft_stop;
+                              * it contains the trace at any moment */
+    uint64_t (*clock)(void); /* instead of weft's own: never goes back, may be called anywhere */
+    uint64_t clock_hz;       /* its ticks per second; 0: 10^9 */
     unsigned flags;          /* of WEFT_START_… */
     unsigned : 32;           /* never used */
     /* Up to here in the first version. */
-    uint64_t pending_bytes; /* how many of the bytes are room for promises that are pending when
-                             * their packet is overwritten; 0: a quarter; half of them at most */
+    uint64_t pending_bytes; /* how many of the bytes are for promises that are pending when
+                             * their packet is overwritten; 0: a quarter; at most half */
 };
 
 #define WEFT_START_PAUSED 1u /* record nothing before weft_unpause */
@@ -73,8 +73,8 @@ struct weft_options {
     2u /* read the clock at weft_suspend and weft_resume only: events of one
                                   * turn of the event loop have one time, and cost a third */
 
-/* What calls keep at their places in the program; not for callers to touch. These lie in programs, which are
- * compiled once, so they are final: they neither grow nor change. */
+/* What calls keep at their places in the program; not for callers to touch. These are part of compiled
+ * programs, so they are final: they neither grow nor change. */
 
 struct weft_text {
     WEFT_IMPL_ALIGNED uint64_t known; /* number in the trace, and of which recording */
@@ -100,7 +100,7 @@ struct weft_counter {
 #define WEFT_COUNTER(name) { (name), 0, 0 }
 /* clang-format on */
 
-/* What the calls below stand on; not for callers. */
+/* What the calls below are made of; not for callers. */
 
 weft_promise weft_impl_create(struct weft_site *site, const char *type, const char *label);
 weft_promise weft_impl_create_from(struct weft_site *site, weft_promise parent, const char *type,
@@ -140,7 +140,7 @@ enum { /* kinds for weft_impl_event and weft_impl_event_by: ids of src/format/ev
 };
 
 #ifndef WEFT_DISABLE
-extern uint32_t weft_impl_state; /* bit 0: call; bit 1: hand out numbers; others: the library's */
+extern uint32_t weft_impl_state; /* bit 0: call; bit 1: hand out ids; others: the library's */
 #define WEFT_IMPL_STATE() __atomic_load_n(&weft_impl_state, __ATOMIC_RELAXED)
 #else /* nothing is called, though the compiler looks at everything */
 #define WEFT_IMPL_STATE() 0u
@@ -148,16 +148,16 @@ extern uint32_t weft_impl_state; /* bit 0: call; bit 1: hand out numbers; others
 #define WEFT_IMPL_ON() __builtin_expect((WEFT_IMPL_STATE() & 1u) != 0, 0)
 #define WEFT_IMPL_CALL static inline __attribute__((always_inline, unused))
 
-/* A literal is looked up once for each place in the program where it stands; any other text may lie in a
+/* A literal is looked up once for each place in the program; any other text may be in a
  * buffer that is reused, and is looked up by its bytes each time. */
 #ifdef WEFT_DISABLE
 #define WEFT_IMPL_SITE(type, label) NULL
 #define WEFT_IMPL_TEXT(text) NULL
 #elif defined __cplusplus && __cplusplus >= 201103L
-/* A lambda without captures may stand wherever an expression may: in the initializer of a global or a member, in
- * a default argument. Its static is another one in each instance of a template, and the same one in all files that
- * include a header. It cannot look at what is outside, only at the source text: a literal is what is written as
- * one in the call, or as a macro. */
+/* A lambda without captures may be used wherever an expression may: in the initializer of a global or a member, in
+ * a default argument. Each instance of a template has its own static, and all files that
+ * include a header share one. The lambda cannot see its surroundings, only the source text: a literal is what is written as
+ * one in the call, directly or by a macro. */
 #define WEFT_IMPL_SITE(type, label)                                                                \
     []() -> struct weft_site *                                                                     \
     {                                                                                              \
@@ -175,7 +175,7 @@ extern uint32_t weft_impl_state; /* bit 0: call; bit 1: hand out numbers; others
     ()
 #define WEFT_IMPL_LITERAL(text) weft_impl_literal(#text, sizeof #text - 1)
 
-/* A character more of a source text. where: 1 between literals, 2 in one, 3 in one behind a backslash;
+/* Looks at the next character of a source text. where: 1 between literals, 2 in one, 3 in one after a backslash;
  * 0: this is something else. */
 constexpr uint32_t weft_impl_step(uint32_t where, char c)
 {
@@ -188,7 +188,7 @@ constexpr uint32_t weft_impl_step(uint32_t where, char c)
                                               : 0;
 }
 
-/* By halves, as compilers limit the depth of calls. */
+/* In halves, because compilers limit the depth of calls. */
 constexpr uint32_t weft_impl_scan(const char *source, size_t size, uint32_t where)
 {
     return where == 0 || size == 0 ? where
@@ -244,21 +244,21 @@ WEFT_IMPL_CALL unsigned weft_impl_ending(enum weft_ending ending)
 #ifndef WEFT_DISABLE
 
 /* Starts to record. NULL: defaults, with the path "weft-%p.trace". Returns 0 or a negative errno:
- * EALREADY (it records already), EEXIST (at path is a file that is no trace), EBUSY (… a trace that
- * somebody is writing), ELOOP (a symbolic link), EINVAL (bytes, alignment, no path, size), ENOSPC, EACCES,
- * ENOMEM, E2BIG (options asks for what the library does not know) and what else opening a file can give. What
- * stood at path is then unharmed. On success a finished trace that stood there is replaced. */
+ * EALREADY (it records already), EEXIST (path is a file that is not a trace), EBUSY (path is a trace that is
+ * being written), ELOOP (a symbolic link), EINVAL (bytes, alignment, no path, size), ENOSPC, EACCES,
+ * ENOMEM, E2BIG (options asks for what the library does not know), or any other error of opening a file. After an
+ * error, path is unchanged. On success a finished trace at path is replaced. */
 int weft_start(const struct weft_options *options);
 
 /* Ends the recording; the trace says so. Does nothing if there is none. */
 void weft_stop(void);
 
-/* Interrupts the recording, and takes it up again. Promises created meanwhile are untracked. */
+/* Interrupts the recording, and continues it. Promises created in between are untracked. */
 void weft_pause(void);
 void weft_unpause(void);
 
-/* While nothing is recorded, weft_create hands out numbers all the same (on), so that a recording that
- * is started later knows the promises which are older by their numbers; or not (off, the default). */
+/* on: weft_create hands out ids even while nothing is recorded, so that a recording that is started later
+ * knows older promises by their ids. off, the default: it returns 0 then. */
 void weft_standby(int on);
 
 #else
@@ -293,8 +293,8 @@ WEFT_IMPL_CALL void weft_standby(int on)
 /* weft_promise weft_create(const char *type, const char *label);
  * weft_promise weft_create_from(weft_promise parent, const char *type, const char *label);
  *
- * A promise, created by what runs now or by parent. type is a short word ("task", "read"); label says
- * which one it is ("GET /x") and may be NULL. Return its number; 0 while nothing is recorded. */
+ * Creates a promise; its creator is the promise that runs now, or parent. type is a short word ("task", "read"); label says
+ * which one it is ("GET /x") and may be NULL. Returns its id; 0 while nothing is recorded. */
 #define weft_create(type, label)                                                                   \
     WEFT_IMPL_CREATE(weft_impl_create(WEFT_IMPL_SITE(type, label), (type), (label)))
 #define weft_create_from(parent, type, label)                                                      \
@@ -302,8 +302,8 @@ WEFT_IMPL_CALL void weft_standby(int on)
 
 /* weft_promise weft_create_id(weft_promise parent, weft_promise id, const char *type, const char *label);
  *
- * For runtimes with numbers of their own, none of them 0 or WEFT_LOOP: they use those for all their
- * promises, and never one for two. Of a promise whose number is 2^52 or more it is not known whether it is pending once
+ * For runtimes with ids of their own, none of them 0 or WEFT_LOOP: they use these for all their
+ * promises, and each for only one. Whether a promise with an id of 2^52 or more is pending is not known once
  * its events are overwritten; weft explain says so. Returns id, or 0 while nothing is recorded. */
 #define weft_create_id(parent, id, type, label)                                                    \
     WEFT_IMPL_CREATE(                                                                              \
@@ -317,7 +317,7 @@ WEFT_IMPL_CALL weft_promise weft_run(weft_promise p)
     return WEFT_IMPL_ON() ? weft_impl_run(p) : WEFT_LOOP;
 }
 
-/* reader runs from now on, because p is resolved. */
+/* reader runs from now on, because p was resolved. */
 WEFT_IMPL_CALL void weft_wake(weft_promise reader, weft_promise p)
 {
     if (WEFT_IMPL_ON())
@@ -344,7 +344,7 @@ WEFT_IMPL_CALL void weft_resume(void)
         weft_impl_resume();
 }
 
-/* A garbage collection of that length has just ended. */
+/* A garbage collection that took duration_ns has just ended. */
 WEFT_IMPL_CALL void weft_gc(uint64_t duration_ns)
 {
     if (WEFT_IMPL_ON())
@@ -353,7 +353,7 @@ WEFT_IMPL_CALL void weft_gc(uint64_t duration_ns)
 
 /* ---- Waiting ---- */
 
-/* What runs, or reader, will not go on before p is resolved. It still runs. */
+/* The promise that runs, or reader, will not continue before p is resolved. It still runs. */
 WEFT_IMPL_CALL void weft_wait(weft_promise p)
 {
     if (WEFT_IMPL_ON())
@@ -366,14 +366,14 @@ WEFT_IMPL_CALL void weft_wait_by(weft_promise reader, weft_promise p)
         weft_impl_event_by(WEFT_IMPL_WAIT, reader, p);
 }
 
-/* reader uses p's result, without running now. */
+/* reader uses the result of p, without running now. */
 WEFT_IMPL_CALL void weft_read(weft_promise reader, weft_promise p)
 {
     if (WEFT_IMPL_ON())
         weft_impl_event_by(WEFT_IMPL_READ_LATER, reader, p);
 }
 
-/* ---- Ending: by what runs ---- */
+/* ---- Ending, by the promise that runs ---- */
 
 /* p has its result. */
 WEFT_IMPL_CALL void weft_fulfill(weft_promise p)
@@ -394,21 +394,21 @@ WEFT_IMPL_CALL void weft_resolve(weft_promise p)
         weft_impl_event(WEFT_IMPL_RESOLVE, p);
 }
 
-/* Nobody wants p any more. */
+/* p is no longer wanted. */
 WEFT_IMPL_CALL void weft_cancel(weft_promise p)
 {
     if (WEFT_IMPL_ON())
         weft_impl_event(WEFT_IMPL_CANCEL, p);
 }
 
-/* p was dropped: nobody can resolve it or wait for it any more. */
+/* p was dropped: nothing can resolve it or wait for it any more. */
 WEFT_IMPL_CALL void weft_forget(weft_promise p)
 {
     if (WEFT_IMPL_ON())
         weft_impl_event(WEFT_IMPL_FORGET, p);
 }
 
-/* p is from now on the same as q. */
+/* From now on p is the same as q. */
 WEFT_IMPL_CALL void weft_become(weft_promise p, weft_promise q)
 {
     if (WEFT_IMPL_ON())
@@ -422,7 +422,7 @@ WEFT_IMPL_CALL void weft_become(weft_promise p, weft_promise q)
     WEFT_IMPL_SAY(weft_impl_resolve_by(WEFT_IMPL_TEXT(reason), (resolver), (p),                    \
                                        weft_impl_ending(ending), (reason)))
 
-/* The condition is signalled, whether or not somebody waits for it. It stays pending. */
+/* The condition is signalled, whether or not anything waits for it. It stays pending. */
 WEFT_IMPL_CALL void weft_notify(weft_promise condition)
 {
     if (WEFT_IMPL_ON())
@@ -437,9 +437,9 @@ WEFT_IMPL_CALL void weft_notify_by(weft_promise notifier, weft_promise condition
 
 /* ---- Holding ---- */
 
-/* What runs, or holder, has the resource from now on: a lock, a permit of a semaphore, a connection of a pool, a place in
- * a queue. The resource is a promise that stays pending, like a condition; whoever waits for it waits until somebody gives it
- * back. Several may hold it, and one may hold several of it: each by a call. */
+/* The promise that runs, or holder, holds the resource from now on: a lock, a permit of a semaphore, a connection of a pool, a
+ * place in a queue. The resource is a promise that stays pending, like a condition; whoever waits for it waits for a
+ * release. Several promises may hold it, and one may hold it several times: one call for each. */
 WEFT_IMPL_CALL void weft_acquire(weft_promise resource)
 {
     if (WEFT_IMPL_ON())
@@ -452,8 +452,8 @@ WEFT_IMPL_CALL void weft_acquire_by(weft_promise holder, weft_promise resource)
         weft_impl_hold_by(WEFT_IMPL_ACQUIRE, holder, resource);
 }
 
-/* What runs, or holder, gives one of it back. One that it does not hold is taken for that of whoever has held it for
- * longest; then nobody is blamed for holding it. */
+/* The promise that runs, or holder, releases the resource once. If it does not hold it, the oldest hold of any promise
+ * ends, and no promise is blamed for holding this resource. */
 WEFT_IMPL_CALL void weft_release(weft_promise resource)
 {
     if (WEFT_IMPL_ON())
@@ -470,24 +470,24 @@ WEFT_IMPL_CALL void weft_release_by(weft_promise holder, weft_promise resource)
 
 /* void weft_label(weft_promise p, const char *text);
  *
- * A label for p, or another one: what it does now. Any bytes up to a NUL. */
+ * A label for p, or a further one: what it does now. Any bytes up to a NUL. */
 #define weft_label(p, text) WEFT_IMPL_SAY(weft_impl_label(WEFT_IMPL_TEXT(text), (p), (text)))
 
-/* p's not being resolved is an error. */
+/* It is an error if p is never resolved. */
 WEFT_IMPL_CALL void weft_should_resolve(weft_promise p)
 {
     if (WEFT_IMPL_ON())
         weft_impl_event(WEFT_IMPL_SHOULD_RESOLVE, p);
 }
 
-/* p is meant to be pending for long: an accept loop, an idle timer. */
+/* p is meant to be pending for a long time: an accept loop, an idle timer. */
 WEFT_IMPL_CALL void weft_background(weft_promise p)
 {
     if (WEFT_IMPL_ON())
         weft_impl_event(WEFT_IMPL_BACKGROUND, p);
 }
 
-/* The counter changes by amount; the counter has that value. What happens while nothing is recorded is
+/* The counter changes by amount; or gets this value. Changes while nothing is recorded are
  * not counted. */
 WEFT_IMPL_CALL void weft_counter_add(struct weft_counter *counter, int64_t amount)
 {
