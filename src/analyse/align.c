@@ -9,6 +9,9 @@
 #include "base/order.h"
 
 #define ANY_LABEL (WEFT_NONE - 1) /* of a type whose labels are as many as its promises */
+enum {
+    NESTED = 8
+}; /* promises without a counterpart inside one another, at most: a file may nest them deeper */
 
 /* ---- The same program, with mirage-profile's Lwt and with one that tells weft ----
  *
@@ -315,14 +318,14 @@ static int by_type(const void *x, const void *y)
 }
 
 static uint32_t children_of(const struct aligner *k, const struct weft__side *s, uint32_t promise,
-                            struct child *out)
+                            unsigned depth, struct child *out)
 {
     const struct weft_history *h = s->h;
     uint32_t count = 0;
     analyse_each(i, h->children_first, promise) {
         uint32_t child = h->children[i], name = name_of(s, child);
-        if (is_none(s, child)) { /* its children are the loop's */
-            count += children_of(k, s, child, out + count);
+        if (depth < NESTED && is_none(s, child)) { /* its children are the loop's */
+            count += children_of(k, s, child, depth + 1, out + count);
             continue;
         }
         out[count++] = (struct child){k->kinds->pair[s->kind[child]].a, s->kind[child],
@@ -427,7 +430,7 @@ static bool is_slow(const struct aligner *k, uint32_t b, uint32_t a)
 static void prefer_unwell(struct aligner *k, const struct child *list, uint32_t count,
                           uint32_t parent)
 {
-    uint32_t all = count ? children_of(k, k->b, parent, k->spare) : 0, at = 0;
+    uint32_t all = count ? children_of(k, k->b, parent, 0, k->spare) : 0, at = 0;
     sort_children(k->spare, all, by_order);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t unwell = list[i].promise;
@@ -460,7 +463,7 @@ static void drop_types(struct child *list, uint32_t *count)
 
 static void align_children(struct aligner *k, uint32_t a, uint32_t b)
 {
-    uint32_t as = children_of(k, k->a, a, k->of_a), bs = children_of(k, k->b, b, k->of_b);
+    uint32_t as = children_of(k, k->a, a, 0, k->of_a), bs = children_of(k, k->b, b, 0, k->of_b);
     if (as == 0 || bs == 0)
         return;
     sort_children(k->of_a, as, by_label);
@@ -528,7 +531,7 @@ int weft__align(const struct weft__sides *s, uint32_t a, uint32_t b, uint32_t **
     for (uint32_t i = 0; ok && i < queued; i++) {
         uint32_t p = queue[i];
         align_children(&k, p, k.b_of_a[p]);
-        uint32_t children = children_of(&k, k.a, p, k.spare);
+        uint32_t children = children_of(&k, k.a, p, 0, k.spare);
         for (uint32_t n = 0; n < children; n++)
             if (k.b_of_a[k.spare[n].promise] != WEFT_NONE)
                 queue[queued++] = k.spare[n].promise;

@@ -20,7 +20,7 @@ void weft__order_fini(struct weft__order *o)
 
 static bool reserve(struct weft__bytes *b, size_t more)
 {
-    return weft_reserve_all(&b->at, b->used + more, &b->room, 1);
+    return weft_reserve_all(&b->at, b->used + (more ? more : 1), &b->room, 1); /* never NULL */
 }
 
 uint8_t *weft__order_room(struct weft__order *o, size_t bytes)
